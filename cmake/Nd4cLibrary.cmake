@@ -1,0 +1,48 @@
+# Functions with which the folders add their parts.
+
+# nd4c_add_kernels(FAMILY_FOLDER SOURCES...): compiles every source once per instruction-set level of the target
+# processor. A source sees ND4C_LEVEL (base, avx2, avx512, neon) and ND4C_LEVEL_<NAME>=1.
+function(nd4c_add_kernels folder)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(levels base avx2 avx512)
+    set(flags_base -march=x86-64-v2)
+    set(flags_avx2 -march=x86-64-v3)
+    set(flags_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set(levels base neon)
+    set(flags_base -march=armv8-a)
+    set(flags_neon -march=armv8.2-a+dotprod+fp16)
+  else()
+    set(levels base)
+    set(flags_base)
+  endif()
+  foreach(level ${levels})
+    string(TOUPPER ${level} upper)
+    add_library(nd4c_kernels_${folder}_${level} OBJECT ${ARGN})
+    target_link_libraries(nd4c_kernels_${folder}_${level} PRIVATE nd4c_flags)
+    target_include_directories(nd4c_kernels_${folder}_${level} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_compile_options(nd4c_kernels_${folder}_${level} PRIVATE ${flags_${level}}
+      $<$<CONFIG:Release>:-O3> -fno-trapping-math -fno-signed-zeros)
+    target_compile_definitions(nd4c_kernels_${folder}_${level} PRIVATE ND4C_LEVEL=${level} ND4C_LEVEL_${upper}=1)
+    set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_kernels_${folder}_${level})
+  endforeach()
+  set_property(GLOBAL PROPERTY ND4C_KERNEL_LEVELS ${levels})
+endfunction()
+
+# nd4c_add_builtin_backend(NAME SOURCES...): a backend inside libnd4c, registered through nd4c_backend_<name>_entry. It
+# reaches the core through nd4c/plugin.h alone.
+function(nd4c_add_builtin_backend name)
+  add_library(nd4c_backend_${name} OBJECT ${ARGN})
+  target_link_libraries(nd4c_backend_${name} PRIVATE nd4c_flags)
+  target_include_directories(nd4c_backend_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_backend_${name})
+  set_property(GLOBAL APPEND PROPERTY ND4C_BUILTIN_BACKENDS ${name})
+endfunction()
+
+# nd4c_add_plugin_backend(NAME SOURCES...): a backend as a shared object that links nothing of nd4c's.
+function(nd4c_add_plugin_backend name)
+  add_library(nd4c_plugin_${name} MODULE ${ARGN})
+  target_link_libraries(nd4c_plugin_${name} PRIVATE nd4c_flags)
+  target_include_directories(nd4c_plugin_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  set_target_properties(nd4c_plugin_${name} PROPERTIES PREFIX lib OUTPUT_NAME nd4c_${name})
+endfunction()

@@ -1,0 +1,129 @@
+/* Devices, backends and the registry that found them.
+ *
+ * The registry looks at its candidates when the library is first used: it notes for each whether its files are there
+ * ("found", nothing opened), and opens downwards from the highest priority until one passes its own check
+ * ("verified"). `backend.type` forces one. */
+#ifndef ND4C_DEVICE_H
+#define ND4C_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+typedef struct nd4c_device nd4c_device;
+
+/* X(NAME, number, name): numbers are never reused. */
+#define ND4C_DEVICE_TYPE_TABLE(X) \
+  X(CPU, 1, "cpu")                \
+  X(CUDA, 2, "cuda")              \
+  X(ROCM, 3, "rocm")              \
+  X(TPU, 4, "tpu")                \
+  X(HEXAGON, 5, "hexagon")        \
+  X(OPENCL, 6, "opencl")          \
+  X(METAL, 7, "metal")            \
+  X(VULKAN, 8, "vulkan")          \
+  X(OTHER, 9, "other")
+
+typedef enum nd4c_device_type {
+  ND4C_DEVICE_NONE = 0,
+#define ND4C_DEVICE_TYPE_ENUM(NAME, number, name) ND4C_DEVICE_##NAME = number,
+  ND4C_DEVICE_TYPE_TABLE(ND4C_DEVICE_TYPE_ENUM)
+#undef ND4C_DEVICE_TYPE_ENUM
+} nd4c_device_type;
+
+/* What is known of a candidate backend. */
+typedef enum nd4c_verdict {
+  ND4C_VERDICT_ABSENT = 0,       /* software or hardware is missing, or it failed its check */
+  ND4C_VERDICT_FOUND = 1,        /* its files are there; nothing was opened */
+  ND4C_VERDICT_COMPILE_ONLY = 2, /* can compile ahead of time; never selected to run */
+  ND4C_VERDICT_VERIFIED = 3      /* initialised, and one op gave the right answer */
+} nd4c_verdict;
+
+/* One candidate. Strings are owned by nd4c and live as long as the process. */
+typedef struct nd4c_backend_status {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_backend_status) */
+  const char *name;     /* "cpu", "cuda", ... */
+  const char *version;  /* of the backend, or "" while unopened */
+  const char *origin;   /* "built in", or the path of the plug-in */
+  nd4c_device_type type;
+  int32_t priority;
+  nd4c_verdict verdict;
+  const char *reason;   /* why the verdict is what it is, with the loader's own words where a library failed */
+  bool selected;        /* the default device is this backend's */
+  int32_t device_count; /* 0 while unopened */
+} nd4c_backend_status;
+
+/* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one. */
+ND4C_API nd4c_status nd4c_backend_probe(bool verify);
+
+/* Number of candidates (of the last probe; probes if there was none), in probe order. */
+ND4C_API int32_t nd4c_backend_count(void);
+
+/* Fills the candidate at `index`. */
+ND4C_API nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status);
+
+/* Loads a plug-in from an explicit path (absolute, or containing a '/'; never searched). The candidate joins the list
+ * and may become the default when its priority is the highest and nothing has been computed yet.
+ * ABI, SYMBOL, LIBRARY with the loader's words; the plug-in's own status if its start fails. */
+ND4C_API nd4c_status nd4c_backend_load(const char *path);
+
+/* Name of an engine of a backend, or NULL past the end: index 0, 1, ... in order of preference. */
+ND4C_API const char *nd4c_backend_engine(const char *backend, int32_t index);
+/* State of that engine ("oneDNN 3.2.0 ...", "not found: ..."), found cheaply unless verify. Static until the next call
+ * on this thread. */
+ND4C_API const char *nd4c_backend_engine_state(const char *backend, int32_t index, bool verify);
+
+/* The device that the registry picked. NO_BACKEND: the text lists every candidate, the reason, and what to do. */
+ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
+
+/* A device by name: "cpu:0", "cpu" (index 0). Opens its backend if need be. Borrowed, lives as long as the process. */
+ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
+
+typedef struct nd4c_device_info {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_device_info) */
+  const char *name;     /* "cpu:0" */
+  const char *description;
+  nd4c_device_type type;
+  int32_t index;
+  bool host_addressable; /* arrays on it have addresses */
+  bool asynchronous;     /* operations return before they are done */
+  int64_t memory_bytes;  /* total, 0 if unknown */
+  int32_t width;         /* parallel width of the default context */
+} nd4c_device_info;
+
+ND4C_API nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *info);
+
+/* Waits for everything submitted to the device from any thread. Reports the first failure in flight that nobody has
+ * seen yet. */
+ND4C_API nd4c_status nd4c_device_synchronize(nd4c_device *device);
+
+/* -- memory --------------------------------------------------------------------------------------------------- */
+
+typedef struct nd4c_memory_info {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_memory_info) */
+  int64_t live_bytes;   /* in use by arrays and workspaces */
+  int64_t cached_bytes; /* kept for reuse */
+  int64_t peak_bytes;   /* highest live since start or nd4c_memory_reset_peak */
+  int64_t cap_bytes;    /* limit of live + cached, 0: none */
+  int64_t live_count;   /* allocations alive */
+  int64_t total_count;  /* allocations ever served */
+  int64_t cache_hits;   /* of those, served from the cache */
+} nd4c_memory_info;
+
+ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info);
+/* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache, then fails
+ * with MEMORY_CAP stating usage, request and cap. Nothing alive is taken away. */
+ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
+/* Returns cached memory until at most `keep_bytes` are cached. */
+ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);
+ND4C_API nd4c_status nd4c_memory_reset_peak(nd4c_device *device);
+/* Text listing what is alive: one line a size and origin; "" if nothing. Free with nd4c_free. Origins (the op or call
+ * that allocated) are recorded while the property nd4c.memory.origins is true. */
+ND4C_API nd4c_status nd4c_memory_report(const nd4c_device *device, char **text);
+
+ND4C_EXTERN_C_END
+#endif

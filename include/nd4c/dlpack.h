@@ -1,0 +1,47 @@
+/* Exchange of arrays with other libraries through DLPack 1.x (structures as its specification lays them out). */
+#ifndef ND4C_DLPACK_H
+#define ND4C_DLPACK_H
+
+#include "nd4c/array.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* DLPack's structures, declared here under nd4c's names so that its own header may be included beside this one. They
+ * are binary compatible with DLDevice, DLDataType, DLTensor and DLManagedTensorVersioned 1.0. */
+typedef struct nd4c_dl_device {
+  int32_t device_type; /* 1: CPU */
+  int32_t device_id;
+} nd4c_dl_device;
+
+typedef struct nd4c_dl_dtype {
+  uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool */
+  uint8_t bits;
+  uint16_t lanes;
+} nd4c_dl_dtype;
+
+typedef struct nd4c_dl_tensor {
+  void *data;
+  nd4c_dl_device device;
+  int32_t ndim;
+  nd4c_dl_dtype dtype;
+  int64_t *shape;
+  int64_t *strides; /* elements, NULL: C-contiguous */
+  uint64_t byte_offset;
+} nd4c_dl_tensor;
+
+typedef struct nd4c_dl_managed {
+  uint32_t version_major, version_minor;
+  void *manager_ctx;
+  void (*deleter)(struct nd4c_dl_managed *self);
+  uint64_t flags; /* 1: read-only, 2: copied */
+  nd4c_dl_tensor tensor;
+} nd4c_dl_managed;
+
+/* Takes over a tensor without a copy; its deleter is called when the last use is gone. If this fails the caller still
+ * owns it. UNSUPPORTED for other devices, lanes, or versions with another major number. */
+ND4C_API nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out);
+/* Gives an array out without a copy; the consumer calls the deleter. DTYPE for utf8; waits for pending work. */
+ND4C_API nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,89 @@
+/* Element types. One table; enum, names, sizes, test matrix and the lite build are derived from it. */
+#ifndef ND4C_DTYPE_H
+#define ND4C_DTYPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* X(NAME, name, number, build, kind, bits, block elements, block bytes, alignment, NumPy type string)
+ * build: LITE rows are in every build; FULL rows are left out of a library configured with ND4C_DTYPES=lite (their
+ * numbers stay reserved). Strides count elements. Blocked and sub-byte types, when they come, have block elements > 1. */
+#define ND4C_DTYPE_TABLE(X)                                                      \
+  X(BOOL, bool, 1, LITE, BOOL, 8, 1, 1, 1, "|b1")                                \
+  X(INT8, int8, 2, LITE, INT, 8, 1, 1, 1, "|i1")                                 \
+  X(INT16, int16, 3, FULL, INT, 16, 1, 2, 2, "<i2")                              \
+  X(INT32, int32, 4, LITE, INT, 32, 1, 4, 4, "<i4")                              \
+  X(INT64, int64, 5, LITE, INT, 64, 1, 8, 8, "<i8")                              \
+  X(UINT8, uint8, 6, LITE, UINT, 8, 1, 1, 1, "|u1")                              \
+  X(UINT16, uint16, 7, FULL, UINT, 16, 1, 2, 2, "<u2")                           \
+  X(UINT32, uint32, 8, FULL, UINT, 32, 1, 4, 4, "<u4")                           \
+  X(UINT64, uint64, 9, FULL, UINT, 64, 1, 8, 8, "<u8")                           \
+  X(FLOAT16, float16, 10, FULL, FLOAT, 16, 1, 2, 2, "<f2")                       \
+  X(BFLOAT16, bfloat16, 11, FULL, FLOAT, 16, 1, 2, 2, "<V2")                     \
+  X(FLOAT32, float32, 12, LITE, FLOAT, 32, 1, 4, 4, "<f4")                       \
+  X(FLOAT64, float64, 13, LITE, FLOAT, 64, 1, 8, 8, "<f8")                       \
+  X(COMPLEX64, complex64, 14, FULL, COMPLEX, 64, 1, 8, 4, "<c8")                 \
+  X(COMPLEX128, complex128, 15, FULL, COMPLEX, 128, 1, 16, 8, "<c16")            \
+  X(UTF8, utf8, 16, LITE, STRING, 128, 1, 16, 8, "|O")
+
+typedef int32_t nd4c_dtype;
+
+enum nd4c_dtype_id {
+  ND4C_DTYPE_NONE = 0,
+#define ND4C_DTYPE_ENUM(NAME, name, number, ...) ND4C_##NAME = number,
+  ND4C_DTYPE_TABLE(ND4C_DTYPE_ENUM)
+#undef ND4C_DTYPE_ENUM
+  ND4C_DTYPE_END = 17
+};
+
+typedef enum nd4c_dtype_kind {
+  ND4C_KIND_NONE = 0,
+  ND4C_KIND_BOOL,
+  ND4C_KIND_INT,
+  ND4C_KIND_UINT,
+  ND4C_KIND_FLOAT,
+  ND4C_KIND_COMPLEX,
+  ND4C_KIND_STRING
+} nd4c_dtype_kind;
+
+/* A set of dtypes: bit n stands for the dtype with number n. */
+typedef uint64_t nd4c_dtype_set;
+#define ND4C_DTYPE_BIT(dtype) (UINT64_C(1) << (dtype))
+
+/* One row of the table at run time. */
+typedef struct nd4c_dtype_info {
+  const char *name;       /* "float32" */
+  const char *numpy_type; /* type string of the .npy format and the array interface */
+  nd4c_dtype_kind kind;
+  int32_t bits;           /* bits an element */
+  int32_t block_elements; /* elements a block; 1 for plain types */
+  int32_t block_bytes;    /* bytes a block */
+  int32_t alignment;      /* bytes */
+  bool available;         /* false for rows left out of a lite build */
+} nd4c_dtype_info;
+
+/* The row of a dtype, or NULL for a number that is not in the table. Static; any thread. */
+ND4C_API const nd4c_dtype_info *nd4c_dtype_get_info(nd4c_dtype dtype);
+
+/* Name of a dtype ("float32"), "?" for an unknown number. Static. */
+ND4C_API const char *nd4c_dtype_name(nd4c_dtype dtype);
+
+/* Bytes an element, 0 for an unknown number. */
+ND4C_API int64_t nd4c_dtype_size(nd4c_dtype dtype);
+
+/* Looks a dtype up by its name ("float32"; also NumPy's "<f4", "f4" and the short forms "f32", "i64", "bf16").
+ * ND4C_NAME if there is none; the text lists the names. */
+ND4C_API nd4c_status nd4c_dtype_find(const char *name, nd4c_dtype *dtype);
+
+/* The dtype that two operands share, by the Array API standard's promotion table; bfloat16 with float16 gives
+ * float32. Combinations that the standard leaves undefined (int64 with uint64, integer with float) follow
+ * NumPy's result_type for arrays. ND4C_DTYPE if the two do not mix (strings with numbers). */
+ND4C_API nd4c_status nd4c_dtype_promote(nd4c_dtype a, nd4c_dtype b, nd4c_dtype *result);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,72 @@
+/* Graphs and plans. A graph records ops on values of known dtype and shape; a plan is a graph optimised and frozen for
+ * one device: slots, a release schedule and one arena. A graph is built by one thread; a plan is run by one thread at a
+ * time. */
+#ifndef ND4C_GRAPH_H
+#define ND4C_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/op.h"
+
+ND4C_EXTERN_C_BEGIN
+
+typedef struct nd4c_graph nd4c_graph;
+typedef struct nd4c_plan nd4c_plan;
+
+/* A value of a graph: an input, a constant, or an output of a node. Negative: none. */
+typedef int32_t nd4c_value;
+#define ND4C_VALUE_NONE (-1)
+
+ND4C_API nd4c_status nd4c_graph_create(nd4c_graph **graph);
+/* Frees the graph; plans made from it stay valid. NULL is fine. */
+ND4C_API void nd4c_graph_destroy(nd4c_graph *graph);
+
+/* Declares an input. Names are unique among inputs (ND4C_NAME). */
+ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dtype, int32_t rank,
+                                      const int64_t *shape, nd4c_value *value);
+/* Records a constant; the graph keeps a reference to the array, whose contents must not change from here on. */
+ND4C_API nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
+/* Records an op. Dtypes and shapes are checked and inferred now; errors as nd4c_op_call. `label` (may be NULL) names the
+ * node in errors and reports. */
+ND4C_API nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
+                                   const nd4c_attr *attrs, int32_t attr_count, const char *label, nd4c_value *outputs,
+                                   int32_t output_count);
+/* Marks a value as an output under a name, unique among outputs. The order of the calls is the order of outputs. */
+ND4C_API nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value);
+
+/* Dtype and shape of a value; shape is owned by the graph. */
+ND4C_API nd4c_status nd4c_graph_value_info(const nd4c_graph *graph, nd4c_value value, nd4c_dtype *dtype, int32_t *rank,
+                                           const int64_t **shape);
+/* The array behind a constant value, NULL if it is none. Borrowed. */
+ND4C_API nd4c_array *nd4c_graph_value_constant(const nd4c_graph *graph, nd4c_value value);
+ND4C_API int32_t nd4c_graph_input_count(const nd4c_graph *graph);
+ND4C_API int32_t nd4c_graph_output_count(const nd4c_graph *graph);
+ND4C_API const char *nd4c_graph_input_name(const nd4c_graph *graph, int32_t index);
+ND4C_API const char *nd4c_graph_output_name(const nd4c_graph *graph, int32_t index);
+ND4C_API nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t index);
+ND4C_API nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index);
+
+typedef struct nd4c_plan_options {
+  uint32_t struct_size;   /* sizeof(nd4c_plan_options) */
+  bool no_optimization;   /* run the nodes as recorded */
+} nd4c_plan_options;
+
+/* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. */
+ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
+                                      nd4c_plan **plan);
+/* Frees the plan. Outputs that were handed out stay valid. */
+ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
+
+/* Runs the plan. inputs stand in the order of the graph's inputs and have their dtypes and shapes (DTYPE, SHAPE; the
+ * text names the input). outputs: in the order of the graph's outputs; NULL entries receive fresh arrays, others are
+ * written into. Allocates nothing from the second run on except fresh outputs. */
+ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
+                                   nd4c_array **outputs, int32_t output_count);
+
+/* Text: nodes before and after each pass, each step with its kernel and the reason, segments, arena size, and every
+ * difference between requested and applied. Free with nd4c_free. */
+ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,25 @@
+/* Log messages, silent unless a callback is set or `nd4j.log.initialization` (ND4C_LOG) asks for them on stderr. */
+#ifndef ND4C_LOG_H
+#define ND4C_LOG_H
+
+#include "nd4c/export.h"
+
+ND4C_EXTERN_C_BEGIN
+
+typedef enum nd4c_log_level {
+  ND4C_LOG_ERROR = 1,
+  ND4C_LOG_WARNING = 2,
+  ND4C_LOG_INFO = 3,
+  ND4C_LOG_DEBUG = 4
+} nd4c_log_level;
+
+/* Receives one message. `area` is a short noun ("registry", "dispatch"), `message` one line; both valid during the
+ * call only. May be called from any thread, never under a lock of nd4c's. */
+typedef void (*nd4c_log_callback)(void *user, nd4c_log_level level, const char *area, const char *message);
+
+/* Sends messages up to `level` to `callback`; NULL silences. Any thread; a message in flight on another thread may
+ * still reach the previous callback. */
+ND4C_API void nd4c_log_set(nd4c_log_callback callback, void *user, nd4c_log_level level);
+
+ND4C_EXTERN_C_END
+#endif

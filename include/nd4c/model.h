@@ -1,0 +1,62 @@
+/* Models read from files: ONNX today. Weights are used in place from the mapped file where they are aligned. */
+#ifndef ND4C_MODEL_H
+#define ND4C_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nd4c/graph.h"
+
+ND4C_EXTERN_C_BEGIN
+
+typedef struct nd4c_model nd4c_model;
+
+typedef struct nd4c_model_options {
+  uint32_t struct_size;   /* sizeof(nd4c_model_options) */
+  bool all_intermediates; /* every named value becomes an output too, after the model's own outputs; not optimised */
+  bool no_optimization;
+} nd4c_model_options;
+
+/* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL: defaults.
+ * IO, FORMAT (with the byte offset), UNSUPPORTED (an op or opset that nd4c lacks: the text lists all of them), MEMORY.
+ * External data is read from beside the model file only. */
+ND4C_API nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options, nd4c_model **model);
+/* As nd4c_model_open from memory, which must stay valid and unchanged until `release` is called (NULL: until the model
+ * and all arrays from it are gone). */
+ND4C_API nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_model_options *options,
+                                            nd4c_release_callback release, void *user, nd4c_model **model);
+ND4C_API void nd4c_model_close(nd4c_model *model);
+
+/* One input or output. A dimension of -1 is free; its symbol is in `symbols` ("batch"), NULL if it has none. rank -1:
+ * unknown. Owned by the model. */
+typedef struct nd4c_model_value {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_model_value) */
+  const char *name;
+  nd4c_dtype dtype;
+  int32_t rank;
+  const int64_t *shape;
+  const char *const *symbols;
+} nd4c_model_value;
+
+ND4C_API int32_t nd4c_model_input_count(const nd4c_model *model);
+ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
+ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
+ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
+
+/* Receives progress of long work: done of total steps of `what` ("importing", "preparing", "running"). */
+typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
+ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
+
+/* Runs the model on the context (NULL: current). Inputs are matched by name, any order, each exactly once. A plan is made
+ * for each new combination of input shapes and kept (the last few). outputs in the order of the model's outputs; NULL
+ * entries receive fresh arrays. NAME, DTYPE, SHAPE name the input and what was expected. */
+ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
+                                    const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
+                                    int32_t output_count);
+
+/* Report of the plan used last, as nd4c_plan_report; "" before the first run. */
+ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
+
+ND4C_EXTERN_C_END
+#endif

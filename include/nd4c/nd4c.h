@@ -1,0 +1,20 @@
+/* nd4c: arrays, ops, graphs and models on whatever hardware is there. This header includes the whole public API but
+ * plugin.h (for backends) and dlpack.h. */
+#ifndef ND4C_ND4C_H
+#define ND4C_ND4C_H
+
+#include "nd4c/array.h"
+#include "nd4c/config.h"
+#include "nd4c/context.h"
+#include "nd4c/device.h"
+#include "nd4c/dtype.h"
+#include "nd4c/graph.h"
+#include "nd4c/io.h"
+#include "nd4c/log.h"
+#include "nd4c/model.h"
+#include "nd4c/op.h"
+#include "nd4c/ops.h"
+#include "nd4c/status.h"
+#include "nd4c/version.h"
+
+#endif

@@ -1,0 +1,186 @@
+/* Ops as data: the enum, the schema of each, and the generic call that all typed functions are a form of. */
+#ifndef ND4C_OP_H
+#define ND4C_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/op_table.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+typedef uint32_t nd4c_op;
+
+enum nd4c_op_id {
+  ND4C_OP_NONE = 0,
+#define ND4C_OP_ENUM(number, version, name, ...) ND4C_OP_##name = number,
+  ND4C_OP_TABLE(ND4C_OP_ENUM)
+#undef ND4C_OP_ENUM
+};
+
+enum nd4c_activation {
+#define ND4C_ACTIVATION_ENUM(NAME, number, name) ND4C_ACTIVATION_##NAME = number,
+  ND4C_ACTIVATION_TABLE(ND4C_ACTIVATION_ENUM)
+#undef ND4C_ACTIVATION_ENUM
+};
+
+enum nd4c_auto_pad {
+#define ND4C_AUTO_PAD_ENUM(NAME, number, name) ND4C_AUTO_PAD_##NAME = number,
+  ND4C_AUTO_PAD_TABLE(ND4C_AUTO_PAD_ENUM)
+#undef ND4C_AUTO_PAD_ENUM
+};
+
+/* Positions of inputs and attributes of every op, for kernels: ND4C_IN_conv_bias, ND4C_ATTR_conv_strides, and the
+ * counts ND4C_IN_conv_count, ND4C_ATTR_conv_count. Ops with one signature share positions. */
+#define ND4C_POS_IN_IN(op, name) ND4C_IN_##op##_##name,
+#define ND4C_POS_IN_OPT(op, name) ND4C_IN_##op##_##name,
+#define ND4C_POS_IN_VAR(op, name) ND4C_IN_##op##_##name,
+#define ND4C_POS_IN_INT(op, name)
+#define ND4C_POS_IN_BOOL(op, name)
+#define ND4C_POS_IN_FLOAT(op, name)
+#define ND4C_POS_IN_INTS(op, name)
+#define ND4C_POS_IN_DTYPE(op, name)
+#define ND4C_POS_IN_STRING(op, name)
+#define ND4C_POS_IN_OUT(op, name)
+#define ND4C_POS_IN(op, kind, name, preset) ND4C_POS_IN_##kind(op, name)
+#define ND4C_POS_ATTR_IN(op, name)
+#define ND4C_POS_ATTR_OPT(op, name)
+#define ND4C_POS_ATTR_VAR(op, name)
+#define ND4C_POS_ATTR_INT(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_BOOL(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_FLOAT(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_INTS(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_DTYPE(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_STRING(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_OUT(op, name)
+#define ND4C_POS_ATTR(op, kind, name, preset) ND4C_POS_ATTR_##kind(op, name)
+#define ND4C_OP_POSITIONS(number, version, name, category, SIGNATURE, ...)                  \
+  enum { SIGNATURE(ND4C_POS_IN, name) ND4C_IN_##name##_count };                             \
+  enum { SIGNATURE(ND4C_POS_ATTR, name) ND4C_ATTR_##name##_count };
+ND4C_OP_TABLE(ND4C_OP_POSITIONS)
+#undef ND4C_OP_POSITIONS
+
+/* -- attributes ----------------------------------------------------------------------------------------------- */
+
+struct nd4c_graph;
+
+typedef enum nd4c_attr_kind {
+  ND4C_ATTR_UNSET = 0,
+  ND4C_ATTR_INT,
+  ND4C_ATTR_BOOL,
+  ND4C_ATTR_FLOAT,
+  ND4C_ATTR_INTS,
+  ND4C_ATTR_FLOATS,
+  ND4C_ATTR_STRING,
+  ND4C_ATTR_STRINGS,
+  ND4C_ATTR_DTYPE,
+  ND4C_ATTR_ARRAY,
+  ND4C_ATTR_GRAPH
+} nd4c_attr_kind;
+
+/* A typed value. Lists, strings, arrays and graphs are borrowed from whoever made the value. */
+typedef struct nd4c_attr_value {
+  nd4c_attr_kind kind;
+  int32_t count; /* of a list */
+  union {
+    int64_t i; /* INT, BOOL (0 or 1), DTYPE */
+    double f;
+    const int64_t *ints;
+    const double *floats;
+    const char *string;
+    const char *const *strings;
+    nd4c_array *array;
+    struct nd4c_graph *graph;
+  } as;
+} nd4c_attr_value;
+
+/* A named attribute of a generic call. */
+typedef struct nd4c_attr {
+  const char *name;
+  nd4c_attr_value value;
+} nd4c_attr;
+
+/* -- schema --------------------------------------------------------------------------------------------------- */
+
+/* X(NAME, number): what routing and tracing group ops by. */
+#define ND4C_CATEGORY_TABLE(X) \
+  X(UNARY, 1) X(BINARY, 2) X(TERNARY, 3) X(REDUCTION, 4) X(LINALG, 5) X(NN, 6) X(SHAPE, 7)
+
+typedef enum nd4c_category {
+  ND4C_CATEGORY_NONE = 0,
+#define ND4C_CATEGORY_ENUM(NAME, number) ND4C_CATEGORY_##NAME = number,
+  ND4C_CATEGORY_TABLE(ND4C_CATEGORY_ENUM)
+#undef ND4C_CATEGORY_ENUM
+} nd4c_category;
+
+typedef struct nd4c_op_input {
+  const char *name;
+  bool optional;
+  bool variadic; /* takes the rest of the inputs, at least one */
+} nd4c_op_input;
+
+typedef struct nd4c_op_attr {
+  const char *name;
+  nd4c_attr_value preset; /* kind and default */
+} nd4c_op_attr;
+
+/* Schema of one op; static. */
+typedef struct nd4c_op_info {
+  uint32_t struct_size;
+  nd4c_op op;
+  uint32_t version;
+  const char *name;
+  const char *category_name;
+  nd4c_category category;
+  nd4c_dtype_set dtypes; /* of the first input */
+  int32_t input_count, attr_count, output_count;
+  const nd4c_op_input *inputs;
+  const nd4c_op_attr *attrs;
+  const char *doc;
+} nd4c_op_info;
+
+/* Number of ops in this build. */
+ND4C_API int32_t nd4c_op_count(void);
+/* Schema at position 0 .. count - 1 of the table, NULL past the end. */
+ND4C_API const nd4c_op_info *nd4c_op_at(int32_t position);
+/* Schema by number, NULL if unknown. */
+ND4C_API const nd4c_op_info *nd4c_op_get(nd4c_op op);
+/* Schema by name ("conv" or "conv@1"). ND4C_NAME if unknown; the text names the nearest op. */
+ND4C_API nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info);
+
+/* -- generic call --------------------------------------------------------------------------------------------- */
+
+/* Runs an op on the context (NULL: the thread's current one).
+ *
+ * inputs: input_count arrays; an optional one left out is NULL, or missing at the end. attrs: by name, any order; one
+ * not given takes its default. outputs: output_count pointers; one that points to NULL receives a fresh array
+ * that the caller releases, otherwise the result is written into the array given, whose dtype and shape must be those
+ * of the result and which may be the very same view as an input of an element-wise op.
+ * Errors: NAME, ARGUMENT, NULL_ARGUMENT, DTYPE, SHAPE, ALIAS, READ_ONLY, MEMORY, and what the device reports. Refused:
+ * outputs are as they were. */
+ND4C_API nd4c_status nd4c_op_call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
+                                  int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
+                                  nd4c_array **outputs, int32_t output_count);
+
+/* As nd4c_op_call with attributes in the order of the schema, all given: what the typed functions call. */
+ND4C_API nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
+                                             int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **outputs);
+
+/* -- why this kernel ------------------------------------------------------------------------------------------ */
+
+/* Text that says which kernel this call would use and why each other candidate was passed over; one line each. Runs
+ * nothing. Free with nd4c_free. */
+ND4C_API nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
+                                  int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, char **text);
+
+/* Text of every difference between what was requested (forced or disabled engines, forced backend, width,
+ * determinism) and what was applied since the last call, with counts; "" if none. Free with nd4c_free. */
+ND4C_API nd4c_status nd4c_report_applied(char **text);
+
+ND4C_EXTERN_C_END
+#endif

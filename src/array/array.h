@@ -1,0 +1,47 @@
+/* The array handle as the library sees it. */
+#ifndef ND4C_ARRAY_ARRAY_H
+#define ND4C_ARRAY_ARRAY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array/storage.h"
+#include "nd4c/array.h"
+
+enum {
+  ND4C_ARRAY_MAGIC = 0x6e643463, /* "nd4c" */
+  ND4C_ARRAY_DEAD = 0x64656164,
+  ND4C_ARRAY_INLINE_RANK = 6
+};
+
+struct nd4c_array {
+  uint32_t magic;
+  _Atomic int32_t references;
+  nd4c_dtype dtype;
+  int32_t rank;
+  bool contiguous;    /* C order without gaps */
+  int64_t size;       /* elements */
+  int64_t offset;     /* elements from the storage's first byte to element 0 */
+  uint64_t signature; /* hash of dtype, rank, shape and strides; equal layouts have equal signatures */
+  nd4c_storage *storage;
+  int64_t *shape; /* inline_dims or a block of its own: rank extents, then rank strides */
+  int64_t *strides;
+  int64_t inline_dims[2 * ND4C_ARRAY_INLINE_RANK];
+};
+
+/* Makes a handle over `storage`, taking over the caller's reference to it only on success. strides NULL: C order.
+ * Bounds are the caller's business (see nd4c_layout_bounds). Handles come from a per-thread cache. */
+nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                            int64_t offset, nd4c_storage *storage, nd4c_array **out);
+
+/* ND4C_NULL_ARGUMENT or ND4C_HANDLE (in debug builds handles are poisoned on release and kept aside for a while, so
+ * use after release is noticed) with the argument's name in the text. */
+nd4c_status nd4c_array_check(const nd4c_array *array, const char *what);
+
+/* Address of element 0, given that storage->address is not NULL. */
+static inline void *nd4c_array_address(const nd4c_array *array, int64_t element_bytes) {
+  return (char *)array->storage->address + array->offset * element_bytes;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* Shapes and strides as plain numbers. Nothing here allocates. */
+#ifndef ND4C_ARRAY_SHAPE_H
+#define ND4C_ARRAY_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nd4c/dtype.h"
+#include "nd4c/status.h"
+
+/* Product of the extents. SHAPE for a negative extent or a rank out of range, OVERFLOW if size * dtype exceeds int64. */
+nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *size);
+/* C-order strides. */
+void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides);
+/* True for C order without gaps (axes of length 1 and empty arrays do not count). */
+bool nd4c_shape_is_contiguous(int32_t rank, const int64_t *shape, const int64_t *strides);
+/* Lowest and highest element offset that the layout touches, relative to element 0; false if the numbers overflow. For
+ * an empty array low > high. */
+bool nd4c_layout_bounds(int32_t rank, const int64_t *shape, const int64_t *strides, int64_t *low, int64_t *high);
+/* NumPy's broadcasting of two shapes. SHAPE with both in the text. */
+nd4c_status nd4c_shape_broadcast(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b, int32_t *rank,
+                                 int64_t *shape);
+/* Strides of an array seen as `shape` (which it broadcasts to): 0 on repeated axes. */
+void nd4c_broadcast_strides(int32_t rank, const int64_t *shape, int32_t from_rank, const int64_t *from_shape,
+                            const int64_t *from_strides, int64_t *strides);
+/* Strides of `array` seen with another shape of the same size, C order, without a copy; false if that needs one. */
+bool nd4c_reshape_strides(int32_t rank, const int64_t *shape, const int64_t *strides, int32_t new_rank,
+                          const int64_t *new_shape, int64_t *new_strides);
+/* Strides of a gap-free array of `shape` whose axes lie in memory in the order that `like` has (several layouts: the
+ * first that decides), as NumPy's order K. */
+void nd4c_shape_strides_like(int32_t rank, const int64_t *shape, int32_t count, const int64_t *const *like,
+                             int64_t *strides);
+/* Maps -rank..rank-1 to 0..rank-1. INDEX with `what` in the text. */
+nd4c_status nd4c_axis_normalize(int64_t axis, int32_t rank, const char *what, int32_t *normalized);
+/* "(2, 3)" into a buffer, cut with ... if too long; returns the buffer. */
+const char *nd4c_shape_text(int32_t rank, const int64_t *shape, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,42 @@
+/* What every layer may see of a storage; src/device/storage.c owns the rest (replicas, coherence, fences). */
+#ifndef ND4C_ARRAY_STORAGE_H
+#define ND4C_ARRAY_STORAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/device.h"
+
+typedef struct nd4c_storage nd4c_storage;
+
+enum {
+  ND4C_STORAGE_READ_ONLY = 1,
+  ND4C_STORAGE_FOREIGN = 2
+};
+
+struct nd4c_storage {
+  _Atomic int32_t references;
+  uint32_t flags;
+  int64_t bytes;
+  /* First byte in host memory, if the current replica lives on a host-addressable synchronous device: then it is ready,
+   * and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes only when the storage
+   * is migrated, under its lock. */
+  void *address;
+  nd4c_device *device; /* of the current replica */
+  void (*destroy)(nd4c_storage *storage);
+};
+
+static inline nd4c_storage *nd4c_storage_retain(nd4c_storage *storage) {
+  atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
+  return storage;
+}
+
+static inline void nd4c_storage_release(nd4c_storage *storage) {
+  if (atomic_fetch_sub_explicit(&storage->references, 1, memory_order_release) == 1) {
+    atomic_thread_fence(memory_order_acquire);
+    storage->destroy(storage);
+  }
+}
+
+#endif

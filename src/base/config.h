@@ -1,0 +1,32 @@
+/* Fast access to configuration for code inside nd4c. The table is config_table.h. */
+#ifndef ND4C_BASE_CONFIG_H
+#define ND4C_BASE_CONFIG_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config_table.h"
+#include "nd4c/config.h"
+
+/* X(KEY, property, environment variable, type, default, meaning) */
+typedef enum nd4c_config_key {
+#define ND4C_CONFIG_ENUM(KEY, ...) ND4C_CONFIG_##KEY,
+  ND4C_CONFIG_TABLE(ND4C_CONFIG_ENUM)
+#undef ND4C_CONFIG_ENUM
+      ND4C_CONFIG_KEY_COUNT
+} nd4c_config_key;
+
+/* Changes whenever a property does: part of every cached choice. */
+extern _Atomic uint32_t nd4c_config_epoch;
+
+/* Current value, parsed. Strings are copied into `buffer`; returns its length. Not for hot paths. */
+bool nd4c_config_bool(nd4c_config_key key);
+int64_t nd4c_config_int(nd4c_config_key key);
+size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size);
+/* True if `item` stands in a list value (comma-separated, case-insensitive, spaces ignored). */
+bool nd4c_config_list_has(nd4c_config_key key, const char *item);
+/* Where the current value comes from. */
+nd4c_config_source nd4c_config_get_source(nd4c_config_key key);
+
+#endif

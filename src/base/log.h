@@ -1,0 +1,10 @@
+/* Logging for code inside nd4c. */
+#ifndef ND4C_BASE_LOG_H
+#define ND4C_BASE_LOG_H
+
+#include "nd4c/log.h"
+
+/* Formats and delivers one line if someone listens at that level; otherwise returns at once. */
+void nd4c_log(nd4c_log_level level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
+
+#endif

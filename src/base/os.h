@@ -1,0 +1,53 @@
+/* Everything asked of the operating system. Implemented by os_<system>.c alone. */
+#ifndef ND4C_BASE_OS_H
+#define ND4C_BASE_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nd4c/status.h"
+
+/* A file mapped for reading. */
+typedef struct nd4c_os_mapping {
+  const unsigned char *bytes;
+  size_t size;
+} nd4c_os_mapping;
+
+/* Maps a whole regular file privately, read-only. IO with the system's words. An empty file gives size 0, bytes NULL. */
+nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping);
+void nd4c_os_unmap_file(nd4c_os_mapping *mapping);
+
+/* Writes a file whole: to a temporary name in the same directory, then renamed over `path`. */
+nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size);
+
+/* Opens a shared library: by path if it contains '/', else by name in each directory of `directories`
+ * (comma-separated, absolute ones only, may be ""), then by the system's loader (which honours the RPATH of libnd4c).
+ * Never looks in the current directory. ND4C_LIBRARY with the loader's words for each attempt. */
+nd4c_status nd4c_os_library_open(const char *name, const char *directories, void **library);
+/* Whether nd4c_os_library_open would find a file, without opening it: fills `path` with what it found. */
+bool nd4c_os_library_find(const char *name, const char *directories, char *path, size_t path_size);
+/* NULL if there is none. */
+void *nd4c_os_library_symbol(void *library, const char *symbol);
+void nd4c_os_library_close(void *library);
+/* Path of the file that holds `address` (a function), or "" . */
+void nd4c_os_library_path(const void *address, char *path, size_t path_size);
+
+/* Pages for bulk memory; contents zero on first use. huge: asks for huge pages. NULL when there are none. */
+void *nd4c_os_pages_allocate(size_t bytes, bool huge);
+void nd4c_os_pages_free(void *memory, size_t bytes);
+size_t nd4c_os_page_size(void);
+int64_t nd4c_os_memory_bytes(void);
+
+/* Monotonic time. */
+int64_t nd4c_os_nanoseconds(void);
+/* Value of an environment variable or NULL. */
+const char *nd4c_os_environment(const char *name);
+/* Number of processors this process may use: affinity and the cgroup's cpu.max, hwloc's cores where it is built in. */
+int32_t nd4c_os_processors(void);
+/* Directory for caches (OV_CACHE_DIR is not consulted here): XDG_CACHE_HOME/nd4c or HOME/.cache/nd4c; "" if none. */
+void nd4c_os_cache_directory(char *path, size_t path_size);
+/* Process number, to notice a fork. */
+int64_t nd4c_os_process(void);
+
+#endif

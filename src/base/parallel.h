@@ -1,0 +1,21 @@
+/* The one pool. Kernels compute a range; this runs ranges side by side. */
+#ifndef ND4C_BASE_PARALLEL_H
+#define ND4C_BASE_PARALLEL_H
+
+#include <stdint.h>
+
+/* As nd4c_range_function of plugin.h. */
+typedef void (*nd4c_parallel_range)(void *user, int64_t begin, int64_t end, int32_t worker);
+
+/* Runs `range` over [0, count) in contiguous pieces of at least `grain` (the last may be shorter), at most `width` of
+ * them at a time, the caller among the workers; returns when all are done. The split depends on count, grain and width
+ * alone. A call from inside a range runs in the caller. After a fork the child uses plain threads. */
+void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_parallel_range range, void *user);
+
+/* Default width: nd4c.width, or what hwloc, affinity and the cgroup's cpu.max leave; at least 1. Cheap. */
+int32_t nd4c_parallel_width(void);
+
+/* "openmp", "threads" or "serial": what runs now. */
+const char *nd4c_parallel_pool_name(void);
+
+#endif

@@ -1,0 +1,64 @@
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_SIZE = 8192 };
+
+static _Thread_local char thread_text[TEXT_SIZE];
+static _Thread_local nd4c_status thread_code;
+
+const char *nd4c_status_name(nd4c_status status) {
+  switch (status) {
+#define NAME_CASE(NAME, number, text) \
+  case number:                        \
+    return #NAME;
+    ND4C_STATUS_TABLE(NAME_CASE)
+#undef NAME_CASE
+    default:
+      return "?";
+  }
+}
+
+const char *nd4c_status_text(nd4c_status status) {
+  switch (status) {
+#define TEXT_CASE(NAME, number, text) \
+  case number:                        \
+    return text;
+    ND4C_STATUS_TABLE(TEXT_CASE)
+#undef TEXT_CASE
+    default:
+      return "unknown status";
+  }
+}
+
+const char *nd4c_error_message(void) { return thread_text; }
+
+nd4c_status nd4c_error_code(void) { return thread_code; }
+
+void nd4c_error_clear(void) {
+  thread_text[0] = '\0';
+  thread_code = ND4C_OK;
+}
+
+nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
+  /* Formatted beside the current text first: an argument may point into it. */
+  char text[TEXT_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  memcpy(thread_text, text, strlen(text) + 1);
+  thread_code = code;
+  return code;
+}
+
+nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) {
+  char prefix[TEXT_SIZE / 2];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(prefix, sizeof prefix, format, arguments);
+  va_end(arguments);
+  return nd4c_fail(code, "%s: %s", prefix, thread_text);
+}

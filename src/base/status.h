@@ -1,0 +1,23 @@
+/* How code inside nd4c reports failure. */
+#ifndef ND4C_BASE_STATUS_H
+#define ND4C_BASE_STATUS_H
+
+#include "nd4c/status.h"
+
+/* Sets the thread's error code and text and returns the code: `return nd4c_fail(ND4C_SHAPE, "...", ...)`. Allocates
+ * nothing; long texts are cut at 8 KiB. The text says what was given and what was expected. */
+nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
+
+/* Puts "context: " in front of the thread's error text (a caller that knows more: the op, the file). Returns `code`. */
+nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
+
+/* Leaves the calling function with the status of `expression` unless it is OK. */
+#define ND4C_TRY(expression)                  \
+  do {                                        \
+    nd4c_status try_status_ = (expression);   \
+    if (try_status_ != ND4C_OK) {             \
+      return try_status_;                     \
+    }                                         \
+  } while (0)
+
+#endif
