@@ -1,0 +1,35 @@
+/* A device as the library sees it: its backend's operations, its memory manager, its queue of failures. */
+#ifndef ND4C_DEVICE_DEVICE_H
+#define ND4C_DEVICE_DEVICE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/plugin.h"
+
+struct nd4c_memory_manager;
+struct nd4c_engine_kernels;
+
+struct nd4c_device {
+  const nd4c_backend *backend;
+  const nd4c_device_ops *ops;
+  void *handle; /* the backend's own */
+  int32_t index;
+  int32_t number; /* unique in the process */
+  char name[32];
+  nd4c_device_description description;
+  struct nd4c_memory_manager *memory;
+  _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
+};
+
+static inline bool nd4c_device_is_synchronous(const nd4c_device *device) { return !device->description.asynchronous; }
+
+/* The host's own device ("cpu:0"), opened on first use: where foreign host memory and host replicas live. Never fails
+ * after it succeeded once. */
+nd4c_status nd4c_device_host(nd4c_device **device);
+
+/* Kernels of the device's backend for an op, from the highest priority down. */
+const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op op, int32_t *count);
+
+#endif

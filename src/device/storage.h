@@ -1,0 +1,46 @@
+/* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. The only place where a
+ * copy between devices is decided. */
+#ifndef ND4C_DEVICE_STORAGE_H
+#define ND4C_DEVICE_STORAGE_H
+
+#include "array/array.h"
+#include "device/device.h"
+#include "device/fence.h"
+
+/* A fresh storage of `bytes` on `device` with one reference; contents undefined. */
+nd4c_status nd4c_storage_create(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage);
+
+/* Foreign host memory; see nd4c_array_wrap. */
+nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c_release_callback release, void *user,
+                              nd4c_storage **storage);
+
+/* How an operation is about to use a storage. */
+typedef enum nd4c_access { ND4C_ACCESS_READ, ND4C_ACCESS_WRITE, ND4C_ACCESS_READ_WRITE } nd4c_access;
+
+/* Where a storage's bytes are on one device. */
+typedef struct nd4c_replica_view {
+  void *address; /* NULL on opaque devices */
+  nd4c_buffer buffer;
+} nd4c_replica_view;
+
+/* Makes the storage usable on `device` for work on `stream` (NULL on synchronous devices): copies from a valid replica
+ * if there is none here, lets the stream wait for the fences that matter. READ fails with POISONED if the operation that
+ * should have written it failed. READ_ONLY for a write to read-only storage. */
+nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4c_stream stream, nd4c_access access,
+                                 nd4c_replica_view *view);
+
+/* Tells that work using the storage was enqueued and that `fence` (NULL: already done) is its end. `op`: static name for
+ * the text of a failure in flight. A WRITE makes this replica Modified and all others Invalid. */
+void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence,
+                         const char *op);
+
+/* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
+void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
+
+/* Waits for the last write and reports its failure. */
+nd4c_status nd4c_storage_wait(nd4c_storage *storage);
+
+/* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
+char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);
+
+#endif

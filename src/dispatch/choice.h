@@ -1,0 +1,43 @@
+/* Kernel choice: from a call without data to a prepared way to run it. Eager calls cache choices; plans keep one a step.
+ */
+#ifndef ND4C_DISPATCH_CHOICE_H
+#define ND4C_DISPATCH_CHOICE_H
+
+#include "base/text.h"
+#include "device/context.h"
+#include "nd4c/plugin.h"
+#include "ops/op.h"
+
+/* A prepared way to run calls of one signature on one device: a kernel with its state, or a compiled one-node segment.
+ * Reference-counted, immutable, usable from several threads. */
+typedef struct nd4c_choice {
+  _Atomic int32_t references;
+  nd4c_device *device;
+  const nd4c_kernel *kernel; /* NULL: `executable` */
+  void *state;
+  nd4c_executable executable;
+  int64_t scratch_bytes;
+  const char *requested; /* engine that was forced and does not serve this, or NULL (static) */
+} nd4c_choice;
+
+/* Picks and prepares for `call`, whose tensors carry dtype, shape, strides and flags, and data for CONSTANT inputs.
+ * Honours SD_KERNEL_FORCE_ENGINE, SD_KERNEL_DISABLE_ENGINES, determinism and strictness (STRICT: forced engine cannot).
+ * UNSUPPORTED if nothing computes the call, with each candidate's reason. */
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **choice);
+void nd4c_choice_release(nd4c_choice *choice);
+
+/* Runs `call` (state, stream, device, width are filled in from the choice and the context; scratch is the caller's, at
+ * least scratch_bytes). */
+nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
+
+/* Engine and kernel name of a choice. */
+const char *nd4c_choice_engine(const nd4c_choice *choice);
+const char *nd4c_choice_name(const nd4c_choice *choice);
+
+/* One line a candidate: taken, or why not. */
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text);
+
+/* The order that the best usable kernel would like for the outputs; false: no wish. */
+bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes);
+
+#endif

@@ -1,0 +1,17 @@
+/* Running one chosen call on arrays: acquire inputs on the device, run, commit. Shared by eager calls and plans. */
+#ifndef ND4C_DISPATCH_EXECUTE_H
+#define ND4C_DISPATCH_EXECUTE_H
+
+#include "array/array.h"
+#include "dispatch/choice.h"
+
+/* Fills a tensor from an array; data and buffer stay empty. NULL array: dtype NONE. */
+void nd4c_tensor_describe(const nd4c_array *array, nd4c_tensor *tensor);
+
+/* Runs `choice` on arrays (optional inputs NULL). call carries op, attrs and flags, its tensors are filled here. On a
+ * failure after submission the outputs are poisoned. `scratch` may be NULL: then it is taken from the device's memory. */
+nd4c_status nd4c_execute(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                         const nd4c_attr_value *attrs, const nd4c_array *const *inputs, int32_t input_count,
+                         nd4c_array *const *outputs, void *scratch);
+
+#endif
