@@ -3,6 +3,9 @@
 # nd4c_add_kernels(FAMILY_FOLDER SOURCES...): compiles every source once per instruction-set level of the target
 # processor. A source sees ND4C_LEVEL (base, avx2, avx512, neon) and ND4C_LEVEL_<NAME>=1.
 function(nd4c_add_kernels folder)
+  if(NOT ARGN)
+    return()
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(levels base avx2 avx512)
     set(flags_base -march=x86-64-v2)

@@ -25,6 +25,11 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 find_package(Threads REQUIRED)
+# Found here and not in src/: the static library's users (tests) must see the imported target too. libgomp is not built
+# for ThreadSanitizer, which would report its barriers as races.
+if(ND4C_OPENMP AND NOT ND4C_SANITIZE MATCHES "thread")
+  find_package(OpenMP COMPONENTS C)
+endif()
 
 add_library(nd4c_flags INTERFACE)
 target_include_directories(nd4c_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
