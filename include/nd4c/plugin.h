@@ -172,7 +172,9 @@ typedef struct nd4c_device_ops {
                              int64_t from_offset, int64_t bytes);
 
   /* Streams and fences: all NULL for a synchronous device. A fence is ready when everything enqueued on the stream
-   * before fence_record is done; it then tells the first failure among that work. */
+   * before fence_record is done; it then tells the first failure among the work enqueued since the stream's previous
+   * fence_record (what depends on failed work is nd4c's business: it follows the inputs' fences). Streams may be used
+   * from several threads. */
   nd4c_status (*stream_create)(void *device, nd4c_stream *stream);
   void (*stream_destroy)(void *device, nd4c_stream stream);
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
@@ -243,6 +245,12 @@ typedef struct nd4c_host {
   /* Large host memory in whole pages, with huge pages where they help; contents undefined. */
   void *(*allocate_pages)(size_t bytes);
   void (*free_pages)(void *memory, size_t bytes);
+  /* Run-time libraries: by name in the directories of nd4c.library.path, then beside libnd4c, then where the system's
+   * loader looks; by path if it contains '/'. Never in the current directory. library_open fails with LIBRARY and the
+   * loader's words for each attempt; library_find opens nothing and writes the path found. */
+  nd4c_status (*library_open)(const char *name, void **library);
+  bool (*library_find)(const char *name, char *path, size_t path_size);
+  void *(*library_symbol)(void *library, const char *symbol);
 } nd4c_host;
 
 /* The exported function of a plug-in. `host` lives as long as the process. *backend must stay valid as long. */

@@ -41,7 +41,7 @@ nd4c_status nd4c_array_check(const nd4c_array *array, const char *what);
 
 /* Address of element 0, given that storage->address is not NULL. */
 static inline void *nd4c_array_address(const nd4c_array *array, int64_t element_bytes) {
-  return (char *)array->storage->address + array->offset * element_bytes;
+  return (char *)atomic_load_explicit(&array->storage->address, memory_order_acquire) + array->offset * element_bytes;
 }
 
 #endif

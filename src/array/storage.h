@@ -22,8 +22,8 @@ struct nd4c_storage {
   /* First byte in host memory, if the current replica lives on a host-addressable synchronous device: then it is ready,
    * and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes only when the storage
    * is migrated, under its lock. */
-  void *address;
-  nd4c_device *device; /* of the current replica */
+  void *_Atomic address;
+  nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);
 };
 

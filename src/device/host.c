@@ -1,0 +1,90 @@
+#include "device/host.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/cpu.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/parallel.h"
+#include "base/status.h"
+
+enum { LINE_SIZE = 2048, PATH_LIST_SIZE = 4096 };
+
+static nd4c_status host_fail(nd4c_status code, const char *format, ...) {
+  char line[LINE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  return nd4c_fail(code, "%s", line);
+}
+
+static void host_log(int level, const char *area, const char *format, ...) {
+  char line[LINE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  nd4c_log((nd4c_log_level)level, area, "%s", line);
+}
+
+static const char *host_config(const char *property) {
+  /* A backend asking for a property that does not exist is no failure of the caller's: keep his error text. */
+  int32_t count = nd4c_config_count();
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_config_row row = {.struct_size = ND4C_SIZE_OF(nd4c_config_row)};
+    if (nd4c_config_get_row(i, &row) == ND4C_OK && strcmp(row.property, property) == 0) {
+      return row.value;
+    }
+  }
+  return NULL;
+}
+
+static void *host_allocate(size_t bytes) { return nd4c_allocate_zeroed(1, bytes); }
+
+static const char *host_cpu_level(void) { return nd4c_cpu_level_name(nd4c_cpu_get_level()); }
+
+static void *host_allocate_pages(size_t bytes) {
+  if (nd4c_allocation_should_fail()) {
+    return NULL;
+  }
+  return nd4c_os_pages_allocate(bytes, nd4c_config_bool(ND4C_CONFIG_HUGE_PAGES));
+}
+
+static nd4c_status host_library_open(const char *name, void **library) {
+  char directories[PATH_LIST_SIZE];
+  (void)nd4c_config_string(ND4C_CONFIG_LIBRARY_PATH, directories, sizeof directories);
+  return nd4c_os_library_open(name, directories, library);
+}
+
+static bool host_library_find(const char *name, char *path, size_t path_size) {
+  char directories[PATH_LIST_SIZE];
+  (void)nd4c_config_string(ND4C_CONFIG_LIBRARY_PATH, directories, sizeof directories);
+  return nd4c_os_library_find(name, directories, path, path_size);
+}
+
+const nd4c_host *nd4c_host_table(void) {
+  static const nd4c_host table = {
+      .struct_size = ND4C_SIZE_OF(nd4c_host),
+      .abi_major = ND4C_PLUGIN_ABI_MAJOR,
+      .abi_minor = ND4C_PLUGIN_ABI_MINOR,
+      .fail = host_fail,
+      .error_message = nd4c_error_message,
+      .log = host_log,
+      .config = host_config,
+      .allocate = host_allocate,
+      .free = nd4c_deallocate,
+      .parallel_for = nd4c_parallel_for,
+      .cpu_level = host_cpu_level,
+      .allocate_pages = host_allocate_pages,
+      .free_pages = nd4c_os_pages_free,
+      .library_open = host_library_open,
+      .library_find = host_library_find,
+      .library_symbol = nd4c_os_library_symbol,
+  };
+  return &table;
+}

@@ -1,0 +1,35 @@
+/* What nd4c keeps for each thread that uses it: one allocation, made on first use, freed when the thread ends. */
+#ifndef ND4C_DEVICE_THREAD_H
+#define ND4C_DEVICE_THREAD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "nd4c/context.h"
+
+struct nd4c_small_storage;
+
+typedef struct nd4c_thread {
+  nd4c_context *entered;     /* by nd4c_context_enter; NULL: own */
+  nd4c_context *own;         /* the thread's default context, made on first use */
+  nd4c_device *own_device;   /* the default device when `own` was made */
+  uint32_t own_epoch;        /* nd4c_config_epoch when the default device was last looked up */
+  void *calls;               /* cache of eager calls, src/dispatch's */
+  void (*calls_destroy)(void *calls);
+  const char *origin;        /* for the leak report */
+  /* Free small storages of the host device, and this thread's share of the accounting: written by the owner alone,
+   * summed by whoever asks. A storage may be freed by another thread than made it: a share may be negative. */
+  struct nd4c_small_storage *small_free;
+  int32_t small_free_count;
+  _Atomic int64_t small_live_bytes, small_live_count, small_total_count, small_hits;
+  struct nd4c_thread *next, *previous; /* list of all threads, under its lock */
+} nd4c_thread;
+
+/* The calling thread's; NULL if there is no memory (the error is set). */
+nd4c_thread *nd4c_thread_get(void);
+
+/* Sums the accounting of all threads, living and ended. */
+void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,
+                           int64_t *cached_count);
+
+#endif
