@@ -1,0 +1,78 @@
+/* A graph as the passes and the plan see it: values and nodes by index, nodes in an order in which they can be run. */
+#ifndef ND4C_GRAPH_GRAPH_H
+#define ND4C_GRAPH_GRAPH_H
+
+#include "array/array.h"
+#include "graph/pool.h"
+#include "nd4c/graph.h"
+#include "ops/op.h"
+
+/* Exactly one of these holds: it is an input (input >= 0), a constant (constant != NULL), or an output of a node
+ * (producer >= 0). */
+typedef struct nd4c_graph_value {
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t size;
+  const int64_t *shape; /* in the graph's pool */
+  nd4c_array *constant; /* one reference */
+  int32_t input;        /* position among the graph's inputs, -1: none */
+  int32_t producer;     /* node, -1: none */
+  const int32_t *order; /* wished memory order of the axes, slowest first; NULL: C. Set by the layout pass */
+} nd4c_graph_value;
+
+typedef struct nd4c_graph_node {
+  const nd4c_op_def *def; /* NULL: removed by a pass, until the nodes are compacted */
+  int32_t input_count, output_count;
+  nd4c_value *inputs; /* in the pool; ND4C_VALUE_NONE for an optional input left out */
+  nd4c_value *outputs;
+  nd4c_attr_value *attrs; /* in the order of the schema, all set; lists in the pool */
+  const char *label;      /* "" if none was given */
+  const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
+} nd4c_graph_node;
+
+typedef struct nd4c_graph_port {
+  const char *name;
+  nd4c_value value;
+} nd4c_graph_port;
+
+/* A growing list of ports with an index of their names. */
+typedef struct nd4c_graph_ports {
+  nd4c_graph_port *items;
+  int32_t count, capacity;
+  int32_t *table; /* open addressing: position + 1, 0 is free */
+  int32_t table_size;
+} nd4c_graph_ports;
+
+struct nd4c_graph {
+  uint32_t magic;
+  nd4c_pool pool;
+  nd4c_graph_value *values;
+  int32_t value_count, value_capacity;
+  nd4c_graph_node *nodes;
+  int32_t node_count, node_capacity;
+  nd4c_graph_ports inputs, outputs;
+  nd4c_array **held; /* arrays that attributes refer to, one reference each */
+  int32_t held_count, held_capacity;
+};
+
+/* Appends a value; the shape is copied. */
+nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
+                                 nd4c_value *value);
+
+/* Infers what a node gives; fills `outputs` (def->info.output_count of them). `what` names the node in errors. */
+nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
+                             int32_t input_count, const nd4c_attr_value *attrs, nd4c_inferred *outputs);
+
+/* Copies attribute values with everything they point to into the graph's pool. */
+nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to);
+
+/* A graph of its own with the same content; constants are shared. */
+nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone);
+
+/* HANDLE or NULL_ARGUMENT. */
+nd4c_status nd4c_graph_check(const nd4c_graph *graph);
+
+/* Describes a value as an operand: dtype, shape and size; constants with their flag. strides and data stay NULL. */
+void nd4c_graph_describe(const nd4c_graph *graph, nd4c_value value, nd4c_tensor *tensor);
+
+#endif
