@@ -1,0 +1,194 @@
+/* Freezes what crosses the plug-in ABI. A line here that no longer compiles means that plug-ins built earlier would
+ * read the wrong memory: append fields instead, add lines for them, and raise ND4C_PLUGIN_ABI_MINOR. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "nd4c/plugin.h"
+
+#define FIELD(type, field, offset) \
+  _Static_assert(offsetof(type, field) == (offset), #type "." #field " has moved: fields are only appended")
+/* Structs of which arrays cross the ABI cannot grow; the others begin with struct_size and may. */
+#define FIXED(type, size) _Static_assert(sizeof(type) == (size), #type " crosses in arrays: its size is frozen")
+#define GROWS(type, size)                                                                  \
+  _Static_assert(sizeof(type) >= (size), #type " lost a field: fields are only appended"); \
+  _Static_assert(offsetof(type, struct_size) == 0, #type " begins with struct_size")
+
+_Static_assert(ND4C_PLUGIN_ABI_MAJOR == 1, "a new major number means new lines here");
+
+FIELD(nd4c_tensor, dtype, 0);
+FIELD(nd4c_tensor, rank, 4);
+FIELD(nd4c_tensor, flags, 8);
+FIELD(nd4c_tensor, layout, 12);
+FIELD(nd4c_tensor, shape, 16);
+FIELD(nd4c_tensor, strides, 24);
+FIELD(nd4c_tensor, size, 32);
+FIELD(nd4c_tensor, data, 40);
+FIELD(nd4c_tensor, buffer, 48);
+FIELD(nd4c_tensor, offset, 56);
+FIXED(nd4c_tensor, 64);
+
+FIELD(nd4c_call, struct_size, 0);
+FIELD(nd4c_call, flags, 4);
+FIELD(nd4c_call, op, 8);
+FIELD(nd4c_call, input_count, 16);
+FIELD(nd4c_call, output_count, 20);
+FIELD(nd4c_call, inputs, 24);
+FIELD(nd4c_call, outputs, 32);
+FIELD(nd4c_call, attrs, 40);
+FIELD(nd4c_call, state, 48);
+FIELD(nd4c_call, scratch, 56);
+FIELD(nd4c_call, stream, 64);
+FIELD(nd4c_call, device, 72);
+FIELD(nd4c_call, width, 80);
+GROWS(nd4c_call, 88);
+
+FIELD(nd4c_kernel, struct_size, 0);
+FIELD(nd4c_kernel, op_version, 4);
+FIELD(nd4c_kernel, op, 8);
+FIELD(nd4c_kernel, engine, 16);
+FIELD(nd4c_kernel, name, 24);
+FIELD(nd4c_kernel, priority, 32);
+FIELD(nd4c_kernel, dtypes, 40);
+FIELD(nd4c_kernel, usable, 48);
+FIELD(nd4c_kernel, prepare, 56);
+FIELD(nd4c_kernel, unprepare, 64);
+FIELD(nd4c_kernel, scratch_bytes, 72);
+FIELD(nd4c_kernel, run, 80);
+FIELD(nd4c_kernel, preferred_order, 88);
+GROWS(nd4c_kernel, 96);
+
+FIELD(nd4c_segment, struct_size, 0);
+FIELD(nd4c_segment, node_count, 4);
+FIELD(nd4c_segment, nodes, 8);
+FIELD(nd4c_segment, node_inputs, 16);
+FIELD(nd4c_segment, node_outputs, 24);
+FIELD(nd4c_segment, value_count, 32);
+FIELD(nd4c_segment, input_count, 36);
+FIELD(nd4c_segment, output_count, 40);
+FIELD(nd4c_segment, outputs, 48);
+GROWS(nd4c_segment, 56);
+
+FIELD(nd4c_compiler, struct_size, 0);
+FIELD(nd4c_compiler, engine, 8);
+FIELD(nd4c_compiler, priority, 16);
+FIELD(nd4c_compiler, supports, 24);
+FIELD(nd4c_compiler, compile, 32);
+FIELD(nd4c_compiler, execute, 40);
+FIELD(nd4c_compiler, release, 48);
+GROWS(nd4c_compiler, 56);
+
+FIELD(nd4c_device_description, struct_size, 0);
+FIELD(nd4c_device_description, description, 8);
+FIELD(nd4c_device_description, type, 16);
+FIELD(nd4c_device_description, host_addressable, 20);
+FIELD(nd4c_device_description, asynchronous, 21);
+FIELD(nd4c_device_description, memory_bytes, 24);
+FIELD(nd4c_device_description, width, 32);
+FIELD(nd4c_device_description, alignment, 40);
+GROWS(nd4c_device_description, 48);
+
+FIELD(nd4c_device_ops, struct_size, 0);
+FIELD(nd4c_device_ops, device_open, 8);
+FIELD(nd4c_device_ops, device_close, 16);
+FIELD(nd4c_device_ops, describe, 24);
+FIELD(nd4c_device_ops, buffer_allocate, 32);
+FIELD(nd4c_device_ops, buffer_free, 40);
+FIELD(nd4c_device_ops, buffer_address, 48);
+FIELD(nd4c_device_ops, copy_from_host, 56);
+FIELD(nd4c_device_ops, copy_to_host, 64);
+FIELD(nd4c_device_ops, copy_within, 72);
+FIELD(nd4c_device_ops, stream_create, 80);
+FIELD(nd4c_device_ops, stream_destroy, 88);
+FIELD(nd4c_device_ops, stream_wait_fence, 96);
+FIELD(nd4c_device_ops, fence_record, 104);
+FIELD(nd4c_device_ops, fence_query, 112);
+FIELD(nd4c_device_ops, fence_wait, 120);
+FIELD(nd4c_device_ops, fence_destroy, 128);
+FIELD(nd4c_device_ops, synchronize, 136);
+GROWS(nd4c_device_ops, 144);
+
+FIELD(nd4c_backend, struct_size, 0);
+FIELD(nd4c_backend, abi_major, 4);
+FIELD(nd4c_backend, abi_minor, 6);
+FIELD(nd4c_backend, name, 8);
+FIELD(nd4c_backend, version, 16);
+FIELD(nd4c_backend, type, 24);
+FIELD(nd4c_backend, priority, 28);
+FIELD(nd4c_backend, probe, 32);
+FIELD(nd4c_backend, open, 40);
+FIELD(nd4c_backend, close, 48);
+FIELD(nd4c_backend, device_count, 56);
+FIELD(nd4c_backend, device, 64);
+FIELD(nd4c_backend, engine_count, 72);
+FIELD(nd4c_backend, engines, 80);
+FIELD(nd4c_backend, engine_state, 88);
+FIELD(nd4c_backend, kernel_count, 96);
+FIELD(nd4c_backend, kernels, 104);
+FIELD(nd4c_backend, compiler, 112);
+FIELD(nd4c_backend, collective, 120);
+GROWS(nd4c_backend, 128);
+
+FIELD(nd4c_host, struct_size, 0);
+FIELD(nd4c_host, abi_major, 4);
+FIELD(nd4c_host, abi_minor, 6);
+FIELD(nd4c_host, fail, 8);
+FIELD(nd4c_host, error_message, 16);
+FIELD(nd4c_host, log, 24);
+FIELD(nd4c_host, config, 32);
+FIELD(nd4c_host, allocate, 40);
+FIELD(nd4c_host, free, 48);
+FIELD(nd4c_host, parallel_for, 56);
+FIELD(nd4c_host, cpu_level, 64);
+FIELD(nd4c_host, allocate_pages, 72);
+FIELD(nd4c_host, free_pages, 80);
+GROWS(nd4c_host, 88);
+
+FIELD(nd4c_attr_value, kind, 0);
+FIELD(nd4c_attr_value, count, 4);
+FIELD(nd4c_attr_value, as, 8);
+FIXED(nd4c_attr_value, 16);
+
+FIELD(nd4c_op_info, struct_size, 0);
+FIELD(nd4c_op_info, op, 4);
+FIELD(nd4c_op_info, version, 8);
+FIELD(nd4c_op_info, name, 16);
+FIELD(nd4c_op_info, category_name, 24);
+FIELD(nd4c_op_info, category, 32);
+FIELD(nd4c_op_info, dtypes, 40);
+FIELD(nd4c_op_info, input_count, 48);
+FIELD(nd4c_op_info, attr_count, 52);
+FIELD(nd4c_op_info, output_count, 56);
+FIELD(nd4c_op_info, inputs, 64);
+FIELD(nd4c_op_info, attrs, 72);
+FIELD(nd4c_op_info, doc, 80);
+GROWS(nd4c_op_info, 88);
+
+FIELD(nd4c_op_input, name, 0);
+FIELD(nd4c_op_input, optional, 8);
+FIELD(nd4c_op_input, variadic, 9);
+FIXED(nd4c_op_input, 16);
+
+FIELD(nd4c_op_attr, name, 0);
+FIELD(nd4c_op_attr, preset, 8);
+FIXED(nd4c_op_attr, 24);
+
+/* ND4C_HAS_FIELD is what lets an older plug-in work: it must follow the struct_size that the other side set. */
+static void has_field_follows_struct_size(void **state) {
+  (void)state;
+  nd4c_kernel kernel = {.struct_size = (uint32_t)offsetof(nd4c_kernel, preferred_order)};
+  assert_true(ND4C_HAS_FIELD(&kernel, run));
+  assert_false(ND4C_HAS_FIELD(&kernel, preferred_order));
+  kernel.struct_size += 1; /* half a pointer is not a pointer */
+  assert_false(ND4C_HAS_FIELD(&kernel, preferred_order));
+  kernel.struct_size = ND4C_SIZE_OF(nd4c_kernel);
+  assert_true(ND4C_HAS_FIELD(&kernel, preferred_order));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(has_field_follows_struct_size)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# The shared library exports nd4c_* and nothing else, and exactly what the public headers declare.
+# Usage: check_exports.sh LIBRARY INCLUDE_DIR C_COMPILER
+set -euo pipefail
+library=$1 include=$2 cc=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+nm -D --defined-only "$library" | awk '$3 != "" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/exported"
+# ASan adds its own marks beside each variable.
+foreign=$(grep -v -e '^nd4c_' -e '^__odr_asan' "$work/exported" || true)
+[ -z "$foreign" ] || { echo "exported without the prefix: $foreign"; exit 1; }
+
+printf '#include <nd4c/nd4c.h>\n#include <nd4c/dlpack.h>\n#include <nd4c/plugin.h>\n' |
+  "$cc" -std=c17 -I"$include" -E -P - | tr '\n' ' ' | sed 's/__attribute__((visibility("default")))/\nEXPORT /g' |
+  sed -nE 's/^EXPORT [^(]*[ *](nd4c_[a-z0-9_]+) *\(.*/\1/p' | sort -u >"$work/declared"
+[ "$(wc -l <"$work/declared")" -gt 200 ] || { echo "only $(wc -l <"$work/declared") declarations were read"; exit 1; }
+missing=$(comm -23 "$work/declared" "$work/exported")
+[ -z "$missing" ] || { echo "declared but not exported: $missing"; exit 1; }
+secret=$(comm -13 "$work/declared" <(grep '^nd4c_' "$work/exported"))
+[ -z "$secret" ] || { echo "exported but not declared in a public header: $secret"; exit 1; }
+echo "$(wc -l <"$work/exported") symbols, all declared"

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Installs into a temporary prefix and builds programs against it, with pkg-config and with find_package.
+# Usage: check_install.sh BUILD_DIR SOURCE_DIR C_COMPILER CXX_COMPILER VERSION [LINK_FLAGS]
+set -euo pipefail
+build=$1 source=$2 cc=$3 cxx=$4 version=$5 flags=${6-}
+here=$source/tests/tools/package
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+
+# The installed tree works from another place than the one it was installed to.
+mv "$prefix" "$work/moved"
+prefix=$work/moved
+library=$(find "$prefix" -name 'libnd4c.so.0')
+[ -n "$library" ] || { echo "libnd4c.so.0 was not installed"; exit 1; }
+libdir=$(dirname "$library")
+readelf -d "$library" | grep -q 'SONAME.*\[libnd4c\.so\.0\]' || { echo "SONAME is not libnd4c.so.0"; exit 1; }
+
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+[ "$(pkg-config --modversion nd4c)" = "$version" ] || { echo "nd4c.pc states another version than $version"; exit 1; }
+# shellcheck disable=SC2046,SC2086
+"$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror $flags "$here/program.c" $(pkg-config --cflags --libs nd4c) \
+  -Wl,-rpath,"$libdir" -o "$work/with_pkg_config"
+"$work/with_pkg_config"
+
+cmake -G Ninja -S "$here" -B "$work/user" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION="${version%.*}" \
+  -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_FLAGS="$flags" \
+  -DCMAKE_CXX_FLAGS="$flags -Wall -Wextra" \
+  >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log"; exit 1; }
+cmake --build "$work/user" >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
+"$work/user/user_c"
+"$work/user/user_cxx"
+! cmake -G Ninja -S "$here" -B "$work/other" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=99 \
+  >"$work/other.log" 2>&1 || { echo "find_package(nd4c 99) was satisfied by $version"; exit 1; }
+grep -q 'requested version "99"' "$work/other.log" || { cat "$work/other.log"; exit 1; }
+if [ -x "$prefix/bin/nd4c" ]; then
+  "$prefix/bin/nd4c" --version | grep -q "$version"
+fi
+echo "installed, moved, used with pkg-config and CMake"
