@@ -1,0 +1,242 @@
+/* The CPU backend, registered through the same ABI as a stranger's plug-in: this machine's cores and memory,
+ * synchronous, with addresses. Kernels come from the families, engines from the list, both of families.h. */
+#include "nd4c/plugin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/cpu/cpu.h"
+#include "nd4c/version.h"
+
+#define TEXT(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
+
+const nd4c_host *nd4c_cpu_host;
+
+#define ENGINE_ENTRY(engine) &nd4c_cpu_##engine##_engine,
+static const nd4c_cpu_engine *const engines[] = {ND4C_CPU_ENGINES(ENGINE_ENTRY)};
+#define ENGINE_NAME(engine) #engine,
+static const char *const engine_names[] = {ND4C_CPU_ENGINES(ENGINE_NAME)};
+enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
+
+#define FAMILY_ENTRY(family) nd4c_cpu_##family##_kernels,
+static const nd4c_kernel *const *const families[] = {ND4C_CPU_FAMILIES(FAMILY_ENTRY)};
+enum { FAMILY_COUNT = sizeof families / sizeof *families };
+
+/* All kernels of all families in one list; made by backend_open, gone with backend_close. */
+static const nd4c_kernel **kernel_list;
+static int32_t kernel_total;
+
+/* -- device --------------------------------------------------------------------------------------------------- */
+
+/* There is one device and it has no state; its handle only has to differ from NULL. */
+static char the_device;
+
+/* A buffer is its pages; the header, one alignment unit long, remembers their size for free. */
+enum { ALIGNMENT = 64 };
+struct nd4c_buffer_handle {
+  size_t total_bytes;
+};
+
+static nd4c_status device_open(int32_t index, void **device) {
+  if (index != 0)
+    return nd4c_cpu_host->fail(ND4C_INDEX, "cpu: there is no device %d, only device 0", (int)index);
+  *device = &the_device;
+  return ND4C_OK;
+}
+
+static void device_close(void *device) {
+  (void)device;
+}
+
+static nd4c_status describe(void *device, nd4c_device_description *description) {
+  (void)device;
+  description->description = "this machine's processor cores and memory";
+  description->type = ND4C_DEVICE_CPU;
+  description->host_addressable = true;
+  description->asynchronous = false;
+  description->memory_bytes = 0;
+  description->width = 0;
+  description->alignment = ALIGNMENT;
+  return ND4C_OK;
+}
+
+static nd4c_status buffer_allocate(void *device, int64_t bytes, nd4c_buffer *buffer) {
+  (void)device;
+  if (bytes < 0 || (uint64_t)bytes > SIZE_MAX - ALIGNMENT)
+    return nd4c_cpu_host->fail(ND4C_OVERFLOW, "cpu: a buffer of %lld bytes is not possible", (long long)bytes);
+  size_t total = (size_t)bytes + ALIGNMENT;
+  struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_pages(total);
+  if (handle == NULL)
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: the system has no %lld bytes for a buffer", (long long)bytes);
+  handle->total_bytes = total;
+  *buffer = handle;
+  return ND4C_OK;
+}
+
+static void buffer_free(void *device, nd4c_buffer buffer) {
+  (void)device;
+  if (buffer != NULL)
+    nd4c_cpu_host->free_pages(buffer, buffer->total_bytes);
+}
+
+static void *buffer_address(void *device, nd4c_buffer buffer) {
+  (void)device;
+  return (char *)buffer + ALIGNMENT;
+}
+
+static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
+                                  int64_t bytes) {
+  (void)stream;
+  if (bytes > 0)
+    memcpy((char *)buffer_address(device, to) + offset, from, (size_t)bytes);
+  return ND4C_OK;
+}
+
+static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
+                                int64_t bytes) {
+  (void)stream;
+  if (bytes > 0)
+    memcpy(to, (char *)buffer_address(device, from) + offset, (size_t)bytes);
+  return ND4C_OK;
+}
+
+static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
+                               int64_t from_offset, int64_t bytes) {
+  (void)stream;
+  if (bytes > 0)
+    memmove((char *)buffer_address(device, to) + to_offset, (char *)buffer_address(device, from) + from_offset,
+            (size_t)bytes);
+  return ND4C_OK;
+}
+
+static nd4c_status synchronize(void *device) {
+  (void)device;
+  return ND4C_OK;
+}
+
+static const nd4c_device_ops device_ops = {
+    .struct_size = ND4C_SIZE_OF(nd4c_device_ops),
+    .device_open = device_open,
+    .device_close = device_close,
+    .describe = describe,
+    .buffer_allocate = buffer_allocate,
+    .buffer_free = buffer_free,
+    .buffer_address = buffer_address,
+    .copy_from_host = copy_from_host,
+    .copy_to_host = copy_to_host,
+    .copy_within = copy_within,
+    .synchronize = synchronize,
+};
+
+/* -- backend -------------------------------------------------------------------------------------------------- */
+
+/* Runs the plainest kernel on two numbers: shows that families are linked and that calls mean what they should. */
+static bool add_gives_three(void) {
+  const int64_t shape[] = {1}, strides[] = {1};
+  float a = 1, b = 2, y = 0;
+  const nd4c_tensor like = {.dtype = ND4C_FLOAT32, .rank = 1, .shape = shape, .strides = strides, .size = 1};
+  nd4c_tensor inputs[2] = {like, like}, output = like;
+  inputs[0].data = &a;
+  inputs[1].data = &b;
+  output.data = &y;
+  const nd4c_op_info op = {.struct_size = ND4C_SIZE_OF(nd4c_op_info), .op = ND4C_OP_add, .name = "add"};
+  const nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                          .op = &op,
+                          .input_count = 2,
+                          .output_count = 1,
+                          .inputs = inputs,
+                          .outputs = &output,
+                          .width = 1};
+  for (const nd4c_kernel *const *kernel = nd4c_cpu_binary_kernels; *kernel != NULL; kernel++)
+    if (strcmp((*kernel)->op, "add") == 0 && strcmp((*kernel)->engine, "reference") == 0)
+      return (*kernel)->run(&call) == ND4C_OK && y == 3;
+  return false;
+}
+
+static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
+  if (!verify) {
+    snprintf(reason, reason_size, "part of this library");
+    return ND4C_VERDICT_FOUND;
+  }
+  if (!add_gives_three()) {
+    snprintf(reason, reason_size, "1 + 2 did not give 3");
+    return ND4C_VERDICT_ABSENT;
+  }
+  snprintf(reason, reason_size, "part of this library; computed 1 + 2 at level %s", nd4c_cpu_host->cpu_level());
+  return ND4C_VERDICT_VERIFIED;
+}
+
+static nd4c_status backend_open(void) {
+  int32_t count = 0;
+  for (int32_t f = 0; f < FAMILY_COUNT; f++)
+    for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++)
+      count++;
+  kernel_list = nd4c_cpu_host->allocate((size_t)count * sizeof *kernel_list);
+  if (kernel_list == NULL)
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: no memory for the list of %d kernels", (int)count);
+  for (int32_t f = 0; f < FAMILY_COUNT; f++)
+    for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++)
+      kernel_list[kernel_total++] = *kernel;
+  for (int32_t e = 0; e < ENGINE_COUNT; e++)
+    if (engines[e]->open != NULL)
+      engines[e]->open();
+  return ND4C_OK;
+}
+
+static void backend_close(void) {
+  for (int32_t e = ENGINE_COUNT - 1; e >= 0; e--)
+    if (engines[e]->close != NULL)
+      engines[e]->close();
+  nd4c_cpu_host->free(kernel_list);
+  kernel_list = NULL;
+  kernel_total = 0;
+}
+
+static int32_t device_count(void) {
+  return 1;
+}
+
+static bool engine_state(const char *engine, bool verify, char *text, size_t text_size) {
+  for (int32_t e = 0; e < ENGINE_COUNT; e++)
+    if (strcmp(engines[e]->name, engine) == 0)
+      return engines[e]->state(verify, text, text_size);
+  snprintf(text, text_size, "backend cpu has no engine %s", engine);
+  return false;
+}
+
+static int32_t kernel_count(void) {
+  return kernel_total;
+}
+
+static const nd4c_kernel *const *kernels(void) {
+  return kernel_list;
+}
+
+static const nd4c_backend the_backend = {
+    .struct_size = ND4C_SIZE_OF(nd4c_backend),
+    .abi_major = ND4C_PLUGIN_ABI_MAJOR,
+    .abi_minor = ND4C_PLUGIN_ABI_MINOR,
+    .name = "cpu",
+    .version = VERSION_TEXT(ND4C_VERSION_MAJOR, ND4C_VERSION_MINOR, ND4C_VERSION_PATCH),
+    .type = ND4C_DEVICE_CPU,
+    .priority = 0,
+    .probe = probe,
+    .open = backend_open,
+    .close = backend_close,
+    .device_count = device_count,
+    .device = &device_ops,
+    .engine_count = ENGINE_COUNT,
+    .engines = engine_names,
+    .engine_state = engine_state,
+    .kernel_count = kernel_count,
+    .kernels = kernels,
+};
+
+nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend) {
+  nd4c_cpu_host = host;
+  *backend = &the_backend;
+  return ND4C_OK;
+}

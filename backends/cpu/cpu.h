@@ -1,0 +1,64 @@
+/* What the files of the CPU backend share. */
+#ifndef ND4C_BACKENDS_CPU_CPU_H
+#define ND4C_BACKENDS_CPU_CPU_H
+
+#include "backends/cpu/families.h"
+#include "kernels/types.h"
+#include "nd4c/plugin.h"
+
+/* The host's table; set before anything else runs. */
+extern const nd4c_host *nd4c_cpu_host;
+
+/* One engine. Functions may be called from any thread. */
+typedef struct nd4c_cpu_engine {
+  const char *name;
+  /* State for people. verify false: looks for files at most, opens nothing. False if the engine cannot be used. */
+  bool (*state)(bool verify, char *text, size_t text_size);
+  /* Called once when the backend opens and closes; NULL: nothing to do. An engine that needs a library opens it on
+   * first use, in usable() or prepare() of its kernels, not here. */
+  void (*open)(void);
+  void (*close)(void);
+} nd4c_cpu_engine;
+
+#define ND4C_CPU_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cpu_##family##_kernels[];
+ND4C_CPU_FAMILIES(ND4C_CPU_DECLARE_FAMILY)
+#undef ND4C_CPU_DECLARE_FAMILY
+#define ND4C_CPU_DECLARE_ENGINE(engine) extern const nd4c_cpu_engine nd4c_cpu_##engine##_engine;
+ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
+#undef ND4C_CPU_DECLARE_ENGINE
+
+/* Sets of dtypes that kernels declare, limited to those of this build. */
+#define ND4C_CPU_DTYPE_BIT(NAME, name, kind) | ND4C_DTYPE_BIT(ND4C_##NAME)
+#define ND4C_CPU_BOOLS (UINT64_C(0) ND4C_BOOL_DTYPES(ND4C_CPU_DTYPE_BIT))
+#define ND4C_CPU_INTS (UINT64_C(0) ND4C_INT_DTYPES(ND4C_CPU_DTYPE_BIT) ND4C_UINT_DTYPES(ND4C_CPU_DTYPE_BIT))
+#define ND4C_CPU_FLOATS (UINT64_C(0) ND4C_HALF_DTYPES(ND4C_CPU_DTYPE_BIT) ND4C_WIDE_FLOAT_DTYPES(ND4C_CPU_DTYPE_BIT))
+#define ND4C_CPU_COMPLEXES (UINT64_C(0) ND4C_COMPLEX_DTYPES(ND4C_CPU_DTYPE_BIT))
+#define ND4C_CPU_REALS (ND4C_CPU_INTS | ND4C_CPU_FLOATS)
+#define ND4C_CPU_NUMBERS (ND4C_CPU_REALS | ND4C_CPU_COMPLEXES)
+#define ND4C_CPU_ALL (ND4C_CPU_BOOLS | ND4C_CPU_NUMBERS)
+
+/* A kernel of the reference: X(op, dtypes, run) in a family's list. */
+#define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, run_function)                         \
+  static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+                                                  .op_version = 1,                          \
+                                                  .op = #op_name,                           \
+                                                  .engine = "reference",                    \
+                                                  .name = "reference." #op_name,            \
+                                                  .priority = 0,                            \
+                                                  .dtypes = (dtype_set),                    \
+                                                  .run = (run_function)};
+
+enum { ND4C_CPU_MAX_RANK = 32 };
+
+/* Strides of `tensor` seen with the shape of `as` (broadcast, aligned at the last axis): 0 on repeated axes. */
+static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const nd4c_tensor *as, int64_t *strides) {
+  int32_t missing = as->rank - tensor->rank;
+  for (int32_t axis = 0; axis < as->rank; axis++)
+    strides[axis] =
+        axis < missing || tensor->shape[axis - missing] != as->shape[axis] ? 0 : tensor->strides[axis - missing];
+}
+
+/* Reason of kernels that compute numbers and are asked for strings. */
+#define ND4C_CPU_NO_STRINGS "strings are offsets into their own storage: only views of them are supported"
+
+#endif

@@ -1,0 +1,179 @@
+#include "kernels/reference/value.h"
+
+#include "kernels/types.h"
+
+#define FIELD_BOOL u
+#define FIELD_INT i
+#define FIELD_UINT u
+#define FIELD_FLOAT f
+#define FIELD_COMPLEX c
+
+#define READ_BOOL(name, x) ((x) != 0)
+#define READ_INT(name, x) (x)
+#define READ_UINT(name, x) (x)
+#define READ_FLOAT(name, x) read_##name(x)
+#define READ_COMPLEX(name, x) (x)
+#define WRITE_BOOL(name, v) ((v) != 0)
+#define WRITE_INT(name, v) ((nd4c_c_##name)(v))
+#define WRITE_UINT(name, v) ((nd4c_c_##name)(v))
+#define WRITE_FLOAT(name, v) write_##name(v)
+#define WRITE_COMPLEX(name, v) ((nd4c_c_##name)(v))
+
+static inline double read_float32(float x) {
+  return (double)x;
+}
+static inline double read_float64(double x) {
+  return x;
+}
+static inline float write_float32(double x) {
+  return (float)x;
+}
+static inline double write_float64(double x) {
+  return x;
+}
+#ifndef ND4C_DTYPES_LITE
+static inline double read_float16(uint16_t x) {
+  return (double)nd4c_float16_to_float(x);
+}
+static inline double read_bfloat16(uint16_t x) {
+  return (double)nd4c_bfloat16_to_float(x);
+}
+static inline uint16_t write_float16(double x) {
+  return nd4c_float16_from_float(nd4c_double_to_odd_float(x));
+}
+static inline uint16_t write_bfloat16(double x) {
+  return nd4c_bfloat16_from_float(nd4c_double_to_odd_float(x));
+}
+#endif
+
+nd4c_dtype_kind nd4c_reference_kind(nd4c_dtype dtype) {
+  switch (dtype) {
+#define CASE(NAME, name, kind) \
+  case ND4C_##NAME:            \
+    return ND4C_KIND_##kind;
+    ND4C_NUMBER_DTYPES(CASE)
+#undef CASE
+    default:
+      return ND4C_KIND_NONE;
+  }
+}
+
+int64_t nd4c_reference_bytes(nd4c_dtype dtype) {
+  switch (dtype) {
+#define CASE(NAME, name, kind) \
+  case ND4C_##NAME:            \
+    return (int64_t)sizeof(nd4c_c_##name);
+    ND4C_NUMBER_DTYPES(CASE)
+#undef CASE
+    default:
+      return 0;
+  }
+}
+
+/* memcpy: memory from outside need not be aligned. */
+nd4c_value nd4c_value_load(nd4c_dtype dtype, const char *data, int64_t index) {
+  nd4c_value value = {.u = 0};
+  switch (dtype) {
+#define CASE(NAME, name, kind)                              \
+  case ND4C_##NAME: {                                       \
+    nd4c_c_##name x;                                        \
+    memcpy(&x, data + index * (int64_t)sizeof x, sizeof x); \
+    value.FIELD_##kind = READ_##kind(name, x);              \
+    break;                                                  \
+  }
+    ND4C_NUMBER_DTYPES(CASE)
+#undef CASE
+    default:
+      break;
+  }
+  return value;
+}
+
+void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value value) {
+  switch (dtype) {
+#define CASE(NAME, name, kind)                                \
+  case ND4C_##NAME: {                                         \
+    nd4c_c_##name x = WRITE_##kind(name, value.FIELD_##kind); \
+    memcpy(data + index * (int64_t)sizeof x, &x, sizeof x);   \
+    break;                                                    \
+  }
+    ND4C_NUMBER_DTYPES(CASE)
+#undef CASE
+    default:
+      break;
+  }
+}
+
+static double value_as_double(nd4c_dtype_kind from, nd4c_value value) {
+  switch (from) {
+    case ND4C_KIND_INT:
+      return (double)value.i;
+    case ND4C_KIND_FLOAT:
+      return value.f;
+    case ND4C_KIND_COMPLEX:
+      return creal(value.c);
+    default:
+      return (double)value.u;
+  }
+}
+
+/* 2^(bits - 1) and 2^bits are doubles, so the comparisons are exact. */
+static int64_t saturate_int(double x, int64_t bytes) {
+  double limit = bytes == 8 ? 0x1p63 : bytes == 4 ? 0x1p31 : bytes == 2 ? 0x1p15 : 0x1p7;
+  int64_t largest = bytes == 8 ? INT64_MAX : (int64_t)limit - 1;
+  if (x != x)
+    return 0;
+  if (x >= limit)
+    return largest;
+  return x <= -limit ? -largest - 1 : (int64_t)x;
+}
+
+static uint64_t saturate_uint(double x, int64_t bytes) {
+  double limit = bytes == 8 ? 0x1p64 : bytes == 4 ? 0x1p32 : bytes == 2 ? 0x1p16 : 0x1p8;
+  if (!(x > 0))
+    return 0;
+  if (x >= limit)
+    return bytes == 8 ? UINT64_MAX : (uint64_t)limit - 1;
+  return (uint64_t)x;
+}
+
+nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to) {
+  bool real = from == ND4C_KIND_FLOAT || from == ND4C_KIND_COMPLEX;
+  nd4c_value result = {.u = 0};
+  switch (nd4c_reference_kind(to)) {
+    case ND4C_KIND_BOOL:
+      result.u = from == ND4C_KIND_COMPLEX ? value.c != 0 : from == ND4C_KIND_FLOAT ? value.f != 0 : value.u != 0;
+      break;
+    case ND4C_KIND_INT:
+      result.i = real ? saturate_int(value_as_double(from, value), nd4c_reference_bytes(to)) : value.i;
+      break;
+    case ND4C_KIND_UINT:
+      result.u = real ? saturate_uint(value_as_double(from, value), nd4c_reference_bytes(to)) : value.u;
+      break;
+    case ND4C_KIND_FLOAT:
+      result.f = value_as_double(from, value);
+      break;
+    case ND4C_KIND_COMPLEX:
+      result.c = from == ND4C_KIND_COMPLEX ? value.c : value_as_double(from, value);
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+bool nd4c_index_next(int32_t rank, const int64_t *shape, int64_t *index) {
+  for (int32_t axis = rank - 1; axis >= 0; axis--) {
+    if (++index[axis] < shape[axis])
+      return true;
+    index[axis] = 0;
+  }
+  return false;
+}
+
+int64_t nd4c_index_offset(int32_t rank, const int64_t *index, const int64_t *strides) {
+  int64_t offset = 0;
+  for (int32_t axis = 0; axis < rank; axis++)
+    offset += index[axis] * strides[axis];
+  return offset;
+}
