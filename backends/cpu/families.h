@@ -6,7 +6,9 @@
 
 #define ND4C_CPU_FAMILIES(X) \
   X(copy)                    \
-  X(binary)
+  X(binary)                  \
+  X(linalg)                  \
+  X(nn)
 
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */
 #define ND4C_CPU_ENGINES(X) X(reference)

@@ -1,0 +1,180 @@
+/* Convolution, pools and normalisations of engine reference. */
+#include "backends/cpu/window.h"
+
+/* Elements or rows a piece of the pool computes at least: a few microseconds of work. */
+static int64_t grain(int64_t work_per_item) {
+  int64_t items = 4096 / (work_per_item + 1);
+  return items > 1 ? items : 1;
+}
+
+static void conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_conv(user, begin, end);
+}
+
+static nd4c_status conv_run(const nd4c_call *call) {
+  nd4c_ref_conv_args args = {
+      .x = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_conv_x]),
+      .w = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_conv_w]),
+      .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_conv_bias)),
+      .addend = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_conv_addend)),
+      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .groups = call->attrs[ND4C_ATTR_conv_groups].as.i,
+      .activation = call->attrs[ND4C_ATTR_conv_activation].as.i,
+  };
+  nd4c_cpu_conv_window(call, &args.window);
+  const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
+  int64_t work = w->shape[0] > 0 ? w->size / w->shape[0] : 0;
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(work), call->width, conv_range, &args);
+  return ND4C_OK;
+}
+
+static void max_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_max_pool(user, begin, end);
+}
+
+static void average_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_average_pool(user, begin, end);
+}
+
+static nd4c_status pool_run(const nd4c_call *call, nd4c_range_function range) {
+  nd4c_ref_pool_args args = {
+      .x = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_max_pool_x]),
+      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .count_include_pad = call->attrs[ND4C_ATTR_max_pool_count_include_pad].as.i != 0,
+  };
+  nd4c_cpu_pool_window(call, &args.window);
+  int64_t work = 1;
+  for (int32_t i = 0; i < args.window.spatial; i++) {
+    work *= args.window.kernel[i];
+  }
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(work), call->width, range, &args);
+  return ND4C_OK;
+}
+
+static nd4c_status max_pool_run(const nd4c_call *call) {
+  return pool_run(call, max_pool_range);
+}
+
+static nd4c_status average_pool_run(const nd4c_call *call) {
+  return pool_run(call, average_pool_range);
+}
+
+static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_batch_norm(user, begin, end);
+}
+
+static nd4c_status batch_norm_run(const nd4c_call *call) {
+  nd4c_ref_norm_args args = {
+      .x = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_batch_norm_x]),
+      .scale = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_batch_norm_scale]),
+      .bias = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_batch_norm_bias]),
+      .mean = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_batch_norm_mean]),
+      .variance = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_batch_norm_variance]),
+      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .epsilon = call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f,
+  };
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(8), call->width, batch_norm_range, &args);
+  return ND4C_OK;
+}
+
+/* `axis` counts from the end if it is negative. */
+static int32_t resolve_axis(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
+static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_layer_norm(user, begin, end);
+}
+
+static nd4c_status layer_norm_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_layer_norm_x];
+  nd4c_ref_norm_args args = {
+      .x = nd4c_cpu_ref_tensor(x),
+      .scale = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_layer_norm_scale)),
+      .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_layer_norm_bias)),
+      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f,
+      .axis = resolve_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank),
+  };
+  int64_t rows = x->size > 0 ? 1 : 0;
+  for (int32_t i = 0; i < args.axis; i++) {
+    rows *= x->shape[i];
+  }
+  nd4c_cpu_host->parallel_for(rows, grain(rows > 0 ? x->size / rows : 0), call->width, layer_norm_range, &args);
+  return ND4C_OK;
+}
+
+typedef struct softmax_args {
+  nd4c_ref_tensor x, y;
+  int32_t axis;
+  bool logarithm;
+} softmax_args;
+
+static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const softmax_args *args = user;
+  (void)worker;
+  nd4c_ref_softmax(&args->x, &args->y, args->axis, args->logarithm, begin, end);
+}
+
+static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_softmax_x];
+  softmax_args args = {.x = nd4c_cpu_ref_tensor(x),
+                       .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                       .axis = resolve_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank),
+                       .logarithm = logarithm};
+  int64_t length = x->shape[args.axis];
+  if (length > 0) {
+    nd4c_cpu_host->parallel_for(x->size / length, grain(8 * length), call->width, softmax_range, &args);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status softmax_run(const nd4c_call *call) {
+  return softmax_any(call, false);
+}
+
+static nd4c_status log_softmax_run(const nd4c_call *call) {
+  return softmax_any(call, true);
+}
+
+static void lrn_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_lrn(user, begin, end);
+}
+
+static nd4c_status lrn_run(const nd4c_call *call) {
+  nd4c_ref_lrn_args args = {
+      .x = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_lrn_x]),
+      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .size = call->attrs[ND4C_ATTR_lrn_size].as.i,
+      .alpha = call->attrs[ND4C_ATTR_lrn_alpha].as.f,
+      .beta = call->attrs[ND4C_ATTR_lrn_beta].as.f,
+      .bias = call->attrs[ND4C_ATTR_lrn_bias].as.f,
+  };
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(args.size + 16), call->width, lrn_range, &args);
+  return ND4C_OK;
+}
+
+ND4C_CPU_REFERENCE_KERNEL(conv, ND4C_CPU_FLOATS, conv_run)
+ND4C_CPU_REFERENCE_KERNEL(max_pool, ND4C_CPU_REALS, max_pool_run)
+ND4C_CPU_REFERENCE_KERNEL(average_pool, ND4C_CPU_FLOATS, average_pool_run)
+ND4C_CPU_REFERENCE_KERNEL(batch_norm, ND4C_CPU_FLOATS, batch_norm_run)
+ND4C_CPU_REFERENCE_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_run)
+ND4C_CPU_REFERENCE_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_run)
+ND4C_CPU_REFERENCE_KERNEL(log_softmax, ND4C_CPU_FLOATS, log_softmax_run)
+ND4C_CPU_REFERENCE_KERNEL(lrn, ND4C_CPU_FLOATS, lrn_run)
+
+/* The kernels count activations as the op table does. */
+_Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_ACTIVATION_GELU == 2 &&
+                   ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
+               "kernels/reference/activation.c");
+
+const nd4c_kernel *const nd4c_cpu_nn_kernels[] = {
+    &reference_conv,        &reference_max_pool,   &reference_average_pool,
+    &reference_batch_norm,  &reference_layer_norm, &reference_softmax,
+    &reference_log_softmax, &reference_lrn,        NULL};
