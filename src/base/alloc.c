@@ -13,14 +13,18 @@ void nd4c_allocation_fail_at(int64_t skip) {
   atomic_store(&failing_number, skip < 0 ? -1 : atomic_load(&allocation_number) + skip);
 }
 
-int64_t nd4c_allocation_count(void) { return atomic_load(&allocation_number); }
+int64_t nd4c_allocation_count(void) {
+  return atomic_load(&allocation_number);
+}
 
 int nd4c_allocation_should_fail(void) {
   int64_t number = atomic_fetch_add_explicit(&allocation_number, 1, memory_order_relaxed);
   return number == atomic_load_explicit(&failing_number, memory_order_relaxed);
 }
 
-void *nd4c_allocate(size_t bytes) { return nd4c_allocation_should_fail() ? NULL : malloc(bytes > 0 ? bytes : 1); }
+void *nd4c_allocate(size_t bytes) {
+  return nd4c_allocation_should_fail() ? NULL : malloc(bytes > 0 ? bytes : 1);
+}
 
 void *nd4c_allocate_zeroed(size_t count, size_t size) {
   return nd4c_allocation_should_fail() ? NULL : calloc(count > 0 ? count : 1, size > 0 ? size : 1);
@@ -30,7 +34,9 @@ void *nd4c_reallocate(void *memory, size_t bytes) {
   return nd4c_allocation_should_fail() ? NULL : realloc(memory, bytes > 0 ? bytes : 1);
 }
 
-void nd4c_deallocate(void *memory) { free(memory); }
+void nd4c_deallocate(void *memory) {
+  free(memory);
+}
 
 char *nd4c_duplicate_text(const char *text) {
   size_t bytes = strlen(text) + 1;

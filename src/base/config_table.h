@@ -41,4 +41,9 @@
   X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                       \
     "Results larger than this are written with streaming stores; 0: the size of the last-level cache")
 
+/* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
+#define ND4C_CONFIG_WORDS_TABLE(X)      \
+  X(POOL, "auto,openmp,threads,serial") \
+  X(CPU_LEVEL, "base,avx2,avx512,neon")
+
 #endif

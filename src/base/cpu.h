@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 typedef enum nd4c_cpu_level {
-  ND4C_CPU_BASE = 0, /* x86-64-v2, or plain arm64 */
-  ND4C_CPU_AVX2 = 1, /* x86-64-v3: AVX2, FMA, F16C, BMI2 */
+  ND4C_CPU_BASE = 0,   /* x86-64-v2, or plain arm64 */
+  ND4C_CPU_AVX2 = 1,   /* x86-64-v3: AVX2, FMA, F16C, BMI2 */
   ND4C_CPU_AVX512 = 2, /* x86-64-v4 */
   ND4C_CPU_NEON = 3
 } nd4c_cpu_level;

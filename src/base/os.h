@@ -14,7 +14,8 @@ typedef struct nd4c_os_mapping {
   size_t size;
 } nd4c_os_mapping;
 
-/* Maps a whole regular file privately, read-only. IO with the system's words. An empty file gives size 0, bytes NULL. */
+/* Maps a whole regular file privately, read-only. IO with the system's words. An empty file gives size 0, bytes NULL.
+ */
 nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping);
 void nd4c_os_unmap_file(nd4c_os_mapping *mapping);
 
@@ -47,6 +48,18 @@ const char *nd4c_os_environment(const char *name);
 int32_t nd4c_os_processors(void);
 /* Directory for caches (OV_CACHE_DIR is not consulted here): XDG_CACHE_HOME/nd4c or HOME/.cache/nd4c; "" if none. */
 void nd4c_os_cache_directory(char *path, size_t path_size);
+/* Model name of the processor as the system states it, "" if it does not. */
+void nd4c_os_cpu_model(char *text, size_t size);
+/* Bit masks of instruction-set extensions that the system announces (word 0 and 1); 0 where it announces none. */
+uint64_t nd4c_os_hardware_capabilities(int word);
+/* Bytes of the last-level cache, 0 if unknown. */
+int64_t nd4c_os_cache_bytes(void);
+/* Runs function(argument) on a new thread that receives no signals. False if there is none to be had. */
+bool nd4c_os_thread_start(void (*function)(void *argument), void *argument, uintptr_t *thread);
+/* Waits for its end; each started thread is to be joined once. */
+void nd4c_os_thread_join(uintptr_t thread);
+/* Calls `child` in the child after every fork from now on. */
+void nd4c_os_on_fork(void (*child)(void));
 /* Process number, to notice a fork. */
 int64_t nd4c_os_process(void);
 

@@ -33,9 +33,13 @@ const char *nd4c_status_text(nd4c_status status) {
   }
 }
 
-const char *nd4c_error_message(void) { return thread_text; }
+const char *nd4c_error_message(void) {
+  return thread_text;
+}
 
-nd4c_status nd4c_error_code(void) { return thread_code; }
+nd4c_status nd4c_error_code(void) {
+  return thread_code;
+}
 
 void nd4c_error_clear(void) {
   thread_text[0] = '\0';

@@ -12,12 +12,12 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
 /* Leaves the calling function with the status of `expression` unless it is OK. */
-#define ND4C_TRY(expression)                  \
-  do {                                        \
-    nd4c_status try_status_ = (expression);   \
-    if (try_status_ != ND4C_OK) {             \
-      return try_status_;                     \
-    }                                         \
+#define ND4C_TRY(expression)                \
+  do {                                      \
+    nd4c_status try_status_ = (expression); \
+    if (try_status_ != ND4C_OK) {           \
+      return try_status_;                   \
+    }                                       \
   } while (0)
 
 #endif

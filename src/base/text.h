@@ -18,7 +18,8 @@ typedef struct nd4c_text {
 void nd4c_text_append(nd4c_text *text, const char *bytes, size_t length);
 void nd4c_text_print(nd4c_text *text, const char *format, ...) ND4C_PRINTF(2, 3);
 void nd4c_text_free(nd4c_text *text);
-/* Hands the text to a caller who frees it with nd4c_free; "" if empty. ND4C_MEMORY if something was lost (all freed). */
+/* Hands the text to a caller who frees it with nd4c_free; "" if empty. ND4C_MEMORY if something was lost (all freed).
+ */
 nd4c_status nd4c_text_take(nd4c_text *text, char **result);
 
 #endif

@@ -1,0 +1,392 @@
+#include "base/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/compiler.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/status.h"
+
+typedef enum value_type { type_bool, type_int, type_bytes, type_string, type_list } value_type;
+
+typedef struct row {
+  const char *property, *environment, *type_name;
+  value_type type;
+  const char *preset, *meaning;
+} row;
+
+#define WORDS_CASE(KEY, words) [ND4C_CONFIG_##KEY] = words,
+static const char *const accepted_words[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_WORDS_TABLE(WORDS_CASE)};
+#undef WORDS_CASE
+
+#define ROW(KEY, property, environment, type, preset, meaning) \
+  [ND4C_CONFIG_##KEY] = {property, environment, #type, type_##type, preset, meaning},
+static const row rows[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_TABLE(ROW)};
+#undef ROW
+
+/* Texts are written under the lock; `number` (bool, int, bytes, parsed) is read without it. `refused` keeps a value of
+ * the environment that does not parse. */
+typedef struct value {
+  char *set_text, *environment_text, *refused;
+  _Atomic int64_t number;
+} value;
+
+_Atomic uint32_t nd4c_config_epoch = 1;
+
+static nd4c_lock values_lock = ND4C_LOCK_INIT;
+static value values[ND4C_CONFIG_KEY_COUNT];
+static _Atomic bool values_ready;
+
+static bool text_equals(const char *a, const char *b, size_t b_length) {
+  for (size_t i = 0; i < b_length; i++) {
+    if (a[i] == '\0' || tolower((unsigned char)a[i]) != tolower((unsigned char)b[i])) {
+      return false;
+    }
+  }
+  return a[b_length] == '\0';
+}
+
+/* True if `item` stands in the comma-separated `list`. */
+static bool list_has(const char *list, const char *item) {
+  while (*list != '\0') {
+    size_t length = strcspn(list, ",");
+    const char *begin = list, *end = list + length;
+    while (begin < end && isspace((unsigned char)*begin)) {
+      begin++;
+    }
+    while (end > begin && isspace((unsigned char)end[-1])) {
+      end--;
+    }
+    if (end > begin && text_equals(item, begin, (size_t)(end - begin))) {
+      return true;
+    }
+    list += length + (list[length] == ',');
+  }
+  return false;
+}
+
+static bool parse_bool(const char *text, int64_t *number) {
+  bool yes = list_has("true,yes,on,1", text);
+  *number = yes;
+  return yes || list_has("false,no,off,0", text);
+}
+
+static bool parse_int(const char *text, int64_t *number, char **end) {
+  if (!isdigit((unsigned char)text[0])) {
+    return false;
+  }
+  errno = 0;
+  *number = strtoll(text, end, 10);
+  return errno == 0;
+}
+
+/* A number and an optional k, m, g or t (powers of 1024), which may be followed by b. */
+static bool parse_bytes(const char *text, int64_t *number) {
+  char *end;
+  if (!parse_int(text, number, &end)) {
+    return false;
+  }
+  static const char units[] = "kmgt";
+  const char *unit = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : NULL;
+  if (unit != NULL) {
+    end++;
+    if (!nd4c_checked_multiply(*number, INT64_C(1) << (10 * (unit - units + 1)), number)) {
+      return false;
+    }
+  }
+  end += tolower((unsigned char)*end) == 'b';
+  return *end == '\0';
+}
+
+static const char *type_expectation(value_type type) {
+  switch (type) {
+    case type_bool:
+      return "true or false";
+    case type_int:
+      return "an integer of at least 0";
+    case type_bytes:
+      return "a number of bytes such as 1024, 512m or 2g";
+    case type_string:
+    case type_list:
+      break;
+  }
+  return "a text";
+}
+
+static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) {
+  char *end;
+  *number = 0;
+  switch (rows[key].type) {
+    case type_bool:
+      return parse_bool(text, number);
+    case type_int:
+      return parse_int(text, number, &end) && *end == '\0';
+    case type_bytes:
+      return parse_bytes(text, number);
+    case type_string:
+    case type_list:
+      break;
+  }
+  return accepted_words[key] == NULL || text[0] == '\0' || list_has(accepted_words[key], text);
+}
+
+static nd4c_status fail_value(nd4c_config_key key, const char *name, const char *text) {
+  const char *words = accepted_words[key];
+  return nd4c_fail(ND4C_CONFIG, "%s = \"%s\": expected %s%s", name, text,
+                   words != NULL ? "one of " : type_expectation(rows[key].type), words != NULL ? words : "");
+}
+
+/* The lock is held. */
+static const char *value_text(nd4c_config_key key) {
+  const value *v = &values[key];
+  return v->set_text != NULL ? v->set_text : v->environment_text != NULL ? v->environment_text : rows[key].preset;
+}
+
+/* The lock is held. Tables are static, so a default always parses (a test checks that). */
+static void value_update(nd4c_config_key key) {
+  int64_t number;
+  (void)value_parse(key, value_text(key), &number);
+  atomic_store_explicit(&values[key].number, number, memory_order_relaxed);
+}
+
+/* The lock is held. False if there was no memory: the next use tries again. */
+static bool value_read_environment(nd4c_config_key key) {
+  value *v = &values[key];
+  const char *text = nd4c_os_environment(rows[key].environment);
+  if (text != NULL && text[0] != '\0' && v->environment_text == NULL && v->refused == NULL) {
+    int64_t number;
+    char *copy = nd4c_duplicate_text(text);
+    if (copy == NULL) {
+      return false;
+    }
+    if (value_parse(key, text, &number)) {
+      v->environment_text = copy;
+    } else {
+      v->refused = copy;
+    }
+  }
+  value_update(key);
+  return true;
+}
+
+/* First use: reads the environment, once. */
+static ND4C_NOINLINE nd4c_status values_load(void) {
+  bool loaded = true, first = false;
+  nd4c_lock_acquire(&values_lock);
+  if (!atomic_load_explicit(&values_ready, memory_order_relaxed)) {
+    for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
+      loaded = value_read_environment((nd4c_config_key)key) && loaded;
+    }
+    first = loaded;
+    atomic_store_explicit(&values_ready, loaded, memory_order_release);
+  }
+  nd4c_lock_release(&values_lock);
+  for (int key = 0; first && key < ND4C_CONFIG_KEY_COUNT; key++) {
+    if (values[key].refused != NULL) {
+      nd4c_log(ND4C_LOG_WARNING, "config", "%s=\"%s\" in the environment is refused: expected %s; using \"%s\"",
+               rows[key].environment, values[key].refused,
+               accepted_words[key] != NULL ? accepted_words[key] : type_expectation(rows[key].type), rows[key].preset);
+    }
+  }
+  return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
+}
+
+static inline nd4c_status values_use(void) {
+  return ND4C_LIKELY(atomic_load_explicit(&values_ready, memory_order_acquire)) ? ND4C_OK : values_load();
+}
+
+nd4c_status nd4c_config_check_environment(void) {
+  ND4C_TRY(values_use());
+  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
+    /* Written once, before values_ready. */
+    if (values[key].refused != NULL) {
+      return fail_value((nd4c_config_key)key, rows[key].environment, values[key].refused);
+    }
+  }
+  return ND4C_OK;
+}
+
+bool nd4c_config_bool(nd4c_config_key key) {
+  return nd4c_config_int(key) != 0;
+}
+
+int64_t nd4c_config_int(nd4c_config_key key) {
+  (void)values_use();
+  return atomic_load_explicit(&values[key].number, memory_order_relaxed);
+}
+
+size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size) {
+  (void)values_use();
+  nd4c_lock_acquire(&values_lock);
+  const char *text = value_text(key);
+  size_t length = strlen(text);
+  if (size > 0) {
+    size_t kept = length < size - 1 ? length : size - 1;
+    memcpy(buffer, text, kept);
+    buffer[kept] = '\0';
+  }
+  nd4c_lock_release(&values_lock);
+  return length;
+}
+
+bool nd4c_config_list_has(nd4c_config_key key, const char *item) {
+  (void)values_use();
+  nd4c_lock_acquire(&values_lock);
+  bool found = list_has(value_text(key), item);
+  nd4c_lock_release(&values_lock);
+  return found;
+}
+
+/* The lock is held. */
+static nd4c_config_source value_source(nd4c_config_key key) {
+  const value *v = &values[key];
+  return v->set_text != NULL           ? ND4C_CONFIG_SET
+         : v->environment_text != NULL ? ND4C_CONFIG_ENVIRONMENT
+                                       : ND4C_CONFIG_DEFAULT;
+}
+
+nd4c_config_source nd4c_config_get_source(nd4c_config_key key) {
+  (void)values_use();
+  nd4c_lock_acquire(&values_lock);
+  nd4c_config_source source = value_source(key);
+  nd4c_lock_release(&values_lock);
+  return source;
+}
+
+int32_t nd4c_config_count(void) {
+  return ND4C_CONFIG_KEY_COUNT;
+}
+
+nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *out) {
+  if (out == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get_row: row is NULL");
+  }
+  if (index < 0 || index >= ND4C_CONFIG_KEY_COUNT) {
+    return nd4c_fail(ND4C_INDEX, "config_get_row: index %d, expected 0 to %d", (int)index, ND4C_CONFIG_KEY_COUNT - 1);
+  }
+  if (out->struct_size < sizeof *out) {
+    return nd4c_fail(ND4C_ARGUMENT, "config_get_row: struct_size is %u, expected at least %zu",
+                     (unsigned)out->struct_size, sizeof *out);
+  }
+  ND4C_TRY(values_use());
+  const row *r = &rows[index];
+  out->property = r->property;
+  out->environment = r->environment;
+  out->type = r->type_name;
+  out->default_value = r->preset;
+  out->meaning = r->meaning;
+  nd4c_lock_acquire(&values_lock);
+  out->value = value_text((nd4c_config_key)index);
+  out->source = value_source((nd4c_config_key)index);
+  nd4c_lock_release(&values_lock);
+  return ND4C_OK;
+}
+
+/* Edits that turn one name into the other, without regard to case; names longer than the table's are never near. */
+static size_t name_distance(const char *a, const char *b) {
+  enum { LONGEST = 64 };
+  size_t a_length = strlen(a), b_length = strlen(b), costs[LONGEST + 1];
+  if (a_length > LONGEST || b_length > LONGEST) {
+    return SIZE_MAX;
+  }
+  for (size_t j = 0; j <= b_length; j++) {
+    costs[j] = j;
+  }
+  for (size_t i = 1; i <= a_length; i++) {
+    size_t diagonal = costs[0];
+    costs[0] = i;
+    for (size_t j = 1; j <= b_length; j++) {
+      size_t above = costs[j];
+      size_t same = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+      size_t step = 1 + (above < costs[j - 1] ? above : costs[j - 1]);
+      costs[j] = same < step ? same : step;
+      diagonal = above;
+    }
+  }
+  return costs[b_length];
+}
+
+static nd4c_status fail_name(const char *name) {
+  const char *nearest = NULL;
+  size_t best = SIZE_MAX;
+  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
+    const char *names[] = {rows[key].property, rows[key].environment};
+    for (int i = 0; i < 2; i++) {
+      size_t distance = name_distance(name, names[i]);
+      if (distance < best) {
+        best = distance;
+        nearest = names[i];
+      }
+    }
+  }
+  if (nearest == NULL) {
+    nearest = rows[0].property;
+  }
+  return nd4c_fail(ND4C_NAME, "there is no property \"%.200s\"; the nearest is \"%s\"", name, nearest);
+}
+
+static nd4c_status key_find(const char *name, nd4c_config_key *found) {
+  if (name == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "config: property is NULL");
+  }
+  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
+    if (strcmp(name, rows[key].property) == 0 || strcmp(name, rows[key].environment) == 0) {
+      *found = (nd4c_config_key)key;
+      return ND4C_OK;
+    }
+  }
+  return fail_name(name);
+}
+
+nd4c_status nd4c_config_get(const char *property, const char **text) {
+  nd4c_config_key key;
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get: value is NULL");
+  }
+  ND4C_TRY(key_find(property, &key));
+  ND4C_TRY(values_use());
+  nd4c_lock_acquire(&values_lock);
+  *text = value_text(key);
+  nd4c_lock_release(&values_lock);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_config_set(const char *property, const char *text) {
+  nd4c_config_key key;
+  ND4C_TRY(key_find(property, &key));
+  ND4C_TRY(values_use());
+  char *copy = NULL;
+  if (text != NULL) {
+    int64_t number;
+    if (!value_parse(key, text, &number)) {
+      return fail_value(key, property, text);
+    }
+    copy = nd4c_duplicate_text(text);
+    if (copy == NULL) {
+      return nd4c_fail_memory("a property's value", strlen(text) + 1);
+    }
+  }
+  nd4c_lock_acquire(&values_lock);
+  char *old = values[key].set_text;
+  values[key].set_text = copy;
+  value_update(key);
+  atomic_fetch_add(&nd4c_config_epoch, 1);
+  nd4c_lock_release(&values_lock);
+  nd4c_deallocate(old);
+  return ND4C_OK;
+}
+
+static ND4C_AT_UNLOAD void values_free(void) {
+  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
+    nd4c_deallocate(values[key].set_text);
+    nd4c_deallocate(values[key].environment_text);
+    nd4c_deallocate(values[key].refused);
+    values[key].set_text = values[key].environment_text = values[key].refused = NULL;
+  }
+}

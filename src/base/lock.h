@@ -1,0 +1,46 @@
+/* Locks, named once so that a system without POSIX threads has one place to change. */
+#ifndef ND4C_BASE_LOCK_H
+#define ND4C_BASE_LOCK_H
+
+#include <pthread.h>
+
+typedef pthread_mutex_t nd4c_lock;
+typedef pthread_cond_t nd4c_condition;
+typedef pthread_once_t nd4c_once;
+
+#define ND4C_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
+#define ND4C_CONDITION_INIT PTHREAD_COND_INITIALIZER
+#define ND4C_ONCE_INIT PTHREAD_ONCE_INIT
+
+/* For locks inside allocated structs; static ones use ND4C_LOCK_INIT. Neither can fail: no attributes are asked for. */
+static inline void nd4c_lock_init(nd4c_lock *lock) {
+  (void)pthread_mutex_init(lock, NULL);
+}
+static inline void nd4c_lock_destroy(nd4c_lock *lock) {
+  (void)pthread_mutex_destroy(lock);
+}
+static inline void nd4c_lock_acquire(nd4c_lock *lock) {
+  (void)pthread_mutex_lock(lock);
+}
+static inline void nd4c_lock_release(nd4c_lock *lock) {
+  (void)pthread_mutex_unlock(lock);
+}
+
+static inline void nd4c_condition_init(nd4c_condition *condition) {
+  (void)pthread_cond_init(condition, NULL);
+}
+static inline void nd4c_condition_destroy(nd4c_condition *condition) {
+  (void)pthread_cond_destroy(condition);
+}
+static inline void nd4c_condition_wait(nd4c_condition *condition, nd4c_lock *lock) {
+  (void)pthread_cond_wait(condition, lock);
+}
+static inline void nd4c_condition_wake_all(nd4c_condition *condition) {
+  (void)pthread_cond_broadcast(condition);
+}
+
+static inline void nd4c_once_run(nd4c_once *once, void (*function)(void)) {
+  (void)pthread_once(once, function);
+}
+
+#endif

@@ -1,0 +1,543 @@
+#define _GNU_SOURCE /* sched_getaffinity, dladdr, O_CLOEXEC and others beyond C17 */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "base/text.h"
+
+enum { PATH_SIZE = 4096, LINE_SIZE = 4096 };
+
+/* -- files ---------------------------------------------------------------------------------------------------- */
+
+static nd4c_status map_open_file(int file, const char *path, nd4c_os_mapping *mapping) {
+  struct stat info;
+  if (fstat(file, &info) != 0) {
+    return nd4c_fail(ND4C_IO, "%s: %s", path, strerror(errno));
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return nd4c_fail(ND4C_IO, "%s: not a regular file", path);
+  }
+  mapping->bytes = NULL;
+  mapping->size = 0;
+  if (info.st_size == 0) {
+    return ND4C_OK;
+  }
+  void *memory = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (memory == MAP_FAILED) {
+    return nd4c_fail(ND4C_IO, "%s: could not map %lld bytes: %s", path, (long long)info.st_size, strerror(errno));
+  }
+  mapping->bytes = memory;
+  mapping->size = (size_t)info.st_size;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping) {
+  /* O_NONBLOCK: a named pipe must not hang the opening; it is refused afterwards. */
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    return nd4c_fail(ND4C_IO, "%s: %s", path, strerror(errno));
+  }
+  nd4c_status status = map_open_file(file, path, mapping);
+  (void)close(file);
+  return status;
+}
+
+void nd4c_os_unmap_file(nd4c_os_mapping *mapping) {
+  if (mapping->bytes != NULL) {
+    (void)munmap((void *)(uintptr_t)mapping->bytes, mapping->size);
+  }
+  mapping->bytes = NULL;
+  mapping->size = 0;
+}
+
+static bool write_all(int file, const char *bytes, size_t size) {
+  while (size > 0) {
+    ssize_t written = write(file, bytes, size);
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return false;
+    }
+    bytes += written;
+    size -= (size_t)written;
+  }
+  return true;
+}
+
+/* A name of its own beside `path`; O_EXCL makes sure that nobody else has it. */
+static int temporary_open(const char *path, char *temporary, size_t size) {
+  static _Atomic unsigned counter;
+  for (int attempt = 0; attempt < 100; attempt++) {
+    int length = snprintf(temporary, size, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1));
+    if (length < 0 || (size_t)length >= size) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST) {
+      return file;
+    }
+  }
+  return -1;
+}
+
+nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size) {
+  char temporary[PATH_SIZE];
+  int file = temporary_open(path, temporary, sizeof temporary);
+  if (file < 0) {
+    return nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(errno));
+  }
+  bool written = write_all(file, bytes, size);
+  int error = errno;
+  if (close(file) != 0 && written) {
+    written = false;
+    error = errno;
+  }
+  if (written && rename(temporary, path) != 0) {
+    written = false;
+    error = errno;
+  }
+  if (!written) {
+    (void)unlink(temporary);
+    return nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(error));
+  }
+  return ND4C_OK;
+}
+
+/* -- shared libraries ----------------------------------------------------------------------------------------- */
+
+/* Takes the next directory of a comma-separated list; false at its end. Relative ones are skipped: they would depend on
+ * the current directory. */
+static bool next_directory(const char **list, char *directory, size_t size) {
+  while (**list != '\0') {
+    const char *begin = *list + strspn(*list, " \t");
+    size_t length = strcspn(begin, ",");
+    *list = begin + length + (begin[length] == ',');
+    while (length > 0 && (begin[length - 1] == ' ' || begin[length - 1] == '\t')) {
+      length--;
+    }
+    if (length > 0 && length < size && begin[0] == '/') {
+      memcpy(directory, begin, length);
+      directory[length] = '\0';
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool library_try(const char *path, void **library, nd4c_text *words) {
+  *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (*library == NULL) {
+    const char *reason = dlerror();
+    nd4c_text_print(words, "%s%s", words->length > 0 ? "; " : "", reason != NULL ? reason : "unknown failure");
+  }
+  return *library != NULL;
+}
+
+nd4c_status nd4c_os_library_open(const char *name, const char *directories, void **library) {
+  nd4c_text words = {0};
+  char directory[PATH_SIZE], path[2 * PATH_SIZE];
+  *library = NULL;
+  bool is_path = strchr(name, '/') != NULL;
+  while (!is_path && *library == NULL && next_directory(&directories, directory, sizeof directory)) {
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    /* A directory without the file is no failure worth telling; one whose file does not load is. */
+    if (access(path, F_OK) == 0) {
+      (void)library_try(path, library, &words);
+    }
+  }
+  if (*library == NULL) {
+    (void)library_try(name, library, &words);
+  }
+  nd4c_status status = ND4C_OK;
+  if (*library == NULL) {
+    status = nd4c_fail(ND4C_LIBRARY, "%s could not be loaded: %s", name, words.bytes != NULL ? words.bytes : "?");
+  }
+  nd4c_text_free(&words);
+  return status;
+}
+
+/* The directory of libnd4c itself, which its RPATH names. */
+static bool own_directory(char *directory, size_t size) {
+  static const char anchor;
+  nd4c_os_library_path(&anchor, directory, size);
+  char *slash = strrchr(directory, '/');
+  if (slash == NULL) {
+    return false;
+  }
+  *slash = '\0';
+  return directory[0] == '/';
+}
+
+bool nd4c_os_library_find(const char *name, const char *directories, char *path, size_t path_size) {
+  static const char system_directories[] =
+#if defined(__x86_64__)
+      "/lib/x86_64-linux-gnu,/usr/lib/x86_64-linux-gnu,"
+#elif defined(__aarch64__)
+      "/lib/aarch64-linux-gnu,/usr/lib/aarch64-linux-gnu,"
+#endif
+      "/lib64,/usr/lib64,/lib,/usr/lib,/usr/local/lib";
+  char directory[PATH_SIZE], own[PATH_SIZE];
+  if (strchr(name, '/') != NULL) {
+    (void)snprintf(path, path_size, "%s", name);
+    return access(path, F_OK) == 0;
+  }
+  /* As the loader goes: the given directories, RPATH, LD_LIBRARY_PATH (with colons), the system's. */
+  char environment[PATH_SIZE] = "";
+  const char *search_path = nd4c_os_environment("LD_LIBRARY_PATH");
+  (void)snprintf(environment, sizeof environment, "%s", search_path != NULL ? search_path : "");
+  for (char *c = strchr(environment, ':'); c != NULL; c = strchr(c, ':')) {
+    *c = ',';
+  }
+  if (!own_directory(own, sizeof own)) {
+    own[0] = '\0';
+  }
+  const char *lists[] = {directories, own, environment, system_directories};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    const char *list = lists[i];
+    while (next_directory(&list, directory, sizeof directory)) {
+      int length = snprintf(path, path_size, "%s/%s", directory, name);
+      if (length > 0 && (size_t)length < path_size && access(path, F_OK) == 0) {
+        return true;
+      }
+    }
+  }
+  path[0] = '\0';
+  return false;
+}
+
+void *nd4c_os_library_symbol(void *library, const char *symbol) {
+  return dlsym(library, symbol);
+}
+
+void nd4c_os_library_close(void *library) {
+  if (library != NULL) {
+    (void)dlclose(library);
+  }
+}
+
+void nd4c_os_library_path(const void *address, char *path, size_t path_size) {
+  Dl_info info;
+  bool known = dladdr(address, &info) != 0 && info.dli_fname != NULL;
+  (void)snprintf(path, path_size, "%s", known ? info.dli_fname : "");
+}
+
+/* -- memory --------------------------------------------------------------------------------------------------- */
+
+size_t nd4c_os_page_size(void) {
+  return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *nd4c_os_pages_allocate(size_t bytes, bool huge) {
+  enum { HUGE_PAGE = 2 << 20 };
+  if (bytes == 0 || bytes > SIZE_MAX - 2 * (size_t)HUGE_PAGE) {
+    return NULL;
+  }
+  size_t page = nd4c_os_page_size();
+  bytes = (bytes + page - 1) / page * page;
+  bool aligned = huge && bytes >= HUGE_PAGE;
+  /* mmap aligns to small pages: take a huge page more and give back what sticks out. */
+  size_t asked = aligned ? bytes + HUGE_PAGE : bytes;
+  char *memory = mmap(NULL, asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return NULL;
+  }
+  if (!aligned) {
+    return memory;
+  }
+  size_t before = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+  if (before > 0) {
+    (void)munmap(memory, before);
+  }
+  (void)munmap(memory + before + bytes, HUGE_PAGE - before);
+  (void)madvise(memory + before, bytes, MADV_HUGEPAGE);
+  return memory + before;
+}
+
+void nd4c_os_pages_free(void *memory, size_t bytes) {
+  size_t page = nd4c_os_page_size();
+  if (memory != NULL) {
+    (void)munmap(memory, (bytes + page - 1) / page * page);
+  }
+}
+
+int64_t nd4c_os_memory_bytes(void) {
+  long pages = sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? (int64_t)pages * (int64_t)nd4c_os_page_size() : 0;
+}
+
+/* -- time, process, environment ------------------------------------------------------------------------------- */
+
+int64_t nd4c_os_nanoseconds(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+const char *nd4c_os_environment(const char *name) {
+  return getenv(name);
+}
+
+int64_t nd4c_os_process(void) {
+  return (int64_t)getpid();
+}
+
+typedef struct thread_start {
+  void (*function)(void *argument);
+  void *argument;
+} thread_start;
+
+static void *thread_main(void *argument) {
+  thread_start start = *(thread_start *)argument;
+  nd4c_deallocate(argument);
+  start.function(start.argument);
+  return NULL;
+}
+
+bool nd4c_os_thread_start(void (*function)(void *argument), void *argument, uintptr_t *thread) {
+  thread_start *start = nd4c_allocate(sizeof *start);
+  if (start == NULL) {
+    return false;
+  }
+  *start = (thread_start){function, argument};
+  /* A thread inherits the mask: with everything blocked, handlers run on the application's own threads only. */
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t made;
+  bool started = pthread_create(&made, NULL, thread_main, start) == 0;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!started) {
+    nd4c_deallocate(start);
+    return false;
+  }
+  *thread = (uintptr_t)made;
+  return true;
+}
+
+void nd4c_os_thread_join(uintptr_t thread) {
+  (void)pthread_join((pthread_t)thread, NULL);
+}
+
+void nd4c_os_on_fork(void (*child)(void)) {
+  (void)pthread_atfork(NULL, NULL, child);
+}
+
+void nd4c_os_cache_directory(char *path, size_t path_size) {
+  const char *base = nd4c_os_environment("XDG_CACHE_HOME");
+  const char *home = nd4c_os_environment("HOME");
+  int length = 0;
+  if (base != NULL && base[0] == '/') { /* the XDG rules: a relative path is to be ignored */
+    length = snprintf(path, path_size, "%s/nd4c", base);
+  } else if (home != NULL && home[0] == '/') {
+    length = snprintf(path, path_size, "%s/.cache/nd4c", home);
+  }
+  if (length <= 0 || (size_t)length >= path_size) {
+    path[0] = '\0';
+  }
+}
+
+/* Reads a short system file; false if it cannot be read. */
+static bool read_small(const char *path, char *text, size_t size) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return false;
+  }
+  size_t length = 0;
+  while (length < size - 1) {
+    ssize_t got = read(file, text + length, size - 1 - length);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      break;
+    }
+    length += (size_t)got;
+  }
+  text[length] = '\0';
+  (void)close(file);
+  return length > 0;
+}
+
+/* -- processors ----------------------------------------------------------------------------------------------- */
+
+/* Processors that quota/period microseconds amount to, at least 1; INT32_MAX for no limit. */
+static int32_t quota_processors(long long quota, long long period) {
+  if (quota <= 0 || period <= 0) {
+    return INT32_MAX;
+  }
+  long long processors = quota / period + (quota % period != 0);
+  return processors < INT32_MAX ? (int32_t)processors : INT32_MAX;
+}
+
+static int32_t group_limit_v2(const char *directory) {
+  char path[PATH_SIZE], text[128];
+  long long quota, period;
+  (void)snprintf(path, sizeof path, "%.*s/cpu.max", PATH_SIZE - 16, directory);
+  if (!read_small(path, text, sizeof text) || sscanf(text, "%lld %lld", &quota, &period) != 2) {
+    return INT32_MAX; /* "max 100000", or no such file */
+  }
+  return quota_processors(quota, period);
+}
+
+static int32_t group_limit_v1(const char *directory) {
+  char path[PATH_SIZE], text[64];
+  long long quota = -1, period = -1;
+  (void)snprintf(path, sizeof path, "%.*s/cpu.cfs_quota_us", PATH_SIZE - 32, directory);
+  if (read_small(path, text, sizeof text)) {
+    quota = atoll(text);
+  }
+  (void)snprintf(path, sizeof path, "%.*s/cpu.cfs_period_us", PATH_SIZE - 32, directory);
+  if (read_small(path, text, sizeof text)) {
+    period = atoll(text);
+  }
+  return quota_processors(quota, period);
+}
+
+/* The tightest limit from the process's group up to the mount point: a parent's limit binds its children. A container
+ * often sees a path from outside its own mount; then only the mount point itself answers. */
+static int32_t group_limit(const char *mount, const char *group, int32_t (*limit)(const char *directory)) {
+  char directory[PATH_SIZE];
+  (void)snprintf(directory, sizeof directory, "%s%s", mount, group);
+  size_t mount_length = strlen(mount);
+  int32_t lowest = INT32_MAX;
+  for (;;) {
+    int32_t here = limit(directory);
+    lowest = here < lowest ? here : lowest;
+    char *slash = strrchr(directory, '/');
+    if (strlen(directory) <= mount_length || slash == NULL) {
+      return lowest;
+    }
+    *slash = '\0';
+  }
+}
+
+/* True if a comma-separated list of controllers names "cpu". */
+static bool controllers_have_cpu(const char *controllers) {
+  for (const char *item = controllers; item != NULL; item = strchr(item, ',')) {
+    item += *item == ',';
+    if (strncmp(item, "cpu", 3) == 0 && (item[3] == ',' || item[3] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Lines of /proc/self/cgroup are number:controllers:path; number 0 is version 2. */
+static int32_t cgroup_processors(void) {
+  char text[LINE_SIZE];
+  if (!read_small("/proc/self/cgroup", text, sizeof text)) {
+    return INT32_MAX;
+  }
+  int32_t lowest = INT32_MAX;
+  char *rest = text;
+  for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    char *controllers = strchr(line, ':');
+    char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (path == NULL) {
+      continue;
+    }
+    *path++ = '\0';
+    controllers++;
+    path[strcmp(path, "/") == 0 ? 0 : strlen(path)] = '\0';
+    int32_t limit = INT32_MAX;
+    if (controllers[0] == '\0') {
+      limit = group_limit("/sys/fs/cgroup", path, group_limit_v2);
+    } else if (controllers_have_cpu(controllers)) {
+      limit = group_limit("/sys/fs/cgroup/cpu", path, group_limit_v1);
+    }
+    lowest = limit < lowest ? limit : lowest;
+  }
+  return lowest;
+}
+
+static int32_t affinity_processors(void) {
+  /* The mask may be wider than cpu_set_t on large machines: the kernel refuses one that is too short. */
+  for (int count = 1024; count <= 1 << 20; count *= 4) {
+    cpu_set_t *set = CPU_ALLOC((size_t)count);
+    size_t bytes = CPU_ALLOC_SIZE((size_t)count);
+    if (set == NULL) {
+      break;
+    }
+    int found = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : -1;
+    int error = errno;
+    CPU_FREE(set);
+    if (found > 0) {
+      return found;
+    }
+    if (error != EINVAL) {
+      break;
+    }
+  }
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int32_t)online : 1;
+}
+
+int32_t nd4c_os_processors(void) {
+  int32_t processors = affinity_processors();
+  int32_t limit = cgroup_processors();
+  return processors < limit ? processors : limit;
+}
+
+void nd4c_os_cpu_model(char *text, size_t size) {
+  char information[LINE_SIZE];
+  text[0] = '\0';
+  if (!read_small("/proc/cpuinfo", information, sizeof information)) {
+    return;
+  }
+  static const char *const labels[] = {"model name", "Model", "cpu\t"};
+  for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+    const char *line = strstr(information, labels[i]);
+    const char *colon = line != NULL ? strchr(line, ':') : NULL;
+    if (colon != NULL) {
+      colon += 1 + strspn(colon + 1, " \t");
+      (void)snprintf(text, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+      return;
+    }
+  }
+}
+
+uint64_t nd4c_os_hardware_capabilities(int word) {
+  return getauxval(word == 0 ? AT_HWCAP : AT_HWCAP2);
+}
+
+int64_t nd4c_os_cache_bytes(void) {
+  int64_t bytes = 0;
+  int highest = 0;
+  for (int index = 0; index < 8; index++) {
+    char path[128], text[64];
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", index);
+    int level = read_small(path, text, sizeof text) ? atoi(text) : 0;
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    if (level <= highest || !read_small(path, text, sizeof text)) {
+      continue;
+    }
+    char *unit;
+    long long size = strtoll(text, &unit, 10);
+    bytes = (int64_t)size << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : *unit == 'G' ? 30 : 0);
+    highest = level;
+  }
+  if (bytes == 0) {
+    long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    bytes = size > 0 ? size : 0;
+  }
+  return bytes;
+}

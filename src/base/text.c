@@ -1,0 +1,86 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum { FIRST_CAPACITY = 256 };
+
+/* Room for `length` more bytes and the NUL. */
+static bool text_reserve(nd4c_text *text, size_t length) {
+  if (text->failed) {
+    return false;
+  }
+  if (length >= SIZE_MAX / 2 - text->length - 1) {
+    text->failed = true;
+    return false;
+  }
+  size_t needed = text->length + length + 1;
+  if (needed <= text->capacity) {
+    return true;
+  }
+  size_t capacity = text->capacity > 0 ? text->capacity : FIRST_CAPACITY;
+  while (capacity < needed) {
+    capacity *= 2;
+  }
+  char *bytes = nd4c_reallocate(text->bytes, capacity);
+  if (bytes == NULL) {
+    text->failed = true;
+    return false;
+  }
+  text->bytes = bytes;
+  text->capacity = capacity;
+  return true;
+}
+
+void nd4c_text_append(nd4c_text *text, const char *bytes, size_t length) {
+  if (!text_reserve(text, length)) {
+    return;
+  }
+  if (length > 0) {
+    memcpy(text->bytes + text->length, bytes, length);
+  }
+  text->length += length;
+  text->bytes[text->length] = '\0';
+}
+
+void nd4c_text_print(nd4c_text *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  va_list again;
+  va_copy(again, arguments);
+  size_t room = text->failed ? 0 : text->capacity - text->length;
+  int length = vsnprintf(room > 0 ? text->bytes + text->length : NULL, room, format, arguments);
+  if (length < 0) {
+    text->failed = true;
+  } else if ((size_t)length < room) {
+    text->length += (size_t)length;
+  } else if (text_reserve(text, (size_t)length)) {
+    (void)vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+    text->length += (size_t)length;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+void nd4c_text_free(nd4c_text *text) {
+  nd4c_deallocate(text->bytes);
+  memset(text, 0, sizeof *text);
+}
+
+nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
+  if (text->bytes == NULL) {
+    nd4c_text_append(text, "", 0);
+  }
+  if (text->failed) {
+    size_t length = text->length;
+    nd4c_text_free(text);
+    return nd4c_fail_memory("a text", length);
+  }
+  *result = text->bytes;
+  memset(text, 0, sizeof *text);
+  return ND4C_OK;
+}
