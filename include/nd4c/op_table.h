@@ -120,9 +120,9 @@
   OP(56, 1, where, TERNARY, ND4C_SIG_WHERE, where, BOOLEAN, "y = a where condition holds, else b; broadcast")
 
 #define ND4C_OPS_REDUCTION(OP)                                                                                      \
-  OP(70, 1, sum, REDUCTION, ND4C_SIG_REDUCE, reduce_sum, NUMERIC,                                                   \
+  OP(70, 1, sum, REDUCTION, ND4C_SIG_REDUCE, reduce_sum, NUMBER_OR_BOOL,                                            \
      "sum over axes (none: all); pairwise in f32 or wider; small integers widen to (u)int64")                       \
-  OP(71, 1, prod, REDUCTION, ND4C_SIG_REDUCE, reduce_sum, NUMERIC,                                                  \
+  OP(71, 1, prod, REDUCTION, ND4C_SIG_REDUCE, reduce_sum, NUMBER_OR_BOOL,                                           \
      "product over axes (none: all); small integers widen to (u)int64")                                             \
   OP(72, 1, mean, REDUCTION, ND4C_SIG_REDUCE, reduce_same, FLOATING, "arithmetic mean over axes (none: all)")       \
   OP(73, 1, max, REDUCTION, ND4C_SIG_REDUCE, reduce_nonempty, REAL, "largest over axes (none: all); NaN wins")      \
@@ -152,7 +152,7 @@
      "y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the axes from axis on")                          \
   OP(115, 1, softmax, NN, ND4C_SIG_AXIS, axis_same, REAL_FLOATING, "y = e^(x - max) / sum of e^(x - max) on axis")  \
   OP(116, 1, log_softmax, NN, ND4C_SIG_AXIS, axis_same, REAL_FLOATING, "y = x - max - ln sum of e^(x - max)")       \
-  OP(117, 1, lrn, NN, ND4C_SIG_LRN, same, REAL_FLOATING,                                                            \
+  OP(117, 1, lrn, NN, ND4C_SIG_LRN, lrn, REAL_FLOATING,                                                             \
      "y = x / (bias + alpha / size * sum of squares over size neighbouring channels)^beta")
 
 #define ND4C_OPS_SHAPE(OP)                                                                                          \
