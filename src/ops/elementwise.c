@@ -1,0 +1,100 @@
+/* Rules of the families UNARY, BINARY and TERNARY. */
+#include "array/shape.h"
+#include "base/status.h"
+#include "ops/rules.h"
+
+nd4c_status nd4c_infer_same(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+/* The real dtype of a complex one's parts; others stay. */
+nd4c_status nd4c_infer_magnitude(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_dtype dtype = x->dtype == ND4C_COMPLEX64    ? (nd4c_dtype)ND4C_FLOAT32
+                     : x->dtype == ND4C_COMPLEX128 ? (nd4c_dtype)ND4C_FLOAT64
+                                                   : x->dtype;
+  nd4c_rule_output(inference, dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_predicate(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_rule_output(inference, ND4C_BOOL, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+static nd4c_status check_bound(const nd4c_inference *inference, int32_t position) {
+  const nd4c_tensor *bound = nd4c_rule_input(inference, position);
+  if (bound == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_rule_same_dtype(inference, position));
+  for (int32_t i = 0; i < bound->rank; ++i) {
+    if (bound->shape[i] != 1) {
+      return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a single element");
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_clip(nd4c_inference *inference) {
+  ND4C_TRY(check_bound(inference, ND4C_IN_clip_low));
+  ND4C_TRY(check_bound(inference, ND4C_IN_clip_high));
+  return nd4c_infer_same(inference);
+}
+
+nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int64_t number = inference->attrs[ND4C_ATTR_cast_dtype].as.i;
+  bool known = number > ND4C_DTYPE_NONE && number < ND4C_DTYPE_END;
+  const nd4c_dtype_info *info = known ? nd4c_dtype_get_info((nd4c_dtype)number) : NULL;
+  if (info == NULL || !info->available || info->kind == ND4C_KIND_STRING) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s (number %lld) is no target, expected bool or a number",
+                            info == NULL ? "?" : info->name, (long long)number);
+  }
+  nd4c_rule_output(inference, (nd4c_dtype)number, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+/* The dtype that a and b share must be one that the op takes too: float and bool of a comparison's operands, say. */
+static nd4c_status common_dtype(const nd4c_inference *inference, nd4c_dtype *dtype) {
+  const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
+  if ((inference->op->dtypes & ND4C_DTYPE_BIT(b->dtype)) == 0) {
+    return nd4c_rule_refuse(inference, 1, ND4C_DTYPE,
+                            "%s does not take this dtype, nor does it mix with %s of input %s", inference->op->name,
+                            nd4c_dtype_name(a->dtype), inference->op->inputs[0].name);
+  }
+  return nd4c_rule_promote(inference, 0, 1, dtype);
+}
+
+nd4c_status nd4c_infer_promote(nd4c_inference *inference) {
+  nd4c_dtype dtype;
+  ND4C_TRY(common_dtype(inference, &dtype));
+  return nd4c_rule_broadcast(inference, 0, 1, dtype);
+}
+
+nd4c_status nd4c_infer_compare(nd4c_inference *inference) {
+  nd4c_dtype dtype;
+  ND4C_TRY(common_dtype(inference, &dtype));
+  return nd4c_rule_broadcast(inference, 0, 1, ND4C_BOOL);
+}
+
+nd4c_status nd4c_infer_where(nd4c_inference *inference) {
+  nd4c_dtype dtype;
+  ND4C_TRY(nd4c_rule_promote(inference, ND4C_IN_where_a, ND4C_IN_where_b, &dtype));
+  ND4C_TRY(nd4c_rule_broadcast(inference, ND4C_IN_where_a, ND4C_IN_where_b, dtype));
+  const nd4c_tensor *condition = &inference->inputs[ND4C_IN_where_condition];
+  nd4c_inferred *output = &inference->outputs[0];
+  nd4c_inferred both = *output;
+  nd4c_status status =
+      nd4c_shape_broadcast(condition->rank, condition->shape, both.rank, both.shape, &output->rank, output->shape);
+  if (status == ND4C_OK) {
+    return ND4C_OK;
+  }
+  char text[ND4C_RULE_TEXT_SIZE / 2];
+  return nd4c_rule_refuse(inference, ND4C_IN_where_condition, status,
+                          "expected a shape that broadcasts with that of inputs a and b together, %s",
+                          nd4c_shape_text(both.rank, both.shape, text, sizeof text));
+}

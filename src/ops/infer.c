@@ -1,0 +1,254 @@
+/* nd4c_op_infer: what holds for every op is checked here, so that a rule sees sound inputs; and what the rules share.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "ops/rules.h"
+
+enum { SHAPE_TEXT_SIZE = 256 };
+
+/* -- texts ----------------------------------------------------------------------------------------------------- */
+
+/* Name of an input: an array of a variadic one is "xs[2]". */
+static const char *input_name(const nd4c_op_info *op, int32_t input, char *buffer, size_t size) {
+  int32_t last = op->input_count - 1;
+  if (op->inputs[last].variadic && input >= last) {
+    (void)snprintf(buffer, size, "%s[%d]", op->inputs[last].name, (int)(input - last));
+    return buffer;
+  }
+  return op->inputs[input].name;
+}
+
+nd4c_status nd4c_rule_refuse(const nd4c_inference *inference, int32_t input, nd4c_status code, const char *format,
+                             ...) {
+  char rest[ND4C_RULE_TEXT_SIZE], shape[SHAPE_TEXT_SIZE], name[64];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(rest, sizeof rest, format, arguments);
+  va_end(arguments);
+  const nd4c_tensor *tensor = &inference->inputs[input];
+  return nd4c_fail(code, "%s: input %s is %s %s: %s", inference->op->name,
+                   input_name(inference->op, input, name, sizeof name), nd4c_dtype_name(tensor->dtype),
+                   nd4c_shape_text(tensor->rank, tensor->shape, shape, sizeof shape), rest);
+}
+
+/* -- what every call must satisfy -------------------------------------------------------------------------------- */
+
+static nd4c_status check_input_count(const nd4c_inference *inference) {
+  const nd4c_op_info *op = inference->op;
+  bool variadic = op->inputs[op->input_count - 1].variadic;
+  if (inference->input_count < 0 || (!variadic && inference->input_count > op->input_count)) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: %d inputs given, expected %s%d", op->name, (int)inference->input_count,
+                     variadic ? "at least " : "at most ", (int)op->input_count);
+  }
+  if (inference->input_count > 0 && inference->inputs == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: the list of inputs is NULL", op->name);
+  }
+  for (int32_t i = inference->input_count; i < op->input_count; ++i) {
+    if (!op->inputs[i].optional) {
+      return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: input %s is missing: %d of %d inputs given", op->name,
+                       op->inputs[i].name, (int)inference->input_count, (int)op->input_count);
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status check_input(const nd4c_inference *inference, int32_t input) {
+  const nd4c_op_info *op = inference->op;
+  const nd4c_tensor *tensor = &inference->inputs[input];
+  char name[64];
+  if (tensor->dtype == ND4C_DTYPE_NONE) {
+    if (input < op->input_count && op->inputs[input].optional) {
+      return ND4C_OK;
+    }
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: input %s is missing", op->name, input_name(op, input, name, sizeof name));
+  }
+  const nd4c_dtype_info *dtype = nd4c_dtype_get_info(tensor->dtype);
+  if (dtype == NULL || !dtype->available) {
+    return nd4c_fail(ND4C_DTYPE, "%s: input %s has dtype %s (number %d), which this build does not have", op->name,
+                     input_name(op, input, name, sizeof name), nd4c_dtype_name(tensor->dtype), (int)tensor->dtype);
+  }
+  if (tensor->rank < 0 || tensor->rank > ND4C_MAX_RANK || (tensor->rank > 0 && tensor->shape == NULL)) {
+    return nd4c_fail(ND4C_SHAPE, "%s: input %s has rank %d%s, expected 0 to %d axes", op->name,
+                     input_name(op, input, name, sizeof name), (int)tensor->rank,
+                     tensor->rank > 0 && tensor->rank <= ND4C_MAX_RANK ? " without a shape" : "", ND4C_MAX_RANK);
+  }
+  int64_t size;
+  nd4c_status status = nd4c_shape_size(tensor->dtype, tensor->rank, tensor->shape, &size);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "%s: input %s", op->name, input_name(op, input, name, sizeof name));
+  }
+  return ND4C_OK;
+}
+
+/* Names of a set, "float32, float64", cut where the buffer ends. */
+static const char *set_text(nd4c_dtype_set set, char *buffer, size_t size) {
+  size_t length = 0;
+  buffer[0] = '\0';
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END && length < size; ++dtype) {
+    if (set & ND4C_DTYPE_BIT(dtype)) {
+      int written = snprintf(buffer + length, size - length, "%s%s", length > 0 ? ", " : "", nd4c_dtype_name(dtype));
+      length += written > 0 ? (size_t)written : 0;
+    }
+  }
+  return buffer;
+}
+
+static nd4c_status check_inputs(const nd4c_inference *inference) {
+  ND4C_TRY(check_input_count(inference));
+  for (int32_t i = 0; i < inference->input_count; ++i) {
+    ND4C_TRY(check_input(inference, i));
+  }
+  if ((inference->op->dtypes & ND4C_DTYPE_BIT(inference->inputs[0].dtype)) == 0) {
+    char expected[ND4C_RULE_TEXT_SIZE / 2];
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected one of %s",
+                            set_text(inference->op->dtypes, expected, sizeof expected));
+  }
+  return ND4C_OK;
+}
+
+/* Positional callers come from outside too: a wrong kind would be read as another member of the union. */
+static nd4c_status check_attrs(const nd4c_inference *inference) {
+  const nd4c_op_info *op = inference->op;
+  if (op->attr_count > 0 && inference->attrs == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: the list of attributes is NULL, expected %d", op->name,
+                     (int)op->attr_count);
+  }
+  for (int32_t i = 0; i < op->attr_count; ++i) {
+    ND4C_TRY(nd4c_op_check_attr(op, i, &inference->attrs[i]));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status check_outputs(const nd4c_inference *inference) {
+  for (int32_t i = 0; i < inference->op->output_count; ++i) {
+    const nd4c_inferred *output = &inference->outputs[i];
+    const nd4c_dtype_info *dtype = nd4c_dtype_get_info(output->dtype);
+    if (dtype == NULL || !dtype->available) {
+      return nd4c_fail(ND4C_DTYPE, "%s: the result would be %s, which this build does not have", inference->op->name,
+                       nd4c_dtype_name(output->dtype));
+    }
+    int64_t size;
+    nd4c_status status = nd4c_shape_size(output->dtype, output->rank, output->shape, &size);
+    if (status != ND4C_OK) {
+      return nd4c_fail_prefix(status, "%s: result", inference->op->name);
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
+  inference->op = &def->info;
+  ND4C_TRY(check_inputs(inference));
+  ND4C_TRY(check_attrs(inference));
+  ND4C_TRY(def->infer(inference));
+  return check_outputs(inference);
+}
+
+/* -- shared by the rules --------------------------------------------------------------------------------------- */
+
+const nd4c_tensor *nd4c_rule_input(const nd4c_inference *inference, int32_t position) {
+  if (position >= inference->input_count || inference->inputs[position].dtype == ND4C_DTYPE_NONE) {
+    return NULL;
+  }
+  return &inference->inputs[position];
+}
+
+void nd4c_rule_output(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape) {
+  nd4c_inferred *output = &inference->outputs[0];
+  output->dtype = dtype;
+  output->rank = rank;
+  if (rank > 0) {
+    memcpy(output->shape, shape, (size_t)rank * sizeof *shape);
+  }
+}
+
+nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t position) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  if (tensor == NULL || tensor->dtype == inference->inputs[0].dtype) {
+    return ND4C_OK;
+  }
+  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected %s, the dtype of input %s",
+                          nd4c_dtype_name(inference->inputs[0].dtype), inference->op->inputs[0].name);
+}
+
+nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int32_t position) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  const nd4c_inferred *output = &inference->outputs[0];
+  if (tensor == NULL) {
+    return ND4C_OK;
+  }
+  bool fits = tensor->rank <= output->rank;
+  for (int32_t i = 0; fits && i < tensor->rank; ++i) {
+    int64_t extent = tensor->shape[i];
+    fits = extent == 1 || extent == output->shape[output->rank - tensor->rank + i];
+  }
+  if (fits) {
+    return ND4C_OK;
+  }
+  char text[SHAPE_TEXT_SIZE];
+  return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a shape that broadcasts to the result's %s",
+                          nd4c_shape_text(output->rank, output->shape, text, sizeof text));
+}
+
+nd4c_status nd4c_rule_broadcast(nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype dtype) {
+  const nd4c_tensor *left = &inference->inputs[a], *right = &inference->inputs[b];
+  nd4c_inferred *output = &inference->outputs[0];
+  nd4c_status status =
+      nd4c_shape_broadcast(left->rank, left->shape, right->rank, right->shape, &output->rank, output->shape);
+  output->dtype = dtype;
+  if (status == ND4C_OK) {
+    return ND4C_OK;
+  }
+  char text[SHAPE_TEXT_SIZE];
+  return nd4c_rule_refuse(inference, b, status, "expected a shape that broadcasts with input %s %s",
+                          inference->op->inputs[a].name, nd4c_shape_text(left->rank, left->shape, text, sizeof text));
+}
+
+nd4c_status nd4c_rule_promote(const nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype *dtype) {
+  nd4c_status status = nd4c_dtype_promote(inference->inputs[a].dtype, inference->inputs[b].dtype, dtype);
+  if (status == ND4C_OK) {
+    return ND4C_OK;
+  }
+  char name[64];
+  return nd4c_rule_refuse(inference, b, status, "expected a dtype that mixes with %s of input %s",
+                          nd4c_dtype_name(inference->inputs[a].dtype), input_name(inference->op, a, name, sizeof name));
+}
+
+nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, int64_t axis, int32_t rank,
+                           int32_t *normalized) {
+  if (axis >= -rank && axis < rank) {
+    *normalized = (int32_t)(axis < 0 ? axis + rank : axis);
+    return ND4C_OK;
+  }
+  if (rank == 0) {
+    return nd4c_rule_refuse(inference, 0, ND4C_INDEX, "%s %lld given, but there is no axis", attr, (long long)axis);
+  }
+  return nd4c_rule_refuse(inference, 0, ND4C_INDEX, "%s %lld is out of range, expected %d to %d", attr, (long long)axis,
+                          (int)-rank, (int)rank - 1);
+}
+
+nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes, int32_t rank,
+                           bool *chosen) {
+  memset(chosen, 0, ND4C_MAX_RANK * sizeof *chosen);
+  for (int32_t i = 0; i < axes->count; ++i) {
+    int32_t axis = 0;
+    ND4C_TRY(nd4c_rule_axis(inference, attr, axes->as.ints[i], rank, &axis));
+    if (chosen[axis]) {
+      return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "%s names axis %d twice", attr, (int)axis);
+    }
+    chosen[axis] = true;
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count) {
+  if (value >= 0 && value < count) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_ARGUMENT, "%s: %s is %lld, expected 0 to %lld", inference->op->name, attr, (long long)value,
+                   (long long)count - 1);
+}

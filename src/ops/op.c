@@ -1,0 +1,237 @@
+/* The op table at run time: schemas and definitions, all derived from ND4C_OP_TABLE. */
+#include "ops/op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "ops/rules.h"
+
+/* -- dtype sets: by kind, of the rows that this build has ------------------------------------------------------ */
+
+#ifdef ND4C_DTYPES_LITE
+#define BUILD_FULL 0
+#else
+#define BUILD_FULL 1
+#endif
+#define BUILD_LITE 1
+
+#define KIND_BIT(NAME, name, number, build, kind, wanted) \
+  | (ND4C_KIND_##kind == (wanted) && BUILD_##build ? ND4C_DTYPE_BIT(number) : 0)
+#define BOOL_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_BOOL)
+#define INT_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_INT)
+#define UINT_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_UINT)
+#define FLOAT_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_FLOAT)
+#define COMPLEX_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_COMPLEX)
+#define STRING_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_STRING)
+
+#define DTYPES_BOOLEAN (0 ND4C_DTYPE_TABLE(BOOL_BIT))
+#define DTYPES_REAL_FLOATING (0 ND4C_DTYPE_TABLE(FLOAT_BIT))
+#define DTYPES_FLOATING (DTYPES_REAL_FLOATING ND4C_DTYPE_TABLE(COMPLEX_BIT))
+#define DTYPES_REAL (DTYPES_REAL_FLOATING ND4C_DTYPE_TABLE(INT_BIT) ND4C_DTYPE_TABLE(UINT_BIT))
+#define DTYPES_NUMERIC (DTYPES_REAL ND4C_DTYPE_TABLE(COMPLEX_BIT))
+#define DTYPES_NUMBER_OR_BOOL (DTYPES_NUMERIC ND4C_DTYPE_TABLE(BOOL_BIT))
+#define DTYPES_ANY (DTYPES_NUMBER_OR_BOOL ND4C_DTYPE_TABLE(STRING_BIT))
+
+/* -- schemas --------------------------------------------------------------------------------------------------- */
+
+#define INPUT_IN(name) {#name, false, false},
+#define INPUT_OPT(name) {#name, true, false},
+#define INPUT_VAR(name) {#name, false, true},
+#define INPUT_INT(name)
+#define INPUT_BOOL(name)
+#define INPUT_FLOAT(name)
+#define INPUT_INTS(name)
+#define INPUT_DTYPE(name)
+#define INPUT_STRING(name)
+#define INPUT_OUT(name)
+#define INPUT_ROW(op, kind, name, preset) INPUT_##kind(name)
+
+#define ATTR_IN(name, preset)
+#define ATTR_OPT(name, preset)
+#define ATTR_VAR(name, preset)
+#define ATTR_INT(name, preset) {#name, {ND4C_ATTR_INT, 0, {.i = (preset)}}},
+#define ATTR_BOOL(name, preset) {#name, {ND4C_ATTR_BOOL, 0, {.i = (preset)}}},
+#define ATTR_FLOAT(name, preset) {#name, {ND4C_ATTR_FLOAT, 0, {.f = (preset)}}},
+#define ATTR_INTS(name, preset) {#name, {ND4C_ATTR_INTS, 0, {.ints = NULL}}},
+#define ATTR_DTYPE(name, preset) {#name, {ND4C_ATTR_DTYPE, 0, {.i = (preset)}}},
+#define ATTR_STRING(name, preset) {#name, {ND4C_ATTR_STRING, 0, {.string = NULL}}},
+#define ATTR_OUT(name, preset)
+#define ATTR_ROW(op, kind, name, preset) ATTR_##kind(name, preset)
+
+#define COUNT_OUT_IN
+#define COUNT_OUT_OPT
+#define COUNT_OUT_VAR
+#define COUNT_OUT_INT
+#define COUNT_OUT_BOOL
+#define COUNT_OUT_FLOAT
+#define COUNT_OUT_INTS
+#define COUNT_OUT_DTYPE
+#define COUNT_OUT_STRING
+#define COUNT_OUT_OUT +1
+#define COUNT_OUT_ROW(op, kind, name, preset) COUNT_OUT_##kind
+
+/* A list of attributes may be empty, which C17 has no initialiser for: each ends in a row that is not counted. */
+#define SCHEMA(number, version, name, category, SIGNATURE, ...)                      \
+  static const nd4c_op_input inputs_##name[] = {SIGNATURE(INPUT_ROW, name)};         \
+  static const nd4c_op_attr attrs_##name[] = {SIGNATURE(ATTR_ROW, name){NULL, {0}}}; \
+  enum { OUTPUTS_##name = 0 SIGNATURE(COUNT_OUT_ROW, name) };
+ND4C_OP_TABLE(SCHEMA)
+#undef SCHEMA
+
+/* -- definitions ----------------------------------------------------------------------------------------------- */
+
+/* Whether results may be views: the family SHAPE, but for what always copies. */
+#define VIEW_UNARY(rule) NULL
+#define VIEW_BINARY(rule) NULL
+#define VIEW_TERNARY(rule) NULL
+#define VIEW_REDUCTION(rule) NULL
+#define VIEW_LINALG(rule) NULL
+#define VIEW_NN(rule) NULL
+#define VIEW_SHAPE(rule) nd4c_view_##rule
+#define nd4c_view_concat NULL
+#define nd4c_view_gather NULL
+
+#define IS_ELEMENTWISE(category)                                                                          \
+  (ND4C_CATEGORY_##category == ND4C_CATEGORY_UNARY || ND4C_CATEGORY_##category == ND4C_CATEGORY_BINARY || \
+   ND4C_CATEGORY_##category == ND4C_CATEGORY_TERNARY)
+
+/* Memory order of fresh outputs: element-wise ops and those that work within a channel keep that of their inputs; copy
+ * is what makes C order; convolutions and concatenations follow the first input. */
+#define ORDER(number, category)                                                                            \
+  ((number) == ND4C_OP_copy                                 ? ND4C_ORDER_C                                 \
+   : IS_ELEMENTWISE(category)                               ? ND4C_ORDER_INPUTS                            \
+   : (number) == ND4C_OP_conv || (number) == ND4C_OP_concat ? ND4C_ORDER_FIRST                             \
+   : (number) == ND4C_OP_max_pool || (number) == ND4C_OP_average_pool || (number) == ND4C_OP_batch_norm || \
+           (number) == ND4C_OP_lrn || (number) == ND4C_OP_softmax || (number) == ND4C_OP_log_softmax       \
+       ? ND4C_ORDER_INPUTS                                                                                 \
+       : ND4C_ORDER_C)
+
+#define DEFINITION(number_, version_, name_, category_, SIGNATURE, rule, DTYPES, doc_) \
+  {                                                                                    \
+      .info = {.struct_size = sizeof(nd4c_op_info),                                    \
+               .op = (number_),                                                        \
+               .version = (version_),                                                  \
+               .name = #name_,                                                         \
+               .category_name = #category_,                                            \
+               .category = ND4C_CATEGORY_##category_,                                  \
+               .dtypes = DTYPES_##DTYPES,                                              \
+               .input_count = ND4C_IN_##name_##_count,                                 \
+               .attr_count = ND4C_ATTR_##name_##_count,                                \
+               .output_count = OUTPUTS_##name_,                                        \
+               .inputs = inputs_##name_,                                               \
+               .attrs = attrs_##name_,                                                 \
+               .doc = doc_},                                                           \
+      .infer = nd4c_infer_##rule,                                                      \
+      .view = VIEW_##category_(rule),                                                  \
+      .order = ORDER(number_, category_),                                              \
+      .alias = IS_ELEMENTWISE(category_) ? ND4C_ALIAS_SAME : ND4C_ALIAS_NONE,          \
+  },
+
+static const nd4c_op_def definitions[] = {ND4C_OP_TABLE(DEFINITION)};
+
+enum {
+#define POSITION(number, version, name, ...) POSITION_##name,
+  ND4C_OP_TABLE(POSITION)
+#undef POSITION
+      OP_COUNT
+};
+
+/* Position in `definitions` by number, counted from 1; 0 where a number is not in use. */
+static const uint16_t positions[] = {
+#define POSITION_ENTRY(number, version, name, ...) [number] = POSITION_##name + 1,
+    ND4C_OP_TABLE(POSITION_ENTRY)
+#undef POSITION_ENTRY
+};
+
+const nd4c_op_def *nd4c_op_get_def(nd4c_op op) {
+  if (op >= sizeof positions / sizeof *positions || positions[op] == 0) {
+    return NULL;
+  }
+  return &definitions[positions[op] - 1];
+}
+
+int32_t nd4c_op_count(void) {
+  return OP_COUNT;
+}
+
+const nd4c_op_info *nd4c_op_at(int32_t position) {
+  return position < 0 || position >= OP_COUNT ? NULL : &definitions[position].info;
+}
+
+const nd4c_op_info *nd4c_op_get(nd4c_op op) {
+  const nd4c_op_def *def = nd4c_op_get_def(op);
+  return def == NULL ? NULL : &def->info;
+}
+
+/* -- by name --------------------------------------------------------------------------------------------------- */
+
+enum { LONGEST_NAME = 31 };
+
+static int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+/* Edit distance of two names of at most LONGEST_NAME bytes. */
+static int name_distance(const char *a, size_t a_length, const char *b) {
+  int row[LONGEST_NAME + 1];
+  size_t b_length = strlen(b);
+  for (size_t j = 0; j <= b_length; ++j) {
+    row[j] = (int)j;
+  }
+  for (size_t i = 1; i <= a_length; ++i) {
+    int diagonal = row[0];
+    row[0] = (int)i;
+    for (size_t j = 1; j <= b_length; ++j) {
+      int above = row[j];
+      row[j] = least(least(above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = above;
+    }
+  }
+  return row[b_length];
+}
+
+static const char *nearest_name(const char *name, size_t length) {
+  const char *nearest = NULL;
+  int best = 0;
+  for (int32_t i = 0; i < OP_COUNT && length <= LONGEST_NAME; ++i) {
+    int distance = name_distance(name, length, definitions[i].info.name);
+    if (nearest == NULL || distance < best) {
+      nearest = definitions[i].info.name;
+      best = distance;
+    }
+  }
+  return nearest;
+}
+
+static nd4c_status check_version(const char *name, const char *version, const nd4c_op_info *info) {
+  char expected[16];
+  (void)snprintf(expected, sizeof expected, "%u", (unsigned)info->version);
+  if (strcmp(version, expected) == 0) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: this build has %s@%s", name, info->name, expected);
+}
+
+nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info) {
+  if (name == NULL || info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_op_find: %s is NULL", name == NULL ? "name" : "info");
+  }
+  size_t length = strcspn(name, "@");
+  for (int32_t i = 0; i < OP_COUNT; ++i) {
+    const nd4c_op_info *candidate = &definitions[i].info;
+    if (strlen(candidate->name) == length && memcmp(candidate->name, name, length) == 0) {
+      if (name[length] == '@') {
+        ND4C_TRY(check_version(name, name + length + 1, candidate));
+      }
+      *info = candidate;
+      return ND4C_OK;
+    }
+  }
+  const char *nearest = nearest_name(name, length);
+  if (nearest == NULL) {
+    return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: no op's name has more than %d letters", name, LONGEST_NAME);
+  }
+  return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: the nearest is '%s'", name, nearest);
+}

@@ -1,0 +1,93 @@
+/* Rules of the family REDUCTION. */
+#include "base/status.h"
+#include "ops/rules.h"
+
+/* Axes of a REDUCE signature (its attributes stand alike in all of them); none named means all. */
+static nd4c_status reduced_axes(const nd4c_inference *inference, bool *reduced) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_sum_axes];
+  ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, reduced));
+  for (int32_t i = 0; axes->count == 0 && i < x->rank; ++i) {
+    reduced[i] = true;
+  }
+  return ND4C_OK;
+}
+
+static void reduced_output(nd4c_inference *inference, const bool *reduced, bool keepdims, nd4c_dtype dtype) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_inferred *output = &inference->outputs[0];
+  output->dtype = dtype;
+  output->rank = 0;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    if (!reduced[i]) {
+      output->shape[output->rank++] = x->shape[i];
+    } else if (keepdims) {
+      output->shape[output->rank++] = 1;
+    }
+  }
+}
+
+static nd4c_status reduce(nd4c_inference *inference, nd4c_dtype dtype) {
+  bool reduced[ND4C_MAX_RANK];
+  ND4C_TRY(reduced_axes(inference, reduced));
+  reduced_output(inference, reduced, inference->attrs[ND4C_ATTR_sum_keepdims].as.i != 0, dtype);
+  return ND4C_OK;
+}
+
+/* What sums are kept in: 64 bits for whole numbers. A build without uint64 has no unsigned type that int64 cannot hold.
+ */
+static nd4c_dtype sum_dtype(nd4c_dtype dtype) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  if (info->kind == ND4C_KIND_UINT && nd4c_dtype_get_info(ND4C_UINT64)->available) {
+    return ND4C_UINT64;
+  }
+  bool whole = info->kind == ND4C_KIND_BOOL || info->kind == ND4C_KIND_INT || info->kind == ND4C_KIND_UINT;
+  return whole ? ND4C_INT64 : dtype;
+}
+
+nd4c_status nd4c_infer_reduce_sum(nd4c_inference *inference) {
+  return reduce(inference, sum_dtype(inference->inputs[0].dtype));
+}
+
+nd4c_status nd4c_infer_reduce_same(nd4c_inference *inference) {
+  return reduce(inference, inference->inputs[0].dtype);
+}
+
+nd4c_status nd4c_infer_reduce_bool(nd4c_inference *inference) {
+  return reduce(inference, ND4C_BOOL);
+}
+
+/* Nothing is the largest of no elements; an empty result asks for none. */
+nd4c_status nd4c_infer_reduce_nonempty(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  bool reduced[ND4C_MAX_RANK];
+  ND4C_TRY(reduced_axes(inference, reduced));
+  int32_t empty_axis = -1;
+  bool empty_result = false;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    if (x->shape[i] == 0 && reduced[i]) {
+      empty_axis = i;
+    } else if (x->shape[i] == 0) {
+      empty_result = true;
+    }
+  }
+  if (empty_axis >= 0 && !empty_result) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element to reduce",
+                            (int)empty_axis);
+  }
+  reduced_output(inference, reduced, inference->attrs[ND4C_ATTR_max_keepdims].as.i != 0, x->dtype);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_arg_reduce(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  bool reduced[ND4C_MAX_RANK] = {false};
+  int32_t axis;
+  ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_argmax_axis].as.i, x->rank, &axis));
+  if (x->shape[axis] == 0) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element", (int)axis);
+  }
+  reduced[axis] = true;
+  reduced_output(inference, reduced, inference->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0, ND4C_INT64);
+  return ND4C_OK;
+}

@@ -1,0 +1,57 @@
+/* What the inference rules share. Rules and view functions are named by op_table.h and declared from it. */
+#ifndef ND4C_OPS_RULES_H
+#define ND4C_OPS_RULES_H
+
+#include "ops/op.h"
+
+enum { ND4C_RULE_TEXT_SIZE = 512 };
+
+/* One declaration a rule; several rows may name the same one. */
+#define ND4C_RULE_DECLARE(number, version, name, category, SIGNATURE, rule, ...) \
+  nd4c_status nd4c_infer_##rule(nd4c_inference *inference);
+ND4C_OP_TABLE(ND4C_RULE_DECLARE)
+#undef ND4C_RULE_DECLARE
+
+/* View functions of the family SHAPE; the others never give views. */
+bool nd4c_view_reshape(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_transpose(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_broadcast_to(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_squeeze(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_expand_dims(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_flatten(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_slice(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+
+/* Refuses an input: "conv: input w is float32 (8, 3, 3, 3): " and the formatted rest, which says what was expected. */
+nd4c_status nd4c_rule_refuse(const nd4c_inference *inference, int32_t input, nd4c_status code, const char *format, ...)
+    ND4C_PRINTF(4, 5);
+
+/* Input at a position of the schema, or NULL if it was left out. */
+const nd4c_tensor *nd4c_rule_input(const nd4c_inference *inference, int32_t position);
+
+/* Sets the first output. */
+void nd4c_rule_output(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape);
+
+/* Refuses an input whose dtype is not that of the first. Inputs left out pass. */
+nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t position);
+
+/* Refuses an input that does not broadcast to the first output's shape. Inputs left out pass. */
+nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int32_t position);
+
+/* First output: shape of inputs a and b broadcast against each other, dtype as given. */
+nd4c_status nd4c_rule_broadcast(nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype dtype);
+
+/* The dtype that two inputs share. */
+nd4c_status nd4c_rule_promote(const nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype *dtype);
+
+/* An axis (an attribute's value) of the first input, or of an output of `rank` axes. */
+nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, int64_t axis, int32_t rank,
+                           int32_t *normalized);
+
+/* A list of different axes as flags; an empty list leaves all false. */
+nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes, int32_t rank,
+                           bool *chosen);
+
+/* Refuses an INT attribute that is not among the values 0 .. count - 1 of the named table. */
+nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count);
+
+#endif
