@@ -1,0 +1,83 @@
+/* The typed functions of ops.h, derived from the op table: each puts its arguments on the stack and calls the generic
+ * form. */
+#include <stddef.h>
+
+#include "nd4c/ops.h"
+
+#define INPUT_IN(name) name,
+#define INPUT_OPT(name) name,
+#define INPUT_VAR(name) NULL,
+#define INPUT_INT(name)
+#define INPUT_BOOL(name)
+#define INPUT_FLOAT(name)
+#define INPUT_INTS(name)
+#define INPUT_DTYPE(name)
+#define INPUT_STRING(name)
+#define INPUT_OUT(name)
+#define INPUT(op, kind, name, preset) INPUT_##kind(name)
+
+#define COUNT_IN(name) +1
+#define COUNT_OPT(name) +1
+#define COUNT_VAR(name) +name##_count
+#define COUNT_INT(name)
+#define COUNT_BOOL(name)
+#define COUNT_FLOAT(name)
+#define COUNT_INTS(name)
+#define COUNT_DTYPE(name)
+#define COUNT_STRING(name)
+#define COUNT_OUT(name)
+#define COUNT(op, kind, name, preset) COUNT_##kind(name)
+
+/* A variadic op passes its caller's list on. */
+#define LIST_IN(name)
+#define LIST_OPT(name)
+#define LIST_VAR(name) list_ = name;
+#define LIST_INT(name)
+#define LIST_BOOL(name)
+#define LIST_FLOAT(name)
+#define LIST_INTS(name)
+#define LIST_DTYPE(name)
+#define LIST_STRING(name)
+#define LIST_OUT(name)
+#define LIST(op, kind, name, preset) LIST_##kind(name)
+
+#define ATTR_IN(name)
+#define ATTR_OPT(name)
+#define ATTR_VAR(name)
+#define ATTR_INT(name) {ND4C_ATTR_INT, 0, {.i = name}},
+#define ATTR_BOOL(name) {ND4C_ATTR_BOOL, 0, {.i = name}},
+#define ATTR_FLOAT(name) {ND4C_ATTR_FLOAT, 0, {.f = name}},
+#define ATTR_INTS(name) {ND4C_ATTR_INTS, name##_count, {.ints = name}},
+#define ATTR_DTYPE(name) {ND4C_ATTR_DTYPE, 0, {.i = name}},
+#define ATTR_STRING(name) {ND4C_ATTR_STRING, 0, {.string = name}},
+#define ATTR_OUT(name)
+#define ATTR(op, kind, name, preset) ATTR_##kind(name)
+
+#define OUTPUT_IN(name)
+#define OUTPUT_OPT(name)
+#define OUTPUT_VAR(name)
+#define OUTPUT_INT(name)
+#define OUTPUT_BOOL(name)
+#define OUTPUT_FLOAT(name)
+#define OUTPUT_INTS(name)
+#define OUTPUT_DTYPE(name)
+#define OUTPUT_STRING(name)
+#define OUTPUT_OUT(name) name
+#define OUTPUT(op, kind, name, preset) OUTPUT_##kind(name)
+
+/* The list of attributes ends in an empty row because C17 has no empty initialiser; an op without attributes leaves it
+ * out altogether. An op with two outputs would not compile here: `y z` is no expression. */
+#define BODY(name, SIGNATURE, context)                                                                     \
+  {                                                                                                        \
+    const nd4c_array *const inputs_[] = {SIGNATURE(INPUT, name)};                                          \
+    const nd4c_attr_value attrs_[] = {SIGNATURE(ATTR, name){ND4C_ATTR_UNSET, 0, {0}}};                     \
+    const nd4c_array *const *list_ = inputs_;                                                              \
+    SIGNATURE(LIST, name)                                                                                  \
+    return nd4c_op_call_positional(context, ND4C_OP_##name, list_, 0 SIGNATURE(COUNT, name),               \
+                                   ND4C_ATTR_##name##_count > 0 ? attrs_ : NULL, SIGNATURE(OUTPUT, name)); \
+  }
+
+#define DEFINE(number, version, name, category, SIGNATURE, ...)                                 \
+  nd4c_status nd4c_##name(ND4C_REST(_ SIGNATURE(ND4C_PARAM, name))) BODY(name, SIGNATURE, NULL) \
+      nd4c_status nd4c_##name##_on(nd4c_context *context SIGNATURE(ND4C_PARAM, name)) BODY(name, SIGNATURE, context)
+ND4C_OP_TABLE(DEFINE)
