@@ -150,7 +150,7 @@ static bool add_gives_three(void) {
                           .inputs = inputs,
                           .outputs = &output,
                           .width = 1};
-  for (const nd4c_kernel *const *kernel = nd4c_cpu_binary_kernels; *kernel != NULL; kernel++)
+  for (const nd4c_kernel *const *kernel = nd4c_cpu_reference_elementwise_kernels; *kernel != NULL; kernel++)
     if (strcmp((*kernel)->op, "add") == 0 && strcmp((*kernel)->engine, "reference") == 0)
       return (*kernel)->run(&call) == ND4C_OK && y == 3;
   return false;

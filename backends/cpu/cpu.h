@@ -58,6 +58,31 @@ static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const n
         axis < missing || tensor->shape[axis - missing] != as->shape[axis] ? 0 : tensor->strides[axis - missing];
 }
 
+/* Which of x's axes the attribute `axes` names; none named: all. */
+static inline void nd4c_cpu_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced) {
+  for (int32_t axis = 0; axis < rank; axis++)
+    reduced[axis] = axes->count == 0;
+  for (int32_t i = 0; i < axes->count; i++)
+    reduced[axes->as.ints[i] < 0 ? axes->as.ints[i] + rank : axes->as.ints[i]] = true;
+}
+
+/* Strides of the output by x's axes, 0 on the reduced ones. */
+static inline void nd4c_cpu_reduction_strides(int32_t rank, const bool *reduced, bool keepdims, const nd4c_tensor *y,
+                                              int64_t *strides) {
+  int32_t position = 0;
+  for (int32_t axis = 0; axis < rank; axis++) {
+    strides[axis] = reduced[axis] ? 0 : y->strides[position];
+    position += keepdims || !reduced[axis];
+  }
+}
+
+/* The failure of gather at an index out of range. */
+static inline nd4c_status nd4c_cpu_gather_fail(int64_t index, int64_t axis, int64_t extent) {
+  return nd4c_cpu_host->fail(
+      ND4C_INDEX, "gather: index %lld is out of range for axis %lld of length %lld: expected %lld to %lld",
+      (long long)index, (long long)axis, (long long)extent, (long long)-extent, (long long)(extent - 1));
+}
+
 /* Reason of kernels that compute numbers and are asked for strings. */
 #define ND4C_CPU_NO_STRINGS "strings are offsets into their own storage: only views of them are supported"
 

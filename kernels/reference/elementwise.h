@@ -4,17 +4,32 @@
 
 #include "kernels/reference/value.h"
 
-/* Computes one element. Inputs are of the kind given; the result is of the output dtype's kind. */
-typedef nd4c_value (*nd4c_value_function)(nd4c_dtype_kind kind, const nd4c_value *inputs);
+enum { ND4C_REFERENCE_MAX_RANK = 32, ND4C_REFERENCE_MAX_INPUTS = 3 };
 
-nd4c_value nd4c_value_add(nd4c_dtype_kind kind, const nd4c_value *inputs);
-nd4c_value nd4c_value_subtract(nd4c_dtype_kind kind, const nd4c_value *inputs);
-nd4c_value nd4c_value_multiply(nd4c_dtype_kind kind, const nd4c_value *inputs);
-nd4c_value nd4c_value_copy(nd4c_dtype_kind kind, const nd4c_value *inputs);
+/* Computes one element. kinds: of the inputs. The result is of the output dtype's kind. */
+typedef nd4c_value (*nd4c_value_function)(const nd4c_dtype_kind *kinds, const nd4c_value *inputs);
 
-/* output = function(inputs), the inputs cast to `common` first. All operands have the rank and shape given (repeated
- * axes by stride 0). */
-void nd4c_reference_map(nd4c_value_function function, nd4c_dtype common, int32_t input_count,
-                        const nd4c_operand *inputs, const nd4c_operand *output, int32_t rank, const int64_t *shape);
+/* X(name): nd4c_value_<name>; the ops of these names, copy also for cast. */
+#define ND4C_VALUE_UNARY(X)                                                                                            \
+  X(negative)                                                                                                          \
+  X(abs) X(sign) X(square) X(sqrt) X(reciprocal) X(exp) X(log) X(sin) X(cos) X(tanh) X(erf) X(sigmoid) X(relu) X(gelu) \
+      X(gelu_tanh) X(floor) X(ceil) X(round) X(is_nan) X(logical_not) X(copy)
+#define ND4C_VALUE_BINARY(X)                                                                                   \
+  X(add)                                                                                                       \
+  X(subtract) X(multiply) X(divide) X(power) X(maximum) X(minimum) X(equal) X(not_equal) X(less) X(less_equal) \
+      X(greater) X(greater_equal) X(logical_and) X(logical_or) X(logical_xor)
+/* leaky_relu takes (x, alpha), clip (x, low, high), where (condition, a, b). */
+#define ND4C_VALUE_OTHER(X) X(leaky_relu) X(clip) X(where)
+
+#define ND4C_VALUE_DECLARE(name) nd4c_value nd4c_value_##name(const nd4c_dtype_kind *kinds, const nd4c_value *inputs);
+ND4C_VALUE_UNARY(ND4C_VALUE_DECLARE)
+ND4C_VALUE_BINARY(ND4C_VALUE_DECLARE)
+ND4C_VALUE_OTHER(ND4C_VALUE_DECLARE)
+#undef ND4C_VALUE_DECLARE
+
+/* output = function(inputs). Input i is cast to as[i] first; NONE leaves it. All operands have the rank and shape given
+ * (repeated axes by stride 0). */
+void nd4c_reference_map(nd4c_value_function function, int32_t input_count, const nd4c_operand *inputs,
+                        const nd4c_dtype *as, const nd4c_operand *output, int32_t rank, const int64_t *shape);
 
 #endif

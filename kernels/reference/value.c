@@ -137,6 +137,20 @@ static uint64_t saturate_uint(double x, int64_t bytes) {
   return (uint64_t)x;
 }
 
+/* An integer too long for a double keeps its top 53 bits, the last of them set if anything was cut off (rounding to
+ * odd): narrower floats then come out as if rounded once. */
+static double odd_double(uint64_t magnitude) {
+  if (magnitude >> 53 != 0 && (magnitude & 0x7ff) != 0)
+    magnitude = (magnitude & ~UINT64_C(0x7ff)) | 0x800;
+  return (double)magnitude;
+}
+
+static double value_as_narrow(nd4c_dtype_kind from, nd4c_value value) {
+  if (from == ND4C_KIND_INT)
+    return value.i < 0 ? -odd_double(0 - value.u) : odd_double(value.u);
+  return from == ND4C_KIND_UINT ? odd_double(value.u) : value_as_double(from, value);
+}
+
 nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to) {
   bool real = from == ND4C_KIND_FLOAT || from == ND4C_KIND_COMPLEX;
   nd4c_value result = {.u = 0};
@@ -151,7 +165,7 @@ nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to
       result.u = real ? saturate_uint(value_as_double(from, value), nd4c_reference_bytes(to)) : value.u;
       break;
     case ND4C_KIND_FLOAT:
-      result.f = value_as_double(from, value);
+      result.f = to == ND4C_FLOAT64 ? value_as_double(from, value) : value_as_narrow(from, value);
       break;
     case ND4C_KIND_COMPLEX:
       result.c = from == ND4C_KIND_COMPLEX ? value.c : value_as_double(from, value);

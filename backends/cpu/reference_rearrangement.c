@@ -1,0 +1,51 @@
+/* Engine reference: ops that move elements. The other shape ops are views; what needs a copy goes through copy. */
+#include "backends/cpu/cpu.h"
+#include "kernels/reference/elementwise.h"
+#include "kernels/reference/rearrange.h"
+
+static nd4c_operand describe(const nd4c_tensor *tensor) {
+  return (nd4c_operand){tensor->dtype, tensor->data, tensor->strides};
+}
+
+static nd4c_status run_reshape(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_operand from = describe(x), to = describe(y);
+  nd4c_reference_reshape(&from, x->rank, x->shape, &to, y->rank, y->shape);
+  return ND4C_OK;
+}
+
+static nd4c_status run_concat(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  int64_t axis = call->attrs[ND4C_ATTR_concat_axis].as.i;
+  nd4c_operand to = describe(y);
+  axis = axis < 0 ? axis + y->rank : axis;
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *x = &call->inputs[i];
+    nd4c_operand from = describe(x);
+    nd4c_reference_map(nd4c_value_copy, 1, &from, &y->dtype, &to, x->rank, x->shape);
+    to.data += x->shape[axis] * y->strides[axis] * nd4c_reference_bytes(y->dtype);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status run_gather(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
+  int64_t axis = call->attrs[ND4C_ATTR_gather_axis].as.i, bad;
+  nd4c_operand from = describe(x), chosen = describe(indices), to = describe(y);
+  axis = axis < 0 ? axis + x->rank : axis;
+  if (nd4c_reference_find_bad_index(&chosen, indices->rank, indices->shape, x->shape[axis], &bad))
+    return nd4c_cpu_gather_fail(bad, axis, x->shape[axis]);
+  nd4c_reference_gather(&from, x->shape, &chosen, (int32_t)axis, indices->rank, &to, y->rank, y->shape);
+  return ND4C_OK;
+}
+
+#define OPS(X)        \
+  X(reshape, reshape) \
+  X(flatten, reshape) \
+  X(concat, concat)   \
+  X(gather, gather)
+#define DEFINE_KERNEL(op, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_ALL, run_##run)
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op, run) &reference_##op,
+const nd4c_kernel *const nd4c_cpu_reference_rearrangement_kernels[] = {OPS(KERNEL_ENTRY) NULL};
