@@ -6,6 +6,10 @@ library=$1 include=$2 cc=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# Run-time libraries are looked for beside the library: an empty element would be the current directory.
+runpath=$(readelf -d "$library" | sed -nE 's/.*\((RUNPATH|RPATH)\).*\[(.*)\]/\2/p')
+[ "$runpath" = "\$ORIGIN" ] || { echo "the library's RPATH is '$runpath', not \$ORIGIN"; exit 1; }
+
 nm -D --defined-only "$library" | awk '$3 != "" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/exported"
 # ASan adds its own marks beside each variable.
 foreign=$(grep -v -e '^nd4c_' -e '^__odr_asan' "$work/exported" || true)
