@@ -1,0 +1,210 @@
+/* The compiler: keeps a copy of a segment's nodes, and private buffers for what stays inside it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stub.h"
+
+typedef struct stub_node {
+  stub_work *work; /* operands unbound */
+  int32_t *inputs; /* value numbers, -1: left out */
+  int32_t output;
+} stub_node;
+
+/* Shared by its handle and by pending executions. */
+typedef struct stub_executable {
+  _Atomic int32_t references;
+  int32_t node_count, value_count, input_count, output_count, device;
+  stub_node *nodes;
+  int32_t *outputs;
+} stub_executable;
+
+/* One execution: every value's operand, bound. */
+typedef struct stub_execution {
+  stub_executable *executable;
+  stub_operand *values;
+} stub_execution;
+
+static void executable_release(stub_executable *executable) {
+  if (atomic_fetch_sub(&executable->references, 1) != 1) {
+    return;
+  }
+  for (int32_t i = 0; executable->nodes != NULL && i < executable->node_count; i++) {
+    stub_work_destroy(executable->nodes[i].work);
+    stub_host->free(executable->nodes[i].inputs);
+  }
+  stub_host->free(executable->nodes);
+  stub_host->free(executable->outputs);
+  stub_host->free(executable);
+  stub_count_add(STUB_COUNT_executables, -1);
+}
+
+static bool supports(const nd4c_call *node, char *reason, size_t reason_size) {
+  if (stub_fails(STUB_CALL_supports)) {
+    (void)snprintf(reason, reason_size, "told to decline");
+    return false;
+  }
+  return stub_compute_usable(node, reason, reason_size);
+}
+
+/* A node's call with its data left out. */
+static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_node *node) {
+  nd4c_call call = segment->nodes[index];
+  nd4c_tensor inputs[STUB_INPUTS], output = call.outputs[0];
+  if (call.input_count > STUB_INPUTS || call.output_count != 1) {
+    return stub_host->fail(ND4C_UNSUPPORTED, "stub: %s with %d inputs and %d outputs", call.op->name, call.input_count,
+                           call.output_count);
+  }
+  for (int32_t i = 0; i < call.input_count; i++) {
+    inputs[i] = call.inputs[i];
+    inputs[i].buffer = NULL;
+  }
+  output.buffer = NULL;
+  call.inputs = inputs;
+  call.outputs = &output;
+  nd4c_status status = stub_work_create(&call, &node->work);
+  node->inputs = stub_host->allocate((size_t)(call.input_count + 1) * sizeof(int32_t));
+  if (status == ND4C_OK && node->inputs == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a node");
+  }
+  if (status == ND4C_OK) {
+    memcpy(node->inputs, segment->node_inputs[index], (size_t)call.input_count * sizeof(int32_t));
+    node->output = segment->node_outputs[index][0];
+  }
+  return status;
+}
+
+static nd4c_status compile(void *device, const nd4c_segment *segment, nd4c_executable *result) {
+  nd4c_status status = stub_attempt(STUB_CALL_compile);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  stub_executable *executable = stub_host->allocate(sizeof *executable);
+  if (executable == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable");
+  }
+  *executable = (stub_executable){.references = 1,
+                                  .node_count = segment->node_count,
+                                  .value_count = segment->value_count,
+                                  .input_count = segment->input_count,
+                                  .output_count = segment->output_count,
+                                  .device = stub_device_index(device)};
+  stub_count_add(STUB_COUNT_executables, 1);
+  executable->nodes = stub_host->allocate((size_t)(segment->node_count + 1) * sizeof(stub_node));
+  executable->outputs = stub_host->allocate((size_t)(segment->output_count + 1) * sizeof(int32_t));
+  if (executable->nodes == NULL || executable->outputs == NULL) {
+    status = stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable's nodes");
+  } else {
+    memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
+  }
+  for (int32_t i = 0; i < segment->node_count && status == ND4C_OK; i++) {
+    status = copy_node(segment, i, &executable->nodes[i]);
+  }
+  if (status != ND4C_OK) {
+    executable_release(executable);
+    return status;
+  }
+  *result = (nd4c_executable)executable;
+  return ND4C_OK;
+}
+
+static void execution_destroy(void *argument) {
+  stub_execution *execution = argument;
+  for (int32_t i = 0; execution->values != NULL && i < execution->executable->value_count; i++) {
+    if (execution->values[i].buffer != NULL) {
+      stub_buffer_done(execution->values[i].buffer);
+    }
+  }
+  stub_host->free(execution->values);
+  executable_release(execution->executable);
+  stub_host->free(execution);
+}
+
+static nd4c_status execution_run(void *argument) {
+  stub_execution *execution = argument;
+  nd4c_status status = stub_attempt(STUB_CALL_in_flight);
+  for (int32_t i = 0; i < execution->executable->node_count && status == ND4C_OK; i++) {
+    const stub_node *node = &execution->executable->nodes[i];
+    stub_operand inputs[STUB_INPUTS];
+    stub_work work = *node->work;
+    for (int32_t k = 0; k < work.input_count; k++) {
+      inputs[k] = node->inputs[k] >= 0 ? execution->values[node->inputs[k]] : (stub_operand){0};
+    }
+    work.inputs = inputs;
+    work.output = execution->values[node->output];
+    status = stub_work_run(&work);
+  }
+  return status;
+}
+
+/* What leaves the segment is the caller's; every other result gets a buffer of its own, in C order. */
+static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inputs, const nd4c_tensor *outputs) {
+  const stub_executable *executable = execution->executable;
+  for (int32_t i = 0; i < executable->input_count; i++) {
+    nd4c_status status = stub_operand_copy(&inputs[i], &execution->values[i]);
+    if (status != ND4C_OK) {
+      return status;
+    }
+  }
+  for (int32_t i = 0; i < executable->output_count; i++) {
+    nd4c_status status = stub_operand_copy(&outputs[i], &execution->values[executable->outputs[i]]);
+    if (status != ND4C_OK) {
+      return status;
+    }
+  }
+  for (int32_t i = 0; i < executable->node_count; i++) {
+    stub_operand *value = &execution->values[executable->nodes[i].output];
+    if (value->buffer == NULL) {
+      *value = executable->nodes[i].work->output;
+      value->offset = 0;
+      int64_t stride = 1;
+      for (int32_t axis = value->rank - 1; axis >= 0; axis--) {
+        value->strides[axis] = stride;
+        stride *= value->shape[axis];
+      }
+      nd4c_status status =
+          stub_buffer_create(executable->device, value->size * stub_size_of(value->dtype), &value->buffer);
+      if (status != ND4C_OK) {
+        return status;
+      }
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status execute(nd4c_executable handle, nd4c_stream stream, const nd4c_tensor *inputs,
+                           const nd4c_tensor *outputs) {
+  nd4c_status status = stub_attempt(STUB_CALL_execute);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  stub_executable *executable = (stub_executable *)handle;
+  stub_execution *execution = stub_host->allocate(sizeof *execution);
+  if (execution == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution");
+  }
+  atomic_fetch_add(&executable->references, 1);
+  execution->executable = executable;
+  execution->values = stub_host->allocate((size_t)(executable->value_count + 1) * sizeof(stub_operand));
+  status = execution->values != NULL ? bind_values(execution, inputs, outputs)
+                                     : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
+  if (status != ND4C_OK) {
+    execution_destroy(execution);
+    return status;
+  }
+  stub_task task = {.run = execution_run, .dispose = execution_destroy, .work = execution};
+  return stub_stream_submit((stub_stream *)stream, task);
+}
+
+static void release(nd4c_executable handle) {
+  executable_release((stub_executable *)handle);
+}
+
+const nd4c_compiler stub_compiler = {
+    .struct_size = ND4C_SIZE_OF(nd4c_compiler),
+    .engine = "stub_compiler",
+    .priority = 20,
+    .supports = supports,
+    .compile = compile,
+    .execute = execute,
+    .release = release,
+};

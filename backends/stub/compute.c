@@ -1,0 +1,60 @@
+/* Which ops the stub knows, and what it refuses of them. */
+#include <stdio.h>
+
+#include "stub.h"
+
+typedef struct stub_known {
+  nd4c_op op;
+  stub_function function;
+} stub_known;
+
+#define UNARY(name) {ND4C_OP_##name, stub_compute_unary},
+#define BINARY(name) {ND4C_OP_##name, stub_compute_binary},
+#define REDUCE(name) {ND4C_OP_##name, stub_compute_reduce},
+#define SAME_ORDER(name) {ND4C_OP_##name, stub_compute_same_order},
+
+/* clang-format off */
+static const stub_known known[] = {
+    UNARY(negative) UNARY(abs) UNARY(sign) UNARY(square) UNARY(sqrt) UNARY(reciprocal) UNARY(exp) UNARY(log) UNARY(sin)
+    UNARY(cos) UNARY(tanh) UNARY(erf) UNARY(sigmoid) UNARY(relu) UNARY(leaky_relu) UNARY(gelu) UNARY(floor) UNARY(ceil)
+    UNARY(round) UNARY(is_nan) UNARY(logical_not) UNARY(cast) UNARY(copy)
+    {ND4C_OP_clip, stub_compute_clip},
+    BINARY(add) BINARY(subtract) BINARY(multiply) BINARY(divide) BINARY(power) BINARY(maximum) BINARY(minimum)
+    BINARY(equal) BINARY(not_equal) BINARY(less) BINARY(less_equal) BINARY(greater) BINARY(greater_equal)
+    BINARY(logical_and) BINARY(logical_or) BINARY(logical_xor)
+    {ND4C_OP_where, stub_compute_where},
+    REDUCE(sum) REDUCE(prod) REDUCE(mean) REDUCE(max) REDUCE(min) REDUCE(all) REDUCE(any) REDUCE(argmax) REDUCE(argmin)
+    {ND4C_OP_matmul, stub_compute_matmul},
+    {ND4C_OP_softmax, stub_compute_softmax}, {ND4C_OP_log_softmax, stub_compute_softmax},
+    SAME_ORDER(reshape) SAME_ORDER(squeeze) SAME_ORDER(expand_dims) SAME_ORDER(flatten)
+    {ND4C_OP_transpose, stub_compute_transpose}, {ND4C_OP_broadcast_to, stub_compute_broadcast},
+    {ND4C_OP_slice, stub_compute_slice}, {ND4C_OP_concat, stub_compute_concat}, {ND4C_OP_gather, stub_compute_gather},
+};
+/* clang-format on */
+
+stub_function stub_compute_find(nd4c_op op) {
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    if (known[i].op == op) {
+      return known[i].function;
+    }
+  }
+  return NULL;
+}
+
+bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (stub_compute_find(call->op->op) == NULL) {
+    (void)snprintf(reason, reason_size, "the stub does not know %s", call->op->name);
+    return false;
+  }
+  if (call->input_count > STUB_INPUTS) {
+    (void)snprintf(reason, reason_size, "%d inputs; the stub takes %d", call->input_count, (int)STUB_INPUTS);
+    return false;
+  }
+  for (int32_t i = 0; i < call->input_count; i++) {
+    if (call->inputs[i].dtype == ND4C_UTF8) {
+      (void)snprintf(reason, reason_size, "strings stay on the host");
+      return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,174 @@
+/* Options from the environment, failures on demand, counters. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stub.h"
+
+stub_options stub_settings;
+
+typedef struct stub_rule {
+  int64_t number; /* fails when the call's count reaches it; 0: always; -1: no rule */
+  nd4c_status status;
+} stub_rule;
+
+static const char *const call_names[STUB_CALL_COUNT] = {
+#define CALL_NAME(name) #name,
+    STUB_CALLS(CALL_NAME)
+#undef CALL_NAME
+};
+static const char *const counter_names[STUB_COUNT_COUNT] = {
+#define COUNTER_NAME(name) #name,
+    STUB_COUNTERS(COUNTER_NAME)
+#undef COUNTER_NAME
+};
+
+/* rules and calls are guarded by the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static stub_rule rules[STUB_CALL_COUNT];
+static int64_t calls[STUB_CALL_COUNT];
+static _Atomic int64_t counters[STUB_COUNT_COUNT];
+static _Atomic int64_t delay_microseconds;
+
+static void clear_rules(void) {
+  for (int i = 0; i < STUB_CALL_COUNT; i++) {
+    rules[i] = (stub_rule){.number = -1, .status = ND4C_DEVICE};
+  }
+}
+
+/* "CALL:N[:STATUS]" up to a comma or the end. */
+static bool add_rule(const char *text, size_t length) {
+  for (int i = 0; i < STUB_CALL_COUNT; i++) {
+    size_t name = strlen(call_names[i]);
+    if (length > name + 1 && strncmp(text, call_names[i], name) == 0 && text[name] == ':') {
+      char *end = NULL;
+      long long number = strtoll(text + name + 1, &end, 10);
+      long status = *end == ':' ? strtol(end + 1, &end, 10) : ND4C_DEVICE;
+      if (number < 0 || end != text + length) {
+        return false;
+      }
+      rules[i] = (stub_rule){.number = number == 0 ? 0 : calls[i] + number, .status = (nd4c_status)status};
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool add_rules(const char *text) {
+  bool good = true;
+  while (*text != '\0') {
+    size_t length = strcspn(text, ",");
+    good = add_rule(text, length) && good;
+    text += length + (text[length] == ',');
+  }
+  return good;
+}
+
+static void copy_text(char *to, size_t size, const char *variable, const char *preset) {
+  const char *value = getenv(variable);
+  (void)snprintf(to, size, "%s", value != NULL && value[0] != '\0' ? value : preset);
+}
+
+static int64_t number_of(const char *variable, int64_t preset) {
+  const char *value = getenv(variable);
+  return value != NULL && value[0] != '\0' ? strtoll(value, NULL, 10) : preset;
+}
+
+void stub_options_read(void) {
+  char mode[16];
+  copy_text(stub_settings.name, sizeof stub_settings.name, "STUB_NAME", "stub");
+  copy_text(stub_settings.type, sizeof stub_settings.type, "STUB_TYPE", "other");
+  copy_text(stub_settings.lie, sizeof stub_settings.lie, "STUB_LIE", "");
+  copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
+  stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
+  stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);
+  stub_settings.kernels = strcmp(mode, "compiler") != 0;
+  stub_settings.compiler = strcmp(mode, "kernels") != 0;
+  atomic_store(&delay_microseconds, number_of("STUB_DELAY_US", 0));
+  const char *failures = getenv("STUB_FAIL");
+  pthread_mutex_lock(&lock);
+  clear_rules();
+  if (failures != NULL) {
+    (void)add_rules(failures);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+nd4c_device_type stub_settings_type(void) {
+#define TYPE_CASE(NAME, number, text)          \
+  if (strcmp(stub_settings.type, text) == 0) { \
+    return ND4C_DEVICE_##NAME;                 \
+  }
+  ND4C_DEVICE_TYPE_TABLE(TYPE_CASE)
+#undef TYPE_CASE
+  return ND4C_DEVICE_OTHER;
+}
+
+static bool take_rule(stub_call call, nd4c_status *status) {
+  pthread_mutex_lock(&lock);
+  int64_t number = ++calls[call];
+  bool fails = rules[call].number == 0 || rules[call].number == number;
+  *status = rules[call].status;
+  pthread_mutex_unlock(&lock);
+  return fails;
+}
+
+bool stub_fails(stub_call call) {
+  nd4c_status status = ND4C_OK;
+  return take_rule(call, &status);
+}
+
+nd4c_status stub_attempt(stub_call call) {
+  nd4c_status status = ND4C_OK;
+  return take_rule(call, &status) ? stub_host->fail(status, "stub: %s was told to fail", call_names[call]) : ND4C_OK;
+}
+
+void stub_count_add(stub_count counter, int64_t amount) {
+  atomic_fetch_add(&counters[counter], amount);
+}
+
+nd4c_status stub_violation(const char *what) {
+  stub_count_add(STUB_COUNT_violations, 1);
+  return stub_host->fail(ND4C_INTERNAL, "stub: violation: %s", what);
+}
+
+int64_t stub_delay(void) {
+  return atomic_load(&delay_microseconds);
+}
+
+int32_t stub_control(const char *command) {
+  if (strncmp(command, "delay ", 6) == 0) {
+    atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
+    return ND4C_OK;
+  }
+  pthread_mutex_lock(&lock);
+  bool good = true;
+  if (strncmp(command, "fail ", 5) == 0) {
+    good = add_rules(command + 5);
+  } else if (strcmp(command, "reset") == 0) {
+    clear_rules();
+    atomic_store(&delay_microseconds, 0);
+  } else {
+    good = false;
+  }
+  pthread_mutex_unlock(&lock);
+  return good ? ND4C_OK : ND4C_ARGUMENT;
+}
+
+int64_t stub_counter(const char *name) {
+  for (int i = 0; i < STUB_COUNT_COUNT; i++) {
+    if (strcmp(name, counter_names[i]) == 0) {
+      return atomic_load(&counters[i]);
+    }
+  }
+  int64_t value = -1;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < STUB_CALL_COUNT; i++) {
+    if (strcmp(name, call_names[i]) == 0) {
+      value = calls[i];
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return value;
+}

@@ -1,0 +1,248 @@
+/* Devices: memory, copies, streams and fences through opaque handles. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stub.h"
+
+enum { DEVICES = 16 };
+
+typedef struct stub_device {
+  int32_t index;
+  char description[64];
+} stub_device;
+
+static stub_device devices[DEVICES];
+
+int32_t stub_device_index(const void *device) {
+  return ((const stub_device *)device)->index;
+}
+
+static nd4c_status device_open(int32_t index, void **device) {
+  nd4c_status status = stub_attempt(STUB_CALL_device_open);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  if (index < 0 || index >= DEVICES) {
+    return stub_host->fail(ND4C_HARDWARE, "stub: no device %d", index);
+  }
+  devices[index].index = index;
+  (void)snprintf(devices[index].description, sizeof devices[index].description, "stub device %d", index);
+  *device = &devices[index];
+  return ND4C_OK;
+}
+
+static void device_close(void *device) {
+  (void)device;
+}
+
+static nd4c_status describe(void *device, nd4c_device_description *description) {
+  nd4c_status status = stub_attempt(STUB_CALL_describe);
+  if (status == ND4C_OK) {
+    description->description = ((stub_device *)device)->description;
+    description->type = stub_settings_type();
+    description->host_addressable = false;
+    description->asynchronous = true;
+    description->memory_bytes = INT64_C(1) << 30;
+    description->width = 1;
+    description->alignment = 64;
+  }
+  return status;
+}
+
+static nd4c_status buffer_allocate(void *device, int64_t bytes, nd4c_buffer *handle) {
+  nd4c_status status = stub_attempt(STUB_CALL_buffer_allocate);
+  stub_buffer *buffer = NULL;
+  if (status == ND4C_OK) {
+    status = stub_buffer_create(stub_device_index(device), bytes, &buffer);
+  }
+  if (status == ND4C_OK) {
+    *handle = buffer->handle;
+  }
+  return status;
+}
+
+static void buffer_free(void *device, nd4c_buffer handle) {
+  stub_buffer *buffer = stub_buffer_use(handle);
+  if (buffer != NULL) {
+    if (buffer->device != stub_device_index(device)) {
+      (void)stub_violation("a buffer was freed on another device than its own");
+    }
+    stub_buffer_drop(buffer);
+    stub_buffer_done(buffer);
+  }
+}
+
+static void *buffer_address(void *device, nd4c_buffer handle) {
+  (void)device;
+  (void)handle;
+  (void)stub_fails(STUB_CALL_buffer_address);
+  return NULL;
+}
+
+/* -- copies ------------------------------------------------------------------------------------------------------ */
+
+typedef struct stub_copy {
+  stub_buffer *to, *from; /* NULL: host memory */
+  void *host_to;
+  const void *host_from;
+  int64_t to_offset, from_offset, bytes;
+} stub_copy;
+
+static nd4c_status copy_run(void *argument) {
+  const stub_copy *copy = argument;
+  nd4c_status status = stub_attempt(STUB_CALL_in_flight_copy);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  if (copy->from == NULL) {
+    return stub_buffer_write(copy->to, copy->to_offset, copy->host_from, copy->bytes);
+  }
+  if (copy->to == NULL) {
+    return stub_buffer_read(copy->from, copy->from_offset, copy->host_to, copy->bytes);
+  }
+  unsigned char *bytes = stub_host->allocate((size_t)copy->bytes + 1);
+  if (bytes == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a copy of %lld bytes", (long long)copy->bytes);
+  }
+  status = stub_buffer_read(copy->from, copy->from_offset, bytes, copy->bytes);
+  if (status == ND4C_OK) {
+    status = stub_buffer_write(copy->to, copy->to_offset, bytes, copy->bytes);
+  }
+  stub_host->free(bytes);
+  return status;
+}
+
+static void copy_dispose(void *argument) {
+  stub_copy *copy = argument;
+  if (copy->to != NULL) {
+    stub_buffer_done(copy->to);
+  }
+  if (copy->from != NULL) {
+    stub_buffer_done(copy->from);
+  }
+  stub_host->free(copy);
+}
+
+/* to and from: handles, NULL for host memory. */
+static nd4c_status submit_copy(nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
+  stub_copy *copy = stub_host->allocate(sizeof *copy);
+  if (copy == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a copy");
+  }
+  *copy = given;
+  copy->to = to != NULL ? stub_buffer_use(to) : NULL;
+  copy->from = from != NULL ? stub_buffer_use(from) : NULL;
+  if ((to != NULL && copy->to == NULL) || (from != NULL && copy->from == NULL)) {
+    copy_dispose(copy);
+    return ND4C_INTERNAL;
+  }
+  return stub_stream_submit((stub_stream *)stream, (stub_task){.run = copy_run, .dispose = copy_dispose, .work = copy});
+}
+
+static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
+                                  int64_t bytes) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_copy_from_host);
+  return status != ND4C_OK
+             ? status
+             : submit_copy(stream, to, NULL, (stub_copy){.host_from = from, .to_offset = offset, .bytes = bytes});
+}
+
+static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
+                                int64_t bytes) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_copy_to_host);
+  return status != ND4C_OK
+             ? status
+             : submit_copy(stream, NULL, from, (stub_copy){.host_to = to, .from_offset = offset, .bytes = bytes});
+}
+
+static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
+                               int64_t from_offset, int64_t bytes) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_copy_within);
+  return status != ND4C_OK
+             ? status
+             : submit_copy(stream, to, from,
+                           (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
+}
+
+/* -- streams and fences ------------------------------------------------------------------------------------------ */
+
+static nd4c_status stream_create(void *device, nd4c_stream *stream) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_create);
+  stub_stream *made = NULL;
+  if (status == ND4C_OK) {
+    status = stub_stream_create(stub_device_index(device), &made);
+  }
+  if (status == ND4C_OK) {
+    *stream = (nd4c_stream)made;
+  }
+  return status;
+}
+
+static void stream_destroy(void *device, nd4c_stream stream) {
+  (void)device;
+  stub_stream_destroy((stub_stream *)stream);
+}
+
+static nd4c_status stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_stream_wait_fence);
+  return status != ND4C_OK ? status : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence);
+}
+
+static nd4c_status fence_record(void *device, nd4c_stream stream, nd4c_fence *fence) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_fence_record);
+  stub_fence *made = NULL;
+  if (status == ND4C_OK) {
+    status = stub_fence_record((stub_stream *)stream, &made);
+  }
+  if (status == ND4C_OK) {
+    *fence = (nd4c_fence)made;
+  }
+  return status;
+}
+
+static bool fence_query(void *device, nd4c_fence fence) {
+  (void)device;
+  return !stub_fails(STUB_CALL_fence_query) && stub_fence_ready((stub_fence *)fence);
+}
+
+static nd4c_status fence_wait(void *device, nd4c_fence fence) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_fence_wait);
+  return status != ND4C_OK ? status : stub_fence_wait((stub_fence *)fence);
+}
+
+static void fence_destroy(void *device, nd4c_fence fence) {
+  (void)device;
+  stub_fence_release((stub_fence *)fence);
+}
+
+static nd4c_status synchronize(void *device) {
+  nd4c_status status = stub_attempt(STUB_CALL_synchronize);
+  return status != ND4C_OK ? status : stub_synchronize(stub_device_index(device));
+}
+
+const nd4c_device_ops stub_device_ops = {
+    .struct_size = ND4C_SIZE_OF(nd4c_device_ops),
+    .device_open = device_open,
+    .device_close = device_close,
+    .describe = describe,
+    .buffer_allocate = buffer_allocate,
+    .buffer_free = buffer_free,
+    .buffer_address = buffer_address,
+    .copy_from_host = copy_from_host,
+    .copy_to_host = copy_to_host,
+    .copy_within = copy_within,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_wait_fence = stream_wait_fence,
+    .fence_record = fence_record,
+    .fence_query = fence_query,
+    .fence_wait = fence_wait,
+    .fence_destroy = fence_destroy,
+    .synchronize = synchronize,
+};

@@ -1,0 +1,93 @@
+/* Kernels: one for every op the stub knows; each copies its call into the queue. */
+#include <stdio.h>
+
+#include "stub.h"
+
+enum { KERNELS = 128 };
+
+static nd4c_kernel kernel_rows[KERNELS];
+static const nd4c_kernel *kernel_list[KERNELS];
+static int32_t kernel_total = -1;
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (stub_fails(STUB_CALL_usable)) {
+    (void)snprintf(reason, reason_size, "told to decline");
+    return false;
+  }
+  return stub_compute_usable(call, reason, reason_size);
+}
+
+static nd4c_status prepare(const nd4c_call *call, void **state) {
+  (void)call;
+  nd4c_status status = stub_attempt(STUB_CALL_prepare);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  *state = stub_host->allocate(1);
+  if (*state == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a prepared call");
+  }
+  stub_count_add(STUB_COUNT_prepared, 1);
+  return ND4C_OK;
+}
+
+static void unprepare(void *state) {
+  stub_host->free(state);
+  stub_count_add(STUB_COUNT_prepared, -1);
+}
+
+static nd4c_status run_in_queue(void *work) {
+  nd4c_status status = stub_attempt(STUB_CALL_in_flight);
+  return status != ND4C_OK ? status : stub_work_run(work);
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  nd4c_status status = stub_attempt(STUB_CALL_run);
+  stub_work *work = NULL;
+  if (status == ND4C_OK) {
+    status = stub_work_create(call, &work);
+  }
+  if (status != ND4C_OK) {
+    return status;
+  }
+  stub_task task = {.run = run_in_queue, .dispose = stub_work_destroy, .work = work};
+  return stub_stream_submit((stub_stream *)call->stream, task);
+}
+
+static void add(nd4c_op op, const char *name, uint32_t version) {
+  if (stub_compute_find(op) == NULL || kernel_total >= KERNELS) {
+    return;
+  }
+  kernel_rows[kernel_total] = (nd4c_kernel){
+      .struct_size = ND4C_SIZE_OF(nd4c_kernel),
+      .op_version = version,
+      .op = name,
+      .engine = "stub",
+      .name = "stub.plain",
+      .priority = 10,
+      .dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8),
+      .usable = usable,
+      .prepare = prepare,
+      .unprepare = unprepare,
+      .run = run,
+  };
+  kernel_list[kernel_total] = &kernel_rows[kernel_total];
+  kernel_total++;
+}
+
+/* Filled by the first call, which nd4c makes before any other thread may: after open. */
+int32_t stub_kernel_count(void) {
+  if (kernel_total < 0) {
+    kernel_total = 0;
+    if (stub_settings.kernels) {
+#define ADD(number, version, name, ...) add(ND4C_OP_##name, #name, version);
+      ND4C_OP_TABLE(ADD)
+#undef ADD
+    }
+  }
+  return kernel_total;
+}
+
+const nd4c_kernel *const *stub_kernels(void) {
+  return kernel_list;
+}

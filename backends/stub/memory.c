@@ -1,0 +1,149 @@
+/* Buffers: blocks behind handles that are no addresses, their bytes scrambled, so that nobody reads them by accident.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stub.h"
+
+enum { SCRAMBLE = 0x5a };
+static const uintptr_t handle_mask = (uintptr_t)0x5bd1e995a7c3f10bULL;
+
+/* Every live buffer; guarded by the lock, as are uses and freed. Handle numbers are never given out twice. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static stub_buffer **table;
+static int64_t table_count, table_capacity;
+static uintptr_t next_number;
+
+static bool table_add(stub_buffer *buffer) {
+  if (table_count == table_capacity) {
+    int64_t capacity = table_capacity == 0 ? 64 : 2 * table_capacity;
+    stub_buffer **grown = stub_host->allocate((size_t)capacity * sizeof(stub_buffer *));
+    if (grown == NULL) {
+      return false;
+    }
+    if (table_count > 0) {
+      memcpy(grown, table, (size_t)table_count * sizeof(stub_buffer *));
+    }
+    stub_host->free(table);
+    table = grown;
+    table_capacity = capacity;
+  }
+  table[table_count++] = buffer;
+  return true;
+}
+
+/* Called under the lock. */
+static int64_t table_find(nd4c_buffer handle) {
+  for (int64_t i = 0; i < table_count; i++) {
+    if (table[i]->handle == handle) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static void destroy(stub_buffer *buffer) {
+  stub_count_add(STUB_COUNT_buffers, -1);
+  stub_count_add(STUB_COUNT_buffer_bytes, -buffer->size);
+  stub_host->free(buffer->bytes);
+  stub_host->free(buffer);
+}
+
+nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **result) {
+  stub_buffer *buffer = stub_host->allocate(sizeof *buffer);
+  unsigned char *memory = stub_host->allocate(bytes > 0 ? (size_t)bytes : 1);
+  if (buffer == NULL || memory == NULL) {
+    stub_host->free(buffer);
+    stub_host->free(memory);
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer of %lld bytes", (long long)bytes);
+  }
+  memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
+  *buffer = (stub_buffer){.bytes = memory, .size = bytes, .device = device, .uses = 1};
+  pthread_mutex_lock(&lock);
+  buffer->handle = (nd4c_buffer)(++next_number ^ handle_mask); /* a number, not an address */
+  bool added = table_add(buffer);
+  pthread_mutex_unlock(&lock);
+  if (!added) {
+    stub_host->free(memory);
+    stub_host->free(buffer);
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for the table of buffers");
+  }
+  stub_count_add(STUB_COUNT_buffers, 1);
+  stub_count_add(STUB_COUNT_buffer_bytes, bytes);
+  *result = buffer;
+  return ND4C_OK;
+}
+
+stub_buffer *stub_buffer_use(nd4c_buffer handle) {
+  pthread_mutex_lock(&lock);
+  int64_t index = table_find(handle);
+  stub_buffer *buffer = index >= 0 ? table[index] : NULL;
+  bool stale = buffer == NULL || buffer->freed;
+  if (!stale) {
+    buffer->uses++;
+  }
+  pthread_mutex_unlock(&lock);
+  if (stale) {
+    (void)stub_violation("a buffer handle that is freed or was never given out");
+    return NULL;
+  }
+  return buffer;
+}
+
+void stub_buffer_retain(stub_buffer *buffer) {
+  pthread_mutex_lock(&lock);
+  buffer->uses++;
+  pthread_mutex_unlock(&lock);
+}
+
+void stub_buffer_done(stub_buffer *buffer) {
+  pthread_mutex_lock(&lock);
+  bool last = --buffer->uses == 0;
+  if (last) {
+    table[table_find(buffer->handle)] = table[table_count - 1];
+    table_count--;
+  }
+  pthread_mutex_unlock(&lock);
+  if (last) {
+    destroy(buffer);
+  }
+}
+
+void stub_buffer_drop(stub_buffer *buffer) {
+  pthread_mutex_lock(&lock);
+  /* One use is the owner's, one the caller's, who looked the handle up. */
+  bool pending = buffer->uses > 2;
+  buffer->freed = true;
+  pthread_mutex_unlock(&lock);
+  if (pending) {
+    (void)stub_violation("a buffer was freed while work on it was pending");
+  }
+  stub_buffer_done(buffer);
+}
+
+static bool within(const stub_buffer *buffer, int64_t offset, int64_t bytes) {
+  return offset >= 0 && bytes >= 0 && bytes <= buffer->size && offset <= buffer->size - bytes;
+}
+
+nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to, int64_t bytes) {
+  if (!within(buffer, offset, bytes)) {
+    return stub_violation("a read outside a buffer");
+  }
+  unsigned char *target = to;
+  for (int64_t i = 0; i < bytes; i++) {
+    target[i] = buffer->bytes[offset + i] ^ SCRAMBLE;
+  }
+  return ND4C_OK;
+}
+
+nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *from, int64_t bytes) {
+  if (!within(buffer, offset, bytes)) {
+    return stub_violation("a write outside a buffer");
+  }
+  const unsigned char *source = from;
+  for (int64_t i = 0; i < bytes; i++) {
+    buffer->bytes[offset + i] = source[i] ^ SCRAMBLE;
+  }
+  return ND4C_OK;
+}

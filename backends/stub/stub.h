@@ -1,0 +1,210 @@
+/* Parts of the stub backend: a device that exists only to be strict. Its memory is its own (opaque handles, scrambled
+ * bytes), its queue is late, and every call can be told to fail. */
+#ifndef STUB_H
+#define STUB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nd4c/plugin.h"
+
+#define STUB_EXPORT __attribute__((visibility("default")))
+
+enum { STUB_RANK = 32, STUB_INPUTS = 64, STUB_TEXT = 512 };
+
+/* What the entry function was given; set before anything else runs. */
+extern const nd4c_host *stub_host;
+
+/* -- control.c: options, injected failures, counters ------------------------------------------------------------ */
+
+/* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
+ */
+#define STUB_CALLS(X)                                                                                              \
+  X(entry)                                                                                                         \
+  X(probe) X(open) X(device_count) X(engine_state) X(device_open) X(describe) X(buffer_allocate) X(buffer_address) \
+      X(copy_from_host) X(copy_to_host) X(copy_within) X(stream_create) X(stream_wait_fence) X(fence_record)       \
+          X(fence_query) X(fence_wait) X(synchronize) X(usable) X(prepare) X(scratch_bytes) X(run) X(supports)     \
+              X(compile) X(execute) X(in_flight) X(in_flight_copy)
+
+typedef enum stub_call {
+#define STUB_CALL_ENUM(name) STUB_CALL_##name,
+  STUB_CALLS(STUB_CALL_ENUM)
+#undef STUB_CALL_ENUM
+      STUB_CALL_COUNT
+} stub_call;
+
+/* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
+ * handle used after it was freed, an access outside a buffer). */
+#define STUB_COUNTERS(X) \
+  X(buffers) X(buffer_bytes) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations)
+
+typedef enum stub_count {
+#define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
+  STUB_COUNTERS(STUB_COUNT_ENUM)
+#undef STUB_COUNT_ENUM
+      STUB_COUNT_COUNT
+} stub_count;
+
+typedef struct stub_options {
+  char name[32];
+  char type[16];
+  char lie[32];
+  int32_t priority;
+  int32_t devices;
+  bool kernels;  /* offers kernels */
+  bool compiler; /* offers the compiler */
+} stub_options;
+
+extern stub_options stub_settings;
+
+/* Reads STUB_* from the environment. */
+void stub_options_read(void);
+/* The device type that the options name. */
+nd4c_device_type stub_settings_type(void);
+/* Counts a call; true if it was told to fail. */
+bool stub_fails(stub_call call);
+/* As stub_fails, as a status with a text. */
+nd4c_status stub_attempt(stub_call call);
+void stub_count_add(stub_count counter, int64_t amount);
+/* Notes that a caller broke the rules; returns INTERNAL with a text. */
+nd4c_status stub_violation(const char *what);
+int64_t stub_delay(void);
+
+/* Functions for tests, found by dlsym. stub_control takes one command:
+ *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
+ *   "delay MICROSECONDS"        of every task submitted from now on
+ *   "reset"                     no failures, no delay */
+STUB_EXPORT int32_t stub_control(const char *command);
+/* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
+STUB_EXPORT int64_t stub_counter(const char *name);
+
+/* -- memory.c: buffers ------------------------------------------------------------------------------------------ */
+
+typedef struct stub_buffer {
+  unsigned char *bytes; /* every byte XORed */
+  int64_t size;
+  int32_t device;
+  int32_t uses; /* pending tasks, and 1 until it is freed */
+  bool freed;
+  nd4c_buffer handle;
+} stub_buffer;
+
+nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **buffer);
+/* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
+stub_buffer *stub_buffer_use(nd4c_buffer handle);
+void stub_buffer_retain(stub_buffer *buffer);
+void stub_buffer_done(stub_buffer *buffer);
+/* The owner gives it back; pending work on it is a violation. */
+void stub_buffer_drop(stub_buffer *buffer);
+/* Moves bytes in and out, unscrambled outside. INTERNAL (a violation) outside the buffer. */
+nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to, int64_t bytes);
+nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *from, int64_t bytes);
+
+/* -- queue.c: streams and fences -------------------------------------------------------------------------------- */
+
+typedef struct stub_stream stub_stream;
+typedef struct stub_fence stub_fence;
+
+/* Work of a task: runs once on the stream's thread (or in the caller), then dispose is called. */
+typedef struct stub_task {
+  nd4c_status (*run)(void *work);
+  void (*dispose)(void *work);
+  void *work;
+} stub_task;
+
+nd4c_status stub_stream_create(int32_t device, stub_stream **stream);
+void stub_stream_destroy(stub_stream *stream);
+/* Takes over the work even when it fails. stream NULL: runs at once. */
+nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
+nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
+nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
+bool stub_fence_ready(stub_fence *fence);
+nd4c_status stub_fence_wait(stub_fence *fence);
+void stub_fence_release(stub_fence *fence);
+/* Waits for every stream of the device. The first failure that no fence told. */
+nd4c_status stub_synchronize(int32_t device);
+
+/* -- operand.c: elements in and out of buffers ------------------------------------------------------------------ */
+
+typedef enum stub_class { STUB_NONE, STUB_BOOL, STUB_INT, STUB_UINT, STUB_FLOAT, STUB_COMPLEX } stub_class;
+
+/* One element, wide: i for bool and integers (uint64 as its bits), re and im for the others. */
+typedef struct stub_value {
+  int64_t i;
+  double re, im;
+} stub_value;
+
+typedef struct stub_operand {
+  nd4c_dtype dtype; /* NONE: left out */
+  int32_t rank;
+  int64_t shape[STUB_RANK], strides[STUB_RANK];
+  int64_t size, offset;
+  stub_buffer *buffer; /* one use held, or NULL until bound */
+} stub_operand;
+
+stub_class stub_class_of(nd4c_dtype dtype);
+int64_t stub_size_of(nd4c_dtype dtype);
+/* Copies what a tensor says; binds its buffer if it has one. */
+nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand);
+/* All elements in C order. */
+nd4c_status stub_operand_load(const stub_operand *operand, stub_value **values);
+nd4c_status stub_operand_store(const stub_operand *operand, const stub_value *values);
+/* Element numbers of `from` (C order) for each element of `to`, by NumPy's broadcasting. */
+void stub_broadcast(const stub_operand *from, const stub_operand *to, int64_t *numbers);
+/* Brings a value into the range of a dtype as the op cast says. */
+stub_value stub_convert(stub_value value, nd4c_dtype from, nd4c_dtype to);
+/* Wraps an integer to the width of a dtype. */
+int64_t stub_wrap(int64_t value, nd4c_dtype dtype);
+
+/* -- work.c: one call, copied out of the caller's memory ---------------------------------------------------------- */
+
+typedef struct stub_work {
+  nd4c_op op;
+  const char *name;
+  int32_t input_count, attr_count;
+  stub_operand *inputs;
+  stub_operand output;
+  nd4c_attr_value *attrs;
+} stub_work;
+
+nd4c_status stub_work_create(const nd4c_call *call, stub_work **work);
+void stub_work_destroy(void *work);
+/* Computes on the device's memory, in the calling thread. */
+nd4c_status stub_work_run(void *work);
+
+/* -- compute*.c: what the ops mean ------------------------------------------------------------------------------- */
+
+/* Computes all elements of work->output in C order from the inputs' values in C order. */
+typedef nd4c_status (*stub_function)(const stub_work *work, stub_value *const *inputs, stub_value *output);
+
+/* NULL if the stub lacks the op. */
+stub_function stub_compute_find(nd4c_op op);
+/* Why the stub cannot compute a call, or true. */
+bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size);
+
+nd4c_status stub_compute_unary(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_binary(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_where(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_clip(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_reduce(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_matmul(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_softmax(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_same_order(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_transpose(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_broadcast(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs, stub_value *output);
+
+/* -- kernels.c, compiler.c, device.c ------------------------------------------------------------------------------ */
+
+int32_t stub_kernel_count(void);
+const nd4c_kernel *const *stub_kernels(void);
+extern const nd4c_compiler stub_compiler;
+extern const nd4c_device_ops stub_device_ops;
+/* Index of an opened device. */
+int32_t stub_device_index(const void *device);
+
+#endif

@@ -1,0 +1,122 @@
+/* A call as the queue keeps it: nothing in it belongs to the caller. */
+#include <string.h>
+
+#include "stub.h"
+
+static bool copy_list(nd4c_attr_value *attr) {
+  size_t bytes = 0;
+  const void *from = NULL;
+  if (attr->kind == ND4C_ATTR_INTS) {
+    bytes = (size_t)attr->count * sizeof(int64_t);
+    from = attr->as.ints;
+  } else if (attr->kind == ND4C_ATTR_FLOATS) {
+    bytes = (size_t)attr->count * sizeof(double);
+    from = attr->as.floats;
+  } else {
+    return true;
+  }
+  void *copy = stub_host->allocate(bytes + 1);
+  if (copy != NULL && bytes > 0) {
+    memcpy(copy, from, bytes);
+  }
+  if (attr->kind == ND4C_ATTR_INTS) {
+    attr->as.ints = copy;
+  } else {
+    attr->as.floats = copy;
+  }
+  return copy != NULL;
+}
+
+static void free_list(nd4c_attr_value *attr) {
+  union {
+    const void *read;
+    void *memory;
+  } list = {.read = attr->kind == ND4C_ATTR_INTS     ? (const void *)attr->as.ints
+                    : attr->kind == ND4C_ATTR_FLOATS ? (const void *)attr->as.floats
+                                                     : NULL};
+  stub_host->free(list.memory);
+}
+
+void stub_work_destroy(void *argument) {
+  stub_work *work = argument;
+  if (work == NULL) {
+    return;
+  }
+  for (int32_t i = 0; work->inputs != NULL && i < work->input_count; i++) {
+    if (work->inputs[i].buffer != NULL) {
+      stub_buffer_done(work->inputs[i].buffer);
+    }
+  }
+  if (work->output.buffer != NULL) {
+    stub_buffer_done(work->output.buffer);
+  }
+  for (int32_t i = 0; work->attrs != NULL && i < work->attr_count; i++) {
+    free_list(&work->attrs[i]);
+  }
+  stub_host->free(work->inputs);
+  stub_host->free(work->attrs);
+  stub_host->free(work);
+}
+
+static nd4c_status fill(const nd4c_call *call, stub_work *work) {
+  work->op = call->op->op;
+  work->name = call->op->name;
+  work->inputs = stub_host->allocate((size_t)(call->input_count + 1) * sizeof *work->inputs);
+  work->attrs = stub_host->allocate((size_t)(call->op->attr_count + 1) * sizeof *work->attrs);
+  if (work->inputs == NULL || work->attrs == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a call of %s", call->op->name);
+  }
+  for (int32_t i = 0; i < call->op->attr_count; i++) {
+    work->attrs[i] = call->attrs[i];
+    work->attr_count = i + 1;
+    if (!copy_list(&work->attrs[i])) {
+      return stub_host->fail(ND4C_MEMORY, "stub: no memory for the attributes of %s", call->op->name);
+    }
+  }
+  for (int32_t i = 0; i < call->input_count; i++) {
+    work->input_count = i + 1;
+    nd4c_status status = stub_operand_copy(&call->inputs[i], &work->inputs[i]);
+    if (status != ND4C_OK) {
+      return status;
+    }
+  }
+  return stub_operand_copy(&call->outputs[0], &work->output);
+}
+
+nd4c_status stub_work_create(const nd4c_call *call, stub_work **result) {
+  stub_work *work = stub_host->allocate(sizeof *work);
+  if (work == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a call of %s", call->op->name);
+  }
+  nd4c_status status = fill(call, work);
+  if (status != ND4C_OK) {
+    stub_work_destroy(work);
+    return status;
+  }
+  *result = work;
+  return ND4C_OK;
+}
+
+nd4c_status stub_work_run(void *argument) {
+  const stub_work *work = argument;
+  stub_value *values[STUB_INPUTS] = {NULL};
+  stub_value *output = stub_host->allocate((size_t)(work->output.size + 1) * sizeof *output);
+  nd4c_status status =
+      output != NULL ? ND4C_OK : stub_host->fail(ND4C_MEMORY, "stub: no memory for the result of %s", work->name);
+  for (int32_t i = 0; i < work->input_count && status == ND4C_OK; i++) {
+    if (work->inputs[i].dtype != ND4C_DTYPE_NONE) {
+      status = stub_operand_load(&work->inputs[i], &values[i]);
+    }
+  }
+  if (status == ND4C_OK) {
+    status = stub_compute_find(work->op)(work, values, output);
+  }
+  if (status == ND4C_OK) {
+    status = stub_operand_store(&work->output, output);
+  }
+  for (int32_t i = 0; i < work->input_count; i++) {
+    stub_host->free(values[i]);
+  }
+  stub_host->free(output);
+  return status;
+}
