@@ -19,6 +19,10 @@ typedef struct nd4c_os_mapping {
 nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping);
 void nd4c_os_unmap_file(nd4c_os_mapping *mapping);
 
+/* The path of `name` inside `directory`, with symbolic links followed. FORMAT if they lead out of the directory, IO with
+ * the system's words if there is no such file. */
+nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *path, size_t path_size);
+
 /* Writes a file whole: to a temporary name in the same directory, then renamed over `path`. */
 nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size);
 

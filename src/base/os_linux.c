@@ -67,6 +67,39 @@ void nd4c_os_unmap_file(nd4c_os_mapping *mapping) {
   mapping->size = 0;
 }
 
+/* The system's canonical form of a path; false with errno set. */
+static bool canonical_path(const char *path, char *canonical, size_t size) {
+  char *found = realpath(path, NULL);
+  bool fits = found != NULL && strlen(found) < size;
+  if (fits) {
+    memcpy(canonical, found, strlen(found) + 1);
+  } else if (found != NULL) {
+    errno = ENAMETOOLONG;
+  }
+  free(found);
+  return fits;
+}
+
+nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *path, size_t path_size) {
+  char root[PATH_SIZE];
+  char joined[PATH_SIZE];
+  if (!canonical_path(directory, root, sizeof root)) {
+    return nd4c_fail(ND4C_IO, "%s: %s", directory, strerror(errno));
+  }
+  int length = snprintf(joined, sizeof joined, "%s/%s", root, name);
+  if (length < 0 || (size_t)length >= sizeof joined) {
+    return nd4c_fail(ND4C_IO, "%s/%s: %s", directory, name, strerror(ENAMETOOLONG));
+  }
+  if (!canonical_path(joined, path, path_size)) {
+    return nd4c_fail(ND4C_IO, "%s/%s: %s", directory, name, strerror(errno));
+  }
+  size_t root_length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+  if (strncmp(path, root, root_length) != 0 || path[root_length] != '/') {
+    return nd4c_fail(ND4C_FORMAT, "%s leads to %s, outside %s", name, path, root);
+  }
+  return ND4C_OK;
+}
+
 static bool write_all(int file, const char *bytes, size_t size) {
   while (size > 0) {
     ssize_t written = write(file, bytes, size);

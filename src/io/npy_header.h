@@ -1,0 +1,23 @@
+/* The header of a .npy file: a Python dictionary in text. */
+#ifndef ND4C_IO_NPY_HEADER_H
+#define ND4C_IO_NPY_HEADER_H
+
+#include "io/slice.h"
+#include "nd4c/array.h"
+
+typedef struct nd4c_npy_header {
+  nd4c_dtype dtype;
+  int64_t item_bytes; /* of one element in the file */
+  bool fortran_order;
+  int32_t rank;
+  int64_t shape[ND4C_MAX_RANK];
+  int64_t size;       /* elements */
+  int64_t bytes;      /* of data */
+  size_t data_offset; /* where they begin */
+} nd4c_npy_header;
+
+/* Reads magic, version and dictionary. FORMAT with the byte offset, UNSUPPORTED for a dtype that nd4c lacks. The data
+ * are there as the header says: checked against the size of the file. */
+nd4c_status nd4c_npy_header_parse(nd4c_slice file, nd4c_npy_header *header);
+
+#endif

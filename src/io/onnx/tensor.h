@@ -1,0 +1,53 @@
+/* TensorProto: parsed in place, checked, and turned into an array. */
+#ifndef ND4C_IO_ONNX_TENSOR_H
+#define ND4C_IO_ONNX_TENSOR_H
+
+#include "io/arena.h"
+#include "io/blob.h"
+#include "io/onnx/dtype.h"
+#include "io/wire.h"
+#include "nd4c/array.h"
+
+/* A tensor whose bytes stay in the file. Its size is known to agree with its shape and dtype. */
+typedef struct nd4c_onnx_tensor {
+  nd4c_slice name;
+  nd4c_dtype dtype;
+  int32_t rank;
+  const int64_t *shape; /* in the arena */
+  int64_t size;         /* elements */
+  bool has_raw;
+  nd4c_slice raw;            /* raw_data, or the range of the external file */
+  nd4c_slice message;        /* all of the TensorProto: typed data are read from it again */
+  const unsigned char *file; /* what offsets in errors count from */
+  nd4c_blob *blob;           /* owns `raw` or, without raw data, `message`; borrowed */
+  uint64_t offset;           /* of the message in its file */
+} nd4c_onnx_tensor;
+
+/* The files that a model or tensor may refer to: those beside it. */
+typedef struct nd4c_onnx_files {
+  nd4c_arena *arena;
+  nd4c_blob *blob;        /* the file itself; borrowed */
+  const char *directory;  /* of the file; NULL: it came from memory, and there is no external data */
+  nd4c_arena_list opened; /* of nd4c_onnx_external, each with its own reference */
+} nd4c_onnx_files;
+
+typedef struct nd4c_onnx_external {
+  nd4c_slice location;
+  nd4c_blob *blob;
+} nd4c_onnx_external;
+
+/* Drops the external files. The arena is the owner's business. */
+void nd4c_onnx_files_close(nd4c_onnx_files *files);
+/* The range of the file `location` beside the model. FORMAT for a path that leaves the directory (absolute, "..", a
+ * symbolic link) or a range outside the file; IO if it cannot be read. length < 0: to the end. */
+nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_slice location, uint64_t offset, int64_t length,
+                                  nd4c_slice *range, nd4c_blob **blob);
+
+/* Parses and checks one TensorProto. */
+nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c_onnx_tensor *tensor);
+
+/* The tensor as an array: read-only and in place, keeping its file alive, if its bytes are raw and aligned; else a
+ * copy. copy: always a copy. */
+nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd4c_array **array);
+
+#endif
