@@ -77,7 +77,7 @@ ND4C_API int64_t nd4c_array_size(const nd4c_array *array);
 ND4C_API bool nd4c_array_is_contiguous(const nd4c_array *array);
 /* True if the storage refuses writing. */
 ND4C_API bool nd4c_array_is_read_only(const nd4c_array *array);
-/* True if both views share a storage and may touch a common byte. */
+/* True if both views may touch a common byte: of one storage, or of two that wrap the same memory. */
 ND4C_API bool nd4c_array_overlaps(const nd4c_array *a, const nd4c_array *b);
 /* The device whose replica is current (the one written last). Borrowed. */
 ND4C_API nd4c_device *nd4c_array_device(const nd4c_array *array);

@@ -77,7 +77,8 @@ ND4C_API const char *nd4c_dtype_name(nd4c_dtype dtype);
 ND4C_API int64_t nd4c_dtype_size(nd4c_dtype dtype);
 
 /* Looks a dtype up by its name ("float32"; also NumPy's "<f4", "f4" and the short forms "f32", "i64", "bf16").
- * ND4C_NAME if there is none; the text lists the names. */
+ * ND4C_NAME if there is none, or if it may mean two ("i8": 8 bits, or NumPy's 8 bytes); the text lists the names.
+ * ND4C_DTYPE if the dtype is left out of this build. */
 ND4C_API nd4c_status nd4c_dtype_find(const char *name, nd4c_dtype *dtype);
 
 /* The dtype that two operands share, by the Array API standard's promotion table; bfloat16 with float16 gives

@@ -9,7 +9,8 @@
 #include "nd4c/dtype.h"
 #include "nd4c/status.h"
 
-/* Product of the extents. SHAPE for a negative extent or a rank out of range, OVERFLOW if size * dtype exceeds int64. */
+/* Product of the extents. SHAPE for a negative extent or a rank out of range, OVERFLOW if size * dtype exceeds int64.
+ */
 nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *size);
 /* C-order strides. */
 void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides);

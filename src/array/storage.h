@@ -10,18 +10,15 @@
 
 typedef struct nd4c_storage nd4c_storage;
 
-enum {
-  ND4C_STORAGE_READ_ONLY = 1,
-  ND4C_STORAGE_FOREIGN = 2
-};
+enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2 };
 
 struct nd4c_storage {
   _Atomic int32_t references;
   uint32_t flags;
   int64_t bytes;
   /* First byte in host memory, if the current replica lives on a host-addressable synchronous device: then it is ready,
-   * and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes only when the storage
-   * is migrated, under its lock. */
+   * and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes only when the
+   * storage is migrated, under its lock. */
   void *_Atomic address;
   nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);

@@ -3,10 +3,12 @@
 #define ND4C_BASE_LOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 typedef pthread_mutex_t nd4c_lock;
 typedef pthread_cond_t nd4c_condition;
 typedef pthread_once_t nd4c_once;
+typedef pthread_key_t nd4c_thread_key;
 
 #define ND4C_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
 #define ND4C_CONDITION_INIT PTHREAD_COND_INITIALIZER
@@ -41,6 +43,14 @@ static inline void nd4c_condition_wake_all(nd4c_condition *condition) {
 
 static inline void nd4c_once_run(nd4c_once *once, void (*function)(void)) {
   (void)pthread_once(once, function);
+}
+
+/* Calls destroy(value) at the end of every thread that set a value. False if the system has no key left. */
+static inline bool nd4c_thread_key_make(nd4c_thread_key *key, void (*destroy)(void *value)) {
+  return pthread_key_create(key, destroy) == 0;
+}
+static inline bool nd4c_thread_key_set(nd4c_thread_key key, const void *value) {
+  return pthread_setspecific(key, value) == 0;
 }
 
 #endif

@@ -1,0 +1,12 @@
+/* Memory for array handles: a short list for each thread, so that making and releasing an array costs no malloc. */
+#ifndef ND4C_ARRAY_HANDLE_CACHE_H
+#define ND4C_ARRAY_HANDLE_CACHE_H
+
+#include "array/array.h"
+
+/* A block for a handle, contents undefined; NULL when there is no memory. */
+nd4c_array *nd4c_handle_take(void);
+/* Takes a block back, on any thread, and marks it dead. Debug builds keep it aside for a while. */
+void nd4c_handle_recycle(nd4c_array *array);
+
+#endif
