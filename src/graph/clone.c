@@ -22,9 +22,9 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
   ND4C_TRY(status);
   for (int32_t i = 0; i < from->node_count; ++i) {
     nd4c_graph_node node = from->nodes[i];
-    node.inputs = nd4c_pool_copy(&to->pool, node.inputs, node.input_count, sizeof *node.inputs);
-    node.outputs = nd4c_pool_copy(&to->pool, node.outputs, node.output_count, sizeof *node.outputs);
-    node.label = nd4c_pool_text(&to->pool, node.label);
+    node.inputs = nd4c_region_copy(&to->region, node.inputs, node.input_count, sizeof *node.inputs);
+    node.outputs = nd4c_region_copy(&to->region, node.outputs, node.output_count, sizeof *node.outputs);
+    node.label = nd4c_region_text(&to->region, node.label);
     node.fused = NULL;
     if (node.inputs == NULL || node.outputs == NULL || node.label == NULL) {
       return nd4c_error_code();
@@ -36,9 +36,10 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
   return ND4C_OK;
 }
 
-static nd4c_status clone_ports(const nd4c_graph_ports *from, const char *what, nd4c_pool *pool, nd4c_graph_ports *to) {
+static nd4c_status clone_ports(const nd4c_graph_ports *from, const char *what, nd4c_region *region,
+                               nd4c_graph_ports *to) {
   for (int32_t i = 0; i < from->count; ++i) {
-    ND4C_TRY(nd4c_ports_add(to, pool, what, from->items[i].name, from->items[i].value));
+    ND4C_TRY(nd4c_ports_add(to, region, what, from->items[i].name, from->items[i].value));
   }
   return ND4C_OK;
 }
@@ -46,8 +47,8 @@ static nd4c_status clone_ports(const nd4c_graph_ports *from, const char *what, n
 static nd4c_status clone_into(const nd4c_graph *from, nd4c_graph *to) {
   ND4C_TRY(clone_values(from, to));
   ND4C_TRY(clone_nodes(from, to));
-  ND4C_TRY(clone_ports(&from->inputs, "input", &to->pool, &to->inputs));
-  return clone_ports(&from->outputs, "output", &to->pool, &to->outputs);
+  ND4C_TRY(clone_ports(&from->inputs, "input", &to->region, &to->inputs));
+  return clone_ports(&from->outputs, "output", &to->region, &to->outputs);
 }
 
 nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone) {

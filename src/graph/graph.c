@@ -55,7 +55,7 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   nd4c_deallocate(graph->values);
   nd4c_deallocate(graph->nodes);
   nd4c_deallocate(graph->held);
-  nd4c_pool_free(&graph->pool);
+  nd4c_region_free(&graph->region);
   graph->magic = GRAPH_DEAD;
   nd4c_deallocate(graph);
 }
@@ -69,7 +69,7 @@ nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t ra
       nd4c_grow(&values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values, "values of a graph");
   graph->values = values;
   ND4C_TRY(status);
-  const int64_t *copy = nd4c_pool_copy(&graph->pool, shape, rank, sizeof *shape);
+  const int64_t *copy = nd4c_region_copy(&graph->region, shape, rank, sizeof *shape);
   if (copy == NULL) {
     return nd4c_error_code();
   }
@@ -95,7 +95,7 @@ nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dty
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "graph: input '%.*s'", LABEL_SHOWN, name == NULL ? "" : name);
   }
-  status = nd4c_ports_add(&graph->inputs, &graph->pool, "input", name, added);
+  status = nd4c_ports_add(&graph->inputs, &graph->region, "input", name, added);
   if (status != ND4C_OK) {
     graph->value_count -= 1;
     return status;
@@ -119,7 +119,7 @@ nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value
 nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value) {
   ND4C_TRY(nd4c_graph_check(graph));
   ND4C_TRY(check_value(graph, value, "nd4c_graph_output"));
-  return nd4c_ports_add(&graph->outputs, &graph->pool, "output", name, value);
+  return nd4c_ports_add(&graph->outputs, &graph->region, "output", name, value);
 }
 
 /* -- recording ops ---------------------------------------------------------------------------------------------- */
@@ -172,12 +172,12 @@ static nd4c_status hold_array(nd4c_graph *graph, nd4c_array *array) {
 }
 
 static nd4c_status copy_strings(nd4c_graph *graph, nd4c_attr_value *value) {
-  const char **texts = nd4c_pool_take(&graph->pool, value->count, sizeof *texts);
+  const char **texts = nd4c_region_take(&graph->region, value->count, sizeof *texts);
   if (texts == NULL) {
     return nd4c_error_code();
   }
   for (int32_t i = 0; i < value->count; ++i) {
-    texts[i] = nd4c_pool_text(&graph->pool, value->as.strings[i]);
+    texts[i] = nd4c_region_text(&graph->region, value->as.strings[i]);
     if (texts[i] == NULL && value->as.strings[i] != NULL) {
       return nd4c_error_code();
     }
@@ -189,14 +189,14 @@ static nd4c_status copy_strings(nd4c_graph *graph, nd4c_attr_value *value) {
 static nd4c_status copy_attr(nd4c_graph *graph, nd4c_attr_value *value) {
   switch (value->kind) {
     case ND4C_ATTR_INTS:
-      value->as.ints = nd4c_pool_copy(&graph->pool, value->as.ints, value->count, sizeof *value->as.ints);
+      value->as.ints = nd4c_region_copy(&graph->region, value->as.ints, value->count, sizeof *value->as.ints);
       return value->as.ints != NULL ? ND4C_OK : nd4c_error_code();
     case ND4C_ATTR_FLOATS:
-      value->as.floats = nd4c_pool_copy(&graph->pool, value->as.floats, value->count, sizeof *value->as.floats);
+      value->as.floats = nd4c_region_copy(&graph->region, value->as.floats, value->count, sizeof *value->as.floats);
       return value->as.floats != NULL ? ND4C_OK : nd4c_error_code();
     case ND4C_ATTR_STRING:
       if (value->as.string != NULL) {
-        value->as.string = nd4c_pool_text(&graph->pool, value->as.string);
+        value->as.string = nd4c_region_text(&graph->region, value->as.string);
         return value->as.string != NULL ? ND4C_OK : nd4c_error_code();
       }
       return ND4C_OK;
@@ -212,7 +212,7 @@ static nd4c_status copy_attr(nd4c_graph *graph, nd4c_attr_value *value) {
 }
 
 nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to) {
-  nd4c_attr_value *values = nd4c_pool_copy(&graph->pool, from, count, sizeof *from);
+  nd4c_attr_value *values = nd4c_region_copy(&graph->region, from, count, sizeof *from);
   if (values == NULL) {
     return nd4c_error_code();
   }
@@ -246,9 +246,9 @@ static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_
       nd4c_grow(&nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes, "nodes of a graph");
   graph->nodes = nodes;
   ND4C_TRY(status);
-  node.inputs = nd4c_pool_copy(&graph->pool, inputs, node.input_count, sizeof *inputs);
-  node.outputs = nd4c_pool_take(&graph->pool, node.output_count, sizeof *node.outputs);
-  node.label = nd4c_pool_text(&graph->pool, label == NULL ? "" : label);
+  node.inputs = nd4c_region_copy(&graph->region, inputs, node.input_count, sizeof *inputs);
+  node.outputs = nd4c_region_take(&graph->region, node.output_count, sizeof *node.outputs);
+  node.label = nd4c_region_text(&graph->region, label == NULL ? "" : label);
   if (node.inputs == NULL || node.outputs == NULL || node.label == NULL) {
     return nd4c_error_code();
   }

@@ -3,7 +3,7 @@
 #define ND4C_GRAPH_GRAPH_H
 
 #include "array/array.h"
-#include "graph/pool.h"
+#include "graph/region.h"
 #include "nd4c/graph.h"
 #include "ops/op.h"
 
@@ -13,7 +13,7 @@ typedef struct nd4c_graph_value {
   nd4c_dtype dtype;
   int32_t rank;
   int64_t size;
-  const int64_t *shape; /* in the graph's pool */
+  const int64_t *shape; /* in the graph's region */
   nd4c_array *constant; /* one reference */
   int32_t input;        /* position among the graph's inputs, -1: none */
   int32_t producer;     /* node, -1: none */
@@ -23,9 +23,9 @@ typedef struct nd4c_graph_value {
 typedef struct nd4c_graph_node {
   const nd4c_op_def *def; /* NULL: removed by a pass, until the nodes are compacted */
   int32_t input_count, output_count;
-  nd4c_value *inputs; /* in the pool; ND4C_VALUE_NONE for an optional input left out */
+  nd4c_value *inputs; /* in the region; ND4C_VALUE_NONE for an optional input left out */
   nd4c_value *outputs;
-  nd4c_attr_value *attrs; /* in the order of the schema, all set; lists in the pool */
+  nd4c_attr_value *attrs; /* in the order of the schema, all set; lists in the region */
   const char *label;      /* "" if none was given */
   const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
 } nd4c_graph_node;
@@ -45,7 +45,7 @@ typedef struct nd4c_graph_ports {
 
 struct nd4c_graph {
   uint32_t magic;
-  nd4c_pool pool;
+  nd4c_region region;
   nd4c_graph_value *values;
   int32_t value_count, value_capacity;
   nd4c_graph_node *nodes;
@@ -63,7 +63,7 @@ nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t ra
 nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
                              int32_t input_count, const nd4c_attr_value *attrs, nd4c_inferred *outputs);
 
-/* Copies attribute values with everything they point to into the graph's pool. */
+/* Copies attribute values with everything they point to into the graph's region. */
 nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to);
 
 /* A graph of its own with the same content; constants are shared. */

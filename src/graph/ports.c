@@ -41,7 +41,7 @@ static nd4c_status grow_table(nd4c_graph_ports *ports) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_pool *pool, const char *what, const char *name,
+nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_region *region, const char *what, const char *name,
                            nd4c_value value) {
   if (name == NULL || name[0] == '\0') {
     return nd4c_fail(name == NULL ? ND4C_NULL_ARGUMENT : ND4C_NAME, "graph: an %s needs a name", what);
@@ -58,7 +58,7 @@ nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_pool *pool, const char 
   nd4c_status status = nd4c_grow(&items, &ports->capacity, ports->count + 1, sizeof *ports->items, "names of a graph");
   ports->items = items;
   ND4C_TRY(status);
-  const char *copy = nd4c_pool_text(pool, name);
+  const char *copy = nd4c_region_text(region, name);
   if (copy == NULL) {
     return nd4c_error_code();
   }

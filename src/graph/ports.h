@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* Appends a port; NAME if the name is taken (`what`: "input", "output"). The name is copied into the pool. */
-nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_pool *pool, const char *what, const char *name,
+/* Appends a port; NAME if the name is taken (`what`: "input", "output"). The name is copied into the region. */
+nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_region *region, const char *what, const char *name,
                            nd4c_value value);
 void nd4c_ports_free(nd4c_graph_ports *ports);
 

@@ -1,4 +1,4 @@
-#include "graph/pool.h"
+#include "graph/region.h"
 
 #include <string.h>
 
@@ -7,38 +7,38 @@
 
 enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
 
-typedef struct nd4c_pool_chunk {
-  struct nd4c_pool_chunk *next;
+typedef struct nd4c_region_chunk {
+  struct nd4c_region_chunk *next;
   size_t used, size; /* of the bytes behind this header */
-} nd4c_pool_chunk;
+} nd4c_region_chunk;
 
 /* The header's size, rounded so that what follows is aligned. */
-static const size_t header_bytes = (sizeof(nd4c_pool_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+static const size_t header_bytes = (sizeof(nd4c_region_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 
-static nd4c_pool_chunk *chunk_add(nd4c_pool *pool, size_t bytes) {
+static nd4c_region_chunk *chunk_add(nd4c_region *region, size_t bytes) {
   size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-  nd4c_pool_chunk *chunk = nd4c_allocate(header_bytes + size);
+  nd4c_region_chunk *chunk = nd4c_allocate(header_bytes + size);
   if (chunk == NULL) {
     (void)nd4c_fail_memory("a graph", header_bytes + size);
     return NULL;
   }
   chunk->used = 0;
   chunk->size = size;
-  chunk->next = pool->chunks;
-  pool->chunks = chunk;
+  chunk->next = region->chunks;
+  region->chunks = chunk;
   return chunk;
 }
 
-void *nd4c_pool_take(nd4c_pool *pool, int64_t count, size_t size) {
+void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size) {
   size_t bytes = 0;
   if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 4) {
     (void)nd4c_fail(ND4C_OVERFLOW, "a graph asks for %lld items of %zu bytes", (long long)count, size);
     return NULL;
   }
   bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  nd4c_pool_chunk *chunk = pool->chunks;
+  nd4c_region_chunk *chunk = region->chunks;
   if (chunk == NULL || chunk->size - chunk->used < bytes) {
-    chunk = chunk_add(pool, bytes);
+    chunk = chunk_add(region, bytes);
     if (chunk == NULL) {
       return NULL;
     }
@@ -49,26 +49,26 @@ void *nd4c_pool_take(nd4c_pool *pool, int64_t count, size_t size) {
   return items;
 }
 
-void *nd4c_pool_copy(nd4c_pool *pool, const void *items, int64_t count, size_t size) {
-  void *copy = nd4c_pool_take(pool, count, size);
+void *nd4c_region_copy(nd4c_region *region, const void *items, int64_t count, size_t size) {
+  void *copy = nd4c_region_take(region, count, size);
   if (copy != NULL && count > 0) {
     memcpy(copy, items, (size_t)count * size);
   }
   return copy;
 }
 
-char *nd4c_pool_text(nd4c_pool *pool, const char *text) {
-  return text == NULL ? NULL : nd4c_pool_copy(pool, text, (int64_t)strlen(text) + 1, 1);
+char *nd4c_region_text(nd4c_region *region, const char *text) {
+  return text == NULL ? NULL : nd4c_region_copy(region, text, (int64_t)strlen(text) + 1, 1);
 }
 
-void nd4c_pool_free(nd4c_pool *pool) {
-  nd4c_pool_chunk *chunk = pool->chunks;
+void nd4c_region_free(nd4c_region *region) {
+  nd4c_region_chunk *chunk = region->chunks;
   while (chunk != NULL) {
-    nd4c_pool_chunk *next = chunk->next;
+    nd4c_region_chunk *next = chunk->next;
     nd4c_deallocate(chunk);
     chunk = next;
   }
-  pool->chunks = NULL;
+  region->chunks = NULL;
 }
 
 int32_t nd4c_grow(void **items, int32_t *capacity, int32_t count, size_t size, const char *what) {

@@ -1,0 +1,75 @@
+/* Mode "arrays": any other device. Steps are submitted to the context's stream through array handles, which carry
+ * coherence and fences; the run returns when everything is submitted. */
+#include "base/status.h"
+#include "dispatch/execute.h"
+#include "graph/plan.h"
+
+/* Handles of what lies in the caller's arrays, for this run. */
+static nd4c_status make_outside(nd4c_plan *plan, int32_t index) {
+  const nd4c_slot *slot = &plan->slots[index];
+  const nd4c_slot *root = &plan->slots[slot->root];
+  nd4c_array *outside = (root->kind == ND4C_SLOT_INPUT ? plan->input_arrays : plan->output_arrays)[root->port];
+  if (slot->root == index) {
+    plan->slot_arrays[index] = nd4c_array_retain(outside);
+    return ND4C_OK;
+  }
+  nd4c_status status =
+      nd4c_array_make(slot->dtype, slot->rank, slot->shape, slot->strides, outside->offset + slot->offset,
+                      nd4c_storage_retain(outside->storage), &plan->slot_arrays[index]);
+  if (status != ND4C_OK) {
+    nd4c_storage_release(outside->storage);
+  }
+  return status;
+}
+
+static bool is_outside(const nd4c_plan *plan, int32_t index) {
+  if (plan->slots[index].kind == ND4C_SLOT_UNUSED) {
+    return false;
+  }
+  nd4c_slot_kind kind = plan->slots[plan->slots[index].root].kind;
+  return kind == ND4C_SLOT_INPUT || kind == ND4C_SLOT_OUTPUT;
+}
+
+static void release_outside(nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (is_outside(plan, i)) {
+      nd4c_array_release(plan->slot_arrays[i]);
+      plan->slot_arrays[i] = NULL;
+    }
+  }
+}
+
+static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
+  for (int32_t i = 0; i < step->input_count; ++i) {
+    plan->step_inputs[i] = step->inputs[i] < 0 ? NULL : plan->slot_arrays[step->inputs[i]];
+  }
+  for (int32_t i = 0; i < step->output_count; ++i) {
+    plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
+  }
+  const nd4c_graph_node *node = &plan->graph->nodes[step->node];
+  return nd4c_execute(step->choice, plan->context, node->def, node->attrs, plan->step_inputs, step->input_count,
+                      plan->step_outputs, NULL);
+}
+
+static nd4c_status run_steps(nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (is_outside(plan, i)) {
+      ND4C_TRY(make_outside(plan, i));
+    }
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_step *step = &plan->steps[i];
+    nd4c_status status = step->segment != NULL ? nd4c_plan_run_segment(plan, step) : run_step(plan, step);
+    if (status != ND4C_OK) {
+      char text[256];
+      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_run_arrays(nd4c_plan *plan) {
+  nd4c_status status = run_steps(plan);
+  release_outside(plan);
+  return status;
+}

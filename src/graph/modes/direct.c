@@ -1,0 +1,53 @@
+/* Mode "direct": a synchronous device whose memory has addresses. The calls were built when the plan was made; a run
+ * puts in the addresses of what the caller gave and calls one kernel after another. */
+#include "base/status.h"
+#include "graph/plan.h"
+
+/* Address of an array on the plan's device. The common case reads one field; otherwise another device holds the newest
+ * contents, and the storage is brought over. */
+static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address) {
+  int64_t offset = array->offset * nd4c_dtype_size(array->dtype);
+  if (array->storage->address != NULL) {
+    *address = (char *)array->storage->address + offset;
+    return ND4C_OK;
+  }
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, &view));
+  if (access == ND4C_ACCESS_WRITE) {
+    nd4c_storage_commit(array->storage, plan->device, access, NULL, "plan");
+  }
+  *address = view.address == NULL ? NULL : (char *)view.address + offset;
+  return ND4C_OK;
+}
+
+static nd4c_status apply_patches(const nd4c_plan *plan, const nd4c_patch *patches, int32_t count,
+                                 nd4c_array *const *arrays, nd4c_access access) {
+  for (int32_t i = 0; i < count; ++i) {
+    char *address = NULL;
+    ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address));
+    patches[i].tensor->data = address == NULL ? NULL : address + patches[i].byte_offset;
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
+  if (step->segment != NULL) {
+    return step->segment->compiler->execute(step->segment->executable, NULL, step->call.inputs, step->call.outputs);
+  }
+  return nd4c_choice_run(step->choice, plan->context, &step->call);
+}
+
+nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
+  ND4C_TRY(apply_patches(plan, plan->input_patches, plan->input_patch_count, plan->input_arrays, ND4C_ACCESS_READ));
+  ND4C_TRY(apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_WRITE));
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_step *step = &plan->steps[i];
+    bool plain = step->choice != NULL && step->choice->kernel != NULL;
+    nd4c_status status = plain ? step->choice->kernel->run(&step->call) : run_step(plan, step);
+    if (status != ND4C_OK) {
+      char text[256];
+      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
+    }
+  }
+  return ND4C_OK;
+}

@@ -1,0 +1,54 @@
+/* Nodes of constants alone are computed now, by the ops themselves. Large results are left to the run: a constant costs
+ * memory as long as the plan lives. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "graph/passes.h"
+
+enum { LIMIT_ELEMENTS = 1 << 22 };
+
+/* True if all inputs are constants and the result is small, or no larger than what it is made from. */
+static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  int64_t given = 0;
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    if (node->inputs[i] >= 0) {
+      if (graph->values[node->inputs[i]].constant == NULL) {
+        return false;
+      }
+      given += graph->values[node->inputs[i]].size;
+    }
+  }
+  const nd4c_graph_value *output = &graph->values[node->outputs[0]];
+  return given > 0 && node->output_count == 1 && (output->size <= LIMIT_ELEMENTS || output->size <= given);
+}
+
+static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
+  nd4c_graph *graph = rewrite->graph;
+  const nd4c_array **inputs = nd4c_allocate_zeroed((size_t)node->input_count, sizeof *inputs);
+  if (inputs == NULL) {
+    return nd4c_fail_memory("folding constants", (size_t)node->input_count * sizeof *inputs);
+  }
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    inputs[i] = node->inputs[i] < 0 ? NULL : graph->values[node->inputs[i]].constant;
+  }
+  nd4c_array *output = NULL;
+  nd4c_status status =
+      nd4c_op_call_positional(rewrite->context, node->def->info.op, inputs, node->input_count, node->attrs, &output);
+  nd4c_deallocate(inputs);
+  ND4C_TRY(status);
+  nd4c_graph_value *value = &graph->values[node->outputs[0]];
+  value->constant = output;
+  value->producer = -1;
+  nd4c_rewrite_remove(rewrite, node);
+  rewrite->changes += 1;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_pass_fold_constants(nd4c_rewrite *rewrite) {
+  nd4c_graph *graph = rewrite->graph;
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    if (graph->nodes[i].def != NULL && is_foldable(graph, &graph->nodes[i])) {
+      ND4C_TRY(fold(rewrite, &graph->nodes[i]));
+    }
+  }
+  return ND4C_OK;
+}

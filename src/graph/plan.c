@@ -1,0 +1,84 @@
+#include "graph/plan.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "graph/passes.h"
+
+enum { PLAN_MAGIC = 0x706c616e, PLAN_DEAD = 0x70646561 };
+
+nd4c_status nd4c_plan_check(const nd4c_plan *plan) {
+  if (plan == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "plan is NULL");
+  }
+  if (plan->magic != PLAN_MAGIC) {
+    return nd4c_fail(ND4C_HANDLE, "plan %p is not a plan, or was destroyed", (const void *)plan);
+  }
+  return ND4C_OK;
+}
+
+void nd4c_plan_destroy(nd4c_plan *plan) {
+  if (plan == NULL || plan->magic != PLAN_MAGIC) {
+    return;
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_choice_release(plan->steps[i].choice);
+    nd4c_plan_release_segment(&plan->steps[i]);
+  }
+  for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; ++i) {
+    nd4c_array_release(plan->slot_arrays[i]);
+  }
+  for (int32_t i = 0; plan->input_staging != NULL && i < plan->graph->inputs.count; ++i) {
+    nd4c_array_release(plan->input_staging[i]);
+  }
+  for (int32_t i = 0; plan->output_staging != NULL && i < plan->graph->outputs.count; ++i) {
+    nd4c_array_release(plan->output_staging[i]);
+  }
+  if (plan->arena != NULL) {
+    nd4c_storage_release(plan->arena);
+  }
+  nd4c_graph_destroy(plan->graph);
+  nd4c_region_free(&plan->region);
+  plan->magic = PLAN_DEAD;
+  nd4c_deallocate(plan);
+}
+
+static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
+  ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
+  plan->nodes_recorded = graph->node_count;
+  if (optimize) {
+    ND4C_TRY(nd4c_passes_run(plan));
+  }
+  ND4C_TRY(nd4c_plan_find_segments(plan));
+  ND4C_TRY(nd4c_plan_make_slots(plan));
+  ND4C_TRY(nd4c_plan_make_steps(plan));
+  ND4C_TRY(nd4c_plan_make_arena(plan));
+  return nd4c_plan_bind(plan);
+}
+
+nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
+                             nd4c_plan **plan) {
+  ND4C_TRY(nd4c_graph_check(graph));
+  if (plan == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
+  }
+  if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_create: options.struct_size is %u, expected at least %u",
+                     options->struct_size, ND4C_SIZE_OF(nd4c_plan_options));
+  }
+  nd4c_context *resolved = NULL;
+  ND4C_TRY(nd4c_context_resolve(context, &resolved));
+  nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
+  if (created == NULL) {
+    return nd4c_fail_memory("a plan", sizeof *created);
+  }
+  created->magic = PLAN_MAGIC;
+  created->context = resolved;
+  created->device = resolved->device;
+  nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
+  if (status != ND4C_OK) {
+    nd4c_plan_destroy(created);
+    return status;
+  }
+  *plan = created;
+  return ND4C_OK;
+}

@@ -1,0 +1,139 @@
+/* A plan: a graph rewritten by passes and frozen for one device.
+ *
+ * Every value of the rewritten graph has a slot (same index), which says where its elements are: in an array that the
+ * caller gives, in a constant, in the arena, or inside another slot (a view). Every computed node is a step with a
+ * prepared choice. Nothing of a plan changes after creation except the addresses of what the caller gives. */
+#ifndef ND4C_GRAPH_PLAN_H
+#define ND4C_GRAPH_PLAN_H
+
+#include "base/text.h"
+#include "device/context.h"
+#include "device/storage.h"
+#include "dispatch/choice.h"
+#include "graph/graph.h"
+
+typedef enum nd4c_slot_kind {
+  ND4C_SLOT_UNUSED, /* no node that runs reads or writes it */
+  ND4C_SLOT_INPUT,
+  ND4C_SLOT_CONSTANT,
+  ND4C_SLOT_ARENA,
+  ND4C_SLOT_OUTPUT, /* written straight into the output's array */
+  ND4C_SLOT_VIEW    /* lies inside its root */
+} nd4c_slot_kind;
+
+typedef struct nd4c_slot {
+  nd4c_slot_kind kind;
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t size;
+  const int64_t *shape, *strides; /* strides in elements */
+  bool contiguous;
+  int32_t root;         /* slot whose memory it lies in; itself if it has its own */
+  int64_t offset;       /* of element 0, in elements from the root's element 0 */
+  int64_t bytes;        /* of own memory */
+  int64_t arena_offset; /* ARENA */
+  int32_t port;         /* INPUT, OUTPUT: position among the graph's */
+  nd4c_array *array;    /* CONSTANT: borrowed from the graph */
+} nd4c_slot;
+
+/* A run of nodes that the device's compiler took as one. */
+typedef struct nd4c_plan_segment {
+  const nd4c_compiler *compiler;
+  nd4c_executable executable;
+  int32_t first, node_count; /* of the plan's graph */
+} nd4c_plan_segment;
+
+typedef struct nd4c_step {
+  int32_t node; /* of the plan's graph; the last one of a segment */
+  int32_t input_count, output_count;
+  const nd4c_value *inputs; /* slots; ND4C_VALUE_NONE for one left out */
+  const nd4c_value *outputs;
+  nd4c_tensor *tensors; /* inputs, then outputs */
+  nd4c_call call;
+  nd4c_choice *choice; /* one reference; NULL: segment */
+  nd4c_plan_segment *segment;
+  int64_t scratch_offset; /* in the arena; scratch_bytes of the choice */
+} nd4c_step;
+
+/* Where a run puts the address of something the caller gave. */
+typedef struct nd4c_patch {
+  nd4c_tensor *tensor;
+  int32_t port;
+  int64_t byte_offset;
+} nd4c_patch;
+
+/* Nodes before and after one pass. */
+typedef struct nd4c_pass_record {
+  const char *name, *doc;
+  int32_t before, after, changes;
+} nd4c_pass_record;
+
+enum { ND4C_PASS_RECORDS = 32 };
+
+struct nd4c_plan {
+  uint32_t magic;
+  nd4c_region region;
+  nd4c_context *context; /* borrowed */
+  nd4c_device *device;
+  nd4c_graph *graph; /* own, rewritten */
+  int32_t nodes_recorded;
+  nd4c_pass_record passes[ND4C_PASS_RECORDS];
+  int32_t pass_count;
+  const int32_t *segment_of; /* by node: number of its segment, -1: none. NULL: the device has no compiler */
+  int32_t segment_count;
+
+  nd4c_slot *slots; /* one a value */
+  int32_t slot_count;
+  nd4c_step *steps;
+  int32_t step_count;
+
+  int64_t arena_bytes, tensor_bytes; /* of the arena; of all tensors in it if each had its own memory */
+  nd4c_storage *arena;               /* NULL if nothing is in it */
+
+  /* Run on addresses (synchronous devices with addresses) or on arrays. */
+  bool direct;
+  nd4c_patch *input_patches, *output_patches;
+  int32_t input_patch_count, output_patch_count;
+  nd4c_array **slot_arrays;       /* run on arrays: by slot; those in the caller's arrays during a run only */
+  const nd4c_array **step_inputs; /* run on arrays: operands of the step in progress */
+  nd4c_array **step_outputs;
+
+  /* Contiguous stand-ins for given arrays whose layout does not fit; made when first needed. */
+  nd4c_array **input_staging, **output_staging;
+  /* Of the run in progress: what stands for each input and output. */
+  nd4c_array **input_arrays, **output_arrays;
+};
+
+/* HANDLE or NULL_ARGUMENT. */
+nd4c_status nd4c_plan_check(const nd4c_plan *plan);
+
+/* The stages of nd4c_plan_create, in order. */
+nd4c_status nd4c_plan_find_segments(nd4c_plan *plan);
+nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);
+nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
+nd4c_status nd4c_plan_make_arena(nd4c_plan *plan);
+nd4c_status nd4c_plan_bind(nd4c_plan *plan);
+
+/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing its executable. */
+nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);
+nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
+void nd4c_plan_release_segment(nd4c_step *step);
+/* True if some node of a segment reads the value. */
+bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value);
+/* True if the value is made and read inside one segment alone: it never has memory of its own. */
+bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value);
+/* Where a constant's elements are on the plan's device: fills data, buffer, offset and flags. */
+nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *array, int64_t offset,
+                                    nd4c_tensor *tensor);
+
+/* One execution mode each: computes output_arrays from input_arrays, all of them C-contiguous. */
+nd4c_status nd4c_plan_run_direct(nd4c_plan *plan);
+nd4c_status nd4c_plan_run_arrays(nd4c_plan *plan);
+
+/* "node 'label' (conv)" or "node (conv)" for errors and reports; returns the buffer. */
+const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size);
+
+/* Tensor of a slot without an address. */
+void nd4c_slot_describe(const nd4c_slot *slot, nd4c_tensor *tensor);
+
+#endif

@@ -1,0 +1,126 @@
+/* The report of a plan: what the passes did, what runs where and why, what memory it takes. */
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "graph/plan.h"
+
+static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text_print(text, "plan on %s: %d nodes recorded, %d after passes, %d steps\n", plan->device->name,
+                  plan->nodes_recorded, plan->graph->node_count, plan->step_count);
+  if (plan->pass_count == 0) {
+    nd4c_text_print(text, "passes: none (no_optimization)\n");
+    return;
+  }
+  nd4c_text_print(text, "passes:\n");
+  for (int32_t i = 0; i < plan->pass_count; ++i) {
+    const nd4c_pass_record *pass = &plan->passes[i];
+    nd4c_text_print(text, "  %-16s %5d -> %5d nodes, %4d changes  (%s)\n", pass->name, pass->before, pass->after,
+                    pass->changes, pass->doc);
+  }
+}
+
+static void print_value(const nd4c_plan *plan, nd4c_value value, nd4c_text *text) {
+  if (value < 0) {
+    nd4c_text_print(text, " -");
+    return;
+  }
+  const nd4c_graph_value *info = &plan->graph->values[value];
+  const nd4c_slot *slot = &plan->slots[value];
+  char shape[256];
+  nd4c_text_print(text, " %s%s", nd4c_dtype_name(info->dtype),
+                  nd4c_shape_text(info->rank, info->shape, shape, sizeof shape));
+  if (info->constant != NULL) {
+    nd4c_text_print(text, "const");
+  } else if (slot->kind != ND4C_SLOT_UNUSED && !slot->contiguous) {
+    nd4c_text_print(text, "strided");
+  }
+}
+
+static void print_operands(const nd4c_plan *plan, const nd4c_step *step, nd4c_text *text) {
+  for (int32_t i = 0; i < step->input_count; ++i) {
+    print_value(plan, step->inputs[i], text);
+  }
+  nd4c_text_print(text, " ->");
+  for (int32_t i = 0; i < step->output_count; ++i) {
+    print_value(plan, step->outputs[i], text);
+  }
+}
+
+static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
+  const nd4c_step *step = &plan->steps[index];
+  const nd4c_graph_node *node = &plan->graph->nodes[step->node];
+  nd4c_text_print(text, "  %4d ", index);
+  if (step->segment != NULL) {
+    nd4c_text_print(text, "segment of %d nodes, compiled by %s:", step->segment->node_count,
+                    step->segment->compiler->engine);
+    for (int32_t i = 0; i < step->segment->node_count; ++i) {
+      const nd4c_graph_node *part = &plan->graph->nodes[step->segment->first + i];
+      nd4c_text_print(text, " %s%s%s", part->def->info.name, part->label[0] != '\0' ? "=" : "", part->label);
+    }
+    print_operands(plan, step, text);
+    nd4c_text_print(text, "\n");
+    return;
+  }
+  nd4c_text_print(text, "%s%s%s: %s %s", node->def->info.name, node->label[0] != '\0' ? " " : "", node->label,
+                  nd4c_choice_engine(step->choice), nd4c_choice_name(step->choice));
+  if (node->fused != NULL) {
+    nd4c_text_print(text, " [%s]", node->fused);
+  }
+  print_operands(plan, step, text);
+  nd4c_text_print(text, "\n");
+}
+
+static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text_print(text, "steps:\n");
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    print_step(plan, i, text);
+  }
+  int32_t views = 0;
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    views += plan->slots[i].kind == ND4C_SLOT_VIEW;
+  }
+  nd4c_text_print(text, "views resolved when planning: %d\n", views);
+  if (plan->segment_of == NULL) {
+    nd4c_text_print(text, "segments: none (no compiler on %s); all steps run slot by slot\n", plan->device->name);
+  } else {
+    nd4c_text_print(text, "segments: %d; the other steps run slot by slot\n", plan->segment_count);
+  }
+}
+
+static void print_memory(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text_print(text, "arena: %lld bytes for tensors of %lld bytes together\n", (long long)plan->arena_bytes,
+                  (long long)plan->tensor_bytes);
+}
+
+static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
+  int32_t differences = 0;
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    if (step->choice == NULL || step->choice->requested == NULL) {
+      continue;
+    }
+    char name[256];
+    nd4c_text_print(text, "%s  %s: engine %s was requested, %s is used\n",
+                    differences == 0 ? "requested but not applied:\n" : "",
+                    nd4c_plan_node_text(plan, step->node, name, sizeof name), step->choice->requested,
+                    nd4c_choice_engine(step->choice));
+    differences += 1;
+  }
+  if (differences == 0) {
+    nd4c_text_print(text, "requested but not applied: nothing\n");
+  }
+}
+
+nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_report: text is NULL");
+  }
+  nd4c_text report = {0};
+  print_passes(plan, &report);
+  print_steps(plan, &report);
+  print_memory(plan, &report);
+  print_differences(plan, &report);
+  return nd4c_text_take(&report, text);
+}

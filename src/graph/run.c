@@ -1,0 +1,176 @@
+/* Running a plan: everything is checked before anything is computed; what does not lie as the steps expect is copied.
+ */
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "graph/plan.h"
+
+static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
+                               const nd4c_array *array) {
+  nd4c_status status = nd4c_array_check(array, port->name);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "plan: %s '%s'", what, port->name);
+  }
+  const nd4c_graph_value *value = &plan->graph->values[port->value];
+  if (array->dtype != value->dtype) {
+    return nd4c_fail(ND4C_DTYPE, "plan: %s '%s' has dtype %s, expected %s", what, port->name,
+                     nd4c_dtype_name(array->dtype), nd4c_dtype_name(value->dtype));
+  }
+  size_t bytes = (size_t)value->rank * sizeof *value->shape;
+  if (array->rank != value->rank || (bytes > 0 && memcmp(array->shape, value->shape, bytes) != 0)) {
+    char given[256], expected[256];
+    return nd4c_fail(ND4C_SHAPE, "plan: %s '%s' has shape %s, expected %s", what, port->name,
+                     nd4c_shape_text(array->rank, array->shape, given, sizeof given),
+                     nd4c_shape_text(value->rank, value->shape, expected, sizeof expected));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
+                                   nd4c_array **outputs, int32_t output_count) {
+  const nd4c_graph *graph = plan->graph;
+  if ((inputs == NULL && input_count > 0) || (outputs == NULL && output_count > 0)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_run: %s is NULL", inputs == NULL ? "inputs" : "outputs");
+  }
+  if (input_count != graph->inputs.count || output_count != graph->outputs.count) {
+    return nd4c_fail(ND4C_ARGUMENT, "plan: %d inputs and %d outputs were given, it has %d inputs and %d outputs",
+                     input_count, output_count, graph->inputs.count, graph->outputs.count);
+  }
+  for (int32_t i = 0; i < input_count; ++i) {
+    ND4C_TRY(check_array(plan, "input", &graph->inputs.items[i], inputs[i]));
+  }
+  for (int32_t i = 0; i < output_count; ++i) {
+    if (outputs[i] == NULL) {
+      continue;
+    }
+    ND4C_TRY(check_array(plan, "output", &graph->outputs.items[i], outputs[i]));
+    if ((outputs[i]->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
+      return nd4c_fail(ND4C_READ_ONLY, "plan: output '%s' is read-only", graph->outputs.items[i].name);
+    }
+  }
+  return ND4C_OK;
+}
+
+/* True if the two might share a byte. Storages that wrap foreign memory may overlap without being the same. */
+static bool may_share(const nd4c_array *a, const nd4c_array *b) {
+  const nd4c_storage *left = a->storage, *right = b->storage;
+  if (left == right) {
+    return true;
+  }
+  if (left->address == NULL || right->address == NULL) {
+    return false;
+  }
+  uintptr_t left_begin = (uintptr_t)left->address, right_begin = (uintptr_t)right->address;
+  return left_begin < right_begin + (uintptr_t)right->bytes && right_begin < left_begin + (uintptr_t)left->bytes;
+}
+
+/* True if steps may write straight into the given output. */
+static bool fits(const nd4c_array *output, int32_t index, const nd4c_array *const *inputs, int32_t input_count,
+                 nd4c_array *const *outputs) {
+  bool free_standing = output->contiguous;
+  for (int32_t i = 0; i < input_count && free_standing; ++i) {
+    free_standing = !may_share(output, inputs[i]);
+  }
+  for (int32_t i = 0; i < index && free_standing; ++i) {
+    free_standing = outputs[i] == NULL || !may_share(output, outputs[i]);
+  }
+  return free_standing;
+}
+
+static nd4c_status make_fresh(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
+  const nd4c_graph_value *value = &plan->graph->values[port->value];
+  return nd4c_array_empty(value->dtype, value->rank, value->shape, plan->device, array);
+}
+
+static nd4c_status copy_array(const nd4c_plan *plan, const nd4c_array *from, nd4c_array *to) {
+  return nd4c_op_call(plan->context, ND4C_OP_copy, &from, 1, NULL, 0, &to, 1);
+}
+
+/* Fills input_arrays and output_arrays with C-contiguous arrays, each holding a reference. */
+static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
+                           int32_t output_count) {
+  for (int32_t i = 0; i < input_count; ++i) {
+    if (inputs[i]->contiguous) {
+      /* Never written through: kernels get inputs as const. */
+      nd4c_array *given = NULL;
+      memcpy(&given, &inputs[i], sizeof given);
+      plan->input_arrays[i] = nd4c_array_retain(given);
+      continue;
+    }
+    if (plan->input_staging[i] == NULL) {
+      ND4C_TRY(make_fresh(plan, &plan->graph->inputs.items[i], &plan->input_staging[i]));
+    }
+    ND4C_TRY(copy_array(plan, inputs[i], plan->input_staging[i]));
+    plan->input_arrays[i] = nd4c_array_retain(plan->input_staging[i]);
+  }
+  for (int32_t i = 0; i < output_count; ++i) {
+    const nd4c_graph_port *port = &plan->graph->outputs.items[i];
+    if (outputs[i] == NULL) {
+      ND4C_TRY(make_fresh(plan, port, &plan->output_arrays[i]));
+      continue;
+    }
+    if (fits(outputs[i], i, inputs, input_count, outputs)) {
+      plan->output_arrays[i] = nd4c_array_retain(outputs[i]);
+      continue;
+    }
+    if (plan->output_staging[i] == NULL) {
+      ND4C_TRY(make_fresh(plan, port, &plan->output_staging[i]));
+    }
+    plan->output_arrays[i] = nd4c_array_retain(plan->output_staging[i]);
+  }
+  return ND4C_OK;
+}
+
+/* Copies what was staged, then hands out what is fresh; nothing is handed out if a copy fails. */
+static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output_count) {
+  for (int32_t i = 0; i < output_count; ++i) {
+    if (outputs[i] != NULL && plan->output_arrays[i] != outputs[i]) {
+      ND4C_TRY(copy_array(plan, plan->output_arrays[i], outputs[i]));
+    }
+  }
+  for (int32_t i = 0; i < output_count; ++i) {
+    if (outputs[i] == NULL) {
+      outputs[i] = plan->output_arrays[i];
+      plan->output_arrays[i] = NULL;
+    }
+  }
+  return ND4C_OK;
+}
+
+/* A failed run may have written part of the arrays that the caller gave. */
+static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, nd4c_status status) {
+  for (int32_t i = 0; i < output_count; ++i) {
+    if (outputs[i] != NULL && plan->output_arrays[i] == outputs[i]) {
+      nd4c_storage_poison(outputs[i]->storage, status, nd4c_error_message());
+    }
+  }
+}
+
+static void forget_arrays(nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->graph->inputs.count; ++i) {
+    nd4c_array_release(plan->input_arrays[i]);
+    plan->input_arrays[i] = NULL;
+  }
+  for (int32_t i = 0; i < plan->graph->outputs.count; ++i) {
+    nd4c_array_release(plan->output_arrays[i]);
+    plan->output_arrays[i] = NULL;
+  }
+}
+
+nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
+                          int32_t output_count) {
+  ND4C_TRY(nd4c_plan_check(plan));
+  ND4C_TRY(check_arguments(plan, inputs, input_count, outputs, output_count));
+  nd4c_status status = collect(plan, inputs, input_count, outputs, output_count);
+  if (status == ND4C_OK) {
+    status = plan->direct ? nd4c_plan_run_direct(plan) : nd4c_plan_run_arrays(plan);
+    if (status != ND4C_OK) {
+      poison_given(plan, outputs, output_count, status);
+    } else {
+      status = deliver(plan, outputs, output_count);
+    }
+  }
+  forget_arrays(plan);
+  return status;
+}

@@ -1,0 +1,170 @@
+/* Slots: which values share memory, and how each lies in it. Views cost nothing at run time: they are resolved here. */
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/checked.h"
+#include "base/status.h"
+#include "graph/plan.h"
+
+void nd4c_slot_describe(const nd4c_slot *slot, nd4c_tensor *tensor) {
+  *tensor = (nd4c_tensor){.dtype = slot->dtype,
+                          .rank = slot->rank,
+                          .flags = slot->contiguous ? ND4C_TENSOR_CONTIGUOUS : 0,
+                          .layout = ND4C_LAYOUT_STRIDED,
+                          .shape = slot->shape,
+                          .strides = slot->strides,
+                          .size = slot->size};
+}
+
+static nd4c_status set_strides(nd4c_plan *plan, nd4c_slot *slot, const int64_t *strides) {
+  slot->strides = nd4c_region_copy(&plan->region, strides, slot->rank, sizeof *strides);
+  if (slot->strides == NULL) {
+    return nd4c_error_code();
+  }
+  slot->contiguous = nd4c_shape_is_contiguous(slot->rank, slot->shape, slot->strides);
+  return ND4C_OK;
+}
+
+/* Gap-free strides whose axes lie in memory as `order` says (NULL: C order). */
+static void strides_in_order(const nd4c_graph_value *value, int64_t *strides) {
+  if (value->order == NULL) {
+    nd4c_shape_strides(value->rank, value->shape, strides);
+    return;
+  }
+  int64_t stride = 1;
+  for (int32_t i = value->rank - 1; i >= 0; --i) {
+    int32_t axis = value->order[i];
+    strides[axis] = stride;
+    stride *= value->shape[axis] > 0 ? value->shape[axis] : 1;
+  }
+}
+
+static nd4c_status make_own_slot(nd4c_plan *plan, nd4c_value value, nd4c_slot_kind kind) {
+  const nd4c_graph_value *info = &plan->graph->values[value];
+  nd4c_slot *slot = &plan->slots[value];
+  if (info->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "plan: values of dtype utf8 cannot be planned");
+  }
+  *slot = (nd4c_slot){.kind = kind,
+                      .dtype = info->dtype,
+                      .rank = info->rank,
+                      .size = info->size,
+                      .shape = info->shape,
+                      .root = value,
+                      .port = info->input,
+                      .array = info->constant};
+  slot->bytes = info->size * nd4c_dtype_size(info->dtype); /* checked when the value was recorded */
+  int64_t strides[ND4C_MAX_RANK];
+  if (kind == ND4C_SLOT_CONSTANT) {
+    return set_strides(plan, slot, info->constant->strides);
+  }
+  strides_in_order(info, strides);
+  return set_strides(plan, slot, strides);
+}
+
+/* True, with strides and offset, if the node's output can be a view of its first input. */
+static bool find_view(const nd4c_plan *plan, const nd4c_graph_node *node, int64_t *strides, int64_t *offset) {
+  if (node->def->view == NULL || node->output_count != 1 || node->inputs[0] < 0) {
+    return false;
+  }
+  const nd4c_graph_value *output = &plan->graph->values[node->outputs[0]];
+  nd4c_tensor tensor;
+  nd4c_slot_describe(&plan->slots[node->inputs[0]], &tensor);
+  nd4c_inferred inferred = {.dtype = output->dtype, .rank = output->rank};
+  memcpy(inferred.shape, output->shape, (size_t)output->rank * sizeof *output->shape);
+  nd4c_inference inference = {
+      .op = &node->def->info, .input_count = 1, .inputs = &tensor, .attrs = node->attrs, .outputs = &inferred};
+  *offset = 0;
+  return node->def->view(&inference, strides, offset);
+}
+
+static nd4c_status make_view_slot(nd4c_plan *plan, nd4c_value value, nd4c_value of, const int64_t *strides,
+                                  int64_t offset) {
+  const nd4c_graph_value *info = &plan->graph->values[value];
+  const nd4c_slot *parent = &plan->slots[of];
+  nd4c_slot *slot = &plan->slots[value];
+  *slot = (nd4c_slot){.kind = ND4C_SLOT_VIEW,
+                      .dtype = info->dtype,
+                      .rank = info->rank,
+                      .size = info->size,
+                      .shape = info->shape,
+                      .root = parent->root,
+                      .offset = parent->offset + offset,
+                      .port = -1};
+  return set_strides(plan, slot, strides);
+}
+
+static bool in_segment(const nd4c_plan *plan, int32_t node) {
+  return plan->segment_of != NULL && plan->segment_of[node] >= 0;
+}
+
+/* Compilers take contiguous operands: a view that is not is computed if a segment reads it. */
+static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
+  const nd4c_graph_node *node = &plan->graph->nodes[index];
+  int64_t strides[ND4C_MAX_RANK];
+  int64_t offset = 0;
+  if (!in_segment(plan, index) && find_view(plan, node, strides, &offset)) {
+    const nd4c_graph_value *value = &plan->graph->values[node->outputs[0]];
+    if (nd4c_shape_is_contiguous(value->rank, value->shape, strides) ||
+        !nd4c_plan_feeds_segment(plan, node->outputs[0])) {
+      return make_view_slot(plan, node->outputs[0], node->inputs[0], strides, offset);
+    }
+  }
+  for (int32_t i = 0; i < node->output_count; ++i) {
+    if (!nd4c_plan_inside_segment(plan, node->outputs[i])) {
+      ND4C_TRY(make_own_slot(plan, node->outputs[i], ND4C_SLOT_ARENA));
+    }
+  }
+  return ND4C_OK;
+}
+
+/* True if writing the root is writing the output: the value covers its root in C order, and nobody else claimed it. */
+static bool covers_root(const nd4c_plan *plan, const nd4c_slot *slot) {
+  const nd4c_slot *root = &plan->slots[slot->root];
+  return root->kind == ND4C_SLOT_ARENA && slot->contiguous && root->contiguous && slot->offset == 0 &&
+         slot->size == root->size;
+}
+
+/* Appends a node that copies `value` to where the output needs it. */
+static nd4c_status append_copy(nd4c_plan *plan, nd4c_value value, nd4c_value *copied) {
+  nd4c_graph *graph = plan->graph;
+  ND4C_TRY(nd4c_graph_op(graph, ND4C_OP_copy, &value, 1, NULL, 0, "", copied, 1));
+  return make_own_slot(plan, *copied, ND4C_SLOT_ARENA);
+}
+
+static nd4c_status make_outputs(nd4c_plan *plan) {
+  nd4c_graph_ports *outputs = &plan->graph->outputs;
+  for (int32_t i = 0; i < outputs->count; ++i) {
+    nd4c_value value = outputs->items[i].value;
+    if (!covers_root(plan, &plan->slots[value])) {
+      ND4C_TRY(append_copy(plan, value, &value));
+      outputs->items[i].value = value;
+    }
+    nd4c_slot *root = &plan->slots[plan->slots[value].root];
+    root->kind = ND4C_SLOT_OUTPUT;
+    root->port = i;
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
+  const nd4c_graph *graph = plan->graph;
+  /* One more for each copy that an output may need. */
+  plan->slots =
+      nd4c_region_take(&plan->region, (int64_t)graph->value_count + graph->outputs.count, sizeof *plan->slots);
+  if (plan->slots == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < graph->value_count; ++i) {
+    const nd4c_graph_value *value = &graph->values[i];
+    if (value->constant != NULL || value->input >= 0) {
+      ND4C_TRY(make_own_slot(plan, i, value->constant != NULL ? ND4C_SLOT_CONSTANT : ND4C_SLOT_INPUT));
+    }
+  }
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    ND4C_TRY(make_node_slots(plan, i));
+  }
+  ND4C_TRY(make_outputs(plan));
+  plan->slot_count = plan->graph->value_count;
+  return ND4C_OK;
+}

@@ -1,0 +1,103 @@
+/* Steps: every node that computes gets its operands described and a prepared choice. */
+#include <stdio.h>
+
+#include "base/status.h"
+#include "graph/plan.h"
+
+const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size) {
+  const nd4c_graph_node *info = &plan->graph->nodes[node];
+  if (info->label[0] == '\0') {
+    (void)snprintf(buffer, size, "node %d (%s)", node, info->def->info.name);
+  } else {
+    (void)snprintf(buffer, size, "node '%s' (%s)", info->label, info->def->info.name);
+  }
+  return buffer;
+}
+
+/* True if the node has nothing to do when the plan runs: its output is a view. */
+static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
+  return node->output_count == 1 && plan->slots[node->outputs[0]].kind == ND4C_SLOT_VIEW && node->def->view != NULL;
+}
+
+/* Constants never change, so where they are now is where they stay. */
+nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *array, int64_t offset,
+                                    nd4c_tensor *tensor) {
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream, ND4C_ACCESS_READ, &view));
+  tensor->offset = array->offset + offset;
+  tensor->buffer = view.buffer;
+  tensor->data = view.address == NULL ? NULL : (char *)view.address + tensor->offset * nd4c_dtype_size(array->dtype);
+  tensor->flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
+  return ND4C_OK;
+}
+
+static nd4c_status describe_operands(const nd4c_plan *plan, nd4c_step *step) {
+  for (int32_t i = 0; i < step->input_count; ++i) {
+    if (step->inputs[i] < 0) {
+      step->tensors[i] = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
+      continue;
+    }
+    const nd4c_slot *slot = &plan->slots[step->inputs[i]];
+    nd4c_slot_describe(slot, &step->tensors[i]);
+    const nd4c_slot *root = &plan->slots[slot->root];
+    if (root->kind == ND4C_SLOT_CONSTANT) {
+      ND4C_TRY(nd4c_plan_bind_constant(plan, root->array, slot->offset, &step->tensors[i]));
+    }
+  }
+  for (int32_t i = 0; i < step->output_count; ++i) {
+    nd4c_slot_describe(&plan->slots[step->outputs[i]], &step->tensors[step->input_count + i]);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+  const nd4c_graph_node *node = &plan->graph->nodes[index];
+  step->node = index;
+  step->input_count = node->input_count;
+  step->output_count = node->output_count;
+  step->inputs = node->inputs;
+  step->outputs = node->outputs;
+  step->tensors =
+      nd4c_region_take(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *step->tensors);
+  if (step->tensors == NULL) {
+    return nd4c_error_code();
+  }
+  ND4C_TRY(describe_operands(plan, step));
+  step->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
+                           .flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                           .op = &node->def->info,
+                           .input_count = node->input_count,
+                           .output_count = node->output_count,
+                           .inputs = step->tensors,
+                           .outputs = step->tensors + node->input_count,
+                           .attrs = node->attrs,
+                           .stream = plan->context->stream,
+                           .device = plan->device->handle,
+                           .width = plan->context->width};
+  return nd4c_choice_make(plan->context, &step->call, &step->choice);
+}
+
+nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
+  const nd4c_graph *graph = plan->graph;
+  plan->steps = nd4c_region_take(&plan->region, graph->node_count, sizeof *plan->steps);
+  if (plan->steps == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    if (is_view(plan, &graph->nodes[i])) {
+      continue;
+    }
+    nd4c_step *step = &plan->steps[plan->step_count];
+    int32_t segment = plan->segment_of == NULL ? -1 : plan->segment_of[i];
+    if (segment >= 0 && i + 1 < graph->node_count && plan->segment_of[i + 1] == segment) {
+      continue; /* the segment becomes one step at its last node */
+    }
+    nd4c_status status = segment >= 0 ? nd4c_plan_make_segment(plan, i, step) : make_step(plan, i, step);
+    if (status != ND4C_OK) {
+      char text[256];
+      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, i, text, sizeof text));
+    }
+    plan->step_count += 1;
+  }
+  return ND4C_OK;
+}
