@@ -29,7 +29,7 @@ ND4C_EXTERN_C_BEGIN
 #define ND4C_SIZE_OF(type) ((uint32_t)sizeof(type))
 /* True if a struct filled by the other side reaches as far as `field`. */
 #define ND4C_HAS_FIELD(pointer, field) \
-  ((pointer)->struct_size >= (char *)&(pointer)->field - (char *)(pointer) + sizeof((pointer)->field))
+  ((pointer)->struct_size >= (const char *)&(pointer)->field - (const char *)(pointer) + sizeof((pointer)->field))
 
 /* Handles of the backend's own; nd4c only stores them. */
 typedef struct nd4c_buffer_handle *nd4c_buffer;

@@ -14,7 +14,7 @@ static const pass passes[] = {
 };
 
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
-_Static_assert(PASS_COUNT <= ND4C_PASS_RECORDS, "room for a record of each pass");
+_Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
 
 static nd4c_status run_pass(nd4c_plan *plan, const pass *row) {
   nd4c_pass_record *record = &plan->passes[plan->pass_count];
