@@ -2,6 +2,7 @@
  * device that nd4c picked, draws some of the pictures, and says how many were read right and how long one took.
  *
  *   digits [FOLDER]      FOLDER holds digits.onnx, digits_images.npy and digits_labels.npy; default: this example's */
+#define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <nd4c/nd4c.h>
 #include <stdio.h>

@@ -101,6 +101,23 @@ ND4C_API nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device
  * seen yet. */
 ND4C_API nd4c_status nd4c_device_synchronize(nd4c_device *device);
 
+/* -- the machine ---------------------------------------------------------------------------------------------- */
+
+/* The host as nd4c sees and uses it. Strings are static. */
+typedef struct nd4c_machine_info {
+  uint32_t struct_size;     /* set by the caller: sizeof(nd4c_machine_info) */
+  const char *cpu_model;    /* as the CPU states it */
+  const char *cpu_features; /* "avx2 fma avx512f ...": what CPU and operating system allow */
+  const char *cpu_level;    /* instruction-set level of nd4c's own kernels, lowered by nd4c.cpu.level */
+  int64_t cache_bytes;      /* last-level cache, 0 if unknown */
+  int64_t memory_bytes;     /* 0 if unknown */
+  int32_t width;            /* default parallel width */
+  const char *pool;         /* "openmp", "threads" or "serial" */
+} nd4c_machine_info;
+
+/* Cheap, opens nothing. Any thread. */
+ND4C_API nd4c_status nd4c_machine_get_info(nd4c_machine_info *info);
+
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
 typedef struct nd4c_memory_info {

@@ -1,0 +1,147 @@
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int cli_help(const cli_command *command) {
+  (void)printf("nd4c %s: %s\n\n%s", command->name, command->summary, command->help);
+  return cli_finish(command);
+}
+
+static void complain(const cli_command *command, const char *format, va_list arguments) {
+  (void)fflush(stdout);
+  (void)fprintf(stderr, "nd4c %s: ", command->name);
+  (void)vfprintf(stderr, format, arguments);
+  (void)fputc('\n', stderr);
+}
+
+int cli_usage(const cli_command *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(command, format, arguments);
+  va_end(arguments);
+  (void)fprintf(stderr, "try: nd4c %s --help\n", command->name);
+  return CLI_USAGE;
+}
+
+int cli_unknown_option(const cli_command *command, const char *argument) {
+  return cli_usage(command, "option '%s' is unknown or lacks its value", argument);
+}
+
+int cli_fail(const cli_command *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  complain(command, format, arguments);
+  va_end(arguments);
+  return CLI_FAILURE;
+}
+
+/* What helps with which status. */
+static const struct {
+  nd4c_status status;
+  const char *text;
+} hints[] = {
+    {ND4C_NO_BACKEND, "nd4c info --probe shows every backend and why it can or cannot be used"},
+    {ND4C_HARDWARE, "nd4c info --probe shows every backend and why it can or cannot be used"},
+    {ND4C_LIBRARY, "nd4c.library.path (ND4C_LIBRARY_PATH) names directories to search for run-time libraries"},
+    {ND4C_UNSUPPORTED, "nd4c ops lists the ops of this build"},
+    {ND4C_STRICT, "without nd4c.strict (ND4C_STRICT) it runs, and the report tells what was applied instead"},
+    {ND4C_MEMORY_CAP, "org.bytedeco.javacpp.maxbytes (ND4C_MEMORY_MAX_BYTES) is the limit"},
+    {ND4C_CONFIG, "nd4c config lists the properties, their types and values"},
+};
+
+int cli_fail_status(const cli_command *command, nd4c_status status) {
+  const char *text = nd4c_error_message();
+  (void)cli_fail(command, "%s", text[0] != '\0' ? text : nd4c_status_text(status));
+  for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+    if (hints[i].status == status) {
+      (void)fprintf(stderr, "hint: %s\n", hints[i].text);
+    }
+  }
+  return status == ND4C_UNSUPPORTED ? CLI_UNSUPPORTED : CLI_FAILURE;
+}
+
+int cli_set_property(const cli_command *command, const char *assignment) {
+  const char *equals = strchr(assignment, '=');
+  char property[256];
+  if (equals == NULL || equals == assignment || (size_t)(equals - assignment) >= sizeof property) {
+    return cli_usage(command, "'%s' is not PROPERTY=VALUE", assignment);
+  }
+  memcpy(property, assignment, (size_t)(equals - assignment));
+  property[equals - assignment] = '\0';
+  if (nd4c_config_set(property, equals + 1) != ND4C_OK) {
+    (void)cli_fail_status(command, nd4c_error_code());
+    return CLI_USAGE;
+  }
+  return CLI_OK;
+}
+
+int cli_print_json(const cli_command *command, cJSON *json, bool one_line) {
+  char *text = json == NULL ? NULL : one_line ? cJSON_PrintUnformatted(json) : cJSON_Print(json);
+  cJSON_Delete(json);
+  if (text == NULL) {
+    return cli_fail(command, "no memory for the JSON text");
+  }
+  (void)puts(text);
+  cJSON_free(text);
+  return cli_finish(command);
+}
+
+int cli_finish(const cli_command *command) {
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    return cli_fail(command, "stdout: %s", strerror(errno));
+  }
+  return CLI_OK;
+}
+
+double cli_seconds(void) {
+  struct timespec time;
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double cli_median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, by_value);
+  return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+const char *cli_shape_text(int32_t rank, const int64_t *shape, const char *const *symbols, char *buffer, size_t size) {
+  if (rank < 0) {
+    (void)snprintf(buffer, size, "(any rank)");
+    return buffer;
+  }
+  size_t used = 0;
+  for (int32_t axis = 0; axis < rank && used < size; axis++) {
+    const char *before = axis == 0 ? "(" : ", ";
+    const char *symbol = symbols != NULL && symbols[axis] != NULL ? symbols[axis] : "?";
+    const int written = shape[axis] >= 0 ? snprintf(buffer + used, size - used, "%s%" PRId64, before, shape[axis])
+                                         : snprintf(buffer + used, size - used, "%s%s", before, symbol);
+    used += written > 0 ? (size_t)written : 0;
+  }
+  if (used < size) {
+    (void)snprintf(buffer + used, size - used, rank == 0 ? "()" : rank == 1 ? ",)" : ")");
+  }
+  return buffer;
+}
+
+const char *cli_bytes_text(int64_t bytes, char *buffer, size_t size) {
+  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = (double)bytes;
+  int unit = 0;
+  while (value >= 1024 && unit < 4) {
+    value /= 1024;
+    unit++;
+  }
+  (void)snprintf(buffer, size, unit == 0 || value >= 100 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return buffer;
+}

@@ -1,0 +1,58 @@
+/* What the commands of the program `nd4c` share. The program uses the public headers alone. */
+#ifndef ND4C_CLI_CLI_H
+#define ND4C_CLI_CLI_H
+
+#include <cjson/cJSON.h>
+#include <nd4c/nd4c.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How the program ends. */
+enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_UNSUPPORTED = 3 };
+
+/* One command: argv[0] is its name. */
+typedef struct cli_command {
+  const char *name;
+  const char *summary; /* one line */
+  const char *help;    /* options and examples */
+  int (*run)(int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_info, cli_ops, cli_run, cli_bench, cli_config;
+
+/* Prints the command's help to stdout; returns CLI_OK. */
+int cli_help(const cli_command *command);
+
+/* "nd4c run: ..." to stderr with a pointer to --help; returns CLI_USAGE. */
+int cli_usage(const cli_command *command, const char *format, ...) ND4C_PRINTF(2, 3);
+
+/* For what getopt_long refused; opterr is 0, so that the text is ours. */
+int cli_unknown_option(const cli_command *command, const char *argument);
+
+/* "nd4c run: ..." to stderr; returns CLI_FAILURE. */
+int cli_fail(const cli_command *command, const char *format, ...) ND4C_PRINTF(2, 3);
+
+/* The library's text of the last failure and what to do about it to stderr; CLI_UNSUPPORTED or CLI_FAILURE. */
+int cli_fail_status(const cli_command *command, nd4c_status status);
+
+/* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if that is refused. */
+int cli_set_property(const cli_command *command, const char *assignment);
+
+/* Prints and frees; CLI_FAILURE if there was no memory for it (json NULL) or stdout refuses. */
+int cli_print_json(const cli_command *command, cJSON *json, bool one_line);
+
+/* Flushes stdout; CLI_FAILURE if something of it was lost (a full disk, a closed pipe). */
+int cli_finish(const cli_command *command);
+
+/* Seconds of a monotonic clock. */
+double cli_seconds(void);
+/* Sorts and gives the middle one. */
+double cli_median(double *values, int count);
+
+/* "(2, 3)" of an array or model value; -1 is written as the symbol or "?". */
+const char *cli_shape_text(int32_t rank, const int64_t *shape, const char *const *symbols, char *buffer, size_t size);
+
+/* "1.5 GiB" */
+const char *cli_bytes_text(int64_t bytes, char *buffer, size_t size);
+
+#endif

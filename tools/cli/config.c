@@ -1,0 +1,112 @@
+/* nd4c config: the configuration table with where each value comes from. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char *source_text(nd4c_config_source source) {
+  return source == ND4C_CONFIG_SET ? "set" : source == ND4C_CONFIG_ENVIRONMENT ? "environment" : "default";
+}
+
+static bool row_at(int32_t index, nd4c_config_row *row) {
+  *row = (nd4c_config_row){.struct_size = sizeof *row};
+  return nd4c_config_get_row(index, row) == ND4C_OK;
+}
+
+/* Only what is true everywhere: defaults, not this process's values. */
+static int print_markdown(void) {
+  (void)printf(
+      "# Configuration\n\n"
+      "Made by `nd4c config --markdown` from `src/base/config_table.h`; a test keeps it current.\n\n"
+      "A property's value comes from `nd4c_config_set` (or `nd4c -D PROPERTY=VALUE`), else from its environment "
+      "variable,\n"
+      "else it is the default. `nd4c config` prints the values and where each comes from. Types: `bool` (true, false,\n"
+      "1, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, `list` (separated by commas).\n\n"
+      "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");
+  nd4c_config_row row;
+  for (int32_t i = 0; row_at(i, &row); i++) {
+    (void)printf("| `%s` | `%s` | %s | ", row.property, row.environment, row.type);
+    (void)printf(row.default_value[0] != '\0' ? "`%s`" : "%sempty", row.default_value);
+    (void)printf(" | %s |\n", row.meaning);
+  }
+  return cli_finish(&cli_config);
+}
+
+static int print_json(void) {
+  cJSON *rows = cJSON_CreateArray();
+  nd4c_config_row row;
+  for (int32_t i = 0; row_at(i, &row); i++) {
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(object, "property", row.property);
+    (void)cJSON_AddStringToObject(object, "environment", row.environment);
+    (void)cJSON_AddStringToObject(object, "type", row.type);
+    (void)cJSON_AddStringToObject(object, "default", row.default_value);
+    (void)cJSON_AddStringToObject(object, "value", row.value);
+    (void)cJSON_AddStringToObject(object, "source", source_text(row.source));
+    (void)cJSON_AddStringToObject(object, "meaning", row.meaning);
+    (void)cJSON_AddItemToArray(rows, object);
+  }
+  return cli_print_json(&cli_config, rows, false);
+}
+
+static int print_text(void) {
+  nd4c_config_row row;
+  for (int32_t i = 0; row_at(i, &row); i++) {
+    (void)printf("%s = %s\n    from %s%s%s; %s; default %s\n    %s\n", row.property,
+                 row.value[0] != '\0' ? row.value : "(empty)", source_text(row.source),
+                 strcmp(row.environment, row.property) == 0 ? "; environment variable of the same name"
+                                                            : "; environment variable ",
+                 strcmp(row.environment, row.property) == 0 ? "" : row.environment, row.type,
+                 row.default_value[0] != '\0' ? row.default_value : "(empty)", row.meaning);
+  }
+  return cli_finish(&cli_config);
+}
+
+static int run(int argc, char **argv) {
+  static const struct option options[] = {{"markdown", no_argument, NULL, 'm'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  bool markdown = false, json = false;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+    switch (option) {
+      case 'm':
+        markdown = true;
+        break;
+      case 'j':
+        json = true;
+        break;
+      case 'h':
+        return cli_help(&cli_config);
+      default:
+        return cli_unknown_option(&cli_config, argv[optind - 1]);
+    }
+  }
+  if (markdown && json) {
+    return cli_usage(&cli_config, "--markdown and --json exclude each other");
+  }
+  for (int i = optind; i < argc; i++) {
+    const int result = cli_set_property(&cli_config, argv[i]);
+    if (result != CLI_OK) {
+      return result;
+    }
+  }
+  return markdown ? print_markdown() : json ? print_json() : print_text();
+}
+
+const cli_command cli_config = {
+    .name = "config",
+    .summary = "show the configuration: each property, its value and where that comes from",
+    .help =
+        "usage: nd4c config [--json | --markdown] [PROPERTY=VALUE...]\n\n"
+        "  PROPERTY=VALUE  set this first, which also checks it\n"
+        "  --json          an array of objects\n"
+        "  --markdown      the table of docs/configuration.md: defaults and meanings\n\n"
+        "examples:\n"
+        "  nd4c config\n"
+        "  ND4C_WIDTH=2 nd4c config --json\n"
+        "  nd4c config org.bytedeco.javacpp.maxbytes=2g\n",
+    .run = run,
+};

@@ -1,0 +1,316 @@
+/* nd4c info: the machine, the backends with their verdicts, the engines, the devices, the memory. Without --probe
+ * nothing is opened: verdicts and states are what the files tell. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { WARNINGS = 4, WARNING_SIZE = 384 };
+
+/* What looks wrong and costs speed. */
+typedef struct warnings {
+  int count;
+  char text[WARNINGS][WARNING_SIZE];
+} warnings;
+
+static const char *verdict_text(nd4c_verdict verdict) {
+  switch (verdict) {
+    case ND4C_VERDICT_ABSENT:
+      return "absent";
+    case ND4C_VERDICT_FOUND:
+      return "found";
+    case ND4C_VERDICT_COMPILE_ONLY:
+      return "compile-only";
+    case ND4C_VERDICT_VERIFIED:
+      return "verified";
+  }
+  return "?";
+}
+
+static bool backend_at(int32_t index, nd4c_backend_status *status) {
+  *status = (nd4c_backend_status){.struct_size = sizeof *status};
+  return index < nd4c_backend_count() && nd4c_backend_get_status(index, status) == ND4C_OK;
+}
+
+/* A name among words that are separated by anything but letters, digits and underscores; case does not matter. */
+static bool has_word(const char *text, const char *word) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const size_t length = strlen(word);
+  for (const char *at = text + strcspn(text, letters); *at != '\0'; at += strcspn(at, letters)) {
+    const size_t span = strspn(at, letters);
+    size_t same = 0;
+    while (same < span && same < length && (at[same] | 0x20) == (word[same] | 0x20)) {
+      same++;
+    }
+    if (same == length && span == length) {
+      return true;
+    }
+    at += span;
+  }
+  return false;
+}
+
+/* OpenBLAS picks its kernels by CPU model and falls back to old ones on a CPU it does not know; OPENBLAS_CORETYPE
+ * overrides it. Either can halve its speed, so it is told. */
+static void look_at_openblas(const nd4c_machine_info *machine, const char *state, warnings *found) {
+  static const char *const narrow[] = {"Haswell",  "Zen",     "Sandybridge", "Nehalem",   "Penryn",   "Core2",
+                                       "Prescott", "Generic", "Barcelona",   "Bulldozer", "Excavator"};
+  const bool avx512 = has_word(machine->cpu_features, "avx512f");
+  const char *forced = getenv("OPENBLAS_CORETYPE");
+  if (forced != NULL && forced[0] != '\0' && found->count < WARNINGS) {
+    (void)snprintf(found->text[found->count++], WARNING_SIZE,
+                   "OPENBLAS_CORETYPE=%s forces OpenBLAS's kernels; unset it to let OpenBLAS choose for this CPU",
+                   forced);
+  }
+  const char *cache = getenv("OPENBLAS_L2_SIZE");
+  if (cache != NULL && cache[0] != '\0' && found->count < WARNINGS) {
+    (void)snprintf(found->text[found->count++], WARNING_SIZE,
+                   "OPENBLAS_L2_SIZE=%s overrides the cache size that OpenBLAS blocks for", cache);
+  }
+  for (size_t i = 0; avx512 && i < sizeof narrow / sizeof narrow[0] && found->count < WARNINGS; i++) {
+    if (has_word(state, narrow[i])) {
+      (void)snprintf(found->text[found->count++], WARNING_SIZE,
+                     "OpenBLAS uses its %s kernels although this CPU has AVX-512: about half its speed", narrow[i]);
+      return;
+    }
+  }
+}
+
+static void look_for_warnings(const nd4c_machine_info *machine, bool probe, warnings *found) {
+  const char *engine = NULL;
+  bool seen = false;
+  for (int32_t i = 0; (engine = nd4c_backend_engine("cpu", i)) != NULL; i++) {
+    if (strcmp(engine, "openblas") == 0) {
+      const char *state = nd4c_backend_engine_state("cpu", i, probe);
+      look_at_openblas(machine, state != NULL ? state : "", found);
+      seen = true;
+    }
+  }
+  if (!seen && found->count < WARNINGS) {
+    (void)snprintf(found->text[found->count++], WARNING_SIZE, "engine openblas is not part of this build");
+  }
+}
+
+/* -- text ------------------------------------------------------------------------------------------------------ */
+
+static void print_backends(bool probe) {
+  nd4c_backend_status status;
+  (void)printf("\nbackends, in probe order (* selected):\n");
+  for (int32_t i = 0; backend_at(i, &status); i++) {
+    (void)printf("%c %-10s priority %3" PRId32 "  %-12s %s\n", status.selected ? '*' : ' ', status.name,
+                 status.priority, verdict_text(status.verdict), status.reason);
+    if (strcmp(status.origin, "built in") != 0 && status.origin[0] != '\0') {
+      (void)printf("               from %s\n", status.origin);
+    }
+    const char *engine = NULL;
+    for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
+      const char *state = nd4c_backend_engine_state(status.name, e, probe);
+      (void)printf("    engine %-11s %s\n", engine, state != NULL ? state : "");
+    }
+  }
+}
+
+static void print_devices(nd4c_status picked, nd4c_device *picked_device) {
+  nd4c_backend_status status;
+  char total[32], live[32], cached[32], cap[32];
+  if (picked != ND4C_OK) {
+    (void)printf("\nno device can be used:\n%s\n", nd4c_error_message());
+    return;
+  }
+  if (picked_device == NULL) {
+    (void)printf("\ndevices: not opened; --probe opens them and tells which is selected\n");
+    return;
+  }
+  (void)printf("\ndevices:\n");
+  for (int32_t i = 0; backend_at(i, &status); i++) {
+    for (int32_t d = 0; d < status.device_count; d++) {
+      char name[64];
+      nd4c_device *device = NULL;
+      nd4c_device_info info = {.struct_size = sizeof info};
+      nd4c_memory_info memory = {.struct_size = sizeof memory};
+      (void)snprintf(name, sizeof name, "%s:%" PRId32, status.name, d);
+      if (nd4c_device_find(name, &device) != ND4C_OK || nd4c_device_get_info(device, &info) != ND4C_OK ||
+          nd4c_memory_get_info(device, &memory) != ND4C_OK) {
+        (void)printf("  %s: %s\n", name, nd4c_error_message());
+        continue;
+      }
+      (void)printf("%c %-10s %s; width %" PRId32 "; memory %s, live %s, cached %s, cap %s\n",
+                   device == picked_device ? '*' : ' ', info.name, info.description, info.width,
+                   info.memory_bytes > 0 ? cli_bytes_text(info.memory_bytes, total, sizeof total) : "unknown",
+                   cli_bytes_text(memory.live_bytes, live, sizeof live),
+                   cli_bytes_text(memory.cached_bytes, cached, sizeof cached),
+                   memory.cap_bytes > 0 ? cli_bytes_text(memory.cap_bytes, cap, sizeof cap) : "none");
+    }
+  }
+}
+
+static int print_text(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
+                      nd4c_device *device) {
+  char memory[32], cache[32];
+  (void)printf("nd4c %s (%s)\n\n", nd4c_version(), nd4c_build_info());
+  (void)printf("cpu       %s\nfeatures  %s\nlevel     %s (of nd4c's own kernels)\n", machine->cpu_model,
+               machine->cpu_features, machine->cpu_level);
+  (void)printf("pool      %s, width %" PRId32 "\n", machine->pool, machine->width);
+  (void)printf("memory    %s, last-level cache %s\n",
+               machine->memory_bytes > 0 ? cli_bytes_text(machine->memory_bytes, memory, sizeof memory) : "unknown",
+               machine->cache_bytes > 0 ? cli_bytes_text(machine->cache_bytes, cache, sizeof cache) : "unknown");
+  print_backends(probe);
+  print_devices(picked, device);
+  for (int i = 0; i < found->count; i++) {
+    (void)printf("%swarning: %s\n", i == 0 ? "\n" : "", found->text[i]);
+  }
+  if (!probe) {
+    (void)printf(
+        "\nNothing was opened to find this out; nd4c info --probe opens and checks every backend and engine.\n");
+  }
+  return cli_finish(&cli_info);
+}
+
+/* -- JSON ------------------------------------------------------------------------------------------------------ */
+
+static cJSON *backends_json(bool probe) {
+  cJSON *array = cJSON_CreateArray();
+  nd4c_backend_status status;
+  for (int32_t i = 0; backend_at(i, &status); i++) {
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(object, "name", status.name);
+    (void)cJSON_AddStringToObject(object, "version", status.version);
+    (void)cJSON_AddStringToObject(object, "origin", status.origin);
+    (void)cJSON_AddNumberToObject(object, "priority", status.priority);
+    (void)cJSON_AddStringToObject(object, "verdict", verdict_text(status.verdict));
+    (void)cJSON_AddStringToObject(object, "reason", status.reason);
+    (void)cJSON_AddBoolToObject(object, "selected", status.selected);
+    (void)cJSON_AddNumberToObject(object, "devices", status.device_count);
+    cJSON *engines = cJSON_AddArrayToObject(object, "engines");
+    const char *engine = NULL;
+    for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
+      const char *state = nd4c_backend_engine_state(status.name, e, probe);
+      cJSON *entry = cJSON_CreateObject();
+      (void)cJSON_AddStringToObject(entry, "name", engine);
+      (void)cJSON_AddStringToObject(entry, "state", state != NULL ? state : "");
+      (void)cJSON_AddItemToArray(engines, entry);
+    }
+    (void)cJSON_AddItemToArray(array, object);
+  }
+  return array;
+}
+
+static cJSON *device_json(nd4c_device *device) {
+  nd4c_device_info info = {.struct_size = sizeof info};
+  nd4c_memory_info memory = {.struct_size = sizeof memory};
+  if (nd4c_device_get_info(device, &info) != ND4C_OK || nd4c_memory_get_info(device, &memory) != ND4C_OK) {
+    return cJSON_CreateNull();
+  }
+  cJSON *object = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(object, "name", info.name);
+  (void)cJSON_AddStringToObject(object, "description", info.description);
+  (void)cJSON_AddNumberToObject(object, "width", info.width);
+  (void)cJSON_AddNumberToObject(object, "memory_bytes", (double)info.memory_bytes);
+  (void)cJSON_AddNumberToObject(object, "live_bytes", (double)memory.live_bytes);
+  (void)cJSON_AddNumberToObject(object, "cached_bytes", (double)memory.cached_bytes);
+  (void)cJSON_AddNumberToObject(object, "peak_bytes", (double)memory.peak_bytes);
+  (void)cJSON_AddNumberToObject(object, "cap_bytes", (double)memory.cap_bytes);
+  return object;
+}
+
+static int print_json(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
+                      nd4c_device *device) {
+  cJSON *root = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(root, "version", nd4c_version());
+  (void)cJSON_AddStringToObject(root, "build", nd4c_build_info());
+  (void)cJSON_AddBoolToObject(root, "probed", probe);
+  cJSON *cpu = cJSON_AddObjectToObject(root, "machine");
+  (void)cJSON_AddStringToObject(cpu, "cpu", machine->cpu_model);
+  (void)cJSON_AddStringToObject(cpu, "features", machine->cpu_features);
+  (void)cJSON_AddStringToObject(cpu, "level", machine->cpu_level);
+  (void)cJSON_AddStringToObject(cpu, "pool", machine->pool);
+  (void)cJSON_AddNumberToObject(cpu, "width", machine->width);
+  (void)cJSON_AddNumberToObject(cpu, "memory_bytes", (double)machine->memory_bytes);
+  (void)cJSON_AddNumberToObject(cpu, "cache_bytes", (double)machine->cache_bytes);
+  (void)cJSON_AddItemToObject(root, "backends", backends_json(probe));
+  (void)cJSON_AddItemToObject(root, "device", device != NULL ? device_json(device) : cJSON_CreateNull());
+  if (picked != ND4C_OK) {
+    (void)cJSON_AddStringToObject(root, "error", nd4c_error_message());
+  }
+  cJSON *list = cJSON_AddArrayToObject(root, "warnings");
+  for (int i = 0; i < found->count; i++) {
+    (void)cJSON_AddItemToArray(list, cJSON_CreateString(found->text[i]));
+  }
+  return cli_print_json(&cli_info, root, false);
+}
+
+/* Whether finding out which device is selected means opening more than the CPU backend, which needs no vendor's
+ * library. */
+static bool choosing_opens_more(void) {
+  nd4c_backend_status status;
+  for (int32_t i = 0; backend_at(i, &status); i++) {
+    if (status.type != ND4C_DEVICE_CPU && status.verdict == ND4C_VERDICT_FOUND) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static int run(int argc, char **argv) {
+  static const struct option options[] = {{"probe", no_argument, NULL, 'p'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  bool probe = false, json = false;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "D:h", options, NULL)) != -1;) {
+    switch (option) {
+      case 'p':
+        probe = true;
+        break;
+      case 'j':
+        json = true;
+        break;
+      case 'D':
+        if (cli_set_property(&cli_info, optarg) != CLI_OK) {
+          return CLI_USAGE;
+        }
+        break;
+      case 'h':
+        return cli_help(&cli_info);
+      default:
+        return cli_unknown_option(&cli_info, argv[optind - 1]);
+    }
+  }
+  if (optind < argc) {
+    return cli_usage(&cli_info, "unexpected argument '%s'", argv[optind]);
+  }
+  nd4c_machine_info machine = {.struct_size = sizeof machine};
+  nd4c_status status = nd4c_backend_probe(probe);
+  if (status == ND4C_OK) {
+    status = nd4c_machine_get_info(&machine);
+  }
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_info, status);
+  }
+  nd4c_device *device = NULL;
+  warnings found = {0};
+  look_for_warnings(&machine, probe, &found);
+  const bool known = probe || !choosing_opens_more();
+  const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
+  return json ? print_json(&machine, &found, probe, picked, device)
+              : print_text(&machine, &found, probe, picked, device);
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .summary = "show the machine, the backends with verdict and reason, engines, devices, memory",
+    .help =
+        "usage: nd4c info [--probe] [--json] [-D PROPERTY=VALUE]...\n\n"
+        "  --probe  open and check every backend and engine; without it only files are looked for\n"
+        "  --json   one object\n"
+        "  -D       set a property first\n\n"
+        "examples:\n"
+        "  nd4c info\n"
+        "  nd4c info --probe\n"
+        "  nd4c info -D backend.type=cuda\n",
+    .run = run,
+};

@@ -1,0 +1,51 @@
+/* The program `nd4c`: one command each for looking at the machine, the ops and the configuration, for running models
+ * and for quick measurements. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const cli_command *const commands[] = {&cli_info, &cli_ops, &cli_run, &cli_bench, &cli_config};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void overview(FILE *to) {
+  (void)fprintf(to, "usage: nd4c COMMAND [OPTIONS]\n\n");
+  for (int i = 0; i < COMMANDS; i++) {
+    (void)fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+  }
+  (void)fprintf(to,
+                "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version.\n"
+                "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not supported.\n");
+}
+
+static const cli_command *find(const char *name) {
+  for (int i = 0; i < COMMANDS; i++) {
+    if (strcmp(name, commands[i]->name) == 0) {
+      return commands[i];
+    }
+  }
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    overview(stderr);
+    return CLI_USAGE;
+  }
+  const char *first = argv[1];
+  if (strcmp(first, "--version") == 0) {
+    return printf("nd4c %s (%s)\n", nd4c_version(), nd4c_build_info()) < 0 ? CLI_FAILURE : CLI_OK;
+  }
+  const bool help = strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0;
+  if (help && argc == 2) {
+    overview(stdout);
+    return CLI_OK;
+  }
+  const cli_command *command = find(help ? argv[2] : first);
+  if (command == NULL) {
+    (void)fprintf(stderr, "nd4c: there is no command '%s'\n", help ? argv[2] : first);
+    overview(stderr);
+    return CLI_USAGE;
+  }
+  return help ? cli_help(command) : command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,237 @@
+/* nd4c ops: the ops of this build, from their schemas. */
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* A pattern with *, ? or [ is a glob over the name; any other is looked for in name, category and meaning. */
+static bool matches(const nd4c_op_info *op, const char *pattern) {
+  if (pattern == NULL) {
+    return true;
+  }
+  if (strpbrk(pattern, "*?[") != NULL) {
+    return fnmatch(pattern, op->name, 0) == 0;
+  }
+  return strstr(op->name, pattern) != NULL || strcmp(op->category_name, pattern) == 0 ||
+         strstr(op->doc, pattern) != NULL;
+}
+
+static const char *kind_text(nd4c_attr_kind kind) {
+  switch (kind) {
+    case ND4C_ATTR_INT:
+      return "int";
+    case ND4C_ATTR_BOOL:
+      return "bool";
+    case ND4C_ATTR_FLOAT:
+      return "float";
+    case ND4C_ATTR_INTS:
+      return "ints";
+    case ND4C_ATTR_FLOATS:
+      return "floats";
+    case ND4C_ATTR_STRING:
+      return "string";
+    case ND4C_ATTR_STRINGS:
+      return "strings";
+    case ND4C_ATTR_DTYPE:
+      return "dtype";
+    case ND4C_ATTR_ARRAY:
+      return "array";
+    case ND4C_ATTR_GRAPH:
+      return "graph";
+    case ND4C_ATTR_UNSET:
+      break;
+  }
+  return "?";
+}
+
+static const char *preset_text(const nd4c_attr_value *preset, char *buffer, size_t size) {
+  switch (preset->kind) {
+    case ND4C_ATTR_INT:
+      (void)snprintf(buffer, size, "%" PRId64, preset->as.i);
+      break;
+    case ND4C_ATTR_BOOL:
+      (void)snprintf(buffer, size, "%s", preset->as.i != 0 ? "true" : "false");
+      break;
+    case ND4C_ATTR_FLOAT:
+      (void)snprintf(buffer, size, "%g", preset->as.f);
+      break;
+    case ND4C_ATTR_DTYPE:
+      (void)snprintf(buffer, size, "%s", preset->as.i != 0 ? nd4c_dtype_name((nd4c_dtype)preset->as.i) : "required");
+      break;
+    default:
+      (void)snprintf(buffer, size, "none");
+      break;
+  }
+  return buffer;
+}
+
+/* Appends as far as there is room: the longest signature is far shorter than the buffers here. */
+static void append(char *buffer, size_t size, const char *before, const char *text, const char *after) {
+  const size_t used = strlen(buffer);
+  (void)snprintf(buffer + used, size - used, "%s%s%s", before, text, after);
+}
+
+/* "conv(x, w, bias?, addend?; strides=none, ...)" */
+static const char *signature(const nd4c_op_info *op, char *buffer, size_t size) {
+  char preset[64];
+  buffer[0] = '\0';
+  append(buffer, size, op->name, "(", "");
+  for (int32_t i = 0; i < op->input_count; i++) {
+    const nd4c_op_input *input = &op->inputs[i];
+    append(buffer, size, i > 0 ? ", " : "", input->name, input->variadic ? "..." : input->optional ? "?" : "");
+  }
+  for (int32_t i = 0; i < op->attr_count; i++) {
+    append(buffer, size, i > 0 ? ", " : "; ", op->attrs[i].name, "=");
+    append(buffer, size, "", preset_text(&op->attrs[i].preset, preset, sizeof preset), "");
+  }
+  append(buffer, size, "", ")", "");
+  return buffer;
+}
+
+/* Names of the dtypes that the whole table has and the set names; "all" if it names all that are not strings. */
+static const char *dtypes_text(nd4c_dtype_set set, char *buffer, size_t size) {
+  buffer[0] = '\0';
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    if ((set & ND4C_DTYPE_BIT(dtype)) != 0) {
+      append(buffer, size, buffer[0] != '\0' ? ", " : "", nd4c_dtype_name(dtype), "");
+    }
+  }
+  return buffer;
+}
+
+static int print_markdown(const char *pattern) {
+  char text[1024];
+  const char *category = "";
+  (void)printf(
+      "# Ops\n\n"
+      "Made by `nd4c ops --markdown` from `include/nd4c/op_table.h`; a test keeps it current.\n\n"
+      "An input marked `?` may be left out, one marked `...` takes the rest of the inputs. Attributes stand after the\n"
+      "semicolon with their defaults. `nd4c_<name>` is the C function, its parameters in this order.\n");
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    const nd4c_op_info *op = nd4c_op_at(i);
+    if (!matches(op, pattern)) {
+      continue;
+    }
+    if (strcmp(category, op->category_name) != 0) {
+      category = op->category_name;
+      (void)printf(
+          "\n## %s\n\n| op | number | version | meaning | dtypes of the first input |\n|---|---|---|---|---|\n",
+          category);
+    }
+    (void)printf("| `%s` | %" PRIu32 " | %" PRIu32 " | ", signature(op, text, sizeof text), op->op, op->version);
+    for (const char *c = op->doc; *c != '\0'; c++) { /* a bar would end the cell */
+      (void)printf(*c == '|' ? "\\%c" : "%c", *c);
+    }
+    (void)printf(" | %s |\n", dtypes_text(op->dtypes, text, sizeof text));
+  }
+  return cli_finish(&cli_ops);
+}
+
+static cJSON *op_json(const nd4c_op_info *op) {
+  char text[64];
+  cJSON *object = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(object, "name", op->name);
+  (void)cJSON_AddNumberToObject(object, "number", op->op);
+  (void)cJSON_AddNumberToObject(object, "version", op->version);
+  (void)cJSON_AddStringToObject(object, "category", op->category_name);
+  (void)cJSON_AddStringToObject(object, "meaning", op->doc);
+  cJSON *inputs = cJSON_AddArrayToObject(object, "inputs");
+  for (int32_t i = 0; i < op->input_count; i++) {
+    cJSON *input = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(input, "name", op->inputs[i].name);
+    (void)cJSON_AddBoolToObject(input, "optional", op->inputs[i].optional);
+    (void)cJSON_AddBoolToObject(input, "variadic", op->inputs[i].variadic);
+    (void)cJSON_AddItemToArray(inputs, input);
+  }
+  cJSON *attrs = cJSON_AddArrayToObject(object, "attributes");
+  for (int32_t i = 0; i < op->attr_count; i++) {
+    cJSON *attr = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(attr, "name", op->attrs[i].name);
+    (void)cJSON_AddStringToObject(attr, "kind", kind_text(op->attrs[i].preset.kind));
+    (void)cJSON_AddStringToObject(attr, "default", preset_text(&op->attrs[i].preset, text, sizeof text));
+    (void)cJSON_AddItemToArray(attrs, attr);
+  }
+  cJSON *dtypes = cJSON_AddArrayToObject(object, "dtypes");
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    if ((op->dtypes & ND4C_DTYPE_BIT(dtype)) != 0) {
+      (void)cJSON_AddItemToArray(dtypes, cJSON_CreateString(nd4c_dtype_name(dtype)));
+    }
+  }
+  (void)cJSON_AddNumberToObject(object, "outputs", op->output_count);
+  return object;
+}
+
+static int print_json(const char *pattern) {
+  cJSON *array = cJSON_CreateArray();
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    if (matches(nd4c_op_at(i), pattern)) {
+      (void)cJSON_AddItemToArray(array, op_json(nd4c_op_at(i)));
+    }
+  }
+  return cli_print_json(&cli_ops, array, false);
+}
+
+static int print_text(const char *pattern) {
+  char text[1024];
+  int shown = 0;
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    const nd4c_op_info *op = nd4c_op_at(i);
+    if (matches(op, pattern)) {
+      (void)printf("%s\n    %s\n", signature(op, text, sizeof text), op->doc);
+      shown++;
+    }
+  }
+  if (shown == 0) {
+    return cli_fail(&cli_ops, "no op matches '%s' (nd4c ops lists all %" PRId32 ")", pattern, nd4c_op_count());
+  }
+  return cli_finish(&cli_ops);
+}
+
+static int run(int argc, char **argv) {
+  static const struct option options[] = {{"markdown", no_argument, NULL, 'm'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  bool markdown = false, json = false;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+    switch (option) {
+      case 'm':
+        markdown = true;
+        break;
+      case 'j':
+        json = true;
+        break;
+      case 'h':
+        return cli_help(&cli_ops);
+      default:
+        return cli_unknown_option(&cli_ops, argv[optind - 1]);
+    }
+  }
+  if (argc - optind > 1) {
+    return cli_usage(&cli_ops, "one pattern at most, '%s' is another", argv[optind + 1]);
+  }
+  if (markdown && json) {
+    return cli_usage(&cli_ops, "--markdown and --json exclude each other");
+  }
+  const char *pattern = optind < argc ? argv[optind] : NULL;
+  return markdown ? print_markdown(pattern) : json ? print_json(pattern) : print_text(pattern);
+}
+
+const cli_command cli_ops = {
+    .name = "ops",
+    .summary = "list the ops of this build with their inputs, attributes and meaning",
+    .help =
+        "usage: nd4c ops [--json | --markdown] [PATTERN]\n\n"
+        "  PATTERN     a glob over names (*pool), a category (REDUCTION), or a part of a name or meaning\n"
+        "  --json      an array of objects\n"
+        "  --markdown  docs/ops.md\n\n"
+        "examples:\n"
+        "  nd4c ops\n"
+        "  nd4c ops '*pool'\n"
+        "  nd4c ops REDUCTION --json\n",
+    .run = run,
+};

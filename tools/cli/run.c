@@ -1,0 +1,315 @@
+/* nd4c run: a model on inputs from files or at random; outputs into files; times. */
+#include "run.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* -- progress -------------------------------------------------------------------------------------------------- */
+
+/* On a terminal a line that is rewritten; elsewhere a line every two seconds, the first after two. Short work is
+ * silent. */
+typedef struct progress {
+  double begun, told;
+  bool terminal, shown;
+} progress;
+
+static void show_progress(void *user, const char *what, int64_t done, int64_t total) {
+  progress *p = user;
+  const double now = cli_seconds();
+  if (now - p->told < (p->terminal && now - p->begun > 0.5 ? 0.1 : 2.0)) {
+    return;
+  }
+  p->told = now;
+  p->shown = true;
+  (void)fprintf(stderr, p->terminal ? "\r%s: %" PRId64 " of %" PRId64 " \033[K" : "%s: %" PRId64 " of %" PRId64 "\n",
+                what, done, total);
+}
+
+static void end_progress(const progress *p) {
+  if (p->terminal && p->shown) {
+    (void)fprintf(stderr, "\r\033[K");
+  }
+}
+
+/* -- running --------------------------------------------------------------------------------------------------- */
+
+typedef struct session {
+  nd4c_model *model;
+  int32_t input_count, output_count;
+  nd4c_array **inputs, **outputs;
+  const char **names;
+  double *times;
+} session;
+
+static void release_all(nd4c_array **arrays, int32_t count) {
+  for (int32_t i = 0; arrays != NULL && i < count; i++) {
+    nd4c_array_release(arrays[i]);
+    arrays[i] = NULL;
+  }
+}
+
+static void close_session(session *s) {
+  release_all(s->inputs, s->input_count);
+  release_all(s->outputs, s->output_count);
+  free(s->inputs);
+  free(s->outputs);
+  free(s->names);
+  free(s->times);
+  nd4c_model_close(s->model);
+}
+
+static int open_session(const run_options *options, session *s) {
+  const nd4c_model_options model_options = {.struct_size = sizeof model_options,
+                                            .all_intermediates = options->all_intermediates,
+                                            .no_optimization = options->plain};
+  const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_run, status);
+  }
+  s->input_count = nd4c_model_input_count(s->model);
+  s->output_count = nd4c_model_output_count(s->model);
+  s->inputs = calloc((size_t)s->input_count + 1, sizeof *s->inputs);
+  s->outputs = calloc((size_t)s->output_count + 1, sizeof *s->outputs);
+  s->names = calloc((size_t)s->input_count + 1, sizeof *s->names);
+  s->times = calloc((size_t)options->repeat, sizeof *s->times);
+  if (s->inputs == NULL || s->outputs == NULL || s->names == NULL || s->times == NULL) {
+    return cli_fail(&cli_run, "no memory for %" PRId64 " runs", options->repeat);
+  }
+  for (int32_t i = 0; i < s->input_count; i++) {
+    nd4c_model_value value = {.struct_size = sizeof value};
+    if (nd4c_model_input(s->model, i, &value) != ND4C_OK) {
+      return cli_fail_status(&cli_run, nd4c_error_code());
+    }
+    s->names[i] = value.name;
+  }
+  return run_make_inputs(options, s->model, s->inputs);
+}
+
+static nd4c_status run_once(session *s) {
+  const nd4c_status status = nd4c_model_run(s->model, NULL, s->names, (const nd4c_array *const *)s->inputs,
+                                            s->input_count, s->outputs, s->output_count);
+  return status != ND4C_OK ? status : nd4c_context_synchronize(nd4c_context_current());
+}
+
+/* The first run makes the plan and is not timed when there are more. */
+static int run_all(const run_options *options, session *s) {
+  progress shown = {.begun = cli_seconds(), .told = cli_seconds(), .terminal = isatty(STDERR_FILENO) != 0};
+  nd4c_model_set_progress(s->model, show_progress, &shown);
+  const double begin = cli_seconds();
+  nd4c_status status = run_once(s);
+  s->times[0] = cli_seconds() - begin;
+  for (int64_t i = 0; status == ND4C_OK && options->repeat > 1 && i < options->repeat; i++) {
+    const double start = cli_seconds();
+    status = run_once(s);
+    s->times[i] = cli_seconds() - start;
+    show_progress(&shown, "repeating", i + 1, options->repeat);
+  }
+  end_progress(&shown);
+  nd4c_model_set_progress(s->model, NULL, NULL);
+  return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+}
+
+/* -- telling --------------------------------------------------------------------------------------------------- */
+
+static int tell(const run_options *options, session *s) {
+  cJSON *root = options->json ? cJSON_CreateObject() : NULL;
+  cJSON *list = options->json ? cJSON_AddArrayToObject(root, "outputs") : NULL;
+  int result = run_write_outputs(options, s->model, s->outputs, list);
+  const double median = cli_median(s->times, (int)options->repeat); /* sorts: the least stands first */
+  char *report = NULL;
+  if (result == CLI_OK && options->report && nd4c_model_report(s->model, &report) != ND4C_OK) {
+    result = cli_fail_status(&cli_run, nd4c_error_code());
+  }
+  if (result != CLI_OK) {
+    cJSON_Delete(root);
+  } else if (options->json) {
+    (void)cJSON_AddStringToObject(root, "model", options->model);
+    (void)cJSON_AddNumberToObject(root, "repeat", (double)options->repeat);
+    (void)cJSON_AddNumberToObject(root, "min_seconds", s->times[0]);
+    (void)cJSON_AddNumberToObject(root, "median_seconds", median);
+    if (report != NULL) {
+      (void)cJSON_AddStringToObject(root, "report", report);
+    }
+    result = cli_print_json(&cli_run, root, false);
+  } else {
+    (void)printf(options->repeat > 1 ? "time: min %.3f ms, median %.3f ms of %" PRId64 " runs\n"
+                                     : "time: %.3f ms, the first run, planning included\n",
+                 1e3 * s->times[0], 1e3 * median, options->repeat);
+    (void)fputs(report != NULL ? report : "", stdout);
+    result = cli_finish(&cli_run);
+  }
+  nd4c_free(report);
+  return result;
+}
+
+/* -- command line ---------------------------------------------------------------------------------------------- */
+
+static int add_named(run_named *list, int *count, const char *text, const char *option) {
+  const char *equals = strchr(text, '=');
+  if (equals == NULL || equals == text) {
+    return cli_usage(&cli_run, "%s %s: NAME=... was expected", option, text);
+  }
+  if (*count == RUN_NAMED) {
+    return cli_usage(&cli_run, "%s: more than %d", option, RUN_NAMED);
+  }
+  char *name = calloc((size_t)(equals - text) + 1, 1);
+  if (name == NULL) {
+    return cli_fail(&cli_run, "no memory");
+  }
+  memcpy(name, text, (size_t)(equals - text));
+  list[(*count)++] = (run_named){.name = name, .text = equals + 1};
+  return CLI_OK;
+}
+
+static int parse_number(const char *option, const char *text, int64_t low, int64_t high, int64_t *value) {
+  char *end = NULL;
+  errno = 0;
+  const long long number = strtoll(text, &end, 10);
+  if (end == text || *end != '\0' || errno != 0 || number < low || number > high) {
+    return cli_usage(&cli_run, "%s %s: a number from %" PRId64 " to %" PRId64 " was expected", option, text, low, high);
+  }
+  *value = number;
+  return CLI_OK;
+}
+
+static int parse_format(const char *text, bool *tensors) {
+  if (strcmp(text, "npy") != 0 && strcmp(text, "pb") != 0) {
+    return cli_usage(&cli_run, "--format %s: npy or pb was expected", text);
+  }
+  *tensors = strcmp(text, "pb") == 0;
+  return CLI_OK;
+}
+
+enum { OPT_FORMAT = 256, OPT_SHAPE, OPT_RANDOM, OPT_SEED, OPT_ALL, OPT_REPEAT, OPT_REPORT, OPT_JSON, OPT_PLAIN };
+
+static int apply_option(run_options *o, int option, char *argument) {
+  int64_t seed = 0;
+  int result = CLI_OK;
+  switch (option) {
+    case 'i':
+      return add_named(o->inputs, &o->input_count, argument, "--input");
+    case OPT_SHAPE:
+      return add_named(o->shapes, &o->shape_count, argument, "--shape");
+    case 'o':
+      o->output = argument;
+      return CLI_OK;
+    case OPT_FORMAT:
+      return parse_format(argument, &o->tensors);
+    case OPT_RANDOM:
+      o->random = true;
+      return CLI_OK;
+    case OPT_SEED:
+      result = parse_number("--seed", argument, 0, INT64_MAX, &seed);
+      o->seed = (uint64_t)seed;
+      return result;
+    case OPT_ALL:
+      o->all_intermediates = true;
+      return CLI_OK;
+    case OPT_PLAIN:
+      o->plain = true;
+      return CLI_OK;
+    case OPT_REPEAT:
+      return parse_number("--repeat", argument, 1, 10000000, &o->repeat);
+    case OPT_REPORT:
+      o->report = true;
+      return CLI_OK;
+    case OPT_JSON:
+      o->json = true;
+      return CLI_OK;
+    case 'D':
+      return cli_set_property(&cli_run, argument);
+    default:
+      return CLI_USAGE;
+  }
+}
+
+static int parse(int argc, char **argv, run_options *o, bool *help) {
+  static const struct option options[] = {{"input", required_argument, NULL, 'i'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"format", required_argument, NULL, OPT_FORMAT},
+                                          {"shape", required_argument, NULL, OPT_SHAPE},
+                                          {"random-inputs", no_argument, NULL, OPT_RANDOM},
+                                          {"seed", required_argument, NULL, OPT_SEED},
+                                          {"all-intermediates", no_argument, NULL, OPT_ALL},
+                                          {"no-optimization", no_argument, NULL, OPT_PLAIN},
+                                          {"repeat", required_argument, NULL, OPT_REPEAT},
+                                          {"report", no_argument, NULL, OPT_REPORT},
+                                          {"json", no_argument, NULL, OPT_JSON},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "i:o:D:h", options, NULL)) != -1;) {
+    *help = option == 'h';
+    if (option == '?') {
+      return cli_unknown_option(&cli_run, argv[optind - 1]);
+    }
+    const int result = *help ? CLI_OK : apply_option(o, option, optarg);
+    if (*help || result != CLI_OK) {
+      return result;
+    }
+  }
+  if (optind + 1 != argc) {
+    return optind == argc ? cli_usage(&cli_run, "no model was given")
+                          : cli_usage(&cli_run, "one model at a time, '%s' is another", argv[optind + 1]);
+  }
+  o->model = argv[optind];
+  return CLI_OK;
+}
+
+static void free_options(run_options *o) {
+  for (int i = 0; i < o->input_count; i++) {
+    free(o->inputs[i].name);
+  }
+  for (int i = 0; i < o->shape_count; i++) {
+    free(o->shapes[i].name);
+  }
+}
+
+static int run(int argc, char **argv) {
+  run_options options = {.repeat = 1};
+  session s = {0};
+  bool help = false;
+  int result = parse(argc, argv, &options, &help);
+  if (result == CLI_OK && help) {
+    result = cli_help(&cli_run);
+  } else if (result == CLI_OK) {
+    result = open_session(&options, &s);
+    result = result == CLI_OK ? run_all(&options, &s) : result;
+    result = result == CLI_OK ? tell(&options, &s) : result;
+  }
+  close_session(&s);
+  free_options(&options);
+  return result;
+}
+
+const cli_command cli_run = {
+    .name = "run",
+    .summary = "run a model on inputs from files or at random, write its outputs, time it",
+    .help =
+        "usage: nd4c run MODEL [--input NAME=FILE]... [--output DIR] [OPTIONS]\n\n"
+        "  -i, --input NAME=FILE  an input: .npy, or .pb for a serialized ONNX TensorProto\n"
+        "  -o, --output DIR       write each output to DIR/NAME.npy (what is no file name character becomes _)\n"
+        "  --format npy|pb        format of the outputs; default npy\n"
+        "  --random-inputs        make the inputs that are not given: floating ones standard normal, integers and\n"
+        "                         booleans 0 or 1, equal for equal seeds, names and shapes on every machine\n"
+        "  --seed N               of --random-inputs; default 0\n"
+        "  --shape NAME=2,3       shape of a random input; without it what the model leaves free is 1\n"
+        "  --all-intermediates    every named value is an output, too\n"
+        "  --no-optimization      run the nodes as they stand in the file\n"
+        "  --repeat N             run once, then N times, and tell the least and the median time\n"
+        "  --report               print the plan: passes, each step with its kernel, what was not applied as "
+        "requested\n"
+        "  --json                 print one object\n"
+        "  -D PROPERTY=VALUE      set a property first (nd4c config lists them)\n\n"
+        "examples:\n"
+        "  nd4c run model.onnx --input image=image.npy --output out\n"
+        "  nd4c run model.onnx --random-inputs --seed 1 --shape image=8,3,224,224 --repeat 20\n"
+        "  nd4c run model.onnx -i x=test_data_set_0/input_0.pb -o out --format pb\n"
+        "  nd4c run model.onnx --random-inputs --report -D SD_KERNEL_FORCE_ENGINE=reference\n",
+    .run = run,
+};

@@ -1,0 +1,33 @@
+/* The parts of `nd4c run`. */
+#ifndef ND4C_CLI_RUN_H
+#define ND4C_CLI_RUN_H
+
+#include "cli.h"
+
+enum { RUN_NAMED = 256 };
+
+/* One NAME=TEXT of the command line; `name` is allocated, `text` points into argv. */
+typedef struct run_named {
+  char *name;
+  const char *text;
+} run_named;
+
+typedef struct run_options {
+  const char *model;
+  const char *output;
+  bool tensors; /* --format pb */
+  bool random, all_intermediates, report, json, plain;
+  uint64_t seed;
+  int64_t repeat;
+  int input_count, shape_count;
+  run_named inputs[RUN_NAMED], shapes[RUN_NAMED];
+} run_options;
+
+/* Fills arrays[0 .. nd4c_model_input_count - 1], from files or at random; what was made before a failure stands in the
+ * array, too. Returns an exit code. */
+int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_array **arrays);
+
+/* Writes each output into its file; `files` (may be NULL) receives a JSON string for each. Returns an exit code. */
+int run_write_outputs(const run_options *options, const nd4c_model *model, nd4c_array *const *outputs, cJSON *list);
+
+#endif

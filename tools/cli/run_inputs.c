@@ -1,0 +1,208 @@
+/* Inputs of `nd4c run`: read from files, or made at random from a seed. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+/* -- random numbers: splitmix64, the same on every machine ----------------------------------------------------- */
+
+static uint64_t next_bits(uint64_t *state) {
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+/* Uniform in (0, 1]. */
+static double next_unit(uint64_t *state) {
+  return ((double)(next_bits(state) >> 11) + 1) * 0x1p-53;
+}
+
+/* Standard normal, by Box and Muller's transform. */
+static float next_normal(uint64_t *state) {
+  const double radius = sqrt(-2 * log(next_unit(state)));
+  return (float)(radius * cos(6.283185307179586 * next_unit(state)));
+}
+
+/* Each input has its own sequence, so that adding one does not change the others. */
+static uint64_t seed_of(uint64_t seed, const char *name) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char *c = name; *c != '\0'; c++) {
+    hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  }
+  return hash ^ (seed * UINT64_C(0xd6e8feb86659fd93));
+}
+
+static nd4c_status random_floats(nd4c_array *array, uint64_t *state) {
+  void *data = NULL;
+  nd4c_status status = nd4c_array_data_mutable(array, &data);
+  for (int64_t i = 0; status == ND4C_OK && i < nd4c_array_size(array); i++) {
+    ((float *)data)[i] = next_normal(state);
+  }
+  return status;
+}
+
+static nd4c_status random_bits(nd4c_array *array, uint64_t *state) {
+  void *data = NULL;
+  nd4c_status status = nd4c_array_data_mutable(array, &data);
+  for (int64_t i = 0; status == ND4C_OK && i < nd4c_array_size(array); i++) {
+    ((uint8_t *)data)[i] = (uint8_t)(next_bits(state) >> 63);
+  }
+  return status;
+}
+
+/* Floating dtypes: standard normal. Integers and booleans: 0 or 1, which is fit for masks, segments and token numbers.
+ */
+static nd4c_status make_random(const nd4c_model_value *value, const int64_t *shape, uint64_t seed, nd4c_array **out) {
+  nd4c_device *host = NULL;
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(value->dtype);
+  const bool floating = info != NULL && (info->kind == ND4C_KIND_FLOAT || info->kind == ND4C_KIND_COMPLEX);
+  const nd4c_dtype made = floating ? ND4C_FLOAT32 : ND4C_UINT8;
+  uint64_t state = seed_of(seed, value->name);
+  nd4c_array *array = NULL;
+  nd4c_status status = nd4c_device_find("cpu:0", &host);
+  if (status == ND4C_OK) {
+    status = nd4c_array_empty(made, value->rank, shape, host, &array);
+  }
+  if (status == ND4C_OK) {
+    status = floating ? random_floats(array, &state) : random_bits(array, &state);
+  }
+  if (status == ND4C_OK && made == value->dtype) {
+    *out = array;
+    return ND4C_OK;
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_cast(array, value->dtype, out);
+  }
+  nd4c_array_release(array);
+  return status;
+}
+
+/* -- shapes ---------------------------------------------------------------------------------------------------- */
+
+static const char *find_named(const run_named *list, int count, const char *name) {
+  for (int i = 0; i < count; i++) {
+    if (strcmp(list[i].name, name) == 0) {
+      return list[i].text;
+    }
+  }
+  return NULL;
+}
+
+/* "2,3" into extents; -1 if it is not a list of numbers. */
+static int32_t parse_shape(const char *text, int64_t *shape) {
+  int32_t rank = 0;
+  while (*text != '\0') {
+    char *end = NULL;
+    errno = 0;
+    const long long extent = strtoll(text, &end, 10);
+    if (end == text || errno != 0 || extent < 0 || rank == ND4C_MAX_RANK || (*end != ',' && *end != '\0')) {
+      return -1;
+    }
+    shape[rank++] = extent;
+    text = *end == ',' ? end + 1 : end;
+  }
+  return rank;
+}
+
+/* The shape of a random input: from --shape, else the model's with 1 for what is free. */
+static int random_shape(const run_options *options, const nd4c_model_value *value, int64_t *shape, int32_t *rank) {
+  char text[512];
+  const char *given = find_named(options->shapes, options->shape_count, value->name);
+  if (given != NULL) {
+    *rank = parse_shape(given, shape);
+    return *rank >= 0
+               ? CLI_OK
+               : cli_usage(&cli_run, "--shape %s=%s: extents separated by commas were expected", value->name, given);
+  }
+  if (value->rank < 0) {
+    return cli_usage(&cli_run, "input '%s' may have any rank: give --shape %s=...", value->name, value->name);
+  }
+  bool assumed = false;
+  *rank = value->rank;
+  for (int32_t axis = 0; axis < value->rank; axis++) {
+    assumed = assumed || value->shape[axis] < 0;
+    shape[axis] = value->shape[axis] < 0 ? 1 : value->shape[axis];
+  }
+  if (assumed) {
+    (void)fprintf(stderr, "note: input '%s' is %s in the model: 1 is taken for what is free (--shape %s=... sets it)\n",
+                  value->name, cli_shape_text(value->rank, value->shape, value->symbols, text, sizeof text),
+                  value->name);
+  }
+  return CLI_OK;
+}
+
+/* -- files ----------------------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t length = strlen(text), end_length = strlen(end);
+  return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static nd4c_status read_file(const char *path, nd4c_array **array) {
+  return ends_with(path, ".pb") ? nd4c_tensor_read(path, array, NULL) : nd4c_npy_read(path, array);
+}
+
+static int make_input(const run_options *options, const nd4c_model_value *value, nd4c_array **array) {
+  char text[512];
+  const char *path = find_named(options->inputs, options->input_count, value->name);
+  if (path != NULL) {
+    const nd4c_status status = read_file(path, array);
+    return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+  }
+  if (!options->random) {
+    return cli_usage(&cli_run, "input '%s', %s %s, is not given: --input %s=FILE, or --random-inputs", value->name,
+                     nd4c_dtype_name(value->dtype),
+                     cli_shape_text(value->rank, value->shape, value->symbols, text, sizeof text), value->name);
+  }
+  int64_t shape[ND4C_MAX_RANK];
+  nd4c_model_value shaped = *value;
+  const int result = random_shape(options, value, shape, &shaped.rank);
+  if (result != CLI_OK) {
+    return result;
+  }
+  const nd4c_status status = make_random(&shaped, shape, options->seed, array);
+  return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+}
+
+/* A name that no input has is a mistake, told with the names there are. */
+static int check_names(const nd4c_model *model, const run_named *list, int count, const char *option) {
+  for (int i = 0; i < count; i++) {
+    char names[1024] = "";
+    bool known = false;
+    for (int32_t m = 0; m < nd4c_model_input_count(model) && !known; m++) {
+      nd4c_model_value value = {.struct_size = sizeof value};
+      if (nd4c_model_input(model, m, &value) != ND4C_OK) {
+        return cli_fail_status(&cli_run, nd4c_error_code());
+      }
+      known = strcmp(value.name, list[i].name) == 0;
+      const size_t used = strlen(names);
+      (void)snprintf(names + used, sizeof names - used, "%s'%s'", m > 0 ? ", " : "", value.name);
+    }
+    if (!known) {
+      return cli_usage(&cli_run, "%s %s=%s: the model has no such input, only %s", option, list[i].name, list[i].text,
+                       names);
+    }
+    if (find_named(list, i, list[i].name) != NULL) {
+      return cli_usage(&cli_run, "%s %s is given twice", option, list[i].name);
+    }
+  }
+  return CLI_OK;
+}
+
+int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_array **arrays) {
+  int result = check_names(model, options->inputs, options->input_count, "--input");
+  if (result == CLI_OK) {
+    result = check_names(model, options->shapes, options->shape_count, "--shape");
+  }
+  for (int32_t i = 0; result == CLI_OK && i < nd4c_model_input_count(model); i++) {
+    nd4c_model_value value = {.struct_size = sizeof value};
+    const nd4c_status status = nd4c_model_input(model, i, &value);
+    result = status == ND4C_OK ? make_input(options, &value, &arrays[i]) : cli_fail_status(&cli_run, status);
+  }
+  return result;
+}
