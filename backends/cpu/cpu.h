@@ -37,6 +37,9 @@ ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
 #define ND4C_CPU_NUMBERS (ND4C_CPU_REALS | ND4C_CPU_COMPLEXES)
 #define ND4C_CPU_ALL (ND4C_CPU_BOOLS | ND4C_CPU_NUMBERS)
 
+/* Who is asked first. */
+enum { ND4C_CPU_PRIORITY_SIMD = 10, ND4C_CPU_PRIORITY_OPENBLAS = 20, ND4C_CPU_PRIORITY_ONEDNN = 30 };
+
 /* A kernel of the reference: X(op, dtypes, run) in a family's list. */
 #define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, run_function)                         \
   static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \

@@ -7,13 +7,14 @@
   X(reference_elementwise)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \
-  X(linalg)                  \
-  X(nn)
+  X(reference_linalg)        \
+  X(reference_nn)            \
+  X(onednn_conv)
 
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */
 // clang-format off
 #define ND4C_CPU_ENGINES(X) \
-  X(reference)
+  X(onednn) X(reference)
 // clang-format on
 
 #endif

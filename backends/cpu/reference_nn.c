@@ -174,7 +174,7 @@ _Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_AC
                    ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
                "kernels/reference/activation.c");
 
-const nd4c_kernel *const nd4c_cpu_nn_kernels[] = {
+const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {
     &reference_conv,        &reference_max_pool,   &reference_average_pool,
     &reference_batch_norm,  &reference_layer_norm, &reference_softmax,
     &reference_log_softmax, &reference_lrn,        NULL};

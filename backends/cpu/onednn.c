@@ -1,0 +1,160 @@
+/* Engine onednn: the library, opened on first use. */
+#include "backends/cpu/onednn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const library_names[] = {"libdnnl.so.3"};
+enum { NAME_COUNT = sizeof library_names / sizeof *library_names };
+
+#define WITHOUT "left out of this build (ND4C_ONEDNN=OFF)"
+
+/* Published once; whoever loses the race to publish frees its own record (opening twice is harmless: the loader
+ * counts). Freed by engine_close. */
+static _Atomic(nd4c_onednn *) published;
+
+static bool find_symbols(nd4c_onednn *dnn, void *library) {
+#define FIND(result, name, parameters)                                                          \
+  {                                                                                             \
+    void *symbol = nd4c_cpu_host->library_symbol(library, #name);                               \
+    if (symbol == NULL) {                                                                       \
+      snprintf(dnn->text, sizeof dnn->text, "%s lacks the symbol %s", library_names[0], #name); \
+      return false;                                                                             \
+    }                                                                                           \
+    memcpy(&dnn->name, &symbol, sizeof symbol);                                                 \
+  }
+  DNN_SYMBOLS(FIND)
+#undef FIND
+  /* Found through oneDNN's own dependencies: the runtime that it runs on. */
+  void *set = nd4c_cpu_host->library_symbol(library, "omp_set_num_threads");
+  void *get = nd4c_cpu_host->library_symbol(library, "omp_get_max_threads");
+  if (set != NULL && get != NULL) {
+    memcpy(&dnn->omp_set_num_threads, &set, sizeof set);
+    memcpy(&dnn->omp_get_max_threads, &get, sizeof get);
+  }
+  return true;
+}
+
+static void load(nd4c_onednn *dnn) {
+#ifdef ND4C_WITHOUT_ONEDNN
+  snprintf(dnn->text, sizeof dnn->text, WITHOUT);
+  return;
+#endif
+  void *library = NULL;
+  if (nd4c_cpu_host->library_open(library_names[0], &library) != ND4C_OK) {
+    snprintf(dnn->text, sizeof dnn->text, "%s", nd4c_cpu_host->error_message());
+    return;
+  }
+  if (!find_symbols(dnn, library)) {
+    return;
+  }
+  const dnn_version *version = dnn->dnnl_version();
+  if (version->major != 3) {
+    snprintf(dnn->text, sizeof dnn->text, "%s is oneDNN %d.%d.%d; expected 3.x", library_names[0], version->major,
+             version->minor, version->patch);
+    return;
+  }
+  int status = dnn->dnnl_engine_create(&dnn->engine, DNN_ENGINE_CPU, 0);
+  if (status != DNN_SUCCESS) {
+    snprintf(dnn->text, sizeof dnn->text, "dnnl_engine_create gave status %d", status);
+    return;
+  }
+  char path[256] = "";
+  nd4c_cpu_host->library_find(library_names[0], path, sizeof path);
+  snprintf(dnn->text, sizeof dnn->text, "oneDNN %d.%d.%d, %s%s", version->major, version->minor, version->patch, path,
+           dnn->omp_set_num_threads != NULL ? "" : "; without OpenMP: its width cannot be set");
+  dnn->ready = true;
+}
+
+static void release(nd4c_onednn *dnn) {
+  if (dnn != NULL) {
+    if (dnn->engine != NULL) {
+      dnn->dnnl_engine_destroy(dnn->engine);
+    }
+    nd4c_cpu_host->free(dnn);
+  }
+}
+
+const nd4c_onednn *nd4c_onednn_get(void) {
+  nd4c_onednn *dnn = atomic_load_explicit(&published, memory_order_acquire);
+  if (dnn != NULL) {
+    return dnn;
+  }
+  dnn = nd4c_cpu_host->allocate(sizeof *dnn);
+  if (dnn == NULL) {
+    return NULL;
+  }
+  load(dnn);
+  nd4c_onednn *first = NULL;
+  if (atomic_compare_exchange_strong(&published, &first, dnn)) {
+    return dnn;
+  }
+  release(dnn);
+  return first;
+}
+
+const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size) {
+  const nd4c_onednn *dnn = nd4c_onednn_get();
+  if (dnn == NULL) {
+    snprintf(reason, reason_size, "no memory for oneDNN's table");
+    return NULL;
+  }
+  if (!dnn->ready) {
+    snprintf(reason, reason_size, "%s", dnn->text);
+    return NULL;
+  }
+  return dnn;
+}
+
+nd4c_status nd4c_onednn_fail(const char *what, int status) {
+  static const char *const names[] = {"success",       "out of memory", "invalid arguments", "unimplemented",
+                                      "iterator ends", "runtime error", "not required"};
+  const char *name = status >= 0 && status < (int)(sizeof names / sizeof *names) ? names[status] : "unknown";
+  return nd4c_cpu_host->fail(status == DNN_OUT_OF_MEMORY ? ND4C_MEMORY : ND4C_DEVICE, "oneDNN: %s gave status %d (%s)",
+                             what, status, name);
+}
+
+int nd4c_onednn_enter(const nd4c_onednn *dnn, int32_t width) {
+  if (dnn->omp_set_num_threads == NULL) {
+    return 0;
+  }
+  int before = dnn->omp_get_max_threads();
+  if (before != width) {
+    dnn->omp_set_num_threads(width > 0 ? width : 1);
+    return before;
+  }
+  return 0;
+}
+
+void nd4c_onednn_leave(const nd4c_onednn *dnn, int before) {
+  if (before > 0) {
+    dnn->omp_set_num_threads(before);
+  }
+}
+
+static bool state(bool verify, char *text, size_t text_size) {
+  const nd4c_onednn *dnn = verify ? nd4c_onednn_get() : atomic_load_explicit(&published, memory_order_acquire);
+  if (dnn != NULL) {
+    snprintf(text, text_size, "%s", dnn->text);
+    return dnn->ready;
+  }
+#ifdef ND4C_WITHOUT_ONEDNN
+  snprintf(text, text_size, WITHOUT);
+  return false;
+#endif
+  char path[256] = "";
+  if (nd4c_cpu_host->library_find(library_names[0], path, sizeof path)) {
+    snprintf(text, text_size, "found %s, not opened", path);
+    return true;
+  }
+  snprintf(text, text_size,
+           "oneDNN 3 is missing: no %s in nd4c.library.path, beside libnd4c or where the system's loader looks",
+           library_names[0]);
+  return false;
+}
+
+static void engine_close(void) {
+  release(atomic_exchange(&published, NULL));
+}
+
+const nd4c_cpu_engine nd4c_cpu_onednn_engine = {.name = "onednn", .state = state, .close = engine_close};

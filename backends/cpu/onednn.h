@@ -1,0 +1,88 @@
+/* What the files of engine onednn share: the loaded library, and steps that run one of its primitives. */
+#ifndef ND4C_BACKENDS_CPU_ONEDNN_H
+#define ND4C_BACKENDS_CPU_ONEDNN_H
+
+#include <stdatomic.h>
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/window.h"
+
+/* The library. Made once, never changed afterwards. */
+typedef struct nd4c_onednn {
+  bool ready;
+  char text[512]; /* version and file, or why it is not ready */
+  dnn_engine engine;
+  /* Of the OpenMP runtime that oneDNN runs on; NULL in a build of oneDNN on another runtime. */
+  void (*omp_set_num_threads)(int);
+  int (*omp_get_max_threads)(void);
+#define DNN_FIELD(result, name, parameters) result(*name) parameters;
+  DNN_SYMBOLS(DNN_FIELD)
+#undef DNN_FIELD
+} nd4c_onednn;
+
+/* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
+const nd4c_onednn *nd4c_onednn_get(void);
+
+/* For usable(): the library, or NULL with the reason written. */
+const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size);
+
+/* Reports a failure of oneDNN's. */
+nd4c_status nd4c_onednn_fail(const char *what, int status);
+
+/* The width of oneDNN's teams while a step is made or run; both must see the same. Restores the thread's setting. */
+int nd4c_onednn_enter(const nd4c_onednn *dnn, int32_t width);
+void nd4c_onednn_leave(const nd4c_onednn *dnn, int before);
+
+/* -- descriptors ---------------------------------------------------------------------------------------------- */
+
+/* oneDNN's number of a dtype, 0 if the engine does not use it. */
+int nd4c_onednn_dtype(nd4c_dtype dtype);
+/* Descriptor of a strided tensor (rank >= 1). oneDNN takes positive strides without overlap: see _strides_fit. */
+int nd4c_onednn_desc(const nd4c_onednn *dnn, dnn_desc *desc, int32_t rank, const int64_t *shape, nd4c_dtype dtype,
+                     const int64_t *strides);
+bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *strides);
+/* Attributes with a user's scratchpad and the post-ops + addend (NULL: none), then activation. */
+int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend, int64_t activation);
+
+/* -- steps ---------------------------------------------------------------------------------------------------- */
+
+/* Operands of a step: up to this many memory objects. */
+enum { ND4C_ONEDNN_MAX_ARGS = 6, ND4C_ONEDNN_SPARE_BINDINGS = 4 };
+
+/* Memory objects and a stream for one running thread. */
+typedef struct nd4c_onednn_binding {
+  dnn_stream stream;
+  dnn_exec_arg args[ND4C_ONEDNN_MAX_ARGS];
+} nd4c_onednn_binding;
+
+/* A primitive with all that running it needs. Usable from several threads: each takes a spare binding or makes one. */
+typedef struct nd4c_onednn_step {
+  dnn_primitive_desc desc;
+  dnn_primitive primitive;
+  int32_t arg_count;
+  int args[ND4C_ONEDNN_MAX_ARGS];
+  dnn_desc descs[ND4C_ONEDNN_MAX_ARGS];
+  int64_t scratchpad_bytes; /* its memory is the last argument if there is any */
+  _Atomic(nd4c_onednn_binding *) spare[ND4C_ONEDNN_SPARE_BINDINGS];
+} nd4c_onednn_step;
+
+/* Adds an argument; takes a copy of the descriptor. */
+int nd4c_onednn_step_add(const nd4c_onednn *dnn, nd4c_onednn_step *step, int arg, const struct dnnl_memory_desc *desc);
+/* Makes the primitive of step->desc and asks for its scratchpad. Call after all step_add. */
+int nd4c_onednn_step_make(const nd4c_onednn *dnn, nd4c_onednn_step *step);
+/* A reorder between two descriptors. */
+int nd4c_onednn_step_reorder(const nd4c_onednn *dnn, nd4c_onednn_step *step, const struct dnnl_memory_desc *from,
+                             const struct dnnl_memory_desc *to);
+void nd4c_onednn_step_free(const nd4c_onednn *dnn, nd4c_onednn_step *step);
+/* Runs on `data`, one pointer for each argument added; scratchpad: scratchpad_bytes of memory. */
+nd4c_status nd4c_onednn_step_run(const nd4c_onednn *dnn, nd4c_onednn_step *step, void *const *data, void *scratchpad);
+
+/* Name of the implementation that oneDNN picked ("brgconv:avx512_core"). */
+const char *nd4c_onednn_step_name(const nd4c_onednn *dnn, const nd4c_onednn_step *step);
+
+static inline int64_t nd4c_onednn_align(int64_t bytes) {
+  return (bytes + 63) & ~(int64_t)63;
+}
+
+#endif
