@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# `nd4c run`: outputs, formats, random inputs, reports, errors.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli_lib.sh"
+model=$digits/digits.onnx
+image=image=$digits/digits_images.npy
+
+expect 0 "$nd4c" run "$model" --input "$image" --output "$work/a"
+says out "^logits  float32 \(360, 10\)  $work/a/logits.npy"
+says out '^time: [0-9.]+ ms'
+silent err
+same "$(head -c 6 "$work/a/logits.npy" | tail -c 5)" NUMPY "magic"
+
+# JSON, the other format, and reading that format back in as an input.
+expect 0 "$nd4c" run "$model" -i "$image" -o "$work/b" --format pb --json --repeat 3
+same "$(value outputs.0.name)" logits "name"
+same "$(value outputs.0.shape)" '[360,10]' "shape"
+same "$(value outputs.0.file)" "$work/b/logits.pb" "file"
+same "$(value repeat)" 3 "repeat"
+value median_seconds >/dev/null
+
+# Equal seeds give equal files, other seeds others; what is free becomes 1 and is said.
+expect 0 "$nd4c" run "$model" --random-inputs --seed 5 -o "$work/c"
+says err "input 'image' is \(batch, 1, 8, 8\).*1 is taken"
+expect 0 "$nd4c" run "$model" --random-inputs --seed 5 --shape image=1,1,8,8 -o "$work/d"
+silent err
+cmp "$work/c/logits.npy" "$work/d/logits.npy"
+expect 0 "$nd4c" run "$model" --random-inputs --seed 6 --shape image=1,1,8,8 -o "$work/e"
+! cmp -s "$work/c/logits.npy" "$work/e/logits.npy"
+expect 0 "$nd4c" run "$model" --random-inputs --shape image=7,1,8,8
+says out '\(7, 10\)'
+
+# Every named value; the report.
+expect 0 "$nd4c" run "$model" -i "$image" -o "$work/f" --all-intermediates
+[ -e "$work/f/pooled.npy" ] && [ -e "$work/f/a1.npy" ] && cmp "$work/a/logits.npy" "$work/f/logits.npy"
+expect 0 "$nd4c" run "$model" --random-inputs --report
+says out 'conv'
+expect 0 "$nd4c" run "$model" --random-inputs --report --json
+value report >/dev/null
+expect 0 "$nd4c" run "$model" --random-inputs -D SD_KERNEL_FORCE_ENGINE=reference --report
+says out 'reference'
+
+# Wrong usage: 2.
+expect 2 "$nd4c" run
+says err 'no model was given'
+expect 2 "$nd4c" run "$model" "$model"
+expect 2 "$nd4c" run "$model"
+says err "input 'image', float32 \(batch, 1, 8, 8\), is not given"
+expect 2 "$nd4c" run "$model" --input picture=x.npy
+says err "no such input, only 'image'"
+expect 2 "$nd4c" run "$model" --input "$image" --input "$image"
+says err 'given twice'
+expect 2 "$nd4c" run "$model" --input image
+says err 'NAME=\.\.\. was expected'
+expect 2 "$nd4c" run "$model" --random-inputs --shape image=1,x
+says err 'extents separated by commas'
+expect 2 "$nd4c" run "$model" --random-inputs --repeat 0
+says err '\-\-repeat 0: a number from 1'
+expect 2 "$nd4c" run "$model" --random-inputs --format txt
+says err 'npy or pb was expected'
+expect 2 "$nd4c" run "$model" --random-inputs -D nosuch=1
+says err 'nosuch'
+expect 2 "$nd4c" run "$model" --input
+says err "option '--input' is unknown or lacks its value"
+
+# Failures: 1, with the library's words; nothing on stdout.
+expect 1 "$nd4c" run "$work/nosuch.onnx"
+says err "nd4c run: .*nosuch.onnx.*No such file"
+silent out
+expect 1 "$nd4c" run "$digits/digits_images.npy" --random-inputs
+says err 'digits_images.npy'
+head -c 20000 "$model" >"$work/cut.onnx"
+expect 1 "$nd4c" run "$work/cut.onnx" --random-inputs
+says err 'cut.onnx'
+expect 1 "$nd4c" run "$model" --input "image=$digits/digits_labels.npy"
+says err "image"
+expect 1 "$nd4c" run "$model" --input "image=$model"
+says err 'digits.onnx'
+expect 1 "$nd4c" run "$model" --random-inputs --shape image=1,1,9
+says err 'image'
+expect 1 "$nd4c" run "$model" -i "$image" -o "$model"
+says err 'digits.onnx: Not a directory|digits.onnx: File exists'
+expect 1 "$nd4c" run "$model" --random-inputs -D backend.type=cuda
+says err 'cuda'
+says err '^hint: nd4c info --probe'
+
+# An op that nobody has: 3. The bytes of a Relu node's type are replaced by another name of the same length.
+LC_ALL=C sed 's/Relu/Rexu/g' "$model" >"$work/unknown.onnx"
+expect 3 "$nd4c" run "$work/unknown.onnx" --random-inputs
+says err 'Rexu'
+says err '^hint: nd4c ops'
+echo "$cases cases"
