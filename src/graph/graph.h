@@ -72,6 +72,9 @@ nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone);
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_graph_check(const nd4c_graph *graph);
 
+/* Gap-free strides of a value in its wished order. */
+void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides);
+
 /* Describes a value as an operand: dtype, shape and size; constants with their flag. strides and data stay NULL. */
 void nd4c_graph_describe(const nd4c_graph *graph, nd4c_value value, nd4c_tensor *tensor);
 

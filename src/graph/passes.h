@@ -6,10 +6,17 @@
 #include "graph/rewrite.h"
 
 /* X(name, doc line): src/graph/passes/<name>.c defines nd4c_pass_<name>. */
-#define ND4C_PASS_TABLE(X)                                                                         \
-  X(dead, "removes nodes that no output needs")                                                    \
-  X(identity, "removes nodes that give their input back: copies, reshapes to the same shape, ...") \
-  X(fold_constants, "computes small nodes of constants alone")
+#define ND4C_PASS_TABLE(X)                                                         \
+  X(dead, "removes nodes that no output needs")                                    \
+  X(identity, "removes nodes that give their input back")                          \
+  X(fold_constants, "computes small nodes of constants alone")                     \
+  X(gelu, "recognises gelu in erf and its neighbours")                             \
+  X(layer_norm, "recognises layer_norm in means and their neighbours")             \
+  X(fold_affine, "folds batch_norm and channel constants into conv or batch_norm") \
+  X(linear, "makes linear of matmul and a constant bias")                          \
+  X(fuse_addend, "merges an add into the conv or linear before it")                \
+  X(fuse_activation, "merges an activation into the conv or linear before it")     \
+  X(layout, "gives values around conv the memory order that its kernel likes")
 
 /* Rewrites; adds the number of its rewrites to rewrite->changes. */
 typedef nd4c_status (*nd4c_pass_function)(nd4c_rewrite *rewrite);

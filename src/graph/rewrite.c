@@ -128,6 +128,18 @@ static bool gives_same(const nd4c_rewrite *rewrite, const nd4c_graph_node *node,
          memcmp(inferred.shape, output->shape, (size_t)output->rank * sizeof *output->shape) == 0;
 }
 
+/* Removes the makers of a removed node's inputs that nobody reads any more, so that uses stay true for the next pattern
+ * of this pass. What lies further back is removed when the pass ends. */
+static void remove_unread(nd4c_rewrite *rewrite, const nd4c_graph_node *removed) {
+  for (int32_t i = 0; i < removed->input_count; ++i) {
+    int32_t producer = removed->inputs[i] < 0 ? -1 : rewrite->graph->values[removed->inputs[i]].producer;
+    nd4c_graph_node *node = producer < 0 ? NULL : &rewrite->graph->nodes[producer];
+    if (node != NULL && node->def != NULL && is_dead(rewrite, node)) {
+      nd4c_rewrite_remove(rewrite, node);
+    }
+  }
+}
+
 nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, const nd4c_value *inputs,
                               int32_t input_count, const nd4c_attr_value *attrs, const char *fused, bool *done) {
   nd4c_graph *graph = rewrite->graph;
@@ -148,8 +160,10 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
   for (int32_t i = 0; i < input_count; ++i) {
     count_use(rewrite, inputs[i], 1);
   }
+  nd4c_graph_node replaced = graph->nodes[index];
   nd4c_rewrite_remove(rewrite, &graph->nodes[index]);
   graph->nodes[index] = made;
+  remove_unread(rewrite, &replaced);
   rewrite->changes += 1;
   return ND4C_OK;
 }

@@ -25,8 +25,7 @@ static nd4c_status set_strides(nd4c_plan *plan, nd4c_slot *slot, const int64_t *
   return ND4C_OK;
 }
 
-/* Gap-free strides whose axes lie in memory as `order` says (NULL: C order). */
-static void strides_in_order(const nd4c_graph_value *value, int64_t *strides) {
+void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides) {
   if (value->order == NULL) {
     nd4c_shape_strides(value->rank, value->shape, strides);
     return;
@@ -58,7 +57,7 @@ static nd4c_status make_own_slot(nd4c_plan *plan, nd4c_value value, nd4c_slot_ki
   if (kind == ND4C_SLOT_CONSTANT) {
     return set_strides(plan, slot, info->constant->strides);
   }
-  strides_in_order(info, strides);
+  nd4c_graph_value_strides(info, strides);
   return set_strides(plan, slot, strides);
 }
 
@@ -94,6 +93,31 @@ static nd4c_status make_view_slot(nd4c_plan *plan, nd4c_value value, nd4c_value 
   return set_strides(plan, slot, strides);
 }
 
+/* A reshape that cannot be a view of its input is a copy into a view of its output: `copy` has fast kernels for any
+ * strides, and memory in C order can be seen in every shape. */
+static nd4c_status copy_through_view(nd4c_plan *plan, int32_t index) {
+  nd4c_graph *graph = plan->graph;
+  nd4c_op op = graph->nodes[index].def->info.op;
+  if ((op != ND4C_OP_reshape && op != ND4C_OP_flatten) || graph->nodes[index].inputs[0] < 0) {
+    return ND4C_OK;
+  }
+  nd4c_value from = graph->nodes[index].inputs[0], to = graph->nodes[index].outputs[0], view = ND4C_VALUE_NONE;
+  int64_t strides[ND4C_MAX_RANK];
+  const nd4c_slot *input = &plan->slots[from], *output = &plan->slots[to];
+  if (!nd4c_reshape_strides(output->rank, output->shape, output->strides, input->rank, input->shape, strides)) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_graph_add_value(graph, input->dtype, input->rank, input->shape, &view));
+  ND4C_TRY(make_view_slot(plan, view, to, strides, 0));
+  nd4c_graph_node *node = &graph->nodes[index];
+  graph->values[view].producer = index;
+  node->fused = node->def->info.name;
+  node->def = nd4c_op_get_def(ND4C_OP_copy);
+  node->attrs = NULL;
+  node->outputs[0] = view;
+  return ND4C_OK;
+}
+
 static bool in_segment(const nd4c_plan *plan, int32_t node) {
   return plan->segment_of != NULL && plan->segment_of[node] >= 0;
 }
@@ -115,7 +139,7 @@ static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
       ND4C_TRY(make_own_slot(plan, node->outputs[i], ND4C_SLOT_ARENA));
     }
   }
-  return ND4C_OK;
+  return in_segment(plan, index) ? ND4C_OK : copy_through_view(plan, index);
 }
 
 /* True if writing the root is writing the output: the value covers its root in C order, and nobody else claimed it. */
@@ -155,13 +179,14 @@ nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
   if (plan->slots == NULL) {
     return nd4c_error_code();
   }
+  int32_t nodes = graph->node_count;
   for (int32_t i = 0; i < graph->value_count; ++i) {
     const nd4c_graph_value *value = &graph->values[i];
     if (value->constant != NULL || value->input >= 0) {
       ND4C_TRY(make_own_slot(plan, i, value->constant != NULL ? ND4C_SLOT_CONSTANT : ND4C_SLOT_INPUT));
     }
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < nodes; ++i) {
     ND4C_TRY(make_node_slots(plan, i));
   }
   ND4C_TRY(make_outputs(plan));

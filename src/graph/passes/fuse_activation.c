@@ -1,0 +1,53 @@
+/* relu, gelu, sigmoid and tanh merged into the conv or linear before them. */
+#include <string.h>
+
+#include "base/status.h"
+#include "graph/passes.h"
+
+/* Value of the attribute `activation` for a node, NONE if it is no activation. */
+static int64_t activation_of(const nd4c_graph_node *node) {
+  switch (node->def->info.op) {
+    case ND4C_OP_relu:
+      return ND4C_ACTIVATION_RELU;
+    case ND4C_OP_sigmoid:
+      return ND4C_ACTIVATION_SIGMOID;
+    case ND4C_OP_tanh:
+      return ND4C_ACTIVATION_TANH;
+    case ND4C_OP_gelu:
+      return node->attrs[ND4C_ATTR_gelu_approximate].as.i != 0 ? ND4C_ACTIVATION_GELU_TANH : ND4C_ACTIVATION_GELU;
+    default:
+      return ND4C_ACTIVATION_NONE;
+  }
+}
+
+static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index, int64_t activation) {
+  const nd4c_graph_node *node = &rewrite->graph->nodes[index];
+  const nd4c_graph_node *host = nd4c_rewrite_producer(rewrite, node->inputs[0], ND4C_OP_conv);
+  host = host != NULL ? host : nd4c_rewrite_producer(rewrite, node->inputs[0], ND4C_OP_linear);
+  if (host == NULL || !nd4c_rewrite_is_single(rewrite, node->inputs[0]) ||
+      host->def->info.attr_count > ND4C_REWRITE_ATTRS) {
+    return ND4C_OK;
+  }
+  int32_t position =
+      host->def->info.op == ND4C_OP_conv ? (int)ND4C_ATTR_conv_activation : (int)ND4C_ATTR_linear_activation;
+  if (host->attrs[position].as.i != ND4C_ACTIVATION_NONE) {
+    return ND4C_OK;
+  }
+  nd4c_attr_value attrs[ND4C_REWRITE_ATTRS];
+  memcpy(attrs, host->attrs, (size_t)host->def->info.attr_count * sizeof *attrs);
+  attrs[position].as.i = activation;
+  char fused[256];
+  (void)nd4c_fused_text(host, node->def->info.name, fused, sizeof fused);
+  bool done = false;
+  return nd4c_rewrite_node(rewrite, index, host->def->info.op, host->inputs, host->input_count, attrs, fused, &done);
+}
+
+nd4c_status nd4c_pass_fuse_activation(nd4c_rewrite *rewrite) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+    int64_t activation = activation_of(&rewrite->graph->nodes[i]);
+    if (activation != ND4C_ACTIVATION_NONE) {
+      ND4C_TRY(fuse(rewrite, i, activation));
+    }
+  }
+  return ND4C_OK;
+}

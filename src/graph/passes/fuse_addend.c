@@ -1,0 +1,57 @@
+/* An add of two values of one shape, merged as the addend into the conv or linear that makes one of them. */
+#include <string.h>
+
+#include "base/status.h"
+#include "graph/passes.h"
+
+/* conv and linear share the positions of bias and addend, which lets one function serve both. */
+_Static_assert((int)ND4C_IN_conv_addend == (int)ND4C_IN_linear_addend, "positions of conv and linear");
+_Static_assert((int)ND4C_IN_conv_bias == (int)ND4C_IN_linear_bias, "positions of conv and linear");
+
+static int64_t activation_of(const nd4c_graph_node *node) {
+  bool conv = node->def->info.op == ND4C_OP_conv;
+  return node->attrs[conv ? ND4C_ATTR_conv_activation : ND4C_ATTR_linear_activation].as.i;
+}
+
+/* The conv or linear that makes the value and can take an addend. */
+static const nd4c_graph_node *find_host(const nd4c_rewrite *rewrite, nd4c_value value) {
+  const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_conv);
+  node = node != NULL ? node : nd4c_rewrite_producer(rewrite, value, ND4C_OP_linear);
+  bool fits = node != NULL && nd4c_rewrite_is_single(rewrite, value) &&
+              nd4c_node_input(node, ND4C_IN_conv_addend) < 0 && activation_of(node) == ND4C_ACTIVATION_NONE;
+  return fits ? node : NULL;
+}
+
+static bool is_alike(const nd4c_graph_value *a, const nd4c_graph_value *b) {
+  return a->dtype == b->dtype && a->rank == b->rank &&
+         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
+static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
+  const nd4c_graph_node *sum = &rewrite->graph->nodes[index];
+  if (!is_alike(&rewrite->graph->values[sum->inputs[0]], &rewrite->graph->values[sum->inputs[1]])) {
+    return ND4C_OK;
+  }
+  const nd4c_graph_node *hosts[] = {find_host(rewrite, sum->inputs[0]), find_host(rewrite, sum->inputs[1])};
+  /* Of two, the later: the other one is computed by then anyway. */
+  int32_t side = hosts[1] != NULL && (hosts[0] == NULL || hosts[1] > hosts[0]) ? 1 : 0;
+  const nd4c_graph_node *host = hosts[side];
+  if (host == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_value inputs[] = {host->inputs[0], host->inputs[1], nd4c_node_input(host, ND4C_IN_conv_bias),
+                         sum->inputs[1 - side]};
+  char fused[256];
+  (void)nd4c_fused_text(host, "add", fused, sizeof fused);
+  bool done = false;
+  return nd4c_rewrite_node(rewrite, index, host->def->info.op, inputs, 4, host->attrs, fused, &done);
+}
+
+nd4c_status nd4c_pass_fuse_addend(nd4c_rewrite *rewrite) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+    if (rewrite->graph->nodes[i].def->info.op == ND4C_OP_add) {
+      ND4C_TRY(fuse(rewrite, i));
+    }
+  }
+  return ND4C_OK;
+}

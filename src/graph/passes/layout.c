@@ -1,0 +1,150 @@
+/* Memory order of the values around convolutions. Shapes stay as they are; strides change. A conv's output gets the
+ * order that the kernel likes, what is computed from it by ops that follow their inputs' order gets the same, and what
+ * must be in C order (outputs of the graph) stays so. */
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "dispatch/choice.h"
+#include "graph/passes.h"
+
+typedef struct layout {
+  nd4c_rewrite *rewrite;
+  nd4c_region region; /* of this pass alone */
+  bool *is_output;    /* by value */
+} layout;
+
+static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor) {
+  const nd4c_graph *graph = work->rewrite->graph;
+  nd4c_graph_describe(graph, value, tensor);
+  if (value < 0) {
+    return ND4C_OK;
+  }
+  int64_t *strides = nd4c_region_take(&work->region, tensor->rank, sizeof *strides);
+  if (strides == NULL) {
+    return nd4c_error_code();
+  }
+  if (graph->values[value].constant != NULL) {
+    memcpy(strides, graph->values[value].constant->strides, (size_t)tensor->rank * sizeof *strides);
+  } else {
+    nd4c_graph_value_strides(&graph->values[value], strides);
+  }
+  tensor->strides = strides;
+  tensor->flags |= nd4c_shape_is_contiguous(tensor->rank, tensor->shape, strides) ? ND4C_TENSOR_CONTIGUOUS : 0;
+  return ND4C_OK;
+}
+
+/* Asks the conv's kernel; *found false: no wish. */
+static nd4c_status ask(layout *work, const nd4c_graph_node *node, int32_t *order, bool *found) {
+  const nd4c_context *context = work->rewrite->context;
+  nd4c_tensor inputs[ND4C_IN_conv_count], output;
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    ND4C_TRY(describe(work, node->inputs[i], &inputs[i]));
+  }
+  ND4C_TRY(describe(work, node->outputs[0], &output));
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                    .op = &node->def->info,
+                    .input_count = node->input_count,
+                    .output_count = 1,
+                    .inputs = inputs,
+                    .outputs = &output,
+                    .attrs = node->attrs,
+                    .stream = context->stream,
+                    .device = context->device->handle,
+                    .width = context->width};
+  *found = nd4c_choice_preferred_order(context, &call, order);
+  return ND4C_OK;
+}
+
+/* The order that an input has and the output could share. */
+static const int32_t *inherited(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  int32_t rank = graph->values[node->outputs[0]].rank;
+  int32_t looked_at = node->def->order == ND4C_ORDER_FIRST ? 1 : node->input_count;
+  for (int32_t i = 0; i < looked_at && i < node->input_count; ++i) {
+    if (node->inputs[i] >= 0 && graph->values[node->inputs[i]].rank == rank &&
+        graph->values[node->inputs[i]].order != NULL) {
+      return graph->values[node->inputs[i]].order;
+    }
+  }
+  return NULL;
+}
+
+/* A reshape back from a shuffle of channels: its copy may as well be written in the order of the conv before it. */
+static const int32_t *through_views(const nd4c_graph *graph, const nd4c_graph_node *node) {
+  int32_t rank = graph->values[node->outputs[0]].rank;
+  for (int32_t steps = 0; steps < 8; ++steps) {
+    if (node->def->view == NULL || node->inputs[0] < 0) {
+      return NULL;
+    }
+    const nd4c_graph_value *input = &graph->values[node->inputs[0]];
+    if (input->rank == rank && input->order != NULL) {
+      return input->order;
+    }
+    if (input->producer < 0) {
+      return NULL;
+    }
+    node = &graph->nodes[input->producer];
+  }
+  return NULL;
+}
+
+static bool is_permutation(const int32_t *order, int32_t rank) {
+  uint64_t seen = 0;
+  for (int32_t i = 0; i < rank; ++i) {
+    if (order[i] < 0 || order[i] >= rank || (seen >> order[i] & 1) != 0) {
+      return false;
+    }
+    seen |= UINT64_C(1) << order[i];
+  }
+  return true;
+}
+
+static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
+  nd4c_graph *graph = work->rewrite->graph;
+  nd4c_graph_value *output = &graph->values[node->outputs[0]];
+  if (node->output_count != 1 || work->is_output[node->outputs[0]]) {
+    return ND4C_OK;
+  }
+  const int32_t *order = NULL;
+  if (node->def->info.op == ND4C_OP_conv) {
+    int32_t wish[ND4C_MAX_RANK];
+    bool found = false;
+    ND4C_TRY(ask(work, node, wish, &found));
+    if (found && is_permutation(wish, output->rank)) {
+      order = nd4c_region_copy(&graph->region, wish, output->rank, sizeof *wish);
+      if (order == NULL) {
+        return nd4c_error_code();
+      }
+    }
+  } else if (node->def->info.op == ND4C_OP_reshape) {
+    order = through_views(graph, node);
+  } else if (node->def->order != ND4C_ORDER_C) {
+    order = inherited(graph, node);
+  }
+  output->order = order;
+  work->rewrite->changes += order != NULL;
+  return ND4C_OK;
+}
+
+static nd4c_status set_orders(layout *work) {
+  const nd4c_graph *graph = work->rewrite->graph;
+  work->is_output = nd4c_region_take(&work->region, graph->value_count, sizeof *work->is_output);
+  if (work->is_output == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+    work->is_output[graph->outputs.items[i].value] = true;
+  }
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    ND4C_TRY(set_order(work, &graph->nodes[i]));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_pass_layout(nd4c_rewrite *rewrite) {
+  layout work = {.rewrite = rewrite};
+  nd4c_status status = set_orders(&work);
+  nd4c_region_free(&work.region);
+  return status;
+}
