@@ -37,5 +37,6 @@ cmake --build "$work/user" >"$work/build.log" 2>&1 || { cat "$work/build.log"; e
 grep -q 'requested version "99"' "$work/other.log" || { cat "$work/other.log"; exit 1; }
 if [ -x "$prefix/bin/nd4c" ]; then
   "$prefix/bin/nd4c" --version | grep -q "$version"
+  grep -q '^\.SS run' "$(find "$prefix" -name nd4c.1)"
 fi
 echo "installed, moved, used with pkg-config and CMake"

@@ -14,8 +14,35 @@ static void overview(FILE *to) {
     (void)fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
   }
   (void)fprintf(to,
-                "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version.\n"
+                "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version,\n"
+                "nd4c --manual the manual page (roff).\n"
                 "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not supported.\n");
+}
+
+/* A text as roff shows it unchanged: no escapes, no requests at the beginning of a line. */
+static void print_roff(const char *text) {
+  for (const char *c = text; *c != '\0'; c++) {
+    if ((c == text || c[-1] == '\n') && (*c == '.' || *c == '\'')) {
+      (void)fputs("\\&", stdout);
+    }
+    (void)fputs(*c == '\\' ? "\\e" : *c == '-' ? "\\-" : (const char[]){*c, '\0'}, stdout);
+  }
+}
+
+/* The manual page, made from the same texts as --help. */
+static int print_manual(void) {
+  (void)printf(".TH ND4C 1 \"\" \"nd4c %s\"\n.SH NAME\nnd4c \\- arrays, ops and models on whatever hardware is there\n",
+               nd4c_version());
+  (void)printf(".SH SYNOPSIS\n.B nd4c\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n");
+  for (int i = 0; i < COMMANDS; i++) {
+    (void)printf(".SS %s\n", commands[i]->name);
+    print_roff(commands[i]->summary);
+    (void)printf("\n.PP\n.nf\n");
+    print_roff(commands[i]->help);
+    (void)printf(".fi\n");
+  }
+  (void)printf(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 not supported\n");
+  return ferror(stdout) ? CLI_FAILURE : CLI_OK;
 }
 
 static const cli_command *find(const char *name) {
@@ -35,6 +62,9 @@ int main(int argc, char **argv) {
   const char *first = argv[1];
   if (strcmp(first, "--version") == 0) {
     return printf("nd4c %s (%s)\n", nd4c_version(), nd4c_build_info()) < 0 ? CLI_FAILURE : CLI_OK;
+  }
+  if (strcmp(first, "--manual") == 0) {
+    return print_manual();
   }
   const bool help = strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0;
   if (help && argc == 2) {
