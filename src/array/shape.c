@@ -29,8 +29,8 @@ nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape
       return nd4c_fail(ND4C_SHAPE, "shape %s: axis %d is negative", nd4c_shape_text(rank, shape, text, sizeof text),
                        (int)i);
     }
-    count *= fits ? shape[i] : 0;
     fits = fits && nd4c_checked_multiply(bytes, shape[i] > 0 ? shape[i] : 1, &bytes);
+    count *= fits ? shape[i] : 0;
   }
   if (!fits) {
     char text[SHAPE_TEXT_SIZE];
