@@ -58,14 +58,8 @@ nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* The dtype that a and b share must be one that the op takes too: float and bool of a comparison's operands, say. */
 static nd4c_status common_dtype(const nd4c_inference *inference, nd4c_dtype *dtype) {
-  const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
-  if ((inference->op->dtypes & ND4C_DTYPE_BIT(b->dtype)) == 0) {
-    return nd4c_rule_refuse(inference, 1, ND4C_DTYPE,
-                            "%s does not take this dtype, nor does it mix with %s of input %s", inference->op->name,
-                            nd4c_dtype_name(a->dtype), inference->op->inputs[0].name);
-  }
+  ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   return nd4c_rule_promote(inference, 0, 1, dtype);
 }
 

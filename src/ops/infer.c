@@ -35,6 +35,10 @@ nd4c_status nd4c_rule_refuse(const nd4c_inference *inference, int32_t input, nd4
                    nd4c_shape_text(tensor->rank, tensor->shape, shape, sizeof shape), rest);
 }
 
+static const char *size_expectation(nd4c_status status) {
+  return status == ND4C_OVERFLOW ? "expected a size in bytes that 64 bits hold" : "expected extents of at least 0";
+}
+
 /* -- what every call must satisfy -------------------------------------------------------------------------------- */
 
 static nd4c_status check_input_count(const nd4c_inference *inference) {
@@ -78,10 +82,7 @@ static nd4c_status check_input(const nd4c_inference *inference, int32_t input) {
   }
   int64_t size;
   nd4c_status status = nd4c_shape_size(tensor->dtype, tensor->rank, tensor->shape, &size);
-  if (status != ND4C_OK) {
-    return nd4c_fail_prefix(status, "%s: input %s", op->name, input_name(op, input, name, sizeof name));
-  }
-  return ND4C_OK;
+  return status == ND4C_OK ? ND4C_OK : nd4c_rule_refuse(inference, input, status, "%s", size_expectation(status));
 }
 
 /* Names of a set, "float32, float64", cut where the buffer ends. */
@@ -102,12 +103,7 @@ static nd4c_status check_inputs(const nd4c_inference *inference) {
   for (int32_t i = 0; i < inference->input_count; ++i) {
     ND4C_TRY(check_input(inference, i));
   }
-  if ((inference->op->dtypes & ND4C_DTYPE_BIT(inference->inputs[0].dtype)) == 0) {
-    char expected[ND4C_RULE_TEXT_SIZE / 2];
-    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected one of %s",
-                            set_text(inference->op->dtypes, expected, sizeof expected));
-  }
-  return ND4C_OK;
+  return nd4c_rule_accepted_dtype(inference, 0);
 }
 
 /* Positional callers come from outside too: a wrong kind would be read as another member of the union. */
@@ -134,7 +130,9 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
     int64_t size;
     nd4c_status status = nd4c_shape_size(output->dtype, output->rank, output->shape, &size);
     if (status != ND4C_OK) {
-      return nd4c_fail_prefix(status, "%s: result", inference->op->name);
+      char text[SHAPE_TEXT_SIZE];
+      return nd4c_fail(status, "%s: the result would be %s %s: %s", inference->op->name, nd4c_dtype_name(output->dtype),
+                       nd4c_shape_text(output->rank, output->shape, text, sizeof text), size_expectation(status));
     }
   }
   return ND4C_OK;
@@ -166,6 +164,15 @@ void nd4c_rule_output(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank,
   }
 }
 
+nd4c_status nd4c_rule_accepted_dtype(const nd4c_inference *inference, int32_t position) {
+  if ((inference->op->dtypes & ND4C_DTYPE_BIT(inference->inputs[position].dtype)) != 0) {
+    return ND4C_OK;
+  }
+  char expected[ND4C_RULE_TEXT_SIZE / 2];
+  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected one of %s",
+                          set_text(inference->op->dtypes, expected, sizeof expected));
+}
+
 nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
   if (tensor == NULL || tensor->dtype == inference->inputs[0].dtype) {
@@ -175,23 +182,28 @@ nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t positi
                           nd4c_dtype_name(inference->inputs[0].dtype), inference->op->inputs[0].name);
 }
 
-nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int32_t position) {
+nd4c_status nd4c_rule_broadcasts_to(const nd4c_inference *inference, int32_t position, const char *what, int32_t rank,
+                                    const int64_t *shape) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
-  const nd4c_inferred *output = &inference->outputs[0];
   if (tensor == NULL) {
     return ND4C_OK;
   }
-  bool fits = tensor->rank <= output->rank;
+  bool fits = tensor->rank <= rank;
   for (int32_t i = 0; fits && i < tensor->rank; ++i) {
     int64_t extent = tensor->shape[i];
-    fits = extent == 1 || extent == output->shape[output->rank - tensor->rank + i];
+    fits = extent == 1 || extent == shape[rank - tensor->rank + i];
   }
   if (fits) {
     return ND4C_OK;
   }
   char text[SHAPE_TEXT_SIZE];
-  return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a shape that broadcasts to the result's %s",
-                          nd4c_shape_text(output->rank, output->shape, text, sizeof text));
+  return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a shape that broadcasts to %s %s", what,
+                          nd4c_shape_text(rank, shape, text, sizeof text));
+}
+
+nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int32_t position) {
+  const nd4c_inferred *output = &inference->outputs[0];
+  return nd4c_rule_broadcasts_to(inference, position, "the result's", output->rank, output->shape);
 }
 
 nd4c_status nd4c_rule_broadcast(nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype dtype) {

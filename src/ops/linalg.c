@@ -31,10 +31,8 @@ nd4c_status nd4c_infer_matmul(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
   nd4c_dtype dtype;
+  ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_promote(inference, 0, 1, &dtype));
-  if ((inference->op->dtypes & ND4C_DTYPE_BIT(dtype)) == 0 || (inference->op->dtypes & ND4C_DTYPE_BIT(b->dtype)) == 0) {
-    return nd4c_rule_refuse(inference, 1, ND4C_DTYPE, "expected a number");
-  }
   ND4C_TRY(check_operand(inference, 0));
   ND4C_TRY(check_operand(inference, 1));
   int64_t a_inner = a->shape[a->rank - 1], b_inner = b->shape[b->rank > 1 ? b->rank - 2 : 0];

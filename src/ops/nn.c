@@ -132,10 +132,9 @@ nd4c_status nd4c_infer_layer_norm(nd4c_inference *inference) {
   ND4C_TRY(check_all_same_dtype(inference));
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank, &axis));
-  /* While they are checked, the result stands for the normalised axes alone. */
-  nd4c_rule_output(inference, x->dtype, x->rank - axis, x->shape + axis);
-  ND4C_TRY(nd4c_rule_broadcasts_to_output(inference, ND4C_IN_layer_norm_scale));
-  ND4C_TRY(nd4c_rule_broadcasts_to_output(inference, ND4C_IN_layer_norm_bias));
+  for (int32_t i = ND4C_IN_layer_norm_scale; i < ND4C_IN_layer_norm_count; ++i) {
+    ND4C_TRY(nd4c_rule_broadcasts_to(inference, i, "the normalised axes", x->rank - axis, x->shape + axis));
+  }
   return nd4c_infer_same(inference);
 }
 

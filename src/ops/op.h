@@ -26,8 +26,8 @@ typedef struct nd4c_inference {
 } nd4c_inference;
 
 typedef nd4c_status (*nd4c_infer_function)(nd4c_inference *inference);
-/* For ops that may be views: strides and offset (elements, relative to the input's element 0) of the output as a view of
- * input 0, given the inferred shape; false if the elements must be copied. Inputs carry strides. */
+/* For ops that may be views: strides and offset (elements, relative to the input's element 0) of the output as a view
+ * of input 0, given the inferred shape; false if the elements must be copied. Inputs carry strides. */
 typedef bool (*nd4c_view_function)(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 
 /* How fresh outputs are laid out. */

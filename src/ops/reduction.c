@@ -57,23 +57,16 @@ nd4c_status nd4c_infer_reduce_bool(nd4c_inference *inference) {
   return reduce(inference, ND4C_BOOL);
 }
 
-/* Nothing is the largest of no elements; an empty result asks for none. */
+/* Nothing is the largest of no elements. */
 nd4c_status nd4c_infer_reduce_nonempty(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool reduced[ND4C_MAX_RANK];
   ND4C_TRY(reduced_axes(inference, reduced));
-  int32_t empty_axis = -1;
-  bool empty_result = false;
   for (int32_t i = 0; i < x->rank; ++i) {
-    if (x->shape[i] == 0 && reduced[i]) {
-      empty_axis = i;
-    } else if (x->shape[i] == 0) {
-      empty_result = true;
+    if (reduced[i] && x->shape[i] == 0) {
+      return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element to reduce",
+                              (int)i);
     }
-  }
-  if (empty_axis >= 0 && !empty_result) {
-    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element to reduce",
-                            (int)empty_axis);
   }
   reduced_output(inference, reduced, inference->attrs[ND4C_ATTR_max_keepdims].as.i != 0, x->dtype);
   return ND4C_OK;

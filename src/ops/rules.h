@@ -34,7 +34,14 @@ void nd4c_rule_output(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank,
 /* Refuses an input whose dtype is not that of the first. Inputs left out pass. */
 nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t position);
 
-/* Refuses an input that does not broadcast to the first output's shape. Inputs left out pass. */
+/* Refuses an input whose dtype is none of the op's. */
+nd4c_status nd4c_rule_accepted_dtype(const nd4c_inference *inference, int32_t position);
+
+/* Refuses an input that does not broadcast to a shape, called `what` in the text. Inputs left out pass. */
+nd4c_status nd4c_rule_broadcasts_to(const nd4c_inference *inference, int32_t position, const char *what, int32_t rank,
+                                    const int64_t *shape);
+
+/* The same for the first output's shape. */
 nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int32_t position);
 
 /* First output: shape of inputs a and b broadcast against each other, dtype as given. */
