@@ -100,7 +100,8 @@ def elementwise_records():
         emit("multiply", pair, {}, lambda: pair[0] * pair[1])
     for _ in range(20):
         shape = extents(pick.randint(0, 3), 1, 4)
-        three = [zeros(partner(shape), "bool"), zeros(shape, pick.choice(REAL)), zeros(partner(shape), pick.choice(REAL))]
+        three = [zeros(partner(shape), "bool"), zeros(shape, pick.choice(REAL)),
+                 zeros(partner(shape), pick.choice(REAL))]
         emit("where", three, {}, lambda: np.where(*three))
 
 
