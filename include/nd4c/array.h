@@ -82,8 +82,9 @@ ND4C_API bool nd4c_array_overlaps(const nd4c_array *a, const nd4c_array *b);
 /* The device whose replica is current (the one written last). Borrowed. */
 ND4C_API nd4c_device *nd4c_array_device(const nd4c_array *array);
 
-/* Waits for pending work and gives the address of element 0 in host memory for reading. ND4C_UNSUPPORTED for storage
- * on a device without addresses (copy with nd4c_array_read). POISONED or DEVICE if the producing operation failed. */
+/* Waits for pending work, brings the bytes to the host if their device has no addresses, and gives the address of element
+ * 0 for reading; it holds while the array lives and is not written elsewhere. If the producing operation failed, its
+ * status and text (DEVICE, ...), or POISONED if one of its inputs had no value. */
 ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data);
 
 /* As nd4c_array_data, for writing: other devices' replicas become invalid. ND4C_READ_ONLY where refused. */

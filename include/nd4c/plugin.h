@@ -242,7 +242,8 @@ typedef struct nd4c_host {
   /* Name of the instruction-set level that the CPU and the operating system allow and configuration permits: "base",
    * "avx2", "avx512", "neon". */
   const char *(*cpu_level)(void);
-  /* Large host memory in whole pages, with huge pages where they help; contents undefined. */
+  /* Bulk host memory, aligned to 64 bytes, large blocks in whole pages and huge ones where they help; contents
+   * undefined. free_pages wants the size that was asked for. */
   void *(*allocate_pages)(size_t bytes);
   void (*free_pages)(void *memory, size_t bytes);
   /* Run-time libraries: by name in the directories of nd4c.library.path, then beside libnd4c, then where the system's

@@ -50,3 +50,8 @@ char *nd4c_duplicate_text(const char *text) {
 int32_t nd4c_fail_memory(const char *what, size_t bytes) {
   return nd4c_fail(ND4C_MEMORY, "no memory for %s (%zu bytes)", what, bytes);
 }
+
+void *nd4c_allocate_aligned(size_t alignment, size_t bytes) {
+  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  return rounded < bytes || nd4c_allocation_should_fail() ? NULL : aligned_alloc(alignment, rounded);
+}

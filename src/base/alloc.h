@@ -8,6 +8,8 @@
 /* NULL when there is none; the caller reports ND4C_MEMORY (nd4c_fail_memory). Freed with nd4c_deallocate. */
 void *nd4c_allocate(size_t bytes);
 void *nd4c_allocate_zeroed(size_t count, size_t size);
+/* Aligned to a power of two of at least sizeof(void *). */
+void *nd4c_allocate_aligned(size_t alignment, size_t bytes);
 /* Grows or shrinks; on NULL the old block is intact. */
 void *nd4c_reallocate(void *memory, size_t bytes);
 void nd4c_deallocate(void *memory);

@@ -12,6 +12,9 @@
 /* Runs when the library is unloaded or the process ends. */
 #define ND4C_AT_UNLOAD __attribute__((destructor))
 
+/* Thread-local pointers of the hot path: a few bytes at a fixed distance from the thread pointer, no call. */
+#define ND4C_HOT_TLS _Thread_local __attribute__((tls_model("initial-exec")))
+
 #if defined(__SANITIZE_THREAD__)
 #define ND4C_THREAD_SANITIZER 1
 #elif defined(__has_feature)

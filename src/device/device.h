@@ -9,7 +9,7 @@
 #include "nd4c/plugin.h"
 
 struct nd4c_memory_manager;
-struct nd4c_engine_kernels;
+struct nd4c_kernel_index;
 
 struct nd4c_device {
   const nd4c_backend *backend;
@@ -20,6 +20,7 @@ struct nd4c_device {
   char name[32];
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
+  const struct nd4c_kernel_index *kernels;
   _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
 };
 

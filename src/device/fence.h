@@ -6,13 +6,23 @@
 
 typedef struct nd4c_shared_fence nd4c_shared_fence;
 
-/* Records everything enqueued on `stream` so far. One reference. */
-nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, nd4c_shared_fence **fence);
+/* Records everything enqueued on `stream` since the last record. `op`: static name of what was enqueued, for the text of
+ * a failure. `after`: fences of the inputs (NULLs are skipped); the new fence fails if one of them does. One reference. */
+nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op,
+                              nd4c_shared_fence *const *after, int32_t after_count, nd4c_shared_fence **fence);
+/* Gives the fence something that the work needs; `release` is called with it once the work is done. Before anyone else
+ * sees the fence. */
+void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept));
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence);
 void nd4c_fence_release(nd4c_shared_fence *fence);
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence);
-/* Waits; the status of the work. Repeated calls give the same status and text. */
+/* Waits; the status of the work. Repeated calls give the same status and text. A failure counts as seen from now on. */
 nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence);
+/* Waits without a word about the outcome, which stays unseen. NULL is fine. */
+void nd4c_fence_settle(nd4c_shared_fence *fence);
+/* Lets work on `stream` of `device` come after the fence; waits here if the fence belongs to another device. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);
+/* Waits for all fences of the device that are alive, and reports the first failure nobody has seen yet. */
+nd4c_status nd4c_fence_drain(nd4c_device *device);
 
 #endif

@@ -48,11 +48,25 @@ static void *host_allocate(size_t bytes) { return nd4c_allocate_zeroed(1, bytes)
 
 static const char *host_cpu_level(void) { return nd4c_cpu_level_name(nd4c_cpu_get_level()); }
 
+/* Below this, blocks come from the C library's heap: a mapping of its own would waste most of a page's worth. */
+enum { PAGES_FROM = 64 * 1024, HEAP_ALIGNMENT = 64 };
+
 static void *host_allocate_pages(size_t bytes) {
+  if (bytes < PAGES_FROM) {
+    return nd4c_allocate_aligned(HEAP_ALIGNMENT, bytes);
+  }
   if (nd4c_allocation_should_fail()) {
     return NULL;
   }
   return nd4c_os_pages_allocate(bytes, nd4c_config_bool(ND4C_CONFIG_HUGE_PAGES));
+}
+
+static void host_free_pages(void *memory, size_t bytes) {
+  if (bytes < PAGES_FROM) {
+    nd4c_deallocate(memory);
+  } else {
+    nd4c_os_pages_free(memory, bytes);
+  }
 }
 
 static nd4c_status host_library_open(const char *name, void **library) {
@@ -81,7 +95,7 @@ const nd4c_host *nd4c_host_table(void) {
       .parallel_for = nd4c_parallel_for,
       .cpu_level = host_cpu_level,
       .allocate_pages = host_allocate_pages,
-      .free_pages = nd4c_os_pages_free,
+      .free_pages = host_free_pages,
       .library_open = host_library_open,
       .library_find = host_library_find,
       .library_symbol = nd4c_os_library_symbol,

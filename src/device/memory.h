@@ -11,13 +11,15 @@ typedef struct nd4c_block {
   nd4c_buffer buffer;
   void *address; /* NULL on opaque devices */
   int64_t bytes;
+  struct nd4c_block_node *node; /* the manager's */
 } nd4c_block;
 
 /* MEMORY, MEMORY_CAP (after trimming), DEVICE. `origin`: static text for the leak report, may be NULL. */
 nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char *origin, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
 
-/* Set by nd4c_op_call around its allocations, so that the report can say which op. */
-void nd4c_memory_set_origin(const char *origin);
+/* Counts memory that another allocator of nd4c took for the device (small storages) against its cap, and gives it back. */
+nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes);
+void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes);
 
 #endif

@@ -12,15 +12,13 @@ struct nd4c_small_storage;
 typedef struct nd4c_thread {
   nd4c_context *entered;     /* by nd4c_context_enter; NULL: own */
   nd4c_context *own;         /* the thread's default context, made on first use */
-  nd4c_device *own_device;   /* the default device when `own` was made */
   uint32_t own_epoch;        /* nd4c_config_epoch when the default device was last looked up */
   void *calls;               /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);
-  const char *origin;        /* for the leak report */
   /* Free small storages of the host device, and this thread's share of the accounting: written by the owner alone,
    * summed by whoever asks. A storage may be freed by another thread than made it: a share may be negative. */
   struct nd4c_small_storage *small_free;
-  int32_t small_free_count;
+  _Atomic int32_t small_free_count;
   _Atomic int64_t small_live_bytes, small_live_count, small_total_count, small_hits;
   struct nd4c_thread *next, *previous; /* list of all threads, under its lock */
 } nd4c_thread;

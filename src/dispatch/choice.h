@@ -24,6 +24,7 @@ typedef struct nd4c_choice {
  * Honours SD_KERNEL_FORCE_ENGINE, SD_KERNEL_DISABLE_ENGINES, determinism and strictness (STRICT: forced engine cannot).
  * UNSUPPORTED if nothing computes the call, with each candidate's reason. */
 nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **choice);
+nd4c_choice *nd4c_choice_retain(nd4c_choice *choice);
 void nd4c_choice_release(nd4c_choice *choice);
 
 /* Runs `call` (state, stream, device, width are filled in from the choice and the context; scratch is the caller's, at

@@ -14,7 +14,7 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, &view));
   if (access == ND4C_ACCESS_WRITE) {
-    nd4c_storage_commit(array->storage, plan->device, access, NULL, "plan");
+    nd4c_storage_commit(array->storage, plan->device, access, NULL);
   }
   *address = view.address == NULL ? NULL : (char *)view.address + offset;
   return ND4C_OK;

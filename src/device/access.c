@@ -1,0 +1,162 @@
+/* Host access to the elements of arrays. */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/element.h"
+#include "array/pack.h"
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/storage.h"
+#include "device/write.h"
+
+nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address) {
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  nd4c_replica_view view;
+  nd4c_access access = writes ? ND4C_ACCESS_READ_WRITE : ND4C_ACCESS_READ;
+  ND4C_TRY(nd4c_storage_acquire(array->storage, host, NULL, access, &view));
+  if (writes) {
+    nd4c_storage_commit(array->storage, host, access, NULL);
+  }
+  *address = (char *)view.address + array->offset * nd4c_dtype_size(array->dtype);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_write_contiguous(nd4c_array *array, const void *host, int64_t bytes) {
+  nd4c_device *device = atomic_load(&array->storage->device);
+  void *address = nd4c_storage_ready_address(array->storage, device);
+  if (address != NULL) {
+    memcpy(address, host, (size_t)bytes);
+    return ND4C_OK;
+  }
+  return nd4c_storage_upload(array->storage, host, bytes);
+}
+
+static nd4c_status check_output(const void *pointer, const char *function, const char *name) {
+  return pointer != NULL ? ND4C_OK : nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", function, name);
+}
+
+nd4c_status nd4c_array_data(const nd4c_array *array, const void **data) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_data: array"));
+  ND4C_TRY(check_output(data, "nd4c_array_data", "data"));
+  void *address = NULL;
+  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  *data = address;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_data_mutable: array"));
+  ND4C_TRY(check_output(data, "nd4c_array_data_mutable", "data"));
+  if (array->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_data_mutable: strings cannot be written in place");
+  }
+  return nd4c_array_host_address(array, true, data);
+}
+
+static nd4c_status check_bytes(const nd4c_array *array, size_t bytes, const char *function) {
+  size_t expected = (size_t)(array->size * nd4c_dtype_size(array->dtype));
+  if (array->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "%s: utf8: use nd4c_array_string and nd4c_array_from_strings", function);
+  }
+  if (bytes != expected) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: %zu bytes given, %lld elements of %s need %zu", function, bytes,
+                     (long long)array->size, nd4c_dtype_name(array->dtype), expected);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_read: array"));
+  ND4C_TRY(check_bytes(array, bytes, "nd4c_array_read"));
+  if (bytes == 0) {
+    return nd4c_storage_wait(array->storage);
+  }
+  ND4C_TRY(check_output(data, "nd4c_array_read", "data"));
+  void *address = NULL;
+  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address, data);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_write: array"));
+  ND4C_TRY(check_bytes(array, bytes, "nd4c_array_write"));
+  if (bytes == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
+  void *address = NULL;
+  ND4C_TRY(nd4c_array_host_address(array, true, &address));
+  nd4c_unpack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), data, address);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_item(const nd4c_array *array, const int64_t *index, double *value) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_item: array"));
+  ND4C_TRY(check_output(value, "nd4c_array_item", "value"));
+  ND4C_TRY(check_output(array->rank == 0 ? (const void *)value : index, "nd4c_array_item", "index"));
+  if (array->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_item: utf8: use nd4c_array_string");
+  }
+  int64_t offset = 0;
+  for (int32_t axis = 0; axis < array->rank; ++axis) {
+    int64_t extent = array->shape[axis], at = index[axis] < 0 ? index[axis] + extent : index[axis];
+    if (at < 0 || at >= extent) {
+      return nd4c_fail(ND4C_INDEX, "nd4c_array_item: index %lld on axis %d, which has %lld elements",
+                       (long long)index[axis], axis, (long long)extent);
+    }
+    offset += at * array->strides[axis];
+  }
+  void *address = NULL;
+  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  *value = nd4c_element_to_double(array->dtype, (char *)address + offset * nd4c_dtype_size(array->dtype));
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_wait(const nd4c_array *array) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_wait: array"));
+  return nd4c_storage_wait(array->storage);
+}
+
+/* Brings the elements of a strided host array to a fresh array on a device without addresses. */
+static nd4c_status upload_packed(nd4c_array *to, const nd4c_array *from, const void *from_address) {
+  int64_t element = nd4c_dtype_size(from->dtype), bytes = from->size * element;
+  if (from->contiguous) {
+    return nd4c_storage_upload(to->storage, from_address, bytes);
+  }
+  void *packed = nd4c_allocate((size_t)bytes);
+  if (packed == NULL) {
+    return nd4c_fail_memory("packing an array", (size_t)bytes);
+  }
+  nd4c_pack(from->rank, from->shape, from->strides, element, from_address, packed);
+  nd4c_status status = nd4c_storage_upload(to->storage, packed, bytes);
+  nd4c_deallocate(packed);
+  return status;
+}
+
+nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_device: array"));
+  ND4C_TRY(check_output(out, "nd4c_array_to_device", "out"));
+  if (array->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_device: strings live on the host");
+  }
+  void *address = NULL;
+  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  nd4c_array *copy = NULL;
+  ND4C_TRY(nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy));
+  nd4c_status status = ND4C_OK;
+  if (atomic_load(&copy->storage->address) != NULL) {
+    nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address,
+              atomic_load(&copy->storage->address));
+  } else if (array->size > 0) {
+    status = upload_packed(copy, array, address);
+  }
+  if (status != ND4C_OK) {
+    nd4c_array_release(copy);
+    return status;
+  }
+  *out = copy;
+  return ND4C_OK;
+}

@@ -1,0 +1,153 @@
+#include "device/context.h"
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "device/storage.h"
+#include "device/thread.h"
+
+static int32_t default_width(const nd4c_device *device) {
+  return device->description.type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : device->description.width;
+}
+
+static nd4c_status make_context(nd4c_device *device, int32_t width, bool deterministic, bool strict,
+                                nd4c_context **out) {
+  nd4c_context *context = nd4c_allocate_zeroed(1, sizeof *context);
+  if (context == NULL) {
+    return nd4c_fail_memory("a context", sizeof *context);
+  }
+  context->device = device;
+  context->width = width;
+  context->deterministic = deterministic;
+  context->strict = strict;
+  if (device->description.asynchronous) {
+    nd4c_status status = device->ops->stream_create(device->handle, &context->stream);
+    if (status != ND4C_OK) {
+      nd4c_deallocate(context);
+      return status;
+    }
+  }
+  *out = context;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_context **context) {
+  if (context == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "context is NULL");
+  }
+  if (options != NULL && options->struct_size < ND4C_SIZE_OF(nd4c_context_options)) {
+    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_context_options)",
+                     options->struct_size);
+  }
+  if (options != NULL && options->width < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "width is %d: expected 0 (the device's) or more", options->width);
+  }
+  nd4c_device *device = options != NULL ? options->device : NULL;
+  if (device == NULL) {
+    ND4C_TRY(nd4c_device_default(&device));
+  }
+  int32_t width = options != NULL && options->width > 0 ? options->width : default_width(device);
+  bool deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC) || (options != NULL && options->deterministic);
+  bool strict = nd4c_config_bool(ND4C_CONFIG_STRICT) || (options != NULL && options->strict);
+  return make_context(device, width, deterministic, strict, context);
+}
+
+nd4c_status nd4c_context_destroy(nd4c_context *context) {
+  if (context == NULL) {
+    return ND4C_OK;
+  }
+  int32_t entered = atomic_load(&context->entered);
+  if (entered != 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "the context is the current one of %d thread(s): they must leave it first",
+                     entered);
+  }
+  nd4c_status status = nd4c_context_synchronize(context);
+  if (context->stream != NULL) {
+    context->device->ops->stream_destroy(context->device->handle, context->stream);
+  }
+  nd4c_deallocate(context);
+  return status;
+}
+
+nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread == NULL) {
+    return ND4C_MEMORY;
+  }
+  if (context == thread->own) {
+    context = NULL; /* what nd4c_context_current gave before anything was entered */
+  }
+  nd4c_context *before = thread->entered;
+  if (context != NULL) {
+    atomic_fetch_add(&context->entered, 1);
+  }
+  if (before != NULL) {
+    atomic_fetch_sub(&before->entered, 1);
+  }
+  thread->entered = context;
+  if (previous != NULL) {
+    *previous = before;
+  }
+  return ND4C_OK;
+}
+
+/* The default context follows the default device and the configured width and modes. */
+static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
+  nd4c_device *device = NULL;
+  ND4C_TRY(nd4c_device_default(&device));
+  if (thread->own == NULL || thread->own->device != device) {
+    nd4c_context *made = NULL;
+    ND4C_TRY(make_context(device, 1, false, false, &made));
+    if (thread->own != NULL) {
+      (void)nd4c_context_destroy(thread->own);
+    }
+    thread->own = made;
+  }
+  thread->own->width = default_width(device);
+  thread->own->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
+  thread->own->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
+  thread->own_epoch = epoch;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved) {
+  if (context != NULL) {
+    *resolved = context;
+    return ND4C_OK;
+  }
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread == NULL) {
+    return ND4C_MEMORY;
+  }
+  if (thread->entered == NULL) {
+    uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_acquire);
+    if (thread->own == NULL || thread->own_epoch != epoch) {
+      ND4C_TRY(refresh_own(thread, epoch));
+    }
+  }
+  *resolved = thread->entered != NULL ? thread->entered : thread->own;
+  return ND4C_OK;
+}
+
+nd4c_context *nd4c_context_current(void) {
+  nd4c_context *context = NULL;
+  return nd4c_context_resolve(NULL, &context) == ND4C_OK ? context : NULL;
+}
+
+nd4c_device *nd4c_context_device(const nd4c_context *context) { return context != NULL ? context->device : NULL; }
+
+int32_t nd4c_context_width(const nd4c_context *context) { return context != NULL ? context->width : 0; }
+
+nd4c_status nd4c_context_synchronize(nd4c_context *context) {
+  ND4C_TRY(nd4c_context_resolve(context, &context));
+  if (context->stream == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(nd4c_fence_record(context->device, context->stream, "synchronize", NULL, 0, &fence));
+  nd4c_fence_settle(fence);
+  nd4c_fence_release(fence);
+  nd4c_storage_collect(false);
+  return nd4c_fence_drain(context->device);
+}

@@ -1,0 +1,220 @@
+/* Making arrays. */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/element.h"
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "device/storage.h"
+#include "device/transfer_stream.h"
+#include "device/write.h"
+
+/* Bytes of a C-contiguous array. */
+static nd4c_status count_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  if (info == NULL) {
+    return nd4c_fail(ND4C_DTYPE, "dtype %d is not known", dtype);
+  }
+  if (!info->available) {
+    return nd4c_fail(ND4C_DTYPE, "%s is not in this build (ND4C_DTYPES=lite)", info->name);
+  }
+  int64_t size = 0;
+  ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
+  *bytes = size * nd4c_dtype_size(dtype);
+  return ND4C_OK;
+}
+
+static nd4c_status resolve_device(nd4c_device **device) {
+  if (*device == NULL) {
+    nd4c_context *context = NULL;
+    ND4C_TRY(nd4c_context_resolve(NULL, &context));
+    *device = context->device;
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shape, nd4c_device *device,
+                              const char *origin, nd4c_array **out) {
+  if (out == NULL || (shape == NULL && rank > 0)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", origin, out == NULL ? "out" : "shape");
+  }
+  int64_t bytes = 0;
+  ND4C_TRY(count_bytes(dtype, rank, shape, &bytes));
+  if (dtype == ND4C_UTF8) {
+    ND4C_TRY(nd4c_device_host(&device)); /* strings live on the host */
+  }
+  ND4C_TRY(resolve_device(&device));
+  nd4c_storage *storage = NULL;
+  ND4C_TRY(nd4c_storage_create(device, bytes, origin, &storage));
+  nd4c_status status = nd4c_array_make(dtype, rank, shape, NULL, 0, storage, out);
+  if (status != ND4C_OK) {
+    nd4c_storage_release(storage);
+  }
+  return status;
+}
+
+/* Gives a fresh array its contents, or drops it. */
+static nd4c_status fill_fresh(nd4c_array **out, nd4c_array *array, nd4c_status status) {
+  if (status != ND4C_OK) {
+    nd4c_array_release(array);
+    return status;
+  }
+  *out = array;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shape, nd4c_device *device,
+                             nd4c_array **out) {
+  nd4c_array *array = NULL;
+  ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_empty", out != NULL ? &array : NULL));
+  if (dtype == ND4C_UTF8) {
+    /* "Without defined contents" must still be text: all strings empty. */
+    memset(nd4c_array_address(array, 1), 0, (size_t)array->storage->bytes);
+  }
+  *out = array;
+  return ND4C_OK;
+}
+
+/* Writes `pattern` (one element, NULL: zero bytes) over a fresh array. */
+static nd4c_status fill_pattern(nd4c_array *array, const void *pattern) {
+  int64_t element = nd4c_dtype_size(array->dtype), bytes = array->size * element;
+  char *host = atomic_load(&array->storage->address);
+  bool direct = host != NULL;
+  if (!direct) {
+    host = nd4c_allocate((size_t)bytes);
+    if (host == NULL) {
+      return nd4c_fail_memory("filling an array", (size_t)bytes);
+    }
+  }
+  if (pattern == NULL) {
+    memset(host, 0, (size_t)bytes);
+  } else if (bytes > 0) {
+    memcpy(host, pattern, (size_t)element);
+    for (int64_t done = element; done < bytes;) {
+      int64_t piece = done < bytes - done ? done : bytes - done;
+      memcpy(host + done, host, (size_t)piece);
+      done += piece;
+    }
+  }
+  nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);
+  if (!direct) {
+    nd4c_deallocate(host);
+  }
+  return status;
+}
+
+nd4c_status nd4c_array_zeros(nd4c_dtype dtype, int32_t rank, const int64_t *shape, nd4c_device *device,
+                             nd4c_array **out) {
+  nd4c_array *array = NULL;
+  ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_zeros", out != NULL ? &array : NULL));
+  return fill_fresh(out, array, fill_pattern(array, NULL));
+}
+
+nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64_t *shape, double value, nd4c_device *device,
+                            nd4c_array **out) {
+  unsigned char element[16];
+  if (dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_full: utf8 is not filled with a number");
+  }
+  nd4c_array *array = NULL;
+  ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_full", out != NULL ? &array : NULL));
+  nd4c_element_from_double(dtype, value, element);
+  return fill_fresh(out, array, fill_pattern(array, element));
+}
+
+nd4c_status nd4c_array_scalar(nd4c_dtype dtype, double value, nd4c_device *device, nd4c_array **out) {
+  return nd4c_array_full(dtype, 0, NULL, value, device, out);
+}
+
+nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64_t count, nd4c_device *device,
+                              nd4c_array **out) {
+  if (dtype == ND4C_UTF8 || dtype == ND4C_BOOL) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_arange: %s: expected a number type", nd4c_dtype_name(dtype));
+  }
+  nd4c_array *array = NULL;
+  ND4C_TRY(make_empty(dtype, 1, &count, device, "nd4c_array_arange", out != NULL ? &array : NULL));
+  int64_t element = nd4c_dtype_size(dtype), bytes = count * element;
+  char *host = atomic_load(&array->storage->address);
+  bool direct = host != NULL;
+  if (!direct && (host = nd4c_allocate((size_t)bytes)) == NULL) {
+    return fill_fresh(out, array, nd4c_fail_memory("filling an array", (size_t)bytes));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    nd4c_element_from_double(dtype, start + (double)i * step, host + i * element);
+  }
+  nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);
+  if (!direct) {
+    nd4c_deallocate(host);
+  }
+  return fill_fresh(out, array, status);
+}
+
+nd4c_status nd4c_array_from_data(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const void *data,
+                                 nd4c_device *device, nd4c_array **out) {
+  if (dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_from_data: utf8 arrays are made by nd4c_array_from_strings");
+  }
+  nd4c_array *array = NULL;
+  ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_from_data", out != NULL ? &array : NULL));
+  int64_t bytes = array->size * nd4c_dtype_size(dtype);
+  if (data == NULL && bytes > 0) {
+    return fill_fresh(out, array, nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_from_data: data is NULL"));
+  }
+  return fill_fresh(out, array, bytes > 0 ? nd4c_array_write_contiguous(array, data, bytes) : ND4C_OK);
+}
+
+/* Checks a foreign layout and finds where its bytes begin and how many there are, relative to element 0. */
+static nd4c_status find_extent(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                               int64_t *first, int64_t *bytes) {
+  int64_t low = 0, high = -1, element = nd4c_dtype_size(dtype);
+  if (strides == NULL) {
+    *first = 0;
+    return count_bytes(dtype, rank, shape, bytes);
+  }
+  int64_t ignored = 0;
+  ND4C_TRY(count_bytes(dtype, rank, shape, &ignored));
+  if (!nd4c_layout_bounds(rank, shape, strides, &low, &high) || !nd4c_checked_multiply(low, element, first) ||
+      !nd4c_checked_multiply(high, element, bytes)) {
+    return nd4c_fail(ND4C_OVERFLOW, "nd4c_array_wrap: the strides reach beyond what addresses can express");
+  }
+  if (low > high) {
+    *first = *bytes = 0;
+    return ND4C_OK;
+  }
+  *bytes = (high - low + 1) * element;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides, void *data,
+                            bool read_only, nd4c_release_callback release, void *user, nd4c_array **out) {
+  if (out == NULL || (shape == NULL && rank > 0)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_wrap: %s is NULL", out == NULL ? "out" : "shape");
+  }
+  if (dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_wrap: utf8 arrays are made by nd4c_array_from_strings");
+  }
+  int64_t first = 0, bytes = 0;
+  ND4C_TRY(find_extent(dtype, rank, shape, strides, &first, &bytes));
+  if (data == NULL && bytes > 0) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_wrap: data is NULL");
+  }
+  if ((uintptr_t)data % (uintptr_t)nd4c_dtype_get_info(dtype)->alignment != 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_array_wrap: data at %p is not aligned to %d bytes as %s needs", data,
+                     nd4c_dtype_get_info(dtype)->alignment, nd4c_dtype_name(dtype));
+  }
+  static unsigned char nothing; /* an address for storages without bytes */
+  char *begin = data != NULL ? (char *)data + first : (char *)&nothing;
+  nd4c_storage *storage = NULL;
+  ND4C_TRY(nd4c_storage_wrap(begin, bytes, read_only, NULL, NULL, &storage));
+  nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, -first / nd4c_dtype_size(dtype), storage, out);
+  if (status != ND4C_OK) {
+    nd4c_storage_release(storage);
+    return status;
+  }
+  /* Only now: the callback is not called when wrapping fails. */
+  nd4c_storage_set_release(storage, release, user);
+  return ND4C_OK;
+}

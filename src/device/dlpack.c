@@ -1,0 +1,111 @@
+/* Exchange with other libraries through DLPack. */
+#include "nd4c/dlpack.h"
+
+#include <string.h>
+
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/write.h"
+
+enum { DL_CPU = 1, DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+
+static nd4c_dl_dtype to_dl(nd4c_dtype dtype) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  uint8_t code = info->kind == ND4C_KIND_BOOL      ? DL_BOOL
+                 : info->kind == ND4C_KIND_INT     ? DL_INT
+                 : info->kind == ND4C_KIND_UINT    ? DL_UINT
+                 : info->kind == ND4C_KIND_COMPLEX ? DL_COMPLEX
+                 : dtype == ND4C_BFLOAT16          ? DL_BFLOAT
+                                                   : DL_FLOAT;
+  return (nd4c_dl_dtype){.code = code, .bits = (uint8_t)info->bits, .lanes = 1};
+}
+
+static nd4c_status from_dl(nd4c_dl_dtype from, nd4c_dtype *dtype) {
+  for (nd4c_dtype candidate = 1; candidate < ND4C_DTYPE_END; ++candidate) {
+    nd4c_dl_dtype row = to_dl(candidate);
+    if (candidate != ND4C_UTF8 && from.lanes == 1 && row.code == from.code && row.bits == from.bits) {
+      *dtype = candidate;
+      return ND4C_OK;
+    }
+  }
+  return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: type code %u of %u bits and %u lanes has no dtype here", from.code,
+                   from.bits, from.lanes);
+}
+
+static void delete_managed(void *user) {
+  nd4c_dl_managed *managed = user;
+  if (managed->deleter != NULL) {
+    managed->deleter(managed);
+  }
+}
+
+nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out) {
+  if (managed == NULL || out == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_from_dlpack: %s is NULL", managed == NULL ? "managed" : "out");
+  }
+  if (managed->version_major != DL_VERSION_MAJOR) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: version %u.%u, expected %d.x", managed->version_major,
+                     managed->version_minor, DL_VERSION_MAJOR);
+  }
+  const nd4c_dl_tensor *tensor = &managed->tensor;
+  if (tensor->device.device_type != DL_CPU) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: device type %d, expected %d (CPU)", tensor->device.device_type, DL_CPU);
+  }
+  if ((managed->flags & DL_SUB_BYTE) != 0) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: padded sub-byte types are not known here");
+  }
+  if (tensor->ndim < 0 || tensor->ndim > ND4C_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL)) {
+    return nd4c_fail(ND4C_SHAPE, "DLPack: %d axes%s, expected 0 to %d with a shape", tensor->ndim,
+                     tensor->shape == NULL ? " without a shape" : "", ND4C_MAX_RANK);
+  }
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  ND4C_TRY(from_dl(tensor->dtype, &dtype));
+  char *data = tensor->data != NULL ? (char *)tensor->data + tensor->byte_offset : NULL;
+  return nd4c_array_wrap(dtype, tensor->ndim, tensor->shape, tensor->strides, data,
+                         (managed->flags & DL_READ_ONLY) != 0, delete_managed, managed, out);
+}
+
+/* What an exported tensor keeps alive. */
+typedef struct dl_export {
+  nd4c_dl_managed managed;
+  nd4c_array *array;
+} dl_export;
+
+static void delete_export(nd4c_dl_managed *managed) {
+  dl_export *exported = managed->manager_ctx;
+  nd4c_array_release(exported->array);
+  nd4c_deallocate(exported);
+}
+
+nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_dlpack: array"));
+  if (managed == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_to_dlpack: managed is NULL");
+  }
+  if (array->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_dlpack: DLPack has no strings");
+  }
+  bool read_only = nd4c_array_is_read_only(array);
+  void *address = NULL;
+  ND4C_TRY(nd4c_array_host_address(array, !read_only, &address));
+  dl_export *exported = nd4c_allocate_zeroed(1, sizeof *exported);
+  if (exported == NULL) {
+    return nd4c_fail_memory("a DLPack tensor", sizeof *exported);
+  }
+  exported->array = nd4c_array_retain(array);
+  exported->managed = (nd4c_dl_managed){.version_major = DL_VERSION_MAJOR,
+                                        .version_minor = 0,
+                                        .manager_ctx = exported,
+                                        .deleter = delete_export,
+                                        .flags = read_only ? DL_READ_ONLY : 0,
+                                        .tensor = {.data = address,
+                                                   .device = {DL_CPU, 0},
+                                                   .ndim = array->rank,
+                                                   .dtype = to_dl(array->dtype),
+                                                   .shape = array->shape,
+                                                   .strides = array->strides}};
+  *managed = &exported->managed;
+  return ND4C_OK;
+}

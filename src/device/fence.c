@@ -1,0 +1,270 @@
+#include "device/fence.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum { TEXT_SIZE = 512 };
+
+struct nd4c_shared_fence {
+  _Atomic int32_t references;
+  _Atomic bool done; /* status and text are final */
+  nd4c_device *device;
+  nd4c_fence handle;
+  const char *op;
+  nd4c_status status;
+  char text[TEXT_SIZE];
+  _Atomic bool seen; /* a failure was reported to someone */
+  pthread_mutex_t lock; /* guards settling: done, status, text, handle, after */
+  nd4c_shared_fence **after; /* fences of the inputs, released when done */
+  int32_t after_count;
+  void *kept; /* what the work needs until it is done, see nd4c_fence_keep */
+  void (*release_kept)(void *kept);
+  nd4c_shared_fence *next, *previous; /* all fences alive, under list_lock */
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_shared_fence *list;
+
+static void link_fence(nd4c_shared_fence *fence) {
+  pthread_mutex_lock(&list_lock);
+  fence->next = list;
+  if (list != NULL) {
+    list->previous = fence;
+  }
+  list = fence;
+  pthread_mutex_unlock(&list_lock);
+}
+
+static void unlink_fence(nd4c_shared_fence *fence) {
+  pthread_mutex_lock(&list_lock);
+  if (fence->previous != NULL) {
+    fence->previous->next = fence->next;
+  } else {
+    list = fence->next;
+  }
+  if (fence->next != NULL) {
+    fence->next->previous = fence->previous;
+  }
+  pthread_mutex_unlock(&list_lock);
+}
+
+nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op,
+                              nd4c_shared_fence *const *after, int32_t after_count, nd4c_shared_fence **out) {
+  nd4c_shared_fence *fence = nd4c_allocate_zeroed(1, sizeof *fence);
+  nd4c_shared_fence **kept = nd4c_allocate_zeroed((size_t)after_count, sizeof(void *));
+  if (fence == NULL || kept == NULL) {
+    nd4c_deallocate(fence);
+    nd4c_deallocate(kept);
+    return nd4c_fail_memory("a fence", sizeof *fence);
+  }
+  nd4c_status status = device->ops->fence_record(device->handle, stream, &fence->handle);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(fence);
+    nd4c_deallocate(kept);
+    return status;
+  }
+  fence->references = 1;
+  fence->device = device;
+  fence->op = op;
+  fence->after = kept;
+  for (int32_t i = 0; i < after_count; ++i) {
+    if (after[i] != NULL) {
+      kept[fence->after_count++] = nd4c_fence_retain(after[i]);
+    }
+  }
+  pthread_mutex_init(&fence->lock, NULL);
+  link_fence(fence);
+  *out = fence;
+  return ND4C_OK;
+}
+
+void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept)) {
+  fence->kept = kept;
+  fence->release_kept = release;
+}
+
+nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {
+  if (fence != NULL) {
+    atomic_fetch_add_explicit(&fence->references, 1, memory_order_relaxed);
+  }
+  return fence;
+}
+
+/* Waits for the device's fence and for the inputs' ones, and keeps the outcome. Under fence->lock. */
+static void settle(nd4c_shared_fence *fence) {
+  if (atomic_load(&fence->done)) {
+    return;
+  }
+  nd4c_status status = ND4C_OK;
+  const char *cause = "";
+  for (int32_t i = 0; i < fence->after_count; ++i) {
+    nd4c_status before = nd4c_fence_wait(fence->after[i]);
+    if (before != ND4C_OK && status == ND4C_OK) {
+      status = ND4C_POISONED;
+      (void)snprintf(fence->text, sizeof fence->text, "%s: an input was left without a value: %.400s", fence->op,
+                     nd4c_error_message());
+    }
+  }
+  nd4c_status waited = fence->device->ops->fence_wait(fence->device->handle, fence->handle);
+  if (waited != ND4C_OK && status == ND4C_OK) {
+    status = waited;
+    cause = nd4c_error_message();
+    (void)snprintf(fence->text, sizeof fence->text, "%s failed on %s: %.400s", fence->op, fence->device->name, cause);
+  }
+  fence->device->ops->fence_destroy(fence->device->handle, fence->handle);
+  fence->handle = NULL;
+  fence->status = status;
+  atomic_store(&fence->done, true);
+  if (fence->release_kept != NULL) {
+    fence->release_kept(fence->kept);
+    fence->release_kept = NULL;
+  }
+}
+
+/* Failures of fences that went away before anyone asked, for nd4c_fence_drain: the oldest of each device. */
+enum { LOST_LIMIT = 16 };
+static struct {
+  const nd4c_device *device;
+  nd4c_status status;
+  char text[TEXT_SIZE];
+} lost[LOST_LIMIT];
+
+static void remember_lost(const nd4c_shared_fence *fence) {
+  pthread_mutex_lock(&list_lock);
+  int free_slot = -1;
+  for (int i = 0; i < LOST_LIMIT; ++i) {
+    if (lost[i].device == fence->device) {
+      free_slot = -1;
+      break;
+    }
+    if (lost[i].device == NULL && free_slot < 0) {
+      free_slot = i;
+    }
+  }
+  if (free_slot >= 0) {
+    lost[free_slot].device = fence->device;
+    lost[free_slot].status = fence->status;
+    memcpy(lost[free_slot].text, fence->text, TEXT_SIZE);
+  }
+  pthread_mutex_unlock(&list_lock);
+}
+
+static nd4c_status take_lost(const nd4c_device *device, char *text) {
+  nd4c_status status = ND4C_OK;
+  pthread_mutex_lock(&list_lock);
+  for (int i = 0; i < LOST_LIMIT; ++i) {
+    if (lost[i].device == device) {
+      status = lost[i].status;
+      memcpy(text, lost[i].text, TEXT_SIZE);
+      lost[i].device = NULL;
+    }
+  }
+  pthread_mutex_unlock(&list_lock);
+  return status;
+}
+
+void nd4c_fence_release(nd4c_shared_fence *fence) {
+  if (fence == NULL || atomic_fetch_sub_explicit(&fence->references, 1, memory_order_acq_rel) != 1) {
+    return;
+  }
+  unlink_fence(fence);
+  /* Work that needs something of ours is waited for: a rare case, a result overwritten while it is being computed. */
+  if (fence->handle != NULL && (fence->release_kept != NULL ||
+                                fence->device->ops->fence_query(fence->device->handle, fence->handle))) {
+    settle(fence);
+  }
+  if (atomic_load(&fence->done) && fence->status != ND4C_OK && !fence->seen) {
+    remember_lost(fence);
+  }
+  if (fence->handle != NULL) {
+    fence->device->ops->fence_destroy(fence->device->handle, fence->handle);
+  }
+  for (int32_t i = 0; i < fence->after_count; ++i) {
+    nd4c_fence_release(fence->after[i]);
+  }
+  nd4c_deallocate(fence->after);
+  pthread_mutex_destroy(&fence->lock);
+  nd4c_deallocate(fence);
+}
+
+bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {
+  if (fence == NULL || atomic_load(&fence->done)) {
+    return true;
+  }
+  pthread_mutex_lock(&fence->lock);
+  bool ready = atomic_load(&fence->done) || fence->device->ops->fence_query(fence->device->handle, fence->handle);
+  pthread_mutex_unlock(&fence->lock);
+  return ready;
+}
+
+nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
+  if (fence == NULL) {
+    return ND4C_OK;
+  }
+  pthread_mutex_lock(&fence->lock);
+  settle(fence);
+  nd4c_status status = fence->status;
+  fence->seen = true;
+  pthread_mutex_unlock(&fence->lock);
+  return status == ND4C_OK ? ND4C_OK : nd4c_fail(status, "%s", fence->text);
+}
+
+void nd4c_fence_settle(nd4c_shared_fence *fence) {
+  if (fence != NULL) {
+    pthread_mutex_lock(&fence->lock);
+    settle(fence);
+    pthread_mutex_unlock(&fence->lock);
+  }
+}
+
+nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream) {
+  if (nd4c_fence_is_ready(fence)) {
+    return ND4C_OK;
+  }
+  if (fence->device != device || stream == NULL) {
+    return nd4c_fence_wait(fence); /* devices of different backends meet on the host */
+  }
+  pthread_mutex_lock(&fence->lock);
+  nd4c_status status = atomic_load(&fence->done)
+                           ? ND4C_OK
+                           : device->ops->stream_wait_fence(device->handle, stream, fence->handle);
+  pthread_mutex_unlock(&fence->lock);
+  return status;
+}
+
+/* A fence of the device that is alive and was not waited for yet, retained; NULL if there is none. */
+static nd4c_shared_fence *next_unseen(const nd4c_device *device) {
+  nd4c_shared_fence *found = NULL;
+  pthread_mutex_lock(&list_lock);
+  for (nd4c_shared_fence *fence = list; fence != NULL && found == NULL; fence = fence->next) {
+    int32_t references = atomic_load(&fence->references);
+    /* A fence whose last reference is being dropped is still listed for a moment: it must not come back to life. */
+    while (fence->device == device && !fence->seen && references > 0 && found == NULL) {
+      if (atomic_compare_exchange_weak(&fence->references, &references, references + 1)) {
+        found = fence;
+      }
+    }
+  }
+  pthread_mutex_unlock(&list_lock);
+  return found;
+}
+
+nd4c_status nd4c_fence_drain(nd4c_device *device) {
+  char text[TEXT_SIZE] = "";
+  nd4c_status first = take_lost(device, text);
+  nd4c_shared_fence *fence;
+  while ((fence = next_unseen(device)) != NULL) {
+    nd4c_status status = nd4c_fence_wait(fence);
+    /* The root of a chain of failures is the report, not what came to depend on it. */
+    if (status != ND4C_OK && (first == ND4C_OK || (first == ND4C_POISONED && status != ND4C_POISONED))) {
+      first = status;
+      (void)snprintf(text, sizeof text, "%s", fence->text);
+    }
+    nd4c_fence_release(fence);
+  }
+  return first == ND4C_OK ? ND4C_OK : nd4c_fail(first, "%s", text);
+}

@@ -1,0 +1,366 @@
+#include "device/memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/config.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "device/memory_manager.h"
+#include "device/small_storage.h"
+#include "device/storage.h"
+#include "device/thread.h"
+
+/* Size classes: SUBCLASSES steps between powers of two, so that at most a ninth of a block is slack. */
+enum { SMALLEST_SHIFT = 9, SUBCLASS_SHIFT = 3, SUBCLASSES = 1 << SUBCLASS_SHIFT, CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES };
+
+/* One block of the device, alive or cached. */
+typedef struct nd4c_block_node {
+  nd4c_buffer buffer;
+  void *address;
+  int64_t bytes;
+  int32_t size_class;
+  const char *origin;
+  struct nd4c_block_node *bin_next;               /* cached: free blocks of the class, last freed first */
+  struct nd4c_block_node *older, *newer;          /* cached: by time of freeing; alive: all alive */
+} nd4c_block_node;
+
+typedef struct node_list {
+  nd4c_block_node *oldest, *newest;
+} node_list;
+
+struct nd4c_memory_manager {
+  nd4c_device *device;
+  pthread_mutex_t lock; /* guards everything below; never held while the backend or a callback runs */
+  nd4c_block_node *bins[CLASS_COUNT];
+  node_list cached, alive;
+  int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
+  uint32_t limit_epoch;
+  int64_t live_count, total_count, cache_hits;
+};
+
+static void list_push(node_list *list, nd4c_block_node *node) {
+  node->newer = NULL;
+  node->older = list->newest;
+  if (list->newest != NULL) {
+    list->newest->newer = node;
+  } else {
+    list->oldest = node;
+  }
+  list->newest = node;
+}
+
+static void list_remove(node_list *list, nd4c_block_node *node) {
+  *(node->older != NULL ? &node->older->newer : &list->oldest) = node->newer;
+  *(node->newer != NULL ? &node->newer->older : &list->newest) = node->older;
+}
+
+/* Class of a request, and how many bytes its blocks have. */
+static int32_t find_class(int64_t bytes, int64_t *granted) {
+  int64_t size = bytes < (INT64_C(1) << SMALLEST_SHIFT) ? INT64_C(1) << SMALLEST_SHIFT : bytes;
+  int32_t power = 63 - __builtin_clzll((unsigned long long)size);
+  int64_t step = INT64_C(1) << (power - SUBCLASS_SHIFT);
+  int64_t sub = (size - (INT64_C(1) << power) + step - 1) / step;
+  *granted = (INT64_C(1) << power) + sub * step;
+  return (power - SMALLEST_SHIFT) * SUBCLASSES + (int32_t)sub;
+}
+
+nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_manager **out) {
+  struct nd4c_memory_manager *manager = nd4c_allocate_zeroed(1, sizeof *manager);
+  if (manager == NULL) {
+    return nd4c_fail_memory("a memory manager", sizeof *manager);
+  }
+  manager->device = device;
+  manager->limit_epoch = UINT32_MAX;
+  if (device->description.type == ND4C_DEVICE_CPU) {
+    manager->cap_bytes = nd4c_config_int(ND4C_CONFIG_MEMORY_CAP);
+  }
+  pthread_mutex_init(&manager->lock, NULL);
+  *out = manager;
+  return ND4C_OK;
+}
+
+/* Takes the oldest cached block out of the books; the caller frees it outside the lock. NULL if none. */
+static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
+  nd4c_block_node *node = manager->cached.oldest;
+  if (node == NULL) {
+    return NULL;
+  }
+  list_remove(&manager->cached, node);
+  nd4c_block_node **link = &manager->bins[node->size_class];
+  while (*link != node) {
+    link = &(*link)->bin_next;
+  }
+  *link = node->bin_next;
+  manager->cached_bytes -= node->bytes;
+  return node;
+}
+
+static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  manager->device->ops->buffer_free(manager->device->handle, node->buffer);
+  nd4c_deallocate(node);
+}
+
+static void trim_to(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
+  for (;;) {
+    pthread_mutex_lock(&manager->lock);
+    nd4c_block_node *node = manager->cached_bytes > keep_bytes ? take_oldest(manager) : NULL;
+    pthread_mutex_unlock(&manager->lock);
+    if (node == NULL) {
+      return;
+    }
+    free_node(manager, node);
+  }
+}
+
+void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
+  if (manager != NULL) {
+    trim_to(manager, 0);
+    pthread_mutex_destroy(&manager->lock);
+    nd4c_deallocate(manager);
+  }
+}
+
+static nd4c_status fail_cap(const struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
+                            int64_t cap) {
+  return nd4c_fail(ND4C_MEMORY_CAP,
+                   "memory cap of %s exceeded: %lld bytes in use and %lld cached, %lld more requested, cap %lld",
+                   manager->device->name, (long long)live, (long long)cached, (long long)bytes, (long long)cap);
+}
+
+/* Makes room under the cap for `bytes` by trimming; counts them as live on success. */
+static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t *counter) {
+  for (int attempt = 0;; ++attempt) {
+    pthread_mutex_lock(&manager->lock);
+    int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
+    int64_t cap = manager->cap_bytes;
+    bool fits = cap == 0 || (bytes <= cap && live + cached <= cap - bytes);
+    if (fits) {
+      *counter += bytes;
+      live += bytes;
+      manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
+    }
+    pthread_mutex_unlock(&manager->lock);
+    if (fits) {
+      return ND4C_OK;
+    }
+    if (attempt == 2) {
+      return fail_cap(manager, live, cached, bytes, cap);
+    }
+    nd4c_storage_collect(attempt == 1);
+    trim_to(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
+  }
+}
+
+static void unreserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t *counter) {
+  pthread_mutex_lock(&manager->lock);
+  *counter -= bytes;
+  pthread_mutex_unlock(&manager->lock);
+}
+
+nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
+  return reserve(device->memory, bytes, &device->memory->reserved_bytes);
+}
+
+void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes) {
+  unreserve(device->memory, bytes, &device->memory->reserved_bytes);
+}
+
+static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
+  pthread_mutex_lock(&manager->lock);
+  nd4c_block_node *node = manager->bins[size_class];
+  if (node != NULL) {
+    manager->bins[size_class] = node->bin_next;
+    list_remove(&manager->cached, node);
+    manager->cached_bytes -= node->bytes;
+    manager->live_bytes += node->bytes;
+    ++manager->cache_hits;
+    int64_t live = manager->live_bytes + manager->reserved_bytes;
+    manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
+  }
+  pthread_mutex_unlock(&manager->lock);
+  return node;
+}
+
+static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes,
+                                 nd4c_block_node **out) {
+  nd4c_device *device = manager->device;
+  ND4C_TRY(reserve(manager, bytes, &manager->live_bytes));
+  nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
+  nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
+                                    : device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+  if (status == ND4C_MEMORY && node != NULL) {
+    /* What is cached, or waits for pending work, may be what is missing. */
+    nd4c_storage_collect(true);
+    trim_to(manager, 0);
+    status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+  }
+  if (status != ND4C_OK) {
+    unreserve(manager, bytes, &manager->live_bytes);
+    nd4c_deallocate(node);
+    return status;
+  }
+  node->bytes = bytes;
+  node->size_class = size_class;
+  node->address =
+      device->description.host_addressable ? device->ops->buffer_address(device->handle, node->buffer) : NULL;
+  *out = node;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char *origin, nd4c_block *block) {
+  struct nd4c_memory_manager *manager = device->memory;
+  if (bytes < 0 || bytes > INT64_C(1) << 56) {
+    return nd4c_fail(ND4C_OVERFLOW, "%lld bytes cannot be allocated on %s", (long long)bytes, device->name);
+  }
+  int64_t granted = 0;
+  int32_t size_class = find_class(bytes, &granted);
+  nd4c_block_node *node = take_cached(manager, size_class);
+  if (node == NULL) {
+    ND4C_TRY(allocate_node(manager, size_class, granted, &node));
+  }
+  pthread_mutex_lock(&manager->lock);
+  ++manager->total_count;
+  ++manager->live_count;
+  node->origin = origin;
+  list_push(&manager->alive, node);
+  pthread_mutex_unlock(&manager->lock);
+  *block = (nd4c_block){.buffer = node->buffer, .address = node->address, .bytes = node->bytes, .node = node};
+  return ND4C_OK;
+}
+
+void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
+  struct nd4c_memory_manager *manager = device->memory;
+  nd4c_block_node *node = block->node;
+  *block = (nd4c_block){0};
+  uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
+  int64_t limit = manager->limit_epoch != epoch ? nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE) : -1;
+  pthread_mutex_lock(&manager->lock);
+  if (limit >= 0) {
+    manager->cache_limit = limit;
+    manager->limit_epoch = epoch;
+  }
+  limit = manager->cache_limit;
+  list_remove(&manager->alive, node);
+  --manager->live_count;
+  manager->live_bytes -= node->bytes;
+  manager->cached_bytes += node->bytes;
+  node->origin = NULL;
+  node->bin_next = manager->bins[node->size_class];
+  manager->bins[node->size_class] = node;
+  list_push(&manager->cached, node);
+  bool over = manager->cached_bytes > limit;
+  pthread_mutex_unlock(&manager->lock);
+  if (over) {
+    trim_to(manager, limit);
+  }
+}
+
+/* -- public queries ------------------------------------------------------------------------------------------- */
+
+static bool holds_small_storages(const nd4c_device *device) {
+  nd4c_device *host = NULL;
+  return nd4c_device_host(&host) == ND4C_OK && host == device;
+}
+
+nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info) {
+  if (device == NULL || info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "info");
+  }
+  if (info->struct_size < ND4C_SIZE_OF(nd4c_memory_info)) {
+    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
+  }
+  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
+  if (holds_small_storages(device)) {
+    nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
+  }
+  struct nd4c_memory_manager *manager = device->memory;
+  pthread_mutex_lock(&manager->lock);
+  int64_t live = manager->live_bytes + bytes;
+  manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
+  *info = (nd4c_memory_info){.struct_size = info->struct_size,
+                             .live_bytes = live,
+                             .cached_bytes = manager->cached_bytes + manager->reserved_bytes - bytes,
+                             .peak_bytes = manager->peak_bytes,
+                             .cap_bytes = manager->cap_bytes,
+                             .live_count = manager->live_count + count,
+                             .total_count = manager->total_count + total,
+                             .cache_hits = manager->cache_hits + hits};
+  pthread_mutex_unlock(&manager->lock);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
+  if (device == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "device is NULL");
+  }
+  if (bytes < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "cap is %lld: expected 0 or more bytes", (long long)bytes);
+  }
+  pthread_mutex_lock(&device->memory->lock);
+  device->memory->cap_bytes = bytes;
+  pthread_mutex_unlock(&device->memory->lock);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
+  if (device == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "device is NULL");
+  }
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread != NULL && keep_bytes <= 0) {
+    nd4c_small_storage_trim(thread);
+  }
+  nd4c_storage_collect(false);
+  trim_to(device->memory, keep_bytes > 0 ? keep_bytes : 0);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_reset_peak(nd4c_device *device) {
+  nd4c_memory_info info = {.struct_size = ND4C_SIZE_OF(nd4c_memory_info)};
+  ND4C_TRY(nd4c_memory_get_info(device, &info));
+  pthread_mutex_lock(&device->memory->lock);
+  device->memory->peak_bytes = info.live_bytes;
+  pthread_mutex_unlock(&device->memory->lock);
+  return ND4C_OK;
+}
+
+/* Same size and origin as an older block: it has been counted there. */
+static bool is_repeated(const nd4c_block_node *node) {
+  for (const nd4c_block_node *other = node->older; other != NULL; other = other->older) {
+    if (other->bytes == node->bytes && other->origin == node->origin) {
+      return true;
+    }
+  }
+  return false;
+}
+
+nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
+  if (device == NULL || text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "text");
+  }
+  nd4c_text report = {0};
+  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
+  if (holds_small_storages(device)) {
+    nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
+  }
+  pthread_mutex_lock(&device->memory->lock);
+  for (const nd4c_block_node *node = device->memory->alive.oldest; node != NULL; node = node->newer) {
+    int64_t same = 0;
+    for (const nd4c_block_node *other = node; !is_repeated(node) && other != NULL; other = other->newer) {
+      same += other->bytes == node->bytes && other->origin == node->origin;
+    }
+    if (same > 0) {
+      nd4c_text_print(&report, "%lld x %lld bytes from %s\n", (long long)same, (long long)node->bytes,
+                      node->origin != NULL ? node->origin : "(origins not recorded: set nd4c.memory.origins)");
+    }
+  }
+  pthread_mutex_unlock(&device->memory->lock);
+  if (count > 0) {
+    nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);
+  }
+  return nd4c_text_take(&report, text);
+}

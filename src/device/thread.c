@@ -1,0 +1,94 @@
+#include "device/thread.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/compiler.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "device/small_storage.h"
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_thread *list;
+/* Shares of threads that ended, under list_lock. */
+static int64_t ended_live_bytes, ended_live_count, ended_total_count, ended_hits;
+
+static ND4C_HOT_TLS nd4c_thread *current_thread;
+
+static void end_thread(void *argument) {
+  nd4c_thread *thread = argument;
+  current_thread = thread; /* what is freed below may free small storages */
+  if (thread->calls_destroy != NULL) {
+    thread->calls_destroy(thread->calls);
+  }
+  if (thread->own != NULL) {
+    (void)nd4c_context_destroy(thread->own);
+  }
+  nd4c_small_storage_trim(thread);
+  pthread_mutex_lock(&list_lock);
+  ended_live_bytes += atomic_load(&thread->small_live_bytes);
+  ended_live_count += atomic_load(&thread->small_live_count);
+  ended_total_count += atomic_load(&thread->small_total_count);
+  ended_hits += atomic_load(&thread->small_hits);
+  if (thread->previous != NULL) {
+    thread->previous->next = thread->next;
+  } else {
+    list = thread->next;
+  }
+  if (thread->next != NULL) {
+    thread->next->previous = thread->previous;
+  }
+  pthread_mutex_unlock(&list_lock);
+  current_thread = NULL;
+  nd4c_deallocate(thread);
+}
+
+static void make_key(void) { (void)pthread_key_create(&key, end_thread); }
+
+static nd4c_thread *make_thread(void) {
+  pthread_once(&key_once, make_key);
+  nd4c_thread *thread = nd4c_allocate_zeroed(1, sizeof *thread);
+  if (thread == NULL) {
+    (void)nd4c_fail_memory("a thread's state", sizeof *thread);
+    return NULL;
+  }
+  if (pthread_setspecific(key, thread) != 0) {
+    nd4c_deallocate(thread);
+    (void)nd4c_fail_memory("a thread's state", sizeof *thread);
+    return NULL;
+  }
+  pthread_mutex_lock(&list_lock);
+  thread->next = list;
+  if (list != NULL) {
+    list->previous = thread;
+  }
+  list = thread;
+  pthread_mutex_unlock(&list_lock);
+  current_thread = thread;
+  return thread;
+}
+
+nd4c_thread *nd4c_thread_get(void) {
+  nd4c_thread *thread = current_thread;
+  return ND4C_LIKELY(thread != NULL) ? thread : make_thread();
+}
+
+void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,
+                           int64_t *cached_count) {
+  pthread_mutex_lock(&list_lock);
+  *live_bytes = ended_live_bytes;
+  *live_count = ended_live_count;
+  *total_count = ended_total_count;
+  *hits = ended_hits;
+  *cached_count = 0;
+  for (nd4c_thread *thread = list; thread != NULL; thread = thread->next) {
+    *live_bytes += atomic_load_explicit(&thread->small_live_bytes, memory_order_relaxed);
+    *live_count += atomic_load_explicit(&thread->small_live_count, memory_order_relaxed);
+    *total_count += atomic_load_explicit(&thread->small_total_count, memory_order_relaxed);
+    *hits += atomic_load_explicit(&thread->small_hits, memory_order_relaxed);
+    *cached_count += atomic_load_explicit(&thread->small_free_count, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&list_lock);
+}

@@ -1,0 +1,16 @@
+/* Copies between devices, complete when they return. */
+#ifndef ND4C_DEVICE_TRANSFER_STREAM_H
+#define ND4C_DEVICE_TRANSFER_STREAM_H
+
+#include "device/memory.h"
+
+/* Copies the first `bytes` of a block to a block of another device, through host memory if neither side has addresses.
+ * Both sides are idle. */
+nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
+                               const nd4c_block *to, int64_t bytes);
+
+/* Host memory to and from a block, waiting for the end. */
+nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes);
+nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, void *to, int64_t bytes);
+
+#endif

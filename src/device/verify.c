@@ -1,0 +1,165 @@
+#include <string.h>
+
+#include "base/status.h"
+#include "device/candidate.h"
+
+enum { COUNT = 4, OPERANDS = 3 };
+
+static const int64_t shape[1] = {COUNT};
+static const int64_t strides[1] = {1};
+
+/* Three operands of the check on the device. */
+typedef struct check {
+  nd4c_device *device;
+  nd4c_stream stream;
+  nd4c_buffer buffers[OPERANDS];
+  nd4c_tensor tensors[OPERANDS];
+} check;
+
+/* The check stands below src/ops, so it describes `add` itself; name and version are the table's. */
+static const nd4c_op_input add_inputs[] = {{"a", false, false}, {"b", false, false}};
+#define VERSION_ROW(number, version, name, ...) VERSION_##name = version,
+enum { ND4C_OP_TABLE(VERSION_ROW) };
+#undef VERSION_ROW
+static const nd4c_op_info add_info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info),
+                                      .op = ND4C_OP_add,
+                                      .version = VERSION_add,
+                                      .name = "add",
+                                      .category_name = "BINARY",
+                                      .category = ND4C_CATEGORY_BINARY,
+                                      .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
+                                      .input_count = 2,
+                                      .output_count = 1,
+                                      .inputs = add_inputs,
+                                      .doc = "a + b"};
+
+static nd4c_status make_operands(check *c) {
+  static const float values[OPERANDS][COUNT] = {{1, 2, 3, 4}, {10, 20, 30, 40}, {0, 0, 0, 0}};
+  const nd4c_device_ops *ops = c->device->ops;
+  void *handle = c->device->handle;
+  if (c->device->description.asynchronous) {
+    ND4C_TRY(ops->stream_create(handle, &c->stream));
+  }
+  for (int i = 0; i < OPERANDS; ++i) {
+    ND4C_TRY(ops->buffer_allocate(handle, sizeof values[i], &c->buffers[i]));
+    ND4C_TRY(ops->copy_from_host(handle, c->stream, c->buffers[i], 0, values[i], sizeof values[i]));
+    c->tensors[i] = (nd4c_tensor){.dtype = ND4C_FLOAT32,
+                                  .rank = 1,
+                                  .flags = ND4C_TENSOR_CONTIGUOUS,
+                                  .shape = shape,
+                                  .strides = strides,
+                                  .size = COUNT,
+                                  .buffer = c->buffers[i]};
+    if (c->device->description.host_addressable) {
+      c->tensors[i].data = ops->buffer_address(handle, c->buffers[i]);
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status wait_for(check *c) {
+  nd4c_fence fence = NULL;
+  if (c->stream == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(c->device->ops->fence_record(c->device->handle, c->stream, &fence));
+  nd4c_status status = c->device->ops->fence_wait(c->device->handle, fence);
+  c->device->ops->fence_destroy(c->device->handle, fence);
+  return status;
+}
+
+static nd4c_status run_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *call) {
+  if (kernel->prepare != NULL) {
+    ND4C_TRY(kernel->prepare(call, &call->state));
+  }
+  nd4c_status status = kernel->run(call);
+  nd4c_status waited = wait_for(c);
+  if (kernel->unprepare != NULL && kernel->prepare != NULL) {
+    kernel->unprepare(call->state);
+  }
+  return status != ND4C_OK ? status : waited;
+}
+
+static nd4c_status run_compiled(check *c, const nd4c_call *call) {
+  static const int32_t inputs[] = {0, 1}, outputs[] = {2};
+  static const int32_t *const node_inputs[] = {inputs}, *const node_outputs[] = {outputs};
+  const nd4c_compiler *compiler = c->device->backend->compiler;
+  nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
+                          .node_count = 1,
+                          .nodes = call,
+                          .node_inputs = node_inputs,
+                          .node_outputs = node_outputs,
+                          .value_count = OPERANDS,
+                          .input_count = 2,
+                          .output_count = 1,
+                          .outputs = outputs};
+  nd4c_executable executable = NULL;
+  ND4C_TRY(compiler->compile(c->device->handle, &segment, &executable));
+  nd4c_status status = compiler->execute(executable, call->stream, call->inputs, call->outputs);
+  nd4c_status waited = wait_for(c);
+  compiler->release(executable);
+  return status != ND4C_OK ? status : waited;
+}
+
+/* The lowest-priority kernel that fits: it opens no library that nobody has asked for yet. */
+static const nd4c_kernel *find_kernel(const nd4c_device *device, const nd4c_call *call) {
+  int32_t count = 0;
+  const nd4c_kernel *const *kernels = nd4c_kernel_index_get(device->kernels, ND4C_OP_add, &count);
+  char reason[ND4C_REASON_SIZE];
+  for (int32_t i = count - 1; i >= 0; --i) {
+    if ((kernels[i]->dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT32)) != 0 &&
+        (kernels[i]->usable == NULL || kernels[i]->usable(call, reason, sizeof reason))) {
+      return kernels[i];
+    }
+  }
+  return NULL;
+}
+
+static nd4c_status compute(check *c) {
+  ND4C_TRY(make_operands(c));
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .op = &add_info,
+                    .input_count = 2,
+                    .output_count = 1,
+                    .inputs = c->tensors,
+                    .outputs = c->tensors + 2,
+                    .stream = c->stream,
+                    .device = c->device->handle,
+                    .width = 1};
+  const nd4c_kernel *kernel = find_kernel(c->device, &call);
+  if (kernel != NULL) {
+    ND4C_TRY(run_kernel(c, kernel, &call));
+  } else if (c->device->backend->compiler != NULL) {
+    ND4C_TRY(run_compiled(c, &call));
+  } else {
+    return nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel for add nor a compiler");
+  }
+  float result[COUNT] = {0};
+  ND4C_TRY(c->device->ops->copy_to_host(c->device->handle, c->stream, result, c->buffers[2], 0, sizeof result));
+  ND4C_TRY(wait_for(c));
+  for (int i = 0; i < COUNT; ++i) {
+    float expected = 11.0F * (float)(i + 1);
+    if (!(result[i] == expected)) {
+      return nd4c_fail(ND4C_DEVICE, "wrong result: element %d of an addition is %g, expected %g", i,
+                       (double)result[i], (double)expected);
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_device_verify(nd4c_device *device) {
+  check c = {.device = device};
+  nd4c_status status = compute(&c);
+  if (c.stream != NULL && status != ND4C_OK) {
+    (void)wait_for(&c); /* nothing may touch the operands any more */
+  }
+  for (int i = 0; i < OPERANDS; ++i) {
+    if (c.buffers[i] != NULL) {
+      device->ops->buffer_free(device->handle, c.buffers[i]);
+    }
+  }
+  if (c.stream != NULL) {
+    device->ops->stream_destroy(device->handle, c.stream);
+  }
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "check of %s", device->name);
+}

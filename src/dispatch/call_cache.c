@@ -1,0 +1,265 @@
+#include "dispatch/call_cache.h"
+
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/compiler.h"
+#include "base/config.h"
+#include "device/thread.h"
+
+typedef struct call_cache {
+  nd4c_cached_call *entries[ND4C_CACHE_ENTRIES];
+} call_cache;
+
+static inline uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9fb21c651e98df25);
+  return hash ^ hash >> 32;
+}
+
+static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t size) {
+  const unsigned char *at = bytes;
+  for (; size >= sizeof(uint64_t); at += sizeof(uint64_t), size -= sizeof(uint64_t)) {
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    hash = mix(hash, word);
+  }
+  uint64_t rest = size;
+  memcpy(&rest, at, size);
+  return mix(hash, rest);
+}
+
+/* Bytes behind the value's pointer; -1 for kinds that are not cached. */
+static int64_t payload_bytes(const nd4c_attr_value *value) {
+  switch (value->kind) {
+    case ND4C_ATTR_UNSET:
+    case ND4C_ATTR_INT:
+    case ND4C_ATTR_BOOL:
+    case ND4C_ATTR_FLOAT:
+    case ND4C_ATTR_DTYPE:
+      return 0;
+    case ND4C_ATTR_INTS:
+      return (int64_t)sizeof(int64_t) * value->count;
+    case ND4C_ATTR_FLOATS:
+      return (int64_t)sizeof(double) * value->count;
+    case ND4C_ATTR_STRING:
+      return value->as.string != NULL ? (int64_t)strlen(value->as.string) + 1 : 0;
+    default:
+      return -1;
+  }
+}
+
+static uint64_t mix_attrs(uint64_t hash, const nd4c_attr_value *attrs, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    int64_t bytes = payload_bytes(&attrs[i]);
+    hash = mix(hash, (uint64_t)attrs[i].kind << 32 | (uint32_t)attrs[i].count);
+    hash = bytes > 0 ? mix_bytes(hash, attrs[i].as.ints, (size_t)bytes) : mix(hash, (uint64_t)attrs[i].as.i);
+  }
+  return hash;
+}
+
+uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                       int32_t attr_count, const nd4c_array *output) {
+  uint64_t hash = mix(op, (uint64_t)input_count);
+  for (int32_t i = 0; i < input_count; ++i) {
+    hash = mix(hash, inputs[i] != NULL ? inputs[i]->signature : 0);
+  }
+  hash = mix(hash, output != NULL ? output->signature : 1);
+  return ND4C_UNLIKELY(attr_count > 0) ? mix_attrs(hash, attrs, attr_count) : hash;
+}
+
+/* The hash picks; equality is what decides. */
+static inline bool same_layout(const nd4c_array *array, const nd4c_tensor *tensor) {
+  if (array == NULL) {
+    return tensor->dtype == ND4C_DTYPE_NONE;
+  }
+  if (array->dtype != tensor->dtype || array->rank != tensor->rank) {
+    return false;
+  }
+  bool same = true;
+  for (int32_t axis = 0; axis < array->rank; ++axis) {
+    same &= array->shape[axis] == tensor->shape[axis] && array->strides[axis] == tensor->strides[axis];
+  }
+  return same;
+}
+
+static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (a[i].kind != b[i].kind || a[i].count != b[i].count) {
+      return false;
+    }
+    int64_t bytes = payload_bytes(&a[i]);
+    if (bytes == 0 ? a[i].as.i != b[i].as.i && a[i].kind != ND4C_ATTR_INTS && a[i].kind != ND4C_ATTR_FLOATS
+                   : bytes != payload_bytes(&b[i]) || memcmp(a[i].as.ints, b[i].as.ints, (size_t)bytes) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
+                                       const nd4c_array *const *inputs, int32_t input_count,
+                                       const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output) {
+  const nd4c_thread *thread = nd4c_thread_get();
+  if (ND4C_UNLIKELY(thread == NULL || thread->calls == NULL)) {
+    return NULL;
+  }
+  nd4c_cached_call *entry = ((call_cache *)thread->calls)->entries[key % ND4C_CACHE_ENTRIES];
+  if (entry == NULL || entry->key != key || entry->op != op || entry->input_count != input_count ||
+      entry->device != context->device || entry->width != context->width || entry->fresh != (output == NULL) ||
+      entry->deterministic != context->deterministic || entry->strict != context->strict ||
+      entry->epoch != atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed)) {
+    return NULL;
+  }
+  for (int32_t i = 0; i < input_count; ++i) {
+    if (!same_layout(inputs[i], &entry->tensors[i])) {
+      return NULL;
+    }
+  }
+  if (output != NULL && !same_layout(output, &entry->tensors[input_count])) {
+    return NULL;
+  }
+  return attr_count == 0 || same_attrs(attrs, entry->attrs, attr_count) ? entry : NULL;
+}
+
+static void free_entry(nd4c_cached_call *entry) {
+  if (entry != NULL) {
+    nd4c_choice_release(entry->choice);
+    nd4c_deallocate(entry);
+  }
+}
+
+static void destroy_cache(void *calls) {
+  call_cache *cache = calls;
+  for (int i = 0; i < ND4C_CACHE_ENTRIES; ++i) {
+    free_entry(cache->entries[i]);
+  }
+  nd4c_deallocate(cache);
+}
+
+static call_cache *get_cache(void) {
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread == NULL) {
+    return NULL;
+  }
+  if (thread->calls == NULL) {
+    thread->calls = nd4c_allocate_zeroed(1, sizeof(call_cache));
+    thread->calls_destroy = destroy_cache;
+  }
+  return thread->calls;
+}
+
+/* Bytes that the entry needs behind itself: attributes with their lists, then shapes and strides. */
+static int64_t tail_bytes(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output,
+                          const nd4c_attr_value *attrs, int32_t attr_count) {
+  int64_t bytes = (int64_t)sizeof(nd4c_attr_value) * attr_count;
+  for (int32_t i = 0; i < attr_count; ++i) {
+    int64_t payload = payload_bytes(&attrs[i]);
+    if (payload < 0) {
+      return -1;
+    }
+    bytes += (payload + 7) / 8 * 8;
+  }
+  int64_t ranks = output->rank;
+  for (int32_t i = 0; i < input_count; ++i) {
+    ranks += inputs[i] != NULL ? inputs[i]->rank : 0;
+  }
+  return bytes + ranks * 2 * (int64_t)sizeof(int64_t);
+}
+
+static char *copy_attrs(nd4c_cached_call *entry, const nd4c_attr_value *attrs, char *tail) {
+  entry->attrs = (nd4c_attr_value *)(void *)tail;
+  tail += sizeof(nd4c_attr_value) * (size_t)entry->attr_count;
+  for (int32_t i = 0; i < entry->attr_count; ++i) {
+    int64_t bytes = payload_bytes(&attrs[i]);
+    entry->attrs[i] = attrs[i];
+    if (bytes > 0) {
+      memcpy(tail, attrs[i].as.ints, (size_t)bytes);
+      entry->attrs[i].as.ints = (const int64_t *)(const void *)tail;
+      tail += (bytes + 7) / 8 * 8;
+    }
+  }
+  return tail;
+}
+
+static char *copy_operand(nd4c_cached_call *entry, int32_t at, const nd4c_array *array, char *tail) {
+  nd4c_tensor *tensor = &entry->tensors[at];
+  if (array == NULL) {
+    *tensor = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
+    return tail;
+  }
+  size_t bytes = (size_t)array->rank * sizeof(int64_t);
+  int64_t *shape = (int64_t *)(void *)tail, *strides = shape + array->rank;
+  memcpy(shape, array->shape, bytes);
+  memcpy(strides, array->strides, bytes);
+  *tensor = (nd4c_tensor){.dtype = array->dtype,
+                          .rank = array->rank,
+                          .flags = array->contiguous ? ND4C_TENSOR_CONTIGUOUS : 0U,
+                          .layout = ND4C_LAYOUT_STRIDED,
+                          .shape = shape,
+                          .strides = strides,
+                          .size = array->size};
+  int64_t element = nd4c_dtype_size(array->dtype), low = 0, high = -1;
+  (void)nd4c_layout_bounds(array->rank, shape, strides, &low, &high);
+  entry->signatures[at] = array->signature;
+  entry->element_bytes[at] = element;
+  entry->low[at] = low * element;
+  entry->high[at] = low <= high ? (high + 1) * element : entry->low[at];
+  return tail + 2 * bytes;
+}
+
+static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_def *def,
+                                    const nd4c_array *const *inputs, int32_t input_count,
+                                    const nd4c_attr_value *attrs, const nd4c_array *output) {
+  int32_t attr_count = def->info.attr_count;
+  int64_t tail_size = tail_bytes(inputs, input_count, output, attrs, attr_count);
+  nd4c_cached_call *entry = tail_size < 0 ? NULL : nd4c_allocate_zeroed(1, sizeof *entry + (size_t)tail_size);
+  if (entry == NULL) {
+    return NULL;
+  }
+  entry->op = def->info.op;
+  entry->def = def;
+  entry->device = context->device;
+  entry->width = context->width;
+  entry->deterministic = context->deterministic;
+  entry->strict = context->strict;
+  entry->input_count = input_count;
+  entry->attr_count = attr_count;
+  char *tail = copy_attrs(entry, attrs, (char *)(entry + 1));
+  for (int32_t i = 0; i < input_count; ++i) {
+    tail = copy_operand(entry, i, inputs[i], tail);
+  }
+  (void)copy_operand(entry, input_count, output, tail);
+  entry->output_bytes = output->size * nd4c_dtype_size(output->dtype);
+  entry->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
+                            .flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
+                            .op = &def->info,
+                            .input_count = input_count,
+                            .output_count = 1,
+                            .inputs = entry->tensors,
+                            .outputs = entry->tensors + input_count,
+                            .attrs = entry->attrs,
+                            .device = context->device->handle,
+                            .width = context->width};
+  return entry;
+}
+
+void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
+                         const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                         const nd4c_array *output, bool fresh, nd4c_choice *choice) {
+  call_cache *cache = input_count <= ND4C_CACHED_INPUTS && def->info.output_count == 1 ? get_cache() : NULL;
+  nd4c_cached_call *entry =
+      cache != NULL ? make_entry(context, def, inputs, input_count, attrs, output) : NULL;
+  if (entry == NULL) {
+    nd4c_choice_release(choice);
+    return;
+  }
+  entry->key = key;
+  entry->epoch = atomic_load(&nd4c_config_epoch);
+  entry->fresh = fresh;
+  entry->choice = choice;
+  entry->call.state = choice->state;
+  nd4c_cached_call **slot = &cache->entries[key % ND4C_CACHE_ENTRIES];
+  free_entry(*slot);
+  *slot = entry;
+}

@@ -1,0 +1,46 @@
+/* Cache of eager calls: what inference, routing and kernel choice found for a signature, one lookup away. Each thread has
+ * its own, so a hit takes no lock and entries may be patched in place. */
+#ifndef ND4C_DISPATCH_CALL_CACHE_H
+#define ND4C_DISPATCH_CALL_CACHE_H
+
+#include "array/array.h"
+#include "dispatch/choice.h"
+
+enum { ND4C_CACHED_INPUTS = 6, ND4C_CACHE_ENTRIES = 512 };
+
+/* One signature of a single-output op. */
+typedef struct nd4c_cached_call {
+  uint64_t key;
+  uint32_t epoch; /* of configuration */
+  nd4c_op op;
+  nd4c_device *device;
+  int32_t width;
+  bool deterministic, strict;
+  bool fresh; /* the output is made by the call */
+  int32_t input_count, attr_count;
+  const nd4c_op_def *def;
+  nd4c_choice *choice;
+  nd4c_attr_value *attrs; /* copies, in the same block as this */
+  int64_t output_bytes;
+  uint64_t signatures[ND4C_CACHED_INPUTS + 1];
+  int64_t element_bytes[ND4C_CACHED_INPUTS + 1];
+  int64_t low[ND4C_CACHED_INPUTS + 1], high[ND4C_CACHED_INPUTS + 1]; /* bytes touched, relative to element 0 */
+  nd4c_tensor tensors[ND4C_CACHED_INPUTS + 1]; /* the output is tensors[input_count]; shapes lie behind the struct */
+  nd4c_call call;
+} nd4c_cached_call;
+
+/* Hash of what a call's signature consists of. */
+uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                       int32_t attr_count, const nd4c_array *output);
+
+/* The entry of exactly this signature and these circumstances, or NULL. */
+nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
+                                       const nd4c_array *const *inputs, int32_t input_count,
+                                       const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output);
+
+/* Remembers a call that was just made; takes over `choice` (also if there is no room or memory: then it is released). */
+void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
+                         const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                         const nd4c_array *output, bool fresh, nd4c_choice *choice);
+
+#endif

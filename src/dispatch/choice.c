@@ -1,0 +1,271 @@
+#include "dispatch/choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/status.h"
+#include "dispatch/engines.h"
+
+enum { REASON_SIZE = 512 };
+
+/* How each candidate fared, for the error text and for explain. */
+typedef struct search {
+  const nd4c_context *context;
+  const nd4c_call *call;
+  nd4c_engine_rules rules;
+  nd4c_text *trail; /* NULL: nobody reads it */
+} search;
+
+static void note(const search *s, const char *name, const char *engine, const char *verdict) {
+  if (s->trail != NULL) {
+    nd4c_text_print(s->trail, "  %s (engine %s): %s\n", name, engine, verdict);
+  }
+}
+
+/* Whether the kernel may compute the call; the reason if not. */
+static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, size_t reason_size) {
+  nd4c_dtype dtype = s->call->input_count > 0 ? s->call->inputs[0].dtype : ND4C_DTYPE_NONE;
+  reason[0] = '\0';
+  if (nd4c_engine_is_disabled(&s->rules, kernel->engine)) {
+    (void)snprintf(reason, reason_size, "disabled by SD_KERNEL_DISABLE_ENGINES=%.400s", s->rules.disabled);
+    return false;
+  }
+  if ((kernel->dtypes & ND4C_DTYPE_BIT(dtype)) == 0) {
+    (void)snprintf(reason, reason_size, "not for %s", nd4c_dtype_name(dtype));
+    return false;
+  }
+  return kernel->usable == NULL || kernel->usable(s->call, reason, reason_size);
+}
+
+/* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of memory
+ * ends the search. */
+static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
+  *taken = false;
+  void *state = NULL;
+  if (kernel->prepare != NULL) {
+    nd4c_status status = kernel->prepare(s->call, &state);
+    if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+      return status;
+    }
+    if (status != ND4C_OK) {
+      note(s, kernel->name, kernel->engine, nd4c_error_message());
+      return ND4C_OK;
+    }
+  }
+  nd4c_call prepared = *s->call;
+  prepared.state = state;
+  choice->kernel = kernel;
+  choice->state = state;
+  choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&prepared) : 0;
+  *taken = true;
+  return ND4C_OK;
+}
+
+/* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. */
+static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *choice, bool *taken) {
+  int32_t count = 0;
+  const nd4c_kernel *const *kernels = nd4c_device_kernels(s->context->device, s->call->op->op, &count);
+  *taken = false;
+  for (int32_t i = 0; i < count && !*taken; ++i) {
+    char reason[REASON_SIZE];
+    if (forced_only && !nd4c_engine_is_forced(&s->rules, kernels[i]->engine)) {
+      continue;
+    }
+    if (!is_usable(s, kernels[i], reason, sizeof reason)) {
+      note(s, kernels[i]->name, kernels[i]->engine, reason);
+      continue;
+    }
+    ND4C_TRY(prepare(s, kernels[i], choice, taken));
+    if (*taken) {
+      note(s, kernels[i]->name, kernels[i]->engine, "taken");
+    }
+  }
+  return ND4C_OK;
+}
+
+/* A one-node segment of the call, compiled. */
+static nd4c_status compile_node(const search *s, nd4c_choice *choice, bool *taken) {
+  const nd4c_compiler *compiler = s->context->device->backend->compiler;
+  char reason[REASON_SIZE] = "";
+  *taken = false;
+  if (compiler == NULL || nd4c_engine_is_disabled(&s->rules, compiler->engine)) {
+    return ND4C_OK;
+  }
+  if (!compiler->supports(s->call, reason, sizeof reason)) {
+    note(s, "compiler", compiler->engine, reason);
+    return ND4C_OK;
+  }
+  int32_t input_count = s->call->input_count, output_count = s->call->output_count;
+  int32_t *values = nd4c_allocate_zeroed((size_t)(input_count + output_count), sizeof *values);
+  if (values == NULL) {
+    return nd4c_fail_memory("a segment", (size_t)(input_count + output_count) * sizeof *values);
+  }
+  for (int32_t i = 0; i < input_count + output_count; ++i) {
+    values[i] = i < input_count && s->call->inputs[i].dtype == ND4C_DTYPE_NONE ? -1 : i;
+  }
+  const int32_t *inputs = values, *outputs = values + input_count;
+  nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
+                          .node_count = 1,
+                          .nodes = s->call,
+                          .node_inputs = &inputs,
+                          .node_outputs = &outputs,
+                          .value_count = input_count + output_count,
+                          .input_count = input_count,
+                          .output_count = output_count,
+                          .outputs = outputs};
+  nd4c_status status = compiler->compile(s->context->device->handle, &segment, &choice->executable);
+  nd4c_deallocate(values);
+  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+    return status;
+  }
+  *taken = status == ND4C_OK;
+  note(s, "compiler", compiler->engine, *taken ? "taken" : nd4c_error_message());
+  return ND4C_OK;
+}
+
+static nd4c_status find_any(const search *s, nd4c_choice *choice, bool *taken) {
+  ND4C_TRY(find_kernel(s, false, choice, taken));
+  return *taken ? ND4C_OK : compile_node(s, choice, taken);
+}
+
+static nd4c_status fail_unsupported(const search *s) {
+  const char *trail = s->trail != NULL && s->trail->bytes != NULL ? s->trail->bytes : "  no kernel is registered\n";
+  return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call:\n%s", s->call->op->name,
+                   s->context->device->name, trail);
+}
+
+/* The forced engine serves, or the next one does and that is reported, or strictness makes it an error. */
+static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
+  bool taken = false, forced = s->rules.forced[0] != '\0';
+  if (forced) {
+    ND4C_TRY(find_kernel(s, true, choice, &taken));
+    if (taken) {
+      return ND4C_OK;
+    }
+    if (s->context->strict) {
+      return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_FORCE_ENGINE=%s cannot serve this call on %s:\n%s",
+                       s->call->op->name, s->rules.forced, s->context->device->name,
+                       s->trail->bytes != NULL ? s->trail->bytes : "  it has no kernel of this op\n");
+    }
+  }
+  ND4C_TRY(find_any(s, choice, &taken));
+  if (!taken) {
+    return fail_unsupported(s);
+  }
+  if (forced && (choice->kernel == NULL || !nd4c_engine_is_forced(&s->rules, choice->kernel->engine))) {
+    nd4c_report_difference(s->call->op->name, s->rules.forced, nd4c_choice_engine(choice),
+                           "the forced engine does not serve this call");
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **out) {
+  nd4c_text trail = {0};
+  search s = {.context = context, .call = call, .trail = &trail};
+  nd4c_engine_rules_read(&s.rules);
+  nd4c_choice *choice = nd4c_allocate_zeroed(1, sizeof *choice);
+  if (choice == NULL) {
+    return nd4c_fail_memory("a kernel choice", sizeof *choice);
+  }
+  choice->references = 1;
+  choice->device = context->device;
+  nd4c_status status = find_choice(&s, choice);
+  nd4c_text_free(&trail);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(choice);
+    return status;
+  }
+  *out = choice;
+  return ND4C_OK;
+}
+
+nd4c_choice *nd4c_choice_retain(nd4c_choice *choice) {
+  atomic_fetch_add_explicit(&choice->references, 1, memory_order_relaxed);
+  return choice;
+}
+
+void nd4c_choice_release(nd4c_choice *choice) {
+  if (choice == NULL || atomic_fetch_sub(&choice->references, 1) != 1) {
+    return;
+  }
+  if (choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
+    choice->kernel->unprepare(choice->state);
+  }
+  if (choice->executable != NULL) {
+    choice->device->backend->compiler->release(choice->executable);
+  }
+  nd4c_deallocate(choice);
+}
+
+nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
+  call->struct_size = ND4C_SIZE_OF(nd4c_call);
+  call->state = choice->state;
+  call->stream = context->stream;
+  call->device = choice->device->handle;
+  call->width = context->width;
+  if (choice->kernel != NULL) {
+    return choice->kernel->run(call);
+  }
+  return choice->device->backend->compiler->execute(choice->executable, context->stream, call->inputs, call->outputs);
+}
+
+const char *nd4c_choice_engine(const nd4c_choice *choice) {
+  return choice->kernel != NULL ? choice->kernel->engine : choice->device->backend->compiler->engine;
+}
+
+const char *nd4c_choice_name(const nd4c_choice *choice) {
+  return choice->kernel != NULL ? choice->kernel->name : "compiled segment";
+}
+
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text) {
+  search s = {.context = context, .call = call, .trail = text};
+  nd4c_engine_rules_read(&s.rules);
+  nd4c_text_print(text, "%s on %s", call->op->name, context->device->name);
+  if (s.rules.forced[0] != '\0') {
+    nd4c_text_print(text, ", engine %s forced", s.rules.forced);
+  }
+  nd4c_text_print(text, ":\n");
+  nd4c_choice choice = {.references = 1, .device = context->device};
+  bool taken = false;
+  if (s.rules.forced[0] != '\0') {
+    ND4C_TRY(find_kernel(&s, true, &choice, &taken));
+    if (!taken) {
+      nd4c_text_print(text, "  forced engine %s does not serve this call%s\n", s.rules.forced,
+                      context->strict ? " (strict: an error)" : "; the others are asked");
+    }
+  }
+  if (!taken) {
+    ND4C_TRY(find_any(&s, &choice, &taken));
+  }
+  if (!taken) {
+    nd4c_text_print(text, "  nothing computes this call here\n");
+  }
+  if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {
+    choice.kernel->unprepare(choice.state);
+  }
+  if (choice.executable != NULL) {
+    context->device->backend->compiler->release(choice.executable);
+  }
+  return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;
+}
+
+bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {
+  search s = {.context = context, .call = call};
+  nd4c_engine_rules_read(&s.rules);
+  int32_t count = 0;
+  const nd4c_kernel *const *kernels = nd4c_device_kernels(context->device, call->op->op, &count);
+  bool forced = s.rules.forced[0] != '\0';
+  for (int pass = forced ? 0 : 1; pass < 2; ++pass) {
+    for (int32_t i = 0; i < count; ++i) {
+      char reason[REASON_SIZE];
+      if ((pass == 1 || nd4c_engine_is_forced(&s.rules, kernels[i]->engine)) &&
+          is_usable(&s, kernels[i], reason, sizeof reason)) {
+        return ND4C_HAS_FIELD(kernels[i], preferred_order) && kernels[i]->preferred_order != NULL &&
+               kernels[i]->preferred_order(call, axes);
+      }
+    }
+  }
+  return false;
+}

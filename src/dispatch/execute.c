@@ -1,0 +1,185 @@
+#include "dispatch/execute.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/memory.h"
+#include "device/storage.h"
+
+enum { INLINE_OPERANDS = 8 };
+
+void nd4c_tensor_describe(const nd4c_array *array, nd4c_tensor *tensor) {
+  if (array == NULL) {
+    *tensor = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
+    return;
+  }
+  *tensor = (nd4c_tensor){.dtype = array->dtype,
+                          .rank = array->rank,
+                          .flags = (array->contiguous ? ND4C_TENSOR_CONTIGUOUS : 0U) |
+                                   ((array->storage->flags & ND4C_STORAGE_READ_ONLY) != 0 ? ND4C_TENSOR_READ_ONLY : 0U),
+                          .layout = ND4C_LAYOUT_STRIDED,
+                          .shape = array->shape,
+                          .strides = array->strides,
+                          .size = array->size,
+                          .offset = array->offset};
+}
+
+/* Operands of one execution: inputs first, then outputs. */
+typedef struct operands {
+  int32_t input_count, count;
+  nd4c_tensor *tensors;
+  nd4c_shared_fence **after; /* unfinished work that writes the inputs */
+} operands;
+
+static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array, nd4c_access access,
+                           nd4c_tensor *tensor, nd4c_shared_fence **after) {
+  nd4c_tensor_describe(array, tensor);
+  if (array == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, access, &view));
+  if (view.address != NULL) {
+    tensor->data = (char *)view.address + array->offset * nd4c_dtype_size(array->dtype);
+  }
+  tensor->buffer = view.buffer;
+  if (after != NULL) {
+    *after = view.written;
+  } else {
+    nd4c_fence_release(view.written);
+  }
+  return ND4C_OK;
+}
+
+/* A write into part of a storage keeps the rest: the bytes around the view must be current too. */
+static nd4c_access output_access(const nd4c_array *array) {
+  bool whole = array->contiguous && array->offset == 0 &&
+               array->size * nd4c_dtype_size(array->dtype) == array->storage->bytes;
+  return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
+}
+
+static nd4c_status acquire_all(const nd4c_context *context, const nd4c_array *const *inputs,
+                               nd4c_array *const *outputs, operands *o) {
+  for (int32_t i = 0; i < o->input_count; ++i) {
+    ND4C_TRY(acquire(context, inputs[i], ND4C_ACCESS_READ, &o->tensors[i], &o->after[i]));
+  }
+  for (int32_t i = o->input_count; i < o->count; ++i) {
+    const nd4c_array *output = outputs[i - o->input_count];
+    ND4C_TRY(acquire(context, output, output_access(output), &o->tensors[i], NULL));
+  }
+  return ND4C_OK;
+}
+
+/* A kernel that failed may have written part of its outputs: they have no value until something writes them again. An
+ * output that shares its storage with an input is spared only if the failure came before anything ran. */
+static void poison_outputs(nd4c_array *const *outputs, int32_t count, nd4c_status status) {
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_storage_poison(outputs[i]->storage, status, nd4c_error_message());
+  }
+}
+
+/* Kernels read arguments before they write: these codes mean that nothing was touched. */
+static bool is_refusal(nd4c_status status) {
+  return (status >= 200 && status < 300) || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+}
+
+nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                              nd4c_array *const *outputs, nd4c_status status) {
+  status = nd4c_fail_prefix(status, "%s on %s (%s)", def->info.name, context->device->name, nd4c_choice_name(choice));
+  if (!is_refusal(status)) {
+    poison_outputs(outputs, def->info.output_count, status);
+  }
+  return status;
+}
+
+static void release_choice(void *choice) { nd4c_choice_release(choice); }
+
+/* Tells the storages that the work is under way, or done on a synchronous device. */
+static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def, const nd4c_array *const *inputs,
+                          nd4c_array *const *outputs, const operands *o) {
+  nd4c_shared_fence *fence = NULL;
+  if (context->stream != NULL) {
+    nd4c_status status =
+        nd4c_fence_record(context->device, context->stream, def->info.name, o->after, o->input_count, &fence);
+    if (status != ND4C_OK) {
+      /* The work is under way and nothing marks its end: it must end here. */
+      nd4c_status ended = nd4c_device_synchronize(context->device);
+      return nd4c_execute_fail(choice, context, def, outputs, ended != ND4C_OK ? ended : status);
+    }
+    nd4c_fence_keep(fence, nd4c_choice_retain(choice), release_choice);
+    for (int32_t i = 0; i < o->input_count; ++i) {
+      if (inputs[i] != NULL) {
+        nd4c_storage_commit(inputs[i]->storage, context->device, ND4C_ACCESS_READ, fence);
+      }
+    }
+  }
+  for (int32_t i = o->input_count; i < o->count; ++i) {
+    nd4c_storage_commit(outputs[i - o->input_count]->storage, context->device, ND4C_ACCESS_WRITE, fence);
+  }
+  nd4c_fence_release(fence);
+  return ND4C_OK;
+}
+
+static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                       const nd4c_attr_value *attrs, nd4c_array *const *outputs, operands *o, void *scratch) {
+  nd4c_call call = {.flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
+                    .op = &def->info,
+                    .input_count = o->input_count,
+                    .output_count = o->count - o->input_count,
+                    .inputs = o->tensors,
+                    .outputs = o->tensors + o->input_count,
+                    .attrs = attrs,
+                    .scratch = scratch};
+  nd4c_status status = nd4c_choice_run(choice, context, &call);
+  return status == ND4C_OK ? ND4C_OK : nd4c_execute_fail(choice, context, def, outputs, status);
+}
+
+static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                                const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
+                                nd4c_array *const *outputs, operands *o, void *scratch) {
+  nd4c_block block = {0};
+  nd4c_status status = acquire_all(context, inputs, outputs, o);
+  if (status == ND4C_OK && scratch == NULL && choice->scratch_bytes > 0) {
+    nd4c_device *host = NULL;
+    status = nd4c_device_host(&host);
+    if (status == ND4C_OK) {
+      status = nd4c_memory_allocate(host, choice->scratch_bytes, def->info.name, &block);
+    }
+  }
+  if (status == ND4C_OK) {
+    status = run(choice, context, def, attrs, outputs, o, scratch != NULL ? scratch : block.address);
+  }
+  if (status == ND4C_OK) {
+    status = commit(choice, context, def, inputs, outputs, o);
+  }
+  if (block.node != NULL) {
+    nd4c_device *host = NULL;
+    (void)nd4c_device_host(&host);
+    nd4c_memory_free(host, &block);
+  }
+  for (int32_t i = 0; i < o->input_count; ++i) {
+    nd4c_fence_release(o->after[i]);
+  }
+  return status;
+}
+
+nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                         const nd4c_attr_value *attrs, const nd4c_array *const *inputs, int32_t input_count,
+                         nd4c_array *const *outputs, void *scratch) {
+  nd4c_tensor tensors[INLINE_OPERANDS];
+  nd4c_shared_fence *after[INLINE_OPERANDS] = {NULL};
+  operands o = {.input_count = input_count,
+                .count = input_count + def->info.output_count,
+                .tensors = tensors,
+                .after = after};
+  if (o.count <= INLINE_OPERANDS) {
+    return execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
+  }
+  o.tensors = nd4c_allocate_zeroed((size_t)o.count, sizeof *o.tensors);
+  o.after = nd4c_allocate_zeroed((size_t)o.count, sizeof *o.after);
+  nd4c_status status = o.tensors == NULL || o.after == NULL
+                           ? nd4c_fail_memory("a call's operands", (size_t)o.count * sizeof *o.tensors)
+                           : execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
+  nd4c_deallocate(o.tensors);
+  nd4c_deallocate(o.after);
+  return status;
+}
