@@ -26,27 +26,53 @@ static uint64_t to_unsigned(double value, uint64_t high) {
   return value >= (double)high || value > UINT64_LIMIT ? high : (uint64_t)value;
 }
 
-#define STORE(type, expression)            \
-  do {                                     \
-    type stored_ = (type)(expression);     \
+#define STORE(type, expression)                \
+  do {                                         \
+    type stored_ = (type)(expression);         \
     memcpy(element, &stored_, sizeof stored_); \
   } while (0)
 
 void nd4c_element_from_double(nd4c_dtype dtype, double value, void *element) {
   switch (dtype) {
-    case ND4C_BOOL: STORE(uint8_t, value != 0.0); break;
-    case ND4C_INT8: STORE(int8_t, to_signed(value, INT8_MIN, INT8_MAX)); break;
-    case ND4C_INT16: STORE(int16_t, to_signed(value, INT16_MIN, INT16_MAX)); break;
-    case ND4C_INT32: STORE(int32_t, to_signed(value, INT32_MIN, INT32_MAX)); break;
-    case ND4C_INT64: STORE(int64_t, to_signed(value, INT64_MIN, INT64_MAX)); break;
-    case ND4C_UINT8: STORE(uint8_t, to_unsigned(value, UINT8_MAX)); break;
-    case ND4C_UINT16: STORE(uint16_t, to_unsigned(value, UINT16_MAX)); break;
-    case ND4C_UINT32: STORE(uint32_t, to_unsigned(value, UINT32_MAX)); break;
-    case ND4C_UINT64: STORE(uint64_t, to_unsigned(value, UINT64_MAX)); break;
-    case ND4C_FLOAT16: STORE(uint16_t, nd4c_float16_from_double(value)); break;
-    case ND4C_BFLOAT16: STORE(uint16_t, nd4c_bfloat16_from_double(value)); break;
-    case ND4C_FLOAT32: STORE(float, value); break;
-    case ND4C_FLOAT64: STORE(double, value); break;
+    case ND4C_BOOL:
+      STORE(uint8_t, value != 0.0);
+      break;
+    case ND4C_INT8:
+      STORE(int8_t, to_signed(value, INT8_MIN, INT8_MAX));
+      break;
+    case ND4C_INT16:
+      STORE(int16_t, to_signed(value, INT16_MIN, INT16_MAX));
+      break;
+    case ND4C_INT32:
+      STORE(int32_t, to_signed(value, INT32_MIN, INT32_MAX));
+      break;
+    case ND4C_INT64:
+      STORE(int64_t, to_signed(value, INT64_MIN, INT64_MAX));
+      break;
+    case ND4C_UINT8:
+      STORE(uint8_t, to_unsigned(value, UINT8_MAX));
+      break;
+    case ND4C_UINT16:
+      STORE(uint16_t, to_unsigned(value, UINT16_MAX));
+      break;
+    case ND4C_UINT32:
+      STORE(uint32_t, to_unsigned(value, UINT32_MAX));
+      break;
+    case ND4C_UINT64:
+      STORE(uint64_t, to_unsigned(value, UINT64_MAX));
+      break;
+    case ND4C_FLOAT16:
+      STORE(uint16_t, nd4c_float16_from_double(value));
+      break;
+    case ND4C_BFLOAT16:
+      STORE(uint16_t, nd4c_bfloat16_from_double(value));
+      break;
+    case ND4C_FLOAT32:
+      STORE(float, value);
+      break;
+    case ND4C_FLOAT64:
+      STORE(double, value);
+      break;
     case ND4C_COMPLEX64: {
       float parts[2] = {(float)value, 0.0F};
       memcpy(element, parts, sizeof parts);
@@ -57,7 +83,8 @@ void nd4c_element_from_double(nd4c_dtype dtype, double value, void *element) {
       memcpy(element, parts, sizeof parts);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -71,20 +98,33 @@ void nd4c_element_from_double(nd4c_dtype dtype, double value, void *element) {
 double nd4c_element_to_double(nd4c_dtype dtype, const void *element) {
   switch (dtype) {
     case ND4C_BOOL:
-    case ND4C_UINT8: LOAD(uint8_t, );
-    case ND4C_INT8: LOAD(int8_t, );
-    case ND4C_INT16: LOAD(int16_t, );
-    case ND4C_INT32: LOAD(int32_t, );
-    case ND4C_INT64: LOAD(int64_t, );
-    case ND4C_UINT16: LOAD(uint16_t, );
-    case ND4C_UINT32: LOAD(uint32_t, );
-    case ND4C_UINT64: LOAD(uint64_t, );
-    case ND4C_FLOAT16: LOAD(uint16_t, nd4c_float16_to_float);
-    case ND4C_BFLOAT16: LOAD(uint16_t, nd4c_bfloat16_to_float);
+    case ND4C_UINT8:
+      LOAD(uint8_t, );
+    case ND4C_INT8:
+      LOAD(int8_t, );
+    case ND4C_INT16:
+      LOAD(int16_t, );
+    case ND4C_INT32:
+      LOAD(int32_t, );
+    case ND4C_INT64:
+      LOAD(int64_t, );
+    case ND4C_UINT16:
+      LOAD(uint16_t, );
+    case ND4C_UINT32:
+      LOAD(uint32_t, );
+    case ND4C_UINT64:
+      LOAD(uint64_t, );
+    case ND4C_FLOAT16:
+      LOAD(uint16_t, nd4c_float16_to_float);
+    case ND4C_BFLOAT16:
+      LOAD(uint16_t, nd4c_bfloat16_to_float);
     case ND4C_FLOAT32:
-    case ND4C_COMPLEX64: LOAD(float, );
+    case ND4C_COMPLEX64:
+      LOAD(float, );
     case ND4C_FLOAT64:
-    case ND4C_COMPLEX128: LOAD(double, );
-    default: return 0.0;
+    case ND4C_COMPLEX128:
+      LOAD(double, );
+    default:
+      return 0.0;
   }
 }

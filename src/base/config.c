@@ -189,7 +189,7 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
   nd4c_lock_release(&values_lock);
   for (int key = 0; first && key < ND4C_CONFIG_KEY_COUNT; key++) {
     if (values[key].refused != NULL) {
-      nd4c_log(ND4C_LOG_WARNING, "config", "%s=\"%s\" in the environment is refused: expected %s; using \"%s\"",
+      nd4c_log_write(ND4C_LOG_WARNING, "config", "%s=\"%s\" in the environment is refused: expected %s; using \"%s\"",
                rows[key].environment, values[key].refused,
                accepted_words[key] != NULL ? accepted_words[key] : type_expectation(rows[key].type), rows[key].preset);
     }

@@ -29,7 +29,7 @@ static const char *level_name(nd4c_log_level level) {
   return level >= ND4C_LOG_ERROR && level <= ND4C_LOG_DEBUG ? names[level] : "?";
 }
 
-void nd4c_log(nd4c_log_level level, const char *area, const char *format, ...) {
+void nd4c_log_write(nd4c_log_level level, const char *area, const char *format, ...) {
   int wanted = atomic_load_explicit(&listener_level, memory_order_relaxed);
   bool to_stderr = wanted == 0 && level <= ND4C_LOG_INFO && nd4c_config_bool(ND4C_CONFIG_LOG);
   if ((int)level > wanted && !to_stderr) {

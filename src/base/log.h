@@ -5,6 +5,6 @@
 #include "nd4c/log.h"
 
 /* Formats and delivers one line if someone listens at that level; otherwise returns at once. */
-void nd4c_log(nd4c_log_level level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
+void nd4c_log_write(nd4c_log_level level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
 
 #endif

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include "nd4c/array.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,4 +85,8 @@ nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
   *result = text->bytes;
   memset(text, 0, sizeof *text);
   return ND4C_OK;
+}
+
+void nd4c_free(void *memory) {
+  nd4c_deallocate(memory);
 }

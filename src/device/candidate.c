@@ -20,7 +20,7 @@ static void copy_versioned(void *to, size_t to_size, const void *from, uint32_t 
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
   candidate->verdict = ND4C_VERDICT_ABSENT;
   (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", nd4c_error_message());
-  nd4c_log(ND4C_LOG_INFO, "registry", "backend %s: %s", candidate->name, candidate->reason);
+  nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s: %s", candidate->name, candidate->reason);
   return status;
 }
 
@@ -62,8 +62,10 @@ static nd4c_status check_tables(const nd4c_candidate *candidate, const nd4c_back
   if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL ||
       ops->buffer_allocate == NULL || ops->buffer_free == NULL || ops->copy_from_host == NULL ||
       ops->copy_to_host == NULL) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: device_open, describe, buffer_allocate, buffer_free, copy_from_host and "
-                     "copy_to_host are required", from);
+    return nd4c_fail(ND4C_ABI,
+                     "plug-in %s: device_open, describe, buffer_allocate, buffer_free, copy_from_host and "
+                     "copy_to_host are required",
+                     from);
   }
   return ND4C_OK;
 }
@@ -78,8 +80,7 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
     nd4c_error_clear();
     status = candidate->entry(nd4c_host_table(), &backend);
     if (status != ND4C_OK) {
-      status = nd4c_fail(status, "%s failed to start: %s",
-                         candidate->path != NULL ? candidate->path : candidate->name,
+      status = nd4c_fail(status, "%s failed to start: %s", candidate->path != NULL ? candidate->path : candidate->name,
                          nd4c_error_message()[0] != '\0' ? nd4c_error_message() : nd4c_status_text(status));
     }
   }

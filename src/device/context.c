@@ -37,8 +37,7 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
     return nd4c_fail(ND4C_NULL_ARGUMENT, "context is NULL");
   }
   if (options != NULL && options->struct_size < ND4C_SIZE_OF(nd4c_context_options)) {
-    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_context_options)",
-                     options->struct_size);
+    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_context_options)", options->struct_size);
   }
   if (options != NULL && options->width < 0) {
     return nd4c_fail(ND4C_ARGUMENT, "width is %d: expected 0 (the device's) or more", options->width);
@@ -135,9 +134,13 @@ nd4c_context *nd4c_context_current(void) {
   return nd4c_context_resolve(NULL, &context) == ND4C_OK ? context : NULL;
 }
 
-nd4c_device *nd4c_context_device(const nd4c_context *context) { return context != NULL ? context->device : NULL; }
+nd4c_device *nd4c_context_device(const nd4c_context *context) {
+  return context != NULL ? context->device : NULL;
+}
 
-int32_t nd4c_context_width(const nd4c_context *context) { return context != NULL ? context->width : 0; }
+int32_t nd4c_context_width(const nd4c_context *context) {
+  return context != NULL ? context->width : 0;
+}
 
 nd4c_status nd4c_context_synchronize(nd4c_context *context) {
   ND4C_TRY(nd4c_context_resolve(context, &context));

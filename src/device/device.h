@@ -24,7 +24,9 @@ struct nd4c_device {
   _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
 };
 
-static inline bool nd4c_device_is_synchronous(const nd4c_device *device) { return !device->description.asynchronous; }
+static inline bool nd4c_device_is_synchronous(const nd4c_device *device) {
+  return !device->description.asynchronous;
+}
 
 /* The host's own device ("cpu:0"), opened on first use: where foreign host memory and host replicas live. Never fails
  * after it succeeded once. */

@@ -17,8 +17,8 @@ struct nd4c_shared_fence {
   const char *op;
   nd4c_status status;
   char text[TEXT_SIZE];
-  _Atomic bool seen; /* a failure was reported to someone */
-  pthread_mutex_t lock; /* guards settling: done, status, text, handle, after */
+  _Atomic bool seen;         /* a failure was reported to someone */
+  pthread_mutex_t lock;      /* guards settling: done, status, text, handle, after */
   nd4c_shared_fence **after; /* fences of the inputs, released when done */
   int32_t after_count;
   void *kept; /* what the work needs until it is done, see nd4c_fence_keep */
@@ -52,8 +52,8 @@ static void unlink_fence(nd4c_shared_fence *fence) {
   pthread_mutex_unlock(&list_lock);
 }
 
-nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op,
-                              nd4c_shared_fence *const *after, int32_t after_count, nd4c_shared_fence **out) {
+nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
+                              int32_t after_count, nd4c_shared_fence **out) {
   nd4c_shared_fence *fence = nd4c_allocate_zeroed(1, sizeof *fence);
   nd4c_shared_fence **kept = nd4c_allocate_zeroed((size_t)after_count, sizeof(void *));
   if (fence == NULL || kept == NULL) {
@@ -173,8 +173,8 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   }
   unlink_fence(fence);
   /* Work that needs something of ours is waited for: a rare case, a result overwritten while it is being computed. */
-  if (fence->handle != NULL && (fence->release_kept != NULL ||
-                                fence->device->ops->fence_query(fence->device->handle, fence->handle))) {
+  if (fence->handle != NULL &&
+      (fence->release_kept != NULL || fence->device->ops->fence_query(fence->device->handle, fence->handle))) {
     settle(fence);
   }
   if (atomic_load(&fence->done) && fence->status != ND4C_OK && !fence->seen) {
@@ -229,9 +229,8 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
     return nd4c_fence_wait(fence); /* devices of different backends meet on the host */
   }
   pthread_mutex_lock(&fence->lock);
-  nd4c_status status = atomic_load(&fence->done)
-                           ? ND4C_OK
-                           : device->ops->stream_wait_fence(device->handle, stream, fence->handle);
+  nd4c_status status =
+      atomic_load(&fence->done) ? ND4C_OK : device->ops->stream_wait_fence(device->handle, stream, fence->handle);
   pthread_mutex_unlock(&fence->lock);
   return status;
 }

@@ -6,10 +6,11 @@
 
 typedef struct nd4c_shared_fence nd4c_shared_fence;
 
-/* Records everything enqueued on `stream` since the last record. `op`: static name of what was enqueued, for the text of
- * a failure. `after`: fences of the inputs (NULLs are skipped); the new fence fails if one of them does. One reference. */
-nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op,
-                              nd4c_shared_fence *const *after, int32_t after_count, nd4c_shared_fence **fence);
+/* Records everything enqueued on `stream` since the last record. `op`: static name of what was enqueued, for the text
+ * of a failure. `after`: fences of the inputs (NULLs are skipped); the new fence fails if one of them does. One
+ * reference. */
+nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
+                              int32_t after_count, nd4c_shared_fence **fence);
 /* Gives the fence something that the work needs; `release` is called with it once the work is done. Before anyone else
  * sees the fence. */
 void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept));

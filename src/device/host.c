@@ -29,7 +29,7 @@ static void host_log(int level, const char *area, const char *format, ...) {
   va_start(arguments, format);
   (void)vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  nd4c_log((nd4c_log_level)level, area, "%s", line);
+  nd4c_log_write((nd4c_log_level)level, area, "%s", line);
 }
 
 static const char *host_config(const char *property) {
@@ -44,9 +44,13 @@ static const char *host_config(const char *property) {
   return NULL;
 }
 
-static void *host_allocate(size_t bytes) { return nd4c_allocate_zeroed(1, bytes); }
+static void *host_allocate(size_t bytes) {
+  return nd4c_allocate_zeroed(1, bytes);
+}
 
-static const char *host_cpu_level(void) { return nd4c_cpu_level_name(nd4c_cpu_get_level()); }
+static const char *host_cpu_level(void) {
+  return nd4c_cpu_level_name(nd4c_cpu_get_level());
+}
 
 /* Below this, blocks come from the C library's heap: a mapping of its own would waste most of a page's worth. */
 enum { PAGES_FROM = 64 * 1024, HEAP_ALIGNMENT = 64 };

@@ -71,7 +71,7 @@ nd4c_status nd4c_kernel_index_make(const nd4c_backend *backend, nd4c_kernel_inde
     ops[i] = kernel_is_complete(kernels[i]) ? find_op(kernels[i]) : ND4C_OP_NONE;
     if (ops[i] == ND4C_OP_NONE) {
       /* A plug-in may know ops that this library does not have: they are of no use here, and no error. */
-      nd4c_log(ND4C_LOG_INFO, "registry", "backend %s: kernel %d serves no op of this library", backend->name, i);
+      nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s: kernel %d serves no op of this library", backend->name, i);
       continue;
     }
     ++index->begin[ops[i] + 1];

@@ -15,7 +15,12 @@
 #include "device/thread.h"
 
 /* Size classes: SUBCLASSES steps between powers of two, so that at most a ninth of a block is slack. */
-enum { SMALLEST_SHIFT = 9, SUBCLASS_SHIFT = 3, SUBCLASSES = 1 << SUBCLASS_SHIFT, CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES };
+enum {
+  SMALLEST_SHIFT = 9,
+  SUBCLASS_SHIFT = 3,
+  SUBCLASSES = 1 << SUBCLASS_SHIFT,
+  CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES
+};
 
 /* One block of the device, alive or cached. */
 typedef struct nd4c_block_node {
@@ -24,8 +29,8 @@ typedef struct nd4c_block_node {
   int64_t bytes;
   int32_t size_class;
   const char *origin;
-  struct nd4c_block_node *bin_next;               /* cached: free blocks of the class, last freed first */
-  struct nd4c_block_node *older, *newer;          /* cached: by time of freeing; alive: all alive */
+  struct nd4c_block_node *bin_next;      /* cached: free blocks of the class, last freed first */
+  struct nd4c_block_node *older, *newer; /* cached: by time of freeing; alive: all alive */
 } nd4c_block_node;
 
 typedef struct node_list {

@@ -18,7 +18,8 @@ typedef struct nd4c_block {
 nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char *origin, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
 
-/* Counts memory that another allocator of nd4c took for the device (small storages) against its cap, and gives it back. */
+/* Counts memory that another allocator of nd4c took for the device (small storages) against its cap, and gives it back.
+ */
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes);
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes);
 

@@ -64,11 +64,14 @@ static void acquire_lock(void) {
   pthread_mutex_lock(&lock);
 }
 
-static void release_lock(void) { pthread_mutex_unlock(&lock); }
+static void release_lock(void) {
+  pthread_mutex_unlock(&lock);
+}
 
 static nd4c_status add_candidate(nd4c_candidate **out) {
   if (candidate_count == CANDIDATE_LIMIT) {
-    return nd4c_fail(ND4C_NO_BACKEND, "more than %d backends", CANDIDATE_LIMIT);
+    (void)nd4c_fail(ND4C_NO_BACKEND, "more than %d backends", CANDIDATE_LIMIT);
+    return ND4C_NO_BACKEND;
   }
   *out = nd4c_allocate_zeroed(1, sizeof **out);
   if (*out == NULL) {
@@ -124,7 +127,8 @@ static nd4c_status find_known(nd4c_candidate *candidate) {
   } else {
     (void)snprintf(candidate->reason, sizeof candidate->reason,
                    "not built into this library, and its plug-in %s is neither in nd4c.library.path nor beside "
-                   "libnd4c.so nor where the system's loader looks", file);
+                   "libnd4c.so nor where the system's loader looks",
+                   file);
   }
   return ND4C_OK;
 }
@@ -136,8 +140,8 @@ static nd4c_status load_path(const char *path, nd4c_candidate **out) {
   nd4c_candidate *candidate = NULL;
   ND4C_TRY(add_candidate(&candidate));
   candidate->path = nd4c_duplicate_text(path);
-  nd4c_status status = candidate->path == NULL ? nd4c_fail_memory("a plug-in's path", strlen(path))
-                                               : nd4c_candidate_load(candidate);
+  nd4c_status status =
+      candidate->path == NULL ? nd4c_fail_memory("a plug-in's path", strlen(path)) : nd4c_candidate_load(candidate);
   /* A plug-in that bears the name of a known backend takes the place of one that is absent. */
   nd4c_candidate *same = status == ND4C_OK ? find_candidate(candidate->name) : NULL;
   if (same != NULL && same->verdict != ND4C_VERDICT_ABSENT) {
@@ -176,7 +180,7 @@ static void load_configured_plugins(void) {
     if (load_path(path, NULL) != ND4C_OK) {
       size_t used = strlen(plugin_problems);
       (void)snprintf(plugin_problems + used, sizeof plugin_problems - used, "  %s\n", nd4c_error_message());
-      nd4c_log(ND4C_LOG_WARNING, "registry", "%s", nd4c_error_message());
+      nd4c_log_write(ND4C_LOG_WARNING, "registry", "%s", nd4c_error_message());
     }
   }
 }
@@ -292,7 +296,7 @@ static nd4c_status select_backend(void) {
   }
   selected = choice;
   selected_epoch = epoch;
-  nd4c_log(ND4C_LOG_INFO, "registry", "backend %s: %s", choice->name, choice->reason);
+  nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s: %s", choice->name, choice->reason);
   return ND4C_OK;
 }
 
@@ -409,7 +413,9 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
         .struct_size = status->struct_size,
         .name = c->name,
         .version = c->backend.version != NULL ? c->backend.version : "",
-        .origin = c->path != NULL ? c->path : c->entry != NULL ? "built in" : "",
+        .origin = c->path != NULL    ? c->path
+                  : c->entry != NULL ? "built in"
+                                     : "",
         .type = c->type,
         .priority = c->priority,
         .verdict = c->verdict,
@@ -434,8 +440,8 @@ nd4c_status nd4c_backend_load(const char *path) {
   }
   if (status == ND4C_OK && selected != NULL && selected_epoch == atomic_load(&nd4c_config_epoch)) {
     /* What has been selected stays so: arrays and choices refer to it. */
-    nd4c_log(ND4C_LOG_INFO, "registry", "backend %s was loaded after %s had been selected", candidate->name,
-             selected->name);
+    nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s was loaded after %s had been selected", candidate->name,
+                   selected->name);
   }
   release_lock();
   return status;

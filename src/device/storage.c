@@ -180,8 +180,7 @@ nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c
                               nd4c_storage **storage) {
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_body *body =
-      make_body(host, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
+  nd4c_storage_body *body = make_body(host, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
   if (body == NULL) {
     return ND4C_MEMORY;
   }
@@ -293,8 +292,8 @@ static nd4c_status order_after(nd4c_replica *replica, nd4c_stream stream, bool w
   return ND4C_OK;
 }
 
-static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, nd4c_stream stream,
-                                  nd4c_access access, nd4c_replica_view *view) {
+static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, nd4c_stream stream, nd4c_access access,
+                                  nd4c_replica_view *view) {
   if (access != ND4C_ACCESS_WRITE && body->poison != ND4C_OK) {
     return fail_poisoned(body);
   }

@@ -27,12 +27,13 @@ typedef enum nd4c_access { ND4C_ACCESS_READ, ND4C_ACCESS_WRITE, ND4C_ACCESS_READ
 typedef struct nd4c_replica_view {
   void *address; /* NULL on opaque devices */
   nd4c_buffer buffer;
-  nd4c_shared_fence *written; /* asynchronous devices: unfinished work that writes what is read; one reference, or NULL */
+  nd4c_shared_fence
+      *written; /* asynchronous devices: unfinished work that writes what is read; one reference, or NULL */
 } nd4c_replica_view;
 
 /* Makes the storage usable on `device` for work on `stream` (NULL on synchronous devices): copies from a valid replica
- * if there is none here, lets the stream wait for the fences that matter. READ fails with POISONED if the operation that
- * should have written it failed. READ_ONLY for a write to read-only storage. */
+ * if there is none here, lets the stream wait for the fences that matter. READ fails with POISONED if the operation
+ * that should have written it failed. READ_ONLY for a write to read-only storage. */
 nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4c_stream stream, nd4c_access access,
                                  nd4c_replica_view *view);
 

@@ -18,7 +18,10 @@ static int sequence_length(const unsigned char *text, int64_t left) {
   if (lead < 0x80) {
     return 1;
   }
-  int length = lead >= 0xC2 && lead <= 0xDF ? 2 : lead >= 0xE0 && lead <= 0xEF ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  int length = lead >= 0xC2 && lead <= 0xDF   ? 2
+               : lead >= 0xE0 && lead <= 0xEF ? 3
+               : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                              : 0;
   if (length == 0 || left < length) {
     return 0;
   }

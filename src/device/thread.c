@@ -45,7 +45,9 @@ static void end_thread(void *argument) {
   nd4c_deallocate(thread);
 }
 
-static void make_key(void) { (void)pthread_key_create(&key, end_thread); }
+static void make_key(void) {
+  (void)pthread_key_create(&key, end_thread);
+}
 
 static nd4c_thread *make_thread(void) {
   pthread_once(&key_once, make_key);

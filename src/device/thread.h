@@ -10,10 +10,10 @@
 struct nd4c_small_storage;
 
 typedef struct nd4c_thread {
-  nd4c_context *entered;     /* by nd4c_context_enter; NULL: own */
-  nd4c_context *own;         /* the thread's default context, made on first use */
-  uint32_t own_epoch;        /* nd4c_config_epoch when the default device was last looked up */
-  void *calls;               /* cache of eager calls, src/dispatch's */
+  nd4c_context *entered; /* by nd4c_context_enter; NULL: own */
+  nd4c_context *own;     /* the thread's default context, made on first use */
+  uint32_t own_epoch;    /* nd4c_config_epoch when the default device was last looked up */
+  void *calls;           /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);
   /* Free small storages of the host device, and this thread's share of the accounting: written by the owner alone,
    * summed by whoever asks. A storage may be freed by another thread than made it: a share may be negative. */

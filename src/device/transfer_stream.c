@@ -44,8 +44,8 @@ static nd4c_status transfer(nd4c_device *device, const nd4c_block *block, void *
     status = wait_for_stream(device, stream);
   }
   device->ops->stream_destroy(device->handle, stream);
-  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "copy of %lld bytes with %s", (long long)bytes,
-                                                       device->name);
+  return status == ND4C_OK ? status
+                           : nd4c_fail_prefix(status, "copy of %lld bytes with %s", (long long)bytes, device->name);
 }
 
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes) {

@@ -140,8 +140,8 @@ static nd4c_status compute(check *c) {
   for (int i = 0; i < COUNT; ++i) {
     float expected = 11.0F * (float)(i + 1);
     if (!(result[i] == expected)) {
-      return nd4c_fail(ND4C_DEVICE, "wrong result: element %d of an addition is %g, expected %g", i,
-                       (double)result[i], (double)expected);
+      return nd4c_fail(ND4C_DEVICE, "wrong result: element %d of an addition is %g, expected %g", i, (double)result[i],
+                       (double)expected);
     }
   }
   return ND4C_OK;

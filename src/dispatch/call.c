@@ -83,8 +83,8 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
   }
   char *address = nd4c_storage_ready_address(output->storage, entry->device);
   entry->tensors[n].data = address + output->offset * entry->element_bytes[n];
-  if (outputs[0] != NULL && (address == NULL || (output->storage->flags & ND4C_STORAGE_READ_ONLY) != 0 ||
-                             !output_is_clear(entry))) {
+  if (outputs[0] != NULL &&
+      (address == NULL || (output->storage->flags & ND4C_STORAGE_READ_ONLY) != 0 || !output_is_clear(entry))) {
     return ND4C_OK;
   }
   *done = true;
@@ -176,9 +176,7 @@ static bool disturbs_inputs(const pending *p, const nd4c_array *output) {
 static void order_output(const pending *p, const nd4c_inferred *inferred, int64_t *strides) {
   const int64_t *like[INLINE_INPUTS];
   int32_t count = 0;
-  int32_t considered = p->def->order == ND4C_ORDER_INPUTS  ? p->input_count
-                       : p->def->order == ND4C_ORDER_FIRST ? 1
-                                                           : 0;
+  int32_t considered = p->def->order == ND4C_ORDER_INPUTS ? p->input_count : p->def->order == ND4C_ORDER_FIRST ? 1 : 0;
   for (int32_t i = 0; i < considered && i < p->input_count && count < INLINE_INPUTS; ++i) {
     if (p->inputs[i] != NULL && p->inputs[i]->rank == inferred->rank) {
       like[count++] = p->inputs[i]->strides;
@@ -197,10 +195,9 @@ static nd4c_status make_target(const pending *p, int32_t at, nd4c_array **target
   ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &size));
   order_output(p, inferred, strides);
   nd4c_storage *storage = NULL;
-  ND4C_TRY(nd4c_storage_create(p->context->device, size * nd4c_dtype_size(inferred->dtype), p->def->info.name,
-                               &storage));
-  nd4c_status status =
-      nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, strides, 0, storage, target);
+  ND4C_TRY(
+      nd4c_storage_create(p->context->device, size * nd4c_dtype_size(inferred->dtype), p->def->info.name, &storage));
+  nd4c_status status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, strides, 0, storage, target);
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
   }
@@ -497,13 +494,12 @@ static nd4c_status explain(pending *p, nd4c_text *text) {
     const nd4c_inferred *inferred = &p->inferred[i];
     nd4c_tensor *tensor = &p->tensors[p->input_count + i];
     order_output(p, inferred, strides[i]);
-    *tensor = (nd4c_tensor){.dtype = inferred->dtype,
-                            .rank = inferred->rank,
-                            .shape = inferred->shape,
-                            .strides = strides[i],
-                            .flags = nd4c_shape_is_contiguous(inferred->rank, inferred->shape, strides[i])
-                                         ? ND4C_TENSOR_CONTIGUOUS
-                                         : 0U};
+    *tensor = (nd4c_tensor){
+        .dtype = inferred->dtype,
+        .rank = inferred->rank,
+        .shape = inferred->shape,
+        .strides = strides[i],
+        .flags = nd4c_shape_is_contiguous(inferred->rank, inferred->shape, strides[i]) ? ND4C_TENSOR_CONTIGUOUS : 0U};
     ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &tensor->size));
   }
   nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),

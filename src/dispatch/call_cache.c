@@ -209,8 +209,8 @@ static char *copy_operand(nd4c_cached_call *entry, int32_t at, const nd4c_array 
 }
 
 static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_def *def,
-                                    const nd4c_array *const *inputs, int32_t input_count,
-                                    const nd4c_attr_value *attrs, const nd4c_array *output) {
+                                    const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                                    const nd4c_array *output) {
   int32_t attr_count = def->info.attr_count;
   int64_t tail_size = tail_bytes(inputs, input_count, output, attrs, attr_count);
   nd4c_cached_call *entry = tail_size < 0 ? NULL : nd4c_allocate_zeroed(1, sizeof *entry + (size_t)tail_size);
@@ -248,8 +248,7 @@ void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_o
                          const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                          const nd4c_array *output, bool fresh, nd4c_choice *choice) {
   call_cache *cache = input_count <= ND4C_CACHED_INPUTS && def->info.output_count == 1 ? get_cache() : NULL;
-  nd4c_cached_call *entry =
-      cache != NULL ? make_entry(context, def, inputs, input_count, attrs, output) : NULL;
+  nd4c_cached_call *entry = cache != NULL ? make_entry(context, def, inputs, input_count, attrs, output) : NULL;
   if (entry == NULL) {
     nd4c_choice_release(choice);
     return;

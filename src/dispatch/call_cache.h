@@ -1,5 +1,5 @@
-/* Cache of eager calls: what inference, routing and kernel choice found for a signature, one lookup away. Each thread has
- * its own, so a hit takes no lock and entries may be patched in place. */
+/* Cache of eager calls: what inference, routing and kernel choice found for a signature, one lookup away. Each thread
+ * has its own, so a hit takes no lock and entries may be patched in place. */
 #ifndef ND4C_DISPATCH_CALL_CACHE_H
 #define ND4C_DISPATCH_CALL_CACHE_H
 
@@ -38,7 +38,8 @@ nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context
                                        const nd4c_array *const *inputs, int32_t input_count,
                                        const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output);
 
-/* Remembers a call that was just made; takes over `choice` (also if there is no room or memory: then it is released). */
+/* Remembers a call that was just made; takes over `choice` (also if there is no room or memory: then it is released).
+ */
 void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                          const nd4c_array *output, bool fresh, nd4c_choice *choice);

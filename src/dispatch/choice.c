@@ -39,8 +39,8 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   return kernel->usable == NULL || kernel->usable(s->call, reason, reason_size);
 }
 
-/* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of memory
- * ends the search. */
+/* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of
+ * memory ends the search. */
 static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
   *taken = false;
   void *state = NULL;

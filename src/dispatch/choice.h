@@ -1,4 +1,5 @@
-/* Kernel choice: from a call without data to a prepared way to run it. Eager calls cache choices; plans keep one a step.
+/* Kernel choice: from a call without data to a prepared way to run it. Eager calls cache choices; plans keep one a
+ * step.
  */
 #ifndef ND4C_DISPATCH_CHOICE_H
 #define ND4C_DISPATCH_CHOICE_H

@@ -11,8 +11,8 @@
 #include "nd4c/op.h"
 
 /* X(group, members): names that stand for several engines, as in the reference. */
-#define ENGINE_GROUPS(X)                \
-  X("cpu", "reference,simd,openblas")   \
+#define ENGINE_GROUPS(X)              \
+  X("cpu", "reference,simd,openblas") \
   X("cuda", "cuda,cublas,cudnn")
 
 /* True if `name` stands in a comma-separated list, without regard to case and spaces. */
@@ -40,9 +40,9 @@ static bool list_covers(const char *list, const char *engine) {
   if (list_has(list, engine)) {
     return true;
   }
-#define GROUP_CASE(group, members)                         \
+#define GROUP_CASE(group, members)                          \
   if (list_has(list, group) && list_has(members, engine)) { \
-    return true;                                           \
+    return true;                                            \
   }
   ENGINE_GROUPS(GROUP_CASE)
 #undef GROUP_CASE
@@ -106,7 +106,7 @@ void nd4c_report_difference(const char *op, const char *requested, const char *a
     ++overflow_count;
   }
   nd4c_lock_release(&lock);
-  nd4c_log(ND4C_LOG_WARNING, "dispatch", "%s: requested %s, applied %s: %s", op, requested, applied, reason);
+  nd4c_log_write(ND4C_LOG_WARNING, "dispatch", "%s: requested %s, applied %s: %s", op, requested, applied, reason);
 }
 
 nd4c_status nd4c_report_applied(char **text) {

@@ -52,13 +52,13 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
 
 /* A write into part of a storage keeps the rest: the bytes around the view must be current too. */
 static nd4c_access output_access(const nd4c_array *array) {
-  bool whole = array->contiguous && array->offset == 0 &&
-               array->size * nd4c_dtype_size(array->dtype) == array->storage->bytes;
+  bool whole =
+      array->contiguous && array->offset == 0 && array->size * nd4c_dtype_size(array->dtype) == array->storage->bytes;
   return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
 }
 
-static nd4c_status acquire_all(const nd4c_context *context, const nd4c_array *const *inputs,
-                               nd4c_array *const *outputs, operands *o) {
+static nd4c_status acquire_all(const nd4c_context *context, const nd4c_array *const *inputs, nd4c_array *const *outputs,
+                               operands *o) {
   for (int32_t i = 0; i < o->input_count; ++i) {
     ND4C_TRY(acquire(context, inputs[i], ND4C_ACCESS_READ, &o->tensors[i], &o->after[i]));
   }
@@ -91,11 +91,13 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
   return status;
 }
 
-static void release_choice(void *choice) { nd4c_choice_release(choice); }
+static void release_choice(void *choice) {
+  nd4c_choice_release(choice);
+}
 
 /* Tells the storages that the work is under way, or done on a synchronous device. */
-static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def, const nd4c_array *const *inputs,
-                          nd4c_array *const *outputs, const operands *o) {
+static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                          const nd4c_array *const *inputs, nd4c_array *const *outputs, const operands *o) {
   nd4c_shared_fence *fence = NULL;
   if (context->stream != NULL) {
     nd4c_status status =
@@ -167,10 +169,8 @@ nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const
                          nd4c_array *const *outputs, void *scratch) {
   nd4c_tensor tensors[INLINE_OPERANDS];
   nd4c_shared_fence *after[INLINE_OPERANDS] = {NULL};
-  operands o = {.input_count = input_count,
-                .count = input_count + def->info.output_count,
-                .tensors = tensors,
-                .after = after};
+  operands o = {
+      .input_count = input_count, .count = input_count + def->info.output_count, .tensors = tensors, .after = after};
   if (o.count <= INLINE_OPERANDS) {
     return execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
   }

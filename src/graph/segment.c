@@ -290,13 +290,32 @@ void nd4c_plan_release_segment(nd4c_step *step) {
 
 /* -- running on arrays --------------------------------------------------------------------------------------------- */
 
-static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index) {
+/* Unfinished work that writes a segment's inputs; what does not fit is waited for. */
+enum { AFTER_LIMIT = 32 };
+typedef struct pending_inputs {
+  nd4c_shared_fence *fences[AFTER_LIMIT];
+  int32_t count;
+} pending_inputs;
+
+static nd4c_status add_pending(pending_inputs *pending, nd4c_shared_fence *fence) {
+  nd4c_status status = ND4C_OK;
+  if (fence != NULL && pending->count < AFTER_LIMIT) {
+    pending->fences[pending->count++] = fence;
+  } else if (fence != NULL) {
+    status = nd4c_fence_wait(fence);
+    nd4c_fence_release(fence);
+  }
+  return status;
+}
+
+static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index, pending_inputs *pending) {
   bool input = index < step->input_count;
   nd4c_value value = input ? step->inputs[index] : step->outputs[index - step->input_count];
   const nd4c_array *array = plan->slot_arrays[value];
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream,
                                 input ? ND4C_ACCESS_READ : ND4C_ACCESS_WRITE, &view));
+  ND4C_TRY(add_pending(pending, view.written));
   nd4c_tensor *tensor = &step->tensors[index];
   tensor->buffer = view.buffer;
   tensor->offset = array->offset;
@@ -307,23 +326,22 @@ static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index
 
 static void commit(const nd4c_plan *plan, const nd4c_step *step, nd4c_shared_fence *fence) {
   for (int32_t i = 0; i < step->input_count; ++i) {
-    nd4c_storage_commit(plan->slot_arrays[step->inputs[i]]->storage, plan->device, ND4C_ACCESS_READ, fence, "segment");
+    nd4c_storage_commit(plan->slot_arrays[step->inputs[i]]->storage, plan->device, ND4C_ACCESS_READ, fence);
   }
   for (int32_t i = 0; i < step->output_count; ++i) {
-    nd4c_storage_commit(plan->slot_arrays[step->outputs[i]]->storage, plan->device, ND4C_ACCESS_WRITE, fence,
-                        "segment");
+    nd4c_storage_commit(plan->slot_arrays[step->outputs[i]]->storage, plan->device, ND4C_ACCESS_WRITE, fence);
   }
 }
 
-nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
+static nd4c_status run_segment(nd4c_plan *plan, nd4c_step *step, pending_inputs *pending) {
   for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
-    ND4C_TRY(acquire(plan, step, i));
+    ND4C_TRY(acquire(plan, step, i, pending));
   }
   nd4c_shared_fence *fence = NULL;
   nd4c_status status = step->segment->compiler->execute(step->segment->executable, plan->context->stream,
                                                         step->call.inputs, step->call.outputs);
   if (status == ND4C_OK && plan->device->description.asynchronous) {
-    status = nd4c_fence_record(plan->device, plan->context->stream, &fence);
+    status = nd4c_fence_record(plan->device, plan->context->stream, "segment", pending->fences, pending->count, &fence);
   }
   if (status != ND4C_OK) {
     for (int32_t i = 0; i < step->output_count; ++i) {
@@ -332,8 +350,15 @@ nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
     return status;
   }
   commit(plan, step, fence);
-  if (fence != NULL) {
-    nd4c_fence_release(fence);
-  }
+  nd4c_fence_release(fence);
   return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
+  pending_inputs pending = {.count = 0};
+  nd4c_status status = run_segment(plan, step, &pending);
+  for (int32_t i = 0; i < pending.count; ++i) {
+    nd4c_fence_release(pending.fences[i]);
+  }
+  return status;
 }
