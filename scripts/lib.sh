@@ -147,6 +147,16 @@ need_onednn() {
 launcher=()
 have ccache && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 
+# clang with libFuzzer, for scripts/fuzz. Some releases keep the sanitizers' and the fuzzer's runtime in a package apart.
+need_fuzzer() {
+  local version
+  have clang || need_packages clang
+  version=$(clang -dumpversion | cut -d. -f1)
+  if have apt-get && offered "libclang-rt-$version-dev"; then
+    need_packages "libclang-rt-$version-dev"
+  fi
+}
+
 # setup [test]: everything that building, or building and testing, needs.
 setup() {
   if [ "${1-}" = test ]; then
