@@ -1,4 +1,4 @@
-/* Everything asked of the operating system. Implemented by os_<system>.c alone. */
+/* Everything asked of the operating system. Implemented by os_<system>*.c alone. */
 #ifndef ND4C_BASE_OS_H
 #define ND4C_BASE_OS_H
 

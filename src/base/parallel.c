@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "base/config.h"
 #include "base/lock.h"
+#include "base/log.h"
 #include "base/os.h"
 #include "base/pool.h"
 
@@ -52,6 +53,9 @@ static pool_kind configured_pool(void) {
     return POOL_OPENMP;
   }
 #endif
+  if (strcmp(name, "openmp") == 0) {
+    nd4c_log(ND4C_LOG_WARNING, "parallel", "nd4c.pool asks for openmp, which is not in this build; using threads");
+  }
   return POOL_THREADS;
 }
 

@@ -1,0 +1,239 @@
+/* The part of os.h that tells about processors. */
+#define _GNU_SOURCE /* sched_getaffinity, getauxval and others beyond C17 */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#if defined(ND4C_HAVE_HWLOC)
+#include <hwloc.h>
+#endif
+
+#include "base/os.h"
+
+enum { PATH_SIZE = 4096, LINE_SIZE = 4096 };
+
+/* Reads a short system file; false if it cannot be read. */
+static bool read_small(const char *path, char *text, size_t size) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return false;
+  }
+  size_t length = 0;
+  while (length < size - 1) {
+    ssize_t got = read(file, text + length, size - 1 - length);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      break;
+    }
+    length += (size_t)got;
+  }
+  text[length] = '\0';
+  (void)close(file);
+  return length > 0;
+}
+
+/* Processors that quota/period microseconds amount to, at least 1; INT32_MAX for no limit. */
+static int32_t quota_processors(long long quota, long long period) {
+  if (quota <= 0 || period <= 0) {
+    return INT32_MAX;
+  }
+  long long processors = quota / period + (quota % period != 0);
+  return processors < INT32_MAX ? (int32_t)processors : INT32_MAX;
+}
+
+static int32_t group_limit_v2(const char *directory) {
+  char path[PATH_SIZE], text[128];
+  long long quota, period;
+  (void)snprintf(path, sizeof path, "%.*s/cpu.max", PATH_SIZE - 16, directory);
+  if (!read_small(path, text, sizeof text) || sscanf(text, "%lld %lld", &quota, &period) != 2) {
+    return INT32_MAX; /* "max 100000", or no such file */
+  }
+  return quota_processors(quota, period);
+}
+
+static int32_t group_limit_v1(const char *directory) {
+  char path[PATH_SIZE], text[64];
+  long long quota = -1, period = -1;
+  (void)snprintf(path, sizeof path, "%.*s/cpu.cfs_quota_us", PATH_SIZE - 32, directory);
+  if (read_small(path, text, sizeof text)) {
+    quota = atoll(text);
+  }
+  (void)snprintf(path, sizeof path, "%.*s/cpu.cfs_period_us", PATH_SIZE - 32, directory);
+  if (read_small(path, text, sizeof text)) {
+    period = atoll(text);
+  }
+  return quota_processors(quota, period);
+}
+
+/* The tightest limit from the process's group up to the mount point: a parent's limit binds its children. A container
+ * often sees a path from outside its own mount; then only the mount point itself answers. */
+static int32_t group_limit(const char *mount, const char *group, int32_t (*limit)(const char *directory)) {
+  char directory[PATH_SIZE];
+  (void)snprintf(directory, sizeof directory, "%s%s", mount, group);
+  size_t mount_length = strlen(mount);
+  int32_t lowest = INT32_MAX;
+  for (;;) {
+    int32_t here = limit(directory);
+    lowest = here < lowest ? here : lowest;
+    char *slash = strrchr(directory, '/');
+    if (strlen(directory) <= mount_length || slash == NULL) {
+      return lowest;
+    }
+    *slash = '\0';
+  }
+}
+
+/* True if a comma-separated list of controllers names "cpu". */
+static bool controllers_have_cpu(const char *controllers) {
+  for (const char *item = controllers; item != NULL; item = strchr(item, ',')) {
+    item += *item == ',';
+    if (strncmp(item, "cpu", 3) == 0 && (item[3] == ',' || item[3] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Lines of /proc/self/cgroup are number:controllers:path; number 0 is version 2. */
+static int32_t cgroup_processors(void) {
+  char text[LINE_SIZE];
+  if (!read_small("/proc/self/cgroup", text, sizeof text)) {
+    return INT32_MAX;
+  }
+  int32_t lowest = INT32_MAX;
+  char *rest = text;
+  for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    char *controllers = strchr(line, ':');
+    char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (path == NULL) {
+      continue;
+    }
+    *path++ = '\0';
+    controllers++;
+    path[strcmp(path, "/") == 0 ? 0 : strlen(path)] = '\0';
+    int32_t limit = INT32_MAX;
+    if (controllers[0] == '\0') {
+      limit = group_limit("/sys/fs/cgroup", path, group_limit_v2);
+    } else if (controllers_have_cpu(controllers)) {
+      limit = group_limit("/sys/fs/cgroup/cpu", path, group_limit_v1);
+    }
+    lowest = limit < lowest ? limit : lowest;
+  }
+  return lowest;
+}
+
+static int32_t affinity_processors(void) {
+  /* The mask may be wider than cpu_set_t on large machines: the kernel refuses one that is too short. */
+  for (int count = 1024; count <= 1 << 20; count *= 4) {
+    cpu_set_t *set = CPU_ALLOC((size_t)count);
+    size_t bytes = CPU_ALLOC_SIZE((size_t)count);
+    if (set == NULL) {
+      break;
+    }
+    int found = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : -1;
+    int error = errno;
+    CPU_FREE(set);
+    if (found > 0) {
+      return found;
+    }
+    if (error != EINVAL) {
+      break;
+    }
+  }
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int32_t)online : 1;
+}
+
+#if defined(ND4C_HAVE_HWLOC)
+
+/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. Only cores are asked
+ * for, which keeps this at a millisecond or two; caches and devices would cost more. INT32_MAX if hwloc cannot tell. */
+static int32_t hwloc_cores(void) {
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) {
+    return INT32_MAX;
+  }
+  int32_t cores = 0;
+  hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
+  if (allowed != NULL && hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+      hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
+      hwloc_topology_load(topology) == 0 && hwloc_get_cpubind(topology, allowed, 0) == 0) {
+    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    for (int i = 0; i < count; i++) {
+      hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
+      cores += core != NULL && hwloc_bitmap_intersects(core->cpuset, allowed);
+    }
+  }
+  hwloc_bitmap_free(allowed);
+  hwloc_topology_destroy(topology);
+  return cores > 0 ? cores : INT32_MAX;
+}
+
+#else
+
+static int32_t hwloc_cores(void) {
+  return INT32_MAX;
+}
+
+#endif
+
+int32_t nd4c_os_processors(void) {
+  int32_t processors = affinity_processors();
+  int32_t cores = hwloc_cores();
+  processors = cores < processors ? cores : processors;
+  int32_t limit = cgroup_processors();
+  return processors < limit ? processors : limit;
+}
+
+void nd4c_os_cpu_model(char *text, size_t size) {
+  char information[LINE_SIZE];
+  text[0] = '\0';
+  if (!read_small("/proc/cpuinfo", information, sizeof information)) {
+    return;
+  }
+  static const char *const labels[] = {"model name", "Model", "cpu\t"};
+  for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+    const char *line = strstr(information, labels[i]);
+    const char *colon = line != NULL ? strchr(line, ':') : NULL;
+    if (colon != NULL) {
+      colon += 1 + strspn(colon + 1, " \t");
+      (void)snprintf(text, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+      return;
+    }
+  }
+}
+
+uint64_t nd4c_os_hardware_capabilities(int word) {
+  return getauxval(word == 0 ? AT_HWCAP : AT_HWCAP2);
+}
+
+int64_t nd4c_os_cache_bytes(void) {
+  int64_t bytes = 0;
+  int highest = 0;
+  for (int index = 0; index < 8; index++) {
+    char path[128], text[64];
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", index);
+    int level = read_small(path, text, sizeof text) ? atoi(text) : 0;
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    if (level <= highest || !read_small(path, text, sizeof text)) {
+      continue;
+    }
+    char *unit;
+    long long size = strtoll(text, &unit, 10);
+    bytes = (int64_t)size << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : *unit == 'G' ? 30 : 0);
+    highest = level;
+  }
+  if (bytes == 0) {
+    long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    bytes = size > 0 ? size : 0;
+  }
+  return bytes;
+}

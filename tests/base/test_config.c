@@ -1,0 +1,225 @@
+#define _GNU_SOURCE /* putenv */
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "nd4c/log.h"
+
+static const struct {
+  const char *property, *value;
+  int64_t number;
+} good_values[] = {
+    {"nd4c.strict", "true", 1},
+    {"nd4c.strict", "OFF", 0},
+    {"nd4c.strict", "1", 1},
+    {"nd4c.strict", "No", 0},
+    {"nd4c.width", "0", 0},
+    {"nd4c.width", "12", 12},
+    {"org.bytedeco.javacpp.maxbytes", "1024", 1024},
+    {"org.bytedeco.javacpp.maxbytes", "512m", INT64_C(512) << 20},
+    {"org.bytedeco.javacpp.maxbytes", "2G", INT64_C(2) << 30},
+    {"org.bytedeco.javacpp.maxbytes", "3kb", 3072},
+    {"org.bytedeco.javacpp.maxbytes", "1t", INT64_C(1) << 40},
+    {"ND4C_MEMORY_MAX_BYTES", "7b", 7},
+    {"nd4c.pool", "serial", 0},
+    {"nd4c.cpu.level", "", 0},
+    {"backend.type", "anything goes", 0},
+};
+
+static int64_t number_of(const char *property) {
+  for (int32_t key = 0; key < nd4c_config_count(); key++) {
+    nd4c_config_row row = {.struct_size = sizeof row};
+    assert_int_equal(nd4c_config_get_row(key, &row), ND4C_OK);
+    if (strcmp(row.property, property) == 0 || strcmp(row.environment, property) == 0) {
+      return nd4c_config_int((nd4c_config_key)key);
+    }
+  }
+  fail_msg("%s is not in the table", property);
+  return 0;
+}
+
+static void test_good_values(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof good_values / sizeof good_values[0]; i++) {
+    const char *property = good_values[i].property, *now = NULL;
+    uint32_t epoch = nd4c_config_epoch;
+    if (nd4c_config_set(property, good_values[i].value) != ND4C_OK || number_of(property) != good_values[i].number ||
+        nd4c_config_get(property, &now) != ND4C_OK || strcmp(now, good_values[i].value) != 0 ||
+        nd4c_config_epoch == epoch) {
+      fail_msg("%s = \"%s\": %lld, expected %lld (%s)", property, good_values[i].value, (long long)number_of(property),
+               (long long)good_values[i].number, nd4c_error_message());
+    }
+    assert_int_equal(nd4c_config_set(property, NULL), ND4C_OK);
+  }
+}
+
+static const struct {
+  const char *property, *value;
+  nd4c_status status;
+  const char *text;
+} bad_values[] = {
+    {"nd4c.strict", "maybe", ND4C_CONFIG, "nd4c.strict = \"maybe\": expected true or false"},
+    {"nd4c.strict", "", ND4C_CONFIG, "nd4c.strict = \"\": expected true or false"},
+    {"nd4c.width", "-1", ND4C_CONFIG, "nd4c.width = \"-1\": expected an integer of at least 0"},
+    {"ND4C_WIDTH", "2x", ND4C_CONFIG, "ND4C_WIDTH = \"2x\": expected an integer of at least 0"},
+    {"nd4c.width", "99999999999999999999", ND4C_CONFIG,
+     "nd4c.width = \"99999999999999999999\": expected an integer of at least 0"},
+    {"nd4c.memory.cache", "8388608t", ND4C_CONFIG,
+     "nd4c.memory.cache = \"8388608t\": expected a number of bytes such as 1024, 512m or 2g"},
+    {"nd4c.memory.cache", "1gg", ND4C_CONFIG,
+     "nd4c.memory.cache = \"1gg\": expected a number of bytes such as 1024, 512m or 2g"},
+    {"nd4c.pool", "opnemp", ND4C_CONFIG, "nd4c.pool = \"opnemp\": expected one of auto,openmp,threads,serial"},
+    {"nd4c.widht", "2", ND4C_NAME, "there is no property \"nd4c.widht\"; the nearest is \"nd4c.width\""},
+    {"backendtype", "cpu", ND4C_NAME, "there is no property \"backendtype\"; the nearest is \"backend.type\""},
+    {"ND4C_STRICT_", "1", ND4C_NAME, "there is no property \"ND4C_STRICT_\"; the nearest is \"ND4C_STRICT\""},
+    {NULL, "1", ND4C_NULL_ARGUMENT, "config: property is NULL"},
+};
+
+static void test_bad_values(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof bad_values / sizeof bad_values[0]; i++) {
+    uint32_t epoch = nd4c_config_epoch;
+    assert_int_equal(nd4c_config_set(bad_values[i].property, bad_values[i].value), bad_values[i].status);
+    assert_string_equal(nd4c_error_message(), bad_values[i].text);
+    assert_int_equal(nd4c_config_epoch, epoch);
+  }
+}
+
+static void test_rows(void **state) {
+  (void)state;
+  for (int32_t i = 0; i < nd4c_config_count(); i++) {
+    nd4c_config_row row = {.struct_size = sizeof row};
+    assert_int_equal(nd4c_config_get_row(i, &row), ND4C_OK);
+    assert_true(strlen(row.meaning) > 10);
+    /* A default is a value that would be accepted. */
+    if (nd4c_config_set(row.property, row.default_value) != ND4C_OK) {
+      fail_msg("default of %s: %s", row.property, nd4c_error_message());
+    }
+    assert_int_equal(nd4c_config_get_row(i, &row), ND4C_OK);
+    assert_int_equal(row.source, ND4C_CONFIG_SET);
+    assert_int_equal(nd4c_config_set(row.property, NULL), ND4C_OK);
+  }
+  nd4c_config_row row = {.struct_size = sizeof row};
+  assert_int_equal(nd4c_config_get_row(-1, &row), ND4C_INDEX);
+  assert_int_equal(nd4c_config_get_row(nd4c_config_count(), &row), ND4C_INDEX);
+  row.struct_size = 8;
+  assert_int_equal(nd4c_config_get_row(0, &row), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_config_get_row(0, NULL), ND4C_NULL_ARGUMENT);
+}
+
+static void test_environment(void **state) {
+  (void)state;
+  const char *value = NULL;
+  assert_int_equal(nd4c_config_get("SD_KERNEL_FORCE_ENGINE", &value), ND4C_OK);
+  assert_string_equal(value, "openblas");
+  assert_int_equal(nd4c_config_get_source(ND4C_CONFIG_FORCE_ENGINE), ND4C_CONFIG_ENVIRONMENT);
+  assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", "simd"), ND4C_OK);
+  assert_int_equal(nd4c_config_get_source(ND4C_CONFIG_FORCE_ENGINE), ND4C_CONFIG_SET);
+  assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_get("SD_KERNEL_FORCE_ENGINE", &value), ND4C_OK);
+  assert_string_equal(value, "openblas");
+  /* A value that does not parse is told, and the default stays. */
+  assert_int_equal(nd4c_config_check_environment(), ND4C_CONFIG);
+  assert_string_equal(nd4c_error_message(), "ND4C_MODEL_PLANS = \"many\": expected an integer of at least 0");
+  assert_int_equal(nd4c_config_int(ND4C_CONFIG_PLAN_CACHE), 8);
+  assert_int_equal(nd4c_config_get_source(ND4C_CONFIG_PLAN_CACHE), ND4C_CONFIG_DEFAULT);
+  /* Read once: a later change does nothing. */
+  static char late[] = "SD_KERNEL_FORCE_ENGINE=reference";
+  assert_int_equal(putenv(late), 0);
+  assert_int_equal(nd4c_config_get("SD_KERNEL_FORCE_ENGINE", &value), ND4C_OK);
+  assert_string_equal(value, "openblas");
+}
+
+static void test_lists_and_strings(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", " OpenBLAS ,onednn"), ND4C_OK);
+  assert_true(nd4c_config_list_has(ND4C_CONFIG_DISABLE_ENGINES, "openblas"));
+  assert_true(nd4c_config_list_has(ND4C_CONFIG_DISABLE_ENGINES, "ONEDNN"));
+  assert_false(nd4c_config_list_has(ND4C_CONFIG_DISABLE_ENGINES, "open"));
+  assert_false(nd4c_config_list_has(ND4C_CONFIG_DISABLE_ENGINES, "openblasx"));
+  assert_false(nd4c_config_list_has(ND4C_CONFIG_DISABLE_ENGINES, ""));
+  char buffer[9];
+  assert_int_equal(nd4c_config_string(ND4C_CONFIG_DISABLE_ENGINES, buffer, sizeof buffer), 17);
+  assert_string_equal(buffer, " OpenBLA");
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL), ND4C_OK);
+}
+
+static void test_no_memory(void **state) {
+  (void)state;
+  nd4c_allocation_fail_at(0);
+  nd4c_status status = nd4c_config_set("backend.type", "cpu");
+  nd4c_allocation_fail_at(-1);
+  assert_int_equal(status, ND4C_MEMORY);
+  const char *value = NULL;
+  assert_int_equal(nd4c_config_get("backend.type", &value), ND4C_OK);
+  assert_string_equal(value, "");
+}
+
+typedef struct heard {
+  int count;
+  char area[32], message[256];
+} heard;
+
+static void listen(void *user, nd4c_log_level level, const char *area, const char *message) {
+  heard *h = user;
+  h->count += level == ND4C_LOG_WARNING;
+  strncpy(h->area, area, sizeof h->area - 1);
+  strncpy(h->message, message, sizeof h->message - 1);
+}
+
+static void *set_and_read(void *argument) {
+  for (int i = 0; i < 2000; i++) {
+    const char *values[] = {"simd", "reference", NULL};
+    char text[64];
+    (void)nd4c_config_set("ND4C_CPU_STREAM_BYTES", i % 2 == 0 ? "1m" : NULL);
+    (void)nd4c_config_set("SD_KERNEL_FORCE_ENGINE", values[i % 3]);
+    (void)nd4c_config_string(ND4C_CONFIG_FORCE_ENGINE, text, sizeof text);
+    if (strcmp(text, "simd") != 0 && strcmp(text, "reference") != 0 && strcmp(text, "openblas") != 0) {
+      *(int *)argument = 1;
+    }
+  }
+  return NULL;
+}
+
+static void test_threads(void **state) {
+  (void)state;
+  pthread_t threads[4];
+  int wrong[4] = {0};
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, set_and_read, &wrong[i]), 0);
+  }
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(wrong[i], 0);
+  }
+}
+
+int main(void) {
+  static char force[] = "SD_KERNEL_FORCE_ENGINE=openblas", plans[] = "ND4C_MODEL_PLANS=many", strict[] = "ND4C_STRICT=";
+  heard h = {0};
+  nd4c_log_set(listen, &h, ND4C_LOG_WARNING);
+  if (putenv(force) != 0 || putenv(plans) != 0 || putenv(strict) != 0) {
+    return 1;
+  }
+  (void)nd4c_config_bool(ND4C_CONFIG_STRICT);
+  if (h.count != 1 || strcmp(h.area, "config") != 0 || strstr(h.message, "ND4C_MODEL_PLANS") == NULL) {
+    print_error("the refused value was not told: %d \"%s\"\n", h.count, h.message);
+    return 1;
+  }
+  nd4c_log_set(NULL, NULL, ND4C_LOG_WARNING);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_good_values),       cmocka_unit_test(test_bad_values),  cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_lists_and_strings), cmocka_unit_test(test_environment), cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
