@@ -1,0 +1,88 @@
+/* Placement: random blocks never overlap while both live, and memory is reused. */
+#include "graph/arena.h"
+
+#include "graph_check.h"
+
+static void check_placed(const nd4c_arena_block *blocks, int32_t count, int64_t bytes, uint64_t seed) {
+  for (int32_t a = 0; a < count; ++a) {
+    assert_int_equal(blocks[a].offset % ND4C_ARENA_ALIGNMENT, 0);
+    assert_true(blocks[a].offset >= 0 && blocks[a].offset + blocks[a].bytes <= bytes);
+    for (int32_t b = a + 1; b < count; ++b) {
+      bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
+      bool apart = blocks[a].offset + blocks[a].bytes <= blocks[b].offset ||
+                   blocks[b].offset + blocks[b].bytes <= blocks[a].offset;
+      if (together && !apart && blocks[a].bytes > 0 && blocks[b].bytes > 0) {
+        fail_msg("seed %llu: blocks %d and %d overlap", (unsigned long long)seed, a, b);
+      }
+    }
+  }
+}
+
+/* The most that lives at one step: no placement needs less. */
+static int64_t least(const nd4c_arena_block *blocks, int32_t count, int32_t steps) {
+  int64_t most = 0;
+  for (int32_t step = 0; step < steps; ++step) {
+    int64_t live = 0;
+    for (int32_t i = 0; i < count; ++i) {
+      live += blocks[i].first <= step && step <= blocks[i].last ? blocks[i].bytes : 0;
+    }
+    most = live > most ? live : most;
+  }
+  return most;
+}
+
+static void random_blocks_do_not_overlap(void **state) {
+  (void)state;
+  enum { MOST = 120, STEPS = 60 };
+  int64_t used = 0, needed = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    uint64_t random = seed * 7919;
+    nd4c_arena_block blocks[MOST];
+    int32_t count = (int32_t)(check_random(&random) % MOST) + 1;
+    for (int32_t i = 0; i < count; ++i) {
+      int32_t first = (int32_t)(check_random(&random) % STEPS);
+      int32_t length = (int32_t)(check_random(&random) % 8);
+      int32_t last = first + length < STEPS ? first + length : STEPS - 1;
+      int64_t bytes = (int64_t)(check_random(&random) % 5 == 0 ? 0 : check_random(&random) % 100000);
+      blocks[i] = (nd4c_arena_block){.bytes = bytes, .first = first, .last = last};
+    }
+    int64_t bytes = -1;
+    CHECK_OK(nd4c_arena_place(blocks, count, &bytes));
+    check_placed(blocks, count, bytes, seed);
+    assert_true(bytes >= least(blocks, count, STEPS));
+    used += bytes;
+    needed += least(blocks, count, STEPS);
+  }
+  /* Best fit stays near the bound; a placement without reuse would need about ten times as much. */
+  assert_true((double)used <= 1.25 * (double)needed);
+}
+
+static void sizes_that_overflow_are_refused(void **state) {
+  (void)state;
+  int64_t bytes = 0;
+  nd4c_arena_block one[] = {{.bytes = INT64_MAX, .first = 0, .last = 0}};
+  assert_int_equal(nd4c_arena_place(one, 1, &bytes), ND4C_OVERFLOW);
+  assert_non_null(strstr(nd4c_error_message(), "9223372036854775807 bytes"));
+  nd4c_arena_block two[] = {{.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0},
+                            {.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0}};
+  assert_int_equal(nd4c_arena_place(two, 2, &bytes), ND4C_OVERFLOW);
+  assert_non_null(strstr(nd4c_error_message(), "together"));
+}
+
+static void no_memory_is_reported(void **state) {
+  (void)state;
+  int64_t bytes = 0;
+  nd4c_arena_block one[] = {{.bytes = 100, .first = 0, .last = 0}};
+  nd4c_allocation_fail_at(0);
+  assert_int_equal(nd4c_arena_place(one, 1, &bytes), ND4C_MEMORY);
+  nd4c_allocation_fail_at(-1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_blocks_do_not_overlap),
+      cmocka_unit_test(sizes_that_overflow_are_refused),
+      cmocka_unit_test(no_memory_is_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,363 @@
+/* Every pass: fires on its pattern, leaves the pattern alone when somebody else reads what lies in between, and never
+ * changes a result. */
+#include "graph_check.h"
+
+/* Builds a pattern; gives the value in between that is merged away, and the last one. */
+typedef void (*build_function)(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last);
+
+typedef struct pattern {
+  const char *name, *pass;
+  int32_t changes; /* of the pass, when it fires */
+  nd4c_op becomes; /* op among the steps afterwards */
+  int32_t steps;   /* of the optimised plan */
+  build_function build;
+  int32_t
+      changes_apart; /* of the pass when the value in between is read elsewhere: what lies behind it may still fold */
+} pattern;
+
+/* -- patterns ------------------------------------------------------------------------------------------------------ */
+
+static nd4c_value conv_of(nd4c_graph *graph, nd4c_value x, int64_t channels, uint64_t seed, bool bias) {
+  const nd4c_graph_value *info = &graph->values[x];
+  nd4c_value inputs[3] = {x, check_constant(graph, 4, (int64_t[]){channels, info->shape[1], 3, 3}, seed, -1, 1)};
+  inputs[2] = bias ? check_constant(graph, 1, &channels, seed + 1, -1, 1) : ND4C_VALUE_NONE;
+  int64_t pads[] = {1, 1, 1, 1};
+  nd4c_attr attr = check_ints("pads", pads, 4);
+  return check_op(graph, ND4C_OP_conv, inputs, bias ? 3 : 2, &attr, 1);
+}
+
+static nd4c_value norm_of(nd4c_graph *graph, nd4c_value x, uint64_t seed) {
+  const int64_t *channels = &graph->values[x].shape[1];
+  nd4c_value inputs[5] = {x};
+  for (int32_t i = 1; i < 5; ++i) {
+    int64_t count = *channels;
+    inputs[i] = check_constant(graph, 1, &count, seed + (uint64_t)i, i == 4 ? 0.5 : -1, 1.5);
+    channels = &graph->values[x].shape[1];
+  }
+  return check_op(graph, ND4C_OP_batch_norm, inputs, 5, NULL, 0);
+}
+
+static nd4c_value image_input(nd4c_graph *graph) {
+  return check_input(graph, "x", 4, (int64_t[]){2, 3, 6, 5});
+}
+
+static nd4c_value channel_constant(nd4c_graph *graph, uint64_t seed) {
+  return check_constant(graph, 3, (int64_t[]){4, 1, 1}, seed, 0.5, 1.5);
+}
+
+static void conv_norm(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, false);
+  *last = norm_of(graph, *middle, 10);
+}
+
+static void conv_bias_norm(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, true);
+  *last = norm_of(graph, *middle, 10);
+}
+
+static void conv_multiply(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, true);
+  *last = check_binary(graph, ND4C_OP_multiply, channel_constant(graph, 3), *middle);
+}
+
+static void conv_add(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, false);
+  nd4c_value bias = check_constant(graph, 4, (int64_t[]){1, 4, 1, 1}, 3, -1, 1);
+  *last = check_binary(graph, ND4C_OP_add, *middle, bias);
+}
+
+static void conv_divide_scalar(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, true);
+  *last = check_binary(graph, ND4C_OP_divide, *middle, check_scalar(graph, 3.0));
+}
+
+static void conv_subtract(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, true);
+  *last = check_binary(graph, ND4C_OP_subtract, *middle, channel_constant(graph, 3));
+}
+
+static void conv_subtracted(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, true);
+  *last = check_binary(graph, ND4C_OP_subtract, channel_constant(graph, 3), *middle);
+}
+
+static void norm_multiply_add(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = check_input(graph, "x", 4, (int64_t[]){2, 4, 6, 5});
+  *middle = norm_of(graph, x, 10);
+  nd4c_value scaled = check_binary(graph, ND4C_OP_multiply, *middle, channel_constant(graph, 3));
+  *last = check_binary(graph, ND4C_OP_add, scaled, channel_constant(graph, 4));
+}
+
+static void conv_norm_multiply_add(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, false);
+  nd4c_value norm = norm_of(graph, *middle, 10);
+  nd4c_value scaled = check_binary(graph, ND4C_OP_multiply, norm, channel_constant(graph, 3));
+  *last = check_binary(graph, ND4C_OP_add, scaled, channel_constant(graph, 4));
+}
+
+static nd4c_value erf_term(nd4c_graph *graph, nd4c_value x, bool divides, nd4c_value *middle) {
+  nd4c_value scaled = divides ? check_binary(graph, ND4C_OP_divide, x, check_scalar(graph, 1.41421356237))
+                              : check_binary(graph, ND4C_OP_multiply, check_scalar(graph, 0.70710678118), x);
+  *middle = check_unary(graph, ND4C_OP_erf, scaled);
+  return check_binary(graph, ND4C_OP_add, *middle, check_scalar(graph, 1.0));
+}
+
+static void gelu_half_last(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  nd4c_value product = check_binary(graph, ND4C_OP_multiply, x, erf_term(graph, x, true, middle));
+  *last = check_binary(graph, ND4C_OP_multiply, product, check_scalar(graph, 0.5));
+}
+
+static void gelu_half_first(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  nd4c_value half = check_binary(graph, ND4C_OP_multiply, x, check_scalar(graph, 0.5));
+  *last = check_binary(graph, ND4C_OP_multiply, erf_term(graph, x, false, middle), half);
+}
+
+static nd4c_value mean_last(nd4c_graph *graph, nd4c_value x) {
+  int64_t axes[] = {-1};
+  nd4c_attr attrs[] = {check_ints("axes", axes, 1), {.name = "keepdims", .value = {.kind = ND4C_ATTR_BOOL, .as.i = 1}}};
+  return check_op(graph, ND4C_OP_mean, &x, 1, attrs, 2);
+}
+
+static void norm_chain(nd4c_graph *graph, nd4c_op square, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = check_input(graph, "x", 3, (int64_t[]){2, 5, 8});
+  nd4c_value centred = check_binary(graph, ND4C_OP_subtract, x, mean_last(graph, x));
+  nd4c_value squared = square == ND4C_OP_square     ? check_unary(graph, square, centred)
+                       : square == ND4C_OP_multiply ? check_binary(graph, square, centred, centred)
+                                                    : check_binary(graph, square, centred, check_scalar(graph, 2.0));
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, mean_last(graph, squared), check_scalar(graph, 1e-5));
+  *middle = check_unary(graph, ND4C_OP_sqrt, sum);
+  nd4c_value normal = check_binary(graph, ND4C_OP_divide, centred, *middle);
+  nd4c_value scale = check_constant(graph, 1, (int64_t[]){8}, 5, -1, 1);
+  nd4c_value scaled = check_binary(graph, ND4C_OP_multiply, normal, scale);
+  *last = check_binary(graph, ND4C_OP_add, scaled, check_constant(graph, 1, (int64_t[]){8}, 6, -1, 1));
+}
+
+static void norm_chain_power(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  norm_chain(graph, ND4C_OP_power, middle, last);
+}
+
+static void norm_chain_multiply(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  norm_chain(graph, ND4C_OP_multiply, middle, last);
+}
+
+static void norm_chain_square(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  norm_chain(graph, ND4C_OP_square, middle, last);
+}
+
+static nd4c_value product_of(nd4c_graph *graph, nd4c_value *x) {
+  *x = check_input(graph, "x", 3, (int64_t[]){2, 5, 6});
+  return check_binary(graph, ND4C_OP_matmul, *x, check_constant(graph, 2, (int64_t[]){6, 6}, 1, -1, 1));
+}
+
+static void matmul_bias(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x;
+  *middle = product_of(graph, &x);
+  *last = check_binary(graph, ND4C_OP_add, check_constant(graph, 1, (int64_t[]){6}, 2, -1, 1), *middle);
+}
+
+static void linear_addend(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){5, 6});
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){6, 6}, 1, -1, 1);
+  *middle = check_op(graph, ND4C_OP_linear, (nd4c_value[]){x, w}, 2, NULL, 0);
+  *last = check_binary(graph, ND4C_OP_add, x, *middle);
+}
+
+static void conv_addend(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = image_input(graph);
+  *middle = conv_of(graph, x, 3, 1, true);
+  *last = check_binary(graph, ND4C_OP_add, *middle, x);
+}
+
+static void conv_relu(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, true);
+  *last = check_unary(graph, ND4C_OP_relu, *middle);
+}
+
+static void linear_gelu(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){5, 6});
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){6, 7}, 1, -1, 1);
+  *middle = check_op(graph, ND4C_OP_linear, (nd4c_value[]){x, w}, 2, NULL, 0);
+  *last = check_unary(graph, ND4C_OP_gelu, *middle);
+}
+
+static void linear_tanh(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){5, 6});
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){6, 7}, 1, -1, 1);
+  *middle = check_op(graph, ND4C_OP_linear, (nd4c_value[]){x, w}, 2, NULL, 0);
+  *last = check_unary(graph, ND4C_OP_tanh, *middle);
+}
+
+static void conv_sigmoid(nd4c_graph *graph, nd4c_value *middle, nd4c_value *last) {
+  *middle = conv_of(graph, image_input(graph), 4, 1, false);
+  *last = check_unary(graph, ND4C_OP_sigmoid, *middle);
+}
+
+static const pattern patterns[] = {
+    {"conv, batch_norm", "fold_affine", 1, ND4C_OP_conv, 1, conv_norm, 0},
+    {"conv with bias, batch_norm", "fold_affine", 1, ND4C_OP_conv, 1, conv_bias_norm, 0},
+    {"conv, multiply", "fold_affine", 1, ND4C_OP_conv, 1, conv_multiply, 0},
+    {"conv, add", "fold_affine", 1, ND4C_OP_conv, 1, conv_add, 0},
+    {"conv, divide by scalar", "fold_affine", 1, ND4C_OP_conv, 1, conv_divide_scalar, 0},
+    {"conv, subtract", "fold_affine", 1, ND4C_OP_conv, 1, conv_subtract, 0},
+    {"constant minus conv", "fold_affine", 1, ND4C_OP_conv, 1, conv_subtracted, 0},
+    {"batch_norm, multiply, add", "fold_affine", 2, ND4C_OP_batch_norm, 1, norm_multiply_add, 0},
+    {"conv, batch_norm, multiply, add", "fold_affine", 3, ND4C_OP_conv, 1, conv_norm_multiply_add, 2},
+    {"gelu, 0.5 last", "gelu", 1, ND4C_OP_gelu, 1, gelu_half_last, 0},
+    {"gelu, 0.5 first", "gelu", 1, ND4C_OP_gelu, 1, gelu_half_first, 0},
+    {"layer_norm by power", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_power, 0},
+    {"layer_norm by multiply", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_multiply, 0},
+    {"layer_norm by square", "layer_norm", 1, ND4C_OP_layer_norm, 1, norm_chain_square, 0},
+    {"matmul, bias", "linear", 1, ND4C_OP_linear, 1, matmul_bias, 0},
+    {"linear, addend", "fuse_addend", 1, ND4C_OP_linear, 1, linear_addend, 0},
+    {"conv, addend", "fuse_addend", 1, ND4C_OP_conv, 1, conv_addend, 0},
+    {"conv, relu", "fuse_activation", 1, ND4C_OP_conv, 1, conv_relu, 0},
+    {"linear, gelu", "fuse_activation", 1, ND4C_OP_linear, 1, linear_gelu, 0},
+    {"linear, tanh", "fuse_activation", 1, ND4C_OP_linear, 1, linear_tanh, 0},
+    {"conv, sigmoid", "fuse_activation", 1, ND4C_OP_conv, 1, conv_sigmoid, 0},
+};
+
+/* -- checks -------------------------------------------------------------------------------------------------------- */
+
+typedef enum variant { ALONE, READ_TWICE, GIVEN_OUT, VARIANTS } variant;
+
+static int32_t changes_of(const nd4c_plan *plan, const char *pass) {
+  for (int32_t i = 0; i < plan->pass_count; ++i) {
+    if (strcmp(plan->passes[i].name, pass) == 0) {
+      return plan->passes[i].changes;
+    }
+  }
+  fail_msg("there is no pass %s", pass);
+  return -1;
+}
+
+static void check_pattern(const pattern *row, variant which) {
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value middle = ND4C_VALUE_NONE, last = ND4C_VALUE_NONE;
+  row->build(graph, &middle, &last);
+  CHECK_OK(nd4c_graph_output(graph, "last", last));
+  if (which == READ_TWICE) {
+    CHECK_OK(nd4c_graph_output(graph, "other", check_unary(graph, ND4C_OP_negative, middle)));
+  } else if (which == GIVEN_OUT) {
+    CHECK_OK(nd4c_graph_output(graph, "middle", middle));
+  }
+  nd4c_plan *plan = check_graph(graph, 42, 1e-5);
+  int32_t expected = which == ALONE ? row->changes : row->changes_apart, changes = changes_of(plan, row->pass);
+  if (changes != expected) {
+    fail_msg("%s, variant %d: pass %s made %d changes, expected %d", row->name, (int)which, row->pass, changes,
+             expected);
+  }
+  if (which == ALONE && (!check_has_step(plan, row->becomes) || plan->step_count != row->steps)) {
+    char *report = NULL;
+    CHECK_OK(nd4c_plan_report(plan, &report));
+    print_error("%s", report);
+    fail_msg("%s: became %d steps", row->name, plan->step_count);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void patterns_fire_alone_only(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; ++i) {
+    for (variant which = ALONE; which < VARIANTS; ++which) {
+      check_pattern(&patterns[i], which);
+    }
+  }
+}
+
+static void look_alikes_are_left_alone(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = image_input(graph), middle;
+  /* gelu with 0.7 instead of 0.5; an addend that is broadcast; a constant that varies along the width. */
+  nd4c_value product = check_binary(graph, ND4C_OP_multiply, x, erf_term(graph, x, true, &middle));
+  CHECK_OK(nd4c_graph_output(graph, "a", check_binary(graph, ND4C_OP_multiply, product, check_scalar(graph, 0.7))));
+  nd4c_value small = check_input(graph, "s", 4, (int64_t[]){1, 3, 6, 5});
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, conv_of(graph, x, 3, 1, true), small);
+  CHECK_OK(nd4c_graph_output(graph, "b", sum));
+  nd4c_value wide = check_constant(graph, 1, (int64_t[]){5}, 3, 0.5, 1.5);
+  nd4c_value scaled = check_binary(graph, ND4C_OP_multiply, conv_of(graph, x, 3, 2, true), wide);
+  CHECK_OK(nd4c_graph_output(graph, "c", scaled));
+  nd4c_plan *plan = check_graph(graph, 7, 1e-5);
+  assert_int_equal(changes_of(plan, "gelu"), 0);
+  assert_int_equal(changes_of(plan, "fuse_addend"), 0);
+  assert_int_equal(changes_of(plan, "fold_affine"), 0);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void identities_vanish(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){3, 4});
+  int64_t same[] = {3, 4}, order[] = {0, 1}, steps[] = {-1}, starts[] = {-1}, stops[] = {-100};
+  nd4c_attr shape = check_ints("shape", same, 2), axes = check_ints("axes", order, 2);
+  nd4c_attr backwards[] = {check_ints("starts", starts, 1), check_ints("stops", stops, 1),
+                           check_ints("steps", steps, 1)};
+  nd4c_value y = check_op(graph, ND4C_OP_reshape, &x, 1, &shape, 1);
+  y = check_op(graph, ND4C_OP_transpose, &y, 1, &axes, 1);
+  y = check_unary(graph, ND4C_OP_copy, y);
+  y = check_unary(graph, ND4C_OP_negative, y);
+  nd4c_value turned = check_op(graph, ND4C_OP_slice, &y, 1, backwards, 3);
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  CHECK_OK(nd4c_graph_output(graph, "turned", turned));
+  CHECK_OK(nd4c_graph_output(graph, "x again", x));
+  nd4c_plan *plan = check_graph(graph, 3, 0);
+  assert_int_equal(changes_of(plan, "identity"), 3);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void constants_fold_and_the_unread_dies(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){3, 4});
+  nd4c_value a = check_constant(graph, 1, (int64_t[]){4}, 1, 1, 2),
+             b = check_constant(graph, 1, (int64_t[]){4}, 2, 1, 2);
+  nd4c_value sum = check_unary(graph, ND4C_OP_sqrt, check_binary(graph, ND4C_OP_add, a, b));
+  (void)check_unary(graph, ND4C_OP_exp, check_unary(graph, ND4C_OP_negative, x));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_multiply, x, sum)));
+  CHECK_OK(nd4c_graph_output(graph, "sum", sum));
+  nd4c_plan *plan = check_graph(graph, 3, 1e-6);
+  assert_int_equal(changes_of(plan, "fold_constants"), 2);
+  assert_int_equal(plan->passes[0].before, 5);
+  assert_int_equal(plan->passes[0].after, 3);
+  assert_int_equal(plan->graph->node_count, 2); /* the product, and the copy of the constant into its output */
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void shuffles_and_reshapes_keep_their_meaning(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = image_input(graph);
+  nd4c_value y = conv_of(graph, x, 6, 1, true);
+  int64_t split[] = {2, 2, 3, 6, 5}, swap[] = {0, 2, 1, 3, 4}, join[] = {2, 6, 6, 5}, flat[] = {2, -1};
+  nd4c_attr attrs[] = {check_ints("shape", split, 5), check_ints("axes", swap, 5), check_ints("shape", join, 4),
+                       check_ints("shape", flat, 2)};
+  y = check_op(graph, ND4C_OP_reshape, &y, 1, &attrs[0], 1);
+  y = check_op(graph, ND4C_OP_transpose, &y, 1, &attrs[1], 1);
+  y = check_op(graph, ND4C_OP_reshape, &y, 1, &attrs[2], 1);
+  y = conv_of(graph, y, 4, 3, true);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_reshape, &y, 1, &attrs[3], 1)));
+  nd4c_plan_destroy(check_graph(graph, 5, 1e-5));
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(patterns_fire_alone_only),
+      cmocka_unit_test(look_alikes_are_left_alone),
+      cmocka_unit_test(identities_vanish),
+      cmocka_unit_test(constants_fold_and_the_unread_dies),
+      cmocka_unit_test(shuffles_and_reshapes_keep_their_meaning),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
