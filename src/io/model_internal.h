@@ -1,0 +1,54 @@
+/* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. Used by
+ * one thread at a time. */
+#ifndef ND4C_IO_MODEL_INTERNAL_H
+#define ND4C_IO_MODEL_INTERNAL_H
+
+#include "io/onnx/import.h"
+#include "nd4c/model.h"
+
+/* A declared input or output as nd4c_model_value shows it; everything in the model's arena. */
+typedef struct nd4c_model_port {
+  const char *name;
+  nd4c_dtype dtype; /* ND4C_DTYPE_NONE: not declared */
+  int32_t rank;     /* -1: unknown */
+  int64_t *shape;
+  const char **symbols;
+} nd4c_model_port;
+
+/* What a plan was made for. */
+typedef struct nd4c_model_key {
+  const nd4c_context *context;
+  const nd4c_device *device;
+  uint32_t epoch;         /* of the configuration */
+  const int64_t *numbers; /* context's settings, then rank and extents of each input */
+} nd4c_model_key;
+
+typedef struct nd4c_model_plan {
+  struct nd4c_model_plan *next; /* the one used before this one */
+  nd4c_plan *plan;
+  nd4c_model_key key; /* numbers follow the struct */
+} nd4c_model_plan;
+
+struct nd4c_model {
+  uint32_t magic;
+  nd4c_onnx_model onnx;
+  nd4c_arena arena;
+  bool all_intermediates, no_optimization;
+  int32_t input_count, output_count;
+  nd4c_model_port *inputs, *outputs;
+  nd4c_array **initializers; /* one reference each, NULL until first used */
+  nd4c_model_plan *plans;    /* the one used last first */
+  bool ran;
+  nd4c_progress_callback progress;
+  void *user;
+};
+
+/* HANDLE or NULL_ARGUMENT. */
+nd4c_status nd4c_model_check(const nd4c_model *model);
+/* Fills inputs and outputs from the parsed model. */
+nd4c_status nd4c_model_describe(nd4c_model *model);
+/* Puts the given arrays into the order of the model's inputs, checked against what is declared. */
+nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, const nd4c_array *const *inputs,
+                             int32_t count, const nd4c_array **ordered);
+
+#endif

@@ -1,0 +1,68 @@
+/* Ops that an nd4c op expresses as it is, and the variadic ones. */
+#include <inttypes.h>
+
+#include "base/status.h"
+#include "io/onnx/emit.h"
+
+nd4c_status nd4c_onnx_emit_op_direct(nd4c_onnx_emission *emission) {
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, emission->input_count, NULL, 0,
+                        &emission->outputs[0]);
+}
+
+/* b with axes of length 1 behind it, so that its first axis stands at `axis` of a. */
+static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c_operand *b) {
+  nd4c_operand_info a_info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_operand_info b_info = nd4c_operand_get(emission, *b);
+  axis += axis < 0 ? a_info.rank : 0;
+  if (axis < 0 || axis > a_info.rank - b_info.rank) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'axis' is %" PRId64 "; expected 0 to %d", axis,
+                     (int)(a_info.rank - b_info.rank));
+  }
+  for (int32_t i = b_info.rank; i < a_info.rank - (int32_t)axis; i++) {
+    b_info.shape[i] = 1;
+  }
+  return nd4c_onnx_emit_reshape(emission, *b, a_info.rank - (int32_t)axis, b_info.shape, b);
+}
+
+nd4c_status nd4c_onnx_emit_op_direct_legacy(nd4c_onnx_emission *emission) {
+  int64_t broadcast = 0;
+  int64_t axis = 0;
+  nd4c_operand b = emission->inputs[1];
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  ND4C_TRY(nd4c_onnx_get_int(emission, "broadcast", 0, &broadcast));
+  bool has_axis = nd4c_onnx_attribute_find(emission, "axis") != NULL;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
+  if (broadcast != 0 && has_axis) {
+    ND4C_TRY(align_legacy(emission, axis, &b));
+  }
+  return nd4c_onnx_emit_binary(emission, emission->node->mapping->op, emission->inputs[0], b, &emission->outputs[0]);
+}
+
+nd4c_status nd4c_onnx_emit_op_variadic(nd4c_onnx_emission *emission) {
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  nd4c_operand result = emission->inputs[0];
+  for (int32_t i = 1; i < emission->input_count; i++) {
+    if (emission->inputs[i] == ND4C_OPERAND_NONE) {
+      return nd4c_fail(ND4C_FORMAT, "input %d is left out", (int)i);
+    }
+    ND4C_TRY(nd4c_onnx_emit_binary(emission, emission->node->mapping->op, result, emission->inputs[i], &result));
+  }
+  emission->outputs[0] = result;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_emit_op_mean(nd4c_onnx_emission *emission) {
+  nd4c_operand count = ND4C_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_emit_op_variadic(emission));
+  if (emission->input_count == 1) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_scalar_like(emission, emission->outputs[0], emission->input_count, &count));
+  return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, emission->outputs[0], count, &emission->outputs[0]);
+}
+
+nd4c_status nd4c_onnx_emit_op_identity(nd4c_onnx_emission *emission) {
+  emission->outputs[0] = emission->inputs[0];
+  return ND4C_OK;
+}

@@ -1,0 +1,182 @@
+/* Parsing of ModelProto and GraphProto. */
+#include "io/onnx/model.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum { MODEL_IR_VERSION = 1, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
+enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2, FUNCTION_NAME = 1 };
+enum {
+  GRAPH_NODE = 1,
+  GRAPH_NAME = 2,
+  GRAPH_INITIALIZER = 5,
+  GRAPH_INPUT = 11,
+  GRAPH_OUTPUT = 12,
+  GRAPH_VALUE_INFO = 13,
+  GRAPH_SPARSE_INITIALIZER = 15
+};
+
+/* Parsed structures take this many bytes at most: what a sound file of `size` bytes never reaches. */
+static size_t arena_limit(size_t size) {
+  const size_t base = (size_t)16 << 20;
+  const size_t cap = (size_t)4 << 30;
+  return size > (cap - base) / 64 ? cap : base + 64 * size;
+}
+
+static nd4c_status add_initializer(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field) {
+  nd4c_wire inner;
+  nd4c_onnx_tensor tensor;
+  nd4c_onnx_tensor *kept = NULL;
+  ND4C_TRY(nd4c_wire_enter(wire, field, "TensorProto", &inner));
+  ND4C_TRY(nd4c_onnx_tensor_parse(&inner, &model->files, &tensor));
+  if (tensor.name.size == 0) {
+    return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": an initializer without a name", field->offset);
+  }
+  ND4C_TRY(nd4c_arena_append(&model->arena, &model->initializers, sizeof *kept, "initializers", &kept));
+  *kept = tensor;
+  return ND4C_OK;
+}
+
+static nd4c_status parse_graph_field(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field) {
+  switch (field->number) {
+    case GRAPH_NODE:
+      return nd4c_onnx_node_parse(model, wire, field);
+    case GRAPH_NAME:
+      return nd4c_wire_text(wire, field, &model->graph_name);
+    case GRAPH_INITIALIZER:
+      return add_initializer(model, wire, field);
+    case GRAPH_INPUT:
+      return nd4c_onnx_value_info_parse(model, wire, field, &model->inputs);
+    case GRAPH_OUTPUT:
+      return nd4c_onnx_value_info_parse(model, wire, field, &model->outputs);
+    case GRAPH_VALUE_INFO:
+      return nd4c_onnx_value_info_parse(model, wire, field, &model->value_infos);
+    case GRAPH_SPARSE_INITIALIZER:
+      return nd4c_fail(ND4C_UNSUPPORTED, "byte %" PRIu64 ": a sparse initializer", field->offset);
+    default:
+      return ND4C_OK;
+  }
+}
+
+static nd4c_status parse_graph(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
+  nd4c_wire inner;
+  ND4C_TRY(nd4c_wire_enter(wire, outer, "GraphProto", &inner));
+  for (;;) {
+    nd4c_wire_field field;
+    bool more = false;
+    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
+    if (!more) {
+      return ND4C_OK;
+    }
+    ND4C_TRY(parse_graph_field(model, &inner, &field));
+  }
+}
+
+static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
+  nd4c_wire inner;
+  nd4c_slice domain = {0};
+  int64_t version = 0;
+  ND4C_TRY(nd4c_wire_enter(wire, outer, "OperatorSetIdProto", &inner));
+  for (;;) {
+    nd4c_wire_field field;
+    bool more = false;
+    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
+    if (!more) {
+      break;
+    }
+    if (field.number == OPSET_DOMAIN) {
+      ND4C_TRY(nd4c_wire_text(&inner, &field, &domain));
+    } else if (field.number == OPSET_VERSION) {
+      ND4C_TRY(nd4c_wire_int(&inner, &field, &version));
+    }
+  }
+  if (domain.size > 0 && !nd4c_slice_is(domain, "ai.onnx")) {
+    nd4c_slice *kept = NULL;
+    ND4C_TRY(nd4c_arena_append(&model->arena, &model->other_domains, sizeof *kept, "opset domains", &kept));
+    *kept = domain;
+    return ND4C_OK;
+  }
+  if (version < 1) {
+    return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": opset %" PRId64 ", expected 1 or more", outer->offset, version);
+  }
+  model->opset = version;
+  return ND4C_OK;
+}
+
+static nd4c_status parse_function(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
+  nd4c_wire inner;
+  nd4c_slice *name = NULL;
+  ND4C_TRY(nd4c_wire_enter(wire, outer, "FunctionProto", &inner));
+  ND4C_TRY(nd4c_arena_append(&model->arena, &model->functions, sizeof *name, "functions", &name));
+  for (;;) {
+    nd4c_wire_field field;
+    bool more = false;
+    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
+    if (!more) {
+      return ND4C_OK;
+    }
+    if (field.number == FUNCTION_NAME) {
+      ND4C_TRY(nd4c_wire_text(&inner, &field, name));
+    }
+  }
+}
+
+static nd4c_status parse_model(nd4c_onnx_model *model) {
+  nd4c_wire wire = nd4c_wire_open(model->files.blob->bytes, "ModelProto");
+  bool has_graph = false;
+  for (;;) {
+    nd4c_wire_field field;
+    bool more = false;
+    ND4C_TRY(nd4c_wire_next(&wire, &field, &more));
+    if (!more) {
+      break;
+    }
+    if (field.number == MODEL_IR_VERSION) {
+      ND4C_TRY(nd4c_wire_int(&wire, &field, &model->ir_version));
+    } else if (field.number == MODEL_OPSET) {
+      ND4C_TRY(parse_opset(model, &wire, &field));
+    } else if (field.number == MODEL_FUNCTION) {
+      ND4C_TRY(parse_function(model, &wire, &field));
+    } else if (field.number == MODEL_GRAPH) {
+      if (has_graph) {
+        return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a second graph; expected one", field.offset);
+      }
+      has_graph = true;
+      ND4C_TRY(parse_graph(model, &wire, &field));
+    }
+  }
+  if (!has_graph) {
+    return nd4c_fail(ND4C_FORMAT, "no graph in %zu bytes; expected an ONNX ModelProto", model->files.blob->bytes.size);
+  }
+  return nd4c_onnx_model_check(model);
+}
+
+nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model) {
+  *model = (nd4c_onnx_model){.arena = {.limit = arena_limit(blob->bytes.size)}};
+  model->files = (nd4c_onnx_files){.arena = &model->arena, .blob = blob};
+  nd4c_status status = ND4C_OK;
+  if (directory != NULL) {
+    char *copy = NULL;
+    status = nd4c_arena_take(&model->arena, strlen(directory) + 1, 1, "a path", &copy);
+    if (status == ND4C_OK) {
+      memcpy(copy, directory, strlen(directory) + 1);
+      model->files.directory = copy;
+    }
+  }
+  if (status == ND4C_OK) {
+    status = parse_model(model);
+  }
+  if (status != ND4C_OK) {
+    nd4c_onnx_model_free(model);
+  }
+  return status;
+}
+
+void nd4c_onnx_model_free(nd4c_onnx_model *model) {
+  nd4c_onnx_files_close(&model->files);
+  nd4c_blob_release(model->files.blob);
+  nd4c_arena_free(&model->arena);
+  *model = (nd4c_onnx_model){0};
+}
