@@ -217,7 +217,7 @@ static nd4c_status find_dictionary(nd4c_slice file, npy_cursor *cursor) {
 }
 
 nd4c_status nd4c_npy_header_parse(nd4c_slice file, nd4c_npy_header *header) {
-  npy_cursor cursor;
+  npy_cursor cursor = {0};
   *header = (nd4c_npy_header){.dtype = ND4C_DTYPE_NONE};
   ND4C_TRY(find_dictionary(file, &cursor));
   header->data_offset = (size_t)(cursor.end - file.bytes);
