@@ -29,7 +29,7 @@ function(nd4c_add_kernels folder)
     target_link_libraries(nd4c_kernels_${folder}_${level} PRIVATE nd4c_flags)
     target_include_directories(nd4c_kernels_${folder}_${level} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(nd4c_kernels_${folder}_${level} PRIVATE ${flags_${level}}
-      $<$<CONFIG:Release>:-O3> -fno-trapping-math -fno-signed-zeros)
+      $<$<CONFIG:Release>:-O3> -fno-trapping-math)
     target_compile_definitions(nd4c_kernels_${folder}_${level} PRIVATE ND4C_LEVEL=${level} ND4C_LEVEL_${upper}=1)
     set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_kernels_${folder}_${level})
   endforeach()

@@ -6,10 +6,6 @@
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
-#include "nd4c/version.h"
-
-#define TEXT(x) #x
-#define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
 nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
 
@@ -220,7 +216,7 @@ static const nd4c_backend the_backend = {
     .abi_major = ND4C_PLUGIN_ABI_MAJOR,
     .abi_minor = ND4C_PLUGIN_ABI_MINOR,
     .name = "cpu",
-    .version = VERSION_TEXT(ND4C_VERSION_MAJOR, ND4C_VERSION_MINOR, ND4C_VERSION_PATCH),
+    .version = ND4C_CPU_VERSION,
     .type = ND4C_DEVICE_CPU,
     .priority = 0,
     .probe = probe,

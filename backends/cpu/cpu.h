@@ -51,7 +51,24 @@ enum { ND4C_CPU_PRIORITY_SIMD = 10, ND4C_CPU_PRIORITY_OPENBLAS = 20, ND4C_CPU_PR
                                                   .dtypes = (dtype_set),                    \
                                                   .run = (run_function)};
 
-enum { ND4C_CPU_MAX_RANK = 32 };
+enum { ND4C_CPU_MAX_RANK = 32, ND4C_CPU_CACHE_LINE = 64 };
+
+/* Bytes an element; 0 for a dtype that this backend does not compute. */
+static inline int32_t nd4c_cpu_dtype_bytes(nd4c_dtype dtype) {
+#define ND4C_CPU_DTYPE_BYTES(NAME, name, kind) [ND4C_##NAME] = sizeof(nd4c_c_##name),
+  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_NUMBER_DTYPES(ND4C_CPU_DTYPE_BYTES)};
+#undef ND4C_CPU_DTYPE_BYTES
+  return bytes[dtype];
+}
+
+/* parallel_for that stays in the caller, without a call through the host, when there is too little to share. */
+static inline void nd4c_cpu_parallel(int64_t count, int64_t grain, int32_t width, nd4c_range_function range,
+                                     void *user) {
+  if (count <= grain || width <= 1)
+    range(user, 0, count, 0);
+  else
+    nd4c_cpu_host->parallel_for(count, grain, width, range, user);
+}
 
 /* Strides of `tensor` seen with the shape of `as` (broadcast, aligned at the last axis): 0 on repeated axes. */
 static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const nd4c_tensor *as, int64_t *strides) {

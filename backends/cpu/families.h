@@ -4,6 +4,8 @@
 
 /* X(family): a file defines nd4c_cpu_<family>_kernels, an array of pointers to kernels that ends with NULL. */
 #define ND4C_CPU_FAMILIES(X) \
+  X(simd_elementwise)        \
+  X(simd_rearrangement)      \
   X(reference_elementwise)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \
@@ -14,7 +16,9 @@
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */
 // clang-format off
 #define ND4C_CPU_ENGINES(X) \
-  X(onednn) X(reference)
+  X(onednn)                 \
+  X(simd)                   \
+  X(reference)
 // clang-format on
 
 #endif

@@ -91,10 +91,10 @@ typedef struct nd4c_call {
 typedef struct nd4c_kernel {
   uint32_t struct_size;
   uint32_t op_version;
-  const char *op;     /* "add" */
-  const char *engine; /* one of the backend's engines */
-  const char *name;   /* of this variant, for people: "simd.add.avx512" */
-  int32_t priority;   /* candidates of an op are asked from the highest down; engine reference has 0 */
+  const char *op;        /* "add" */
+  const char *engine;    /* one of the backend's engines */
+  const char *name;      /* of this variant, for people: "simd.add.avx512" */
+  int32_t priority;      /* candidates of an op are asked from the highest down; engine reference has 0 */
   nd4c_dtype_set dtypes; /* of the first input; others are not asked */
   /* True if the kernel can compute the call: shapes, strides, dtypes and attributes are set, data is not. If not,
    * writes why into reason. NULL: always. */
@@ -117,13 +117,13 @@ typedef struct nd4c_kernel {
 typedef struct nd4c_segment {
   uint32_t struct_size;
   int32_t node_count;
-  const nd4c_call *nodes;              /* in execution order; data is set for CONSTANT inputs only */
-  const int32_t *const *node_inputs;   /* value numbers, -1 for an input left out */
+  const nd4c_call *nodes;            /* in execution order; data is set for CONSTANT inputs only */
+  const int32_t *const *node_inputs; /* value numbers, -1 for an input left out */
   const int32_t *const *node_outputs;
   int32_t value_count;
-  int32_t input_count;                 /* values 0 .. input_count - 1 */
+  int32_t input_count; /* values 0 .. input_count - 1 */
   int32_t output_count;
-  const int32_t *outputs;              /* value numbers that leave the segment */
+  const int32_t *outputs; /* value numbers that leave the segment */
 } nd4c_segment;
 
 typedef struct nd4c_compiler {
@@ -147,7 +147,7 @@ typedef struct nd4c_device_description {
   bool asynchronous;     /* run and execute return before the work is done: streams and fences are needed */
   int64_t memory_bytes;
   int32_t width;
-  int64_t alignment;     /* of buffers, bytes */
+  int64_t alignment; /* of buffers, bytes */
 } nd4c_device_description;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. */
@@ -252,6 +252,8 @@ typedef struct nd4c_host {
   nd4c_status (*library_open)(const char *name, void **library);
   bool (*library_find)(const char *name, char *path, size_t path_size);
   void *(*library_symbol)(void *library, const char *symbol);
+  /* Bytes of the last-level cache, 0 if unknown. */
+  int64_t (*cache_bytes)(void);
 } nd4c_host;
 
 /* The exported function of a plug-in. `host` lives as long as the process. *backend must stay valid as long. */

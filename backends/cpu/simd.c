@@ -1,0 +1,65 @@
+/* Engine simd: nd4c's own vector kernels. */
+#include "backends/cpu/simd.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE_LEVEL_TABLE(family, level) extern const nd4c_##family##_table nd4c_##family##_table_##level;
+#define LEVEL_TABLE_base(family) DECLARE_LEVEL_TABLE(family, base)
+#define LEVEL_TABLE_avx2(family) DECLARE_LEVEL_TABLE(family, avx2)
+#define LEVEL_TABLE_avx512(family) DECLARE_LEVEL_TABLE(family, avx512)
+#define LEVEL_TABLE_neon(family) DECLARE_LEVEL_TABLE(family, neon)
+#define DECLARE_LEVEL(level) ND4C_SIMD_TABLES(LEVEL_TABLE_##level)
+ND4C_KERNEL_LEVELS(DECLARE_LEVEL)
+
+#define ENTRY(family, level) .family = &nd4c_##family##_table_##level,
+#define ENTRY_base(family) ENTRY(family, base)
+#define ENTRY_avx2(family) ENTRY(family, avx2)
+#define ENTRY_avx512(family) ENTRY(family, avx512)
+#define ENTRY_neon(family) ENTRY(family, neon)
+#define LEVEL_TABLES(level_name) {.level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name)},
+static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LEVEL_TABLES)};
+
+nd4c_simd_tables nd4c_simd = {.level = "base", ND4C_SIMD_TABLES(ENTRY_base)};
+int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
+
+bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(reason, reason_size, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* A number with an optional k, m or g, as the configuration accepts it; 0 if there is none. */
+static int64_t configured_bytes(const char *property) {
+  const char *text = nd4c_cpu_host->config(property);
+  char *end = NULL;
+  long long value = text == NULL ? 0 : strtoll(text, &end, 10);
+  if (value <= 0 || value > INT32_MAX)
+    return value > 0 ? value : 0;
+  int shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : *end == 'g' || *end == 'G' ? 30 : 0;
+  return (int64_t)value << shift;
+}
+
+static void engine_open(void) {
+  const char *wanted = nd4c_cpu_host->cpu_level();
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (strcmp(levels[i].level, wanted) == 0)
+      nd4c_simd = levels[i];
+  int64_t bytes = configured_bytes("nd4c.cpu.stream_bytes");
+  if (bytes == 0 && ND4C_HAS_FIELD(nd4c_cpu_host, cache_bytes))
+    bytes = nd4c_cpu_host->cache_bytes();
+  if (bytes > 0)
+    nd4c_simd_stream_bytes = bytes;
+}
+
+static bool engine_state(bool verify, char *text, size_t text_size) {
+  (void)verify;
+  (void)snprintf(text, text_size, "part of this library, level %s", nd4c_cpu_host->cpu_level());
+  return true;
+}
+
+const nd4c_cpu_engine nd4c_cpu_simd_engine = {.name = "simd", .state = engine_state, .open = engine_open};

@@ -1,0 +1,43 @@
+/* Engine simd: the tables of the level that was picked when the backend opened. */
+#ifndef ND4C_BACKENDS_CPU_SIMD_H
+#define ND4C_BACKENDS_CPU_SIMD_H
+
+#include "backends/cpu/cpu.h"
+#include "kernels/cpu/binary.h"
+#include "kernels/cpu/levels.h"
+#include "kernels/cpu/move.h"
+#include "kernels/cpu/unary.h"
+
+/* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
+#define ND4C_SIMD_TABLES(X) X(binary) X(cast) X(move) X(unary)
+
+typedef struct nd4c_simd_tables {
+  const char *level;
+#define ND4C_SIMD_POINTER(family) const nd4c_##family##_table *family;
+  ND4C_SIMD_TABLES(ND4C_SIMD_POINTER)
+#undef ND4C_SIMD_POINTER
+} nd4c_simd_tables;
+
+/* Never NULL pointers inside; level base until the backend opens. */
+extern nd4c_simd_tables nd4c_simd;
+
+/* Results of more bytes than this are written past the caches. */
+extern int64_t nd4c_simd_stream_bytes;
+
+#define ND4C_SIMD_PRIORITY 100
+
+#define ND4C_CPU_SIMD_KERNEL(op_name, dtype_set, usable_function, run_function)        \
+  static const nd4c_kernel simd_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+                                             .op_version = 1,                          \
+                                             .op = #op_name,                           \
+                                             .engine = "simd",                         \
+                                             .name = "simd." #op_name,                 \
+                                             .priority = ND4C_SIMD_PRIORITY,           \
+                                             .dtypes = (dtype_set),                    \
+                                             .usable = (usable_function),              \
+                                             .run = (run_function)};
+
+/* Writes why a kernel cannot, and returns false. */
+bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) ND4C_PRINTF(3, 4);
+
+#endif

@@ -1,0 +1,259 @@
+/* Engine simd: element-wise ops. Small contiguous calls go straight to the inner loop; all others through a nest. */
+#include "backends/cpu/nest.h"
+#include "backends/cpu/simd.h"
+
+/* Elements that are computed without asking how they could be shared out: less than a microsecond of the cheapest ops.
+ */
+enum { SMALL = 4096 };
+
+static bool is_small(const nd4c_tensor *y) {
+  return (uint64_t)y->size - 1 < SMALL; /* nor empty: data may then be NULL */
+}
+
+/* -- two operands --------------------------------------------------------------------------------------------- */
+
+typedef struct binary_job {
+  const nd4c_binary_loops *loops;
+  int32_t result_bytes;
+} binary_job;
+
+static void compute_binary(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const binary_job *job = user;
+  if (!repeated[1] && !repeated[2]) {
+    job->loops->both(n, pointers[1], pointers[2], pointers[0]);
+  } else if (!repeated[1]) {
+    job->loops->first(n, pointers[1], pointers[2], pointers[0]);
+  } else if (!repeated[2]) {
+    job->loops->second(n, pointers[1], pointers[2], pointers[0]);
+  } else {
+    job->loops->both(1, pointers[1], pointers[2], pointers[0]);
+    nd4c_simd.move->move[job->result_bytes](1, n - 1, pointers[0], 0, 0, pointers[0] + job->result_bytes, 0, 1);
+  }
+}
+
+static nd4c_status run_binary_nest(const nd4c_call *call, const nd4c_binary_loops *loops, int32_t cost) {
+  const nd4c_tensor *y = &call->outputs[0];
+  const binary_job job = {loops, nd4c_cpu_dtype_bytes(y->dtype)};
+  nd4c_nest nest;
+  nd4c_nest_start(&nest, y);
+  nd4c_nest_add(&nest, &call->inputs[0], y);
+  nd4c_nest_add(&nest, &call->inputs[1], y);
+  nd4c_nest_finish(&nest);
+  nd4c_nest_run(&nest, call->width, cost, true, compute_binary, &job);
+  return ND4C_OK;
+}
+
+static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
+  const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_binary_loops *loops = &nd4c_simd.binary->loops[op][a->dtype];
+  if ((a->flags & b->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) && a->size == y->size && b->size == y->size &&
+      is_small(y)) {
+    loops->both(y->size, a->data, b->data, y->data);
+    return ND4C_OK;
+  }
+  return run_binary_nest(call, loops, cost);
+}
+
+static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char *reason, size_t reason_size) {
+  if (call->inputs[0].dtype != call->inputs[1].dtype)
+    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
+  if (nd4c_simd.binary->loops[op][call->inputs[0].dtype].both == NULL)
+    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  return true;
+}
+
+/* X(op, cost): cost as nd4c_nest_run has it. */
+#define BINARY_OPS(X) \
+  X(add, 1)           \
+  X(subtract, 1)      \
+  X(multiply, 1)      \
+  X(divide, 4)        \
+  X(power, 40)        \
+  X(maximum, 1)       \
+  X(minimum, 1)       \
+  X(equal, 1)         \
+  X(not_equal, 1)     \
+  X(less, 1)          \
+  X(less_equal, 1)    \
+  X(greater, 1)       \
+  X(greater_equal, 1) \
+  X(logical_and, 1)   \
+  X(logical_or, 1)    \
+  X(logical_xor, 1)
+
+#define DEFINE_BINARY(op, cost)                                                      \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    return run_binary(call, ND4C_BINARY_##op, cost);                                 \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return usable_binary(call, ND4C_BINARY_##op, reason, reason_size);               \
+  }                                                                                  \
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op)
+BINARY_OPS(DEFINE_BINARY)
+
+/* -- one operand ---------------------------------------------------------------------------------------------- */
+
+typedef struct unary_job {
+  nd4c_unary_loop loop;
+  const nd4c_unary_parameters *parameters;
+} unary_job;
+
+static void compute_unary(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const unary_job *job = user;
+  (void)repeated;
+  job->loop(n, pointers[1], pointers[0], job->parameters);
+}
+
+static void start_unary(nd4c_nest *nest, const nd4c_call *call) {
+  nd4c_nest_start(nest, &call->outputs[0]);
+  nd4c_nest_add(nest, &call->inputs[0], &call->outputs[0]);
+  nd4c_nest_finish(nest);
+}
+
+static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t cost,
+                             const nd4c_unary_parameters *parameters) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const unary_job job = {nd4c_simd.unary->loops[op][x->dtype], parameters};
+  if ((x->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) && is_small(y) && y->size * cost <= SMALL) {
+    job.loop(y->size, x->data, y->data, parameters);
+    return ND4C_OK;
+  }
+  nd4c_nest nest;
+  start_unary(&nest, call);
+  nd4c_nest_run(&nest, call->width, cost, false, compute_unary, &job);
+  return ND4C_OK;
+}
+
+static bool usable_unary(const nd4c_call *call, enum nd4c_unary_index op, char *reason, size_t reason_size) {
+  if (nd4c_simd.unary->loops[op][call->inputs[0].dtype] == NULL)
+    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  return true;
+}
+
+/* X(op, cost) */
+#define UNARY_OPS(X) \
+  X(negative, 1)     \
+  X(abs, 1)          \
+  X(sign, 1)         \
+  X(square, 1)       \
+  X(sqrt, 4)         \
+  X(reciprocal, 4)   \
+  X(exp, 6)          \
+  X(log, 8)          \
+  X(sin, 16)         \
+  X(cos, 16)         \
+  X(tanh, 12)        \
+  X(erf, 16)         \
+  X(sigmoid, 8)      \
+  X(relu, 1)         \
+  X(floor, 1)        \
+  X(ceil, 1)         \
+  X(round, 1)        \
+  X(is_nan, 1)       \
+  X(logical_not, 1)
+
+#define DEFINE_UNARY(op, cost)                                                       \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    return run_unary(call, ND4C_UNARY_##op, cost, NULL);                             \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return usable_unary(call, ND4C_UNARY_##op, reason, reason_size);                 \
+  }                                                                                  \
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op)
+UNARY_OPS(DEFINE_UNARY)
+
+static nd4c_status run_gelu(const nd4c_call *call) {
+  bool approximate = call->attrs[ND4C_ATTR_gelu_approximate].as.i != 0;
+  return run_unary(call, approximate ? ND4C_UNARY_gelu_tanh : ND4C_UNARY_gelu, 16, NULL);
+}
+ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu)
+
+static nd4c_status run_leaky_relu(const nd4c_call *call) {
+  const nd4c_unary_parameters parameters = {.alpha = call->attrs[ND4C_ATTR_leaky_relu_alpha].as.f};
+  return run_unary(call, ND4C_UNARY_leaky_relu, 1, &parameters);
+}
+ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu)
+
+static const nd4c_tensor *bound(const nd4c_call *call, int32_t i) {
+  return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE ? &call->inputs[i] : NULL;
+}
+
+static bool usable_clip(const nd4c_call *call, char *reason, size_t reason_size) {
+  for (int32_t i = ND4C_IN_clip_low; i <= ND4C_IN_clip_high; i++) {
+    const nd4c_tensor *limit = bound(call, i);
+    if (limit != NULL && (limit->dtype != call->inputs[0].dtype || limit->size != 1))
+      return nd4c_cpu_decline(reason, reason_size, "a bound of another dtype, or of more than one element");
+  }
+  return usable_unary(call, ND4C_UNARY_clip, reason, reason_size);
+}
+
+static nd4c_status run_clip(const nd4c_call *call) {
+  const nd4c_tensor *low = bound(call, ND4C_IN_clip_low), *high = bound(call, ND4C_IN_clip_high);
+  const nd4c_unary_parameters parameters = {.low = low == NULL ? NULL : low->data,
+                                            .high = high == NULL ? NULL : high->data};
+  return run_unary(call, ND4C_UNARY_clip, 1, &parameters);
+}
+ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip)
+
+/* -- cast and where ------------------------------------------------------------------------------------------- */
+
+static void compute_cast(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const nd4c_cast_loop *loop = user;
+  (void)repeated;
+  (*loop)(n, pointers[1], pointers[0]);
+}
+
+static nd4c_status run_cast(const nd4c_call *call) {
+  nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
+  nd4c_nest nest;
+  start_unary(&nest, call);
+  if (from == to)
+    nd4c_nest_copy(&nest, call->width);
+  else
+    nd4c_nest_run(&nest, call->width, 2, false, compute_cast, &nd4c_simd.cast->loops[from][to]);
+  return ND4C_OK;
+}
+
+static bool usable_cast(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
+  if (from != to && nd4c_simd.cast->loops[from][to] == NULL)
+    return nd4c_cpu_decline(reason, reason_size, "no loop for this pair of dtypes");
+  return true;
+}
+ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_ALL, usable_cast, run_cast)
+
+static void compute_where(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const nd4c_where_loop *loop = user;
+  (void)repeated;
+  (*loop)(n, (const uint8_t *)pointers[1], pointers[2], pointers[3], pointers[0]);
+}
+
+static nd4c_status run_where(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  nd4c_nest nest;
+  nd4c_nest_start(&nest, y);
+  for (int32_t i = 0; i < ND4C_IN_where_count; i++)
+    nd4c_nest_add(&nest, &call->inputs[i], y);
+  nd4c_nest_finish(&nest);
+  nd4c_nest_run(&nest, call->width, 2, false, compute_where, &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
+  return ND4C_OK;
+}
+
+static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_dtype y = call->outputs[0].dtype;
+  if (call->inputs[ND4C_IN_where_a].dtype != y || call->inputs[ND4C_IN_where_b].dtype != y)
+    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
+  if (nd4c_cpu_dtype_bytes(y) == 0)
+    return nd4c_cpu_decline(reason, reason_size, ND4C_CPU_NO_STRINGS);
+  return true;
+}
+ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where)
+
+#define KERNEL_ENTRY(op, cost) &simd_##op,
+const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
+    BINARY_OPS(KERNEL_ENTRY) UNARY_OPS(KERNEL_ENTRY) & simd_gelu,
+    &simd_leaky_relu,
+    &simd_clip,
+    &simd_cast,
+    &simd_where,
+    NULL};

@@ -1,0 +1,232 @@
+/* See binary.h. One source for every level: the compiler vectorises the plain loops. */
+#include "kernels/cpu/binary.h"
+
+#include "kernels/cpu/half.h"
+#include "kernels/cpu/level.h"
+#include "kernels/cpu/power.h"
+#include "kernels/types.h"
+
+extern const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table);
+
+/* The unsigned type in which arithmetic of an integer type wraps (never narrower than int, which would promote). */
+typedef uint32_t wrap_int8, wrap_int16, wrap_int32, wrap_uint8, wrap_uint16, wrap_uint32;
+typedef uint64_t wrap_int64, wrap_uint64;
+
+/* One loop: dtype, result type, element function, which operands vary. A lone operand is read once, before the loop:
+ * y may be it. */
+#define LOOP(op, name, result, function, variant, AT)                                        \
+  static void op##_##name##_##variant(int64_t n, const void *va, const void *vb, void *vy) { \
+    const nd4c_c_##name *a = va, *b = vb;                                                    \
+    result *y = vy;                                                                          \
+    const nd4c_c_##name first[1] = {*a}, second[1] = {*b};                                   \
+    (void)first;                                                                             \
+    (void)second;                                                                            \
+    ND4C_INDEPENDENT                                                                         \
+    for (int64_t i = 0; i < n; i++)                                                          \
+      y[i] = function(name, AT(i));                                                          \
+  }
+#define BOTH(i) a[i], b[i]
+#define FIRST(i) a[i], second[0]
+#define SECOND(i) first[0], b[i]
+#define LOOPS(op, name, result, function)        \
+  LOOP(op, name, result, function, both, BOTH)   \
+  LOOP(op, name, result, function, first, FIRST) \
+  LOOP(op, name, result, function, second, SECOND)
+
+/* -- elements ------------------------------------------------------------------------------------------------- */
+
+#define CALL(f, ...) f(__VA_ARGS__)
+#define INT_ADD(name, ...) CALL(INT_ADD_, name, __VA_ARGS__)
+#define INT_ADD_(name, x, z) ((nd4c_c_##name)((wrap_##name)(x) + (wrap_##name)(z)))
+#define INT_SUBTRACT(name, ...) CALL(INT_SUBTRACT_, name, __VA_ARGS__)
+#define INT_SUBTRACT_(name, x, z) ((nd4c_c_##name)((wrap_##name)(x) - (wrap_##name)(z)))
+#define INT_MULTIPLY(name, ...) CALL(INT_MULTIPLY_, name, __VA_ARGS__)
+#define INT_MULTIPLY_(name, x, z) ((nd4c_c_##name)((wrap_##name)(x) * (wrap_##name)(z)))
+#define INT_DIVIDE(name, ...) CALL(INT_DIVIDE_, name, __VA_ARGS__)
+#define INT_DIVIDE_(name, x, z) divide_##name(x, z)
+#define INT_POWER(name, ...) CALL(INT_POWER_, name, __VA_ARGS__)
+#define INT_POWER_(name, x, z) power_##name(x, z)
+#define ADD(name, ...) CALL(ADD_, __VA_ARGS__)
+#define ADD_(x, z) ((x) + (z))
+#define SUBTRACT(name, ...) CALL(SUBTRACT_, __VA_ARGS__)
+#define SUBTRACT_(x, z) ((x) - (z))
+#define MULTIPLY(name, ...) CALL(MULTIPLY_, __VA_ARGS__)
+#define MULTIPLY_(x, z) ((x) * (z))
+#define DIVIDE(name, ...) CALL(DIVIDE_, __VA_ARGS__)
+#define DIVIDE_(x, z) ((x) / (z))
+/* NaN wins: a NaN in x fails both comparisons of the first choice, one in z is taken by the second. */
+#define MAXIMUM(name, ...) CALL(MAXIMUM_, __VA_ARGS__)
+#define MAXIMUM_(x, z) ((x) >= (z) || (x) != (x) ? (x) : (z))
+#define MINIMUM(name, ...) CALL(MINIMUM_, __VA_ARGS__)
+#define MINIMUM_(x, z) ((x) <= (z) || (x) != (x) ? (x) : (z))
+#define EQUAL(name, ...) CALL(EQUAL_, __VA_ARGS__)
+#define EQUAL_(x, z) ((x) == (z))
+#define NOT_EQUAL(name, ...) CALL(NOT_EQUAL_, __VA_ARGS__)
+#define NOT_EQUAL_(x, z) ((x) != (z))
+#define LESS(name, ...) CALL(LESS_, __VA_ARGS__)
+#define LESS_(x, z) ((x) < (z))
+#define LESS_EQUAL(name, ...) CALL(LESS_EQUAL_, __VA_ARGS__)
+#define LESS_EQUAL_(x, z) ((x) <= (z))
+#define GREATER(name, ...) CALL(GREATER_, __VA_ARGS__)
+#define GREATER_(x, z) ((x) > (z))
+#define GREATER_EQUAL(name, ...) CALL(GREATER_EQUAL_, __VA_ARGS__)
+#define GREATER_EQUAL_(x, z) ((x) >= (z))
+#define TRUTH_EQUAL(name, ...) CALL(TRUTH_EQUAL_, __VA_ARGS__)
+#define TRUTH_EQUAL_(x, z) (((x) != 0) == ((z) != 0))
+#define TRUTH_XOR(name, ...) CALL(TRUTH_XOR_, __VA_ARGS__)
+#define TRUTH_XOR_(x, z) (((x) != 0) != ((z) != 0))
+#define TRUTH_AND(name, ...) CALL(TRUTH_AND_, __VA_ARGS__)
+#define TRUTH_AND_(x, z) (((x) != 0) & ((z) != 0))
+#define TRUTH_OR(name, ...) CALL(TRUTH_OR_, __VA_ARGS__)
+#define TRUTH_OR_(x, z) (((x) | (z)) != 0)
+
+#define INT_HELPERS(NAME, name, kind)                                                           \
+  static inline nd4c_c_##name divide_##name(nd4c_c_##name x, nd4c_c_##name z) {                 \
+    return z == 0 ? 0 : z == -1 ? (nd4c_c_##name)(0 - (wrap_##name)x) : (nd4c_c_##name)(x / z); \
+  }                                                                                             \
+  static inline nd4c_c_##name power_##name(nd4c_c_##name x, nd4c_c_##name z) {                  \
+    if (z < 0)                                                                                  \
+      return (nd4c_c_##name)(x == 1 ? 1 : x == -1 ? (z & 1 ? -1 : 1) : 0);                      \
+    wrap_##name base = (wrap_##name)x, result = 1;                                              \
+    for (; z != 0; z = (nd4c_c_##name)(z >> 1), base *= base)                                   \
+      result = z & 1 ? result * base : result;                                                  \
+    return (nd4c_c_##name)result;                                                               \
+  }
+#define UINT_HELPERS(NAME, name, kind)                                          \
+  static inline nd4c_c_##name divide_##name(nd4c_c_##name x, nd4c_c_##name z) { \
+    return z == 0 ? 0 : (nd4c_c_##name)(x / z);                                 \
+  }                                                                             \
+  static inline nd4c_c_##name power_##name(nd4c_c_##name x, nd4c_c_##name z) {  \
+    wrap_##name base = (wrap_##name)x, result = 1;                              \
+    for (; z != 0; z = (nd4c_c_##name)(z >> 1), base *= base)                   \
+      result = z & 1 ? result * base : result;                                  \
+    return (nd4c_c_##name)result;                                               \
+  }
+ND4C_INT_DTYPES(INT_HELPERS)
+ND4C_UINT_DTYPES(UINT_HELPERS)
+
+/* -- loops of each group of dtypes ---------------------------------------------------------------------------- */
+
+#define COMPARISON_LOOPS(name)                 \
+  LOOPS(equal, name, uint8_t, EQUAL)           \
+  LOOPS(not_equal, name, uint8_t, NOT_EQUAL)   \
+  LOOPS(less, name, uint8_t, LESS)             \
+  LOOPS(less_equal, name, uint8_t, LESS_EQUAL) \
+  LOOPS(greater, name, uint8_t, GREATER)       \
+  LOOPS(greater_equal, name, uint8_t, GREATER_EQUAL)
+
+#define INTEGER_LOOPS(NAME, name, kind)              \
+  LOOPS(add, name, nd4c_c_##name, INT_ADD)           \
+  LOOPS(subtract, name, nd4c_c_##name, INT_SUBTRACT) \
+  LOOPS(multiply, name, nd4c_c_##name, INT_MULTIPLY) \
+  LOOPS(divide, name, nd4c_c_##name, INT_DIVIDE)     \
+  LOOPS(power, name, nd4c_c_##name, INT_POWER)       \
+  LOOPS(maximum, name, nd4c_c_##name, MAXIMUM)       \
+  LOOPS(minimum, name, nd4c_c_##name, MINIMUM)       \
+  COMPARISON_LOOPS(name)
+
+#define FLOAT_LOOPS(NAME, name, kind)                                                   \
+  LOOPS(add, name, nd4c_c_##name, ADD)                                                  \
+  LOOPS(subtract, name, nd4c_c_##name, SUBTRACT)                                        \
+  LOOPS(multiply, name, nd4c_c_##name, MULTIPLY)                                        \
+  LOOPS(divide, name, nd4c_c_##name, DIVIDE)                                            \
+  LOOPS(maximum, name, nd4c_c_##name, MAXIMUM)                                          \
+  LOOPS(minimum, name, nd4c_c_##name, MINIMUM)                                          \
+  COMPARISON_LOOPS(name)                                                                \
+  static void power_##name##_both(int64_t n, const void *a, const void *b, void *y) {   \
+    nd4c_power_##name(n, a, 1, b, 1, y);                                                \
+  }                                                                                     \
+  static void power_##name##_first(int64_t n, const void *a, const void *b, void *y) {  \
+    nd4c_power_##name(n, a, 1, b, 0, y);                                                \
+  }                                                                                     \
+  static void power_##name##_second(int64_t n, const void *a, const void *b, void *y) { \
+    nd4c_power_##name(n, a, 0, b, 1, y);                                                \
+  }
+
+/* 16-bit floats: widened in pieces, computed by the loop of f32, narrowed. */
+#define HALF_ARITHMETIC(op, name, variant, A_STEP, B_STEP)                                   \
+  static void op##_##name##_##variant(int64_t n, const void *va, const void *vb, void *vy) { \
+    const uint16_t *a = va, *b = vb;                                                         \
+    uint16_t *y = vy;                                                                        \
+    float wide_a[ND4C_HALF_CHUNK], wide_b[ND4C_HALF_CHUNK], wide_y[ND4C_HALF_CHUNK];         \
+    nd4c_widen_##name(1, a, wide_a);                                                         \
+    nd4c_widen_##name(1, b, wide_b);                                                         \
+    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                       \
+      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;                     \
+      if (A_STEP)                                                                            \
+        nd4c_widen_##name(count, a + i, wide_a);                                             \
+      if (B_STEP)                                                                            \
+        nd4c_widen_##name(count, b + i, wide_b);                                             \
+      op##_float32_##variant(count, wide_a, wide_b, wide_y);                                 \
+      nd4c_narrow_##name(count, wide_y, y + i);                                              \
+    }                                                                                        \
+  }
+#define HALF_COMPARISON(op, name, variant, A_STEP, B_STEP)                                   \
+  static void op##_##name##_##variant(int64_t n, const void *va, const void *vb, void *vy) { \
+    const uint16_t *a = va, *b = vb;                                                         \
+    uint8_t *y = vy;                                                                         \
+    float wide_a[ND4C_HALF_CHUNK], wide_b[ND4C_HALF_CHUNK];                                  \
+    nd4c_widen_##name(1, a, wide_a);                                                         \
+    nd4c_widen_##name(1, b, wide_b);                                                         \
+    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                       \
+      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;                     \
+      if (A_STEP)                                                                            \
+        nd4c_widen_##name(count, a + i, wide_a);                                             \
+      if (B_STEP)                                                                            \
+        nd4c_widen_##name(count, b + i, wide_b);                                             \
+      op##_float32_##variant(count, wide_a, wide_b, y + i);                                  \
+    }                                                                                        \
+  }
+#define HALF_VARIANTS(HALF, op, name) \
+  HALF(op, name, both, 1, 1)          \
+  HALF(op, name, first, 1, 0)         \
+  HALF(op, name, second, 0, 1)
+#define HALF_LOOPS(NAME, name, kind)               \
+  HALF_VARIANTS(HALF_ARITHMETIC, add, name)        \
+  HALF_VARIANTS(HALF_ARITHMETIC, subtract, name)   \
+  HALF_VARIANTS(HALF_ARITHMETIC, multiply, name)   \
+  HALF_VARIANTS(HALF_ARITHMETIC, divide, name)     \
+  HALF_VARIANTS(HALF_ARITHMETIC, power, name)      \
+  HALF_VARIANTS(HALF_ARITHMETIC, maximum, name)    \
+  HALF_VARIANTS(HALF_ARITHMETIC, minimum, name)    \
+  HALF_VARIANTS(HALF_COMPARISON, equal, name)      \
+  HALF_VARIANTS(HALF_COMPARISON, not_equal, name)  \
+  HALF_VARIANTS(HALF_COMPARISON, less, name)       \
+  HALF_VARIANTS(HALF_COMPARISON, less_equal, name) \
+  HALF_VARIANTS(HALF_COMPARISON, greater, name)    \
+  HALF_VARIANTS(HALF_COMPARISON, greater_equal, name)
+
+ND4C_INT_DTYPES(INTEGER_LOOPS)
+ND4C_UINT_DTYPES(INTEGER_LOOPS)
+ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
+ND4C_HALF_DTYPES(HALF_LOOPS)
+LOOPS(equal, boolean, uint8_t, TRUTH_EQUAL)
+LOOPS(not_equal, boolean, uint8_t, TRUTH_XOR)
+LOOPS(logical_and, boolean, uint8_t, TRUTH_AND)
+LOOPS(logical_or, boolean, uint8_t, TRUTH_OR)
+LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
+
+/* -- table ---------------------------------------------------------------------------------------------------- */
+
+#define ENTRY(op, NAME, name) \
+  [ND4C_BINARY_##op][ND4C_##NAME] = {op##_##name##_both, op##_##name##_first, op##_##name##_second},
+#define NUMBER_ENTRIES(NAME, name, kind) \
+  ENTRY(add, NAME, name)                 \
+  ENTRY(subtract, NAME, name)            \
+  ENTRY(multiply, NAME, name)            \
+  ENTRY(divide, NAME, name)              \
+  ENTRY(power, NAME, name)               \
+  ENTRY(maximum, NAME, name)             \
+  ENTRY(minimum, NAME, name)             \
+  ENTRY(equal, NAME, name)               \
+  ENTRY(not_equal, NAME, name)           \
+  ENTRY(less, NAME, name)                \
+  ENTRY(less_equal, NAME, name)          \
+  ENTRY(greater, NAME, name)             \
+  ENTRY(greater_equal, NAME, name)
+
+const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table) = {
+    .loops = {ND4C_INT_DTYPES(NUMBER_ENTRIES) ND4C_UINT_DTYPES(NUMBER_ENTRIES) ND4C_HALF_DTYPES(NUMBER_ENTRIES)
+                  ND4C_WIDE_FLOAT_DTYPES(NUMBER_ENTRIES) ENTRY(equal, BOOL, boolean) ENTRY(not_equal, BOOL, boolean)
+                      ENTRY(logical_and, BOOL, boolean) ENTRY(logical_or, BOOL, boolean)
+                          ENTRY(logical_xor, BOOL, boolean)}};

@@ -1,0 +1,32 @@
+/* What a source that is compiled once per instruction-set level needs to know. */
+#ifndef ND4C_KERNELS_CPU_LEVEL_H
+#define ND4C_KERNELS_CPU_LEVEL_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define ND4C_LEVEL_PASTE2(name, level) name##_##level
+#define ND4C_LEVEL_PASTE(name, level) ND4C_LEVEL_PASTE2(name, level)
+/* name_avx2, name_base, ... */
+#define ND4C_LEVEL_NAME(name) ND4C_LEVEL_PASTE(name, ND4C_LEVEL)
+
+/* Says that iterations are independent: pointers of element-wise loops are equal or do not overlap. (`restrict` would
+ * forbid that an output is an input.) */
+#if defined(__clang__)
+#define ND4C_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define ND4C_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ND4C_INDEPENDENT
+#endif
+
+/* a * b + c, fused where the level has an instruction for it, else rounded twice. */
+#if defined(__FMA__) || defined(__aarch64__)
+#define ND4C_FMA(a, b, c) fma((a), (b), (c))
+#define ND4C_FMAF(a, b, c) fmaf((a), (b), (c))
+#else
+#define ND4C_FMA(a, b, c) ((a) * (b) + (c))
+#define ND4C_FMAF(a, b, c) ((a) * (b) + (c))
+#endif
+
+#endif

@@ -1,0 +1,186 @@
+/* See unary.h. One source for every level: the compiler vectorises the plain loops. */
+#include "kernels/cpu/unary.h"
+
+#include <math.h>
+
+#include "kernels/cpu/half.h"
+#include "kernels/cpu/level.h"
+#include "kernels/cpu/mathematics.h"
+#include "kernels/types.h"
+
+extern const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table);
+
+#define SIGNATURE int64_t n, const void *vx, void *vy, const nd4c_unary_parameters *parameters
+
+#define LOOP(op, name, result, expression) \
+  static void op##_##name(SIGNATURE) {     \
+    const nd4c_c_##name *values = vx;      \
+    result *y = vy;                        \
+    (void)parameters;                      \
+    ND4C_INDEPENDENT                       \
+    for (int64_t i = 0; i < n; i++) {      \
+      nd4c_c_##name x = values[i];         \
+      y[i] = (result)(expression);         \
+    }                                      \
+  }
+
+#define CLIP_LOOP(name, lowest, highest)                                                                  \
+  static void clip_##name(SIGNATURE) {                                                                    \
+    const nd4c_c_##name *x = vx;                                                                          \
+    nd4c_c_##name *y = vy;                                                                                \
+    nd4c_c_##name low = parameters->low == NULL ? (lowest) : *(const nd4c_c_##name *)parameters->low;     \
+    nd4c_c_##name high = parameters->high == NULL ? (highest) : *(const nd4c_c_##name *)parameters->high; \
+    ND4C_INDEPENDENT                                                                                      \
+    for (int64_t i = 0; i < n; i++) {                                                                     \
+      nd4c_c_##name raised = x[i] < low || low != low ? low : x[i];                                       \
+      y[i] = raised > high || high != high ? high : raised;                                               \
+    }                                                                                                     \
+  }
+
+/* -- integers: arithmetic in unsigned types that are no narrower than int ------------------------------------- */
+
+typedef uint32_t wrap_int8, wrap_int16, wrap_int32, wrap_uint8, wrap_uint16, wrap_uint32;
+typedef uint64_t wrap_int64, wrap_uint64;
+#define LOWEST_int8 INT8_MIN
+#define LOWEST_int16 INT16_MIN
+#define LOWEST_int32 INT32_MIN
+#define LOWEST_int64 INT64_MIN
+#define HIGHEST_int8 INT8_MAX
+#define HIGHEST_int16 INT16_MAX
+#define HIGHEST_int32 INT32_MAX
+#define HIGHEST_int64 INT64_MAX
+
+#define INTEGER_LOOPS(name)                                         \
+  LOOP(negative, name, nd4c_c_##name, 0 - (wrap_##name)x)           \
+  LOOP(square, name, nd4c_c_##name, (wrap_##name)x *(wrap_##name)x) \
+  LOOP(is_nan, name, uint8_t, (x - x) != 0)
+#define INT_LOOPS(NAME, name, kind)                                           \
+  INTEGER_LOOPS(name)                                                         \
+  LOOP(abs, name, nd4c_c_##name, x < 0 ? 0 - (wrap_##name)x : (wrap_##name)x) \
+  LOOP(sign, name, nd4c_c_##name, (x > 0) - (x < 0))                          \
+  LOOP(relu, name, nd4c_c_##name, x < 0 ? 0 : x)                              \
+  CLIP_LOOP(name, LOWEST_##name, HIGHEST_##name)
+#define UINT_LOOPS(NAME, name, kind)      \
+  INTEGER_LOOPS(name)                     \
+  LOOP(sign, name, nd4c_c_##name, x != 0) \
+  CLIP_LOOP(name, 0, (nd4c_c_##name) - 1)
+ND4C_INT_DTYPES(INT_LOOPS)
+ND4C_UINT_DTYPES(UINT_LOOPS)
+LOOP(logical_not, boolean, uint8_t, x == 0)
+
+/* -- floats --------------------------------------------------------------------------------------------------- */
+
+#define absolute_float32(x) fabsf(x)
+#define absolute_float64(x) fabs(x)
+#define floor_of_float32(x) floorf(x)
+#define floor_of_float64(x) floor(x)
+#define ceil_of_float32(x) ceilf(x)
+#define ceil_of_float64(x) ceil(x)
+#define round_of_float32(x) rintf(x)
+#define round_of_float64(x) rint(x)
+
+#define FLOAT_LOOPS(NAME, name, kind)                                                     \
+  LOOP(negative, name, nd4c_c_##name, -x)                                                 \
+  LOOP(abs, name, nd4c_c_##name, absolute_##name(x))                                      \
+  LOOP(square, name, nd4c_c_##name, x *x)                                                 \
+  LOOP(sign, name, nd4c_c_##name, x > 0 ? 1 : x < 0 ? -1 : x)                             \
+  LOOP(relu, name, nd4c_c_##name, x < 0 ? 0 : x)                                          \
+  LOOP(floor, name, nd4c_c_##name, floor_of_##name(x))                                    \
+  LOOP(ceil, name, nd4c_c_##name, ceil_of_##name(x))                                      \
+  LOOP(round, name, nd4c_c_##name, round_of_##name(x))                                    \
+  LOOP(leaky_relu, name, nd4c_c_##name, x < 0 ? (nd4c_c_##name)parameters->alpha * x : x) \
+  LOOP(is_nan, name, uint8_t, x != x)                                                     \
+  CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                    \
+  LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                    \
+  LOOP(reciprocal, name, nd4c_c_##name, nd4c_reciprocal_##name(x))                        \
+  LOOP(exp, name, nd4c_c_##name, nd4c_exp_##name(x))                                      \
+  LOOP(log, name, nd4c_c_##name, nd4c_log_##name(x))                                      \
+  LOOP(sin, name, nd4c_c_##name, nd4c_sin_##name(x))                                      \
+  LOOP(cos, name, nd4c_c_##name, nd4c_cos_##name(x))                                      \
+  LOOP(tanh, name, nd4c_c_##name, nd4c_tanh_##name(x))                                    \
+  LOOP(erf, name, nd4c_c_##name, nd4c_erf_##name(x))                                      \
+  LOOP(sigmoid, name, nd4c_c_##name, nd4c_sigmoid_##name(x))                              \
+  LOOP(gelu, name, nd4c_c_##name, nd4c_gelu_##name(x))                                    \
+  LOOP(gelu_tanh, name, nd4c_c_##name, nd4c_gelu_tanh_##name(x))
+ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
+
+/* -- 16-bit floats: widened in pieces, computed by the loop of f32, narrowed ---------------------------------- */
+
+#define HALF_LOOP(op, name)                                              \
+  static void op##_##name(SIGNATURE) {                                   \
+    const uint16_t *x = vx;                                              \
+    uint16_t *y = vy;                                                    \
+    float wide[ND4C_HALF_CHUNK];                                         \
+    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                   \
+      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK; \
+      nd4c_widen_##name(count, x + i, wide);                             \
+      op##_float32(count, wide, wide, parameters);                       \
+      nd4c_narrow_##name(count, wide, y + i);                            \
+    }                                                                    \
+  }
+#define HALF_LOOPS(NAME, name, kind)                                     \
+  HALF_LOOP(negative, name)                                              \
+  HALF_LOOP(abs, name)                                                   \
+  HALF_LOOP(square, name)                                                \
+  HALF_LOOP(sign, name)                                                  \
+  HALF_LOOP(relu, name)                                                  \
+  HALF_LOOP(floor, name)                                                 \
+  HALF_LOOP(ceil, name)                                                  \
+  HALF_LOOP(round, name)                                                 \
+  HALF_LOOP(leaky_relu, name)                                            \
+  HALF_LOOP(sqrt, name)                                                  \
+  HALF_LOOP(reciprocal, name)                                            \
+  HALF_LOOP(exp, name)                                                   \
+  HALF_LOOP(log, name)                                                   \
+  HALF_LOOP(sin, name)                                                   \
+  HALF_LOOP(cos, name)                                                   \
+  HALF_LOOP(tanh, name)                                                  \
+  HALF_LOOP(erf, name)                                                   \
+  HALF_LOOP(sigmoid, name)                                               \
+  HALF_LOOP(gelu, name)                                                  \
+  HALF_LOOP(gelu_tanh, name)                                             \
+  static void clip_##name(SIGNATURE) {                                   \
+    const uint16_t *x = vx;                                              \
+    uint16_t *y = vy;                                                    \
+    float wide[ND4C_HALF_CHUNK], low, high;                              \
+    nd4c_unary_parameters widened = {.alpha = 0};                        \
+    if (parameters->low != NULL) {                                       \
+      nd4c_widen_##name(1, parameters->low, &low);                       \
+      widened.low = &low;                                                \
+    }                                                                    \
+    if (parameters->high != NULL) {                                      \
+      nd4c_widen_##name(1, parameters->high, &high);                     \
+      widened.high = &high;                                              \
+    }                                                                    \
+    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                   \
+      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK; \
+      nd4c_widen_##name(count, x + i, wide);                             \
+      clip_float32(count, wide, wide, &widened);                         \
+      nd4c_narrow_##name(count, wide, y + i);                            \
+    }                                                                    \
+  }
+ND4C_HALF_DTYPES(HALF_LOOPS)
+#ifndef ND4C_DTYPES_LITE
+LOOP(is_nan, float16, uint8_t, (x & 0x7fff) > 0x7c00)
+LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
+#endif
+
+/* -- table ---------------------------------------------------------------------------------------------------- */
+
+#define ENTRY(op, NAME, name) [ND4C_UNARY_##op][ND4C_##NAME] = op##_##name,
+#define UINT_ENTRIES(NAME, name, kind) \
+  ENTRY(negative, NAME, name)          \
+  ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(clip, NAME, name)
+#define INT_ENTRIES(NAME, name, kind) UINT_ENTRIES(NAME, name, kind) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)
+#define FLOAT_ENTRIES(NAME, name, kind)                                                                              \
+  ENTRY(negative, NAME, name)                                                                                        \
+  ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(clip, NAME, name) ENTRY(abs, NAME, name)                   \
+      ENTRY(relu, NAME, name) ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name) ENTRY(round, NAME, name)              \
+          ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) \
+              ENTRY(log, NAME, name) ENTRY(sin, NAME, name) ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name)           \
+                  ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name)                          \
+                      ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name)
+
+const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table) = {
+    .loops = {ND4C_INT_DTYPES(INT_ENTRIES) ND4C_UINT_DTYPES(UINT_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
+                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(logical_not, BOOL, boolean)}};

@@ -1,0 +1,365 @@
+/* Every kernel of engine simd against the reference, at every level that this machine has, over odd sizes, misaligned
+ * starts, gaps, negative strides, transposed and repeated axes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cpu.h"
+#include "device/host.h"
+#include "kernels/reference/value.h"
+#include "kernels/types.h"
+#include "nd4c/plugin.h"
+
+nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
+
+static const nd4c_backend *backend;
+static nd4c_host host;
+static const char *level;
+static const char *stream_bytes;
+
+static const char *test_level(void) {
+  return level;
+}
+
+static const char *test_config(const char *property) {
+  return strcmp(property, "nd4c.cpu.stream_bytes") == 0 ? stream_bytes : NULL;
+}
+
+/* -- operands ------------------------------------------------------------------------------------------------- */
+
+enum { MAX_ELEMENTS = 1 << 16, MAX_RANK = 4, GUARD = 64 };
+
+/* How an operand of the case's shape lies in memory. */
+typedef enum placement {
+  PLAIN,
+  OFFSET,
+  GAPS,
+  BACKWARDS,
+  TRANSPOSED,
+  REPEATED_FIRST,
+  REPEATED_LAST,
+  PLACEMENTS
+} placement;
+static const char *const placement_names[] = {"plain",      "offset",         "gaps",         "backwards",
+                                              "transposed", "repeated first", "repeated last"};
+
+typedef struct operand {
+  nd4c_tensor tensor;
+  int64_t shape[MAX_RANK], strides[MAX_RANK];
+  char *memory;
+  size_t bytes;
+} operand;
+
+static uint64_t random_state = 88172645463325252u;
+static uint64_t random_bits(void) {
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  return random_state ^= random_state << 17;
+}
+
+static double random_unit(void) {
+  return (double)(random_bits() >> 11) * 0x1p-53;
+}
+
+/* A spread of what matters: small numbers, zeros, large ones, infinities, NaN. */
+static nd4c_value random_value(nd4c_dtype dtype) {
+  static const double special[] = {0,    -0.0,  1,    -1,   0.5,   INFINITY, -INFINITY, NAN,
+                                   1e30, -1e30, 88.5, -103, 1e-40, 2,        -2};
+  nd4c_value value = {.u = random_bits()};
+  switch (nd4c_reference_kind(dtype)) {
+    case ND4C_KIND_BOOL:
+      value.u &= 1;
+      break;
+    case ND4C_KIND_FLOAT:
+      value.f = (random_unit() - 0.5) * (random_bits() % 3 == 0 ? 40 : 8);
+      if (random_bits() % 16 == 0)
+        value.f = special[random_bits() % (sizeof special / sizeof *special)];
+      break;
+    case ND4C_KIND_COMPLEX:
+      value.c = CMPLX((random_unit() - 0.5) * 8, (random_unit() - 0.5) * 8);
+      break;
+    default:
+      if (random_bits() % 2 == 0)
+        value.i = (int64_t)(random_bits() % 9) - 4;
+  }
+  return value;
+}
+
+static void lay_out(operand *o, nd4c_dtype dtype, int32_t rank, const int64_t *shape, placement where) {
+  int64_t bytes = nd4c_reference_bytes(dtype), stride = where == GAPS ? 2 : 1, start = GUARD + (where != PLAIN),
+          size = 1;
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t axis = where == TRANSPOSED ? i : rank - 1 - i;
+    bool repeated = (where == REPEATED_FIRST && axis == 0) || (where == REPEATED_LAST && axis == rank - 1);
+    o->shape[axis] = repeated ? 1 : shape[axis];
+    o->strides[axis] = stride;
+    stride *= o->shape[axis] + (where == GAPS ? 3 : 0);
+    size *= o->shape[axis];
+  }
+  int64_t lowest = 0;
+  if (where == BACKWARDS) {
+    for (int32_t axis = 0; axis < rank; axis++) {
+      o->strides[axis] = -o->strides[axis];
+      lowest += (o->shape[axis] > 0 ? o->shape[axis] - 1 : 0) * o->strides[axis];
+    }
+  }
+  o->bytes = (size_t)((2 * GUARD + 8 + stride) * bytes);
+  o->memory = malloc(o->bytes);
+  assert_non_null(o->memory);
+  memset(o->memory, 0x5a, o->bytes);
+  uint32_t flags = where == PLAIN || where == OFFSET ? ND4C_TENSOR_CONTIGUOUS : 0;
+  o->tensor = (nd4c_tensor){.dtype = dtype,
+                            .rank = rank,
+                            .flags = flags,
+                            .shape = o->shape,
+                            .strides = o->strides,
+                            .size = size,
+                            .data = o->memory + (start - lowest) * bytes};
+}
+
+static void fill(operand *o) {
+  int64_t index[MAX_RANK] = {0};
+  if (o->tensor.size == 0)
+    return;
+  do
+    nd4c_value_store(o->tensor.dtype, o->tensor.data, nd4c_index_offset(o->tensor.rank, index, o->strides),
+                     random_value(o->tensor.dtype));
+  while (nd4c_index_next(o->tensor.rank, o->shape, index));
+}
+
+/* -- comparing ------------------------------------------------------------------------------------------------ */
+
+static double spacing(nd4c_dtype dtype, double x) {
+  int digits = dtype == ND4C_FLOAT64 ? 53 : dtype == ND4C_FLOAT32 ? 24 : dtype == ND4C_FLOAT16 ? 11 : 8;
+  int lowest = dtype == ND4C_FLOAT64 ? -1074 : dtype == ND4C_FLOAT32 ? -149 : dtype == ND4C_FLOAT16 ? -24 : -133;
+  int exponent;
+  if (x == 0 || !isfinite(x))
+    return ldexp(1, lowest);
+  frexp(x, &exponent);
+  return ldexp(1, exponent - digits > lowest ? exponent - digits : lowest);
+}
+
+static bool agree(nd4c_dtype dtype, nd4c_value got, nd4c_value want, double units) {
+  if (nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT)
+    return nd4c_reference_kind(dtype) == ND4C_KIND_COMPLEX ? got.c == want.c : got.u == want.u;
+  if (isnan(want.f))
+    return isnan(got.f);
+  if (got.f == want.f)
+    return true;
+  return fabs(got.f - want.f) <= units * spacing(dtype, want.f);
+}
+
+static void compare(const char *what, const operand *got, const operand *want, double units) {
+  int64_t index[MAX_RANK] = {0}, count = 0;
+  if (got->tensor.size == 0)
+    return;
+  do {
+    int64_t offset = nd4c_index_offset(got->tensor.rank, index, got->strides);
+    nd4c_value g = nd4c_value_load(got->tensor.dtype, got->tensor.data, offset);
+    nd4c_value w = nd4c_value_load(want->tensor.dtype, want->tensor.data, offset);
+    if (!agree(got->tensor.dtype, g, w, units))
+      fail_msg("%s, element %lld: got %.17g (0x%llx), expected %.17g (0x%llx)", what, (long long)count, g.f,
+               (unsigned long long)g.u, w.f, (unsigned long long)w.u);
+    count++;
+  } while (nd4c_index_next(got->tensor.rank, got->shape, index));
+}
+
+/* -- cases ---------------------------------------------------------------------------------------------------- */
+
+static const nd4c_kernel *find_kernel(const char *op, const char *engine) {
+  for (int32_t i = 0; i < backend->kernel_count(); i++) {
+    const nd4c_kernel *kernel = backend->kernels()[i];
+    if (strcmp(kernel->op, op) == 0 && strcmp(kernel->engine, engine) == 0)
+      return kernel;
+  }
+  return NULL;
+}
+
+typedef struct shape_case {
+  int32_t rank;
+  int64_t shape[MAX_RANK];
+} shape_case;
+static const shape_case shapes[] = {{0, {0}},       {1, {1}},         {1, {8}},           {1, {67}},
+                                    {1, {9001}},    {2, {3, 5}},      {2, {33, 65}},      {2, {257, 130}},
+                                    {3, {5, 7, 3}}, {3, {4, 33, 40}}, {4, {2, 3, 4, 70}}, {2, {0, 5}}};
+
+/* attrs: by position; outputs of predicates are bool. */
+typedef struct op_case {
+  const char *op;
+  nd4c_op number;
+  int inputs;
+  bool predicate;
+  double units; /* of the last place that results may differ by */
+} op_case;
+#define UNARY(op, units) \
+  { #op, ND4C_OP_##op, 1, false, units }
+#define BINARY(op, units) \
+  { #op, ND4C_OP_##op, 2, false, units }
+#define COMPARISON(op) \
+  { #op, ND4C_OP_##op, 2, true, 0 }
+static const op_case ops[] = {UNARY(negative, 0),
+                              UNARY(abs, 0),
+                              UNARY(sign, 0),
+                              UNARY(square, 0),
+                              UNARY(sqrt, 0),
+                              UNARY(reciprocal, 0),
+                              UNARY(exp, 2),
+                              UNARY(log, 2),
+                              UNARY(sin, 2),
+                              UNARY(cos, 2),
+                              UNARY(tanh, 3),
+                              UNARY(erf, 3),
+                              UNARY(sigmoid, 3),
+                              UNARY(relu, 0),
+                              UNARY(leaky_relu, 1),
+                              UNARY(gelu, 4),
+                              UNARY(floor, 0),
+                              UNARY(ceil, 0),
+                              UNARY(round, 0),
+                              {"is_nan", ND4C_OP_is_nan, 1, true, 0},
+                              {"logical_not", ND4C_OP_logical_not, 1, true, 0},
+                              UNARY(clip, 0),
+                              UNARY(copy, 0),
+                              BINARY(add, 0),
+                              BINARY(subtract, 0),
+                              BINARY(multiply, 0),
+                              BINARY(divide, 0),
+                              BINARY(power, 2),
+                              BINARY(maximum, 0),
+                              BINARY(minimum, 0),
+                              COMPARISON(equal),
+                              COMPARISON(not_equal),
+                              COMPARISON(less),
+                              COMPARISON(less_equal),
+                              COMPARISON(greater),
+                              COMPARISON(greater_equal),
+                              COMPARISON(logical_and),
+                              COMPARISON(logical_or),
+                              COMPARISON(logical_xor),
+                              {"where", ND4C_OP_where, 3, false, 0}};
+
+static void check(const op_case *op, nd4c_dtype dtype, const shape_case *shape, const placement *where, int width) {
+  const nd4c_kernel *simd = find_kernel(op->op, "simd"), *reference = find_kernel(op->op, "reference");
+  const nd4c_op_info info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info), .op = op->number, .name = op->op};
+  const nd4c_attr_value attrs[2] = {{.kind = ND4C_ATTR_FLOAT, .as.f = op->number == ND4C_OP_leaky_relu ? 0.1 : 0}};
+  operand inputs[3], outputs[2];
+  nd4c_tensor tensors[3];
+  char what[200], reason[200];
+  assert_non_null(simd);
+  assert_non_null(reference);
+  (void)snprintf(what, sizeof what, "level %s, %s, dtype %d, rank %d, last axis %lld, width %d, y %s, a %s, b %s",
+                 level, op->op, (int)dtype, (int)shape->rank,
+                 (long long)(shape->rank > 0 ? shape->shape[shape->rank - 1] : 1), width, placement_names[where[0]],
+                 placement_names[where[1]], placement_names[where[2]]);
+  for (int i = 0; i < op->inputs; i++) {
+    nd4c_dtype own = op->number == ND4C_OP_where && i == 0 ? ND4C_BOOL : dtype;
+    lay_out(&inputs[i], own, shape->rank, shape->shape, where[i % 2 + 1]);
+    fill(&inputs[i]);
+    tensors[i] = inputs[i].tensor;
+  }
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .op = &info,
+                    .input_count = op->inputs,
+                    .output_count = 1,
+                    .inputs = tensors,
+                    .attrs = attrs,
+                    .width = width};
+  for (int i = 0; i < 2; i++)
+    lay_out(&outputs[i], op->predicate ? ND4C_BOOL : dtype, shape->rank, shape->shape, where[0]);
+  call.outputs = &outputs[0].tensor;
+  if (((simd->dtypes & reference->dtypes) >> tensors[0].dtype & 1) != 0 &&
+      (simd->usable == NULL || simd->usable(&call, reason, sizeof reason))) {
+    assert_int_equal(simd->run(&call), ND4C_OK);
+    call.outputs = &outputs[1].tensor;
+    assert_int_equal(reference->run(&call), ND4C_OK);
+    compare(what, &outputs[0], &outputs[1], op->units);
+    /* What lies between and around the elements is as it was: comparing all bytes needs equal elements. */
+    if (op->units == 0 && !op->predicate && nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT)
+      assert_memory_equal(outputs[0].memory, outputs[1].memory, outputs[0].bytes);
+    else
+      assert_memory_equal(outputs[0].memory, outputs[1].memory,
+                          GUARD * (size_t)nd4c_reference_bytes(outputs[0].tensor.dtype));
+  }
+  for (int i = 0; i < op->inputs; i++)
+    free(inputs[i].memory);
+  free(outputs[0].memory);
+  free(outputs[1].memory);
+}
+
+static const nd4c_dtype dtypes[] = {
+#define NUMBER(NAME, name, kind) ND4C_##NAME,
+    ND4C_NUMBER_DTYPES(NUMBER)
+#undef NUMBER
+};
+
+static void check_level(const char *name) {
+  level = name;
+  assert_int_equal(backend->open(), ND4C_OK);
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int round = 0; round < (s < 7 ? 3 : 1); round++) {
+          /* Repeated axes are for inputs only; the first round is all plain. */
+          const placement where[3] = {round == 0 ? PLAIN : (placement)(random_bits() % (TRANSPOSED + 1)),
+                                      round == 0 ? PLAIN : (placement)(random_bits() % PLACEMENTS),
+                                      round == 0 ? PLAIN : (placement)(random_bits() % PLACEMENTS)};
+          check(&ops[o], dtypes[d], &shapes[s], where, 1 + (int)(random_bits() % 3));
+        }
+  backend->close();
+}
+
+static void open_backend(void) {
+  host = *nd4c_host_table();
+  host.cpu_level = test_level;
+  host.config = test_config;
+  assert_int_equal(nd4c_backend_cpu_entry(&host, &backend), ND4C_OK);
+}
+
+static bool has_level(nd4c_cpu_level wanted) {
+  return nd4c_cpu_get_level() >= wanted;
+}
+
+static void test_base(void **state) {
+  (void)state;
+  open_backend();
+  stream_bytes = NULL;
+  check_level("base");
+}
+
+static void test_avx2(void **state) {
+  (void)state;
+  if (nd4c_cpu_get_level() == ND4C_CPU_NEON || !has_level(ND4C_CPU_AVX2))
+    skip();
+  open_backend();
+  stream_bytes = NULL;
+  check_level("avx2");
+}
+
+static void test_avx512(void **state) {
+  (void)state;
+  if (nd4c_cpu_get_level() == ND4C_CPU_NEON || !has_level(ND4C_CPU_AVX512))
+    skip();
+  open_backend();
+  stream_bytes = NULL;
+  check_level("avx512");
+}
+
+static void test_streaming(void **state) {
+  (void)state;
+  open_backend();
+  stream_bytes = "4096";
+  check_level(nd4c_cpu_level_name(nd4c_cpu_get_level()));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_base), cmocka_unit_test(test_avx2),
+                                     cmocka_unit_test(test_avx512), cmocka_unit_test(test_streaming)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
