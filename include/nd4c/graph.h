@@ -52,15 +52,20 @@ typedef struct nd4c_plan_options {
   bool no_optimization;   /* run the nodes as recorded */
 } nd4c_plan_options;
 
-/* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. */
+/* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
+ * the context, which must live as long, and the kernels chosen now: configuration that changes later (forced or
+ * disabled engines, strictness) concerns plans made later. UNSUPPORTED if no kernel computes a node, STRICT; the text
+ * names the node. */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that were handed out stay valid. */
 ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
 
 /* Runs the plan. inputs stand in the order of the graph's inputs and have their dtypes and shapes (DTYPE, SHAPE; the
- * text names the input). outputs: in the order of the graph's outputs; NULL entries receive fresh arrays, others are
- * written into. Allocates nothing from the second run on except fresh outputs. */
+ * text names the input); any strides will do, contiguous ones need no copy. outputs: in the order of the graph's
+ * outputs; NULL entries receive fresh arrays, others are written into, which may overlap inputs. Refused: nothing has
+ * changed. Failed on the way: arrays that were given are poisoned, the text names the node. Allocates nothing from the
+ * second run on except fresh outputs. */
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
 

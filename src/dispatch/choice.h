@@ -18,7 +18,6 @@ typedef struct nd4c_choice {
   void *state;
   nd4c_executable executable;
   int64_t scratch_bytes;
-  const char *requested; /* engine that was forced and does not serve this, or NULL (static) */
 } nd4c_choice;
 
 /* Picks and prepares for `call`, whose tensors carry dtype, shape, strides and flags, and data for CONSTANT inputs.

@@ -74,6 +74,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   created->magic = PLAN_MAGIC;
   created->context = resolved;
   created->device = resolved->device;
+  nd4c_engine_rules_read(&created->rules);
   nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);

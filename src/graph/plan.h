@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "device/storage.h"
 #include "dispatch/choice.h"
+#include "dispatch/engines.h"
 #include "graph/graph.h"
 
 typedef enum nd4c_slot_kind {
@@ -75,7 +76,8 @@ struct nd4c_plan {
   nd4c_region region;
   nd4c_context *context; /* borrowed */
   nd4c_device *device;
-  nd4c_graph *graph; /* own, rewritten */
+  nd4c_engine_rules rules; /* when the choices were made */
+  nd4c_graph *graph;       /* own, rewritten */
   int32_t nodes_recorded;
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;

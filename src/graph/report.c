@@ -97,14 +97,14 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
   int32_t differences = 0;
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
-    if (step->choice == NULL || step->choice->requested == NULL) {
+    const char *engine = step->choice != NULL ? nd4c_choice_engine(step->choice) : step->segment->compiler->engine;
+    if (plan->rules.forced[0] == '\0' || nd4c_engine_is_forced(&plan->rules, engine)) {
       continue;
     }
     char name[256];
-    nd4c_text_print(text, "%s  %s: engine %s was requested, %s is used\n",
+    nd4c_text_print(text, "%s  %s: engine %s was requested, %s is used: the requested one does not serve this call\n",
                     differences == 0 ? "requested but not applied:\n" : "",
-                    nd4c_plan_node_text(plan, step->node, name, sizeof name), step->choice->requested,
-                    nd4c_choice_engine(step->choice));
+                    nd4c_plan_node_text(plan, step->node, name, sizeof name), plan->rules.forced, engine);
     differences += 1;
   }
   if (differences == 0) {

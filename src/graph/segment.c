@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "array/shape.h"
-#include "base/config.h"
 #include "base/status.h"
 #include "device/fence.h"
 #include "graph/plan.h"
@@ -15,11 +14,9 @@ static const nd4c_compiler *find_compiler(const nd4c_plan *plan) {
   if (!ND4C_HAS_FIELD(backend, compiler) || backend->compiler == NULL) {
     return NULL;
   }
-  char forced[64];
-  bool other = nd4c_config_string(ND4C_CONFIG_FORCE_ENGINE, forced, sizeof forced) > 0 &&
-               !nd4c_config_list_has(ND4C_CONFIG_FORCE_ENGINE, backend->compiler->engine);
-  bool disabled = nd4c_config_list_has(ND4C_CONFIG_DISABLE_ENGINES, backend->compiler->engine);
-  return other || disabled ? NULL : backend->compiler;
+  const char *engine = backend->compiler->engine;
+  bool other = plan->rules.forced[0] != '\0' && !nd4c_engine_is_forced(&plan->rules, engine);
+  return other || nd4c_engine_is_disabled(&plan->rules, engine) ? NULL : backend->compiler;
 }
 
 /* Operand of a node inside a segment: C-contiguous, but constants as they are. */

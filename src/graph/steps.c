@@ -24,6 +24,7 @@ nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *arr
                                     nd4c_tensor *tensor) {
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream, ND4C_ACCESS_READ, &view));
+  nd4c_fence_release(view.written); /* the stream waits for it */
   tensor->offset = array->offset + offset;
   tensor->buffer = view.buffer;
   tensor->data = view.address == NULL ? NULL : (char *)view.address + tensor->offset * nd4c_dtype_size(array->dtype);

@@ -21,12 +21,16 @@
 
 enum { CHECK_PORTS = 64 };
 
-#define CHECK_OK(expression)                                                                          \
-  do {                                                                                                \
-    nd4c_status check_status_ = (expression);                                                         \
-    if (check_status_ != ND4C_OK) {                                                                   \
-      fail_msg("%s gave %s: %s", #expression, nd4c_status_name(check_status_), nd4c_error_message()); \
-    }                                                                                                 \
+/* Seed of the case being checked, for the line that reproduces a failure (ND4C_TEST_SEED). */
+static uint64_t check_seed;
+
+#define CHECK_OK(expression)                                                                       \
+  do {                                                                                             \
+    nd4c_status check_status_ = (expression);                                                      \
+    if (check_status_ != ND4C_OK) {                                                                \
+      fail_msg("ND4C_TEST_SEED=%llu: %s gave %s: %s", (unsigned long long)check_seed, #expression, \
+               nd4c_status_name(check_status_), nd4c_error_message());                             \
+    }                                                                                              \
   } while (0)
 
 static inline uint64_t check_random(uint64_t *state) {
@@ -258,7 +262,8 @@ static inline void check_runs(nd4c_plan *plan, nd4c_array *const *inputs, nd4c_a
         char *report = NULL;
         CHECK_OK(nd4c_plan_report(plan, &report));
         print_error("%s", report);
-        fail_msg("%s: output %d differs by %g in round %d", what, i, difference, round);
+        fail_msg("ND4C_TEST_SEED=%llu: %s: output %d differs by %g in round %d", (unsigned long long)check_seed, what,
+                 i, difference, round);
       }
     }
   }
@@ -268,6 +273,7 @@ static inline void check_runs(nd4c_plan *plan, nd4c_array *const *inputs, nd4c_a
 /* The optimised plan of a graph after checking that it, the unoptimised one and eager calls agree. */
 static inline nd4c_plan *check_graph(const nd4c_graph *graph, uint64_t seed, double tolerance) {
   nd4c_array *inputs[CHECK_PORTS] = {NULL}, *expected[CHECK_PORTS] = {NULL};
+  check_seed = seed;
   check_make_inputs(graph, seed, inputs);
   check_evaluate(graph, inputs, expected);
   nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};

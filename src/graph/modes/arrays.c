@@ -51,7 +51,26 @@ static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
                       plan->step_outputs, NULL);
 }
 
+/* Nothing of an earlier run matters in the arena, least of all its failure: as far as coherence and poison go, this is
+ * a new write after everything that was submitted. */
+static nd4c_status renew_arena(const nd4c_plan *plan) {
+  if (plan->arena == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_replica_view view;
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(nd4c_storage_acquire(plan->arena, plan->device, plan->context->stream, ND4C_ACCESS_WRITE, &view));
+  nd4c_fence_release(view.written);
+  if (plan->device->description.asynchronous) {
+    ND4C_TRY(nd4c_fence_record(plan->device, plan->context->stream, "plan", NULL, 0, &fence));
+  }
+  nd4c_storage_commit(plan->arena, plan->device, ND4C_ACCESS_WRITE, fence);
+  nd4c_fence_release(fence);
+  return ND4C_OK;
+}
+
 static nd4c_status run_steps(nd4c_plan *plan) {
+  ND4C_TRY(renew_arena(plan));
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (is_outside(plan, i)) {
       ND4C_TRY(make_outside(plan, i));

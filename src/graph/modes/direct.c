@@ -3,17 +3,19 @@
 #include "base/status.h"
 #include "graph/plan.h"
 
-/* Address of an array on the plan's device. The common case reads one field; otherwise another device holds the newest
+/* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
  * contents, and the storage is brought over. */
 static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address) {
   int64_t offset = array->offset * nd4c_dtype_size(array->dtype);
-  if (array->storage->address != NULL) {
-    *address = (char *)array->storage->address + offset;
+  void *ready = nd4c_storage_ready_address(array->storage, plan->device);
+  if (ready != NULL) {
+    *address = (char *)ready + offset;
     return ND4C_OK;
   }
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, &view));
-  if (access == ND4C_ACCESS_WRITE) {
+  nd4c_fence_release(view.written);
+  if (access != ND4C_ACCESS_READ) {
     nd4c_storage_commit(array->storage, plan->device, access, NULL);
   }
   *address = view.address == NULL ? NULL : (char *)view.address + offset;
@@ -39,7 +41,8 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
 
 nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
   ND4C_TRY(apply_patches(plan, plan->input_patches, plan->input_patch_count, plan->input_arrays, ND4C_ACCESS_READ));
-  ND4C_TRY(apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_WRITE));
+  ND4C_TRY(
+      apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_READ_WRITE));
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     bool plain = step->choice != NULL && step->choice->kernel != NULL;
