@@ -54,7 +54,8 @@ static pool_kind configured_pool(void) {
   }
 #endif
   if (strcmp(name, "openmp") == 0) {
-    nd4c_log_write(ND4C_LOG_WARNING, "parallel", "nd4c.pool asks for openmp, which is not in this build; using threads");
+    nd4c_log_write(ND4C_LOG_WARNING, "parallel",
+                   "nd4c.pool asks for openmp, which is not in this build; using threads");
   }
   return POOL_THREADS;
 }
