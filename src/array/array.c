@@ -101,10 +101,11 @@ void nd4c_array_release(nd4c_array *array) {
   if (array == NULL || nd4c_array_check(array, "array_release: array") != ND4C_OK) {
     return;
   }
-  if (atomic_fetch_sub_explicit(&array->references, 1, memory_order_release) != 1) {
+  /* The only reference is ours: nobody else can change the count, so the costly locked subtraction is not needed. */
+  if (atomic_load_explicit(&array->references, memory_order_acquire) != 1 &&
+      atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) != 1) {
     return;
   }
-  atomic_thread_fence(memory_order_acquire);
   nd4c_storage *storage = array->storage;
   array_free(array);
   nd4c_storage_release(storage);

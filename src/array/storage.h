@@ -30,8 +30,9 @@ static inline nd4c_storage *nd4c_storage_retain(nd4c_storage *storage) {
 }
 
 static inline void nd4c_storage_release(nd4c_storage *storage) {
-  if (atomic_fetch_sub_explicit(&storage->references, 1, memory_order_release) == 1) {
-    atomic_thread_fence(memory_order_acquire);
+  /* The only reference is ours: nobody else can change the count, so the costly locked subtraction is not needed. */
+  if (atomic_load_explicit(&storage->references, memory_order_acquire) == 1 ||
+      atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) == 1) {
     storage->destroy(storage);
   }
 }
