@@ -187,7 +187,7 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   if (candidate->opened) {
     return ND4C_OK;
   }
-  if (candidate->tried) {
+  if (candidate->tried || (candidate->entry == NULL && candidate->path == NULL)) {
     return nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
