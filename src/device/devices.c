@@ -1,4 +1,5 @@
 /* Queries of devices. */
+#include "base/os.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "device/candidate.h"
@@ -21,7 +22,9 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .index = device->index,
       .host_addressable = description->host_addressable,
       .asynchronous = description->asynchronous,
-      .memory_bytes = description->memory_bytes,
+      .memory_bytes = description->type == ND4C_DEVICE_CPU && description->memory_bytes == 0
+                          ? nd4c_os_memory_bytes()
+                          : description->memory_bytes,
       .width = description->type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : description->width,
   };
   return ND4C_OK;

@@ -164,7 +164,7 @@ static int print_text(const nd4c_machine_info *machine, const warnings *found, b
   }
   if (!probe) {
     (void)printf(
-        "\nNothing was opened to find this out; nd4c info --probe opens and checks every backend and engine.\n");
+        "\nNo run-time library was opened for this; nd4c info --probe opens and checks every backend and engine.\n");
   }
   return cli_finish(&cli_info);
 }

@@ -91,12 +91,28 @@ static const char *signature(const nd4c_op_info *op, char *buffer, size_t size) 
   return buffer;
 }
 
-/* Names of the dtypes that the whole table has and the set names; "all" if it names all that are not strings. */
+/* The dtypes of a set; a kind that is there in full goes by the kind's name. */
 static const char *dtypes_text(nd4c_dtype_set set, char *buffer, size_t size) {
+  static const struct {
+    nd4c_dtype_kind kind;
+    const char *name;
+  } kinds[] = {{ND4C_KIND_BOOL, "bool"},   {ND4C_KIND_INT, "int"},         {ND4C_KIND_UINT, "uint"},
+               {ND4C_KIND_FLOAT, "float"}, {ND4C_KIND_COMPLEX, "complex"}, {ND4C_KIND_STRING, "utf8"}};
   buffer[0] = '\0';
-  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
-    if ((set & ND4C_DTYPE_BIT(dtype)) != 0) {
-      append(buffer, size, buffer[0] != '\0' ? ", " : "", nd4c_dtype_name(dtype), "");
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    nd4c_dtype_set whole = 0;
+    for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+      const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+      whole |= info != NULL && info->kind == kinds[k].kind && info->available ? ND4C_DTYPE_BIT(dtype) : 0;
+    }
+    if (whole != 0 && (set & whole) == whole) {
+      append(buffer, size, buffer[0] != '\0' ? ", " : "", kinds[k].name, "");
+      continue;
+    }
+    for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+      if ((set & whole & ND4C_DTYPE_BIT(dtype)) != 0) {
+        append(buffer, size, buffer[0] != '\0' ? ", " : "", nd4c_dtype_name(dtype), "");
+      }
     }
   }
   return buffer;
@@ -109,7 +125,8 @@ static int print_markdown(const char *pattern) {
       "# Ops\n\n"
       "Made by `nd4c ops --markdown` from `include/nd4c/op_table.h`; a test keeps it current.\n\n"
       "An input marked `?` may be left out, one marked `...` takes the rest of the inputs. Attributes stand after the\n"
-      "semicolon with their defaults. `nd4c_<name>` is the C function, its parameters in this order.\n");
+      "semicolon with their defaults. `nd4c_<name>` is the C function, its parameters in this order. `int`, `uint`,\n"
+      "`float`, `complex` stand for all dtypes of that kind.\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (!matches(op, pattern)) {
