@@ -190,8 +190,9 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
   for (int key = 0; first && key < ND4C_CONFIG_KEY_COUNT; key++) {
     if (values[key].refused != NULL) {
       nd4c_log_write(ND4C_LOG_WARNING, "config", "%s=\"%s\" in the environment is refused: expected %s; using \"%s\"",
-               rows[key].environment, values[key].refused,
-               accepted_words[key] != NULL ? accepted_words[key] : type_expectation(rows[key].type), rows[key].preset);
+                     rows[key].environment, values[key].refused,
+                     accepted_words[key] != NULL ? accepted_words[key] : type_expectation(rows[key].type),
+                     rows[key].preset);
     }
   }
   return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
@@ -380,13 +381,4 @@ nd4c_status nd4c_config_set(const char *property, const char *text) {
   nd4c_lock_release(&values_lock);
   nd4c_deallocate(old);
   return ND4C_OK;
-}
-
-static ND4C_AT_UNLOAD void values_free(void) {
-  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
-    nd4c_deallocate(values[key].set_text);
-    nd4c_deallocate(values[key].environment_text);
-    nd4c_deallocate(values[key].refused);
-    values[key].set_text = values[key].environment_text = values[key].refused = NULL;
-  }
 }

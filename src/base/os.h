@@ -19,8 +19,8 @@ typedef struct nd4c_os_mapping {
 nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping);
 void nd4c_os_unmap_file(nd4c_os_mapping *mapping);
 
-/* The path of `name` inside `directory`, with symbolic links followed. FORMAT if they lead out of the directory, IO with
- * the system's words if there is no such file. */
+/* The path of `name` inside `directory`, with symbolic links followed. FORMAT if they lead out of the directory, IO
+ * with the system's words if there is no such file. */
 nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *path, size_t path_size);
 
 /* Writes a file whole: to a temporary name in the same directory, then renamed over `path`. */
@@ -58,10 +58,8 @@ void nd4c_os_cpu_model(char *text, size_t size);
 uint64_t nd4c_os_hardware_capabilities(int word);
 /* Bytes of the last-level cache, 0 if unknown. */
 int64_t nd4c_os_cache_bytes(void);
-/* Runs function(argument) on a new thread that receives no signals. False if there is none to be had. */
-bool nd4c_os_thread_start(void (*function)(void *argument), void *argument, uintptr_t *thread);
-/* Waits for its end; each started thread is to be joined once. */
-void nd4c_os_thread_join(uintptr_t thread);
+/* Runs function(argument) on a new thread that receives no signals and is never joined. False if there is none. */
+bool nd4c_os_thread_start(void (*function)(void *argument), void *argument);
 /* Calls `child` in the child after every fork from now on. */
 void nd4c_os_on_fork(void (*child)(void));
 /* Process number, to notice a fork. */

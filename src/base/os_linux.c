@@ -343,7 +343,7 @@ static void *thread_main(void *argument) {
   return NULL;
 }
 
-bool nd4c_os_thread_start(void (*function)(void *argument), void *argument, uintptr_t *thread) {
+bool nd4c_os_thread_start(void (*function)(void *argument), void *argument) {
   thread_start *start = nd4c_allocate(sizeof *start);
   if (start == NULL) {
     return false;
@@ -360,12 +360,8 @@ bool nd4c_os_thread_start(void (*function)(void *argument), void *argument, uint
     nd4c_deallocate(start);
     return false;
   }
-  *thread = (uintptr_t)made;
+  (void)pthread_detach(made);
   return true;
-}
-
-void nd4c_os_thread_join(uintptr_t thread) {
-  (void)pthread_join((pthread_t)thread, NULL);
 }
 
 void nd4c_os_on_fork(void (*child)(void)) {

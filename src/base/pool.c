@@ -12,17 +12,16 @@
  * against a time slice. */
 enum { SPIN_NANOSECONDS = 50000, SPINS_BETWEEN_LOOKS = 64 };
 
-/* One thread. `slot` tells its state: NULL idle, &busy_mark running, else a job that it should take. The caller may
- * take a job back that the thread has not noticed yet. */
+/* One thread; it lives as long as the process, since a thread of the application may still call at its end. `slot`
+ * tells its state: NULL idle, &busy_mark running, else a job that it should take. The caller may take a job back that
+ * the thread has not noticed yet. */
 typedef struct worker {
   _Atomic(nd4c_pool_job *) slot;
   _Atomic bool sleeping; /* the thread sleeps or is about to: wake it under the lock */
   _Atomic bool awaited;  /* a caller sleeps until the slot is empty */
-  bool stop;             /* under the lock */
   nd4c_lock lock;
   nd4c_condition changed;
   struct worker *next_idle, *next;
-  uintptr_t thread;
 } worker;
 
 static nd4c_pool_job busy_mark;
@@ -49,17 +48,14 @@ static bool spin_until(worker *w, bool empty) {
   }
 }
 
-/* False when the thread is to end. */
-static bool worker_sleep(worker *w) {
+static void worker_sleep(worker *w) {
   nd4c_lock_acquire(&w->lock);
   atomic_store(&w->sleeping, true);
-  while (atomic_load(&w->slot) == NULL && !w->stop) {
+  while (atomic_load(&w->slot) == NULL) {
     nd4c_condition_wait(&w->changed, &w->lock);
   }
   atomic_store(&w->sleeping, false);
-  bool stop = w->stop;
   nd4c_lock_release(&w->lock);
-  return !stop;
 }
 
 static void worker_wake(worker *w) {
@@ -71,8 +67,8 @@ static void worker_wake(worker *w) {
 static void worker_main(void *argument) {
   worker *w = argument;
   for (;;) {
-    if (!spin_until(w, false) && !worker_sleep(w)) {
-      return;
+    if (!spin_until(w, false)) {
+      worker_sleep(w);
     }
     nd4c_pool_job *job = atomic_load(&w->slot);
     if (job == NULL || !atomic_compare_exchange_strong(&w->slot, &job, &busy_mark)) {
@@ -114,7 +110,7 @@ static worker *worker_create(void) {
   }
   nd4c_lock_init(&w->lock);
   nd4c_condition_init(&w->changed);
-  if (!nd4c_os_thread_start(worker_main, w, &w->thread)) {
+  if (!nd4c_os_thread_start(worker_main, w)) {
     worker_free(w);
     return NULL;
   }
@@ -184,22 +180,4 @@ void nd4c_pool_reset(void) {
     nd4c_deallocate(w); /* its lock may be held by a thread that is not here: forgotten, not destroyed */
   }
   idle_workers = NULL;
-}
-
-/* Callers are gone when the library is unloaded, so every thread is idle. */
-static ND4C_AT_UNLOAD void pool_end(void) {
-  nd4c_lock_acquire(&pool_lock);
-  worker *workers = all_workers;
-  all_workers = idle_workers = NULL;
-  nd4c_lock_release(&pool_lock);
-  while (workers != NULL) {
-    worker *w = workers;
-    workers = w->next;
-    nd4c_lock_acquire(&w->lock);
-    w->stop = true;
-    nd4c_condition_wake_all(&w->changed);
-    nd4c_lock_release(&w->lock);
-    nd4c_os_thread_join(w->thread);
-    worker_free(w);
-  }
 }
