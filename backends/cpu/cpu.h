@@ -37,8 +37,8 @@ ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
 #define ND4C_CPU_NUMBERS (ND4C_CPU_REALS | ND4C_CPU_COMPLEXES)
 #define ND4C_CPU_ALL (ND4C_CPU_BOOLS | ND4C_CPU_NUMBERS)
 
-/* Who is asked first. */
-enum { ND4C_CPU_PRIORITY_SIMD = 10, ND4C_CPU_PRIORITY_OPENBLAS = 20, ND4C_CPU_PRIORITY_ONEDNN = 30 };
+/* The libraries are asked before engine simd (simd.h), where they have an op. */
+enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
 
 /* A kernel of the reference: X(op, dtypes, run) in a family's list. */
 #define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, run_function)                         \

@@ -11,7 +11,8 @@
   X(reference_rearrangement) \
   X(reference_linalg)        \
   X(reference_nn)            \
-  X(onednn_conv)
+  X(onednn_conv)             \
+  X(onednn_matmul)
 
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */
 // clang-format off

@@ -81,6 +81,50 @@ nd4c_status nd4c_onednn_step_run(const nd4c_onednn *dnn, nd4c_onednn_step *step,
 /* Name of the implementation that oneDNN picked ("brgconv:avx512_core"). */
 const char *nd4c_onednn_step_name(const nd4c_onednn *dnn, const nd4c_onednn_step *step);
 
+/* -- nodes ---------------------------------------------------------------------------------------------------- */
+
+enum { ND4C_ONEDNN_OPERANDS = 5 };
+
+/* Operands of a node, in the order of a run's data. */
+enum { ND4C_ONEDNN_X, ND4C_ONEDNN_W, ND4C_ONEDNN_Y, ND4C_ONEDNN_BIAS, ND4C_ONEDNN_ADDEND };
+
+/* How one operand of a call reaches the primitive. */
+typedef struct nd4c_onednn_operand {
+  int input;    /* position among the call's inputs, -1: the output */
+  int argument; /* oneDNN's number */
+  bool present;
+  bool moved;             /* the primitive wants it in another arrangement: `reorder` brings it there (y: back) */
+  dnn_desc given, wanted; /* given: set if it may have to move */
+  nd4c_onednn_step reorder;
+  int64_t offset; /* in scratch, of the moved operand */
+} nd4c_onednn_operand;
+
+/* The prepared state of a call: one primitive, and the reorders around it. */
+typedef struct nd4c_onednn_node {
+  const nd4c_onednn *dnn;
+  int32_t width;
+  nd4c_onednn_step step;
+  nd4c_onednn_operand operands[ND4C_ONEDNN_OPERANDS];
+  void *packed; /* CONSTANT weights as the primitive wants them */
+  size_t packed_bytes;
+  int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
+} nd4c_onednn_node;
+
+/* Fills node->step.desc and every present operand's descriptors; a status of oneDNN's. */
+typedef int (*nd4c_onednn_describe)(nd4c_onednn_node *node, const nd4c_call *call);
+
+/* A kernel's prepare: `inputs` has, for each operand, the position of the call's input (-1: the output). */
+nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+                                     void **state);
+/* A kernel's unprepare, scratch_bytes and run. */
+void nd4c_onednn_node_unprepare(void *state);
+int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call);
+nd4c_status nd4c_onednn_node_run(const nd4c_call *call);
+
+static inline const nd4c_tensor *nd4c_onednn_operand_tensor(const nd4c_call *call, const nd4c_onednn_operand *operand) {
+  return operand->input < 0 ? &call->outputs[0] : &call->inputs[operand->input];
+}
+
 static inline int64_t nd4c_onednn_align(int64_t bytes) {
   return (bytes + 63) & ~(int64_t)63;
 }

@@ -5,31 +5,7 @@
 
 #include "backends/cpu/onednn.h"
 
-enum { MAX_RANK = 5, OPERAND_COUNT = 5 };
-
-/* Order of operands in `data` of a run. */
-enum { X, W, Y, BIAS, ADDEND };
-
-/* How one operand reaches the primitive. */
-typedef struct operand {
-  int input;    /* position among the call's inputs, -1: the output */
-  int argument; /* oneDNN's number */
-  bool present;
-  dnn_desc given, wanted;
-  nd4c_onednn_step reorder; /* used if `moved` */
-  bool moved;
-  int64_t offset; /* in scratch, of the reordered operand */
-} operand;
-
-typedef struct conv_state {
-  const nd4c_onednn *dnn;
-  int32_t width;
-  nd4c_onednn_step step;
-  operand operands[OPERAND_COUNT];
-  void *packed; /* CONSTANT weights as the primitive wants them */
-  size_t packed_bytes;
-  int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the reordered operands */
-} conv_state;
+enum { MAX_RANK = 5 };
 
 static void channels_last(int32_t rank, const int64_t *shape, int64_t *strides) {
   int64_t stride = shape[1];
@@ -99,12 +75,8 @@ static bool conv_preferred_order(const nd4c_call *call, int32_t *axes) {
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
 
-static const nd4c_tensor *operand_tensor(const nd4c_call *call, const operand *op) {
-  return op->input < 0 ? &call->outputs[0] : &call->inputs[op->input];
-}
-
 /* Descriptors of an activation: as given, and channels-last. */
-static int describe_activation(const nd4c_onednn *dnn, operand *op, const nd4c_tensor *tensor) {
+static int describe_activation(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *tensor) {
   int64_t strides[MAX_RANK];
   channels_last(tensor->rank, tensor->shape, strides);
   int status = nd4c_onednn_desc(dnn, &op->wanted, tensor->rank, tensor->shape, tensor->dtype, strides);
@@ -121,7 +93,8 @@ static int describe_activation(const nd4c_onednn *dnn, operand *op, const nd4c_t
 }
 
 /* Weights [o, c / groups, ...], with groups [groups, o / groups, c / groups, ...]; `any` lets oneDNN pick. */
-static int describe_weights(const nd4c_onednn *dnn, operand *op, const nd4c_tensor *w, int64_t groups, dnn_desc *any) {
+static int describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
+                            dnn_desc *any) {
   int64_t shape[MAX_RANK + 1] = {groups, w->shape[0] / groups}, strides[MAX_RANK + 1];
   strides[0] = w->strides[0] * shape[1];
   strides[1] = w->strides[0];
@@ -137,14 +110,14 @@ static int describe_weights(const nd4c_onednn *dnn, operand *op, const nd4c_tens
   return status;
 }
 
-static int describe_bias(const nd4c_onednn *dnn, operand *op, const nd4c_tensor *bias) {
+static int describe_bias(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *bias) {
   const int64_t stride = 1;
   return nd4c_onednn_desc(dnn, &op->wanted, 1, bias->shape, bias->dtype, &stride);
 }
 
-static int make_convolution(conv_state *state, const nd4c_call *call, dnn_desc any) {
-  const nd4c_onednn *dnn = state->dnn;
-  operand *op = state->operands;
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn_desc any) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
   nd4c_ref_window window;
   nd4c_cpu_conv_window(call, &window);
   dnn_dims stride, dilation, begin, end;
@@ -157,23 +130,11 @@ static int make_convolution(conv_state *state, const nd4c_call *call, dnn_desc a
     end[i] = (call->outputs[0].shape[i + 2] - 1) * stride[i] + reach - window.input[i] - begin[i];
   }
   dnn_attr attr = NULL;
-  int status = nd4c_onednn_attr(dnn, &attr, op[ADDEND].wanted, call->attrs[ND4C_ATTR_conv_activation].as.i);
+  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, call->attrs[ND4C_ATTR_conv_activation].as.i);
   if (status == DNN_SUCCESS) {
     status = dnn->dnnl_convolution_forward_primitive_desc_create(
-        &state->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_CONVOLUTION_DIRECT, op[X].wanted, any,
-        op[BIAS].wanted, op[Y].wanted, stride, dilation, begin, end, attr);
-  }
-  if (status == DNN_SUCCESS) {
-    const struct dnnl_memory_desc *wanted = dnn->dnnl_primitive_desc_query_md(state->step.desc, DNN_QUERY_WEIGHTS, 0);
-    status = dnn->dnnl_memory_desc_clone(&op[W].wanted, wanted);
-  }
-  for (int32_t i = 0; i < OPERAND_COUNT && status == DNN_SUCCESS; i++) {
-    if (op[i].present) {
-      status = nd4c_onednn_step_add(dnn, &state->step, op[i].argument, op[i].wanted);
-    }
-  }
-  if (status == DNN_SUCCESS) {
-    status = nd4c_onednn_step_make(dnn, &state->step);
+        &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_CONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
   }
   if (attr != NULL) {
     dnn->dnnl_primitive_attr_destroy(attr);
@@ -181,100 +142,22 @@ static int make_convolution(conv_state *state, const nd4c_call *call, dnn_desc a
   return status;
 }
 
-static int make_reorders(conv_state *state) {
-  const nd4c_onednn *dnn = state->dnn;
-  int64_t scratchpad = state->step.scratchpad_bytes;
-  for (int32_t i = 0; i < OPERAND_COUNT; i++) {
-    operand *op = &state->operands[i];
-    if (i == W) {
-      op->moved = !dnn->dnnl_memory_desc_equal(op->given, op->wanted);
-    }
-    if (!op->present || !op->moved) {
-      continue;
-    }
-    int status = i == Y ? nd4c_onednn_step_reorder(dnn, &op->reorder, op->wanted, op->given)
-                        : nd4c_onednn_step_reorder(dnn, &op->reorder, op->given, op->wanted);
-    if (status != DNN_SUCCESS) {
-      return status;
-    }
-    scratchpad = op->reorder.scratchpad_bytes > scratchpad ? op->reorder.scratchpad_bytes : scratchpad;
-  }
-  state->scratch_bytes = nd4c_onednn_align(scratchpad);
-  return DNN_SUCCESS;
-}
-
-/* Where the reordered operands of a run lie; packed weights lie elsewhere. */
-static void place_operands(conv_state *state) {
-  for (int32_t i = 0; i < OPERAND_COUNT; i++) {
-    operand *op = &state->operands[i];
-    if (op->present && op->moved && !(i == W && state->packed != NULL)) {
-      op->offset = state->scratch_bytes;
-      state->scratch_bytes += nd4c_onednn_align((int64_t)state->dnn->dnnl_memory_desc_get_size(op->wanted));
-    }
-  }
-}
-
-static nd4c_status pack_weights(conv_state *state, const nd4c_tensor *w) {
-  operand *op = &state->operands[W];
-  if (!op->moved || (w->flags & ND4C_TENSOR_CONSTANT) == 0 || w->data == NULL) {
-    return ND4C_OK;
-  }
-  size_t bytes = state->dnn->dnnl_memory_desc_get_size(op->wanted);
-  size_t scratchpad = (size_t)op->reorder.scratchpad_bytes;
-  state->packed = nd4c_cpu_host->allocate_pages(bytes);
-  void *memory = scratchpad > 0 ? nd4c_cpu_host->allocate_pages(scratchpad) : NULL;
-  nd4c_status status = ND4C_OK;
-  if (state->packed == NULL || (scratchpad > 0 && memory == NULL)) {
-    status = nd4c_cpu_host->fail(ND4C_MEMORY, "conv: no memory for %zu bytes of packed weights", bytes);
-  } else {
-    state->packed_bytes = bytes;
-    status = nd4c_onednn_step_run(state->dnn, &op->reorder, (void *[]){w->data, state->packed}, memory);
-  }
-  if (memory != NULL) {
-    nd4c_cpu_host->free_pages(memory, scratchpad);
-  }
-  return status;
-}
-
-static void conv_unprepare(void *pointer) {
-  conv_state *state = pointer;
-  const nd4c_onednn *dnn = state->dnn;
-  for (int32_t i = 0; i < OPERAND_COUNT; i++) {
-    operand *op = &state->operands[i];
-    nd4c_onednn_step_free(dnn, &op->reorder);
-    if (op->given != NULL) {
-      dnn->dnnl_memory_desc_destroy(op->given);
-    }
-    if (op->wanted != NULL) {
-      dnn->dnnl_memory_desc_destroy(op->wanted);
-    }
-  }
-  nd4c_onednn_step_free(dnn, &state->step);
-  if (state->packed != NULL) {
-    nd4c_cpu_host->free_pages(state->packed, state->packed_bytes);
-  }
-  nd4c_cpu_host->free(state);
-}
-
-static int make_all(conv_state *state, const nd4c_call *call) {
-  const nd4c_onednn *dnn = state->dnn;
-  operand *op = state->operands;
+static int describe_conv(nd4c_onednn_node *node, const nd4c_call *call) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
   int status = DNN_SUCCESS;
   dnn_desc any = NULL;
-  for (int32_t i = 0; i < OPERAND_COUNT && status == DNN_SUCCESS; i++) {
+  for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS && status == DNN_SUCCESS; i++) {
     if (!op[i].present) {
       continue;
     }
-    const nd4c_tensor *tensor = operand_tensor(call, &op[i]);
-    status = i == W      ? describe_weights(dnn, &op[i], tensor, call->attrs[ND4C_ATTR_conv_groups].as.i, &any)
-             : i == BIAS ? describe_bias(dnn, &op[i], tensor)
-                         : describe_activation(dnn, &op[i], tensor);
+    const nd4c_tensor *tensor = nd4c_onednn_operand_tensor(call, &op[i]);
+    status = i == ND4C_ONEDNN_W ? describe_weights(dnn, &op[i], tensor, call->attrs[ND4C_ATTR_conv_groups].as.i, &any)
+             : i == ND4C_ONEDNN_BIAS ? describe_bias(dnn, &op[i], tensor)
+                                     : describe_activation(dnn, &op[i], tensor);
   }
   if (status == DNN_SUCCESS) {
-    status = make_convolution(state, call, any);
-  }
-  if (status == DNN_SUCCESS) {
-    status = make_reorders(state);
+    status = describe_primitive(node, call, any);
   }
   if (any != NULL) {
     dnn->dnnl_memory_desc_destroy(any);
@@ -282,81 +165,9 @@ static int make_all(conv_state *state, const nd4c_call *call) {
   return status;
 }
 
-static nd4c_status conv_prepare(const nd4c_call *call, void **result) {
-  const nd4c_onednn *dnn = nd4c_onednn_get();
-  conv_state *state = nd4c_cpu_host->allocate(sizeof *state);
-  if (state == NULL || dnn == NULL) {
-    nd4c_cpu_host->free(state);
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "conv: no memory for %zu bytes of prepared state", sizeof *state);
-  }
-  state->dnn = dnn;
-  state->width = call->width;
-  const operand kinds[OPERAND_COUNT] = {
-      [X] = {.input = ND4C_IN_conv_x, .argument = DNN_ARG_SRC, .present = true},
-      [W] = {.input = ND4C_IN_conv_w, .argument = DNN_ARG_WEIGHTS, .present = true},
-      [Y] = {.input = -1, .argument = DNN_ARG_DST, .present = true},
-      [BIAS] = {.input = ND4C_IN_conv_bias, .argument = DNN_ARG_BIAS},
-      [ADDEND] = {.input = ND4C_IN_conv_addend, .argument = DNN_ARG_POST_OP(0) | DNN_ARG_SRC_1},
-  };
-  for (int32_t i = 0; i < OPERAND_COUNT; i++) {
-    state->operands[i].input = kinds[i].input;
-    state->operands[i].argument = kinds[i].argument;
-    state->operands[i].present = kinds[i].present || nd4c_cpu_input(call, kinds[i].input) != NULL;
-  }
-  int before = nd4c_onednn_enter(dnn, call->width);
-  int made = make_all(state, call);
-  nd4c_status status = made == DNN_SUCCESS ? pack_weights(state, &call->inputs[ND4C_IN_conv_w])
-                                           : nd4c_onednn_fail("making the convolution", made);
-  nd4c_onednn_leave(dnn, before);
-  if (status != ND4C_OK) {
-    conv_unprepare(state);
-    return status;
-  }
-  place_operands(state);
-  *result = state;
-  return ND4C_OK;
-}
-
-/* -- running ---------------------------------------------------------------------------------------------------- */
-
-static int64_t conv_scratch_bytes(const nd4c_call *call) {
-  const conv_state *state = call->state;
-  return state->scratch_bytes;
-}
-
-static nd4c_status run_steps(conv_state *state, const nd4c_call *call) {
-  void *data[OPERAND_COUNT];
-  int32_t count = 0;
-  char *scratch = call->scratch;
-  for (int32_t i = 0; i < OPERAND_COUNT; i++) {
-    operand *op = &state->operands[i];
-    if (!op->present) {
-      continue;
-    }
-    void *given = operand_tensor(call, op)->data;
-    void *wanted = !op->moved ? given : i == W && state->packed != NULL ? state->packed : scratch + op->offset;
-    if (i != Y && op->moved && wanted != state->packed) {
-      nd4c_status status = nd4c_onednn_step_run(state->dnn, &op->reorder, (void *[]){given, wanted}, scratch);
-      if (status != ND4C_OK) {
-        return status;
-      }
-    }
-    data[count++] = wanted;
-  }
-  nd4c_status status = nd4c_onednn_step_run(state->dnn, &state->step, data, scratch);
-  if (status == ND4C_OK && state->operands[Y].moved) {
-    void *to = call->outputs[0].data;
-    status = nd4c_onednn_step_run(state->dnn, &state->operands[Y].reorder, (void *[]){data[Y], to}, scratch);
-  }
-  return status;
-}
-
-static nd4c_status conv_run(const nd4c_call *call) {
-  conv_state *state = call->state;
-  int before = nd4c_onednn_enter(state->dnn, state->width);
-  nd4c_status status = run_steps(state, call);
-  nd4c_onednn_leave(state->dnn, before);
-  return status;
+static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
+  const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_x, ND4C_IN_conv_w, -1, ND4C_IN_conv_bias, ND4C_IN_conv_addend};
+  return nd4c_onednn_node_prepare(call, inputs, describe_conv, state);
 }
 
 static const nd4c_kernel onednn_conv = {
@@ -369,9 +180,9 @@ static const nd4c_kernel onednn_conv = {
     .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)),
     .usable = conv_usable,
     .prepare = conv_prepare,
-    .unprepare = conv_unprepare,
-    .scratch_bytes = conv_scratch_bytes,
-    .run = conv_run,
+    .unprepare = nd4c_onednn_node_unprepare,
+    .scratch_bytes = nd4c_onednn_node_scratch_bytes,
+    .run = nd4c_onednn_node_run,
     .preferred_order = conv_preferred_order,
 };
 

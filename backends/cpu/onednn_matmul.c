@@ -1,0 +1,196 @@
+/* matmul and linear on oneDNN. CONSTANT right-hand sides are packed once. oneDNN's fast implementations want results
+ * by rows: a result by columns is computed as the product of the transposes. */
+#include <stdio.h>
+
+#include "backends/cpu/onednn.h"
+#include "backends/cpu/product.h"
+
+/* Below this many multiplications a call is left to engine simd: it takes no longer, and the library stays closed. */
+enum { SMALL = 8192 };
+
+static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  bool plain = nd4c_cpu_matrices_dense(p, x, true) || nd4c_cpu_matrices_dense(p, x, false);
+  return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
+}
+
+static const char *refuse(const nd4c_call *call) {
+  nd4c_cpu_product p;
+  const char *why = nd4c_cpu_product_read(call, &p);
+  if (why != NULL) {
+    return why;
+  }
+  if (p.batch * p.m * p.n * p.k < SMALL) {
+    return "the product is small";
+  }
+  if (!fits(&p, &p.a) || !fits(&p, &p.b) || !fits(&p, &p.y) || !fits(&p, &p.addend)) {
+    return "an operand has neither rows nor columns without gaps";
+  }
+  return NULL;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = refuse(call);
+  if (why != NULL) {
+    snprintf(reason, reason_size, "%s", why);
+    return false;
+  }
+  return nd4c_onednn_usable(reason, reason_size) != NULL;
+}
+
+/* -- preparing -------------------------------------------------------------------------------------------------- */
+
+static void transpose(const nd4c_cpu_product *p, nd4c_cpu_matrices *x) {
+  int32_t row = p->rank - 2, column = p->rank - 1;
+  int64_t extent = x->shape[row], stride = x->strides[row];
+  x->shape[row] = x->shape[column];
+  x->strides[row] = x->strides[column];
+  x->shape[column] = extent;
+  x->strides[column] = stride;
+}
+
+/* y^T = b^T a^T where y lies by columns. linear's bias runs along the rows of y: it is not turned round. */
+static bool by_columns(const nd4c_call *call, const nd4c_cpu_product *p) {
+  return call->op->op == ND4C_OP_matmul && !nd4c_cpu_matrices_dense(p, &p->y, true);
+}
+
+static void turn_round(nd4c_cpu_product *p) {
+  nd4c_cpu_matrices a = p->a;
+  p->a = p->b;
+  p->b = a;
+  transpose(p, &p->a);
+  transpose(p, &p->b);
+  transpose(p, &p->y);
+  int64_t m = p->m;
+  p->m = p->n;
+  p->n = m;
+}
+
+/* Strides of axes of extent 1 mean nothing, but oneDNN recognises arrangements by them: as if packed. */
+static int desc_of(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  int64_t strides[ND4C_PRODUCT_MAX_RANK];
+  int64_t reach = 1;
+  bool columns_inside = p->rank > 1 && nd4c_cpu_matrices_dense(p, x, true);
+  for (int32_t i = p->rank - 1; i >= 0; i--) {
+    int32_t axis = i;
+    if (!columns_inside && i >= p->rank - 2) {
+      axis = i == p->rank - 1 ? p->rank - 2 : p->rank - 1;
+    }
+    strides[axis] = x->shape[axis] == 1 ? reach : x->strides[axis];
+    int64_t end = strides[axis] * x->shape[axis];
+    reach = end > reach ? end : reach;
+  }
+  return nd4c_onednn_desc(dnn, desc, p->rank, x->shape, x->tensor->dtype, strides);
+}
+
+/* The result's rows one after the other: what an addend or a result that lies by columns is moved to. */
+static int dense_desc(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  int64_t strides[ND4C_PRODUCT_MAX_RANK], stride = 1;
+  for (int32_t axis = p->rank - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= x->shape[axis];
+  }
+  return nd4c_onednn_desc(dnn, desc, p->rank, x->shape, x->tensor->dtype, strides);
+}
+
+/* An operand that is used where it lies, or, result and addend, moved if it lies by columns. */
+static int describe_operand(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_cpu_product *p,
+                            const nd4c_cpu_matrices *x, bool may_move) {
+  int status = desc_of(dnn, &op->given, p, x);
+  op->moved = may_move && !nd4c_cpu_matrices_dense(p, x, true);
+  if (status == DNN_SUCCESS) {
+    status = op->moved ? dense_desc(dnn, &op->wanted, p, x) : dnn->dnnl_memory_desc_clone(&op->wanted, op->given);
+  }
+  return status;
+}
+
+static int describe_bias(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_cpu_product *p) {
+  int64_t shape[ND4C_PRODUCT_MAX_RANK], strides[ND4C_PRODUCT_MAX_RANK];
+  for (int32_t axis = 0; axis < p->rank; axis++) {
+    shape[axis] = axis == p->rank - 1 ? p->n : 1;
+    strides[axis] = axis == p->rank - 1 ? 1 : p->n;
+  }
+  return nd4c_onednn_desc(dnn, &op->wanted, p->rank, shape, p->bias->dtype, strides);
+}
+
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_cpu_product *p) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  const nd4c_tensor *w = p->b.tensor;
+  dnn_desc any = NULL;
+  dnn_attr attr = NULL;
+  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, p->activation);
+  bool constant = (w->flags & ND4C_TENSOR_CONSTANT) != 0 && w->data != NULL;
+  if (status == DNN_SUCCESS && constant) {
+    status = dnn->dnnl_memory_desc_create_with_tag(&any, p->rank, p->b.shape, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
+  }
+  if (status == DNN_SUCCESS) {
+    status = dnn->dnnl_matmul_primitive_desc_create(&node->step.desc, dnn->engine, op[ND4C_ONEDNN_X].wanted,
+                                                    constant ? any : op[ND4C_ONEDNN_W].given,
+                                                    op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, attr);
+  }
+  if (any != NULL) {
+    dnn->dnnl_memory_desc_destroy(any);
+  }
+  if (attr != NULL) {
+    dnn->dnnl_primitive_attr_destroy(attr);
+  }
+  return status;
+}
+
+static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p); /* usable has seen that it can be read */
+  if (by_columns(call, &p)) {
+    turn_round(&p);
+  }
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  op[ND4C_ONEDNN_ADDEND].present = p.addend.tensor != NULL;
+  op[ND4C_ONEDNN_BIAS].present = p.bias != NULL;
+  if (p.addend.tensor != NULL) {
+    op[ND4C_ONEDNN_ADDEND].input = (int)(p.addend.tensor - call->inputs); /* a bias like y counts as an addend */
+  }
+  int status = describe_operand(dnn, &op[ND4C_ONEDNN_X], &p, &p.a, false);
+  if (status == DNN_SUCCESS) {
+    status = desc_of(dnn, &op[ND4C_ONEDNN_W].given, &p, &p.b);
+  }
+  if (status == DNN_SUCCESS) {
+    status = describe_operand(dnn, &op[ND4C_ONEDNN_Y], &p, &p.y, true);
+  }
+  if (status == DNN_SUCCESS && p.addend.tensor != NULL) {
+    status = describe_operand(dnn, &op[ND4C_ONEDNN_ADDEND], &p, &p.addend, true);
+  }
+  if (status == DNN_SUCCESS && p.bias != NULL) {
+    status = describe_bias(dnn, &op[ND4C_ONEDNN_BIAS], &p);
+  }
+  return status == DNN_SUCCESS ? describe_primitive(node, &p) : status;
+}
+
+static nd4c_status matmul_prepare(const nd4c_call *call, void **state) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p);
+  bool turned = by_columns(call, &p);
+  const int inputs[ND4C_ONEDNN_OPERANDS] = {turned ? ND4C_IN_matmul_b : ND4C_IN_matmul_a,
+                                            turned ? ND4C_IN_matmul_a : ND4C_IN_matmul_b, -1, -1, -1};
+  return nd4c_onednn_node_prepare(call, inputs, describe, state);
+}
+
+static nd4c_status linear_prepare(const nd4c_call *call, void **state) {
+  const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_linear_x, ND4C_IN_linear_w, -1, ND4C_IN_linear_bias,
+                                            ND4C_IN_linear_addend};
+  return nd4c_onednn_node_prepare(call, inputs, describe, state);
+}
+
+#define KERNEL(op_name)                                                                                           \
+  {                                                                                                               \
+    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = "onednn",                \
+    .name = "onednn." #op_name, .priority = ND4C_CPU_PRIORITY_ONEDNN,                                             \
+    .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), .usable = usable, \
+    .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare,                                        \
+    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .run = nd4c_onednn_node_run                                  \
+  }
+
+static const nd4c_kernel onednn_matmul = KERNEL(matmul);
+static const nd4c_kernel onednn_linear = KERNEL(linear);
+
+const nd4c_kernel *const nd4c_cpu_onednn_matmul_kernels[] = {&onednn_matmul, &onednn_linear, NULL};

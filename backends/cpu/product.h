@@ -1,0 +1,36 @@
+/* matmul and linear seen as one thing: y [batch..., m, n] = activation(a [batch..., m, k] b [batch..., k, n] + bias +
+ * addend), for the engines that hand it to a library. */
+#ifndef ND4C_BACKENDS_CPU_PRODUCT_H
+#define ND4C_BACKENDS_CPU_PRODUCT_H
+
+#include "backends/cpu/cpu.h"
+
+enum { ND4C_PRODUCT_MAX_RANK = 12 };
+
+/* A matrix, or a batch of them: extents and strides of the batch axes, then rows and columns. A batch axis that is
+ * broadcast has extent 1. */
+typedef struct nd4c_cpu_matrices {
+  const nd4c_tensor *tensor; /* NULL: left out */
+  int64_t shape[ND4C_PRODUCT_MAX_RANK], strides[ND4C_PRODUCT_MAX_RANK];
+} nd4c_cpu_matrices;
+
+typedef struct nd4c_cpu_product {
+  int32_t rank;
+  int64_t batch, m, n, k;
+  nd4c_cpu_matrices a, b, y, addend;
+  const nd4c_tensor *bias; /* n elements without gaps, or NULL */
+  int64_t activation;
+} nd4c_cpu_product;
+
+/* Reads a matmul or linear call. A batch that shares b is made one tall product where strides allow. NULL, or why these
+ * engines cannot take the call (static text). */
+const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *product);
+
+/* Where matrix number `index` of the batch starts, in elements from the first. */
+int64_t nd4c_cpu_matrices_offset(const nd4c_cpu_product *product, const nd4c_cpu_matrices *matrices, int64_t index);
+
+/* A row (or, if !by_rows, a column) lies without gaps, and the next one behind it: what libraries describe by a leading
+ * dimension. */
+bool nd4c_cpu_matrices_dense(const nd4c_cpu_product *product, const nd4c_cpu_matrices *matrices, bool by_rows);
+
+#endif
