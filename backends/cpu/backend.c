@@ -170,6 +170,7 @@ static nd4c_status backend_open(void) {
   for (int32_t f = 0; f < FAMILY_COUNT; f++)
     for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++)
       count++;
+  kernel_total = 0;
   kernel_list = nd4c_cpu_host->allocate((size_t)count * sizeof *kernel_list);
   if (kernel_list == NULL)
     return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: no memory for the list of %d kernels", (int)count);

@@ -92,17 +92,45 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
   LOOP(is_nan, name, uint8_t, x != x)                                                     \
   CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                    \
   LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                    \
-  LOOP(reciprocal, name, nd4c_c_##name, nd4c_reciprocal_##name(x))                        \
+  LOOP(reciprocal, name, nd4c_c_##name, 1 / x)                                            \
   LOOP(exp, name, nd4c_c_##name, nd4c_exp_##name(x))                                      \
   LOOP(log, name, nd4c_c_##name, nd4c_log_##name(x))                                      \
-  LOOP(sin, name, nd4c_c_##name, nd4c_sin_##name(x))                                      \
-  LOOP(cos, name, nd4c_c_##name, nd4c_cos_##name(x))                                      \
-  LOOP(tanh, name, nd4c_c_##name, nd4c_tanh_##name(x))                                    \
-  LOOP(erf, name, nd4c_c_##name, nd4c_erf_##name(x))                                      \
   LOOP(sigmoid, name, nd4c_c_##name, nd4c_sigmoid_##name(x))                              \
   LOOP(gelu, name, nd4c_c_##name, nd4c_gelu_##name(x))                                    \
   LOOP(gelu_tanh, name, nd4c_c_##name, nd4c_gelu_tanh_##name(x))
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
+LOOP(tanh, float32, float, nd4c_tanh_float32(x))
+LOOP(erf, float32, float, nd4c_erf_float32(x))
+LOOP(tanh, float64, double, tanh(x))
+LOOP(erf, float64, double, erf(x))
+LOOP(sin, float64, double, sin(x))
+LOOP(cos, float64, double, cos(x))
+
+/* In pieces: one that holds an argument too large for the fast reduction (or an infinity, or NaN) goes to the C
+ * library. */
+#define TRIGONOMETRIC_LOOP(op, quarter)                     \
+  static void op##_float32(SIGNATURE) {                     \
+    enum { PIECE = 256 };                                   \
+    const float *x = vx;                                    \
+    float *y = vy;                                          \
+    (void)parameters;                                       \
+    for (int64_t i = 0; i < n; i += PIECE) {                \
+      int64_t end = n - i < PIECE ? n : i + PIECE;          \
+      uint32_t large = 0;                                   \
+      for (int64_t j = i; j < end; j++)                     \
+        large |= !(fabsf(x[j]) < ND4C_TRIGONOMETRIC_LIMIT); \
+      if (large) {                                          \
+        for (int64_t j = i; j < end; j++)                   \
+          y[j] = (float)op((double)x[j]);                   \
+        continue;                                           \
+      }                                                     \
+      ND4C_INDEPENDENT                                      \
+      for (int64_t j = i; j < end; j++)                     \
+        y[j] = nd4c_sine_f32(x[j], quarter);                \
+    }                                                       \
+  }
+TRIGONOMETRIC_LOOP(sin, 0)
+TRIGONOMETRIC_LOOP(cos, 1)
 
 /* -- 16-bit floats: widened in pieces, computed by the loop of f32, narrowed ---------------------------------- */
 
@@ -172,14 +200,15 @@ LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
   ENTRY(negative, NAME, name)          \
   ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(clip, NAME, name)
 #define INT_ENTRIES(NAME, name, kind) UINT_ENTRIES(NAME, name, kind) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)
-#define FLOAT_ENTRIES(NAME, name, kind)                                                                              \
-  ENTRY(negative, NAME, name)                                                                                        \
-  ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(clip, NAME, name) ENTRY(abs, NAME, name)                   \
-      ENTRY(relu, NAME, name) ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name) ENTRY(round, NAME, name)              \
-          ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) \
-              ENTRY(log, NAME, name) ENTRY(sin, NAME, name) ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name)           \
-                  ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name)                          \
-                      ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name)
+#define FLOAT_ENTRIES(NAME, name, kind)                                                                       \
+  ENTRY(negative, NAME, name)                                                                                 \
+  ENTRY(square, NAME, name)                                                                                   \
+  ENTRY(sign, NAME, name) ENTRY(clip, NAME, name) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)              \
+      ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) \
+          ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name) \
+              ENTRY(sin, NAME, name) ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name)    \
+                  ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name)             \
+                      ENTRY(is_nan, NAME, name)
 
 const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table) = {
     .loops = {ND4C_INT_DTYPES(INT_ENTRIES) ND4C_UINT_DTYPES(UINT_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
