@@ -275,6 +275,7 @@ static nd4c_status select_backend(void) {
   if (selected != NULL && selected_epoch == epoch) {
     return ND4C_OK;
   }
+  ND4C_TRY(nd4c_config_check_environment());
   ND4C_TRY(probe_all());
   char forced[ND4C_BACKEND_NAME_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_BACKEND_TYPE, forced, sizeof forced);
