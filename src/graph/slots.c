@@ -173,9 +173,9 @@ static nd4c_status make_outputs(nd4c_plan *plan) {
 
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
-  /* One more for each copy that an output may need. */
-  plan->slots =
-      nd4c_region_take(&plan->region, (int64_t)graph->value_count + graph->outputs.count, sizeof *plan->slots);
+  /* One more for each copy that an output may need, and for each reshape that becomes a copy through a view. */
+  int64_t most = (int64_t)graph->value_count + graph->outputs.count + graph->node_count;
+  plan->slots = nd4c_region_take(&plan->region, most, sizeof *plan->slots);
   if (plan->slots == NULL) {
     return nd4c_error_code();
   }
