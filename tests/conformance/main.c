@@ -1,0 +1,177 @@
+/* nd4c_conformance: every op of the table against its record, on one backend. */
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+static const char usage[] =
+    "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
+    "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--verbose]\n"
+    "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n"
+    "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";
+
+static bool take_option(cf_options *options, const char *name, const char *value) {
+  const struct {
+    const char *name;
+    const char **value;
+  } texts[] = {{"--backend", &options->backend}, {"--plugin", &options->plugin}, {"--engine", &options->engine},
+               {"--op", &options->op},           {"--dtype", &options->dtype},   {"--layout", &options->layout},
+               {"--mode", &options->mode}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    if (strcmp(name, texts[i].name) == 0) {
+      *texts[i].value = value;
+      return true;
+    }
+  }
+  if (strcmp(name, "--case") == 0) {
+    options->number = (int32_t)strtol(value, NULL, 10);
+    return true;
+  }
+  if (strcmp(name, "--seed") == 0) {
+    options->seed = strtoull(value, NULL, 10);
+    return true;
+  }
+  return false;
+}
+
+static bool parse(int argc, char **argv, cf_options *options) {
+  *options = (cf_options){.backend = "cpu", .number = -1, .seed = 1};
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--full") == 0) {
+      options->full = true;
+    } else if (strcmp(argv[i], "--verbose") == 0) {
+      options->verbose = true;
+    } else if (i + 1 < argc && take_option(options, argv[i], argv[i + 1])) {
+      i++;
+    } else {
+      (void)fprintf(stderr, "nd4c_conformance: '%s' is not known or lacks its value\n%s", argv[i], usage);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* 77 where what was asked for is not there. */
+static int set_up(cf_run *run) {
+  const cf_options *o = &run->options;
+  if (o->plugin != NULL && nd4c_backend_load(o->plugin) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
+    return 1;
+  }
+  if (nd4c_device_find(o->backend, &run->device) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
+    return 77;
+  }
+  if (o->engine != NULL && nd4c_config_set("SD_KERNEL_FORCE_ENGINE", o->engine) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
+    return 2;
+  }
+  nd4c_context_options options = {.struct_size = sizeof options, .device = run->device};
+  if (nd4c_context_create(&options, &run->context) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
+    return 1;
+  }
+  return 0;
+}
+
+/* An engine that is built in but cannot run here serves nothing: that is no pass. */
+static bool engine_is_there(const cf_options *o) {
+  for (int32_t i = 0; o->engine != NULL; i++) {
+    const char *name = nd4c_backend_engine(o->backend, i);
+    if (name == NULL) {
+      (void)printf("%s has no engine %s\n", o->backend, o->engine);
+      return false;
+    }
+    if (strcmp(name, o->engine) == 0) {
+      (void)printf("engine %s: %s\n", name, nd4c_backend_engine_state(o->backend, i, true));
+      return true;
+    }
+  }
+  return true;
+}
+
+static void run_ops(cf_run *run) {
+  const cf_options *o = &run->options;
+  for (int32_t position = 0; position < nd4c_op_count(); position++) {
+    const nd4c_op_info *info = nd4c_op_at(position);
+    const cf_record *record = cf_record_find(info->op);
+    if (o->op != NULL && strcmp(o->op, info->name) != 0) {
+      continue;
+    }
+    if (record == NULL) {
+      (void)printf("op %s has no record in tests/conformance/records.c\n", info->name);
+      run->totals.failed++;
+      continue;
+    }
+    cf_totals before = run->totals;
+    for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+      bool declared = (info->dtypes & ND4C_DTYPE_BIT(dtype)) != 0 && cf_has_dtype(dtype);
+      if (declared && (o->dtype == NULL || strcmp(o->dtype, nd4c_dtype_name(dtype)) == 0)) {
+        cf_run_record(run, record, dtype);
+      }
+    }
+    if (o->dtype == NULL && o->number < 0 && o->layout == NULL) {
+      cf_run_refusals(run, record);
+    }
+    if (o->verbose) {
+      (void)printf("%-16s %lld passed, %lld failed, %lld skipped\n", info->name,
+                   (long long)(run->totals.passed - before.passed), (long long)(run->totals.failed - before.failed),
+                   (long long)(run->totals.skipped - before.skipped));
+    }
+  }
+}
+
+/* A stub counts what a correct caller never does. */
+static void check_plugin(cf_run *run) {
+  void *library = run->options.plugin != NULL ? dlopen(run->options.plugin, RTLD_NOW | RTLD_NOLOAD) : NULL;
+  void *symbol = library != NULL ? dlsym(library, "stub_counter") : NULL;
+  if (symbol == NULL) {
+    return;
+  }
+  int64_t (*counter)(const char *) = NULL;
+  memcpy(&counter, &symbol, sizeof symbol);
+  int64_t violations = counter("violations");
+  if (violations != 0) {
+    (void)printf("the plug-in counted %lld violations of the ABI's rules\n", (long long)violations);
+    run->totals.failed++;
+  }
+}
+
+static void report(const cf_run *run) {
+  char *applied = NULL;
+  if (nd4c_report_applied(&applied) == ND4C_OK && applied[0] != '\0') {
+    (void)printf("requested and not applied:\n%s%s", applied, applied[strlen(applied) - 1] == '\n' ? "" : "\n");
+  }
+  nd4c_free(applied);
+  for (int32_t i = 0; i < run->totals.reason_count; i++) {
+    (void)printf("skipped %lld: %s\n", (long long)run->totals.reasons[i].count, run->totals.reasons[i].text);
+  }
+  (void)printf("%lld passed, %lld failed, %lld skipped\n", (long long)run->totals.passed, (long long)run->totals.failed,
+               (long long)run->totals.skipped);
+}
+
+int main(int argc, char **argv) {
+  static cf_run run;
+  if (!parse(argc, argv, &run.options)) {
+    return 2;
+  }
+  int code = set_up(&run);
+  if (code != 0) {
+    return code;
+  }
+  if (!engine_is_there(&run.options)) {
+    return 77;
+  }
+  uint64_t first = run.options.seed, seeds = run.options.full ? 10 : 1;
+  for (uint64_t i = 0; i < seeds; i++) {
+    run.options.seed = first + i;
+    run_ops(&run);
+  }
+  check_plugin(&run);
+  report(&run);
+  (void)nd4c_context_destroy(run.context);
+  return run.totals.failed == 0 && run.totals.passed > 0 ? 0 : 1;
+}

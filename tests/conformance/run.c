@@ -1,0 +1,428 @@
+/* One case in every layout and mode. */
+#include "run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MODE_NAME(name) #name,
+const char *const cf_mode_names[CF_MODE_COUNT] = {CF_MODES(MODE_NAME)};
+#undef MODE_NAME
+
+enum { TEXT = 1024 };
+
+/* A case with its arrays on the device. */
+typedef struct prepared {
+  cf_case c;
+  cf_array arrays[CF_INPUTS];
+  const nd4c_array *inputs[CF_INPUTS];
+  cf_expected expected;
+  cf_place_of_run place;
+} prepared;
+
+/* -- reports ---------------------------------------------------------------------------------------------------- */
+
+void cf_fail(cf_run *run, const cf_place_of_run *place, const char *text) {
+  const cf_options *o = &run->options;
+  run->totals.failed++;
+  (void)printf("nd4c_conformance --backend %s", o->backend);
+  if (o->plugin != NULL) {
+    (void)printf(" --plugin %s", o->plugin);
+  }
+  if (o->engine != NULL) {
+    (void)printf(" --engine %s", o->engine);
+  }
+  (void)printf(" --op %s --dtype %s --case %d --layout %s --mode %s --seed %llu # %s\n", place->op,
+               nd4c_dtype_name(place->dtype), place->number, place->layout, place->mode, (unsigned long long)o->seed,
+               text);
+}
+
+void cf_skip(cf_run *run, const char *reason) {
+  cf_totals *totals = &run->totals;
+  totals->skipped++;
+  int32_t i = 0;
+  while (i < totals->reason_count &&
+         strncmp(totals->reasons[i].text, reason, sizeof totals->reasons[i].text - 1) != 0) {
+    i++;
+  }
+  if (i == CF_REASONS) {
+    i--;
+  }
+  if (i == totals->reason_count) {
+    totals->reason_count++;
+    (void)snprintf(totals->reasons[i].text, sizeof totals->reasons[i].text, "%s", reason);
+  }
+  totals->reasons[i].count++;
+}
+
+/* A backend beside the CPU's may lack an op; the CPU may not. */
+static bool skipped_status(cf_run *run, const prepared *p, nd4c_status status) {
+  if (status != ND4C_UNSUPPORTED || strcmp(run->options.backend, "cpu") == 0) {
+    return false;
+  }
+  char reason[96];
+  (void)snprintf(reason, sizeof reason, "%s lacks %s", run->options.backend, p->place.op);
+  cf_skip(run, reason);
+  return true;
+}
+
+/* -- preparing -------------------------------------------------------------------------------------------------- */
+
+static void seed_case(const cf_run *run, const cf_record *record, nd4c_dtype dtype, int32_t number, cf_random *random) {
+  random->state = run->options.seed * 1000003 + (uint64_t)record->op * 8191 + (uint64_t)dtype * 131 + (uint64_t)number;
+  (void)cf_next(random);
+}
+
+static bool sample(const cf_run *run, const cf_record *record, nd4c_dtype dtype, int32_t number, cf_case *c) {
+  cf_random random;
+  memset(c, 0, sizeof *c);
+  c->op = record->op;
+  c->dtype = dtype;
+  seed_case(run, record, dtype, number, &random);
+  return record->sample(&random, number, c);
+}
+
+/* The layout of one input: with `mixed` each has another one. Falls back to contiguous where it does not apply. */
+static bool place_input(cf_layout layout, int32_t position, int32_t number, const cf_tensor *tensor,
+                        cf_placement *placement) {
+  cf_layout own = layout;
+  if (layout == CF_LAYOUT_mixed) {
+    own = (cf_layout)((uint32_t)(position * 3 + number) % CF_LAYOUT_mixed);
+  }
+  if (cf_place(own, tensor->rank, tensor->shape, placement)) {
+    return true;
+  }
+  (void)cf_place(CF_LAYOUT_contiguous, tensor->rank, tensor->shape, placement);
+  return false;
+}
+
+static void unprepare(prepared *p) {
+  for (int32_t i = 0; i < p->c.input_count; i++) {
+    cf_array_clear(&p->arrays[i]);
+  }
+  cf_expected_clear(&p->expected);
+  cf_case_clear(&p->c);
+}
+
+/* False if the layout applies to no input: then there is nothing new to see. */
+static bool prepare(cf_run *run, const cf_record *record, cf_layout layout, prepared *p, nd4c_status *status) {
+  bool applies = layout == CF_LAYOUT_contiguous;
+  *status = ND4C_OK;
+  for (int32_t i = 0; i < p->c.input_count && *status == ND4C_OK; i++) {
+    cf_tensor *tensor = &p->c.inputs[i];
+    cf_placement placement;
+    if (tensor->dtype == ND4C_DTYPE_NONE) {
+      continue;
+    }
+    applies = place_input(layout, i, p->place.number, tensor, &placement) || applies;
+    *status = cf_array_make(tensor, &placement, run->device, &p->arrays[i]);
+    p->inputs[i] = p->arrays[i].view;
+  }
+  if (applies && *status == ND4C_OK) {
+    record->oracle(&p->c, &p->expected);
+  }
+  return applies;
+}
+
+/* -- modes ------------------------------------------------------------------------------------------------------ */
+
+static nd4c_status call(cf_run *run, const prepared *p, nd4c_array **output) {
+  return nd4c_op_call(run->context, p->c.op, p->inputs, p->c.input_count, p->c.attrs, p->c.attr_count, output, 1);
+}
+
+static bool inputs_intact(const prepared *p, int32_t except) {
+  for (int32_t i = 0; i < p->c.input_count; i++) {
+    if (i != except && p->arrays[i].base != NULL && !cf_array_intact(&p->arrays[i], false)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Judges one call. output: what was computed, NULL if the call failed. */
+static void judge(cf_run *run, const cf_record *record, const prepared *p, nd4c_status status, nd4c_array *output,
+                  const cf_array *target, int32_t input_written) {
+  char text[TEXT];
+  const char *problem = NULL;
+  if (skipped_status(run, p, status)) {
+    return;
+  }
+  if (status != ND4C_OK) {
+    (void)snprintf(text, sizeof text, "%s: %s", nd4c_status_name(status), nd4c_error_message());
+    problem = text;
+  } else if (cf_check_result(record, &p->expected, output, text, sizeof text) != NULL) {
+    problem = text;
+  } else if (!inputs_intact(p, input_written)) {
+    problem = "an input was changed";
+  } else if (target != NULL && !cf_array_intact(target, true)) {
+    problem = "something around the output was changed";
+  }
+  if (problem != NULL) {
+    cf_fail(run, &p->place, problem);
+  } else {
+    run->totals.passed++;
+  }
+}
+
+static void run_fresh(cf_run *run, const cf_record *record, const prepared *p) {
+  nd4c_array *output = NULL;
+  nd4c_status status = call(run, p, &output);
+  judge(run, record, p, status, output, NULL, -1);
+  nd4c_array_release(output);
+}
+
+static void run_plan(cf_run *run, const cf_record *record, const prepared *p) {
+  nd4c_array *output = NULL;
+  nd4c_status status = cf_plan_call(run, &p->c, p->inputs, &output);
+  judge(run, record, p, status, output, NULL, -1);
+  nd4c_array_release(output);
+}
+
+/* Into an array that is there: contiguous, or every second element of a transposed block. */
+static void run_given(cf_run *run, const cf_record *record, const prepared *p, cf_layout layout) {
+  const cf_expected *e = &p->expected;
+  cf_placement placement;
+  cf_tensor before;
+  cf_array target = {0};
+  if (!cf_place(layout, e->rank, e->shape, &placement)) {
+    return;
+  }
+  cf_tensor_make(&before, e->dtype, e->rank, e->shape);
+  nd4c_status status = cf_array_make(&before, &placement, run->device, &target);
+  nd4c_array *output = target.view;
+  if (status == ND4C_OK) {
+    status = call(run, p, &output);
+  }
+  judge(run, record, p, status, output, &target, -1);
+  cf_tensor_clear(&before);
+  cf_array_clear(&target);
+}
+
+static bool same_form(const cf_expected *e, const cf_tensor *tensor) {
+  return tensor->dtype == e->dtype && tensor->rank == e->rank &&
+         (e->rank == 0 || memcmp(tensor->shape, e->shape, (size_t)e->rank * sizeof(int64_t)) == 0);
+}
+
+/* Into the very view that is an input. */
+static void run_in_place(cf_run *run, const cf_record *record, prepared *p) {
+  for (int32_t i = 0; i < p->c.input_count; i++) {
+    if (p->arrays[i].view != NULL && p->arrays[i].placement.injective && same_form(&p->expected, &p->c.inputs[i])) {
+      nd4c_array *output = p->arrays[i].view;
+      nd4c_status status = call(run, p, &output);
+      judge(run, record, p, status, output, &p->arrays[i], i);
+      return;
+    }
+  }
+}
+
+/* Into a view that overlaps input 0, one element further on. */
+static void run_shifted(cf_run *run, const cf_record *record, prepared *p) {
+  const cf_tensor *x = &p->c.inputs[0];
+  if (!same_form(&p->expected, x) || x->dtype == ND4C_UTF8 || x->size < 2) {
+    return;
+  }
+  cf_placement placement;
+  cf_array target = {0};
+  cf_tensor copy;
+  (void)cf_place(CF_LAYOUT_offset, x->rank, x->shape, &placement);
+  cf_tensor_make(&copy, x->dtype, x->rank, x->shape);
+  memcpy(copy.data, x->data, (size_t)(x->size * cf_size_of(x->dtype)));
+  nd4c_status status = cf_array_make(&copy, &placement, run->device, &target);
+  const nd4c_array *first = p->inputs[0];
+  nd4c_array *output = NULL;
+  if (status == ND4C_OK) {
+    p->inputs[0] = target.view;
+    status = nd4c_array_as_strided(target.base, x->rank, x->shape, placement.strides, placement.offset + 1, &output);
+  }
+  if (status == ND4C_OK) {
+    status = call(run, p, &output);
+  }
+  judge(run, record, p, status, output, NULL, -1);
+  p->inputs[0] = first;
+  nd4c_array_release(output);
+  cf_array_clear(&target);
+  cf_tensor_clear(&copy);
+}
+
+static void run_mode(cf_run *run, const cf_record *record, prepared *p, cf_mode mode) {
+  switch (mode) {
+    case CF_MODE_fresh:
+      run_fresh(run, record, p);
+      break;
+    case CF_MODE_given:
+      run_given(run, record, p, CF_LAYOUT_offset);
+      break;
+    case CF_MODE_strided:
+      run_given(run, record, p,
+                p->place.number % 3 == 0   ? CF_LAYOUT_second
+                : p->place.number % 3 == 1 ? CF_LAYOUT_transposed
+                                           : CF_LAYOUT_negative);
+      break;
+    case CF_MODE_in_place: /* the last but one: changes an input */
+      run_in_place(run, record, p);
+      break;
+    case CF_MODE_shifted:
+      run_shifted(run, record, p);
+      break;
+    case CF_MODE_plan:
+      run_plan(run, record, p);
+      break;
+    default:
+      break;
+  }
+}
+
+/* -- one record ------------------------------------------------------------------------------------------------- */
+
+static bool wanted(const char *filter, const char *name) {
+  return filter == NULL || strcmp(filter, name) == 0;
+}
+
+static bool run_layout(cf_run *run, const cf_record *record, nd4c_dtype dtype, int32_t number, cf_layout layout) {
+  static const cf_mode order[] = {CF_MODE_fresh,   CF_MODE_given, CF_MODE_strided,
+                                  CF_MODE_shifted, CF_MODE_plan,  CF_MODE_in_place};
+  prepared p = {.place = {.op = nd4c_op_get(record->op)->name,
+                          .layout = cf_layout_names[layout],
+                          .mode = cf_mode_names[0],
+                          .dtype = dtype,
+                          .number = number}};
+  nd4c_status status = ND4C_OK;
+  if (!sample(run, record, dtype, number, &p.c)) {
+    cf_case_clear(&p.c);
+    return false;
+  }
+  if (p.c.input_count > 0 && prepare(run, record, layout, &p, &status)) {
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+      p.place.mode = cf_mode_names[order[i]];
+      if (wanted(run->options.mode, p.place.mode) && status == ND4C_OK) {
+        run_mode(run, record, &p, order[i]);
+      }
+    }
+  }
+  if (status == ND4C_DTYPE && dtype == ND4C_UTF8 && strcmp(run->options.backend, "cpu") != 0) {
+    cf_skip(run, "strings stay on the host");
+  } else if (status != ND4C_OK) {
+    cf_fail(run, &p.place, nd4c_error_message());
+  }
+  unprepare(&p);
+  return true;
+}
+
+void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
+  for (int32_t number = 0;; number++) {
+    if (run->options.number >= 0 && run->options.number != number) {
+      if (number > run->options.number) {
+        return;
+      }
+      continue;
+    }
+    for (int32_t layout = 0; layout < CF_LAYOUT_COUNT; layout++) {
+      if (wanted(run->options.layout, cf_layout_names[layout]) &&
+          !run_layout(run, record, dtype, number, (cf_layout)layout)) {
+        return;
+      }
+    }
+  }
+}
+
+/* -- refusals --------------------------------------------------------------------------------------------------- */
+
+static void expect_status(cf_run *run, const cf_place_of_run *place, const char *what, nd4c_status status,
+                          nd4c_status expected) {
+  char text[TEXT];
+  if (status == expected && nd4c_error_message()[0] != '\0' && strstr(nd4c_error_message(), place->op) != NULL) {
+    run->totals.passed++;
+    return;
+  }
+  (void)snprintf(text, sizeof text, "%s gave %s (%s), expected %s and the op's name", what, nd4c_status_name(status),
+                 status == ND4C_OK ? "" : nd4c_error_message(), nd4c_status_name(expected));
+  cf_fail(run, place, text);
+}
+
+/* The first case of a declared dtype that has inputs. */
+static bool first_case(cf_run *run, const cf_record *record, prepared *p) {
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    for (int32_t number = 2; number < 6; number++) {
+      if ((nd4c_op_get(record->op)->dtypes & ND4C_DTYPE_BIT(dtype)) == 0 || !cf_has_dtype(dtype) ||
+          dtype == ND4C_UTF8 || !sample(run, record, dtype, number, &p->c)) {
+        cf_case_clear(&p->c);
+        continue;
+      }
+      nd4c_status status = ND4C_OK;
+      if (p->c.input_count > 0 && prepare(run, record, CF_LAYOUT_contiguous, p, &status) && status == ND4C_OK) {
+        p->place.dtype = dtype;
+        p->place.number = number;
+        return true;
+      }
+      unprepare(p);
+    }
+  }
+  return false;
+}
+
+static void refuse_dtypes(cf_run *run, const cf_record *record, prepared *p) {
+  nd4c_dtype_set declared = nd4c_op_get(record->op)->dtypes;
+  const nd4c_array *first = p->inputs[0];
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    nd4c_array *input = NULL, *output = NULL;
+    if ((declared & ND4C_DTYPE_BIT(dtype)) != 0 || !cf_has_dtype(dtype) || dtype == ND4C_UTF8) {
+      continue;
+    }
+    nd4c_error_clear();
+    nd4c_status status = nd4c_array_zeros(dtype, nd4c_array_rank(first), nd4c_array_shape(first), run->device, &input);
+    p->inputs[0] = input;
+    status = status == ND4C_OK ? call(run, p, &output) : status;
+    p->place.dtype = dtype;
+    expect_status(run, &p->place, "an undeclared dtype", status, ND4C_DTYPE);
+    nd4c_array_release(output);
+    nd4c_array_release(input);
+  }
+  p->inputs[0] = first;
+}
+
+/* An output array of another dtype or shape, a missing input, an unknown attribute. */
+static void refuse_calls(cf_run *run, const prepared *p) {
+  const cf_expected *e = &p->expected;
+  int64_t longer[CF_RANK + 1] = {2};
+  nd4c_array *wrong_dtype = NULL, *wrong_shape = NULL, *fresh = NULL;
+  memcpy(longer + 1, e->shape, (size_t)e->rank * sizeof(int64_t));
+  nd4c_dtype other = e->dtype == ND4C_INT8 ? ND4C_FLOAT64 : ND4C_INT8;
+  nd4c_error_clear();
+  if (nd4c_array_zeros(other, e->rank, e->shape, run->device, &wrong_dtype) == ND4C_OK) {
+    expect_status(run, &p->place, "an output of another dtype", call(run, p, &wrong_dtype), ND4C_DTYPE);
+  }
+  nd4c_error_clear();
+  if (nd4c_array_zeros(e->dtype, e->rank + 1, longer, run->device, &wrong_shape) == ND4C_OK) {
+    expect_status(run, &p->place, "an output of another shape", call(run, p, &wrong_shape), ND4C_SHAPE);
+  }
+  nd4c_error_clear();
+  nd4c_attr unknown = {.name = "no_such_attribute", .value = {.kind = ND4C_ATTR_INT}};
+  expect_status(run, &p->place, "an unknown attribute",
+                nd4c_op_call(run->context, p->c.op, p->inputs, p->c.input_count, &unknown, 1, &fresh, 1), ND4C_NAME);
+  nd4c_error_clear();
+  const nd4c_array *none[CF_INPUTS] = {NULL};
+  expect_status(run, &p->place, "a missing input",
+                nd4c_op_call(run->context, p->c.op, none, p->c.input_count, p->c.attrs, p->c.attr_count, &fresh, 1),
+                ND4C_NULL_ARGUMENT);
+  if (fresh != NULL) {
+    cf_fail(run, &p->place, "a refused call left an output");
+  }
+  nd4c_array_release(wrong_dtype);
+  nd4c_array_release(wrong_shape);
+  nd4c_array_release(fresh);
+}
+
+void cf_run_refusals(cf_run *run, const cf_record *record) {
+  prepared p = {.place = {.op = nd4c_op_get(record->op)->name,
+                          .layout = cf_layout_names[CF_LAYOUT_contiguous],
+                          .mode = cf_mode_names[CF_MODE_refusals]}};
+  if (!wanted(run->options.mode, p.place.mode)) {
+    return;
+  }
+  if (!first_case(run, record, &p)) {
+    cf_fail(run, &p.place, "no case to start from");
+    return;
+  }
+  refuse_calls(run, &p);
+  refuse_dtypes(run, record, &p);
+  unprepare(&p);
+}

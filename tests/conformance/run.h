@@ -1,0 +1,63 @@
+/* Running the records: options, totals, one case in all its forms. */
+#ifndef CONFORMANCE_RUN_H
+#define CONFORMANCE_RUN_H
+
+#include "conformance.h"
+
+#define CF_MODES(X) X(fresh) X(given) X(strided) X(in_place) X(shifted) X(plan) X(refusals)
+typedef enum cf_mode {
+#define CF_MODE_ENUM(name) CF_MODE_##name,
+  CF_MODES(CF_MODE_ENUM)
+#undef CF_MODE_ENUM
+      CF_MODE_COUNT
+} cf_mode;
+extern const char *const cf_mode_names[CF_MODE_COUNT];
+
+/* NULL and -1: all. */
+typedef struct cf_options {
+  const char *backend, *engine, *op, *dtype, *layout, *mode, *plugin;
+  int32_t number;
+  uint64_t seed;
+  bool full, verbose;
+} cf_options;
+
+enum { CF_REASONS = 64 };
+typedef struct cf_totals {
+  int64_t passed, failed, skipped;
+  int32_t reason_count;
+  struct {
+    char text[96];
+    int64_t count;
+  } reasons[CF_REASONS];
+} cf_totals;
+
+typedef struct cf_run {
+  cf_options options;
+  nd4c_device *device;
+  nd4c_context *context;
+  cf_totals totals;
+} cf_run;
+
+/* Runs a record for a dtype: all its cases, layouts and modes that the options allow. */
+void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype);
+/* What the op must refuse. */
+void cf_run_refusals(cf_run *run, const cf_record *record);
+
+/* The same call recorded in a graph and run twice by a plan. Results are those of the second run. */
+nd4c_status cf_plan_call(cf_run *run, const cf_case *c, const nd4c_array *const *inputs, nd4c_array **output);
+
+/* NULL if the result is what the oracle says, else what differs. Waits for it. */
+const char *cf_check_result(const cf_record *record, const cf_expected *expected, const nd4c_array *result, char *text,
+                            size_t size);
+
+/* Where a failure or a skip happened. */
+typedef struct cf_place_of_run {
+  const char *op, *layout, *mode;
+  nd4c_dtype dtype;
+  int32_t number;
+} cf_place_of_run;
+/* One line that reproduces it. */
+void cf_fail(cf_run *run, const cf_place_of_run *place, const char *text);
+void cf_skip(cf_run *run, const char *reason);
+
+#endif
