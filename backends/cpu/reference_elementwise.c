@@ -71,7 +71,7 @@ static nd4c_status run_leaky_relu(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* A bound left out is x itself, which bounds nothing. */
+/* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
 static nd4c_status run_clip(const nd4c_call *call) {
   nd4c_dtype y = call->outputs[0].dtype;
   const nd4c_dtype as[3] = {y, y, y};
@@ -81,7 +81,8 @@ static nd4c_status run_clip(const nd4c_call *call) {
     bool given = i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
     inputs[i] = describe_input(call, given ? i : 0, strides[i]);
   }
-  map(nd4c_value_clip, 3, inputs, as, &call->outputs[0]);
+  bool bounded = call->input_count > 2 && call->inputs[2].dtype != ND4C_DTYPE_NONE;
+  map(bounded ? nd4c_value_clip : nd4c_value_maximum, bounded ? 3 : 2, inputs, as, &call->outputs[0]);
   return ND4C_OK;
 }
 

@@ -141,7 +141,7 @@ static nd4c_status check_given_output(const pending *p, int32_t at) {
     return nd4c_fail(ND4C_READ_ONLY, "%s: the output given is read-only", name);
   }
   for (int32_t axis = 0; axis < output->rank; ++axis) {
-    if (output->shape[axis] > 1 && output->strides[axis] == 0) {
+    if (output->size > 0 && output->shape[axis] > 1 && output->strides[axis] == 0) {
       return nd4c_fail(ND4C_ALIAS, "%s: axis %d of the output given has stride 0: its elements share memory", name,
                        axis);
     }

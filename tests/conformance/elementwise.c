@@ -98,7 +98,9 @@ static long double real_unary(const cf_case *c, long double x) {
 }
 
 /* Finite numbers only: there the plain expression is exact. */
-static long double complex complex_of(cf_value value) { return value.re + value.im * I; }
+static long double complex complex_of(cf_value value) {
+  return value.re + value.im * I;
+}
 
 static long double complex complex_unary(nd4c_op op, long double complex x) {
   switch (op) {

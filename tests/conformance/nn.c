@@ -176,6 +176,8 @@ void cf_oracle_conv(const cf_case *c, cf_expected *expected) {
     convolve(c, &r, at, y, &expected->scale[i]);
     long double more = (bias != NULL ? cf_get(bias, at[1]).re : 0) + (addend != NULL ? cf_get(addend, i).re : 0);
     y->re = cf_activation(cf_int_of(c, "activation", 0), y->re + more);
+    int64_t terms = w->shape[1] * product(r.spatial, r.kernel);
+    expected->scale[i] *= terms > 16 ? (long double)terms / 16 : 1;
     expected->scale[i] += fabsl(more);
   }
 }

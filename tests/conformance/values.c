@@ -86,15 +86,23 @@ static format format_of(nd4c_dtype dtype) {
   }
 }
 
+/* 2^exponent from a table: this is asked millions of times. */
+static long double power_of_two(int exponent) {
+  enum { REACH = 1200 };
+  static long double table[2 * REACH + 1];
+  if (exponent < -REACH || exponent > REACH) {
+    return ldexpl(1, exponent);
+  }
+  if (table[exponent + REACH] == 0) {
+    table[exponent + REACH] = ldexpl(1, exponent);
+  }
+  return table[exponent + REACH];
+}
+
 long double cf_ulp(nd4c_dtype dtype, long double value) {
   format f = format_of(dtype);
-  int exponent = 0;
-  if (!isfinite(value) || value == 0) {
-    return ldexpl(1, f.lowest - f.precision + 1);
-  }
-  (void)frexpl(value, &exponent); /* value = [0.5, 1) * 2^exponent */
-  exponent = exponent - 1 < f.lowest ? f.lowest : exponent - 1;
-  return ldexpl(1, exponent - f.precision + 1);
+  int exponent = value == 0 || !isfinite(value) ? f.lowest : ilogbl(value);
+  return power_of_two((exponent < f.lowest ? f.lowest : exponent) - f.precision + 1);
 }
 
 long double cf_round(nd4c_dtype dtype, long double value) {
@@ -116,12 +124,11 @@ static long double half_decode(uint16_t bits, int fraction_bits, int exponent_bi
     return fraction != 0 ? (long double)NAN : sign * (long double)INFINITY;
   }
   if (exponent == 0) {
-    return sign * ldexpl(fraction, 1 - bias - fraction_bits);
+    return sign * fraction * power_of_two(1 - bias - fraction_bits);
   }
-  return sign * ldexpl((1 << fraction_bits) + fraction, exponent - bias - fraction_bits);
+  return sign * ((1 << fraction_bits) + fraction) * power_of_two(exponent - bias - fraction_bits);
 }
 
-/* The pattern that decodes to the rounded value, found by halving: patterns of positive numbers rise with them. */
 static uint16_t half_encode(nd4c_dtype dtype, long double value, int fraction_bits, int exponent_bits) {
   uint16_t sign = signbit(value) ? 0x8000 : 0;
   uint16_t infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction_bits);
@@ -132,16 +139,11 @@ static uint16_t half_encode(nd4c_dtype dtype, long double value, int fraction_bi
   if (isinf(target)) {
     return sign | infinity;
   }
-  uint16_t low = 0, high = infinity;
-  while (high - low > 1) {
-    uint16_t middle = (uint16_t)((low + high) / 2);
-    if (half_decode(middle, fraction_bits, exponent_bits) <= target) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return sign | low;
+  /* Steps from zero: patterns of positive numbers count neighbours, and within one power of two these are even. */
+  int lowest = format_of(dtype).lowest, exponent = target == 0 ? lowest : ilogbl(target);
+  exponent = exponent < lowest ? lowest : exponent;
+  int64_t steps = (int64_t)(target / cf_ulp(dtype, target));
+  return (uint16_t)(sign + ((exponent - lowest) << fraction_bits) + steps);
 }
 
 /* -- elements --------------------------------------------------------------------------------------------------- */
