@@ -12,12 +12,14 @@
   X(reference_linalg)        \
   X(reference_nn)            \
   X(onednn_conv)             \
-  X(onednn_matmul)
+  X(onednn_matmul)           \
+  X(openblas_matmul)
 
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */
 // clang-format off
 #define ND4C_CPU_ENGINES(X) \
   X(onednn)                 \
+  X(openblas)               \
   X(simd)                   \
   X(reference)
 // clang-format on

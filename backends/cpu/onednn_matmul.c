@@ -5,9 +5,6 @@
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
 
-/* Below this many multiplications a call is left to engine simd: it takes no longer, and the library stays closed. */
-enum { SMALL = 8192 };
-
 static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   bool plain = nd4c_cpu_matrices_dense(p, x, true) || nd4c_cpu_matrices_dense(p, x, false);
   return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
@@ -19,7 +16,7 @@ static const char *refuse(const nd4c_call *call) {
   if (why != NULL) {
     return why;
   }
-  if (p.batch * p.m * p.n * p.k < SMALL) {
+  if (p.batch * p.m * p.n * p.k < ND4C_PRODUCT_SMALL) {
     return "the product is small";
   }
   if (!fits(&p, &p.a) || !fits(&p, &p.b) || !fits(&p, &p.y) || !fits(&p, &p.addend)) {
@@ -38,32 +35,6 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
-
-static void transpose(const nd4c_cpu_product *p, nd4c_cpu_matrices *x) {
-  int32_t row = p->rank - 2, column = p->rank - 1;
-  int64_t extent = x->shape[row], stride = x->strides[row];
-  x->shape[row] = x->shape[column];
-  x->strides[row] = x->strides[column];
-  x->shape[column] = extent;
-  x->strides[column] = stride;
-}
-
-/* y^T = b^T a^T where y lies by columns. linear's bias runs along the rows of y: it is not turned round. */
-static bool by_columns(const nd4c_call *call, const nd4c_cpu_product *p) {
-  return call->op->op == ND4C_OP_matmul && !nd4c_cpu_matrices_dense(p, &p->y, true);
-}
-
-static void turn_round(nd4c_cpu_product *p) {
-  nd4c_cpu_matrices a = p->a;
-  p->a = p->b;
-  p->b = a;
-  transpose(p, &p->a);
-  transpose(p, &p->b);
-  transpose(p, &p->y);
-  int64_t m = p->m;
-  p->m = p->n;
-  p->n = m;
-}
 
 /* Strides of axes of extent 1 mean nothing, but oneDNN recognises arrangements by them: as if packed. */
 static int desc_of(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
@@ -140,8 +111,8 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_cpu_product *p)
 static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_cpu_product p;
   nd4c_cpu_product_read(call, &p); /* usable has seen that it can be read */
-  if (by_columns(call, &p)) {
-    turn_round(&p);
+  if (nd4c_cpu_product_by_columns(call, &p)) {
+    nd4c_cpu_product_turn(&p);
   }
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
@@ -169,7 +140,7 @@ static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
 static nd4c_status matmul_prepare(const nd4c_call *call, void **state) {
   nd4c_cpu_product p;
   nd4c_cpu_product_read(call, &p);
-  bool turned = by_columns(call, &p);
+  bool turned = nd4c_cpu_product_by_columns(call, &p);
   const int inputs[ND4C_ONEDNN_OPERANDS] = {turned ? ND4C_IN_matmul_b : ND4C_IN_matmul_a,
                                             turned ? ND4C_IN_matmul_a : ND4C_IN_matmul_b, -1, -1, -1};
   return nd4c_onednn_node_prepare(call, inputs, describe, state);

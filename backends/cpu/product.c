@@ -165,3 +165,28 @@ bool nd4c_cpu_matrices_dense(const nd4c_cpu_product *product, const nd4c_cpu_mat
   bool without_gaps = matrices->shape[inner] == 1 || matrices->strides[inner] == 1;
   return without_gaps && (matrices->shape[outer] == 1 || matrices->strides[outer] >= matrices->shape[inner]);
 }
+
+bool nd4c_cpu_product_by_columns(const nd4c_call *call, const nd4c_cpu_product *product) {
+  return call->op->op == ND4C_OP_matmul && !nd4c_cpu_matrices_dense(product, &product->y, true);
+}
+
+static void transpose(const nd4c_cpu_product *product, nd4c_cpu_matrices *x) {
+  int32_t row = product->rank - 2, column = product->rank - 1;
+  int64_t extent = x->shape[row], stride = x->strides[row];
+  x->shape[row] = x->shape[column];
+  x->strides[row] = x->strides[column];
+  x->shape[column] = extent;
+  x->strides[column] = stride;
+}
+
+void nd4c_cpu_product_turn(nd4c_cpu_product *product) {
+  nd4c_cpu_matrices a = product->a;
+  product->a = product->b;
+  product->b = a;
+  transpose(product, &product->a);
+  transpose(product, &product->b);
+  transpose(product, &product->y);
+  int64_t m = product->m;
+  product->m = product->n;
+  product->n = m;
+}

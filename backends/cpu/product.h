@@ -7,6 +7,9 @@
 
 enum { ND4C_PRODUCT_MAX_RANK = 12 };
 
+/* Below this many multiplications a call is left to engine simd: it takes no longer, and the library stays closed. */
+enum { ND4C_PRODUCT_SMALL = 8192 };
+
 /* A matrix, or a batch of them: extents and strides of the batch axes, then rows and columns. A batch axis that is
  * broadcast has extent 1. */
 typedef struct nd4c_cpu_matrices {
@@ -32,5 +35,10 @@ int64_t nd4c_cpu_matrices_offset(const nd4c_cpu_product *product, const nd4c_cpu
 /* A row (or, if !by_rows, a column) lies without gaps, and the next one behind it: what libraries describe by a leading
  * dimension. */
 bool nd4c_cpu_matrices_dense(const nd4c_cpu_product *product, const nd4c_cpu_matrices *matrices, bool by_rows);
+
+/* True for a matmul whose result lies by columns: best computed as y^T = b^T a^T. (linear's bias runs along rows.) */
+bool nd4c_cpu_product_by_columns(const nd4c_call *call, const nd4c_cpu_product *product);
+/* Turns the product into that of the transposes. */
+void nd4c_cpu_product_turn(nd4c_cpu_product *product);
 
 #endif

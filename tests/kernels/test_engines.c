@@ -66,6 +66,11 @@ static const record records[] = {
     {"matmul", F64, {{1, 300}, {300, 100}}, ""},
     {"matmul", BF16, {{40, 32}, {32, 48}}, ""},
     {"matmul", I32, {{40, 32}, {32, 48}}, ""},
+    {"matmul", ND4C_COMPLEX64, {{40, 32}, {32, 48}}, ""},
+    {"matmul", ND4C_COMPLEX128, {{2, 40, 32}, {2, 32, 48}}, ""},
+    {"matmul", F64, {{1, 300}, {300, 100}}, ""},
+    {"matmul", F64, {{100, 300}, {300, 1}}, ""},
+    {"matmul", F64, {{6, 40, 32}, {6, 32, 48}}, ""},
     {"linear", F32, {{16, 64}, {64, 48}, {48}}, ""},
     {"linear", F32, {{2, 8, 64}, {64, 48}, {48}, {2, 8, 48}}, "activation=2"},
     {"linear", F32, {{2, 8, 64}, {48, 64}, {48}}, "transpose_w=1 activation=1"},
@@ -143,7 +148,13 @@ static int32_t make_inputs(const record *r, call_frame *frame, layout how) {
 }
 
 static double tolerance(nd4c_dtype dtype) {
-  return dtype == F64 ? 1e-12 : dtype == F32 ? 2e-5 : dtype == BF16 ? 2e-2 : dtype == F16 ? 2e-3 : 0;
+  return dtype == F64               ? 1e-12
+         : dtype == F32             ? 2e-5
+         : dtype == BF16            ? 2e-2
+         : dtype == F16             ? 2e-3
+         : dtype == ND4C_COMPLEX64  ? 1e-4
+         : dtype == ND4C_COMPLEX128 ? 1e-10
+                                    : 0;
 }
 
 static void compare(const record *r, const nd4c_kernel *kernel, const double *expected, const call_frame *frame,
@@ -160,7 +171,7 @@ static void compare(const record *r, const nd4c_kernel *kernel, const double *ex
   free(got);
 }
 
-static int32_t served[64];
+static int32_t served[sizeof records / sizeof *records];
 
 static void check_record(const record *r, layout how, layout result) {
   static const char *const names[] = {"C order", "channels last", "sparse", "swapped"};

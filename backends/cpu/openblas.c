@@ -1,0 +1,192 @@
+/* Engine openblas: the library, opened on first use. */
+#include "backends/cpu/openblas.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARY_NAME "libopenblas.so.0"
+#define WITHOUT "left out of this build (ND4C_OPENBLAS=OFF)"
+
+/* Published once; whoever loses the race to publish frees its own record (opening twice is harmless: the loader
+ * counts). Freed by engine_close. */
+static _Atomic(nd4c_openblas *) published;
+
+/* -- is the core right? --------------------------------------------------------------------------------------- */
+
+/* Levels of OpenBLAS's x86 cores that use less, or more, than the rest of the table: 0 SSE, 1 AVX2, 2 AVX-512. */
+typedef struct core_level {
+  const char *core;
+  int level;
+} core_level;
+static const core_level cores[] = {
+    {"Prescott", 0},  {"Core2", 0},      {"Penryn", 0},      {"Dunnington", 0}, {"Nehalem", 0},
+    {"Atom", 0},      {"Opteron", 0},    {"Barcelona", 0},   {"Bobcat", 0},     {"Athlon", 0},
+    {"Katmai", 0},    {"Coppermine", 0}, {"Northwood", 0},   {"Banias", 0},     {"Sandybridge", 0},
+    {"Bulldozer", 0}, {"Piledriver", 0}, {"Steamroller", 0}, {"Nano", 0},       {"Haswell", 1},
+    {"Zen", 1},       {"Excavator", 1},  {"SkylakeX", 2},    {"Cooperlake", 2}, {"SapphireRapids", 2}};
+
+static bool same_name(const char *a, const char *b) {
+  for (; *a != '\0' && *b != '\0'; a++, b++) {
+    char x = *a >= 'A' && *a <= 'Z' ? (char)(*a - 'A' + 'a') : *a,
+         y = *b >= 'A' && *b <= 'Z' ? (char)(*b - 'A' + 'a') : *b;
+    if (x != y) {
+      return false;
+    }
+  }
+  return *a == *b;
+}
+
+/* Writes a warning if the core does not fit the processor; "" if it does or is unknown. */
+static void judge_core(const char *core, const char *who, char *text, size_t text_size) {
+  const char *level_name = nd4c_cpu_host->cpu_level();
+  int level = strcmp(level_name, "avx512") == 0 ? 2 : strcmp(level_name, "avx2") == 0 ? 1 : 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
+    if (!same_name(core, cores[i].core) || cores[i].level == level) {
+      continue;
+    }
+    if (cores[i].level > level) {
+      snprintf(text, text_size, "; warning: %s core %s needs more than this machine's %s", who, core, level_name);
+    } else {
+      snprintf(text, text_size, "; warning: %s core %s is made for less than this machine's %s: slow", who, core,
+               level_name);
+    }
+  }
+}
+
+static void judge(const char *picked, char *text, size_t text_size) {
+  const char *forced = getenv("OPENBLAS_CORETYPE");
+  if (forced != NULL && forced[0] != '\0') {
+    judge_core(forced, "OPENBLAS_CORETYPE forces", text, text_size);
+  } else {
+    judge_core(picked, "it picked", text, text_size);
+  }
+}
+
+/* -- opening --------------------------------------------------------------------------------------------------- */
+
+static bool find_symbols(nd4c_openblas *blas, void *library) {
+#define FIND(result, name, parameters)                                                        \
+  {                                                                                           \
+    void *symbol = nd4c_cpu_host->library_symbol(library, #name);                             \
+    if (symbol == NULL) {                                                                     \
+      snprintf(blas->text, sizeof blas->text, "%s lacks the symbol %s", LIBRARY_NAME, #name); \
+      return false;                                                                           \
+    }                                                                                         \
+    memcpy(&blas->name, &symbol, sizeof symbol);                                              \
+  }
+  ND4C_OPENBLAS_SYMBOLS(FIND)
+#undef FIND
+  void *set = nd4c_cpu_host->library_symbol(library, "omp_set_num_threads");
+  void *get = nd4c_cpu_host->library_symbol(library, "omp_get_max_threads");
+  if (blas->openblas_get_parallel() == OPENBLAS_OPENMP && set != NULL && get != NULL) {
+    memcpy(&blas->omp_set_num_threads, &set, sizeof set);
+    memcpy(&blas->omp_get_max_threads, &get, sizeof get);
+  }
+  return true;
+}
+
+static void describe(nd4c_openblas *blas) {
+  static const char *const kinds[] = {"without threads", "with threads of its own, limited to one: we split the work",
+                                      "on the shared OpenMP pool"};
+  char path[256] = "", warning[160];
+  nd4c_cpu_host->library_find(LIBRARY_NAME, path, sizeof path);
+  judge(blas->openblas_get_corename(), warning, sizeof warning);
+  const char *kind = blas->parallel >= 0 && blas->parallel <= 2 ? kinds[blas->parallel] : "with an unknown pool";
+  snprintf(blas->text, sizeof blas->text, "%s, core %s, %s, %s%s", blas->openblas_get_config(),
+           blas->openblas_get_corename(), kind, path, warning);
+}
+
+static void load(nd4c_openblas *blas) {
+#ifdef ND4C_WITHOUT_OPENBLAS
+  snprintf(blas->text, sizeof blas->text, WITHOUT);
+  return;
+#endif
+  void *library = NULL;
+  if (nd4c_cpu_host->library_open(LIBRARY_NAME, &library) != ND4C_OK) {
+    snprintf(blas->text, sizeof blas->text, "%s", nd4c_cpu_host->error_message());
+    return;
+  }
+  if (!find_symbols(blas, library)) {
+    return;
+  }
+  if (strstr(blas->openblas_get_config(), "USE64BITINT") != NULL) {
+    snprintf(blas->text, sizeof blas->text, "%s was built for 64-bit extents (%s); expected 32-bit ones", LIBRARY_NAME,
+             blas->openblas_get_config());
+    return;
+  }
+  blas->parallel = blas->openblas_get_parallel();
+  if (blas->omp_set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
+    blas->openblas_set_num_threads(1);
+  }
+  describe(blas);
+  blas->ready = true;
+}
+
+const nd4c_openblas *nd4c_openblas_get(void) {
+  nd4c_openblas *blas = atomic_load_explicit(&published, memory_order_acquire);
+  if (blas != NULL) {
+    return blas;
+  }
+  blas = nd4c_cpu_host->allocate(sizeof *blas);
+  if (blas == NULL) {
+    return NULL;
+  }
+  load(blas);
+  nd4c_openblas *first = NULL;
+  if (atomic_compare_exchange_strong(&published, &first, blas)) {
+    return blas;
+  }
+  nd4c_cpu_host->free(blas);
+  return first;
+}
+
+int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) {
+  if (blas->omp_set_num_threads == NULL) {
+    return 0;
+  }
+  int before = blas->omp_get_max_threads(), wanted = width > 0 ? width : 1;
+  if (before == wanted) {
+    return 0;
+  }
+  blas->omp_set_num_threads(wanted);
+  return before;
+}
+
+void nd4c_openblas_leave(const nd4c_openblas *blas, int before) {
+  if (before > 0) {
+    blas->omp_set_num_threads(before);
+  }
+}
+
+/* -- engine ----------------------------------------------------------------------------------------------------- */
+
+static bool state(bool verify, char *text, size_t text_size) {
+  const nd4c_openblas *blas = verify ? nd4c_openblas_get() : atomic_load_explicit(&published, memory_order_acquire);
+  if (blas != NULL) {
+    snprintf(text, text_size, "%s", blas->text);
+    return blas->ready;
+  }
+#ifdef ND4C_WITHOUT_OPENBLAS
+  snprintf(text, text_size, WITHOUT);
+  return false;
+#endif
+  char path[256] = "", warning[160];
+  if (nd4c_cpu_host->library_find(LIBRARY_NAME, path, sizeof path)) {
+    judge("", warning, sizeof warning);
+    snprintf(text, text_size, "found %s, not opened%s", path, warning);
+    return true;
+  }
+  snprintf(text, text_size,
+           "OpenBLAS is missing: no %s in nd4c.library.path, beside libnd4c or where the system's loader looks",
+           LIBRARY_NAME);
+  return false;
+}
+
+static void engine_close(void) {
+  nd4c_cpu_host->free(atomic_exchange(&published, NULL));
+}
+
+const nd4c_cpu_engine nd4c_cpu_openblas_engine = {.name = "openblas", .state = state, .close = engine_close};

@@ -1,0 +1,50 @@
+/* What the files of engine openblas share: the loaded library. */
+#ifndef ND4C_BACKENDS_CPU_OPENBLAS_H
+#define ND4C_BACKENDS_CPU_OPENBLAS_H
+
+#include "backends/cpu/cpu.h"
+
+/* Values of the C BLAS interface. */
+enum { CBLAS_BY_ROWS = 101, CBLAS_AS_IS = 111, CBLAS_TRANSPOSED = 112 };
+/* openblas_get_parallel() */
+enum { OPENBLAS_SERIAL = 0, OPENBLAS_PTHREADS = 1, OPENBLAS_OPENMP = 2 };
+
+/* The one symbol list: X(result, name, parameters). Extents are int: a library built for 64-bit ones is refused. */
+#define ND4C_OPENBLAS_SYMBOLS(X)                                                                                      \
+  X(void, cblas_sgemm,                                                                                                \
+    (int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int))               \
+  X(void, cblas_dgemm,                                                                                                \
+    (int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int))          \
+  X(void, cblas_cgemm,                                                                                                \
+    (int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int))    \
+  X(void, cblas_zgemm,                                                                                                \
+    (int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int))    \
+  X(void, cblas_sgemv, (int, int, int, int, float, const float *, int, const float *, int, float, float *, int))      \
+  X(void, cblas_dgemv, (int, int, int, int, double, const double *, int, const double *, int, double, double *, int)) \
+  X(char *, openblas_get_config, (void))                                                                              \
+  X(char *, openblas_get_corename, (void))                                                                            \
+  X(int, openblas_get_parallel, (void))                                                                               \
+  X(void, openblas_set_num_threads, (int))
+
+/* The library. Made once, never changed afterwards. */
+typedef struct nd4c_openblas {
+  bool ready;
+  char text[640]; /* configuration and file, or why it is not ready */
+  int parallel;
+  /* Of the OpenMP runtime that it runs on, if it does. */
+  void (*omp_set_num_threads)(int);
+  int (*omp_get_max_threads)(void);
+#define ND4C_OPENBLAS_FIELD(result, name, parameters) result(*name) parameters;
+  ND4C_OPENBLAS_SYMBOLS(ND4C_OPENBLAS_FIELD)
+#undef ND4C_OPENBLAS_FIELD
+} nd4c_openblas;
+
+/* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
+const nd4c_openblas *nd4c_openblas_get(void);
+
+/* The width of OpenBLAS's next calls from this thread, on OpenMP; the others are limited to one thread when they are
+ * opened, and their work is split over our pool. */
+int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width);
+void nd4c_openblas_leave(const nd4c_openblas *blas, int before);
+
+#endif
