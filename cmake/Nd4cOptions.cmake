@@ -35,7 +35,7 @@ add_library(nd4c_flags INTERFACE)
 target_include_directories(nd4c_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(nd4c_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual -Wundef
-  -Wvla -fno-math-errno -ffp-contract=off -fno-common)
+  -Wvla -fno-semantic-interposition -fno-math-errno -ffp-contract=off -fno-common)
 target_link_libraries(nd4c_flags INTERFACE Threads::Threads m ${CMAKE_DL_LIBS})
 if(ND4C_WERROR)
   target_compile_options(nd4c_flags INTERFACE -Werror)

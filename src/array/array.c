@@ -32,10 +32,8 @@ static void array_free(nd4c_array *array) {
   nd4c_handle_recycle(array);
 }
 
-nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
-                            int64_t offset, nd4c_storage *storage, nd4c_array **out) {
-  int64_t size;
-  ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
+/* A handle with room for `rank` axes, everything but the layout still undefined. */
+static inline nd4c_status take_handle(int32_t rank, nd4c_array **out) {
   nd4c_array *array = nd4c_handle_take();
   if (ND4C_UNLIKELY(array == NULL)) {
     return nd4c_fail_memory("an array's handle", sizeof *array);
@@ -51,6 +49,27 @@ nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape
     }
   }
   array->strides = array->shape + rank;
+  *out = array;
+  return ND4C_OK;
+}
+
+static inline void finish_handle(nd4c_array *array, nd4c_dtype dtype, int32_t rank, int64_t size, int64_t offset,
+                                 nd4c_storage *storage) {
+  array->dtype = dtype;
+  array->rank = rank;
+  array->size = size;
+  array->offset = offset;
+  array->storage = storage;
+  atomic_store_explicit(&array->references, 1, memory_order_relaxed);
+  array->magic = ND4C_ARRAY_MAGIC;
+}
+
+nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                            int64_t offset, nd4c_storage *storage, nd4c_array **out) {
+  int64_t size;
+  nd4c_array *array = NULL;
+  ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
+  ND4C_TRY(take_handle(rank, &array));
   for (int32_t i = 0; i < rank; i++) {
     array->shape[i] = shape[i];
   }
@@ -63,14 +82,24 @@ nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape
     }
     array->contiguous = nd4c_shape_is_contiguous(rank, shape, strides);
   }
-  array->dtype = dtype;
-  array->rank = rank;
-  array->size = size;
-  array->offset = offset;
-  array->storage = storage;
+  finish_handle(array, dtype, rank, size, offset, storage);
   array->signature = layout_signature(array);
-  atomic_store_explicit(&array->references, 1, memory_order_relaxed);
-  array->magic = ND4C_ARRAY_MAGIC;
+  *out = array;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                                  int64_t size, bool contiguous, uint64_t signature, nd4c_storage *storage,
+                                  nd4c_array **out) {
+  nd4c_array *array = NULL;
+  ND4C_TRY(take_handle(rank, &array));
+  for (int32_t i = 0; i < rank; i++) {
+    array->shape[i] = shape[i];
+    array->strides[i] = strides[i];
+  }
+  array->contiguous = contiguous;
+  array->signature = signature;
+  finish_handle(array, dtype, rank, size, 0, storage);
   *out = array;
   return ND4C_OK;
 }

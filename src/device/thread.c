@@ -15,11 +15,11 @@ static nd4c_thread *list;
 /* Shares of threads that ended, under list_lock. */
 static int64_t ended_live_bytes, ended_live_count, ended_total_count, ended_hits;
 
-static ND4C_HOT_TLS nd4c_thread *current_thread;
+ND4C_HOT_TLS nd4c_thread *nd4c_thread_current;
 
 static void end_thread(void *argument) {
   nd4c_thread *thread = argument;
-  current_thread = thread; /* what is freed below may free small storages */
+  nd4c_thread_current = thread; /* what is freed below may free small storages */
   if (thread->calls_destroy != NULL) {
     thread->calls_destroy(thread->calls);
   }
@@ -41,7 +41,7 @@ static void end_thread(void *argument) {
     thread->next->previous = thread->previous;
   }
   pthread_mutex_unlock(&list_lock);
-  current_thread = NULL;
+  nd4c_thread_current = NULL;
   nd4c_deallocate(thread);
 }
 
@@ -49,7 +49,7 @@ static void make_key(void) {
   (void)pthread_key_create(&key, end_thread);
 }
 
-static nd4c_thread *make_thread(void) {
+nd4c_thread *nd4c_thread_make(void) {
   pthread_once(&key_once, make_key);
   nd4c_thread *thread = nd4c_allocate_zeroed(1, sizeof *thread);
   if (thread == NULL) {
@@ -68,13 +68,8 @@ static nd4c_thread *make_thread(void) {
   }
   list = thread;
   pthread_mutex_unlock(&list_lock);
-  current_thread = thread;
+  nd4c_thread_current = thread;
   return thread;
-}
-
-nd4c_thread *nd4c_thread_get(void) {
-  nd4c_thread *thread = current_thread;
-  return ND4C_LIKELY(thread != NULL) ? thread : make_thread();
 }
 
 void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,

@@ -3,8 +3,10 @@
 #define ND4C_DEVICE_THREAD_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "nd4c/context.h"
 
 struct nd4c_small_storage;
@@ -23,8 +25,15 @@ typedef struct nd4c_thread {
   struct nd4c_thread *next, *previous; /* list of all threads, under its lock */
 } nd4c_thread;
 
+/* The calling thread's, NULL before first use. */
+extern ND4C_HOT_TLS nd4c_thread *nd4c_thread_current;
+nd4c_thread *nd4c_thread_make(void);
+
 /* The calling thread's; NULL if there is no memory (the error is set). */
-nd4c_thread *nd4c_thread_get(void);
+static inline nd4c_thread *nd4c_thread_get(void) {
+  nd4c_thread *thread = nd4c_thread_current;
+  return ND4C_LIKELY(thread != NULL) ? thread : nd4c_thread_make();
+}
 
 /* Sums the accounting of all threads, living and ended. */
 void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,

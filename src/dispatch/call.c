@@ -37,7 +37,9 @@ static nd4c_status make_output(const nd4c_cached_call *entry, nd4c_array **out) 
   const nd4c_tensor *tensor = &entry->tensors[entry->input_count];
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_storage_create(entry->device, entry->output_bytes, entry->def->info.name, &storage));
-  nd4c_status status = nd4c_array_make(tensor->dtype, tensor->rank, tensor->shape, tensor->strides, 0, storage, out);
+  nd4c_status status = nd4c_array_make_again(tensor->dtype, tensor->rank, tensor->shape, tensor->strides, tensor->size,
+                                             (tensor->flags & ND4C_TENSOR_CONTIGUOUS) != 0,
+                                             entry->signatures[entry->input_count], storage, out);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     nd4c_storage_release(storage);
   }

@@ -60,12 +60,18 @@ static uint64_t mix_attrs(uint64_t hash, const nd4c_attr_value *attrs, int32_t c
 
 uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                        int32_t attr_count, const nd4c_array *output) {
-  uint64_t hash = mix(op, (uint64_t)input_count);
+  /* Signatures are hashes already: turning between them is all that is left to do. */
+  uint64_t hash = op * UINT64_C(0x9fb21c651e98df25);
   for (int32_t i = 0; i < input_count; ++i) {
-    hash = mix(hash, inputs[i] != NULL ? inputs[i]->signature : 0);
+    hash = (hash << 11 | hash >> 53) + (inputs[i] != NULL ? inputs[i]->signature : 1);
   }
-  hash = mix(hash, output != NULL ? output->signature : 1);
+  hash = (hash << 11 | hash >> 53) + (output != NULL ? output->signature : 2);
   return ND4C_UNLIKELY(attr_count > 0) ? mix_attrs(hash, attrs, attr_count) : hash;
+}
+
+/* Signatures end in a multiplication: their high bits are the mixed ones. */
+static inline uint64_t slot_of(uint64_t key) {
+  return (key ^ key >> 32) >> 7 & (ND4C_CACHE_ENTRIES - 1);
 }
 
 /* The hash picks; equality is what decides. */
@@ -82,6 +88,8 @@ static inline bool same_layout(const nd4c_array *array, const nd4c_tensor *tenso
   }
   return same;
 }
+
+_Static_assert((ND4C_CACHE_ENTRIES & (ND4C_CACHE_ENTRIES - 1)) == 0, "a mask picks the slot");
 
 static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
@@ -104,7 +112,7 @@ nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context
   if (ND4C_UNLIKELY(thread == NULL || thread->calls == NULL)) {
     return NULL;
   }
-  nd4c_cached_call *entry = ((call_cache *)thread->calls)->entries[key % ND4C_CACHE_ENTRIES];
+  nd4c_cached_call *entry = ((call_cache *)thread->calls)->entries[slot_of(key)];
   if (entry == NULL || entry->key != key || entry->op != op || entry->input_count != input_count ||
       entry->device != context->device || entry->width != context->width || entry->fresh != (output == NULL) ||
       entry->deterministic != context->deterministic || entry->strict != context->strict ||
@@ -258,7 +266,7 @@ void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_o
   entry->fresh = fresh;
   entry->choice = choice;
   entry->call.state = choice->state;
-  nd4c_cached_call **slot = &cache->entries[key % ND4C_CACHE_ENTRIES];
+  nd4c_cached_call **slot = &cache->entries[slot_of(key)];
   free_entry(*slot);
   *slot = entry;
 }
