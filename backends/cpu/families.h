@@ -5,6 +5,7 @@
 /* X(family): a file defines nd4c_cpu_<family>_kernels, an array of pointers to kernels that ends with NULL. */
 #define ND4C_CPU_FAMILIES(X) \
   X(simd_elementwise)        \
+  X(simd_reduction)          \
   X(simd_rearrangement)      \
   X(reference_elementwise)   \
   X(reference_reduction)     \

@@ -1,0 +1,44 @@
+/* Inner loops of reductions. */
+#ifndef ND4C_KERNELS_CPU_REDUCE_H
+#define ND4C_KERNELS_CPU_REDUCE_H
+
+#include <stdint.h>
+
+#include "nd4c/dtype.h"
+
+#define ND4C_REDUCE_LOOPS(X) X(sum) X(prod) X(max) X(min)
+
+enum nd4c_reduce_index {
+#define ND4C_REDUCE_INDEX(name) ND4C_REDUCE_##name,
+  ND4C_REDUCE_LOOPS(ND4C_REDUCE_INDEX)
+#undef ND4C_REDUCE_INDEX
+      ND4C_REDUCE_COUNT
+};
+
+/* How one op gathers one dtype. An accumulator has eight bytes: double for sums and products of floats, the 64-bit
+ * integer of the same sign for those of integers; largest and smallest are kept as float (16-bit floats, float32),
+ * double, or the 64-bit integer. */
+typedef struct nd4c_reduce_loops {
+  /* The accumulator of n contiguous elements, at least one; floats are summed pairwise. */
+  void (*run)(int64_t n, const void *x, void *accumulator);
+  /* accumulators[i] op= x[i]; with `first`, accumulators[i] = x[i]. */
+  void (*fold)(int64_t n, const void *x, void *accumulators, int32_t first);
+  /* accumulators[i] op= others[i] */
+  void (*merge)(int64_t n, const void *others, void *accumulators);
+  /* y[i] = accumulators[i] / count, rounded to the dtype of the result; only sums of floats divide. */
+  void (*store)(int64_t n, const void *accumulators, double count, void *y);
+} nd4c_reduce_loops;
+
+/* The first largest (smallest) element, NaN above all. run: its position among n contiguous elements. fold: row number
+ * `row` of n columns; best and where are kept in between, row 0 starts. best has the dtype, float for 16-bit floats. */
+typedef struct nd4c_arg_loops {
+  int64_t (*run)(int64_t n, const void *x);
+  void (*fold)(int64_t n, const void *x, int64_t row, void *best, int64_t *where);
+} nd4c_arg_loops;
+
+typedef struct nd4c_reduce_table {
+  nd4c_reduce_loops loops[ND4C_REDUCE_COUNT][ND4C_DTYPE_END];
+  nd4c_arg_loops argmax[ND4C_DTYPE_END], argmin[ND4C_DTYPE_END];
+} nd4c_reduce_table;
+
+#endif

@@ -1,0 +1,128 @@
+/* Reductions of engine simd against the reference: every subset of axes of several shapes and layouts. */
+#include "tests/kernels/operands.h"
+
+typedef struct reduction_case {
+  const char *op;
+  nd4c_op number;
+  nd4c_dtype floats, ints, uints; /* dtype of the result; NONE: that of x */
+  bool one_axis;
+} reduction_case;
+static const reduction_case ops[] = {{"sum", ND4C_OP_sum, 0, ND4C_INT64, ND4C_UINT64, false},
+                                     {"prod", ND4C_OP_prod, 0, ND4C_INT64, ND4C_UINT64, false},
+                                     {"mean", ND4C_OP_mean, 0, 0, 0, false},
+                                     {"max", ND4C_OP_max, 0, 0, 0, false},
+                                     {"min", ND4C_OP_min, 0, 0, 0, false},
+                                     {"all", ND4C_OP_all, 0, 0, 0, false},
+                                     {"any", ND4C_OP_any, 0, 0, 0, false},
+                                     {"argmax", ND4C_OP_argmax, ND4C_INT64, ND4C_INT64, ND4C_INT64, true},
+                                     {"argmin", ND4C_OP_argmin, ND4C_INT64, ND4C_INT64, ND4C_INT64, true}};
+
+static const struct {
+  int32_t rank;
+  int64_t shape[MAX_RANK];
+} shapes[] = {{1, {1}}, {1, {130}}, {1, {140001}}, {2, {3, 5}}, {2, {300, 70}}, {2, {33, 1200}}, {3, {4, 35, 66}}};
+
+static nd4c_dtype result_dtype(const reduction_case *op, nd4c_dtype x) {
+  nd4c_dtype_kind kind = nd4c_reference_kind(x);
+  nd4c_dtype result = kind == ND4C_KIND_FLOAT ? op->floats : kind == ND4C_KIND_INT ? op->ints : op->uints;
+  return result == ND4C_DTYPE_NONE ? x : result;
+}
+
+/* Sums of numbers that cancel are compared on the scale of the terms: no infinities, and a tolerance of the sum's own.
+ */
+static void fill_mildly(operand *x) {
+  int64_t index[MAX_RANK] = {0};
+  do {
+    nd4c_value value = random_value(x->tensor.dtype);
+    if (nd4c_reference_kind(x->tensor.dtype) == ND4C_KIND_FLOAT)
+      value.f = random_bits() % 97 == 0 ? 1 : 0.5 + random_unit();
+    nd4c_value_store(x->tensor.dtype, x->tensor.data, nd4c_index_offset(x->tensor.rank, index, x->strides), value);
+  } while (nd4c_index_next(x->tensor.rank, x->shape, index));
+}
+
+static void check(const reduction_case *op, nd4c_dtype dtype, size_t s, unsigned mask, placement where, int width) {
+  const nd4c_kernel *simd = find_kernel(op->op, "simd"), *reference = find_kernel(op->op, "reference");
+  const nd4c_op_info info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info), .op = op->number, .name = op->op};
+  int64_t axes[MAX_RANK], y_shape[MAX_RANK];
+  int32_t count = 0;
+  operand x, outputs[2];
+  char what[200], reason[200];
+  assert_non_null(simd);
+  assert_non_null(reference);
+  lay_out(&x, dtype, shapes[s].rank, shapes[s].shape, where);
+  for (int32_t axis = 0; axis < shapes[s].rank; axis++) {
+    y_shape[axis] = mask >> axis & 1 ? 1 : x.shape[axis];
+    if (mask >> axis & 1)
+      axes[count++] = axis - (axis % 2 ? shapes[s].rank : 0);
+  }
+  bool mild = op->number == ND4C_OP_sum || op->number == ND4C_OP_prod || op->number == ND4C_OP_mean;
+  if (mild)
+    fill_mildly(&x);
+  else
+    fill(&x);
+  const nd4c_attr_value attrs[2] = {op->one_axis
+                                        ? (nd4c_attr_value){.kind = ND4C_ATTR_INT, .as.i = axes[0]}
+                                        : (nd4c_attr_value){.kind = ND4C_ATTR_INTS, .count = count, .as.ints = axes},
+                                    {.kind = ND4C_ATTR_BOOL, .as.i = 1}};
+  for (int i = 0; i < 2; i++)
+    lay_out(&outputs[i], result_dtype(op, dtype), shapes[s].rank, y_shape, where <= TRANSPOSED ? where : PLAIN);
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .op = &info,
+                    .input_count = 1,
+                    .output_count = 1,
+                    .inputs = &x.tensor,
+                    .attrs = attrs,
+                    .width = width,
+                    .outputs = &outputs[0].tensor};
+  (void)snprintf(what, sizeof what, "level %s, %s, dtype %d, shape %d, axes %u, width %d, layout %s", level, op->op,
+                 (int)dtype, (int)s, mask, width, placement_names[where]);
+  if (((simd->dtypes & reference->dtypes) >> dtype & 1) != 0 && simd->usable(&call, reason, sizeof reason)) {
+    assert_int_equal(simd->run(&call), ND4C_OK);
+    call.outputs = &outputs[1].tensor;
+    assert_int_equal(reference->run(&call), ND4C_OK);
+    compare(what, &outputs[0], &outputs[1], op->number == ND4C_OP_prod || dtype == ND4C_FLOAT64 ? 64 : 2);
+    assert_memory_equal(outputs[0].memory, outputs[1].memory,
+                        GUARD * (size_t)nd4c_reference_bytes(outputs[0].tensor.dtype));
+  }
+  free(x.memory);
+  free(outputs[0].memory);
+  free(outputs[1].memory);
+}
+
+static const nd4c_dtype dtypes[] = {
+#define NUMBER(NAME, name, kind) ND4C_##NAME,
+    ND4C_NUMBER_DTYPES(NUMBER)
+#undef NUMBER
+};
+
+static void check_level(const char *name) {
+  level = name;
+  assert_int_equal(backend->open(), ND4C_OK);
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (unsigned mask = 1; mask < 1u << shapes[s].rank; mask++) {
+          if (ops[o].one_axis && (mask & (mask - 1)) != 0)
+            continue;
+          check(&ops[o], dtypes[d], s, mask, PLAIN, 2);
+          check(&ops[o], dtypes[d], s, mask, (placement)(random_bits() % PLACEMENTS), 1 + (int)(random_bits() % 3));
+        }
+  backend->close();
+}
+
+static void test_base(void **state) {
+  (void)state;
+  open_backend();
+  check_level("base");
+}
+
+static void test_best(void **state) {
+  (void)state;
+  open_backend();
+  check_level(nd4c_cpu_level_name(nd4c_cpu_get_level()));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_base), cmocka_unit_test(test_best)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
