@@ -292,10 +292,26 @@ static nd4c_status broadcast_all(const stub_work *work, int64_t **numbers) {
   return ND4C_OK;
 }
 
+/* A dtype that holds the elements of both operands of a comparison as their promotion does. */
+static nd4c_dtype common_dtype(nd4c_dtype a, nd4c_dtype b) {
+  stub_class ca = stub_class_of(a), cb = stub_class_of(b);
+  if (a == b) {
+    return a;
+  }
+  if (ca == STUB_COMPLEX || cb == STUB_COMPLEX) {
+    return ND4C_COMPLEX128;
+  }
+  if (ca == STUB_FLOAT || cb == STUB_FLOAT || (ca != cb && (a == ND4C_UINT64 || b == ND4C_UINT64))) {
+    return ND4C_FLOAT64;
+  }
+  return ca == cb && ca == STUB_UINT ? ND4C_UINT64 : ND4C_INT64;
+}
+
 nd4c_status stub_compute_binary(const stub_work *work, stub_value *const *inputs, stub_value *output) {
   int64_t *numbers = NULL;
   nd4c_status status = broadcast_all(work, &numbers);
-  nd4c_dtype dtype = is_compare(work->op) ? work->inputs[0].dtype : work->output.dtype;
+  nd4c_dtype dtype =
+      is_compare(work->op) ? common_dtype(work->inputs[0].dtype, work->inputs[1].dtype) : work->output.dtype;
   for (int64_t i = 0; i < work->output.size && status == ND4C_OK; i++) {
     stub_value a = stub_convert(inputs[0][numbers[i]], work->inputs[0].dtype, dtype);
     stub_value b = stub_convert(inputs[1][numbers[work->output.size + i]], work->inputs[1].dtype, dtype);

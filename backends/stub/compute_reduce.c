@@ -55,12 +55,6 @@ static bool beats(nd4c_dtype dtype, bool largest, stub_value a, stub_value b) {
 static void fold(const stub_work *work, stub_value *into, stub_value x, int64_t place) {
   nd4c_dtype dtype = work->output.dtype;
   switch (work->op) {
-    case ND4C_OP_sum:
-    case ND4C_OP_mean:
-      into->re += x.re;
-      into->im += x.im;
-      into->i = (int64_t)((uint64_t)into->i + (uint64_t)x.i);
-      break;
     case ND4C_OP_prod: {
       double re = into->re * x.re - into->im * x.im;
       into->im = into->re * x.im + into->im * x.re;
@@ -100,7 +94,37 @@ static nd4c_status arg_reduce(const stub_work *work, const stub_value *x, stub_v
   return ND4C_OK;
 }
 
+/* Sums and means: in long double, so that the order of the additions does not matter. */
+static nd4c_status sum(const stub_work *work, const stub_value *x, stub_value *output) {
+  int64_t size = work->output.size, count = size > 0 ? work->inputs[0].size / size : 0;
+  long double *sums = stub_host->allocate((size_t)(2 * size + 1) * sizeof *sums);
+  if (sums == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for %s", work->name);
+  }
+  for (int64_t i = 0; i < size; i++) {
+    output[i] = (stub_value){0};
+    sums[2 * i] = sums[2 * i + 1] = 0;
+  }
+  for (int64_t i = 0; i < work->inputs[0].size; i++) {
+    int64_t place = 0;
+    int64_t target = target_of(work, i, &place);
+    sums[2 * target] += x[i].re;
+    sums[2 * target + 1] += x[i].im;
+    output[target].i = (int64_t)((uint64_t)output[target].i + (uint64_t)x[i].i);
+  }
+  long double divisor = work->op == ND4C_OP_mean ? (long double)count : 1;
+  for (int64_t i = 0; i < size; i++) {
+    output[i].re = (double)(sums[2 * i] / divisor);
+    output[i].im = (double)(sums[2 * i + 1] / divisor);
+  }
+  stub_host->free(sums);
+  return ND4C_OK;
+}
+
 nd4c_status stub_compute_reduce(const stub_work *work, stub_value *const *inputs, stub_value *output) {
+  if (work->op == ND4C_OP_sum || work->op == ND4C_OP_mean) {
+    return sum(work, inputs[0], output);
+  }
   if (work->op == ND4C_OP_argmax || work->op == ND4C_OP_argmin) {
     return arg_reduce(work, inputs[0], output);
   }
@@ -112,13 +136,6 @@ nd4c_status stub_compute_reduce(const stub_work *work, stub_value *const *inputs
     int64_t place = 0;
     int64_t target = target_of(work, i, &place);
     fold(work, &output[target], inputs[0][i], place);
-  }
-  if (work->op == ND4C_OP_mean) {
-    double count = work->output.size > 0 ? (double)(work->inputs[0].size / work->output.size) : 0;
-    for (int64_t i = 0; i < work->output.size; i++) {
-      output[i].re /= count;
-      output[i].im /= count;
-    }
   }
   return ND4C_OK;
 }
