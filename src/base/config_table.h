@@ -38,6 +38,8 @@
     "Directory for compiled artefacts and cached verdicts; empty: the user's cache directory (XDG)")                  \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                     \
     "Plans a model keeps, one for each combination of input shapes")                                                  \
+  X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                            \
+    "Plans made while this is true measure each step; their report shows the shortest time of each")                  \
   X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                       \
     "Results larger than this are written with streaming stores; 0: the size of the last-level cache")
 

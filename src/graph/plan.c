@@ -1,6 +1,7 @@
 #include "graph/plan.h"
 
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/status.h"
 #include "graph/passes.h"
 
@@ -74,6 +75,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   created->magic = PLAN_MAGIC;
   created->context = resolved;
   created->device = resolved->device;
+  created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);
   nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
   if (status != ND4C_OK) {

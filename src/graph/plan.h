@@ -54,6 +54,7 @@ typedef struct nd4c_step {
   nd4c_choice *choice; /* one reference; NULL: segment */
   nd4c_plan_segment *segment;
   int64_t scratch_offset; /* in the arena; scratch_bytes of the choice */
+  int64_t nanoseconds;    /* shortest run so far, while profiling; 0: not measured */
 } nd4c_step;
 
 /* Where a run puts the address of something the caller gave. */
@@ -94,6 +95,7 @@ struct nd4c_plan {
 
   /* Run on addresses (synchronous devices with addresses) or on arrays. */
   bool direct;
+  bool profiled; /* nd4c.plan.profile when the plan was made */
   nd4c_patch *input_patches, *output_patches;
   int32_t input_patch_count, output_patch_count;
   nd4c_array **slot_arrays;       /* run on arrays: by slot; those in the caller's arrays during a run only */

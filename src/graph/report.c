@@ -51,6 +51,9 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   nd4c_text_print(text, "  %4d ", index);
+  if (plan->profiled && plan->direct) {
+    nd4c_text_print(text, "%9.1f us  ", (double)step->nanoseconds / 1000.0);
+  }
   if (step->segment != NULL) {
     nd4c_text_print(text, "segment of %d nodes, compiled by %s:", step->segment->node_count,
                     step->segment->compiler->engine);

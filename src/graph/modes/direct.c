@@ -1,5 +1,6 @@
 /* Mode "direct": a synchronous device whose memory has addresses. The calls were built when the plan was made; a run
  * puts in the addresses of what the caller gave and calls one kernel after another. */
+#include "base/os.h"
 #include "base/status.h"
 #include "graph/plan.h"
 
@@ -32,11 +33,21 @@ static nd4c_status apply_patches(const nd4c_plan *plan, const nd4c_patch *patche
   return ND4C_OK;
 }
 
-static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
+static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
   if (step->segment != NULL) {
     return step->segment->compiler->execute(step->segment->executable, NULL, step->call.inputs, step->call.outputs);
   }
   return nd4c_choice_run(step->choice, plan->context, &step->call);
+}
+
+static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
+  int64_t begin = plan->profiled ? nd4c_os_nanoseconds() : 0;
+  ND4C_TRY(run_one(plan, step));
+  if (plan->profiled) {
+    int64_t taken = nd4c_os_nanoseconds() - begin;
+    step->nanoseconds = step->nanoseconds == 0 || taken < step->nanoseconds ? taken : step->nanoseconds;
+  }
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
@@ -45,7 +56,7 @@ nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
       apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_READ_WRITE));
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
-    bool plain = step->choice != NULL && step->choice->kernel != NULL;
+    bool plain = step->choice != NULL && step->choice->kernel != NULL && !plan->profiled;
     nd4c_status status = plain ? step->choice->kernel->run(&step->call) : run_step(plan, step);
     if (status != ND4C_OK) {
       char text[256];
