@@ -14,7 +14,7 @@
  * forbid that an output is an input.) */
 #if defined(__clang__)
 #define ND4C_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && defined(__OPTIMIZE__) /* without, gcc warns that it ignores it */
 #define ND4C_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define ND4C_INDEPENDENT
