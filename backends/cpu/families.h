@@ -10,6 +10,8 @@
   X(reference_elementwise)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \
+  X(simd_norm)               \
+  X(simd_pool)               \
   X(reference_linalg)        \
   X(reference_nn)            \
   X(onednn_conv)             \

@@ -1,0 +1,293 @@
+/* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or the one beside it, lies
+ * without gaps. */
+#include "backends/cpu/simd_nn.h"
+
+enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
+
+/* A call as its ranges see it. */
+typedef struct job {
+  const nd4c_nn_loops *loops;
+  nd4c_simd_rows rows;
+  const char *x;
+  char *y;
+  int64_t bytes;                 /* of an element */
+  int64_t length;                /* of what one loop walks */
+  int64_t x_step, y_step, width; /* columns side by side; width 0: rows */
+  bool logarithm;
+  double epsilon;
+  const char *scale, *bias; /* per element of a row, or NULL */
+  const char *a, *b;        /* batch_norm: per channel */
+  nd4c_lrn_parameters lrn;
+} job;
+
+static job job_make(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  return (job){
+      .loops = nd4c_simd_nn_loops(y->dtype), .x = x->data, .y = y->data, .bytes = nd4c_simd_nn_bytes(y->dtype)};
+}
+
+static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *input = nd4c_cpu_input(call, i);
+    if (input != NULL && input->dtype != call->outputs[0].dtype) {
+      return nd4c_cpu_decline(reason, reason_size, "operands of one dtype are expected");
+    }
+  }
+  return call->outputs[0].size > 0 || nd4c_cpu_decline(reason, reason_size, "the result is empty");
+}
+
+static int32_t resolve_axis(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* -- softmax ---------------------------------------------------------------------------------------------------- */
+
+/* Rows along the axis, or columns beside each other along the last axis. False: gaps either way. */
+static bool softmax_plan(const nd4c_call *call, job *j) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int32_t axis = resolve_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank), last = x->rank - 1;
+  j->length = x->shape[axis];
+  if (nd4c_simd_dense_axis(x, axis) && nd4c_simd_dense_axis(y, axis)) {
+    nd4c_simd_rows_make(&j->rows, x, y, 1u << axis);
+    return true;
+  }
+  if (axis == last || !nd4c_simd_dense_axis(x, last) || !nd4c_simd_dense_axis(y, last)) {
+    return false;
+  }
+  uint32_t skip = 0;
+  j->width = nd4c_simd_run(x, y, axis + 1, &skip);
+  j->x_step = x->strides[axis];
+  j->y_step = y->strides[axis];
+  nd4c_simd_rows_make(&j->rows, x, y, skip | 1u << axis);
+  return true;
+}
+
+static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j = {.width = 0};
+  if (!one_dtype(call, reason, reason_size)) {
+    return false;
+  }
+  return softmax_plan(call, &j) ||
+         nd4c_cpu_decline(reason, reason_size, "neither the axis nor the last one lies without gaps");
+}
+
+static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    const char *from = j->x + x * j->bytes;
+    char *to = j->y + y * j->bytes;
+    if (j->width == 0) {
+      j->loops->softmax(j->length, from, to, j->logarithm);
+    } else {
+      j->loops->softmax_columns(j->length, j->x_step, j->width, from, j->y_step, to, j->logarithm);
+    }
+  }
+}
+
+static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
+  job j = job_make(call);
+  j.logarithm = logarithm;
+  softmax_plan(call, &j);
+  int64_t work = 8 * j.length * (j.width > 0 ? j.width : 1);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, softmax_range, &j);
+  return ND4C_OK;
+}
+
+static nd4c_status softmax_run(const nd4c_call *call) {
+  return softmax_any(call, false);
+}
+
+static nd4c_status log_softmax_run(const nd4c_call *call) {
+  return softmax_any(call, true);
+}
+
+/* -- layer_norm ------------------------------------------------------------------------------------------------- */
+
+static bool contiguous(const nd4c_tensor *tensor, int64_t size) {
+  int64_t run = 1;
+  for (int32_t axis = tensor->rank - 1; axis >= 0; axis--) {
+    if (tensor->shape[axis] != 1 && tensor->strides[axis] != run) {
+      return false;
+    }
+    run *= tensor->shape[axis];
+  }
+  return run == size;
+}
+
+static bool layer_norm_plan(const nd4c_call *call, job *j) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int32_t axis = resolve_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank);
+  uint32_t skip = 0, wanted = 0;
+  j->length = nd4c_simd_run(x, y, axis, &skip);
+  for (int32_t i = axis; i < x->rank; i++) {
+    wanted |= 1u << i;
+  }
+  nd4c_simd_rows_make(&j->rows, x, y, wanted);
+  return j->length > 0 && skip == wanted;
+}
+
+static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j = {.width = 0};
+  if (!one_dtype(call, reason, reason_size)) {
+    return false;
+  }
+  if (!layer_norm_plan(call, &j)) {
+    return nd4c_cpu_decline(reason, reason_size, "the normalised axes have gaps");
+  }
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
+  if ((scale != NULL && !contiguous(scale, j.length)) || (bias != NULL && !contiguous(bias, j.length))) {
+    return nd4c_cpu_decline(reason, reason_size, "scale or bias is broadcast or has gaps");
+  }
+  return true;
+}
+
+static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    j->loops->layer_norm(j->length, j->x + x * j->bytes, j->scale, j->bias, j->epsilon, j->y + y * j->bytes);
+  }
+}
+
+static nd4c_status layer_norm_run(const nd4c_call *call) {
+  job j = job_make(call);
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
+  j.scale = scale != NULL ? scale->data : NULL;
+  j.bias = bias != NULL ? bias->data : NULL;
+  j.epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f;
+  layer_norm_plan(call, &j);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(3 * j.length), call->width, layer_norm_range, &j);
+  return ND4C_OK;
+}
+
+/* -- channels: batch_norm and lrn ------------------------------------------------------------------------------- */
+
+/* Positions with all channels side by side (width 0), or channels with a run of positions each. */
+static bool channel_plan(const nd4c_call *call, job *j) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  j->length = x->shape[1];
+  if (nd4c_simd_dense_axis(x, 1) && nd4c_simd_dense_axis(y, 1)) {
+    nd4c_simd_rows_make(&j->rows, x, y, 1u << 1);
+    return true;
+  }
+  uint32_t skip = 0;
+  j->width = nd4c_simd_run(x, y, 2, &skip);
+  j->x_step = x->strides[1];
+  j->y_step = y->strides[1];
+  nd4c_simd_rows_make(&j->rows, x, y, skip | 1u << 1);
+  return j->width > 0;
+}
+
+static bool channel_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j = {.width = 0};
+  if (!one_dtype(call, reason, reason_size)) {
+    return false;
+  }
+  return channel_plan(call, &j) ||
+         nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
+}
+
+static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    const char *from = j->x + x * j->bytes;
+    char *to = j->y + y * j->bytes;
+    if (j->width == 0) {
+      j->loops->affine(j->length, from, j->a, j->b, to);
+      continue;
+    }
+    for (int64_t c = 0; c < j->length; c++) {
+      j->loops->affine_all(j->width, from + c * j->x_step * j->bytes, j->a + c * j->bytes, j->b + c * j->bytes,
+                           to + c * j->y_step * j->bytes);
+    }
+  }
+}
+
+static int64_t batch_norm_scratch_bytes(const nd4c_call *call) {
+  return 2 * call->inputs[0].shape[1] * nd4c_simd_nn_bytes(call->outputs[0].dtype);
+}
+
+static nd4c_status batch_norm_run(const nd4c_call *call) {
+  job j = job_make(call);
+  channel_plan(call, &j);
+  char *a = call->scratch, *b = a + j.length * j.bytes;
+  const void *operands[AFFINE_OPERANDS];
+  int64_t strides[AFFINE_OPERANDS];
+  for (int32_t i = 0; i < AFFINE_OPERANDS; i++) {
+    const nd4c_tensor *operand = &call->inputs[ND4C_IN_batch_norm_scale + i];
+    operands[i] = operand->data;
+    strides[i] = operand->strides[0];
+  }
+  j.loops->fold_norm(j.length, operands, strides, call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f, a, b);
+  j.a = a;
+  j.b = b;
+  int64_t work = j.length * (j.width > 0 ? j.width : 1);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, batch_norm_range, &j);
+  return ND4C_OK;
+}
+
+static bool lrn_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (call->attrs[ND4C_ATTR_lrn_size].as.i > ND4C_LRN_REACH) {
+    return nd4c_cpu_decline(reason, reason_size, "size %lld is above %d",
+                            (long long)call->attrs[ND4C_ATTR_lrn_size].as.i, ND4C_LRN_REACH);
+  }
+  return channel_usable(call, reason, reason_size);
+}
+
+static void lrn_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    const char *from = j->x + x * j->bytes;
+    char *to = j->y + y * j->bytes;
+    if (j->width == 0) {
+      j->loops->lrn(j->length, from, &j->lrn, to);
+    } else {
+      j->loops->lrn_columns(j->length, j->x_step, j->width, from, j->y_step, to, &j->lrn);
+    }
+  }
+}
+
+static nd4c_status lrn_run(const nd4c_call *call) {
+  job j = job_make(call);
+  channel_plan(call, &j);
+  int64_t size = call->attrs[ND4C_ATTR_lrn_size].as.i;
+  j.lrn = (nd4c_lrn_parameters){.before = (size - 1) / 2,
+                                .after = size / 2,
+                                .factor = call->attrs[ND4C_ATTR_lrn_alpha].as.f / (double)size,
+                                .beta = call->attrs[ND4C_ATTR_lrn_beta].as.f,
+                                .bias = call->attrs[ND4C_ATTR_lrn_bias].as.f};
+  int64_t work = (size + 8) * j.length * (j.width > 0 ? j.width : 1);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, lrn_range, &j);
+  return ND4C_OK;
+}
+
+ND4C_CPU_SIMD_KERNEL(softmax, ND4C_SIMD_NN_DTYPES, softmax_usable, softmax_run)
+ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_SIMD_NN_DTYPES, softmax_usable, log_softmax_run)
+ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_SIMD_NN_DTYPES, layer_norm_usable, layer_norm_run)
+ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run)
+static const nd4c_kernel simd_batch_norm = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
+                                            .op_version = 1,
+                                            .op = "batch_norm",
+                                            .engine = "simd",
+                                            .name = "simd.batch_norm",
+                                            .priority = ND4C_SIMD_PRIORITY,
+                                            .dtypes = ND4C_SIMD_NN_DTYPES,
+                                            .usable = channel_usable,
+                                            .scratch_bytes = batch_norm_scratch_bytes,
+                                            .run = batch_norm_run};
+
+const nd4c_kernel *const nd4c_cpu_simd_norm_kernels[] = {&simd_softmax, &simd_log_softmax, &simd_layer_norm,
+                                                         &simd_lrn,     &simd_batch_norm,  NULL};

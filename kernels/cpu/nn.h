@@ -1,0 +1,51 @@
+/* Inner loops of pools, normalisations and softmax. */
+#ifndef ND4C_KERNELS_CPU_NN_H
+#define ND4C_KERNELS_CPU_NN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Parameters of local response normalisation: y = x / (bias + factor * sum of squares of the channels from
+ * -before to +after)^beta. before + after <= ND4C_LRN_REACH. */
+enum { ND4C_LRN_REACH = 64 };
+typedef struct nd4c_lrn_parameters {
+  int64_t before, after;
+  double factor, beta, bias;
+} nd4c_lrn_parameters;
+
+/* All pointers are to elements of the loops' dtype. */
+typedef struct nd4c_nn_loops {
+  /* y[i] = largest of, or factor times the sum of, cells[0 .. count-1][i] for i in [0, n); NaN wins. count >= 1. */
+  void (*max_cells)(int64_t n, int64_t count, const void *const *cells, void *y);
+  void (*sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y);
+  /* y[i] = the larger of y[i] and x[i * step]; y[i] += x[i * step]. */
+  void (*max_steps)(int64_t n, int64_t step, const void *x, void *y);
+  void (*add_steps)(int64_t n, int64_t step, const void *x, void *y);
+  /* Largest and sum of x[0 .. n-1], n >= 1, combined with *y. */
+  void (*max_all)(int64_t n, const void *x, void *y);
+  void (*add_all)(int64_t n, const void *x, void *y);
+  void (*fill)(int64_t n, double value, void *y);
+  /* y[i] *= factors[i] */
+  void (*scale)(int64_t n, const void *factors, void *y);
+  /* a[i] = scale[i] / sqrt(variance[i] + epsilon), b[i] = bias[i] - mean[i] * a[i]; operands have strides. */
+  void (*fold_norm)(int64_t n, const void *const *operands, const int64_t *strides, double epsilon, void *a, void *b);
+  /* y[i] = x[i] * a[i] + b[i]; with one a and b for all. */
+  void (*affine)(int64_t n, const void *x, const void *a, const void *b, void *y);
+  void (*affine_all)(int64_t n, const void *x, const void *a, const void *b, void *y);
+  /* One row of layer_norm; scale and bias may be NULL. */
+  void (*layer_norm)(int64_t n, const void *x, const void *scale, const void *bias, double epsilon, void *y);
+  /* One row; and `width` columns side by side, their elements `step` apart. y may be x. */
+  void (*softmax)(int64_t n, const void *x, void *y, bool logarithm);
+  void (*softmax_columns)(int64_t n, int64_t step, int64_t width, const void *x, int64_t y_step, void *y,
+                          bool logarithm);
+  /* One position's channels, without gaps; and `width` positions side by side, channels `step` apart. */
+  void (*lrn)(int64_t channels, const void *x, const nd4c_lrn_parameters *parameters, void *y);
+  void (*lrn_columns)(int64_t channels, int64_t step, int64_t width, const void *x, int64_t y_step, void *y,
+                      const nd4c_lrn_parameters *parameters);
+} nd4c_nn_loops;
+
+typedef struct nd4c_nn_table {
+  const nd4c_nn_loops *float32, *float64;
+} nd4c_nn_table;
+
+#endif

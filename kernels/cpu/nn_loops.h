@@ -1,0 +1,426 @@
+/* The loops of nn.h for one dtype: included once for each, with T, SQRT, EXP, LOG and NAME(x) defined. Sums run in
+ * LANES parallel sums: vectors for the compiler, and a shorter error than one long sum. */
+
+enum { NAME(LANES) = 64, NAME(CHUNK) = 256 };
+
+/* -- pools ------------------------------------------------------------------------------------------------------ */
+
+#define LARGER(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
+
+static void NAME(max_block)(int64_t n, int64_t start, int64_t count, const void *const *cells, T *y) {
+  T best[NAME(LANES)];
+  const T *first = (const T *)cells[0] + start;
+  for (int64_t i = 0; i < n; i++) {
+    best[i] = first[i];
+  }
+  for (int64_t c = 1; c < count; c++) {
+    const T *x = (const T *)cells[c] + start;
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      best[i] = LARGER(best[i], x[i]);
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    y[start + i] = best[i];
+  }
+}
+
+static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
+  int64_t start = 0;
+  for (; start + NAME(LANES) <= n; start += NAME(LANES)) {
+    NAME(max_block)(NAME(LANES), start, count, cells, y);
+  }
+  if (start < n) {
+    NAME(max_block)(n - start, start, count, cells, y);
+  }
+}
+
+static void NAME(sum_block)(int64_t n, int64_t start, int64_t count, const void *const *cells, T factor, T *y) {
+  T sum[NAME(LANES)];
+  const T *first = (const T *)cells[0] + start;
+  for (int64_t i = 0; i < n; i++) {
+    sum[i] = first[i];
+  }
+  for (int64_t c = 1; c < count; c++) {
+    const T *x = (const T *)cells[c] + start;
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      sum[i] += x[i];
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    y[start + i] = sum[i] * factor;
+  }
+}
+
+static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y) {
+  int64_t start = 0;
+  for (; start + NAME(LANES) <= n; start += NAME(LANES)) {
+    NAME(sum_block)(NAME(LANES), start, count, cells, (T)factor, y);
+  }
+  if (start < n) {
+    NAME(sum_block)(n - start, start, count, cells, (T)factor, y);
+  }
+}
+
+static void NAME(max_steps)(int64_t n, int64_t step, const void *vx, void *vy) {
+  const T *x = vx;
+  T *y = vy;
+  if (step == 1) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = LARGER(y[i], x[i]);
+    }
+  } else if (step == 2) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = LARGER(y[i], x[2 * i]);
+    }
+  } else {
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = LARGER(y[i], x[step * i]);
+    }
+  }
+}
+
+static void NAME(add_steps)(int64_t n, int64_t step, const void *vx, void *vy) {
+  const T *x = vx;
+  T *y = vy;
+  if (step == 1) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] += x[i];
+    }
+  } else if (step == 2) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] += x[2 * i];
+    }
+  } else {
+    for (int64_t i = 0; i < n; i++) {
+      y[i] += x[step * i];
+    }
+  }
+}
+
+static T NAME(largest)(int64_t n, const T *x) {
+  T lanes[NAME(LANES)], best = x[0];
+  int64_t i = 0;
+  if (n >= NAME(LANES)) {
+    for (int64_t l = 0; l < NAME(LANES); l++) {
+      lanes[l] = x[l];
+    }
+    for (i = NAME(LANES); i + NAME(LANES) <= n; i += NAME(LANES)) {
+      ND4C_INDEPENDENT
+      for (int64_t l = 0; l < NAME(LANES); l++) {
+        lanes[l] = LARGER(lanes[l], x[i + l]);
+      }
+    }
+    for (int64_t l = 0; l < NAME(LANES); l++) {
+      best = LARGER(best, lanes[l]);
+    }
+  }
+  for (; i < n; i++) {
+    best = LARGER(best, x[i]);
+  }
+  return best;
+}
+
+/* The lanes added up as a tree. */
+static T NAME(fold)(T *lanes) {
+  for (int64_t width = NAME(LANES) / 2; width > 0; width /= 2) {
+    for (int64_t l = 0; l < width; l++) {
+      lanes[l] += lanes[l + width];
+    }
+  }
+  return lanes[0];
+}
+
+static T NAME(total)(int64_t n, const T *x) {
+  T lanes[NAME(LANES)] = {0};
+  int64_t i = 0;
+  for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
+    ND4C_INDEPENDENT
+    for (int64_t l = 0; l < NAME(LANES); l++) {
+      lanes[l] += x[i + l];
+    }
+  }
+  for (int64_t l = 0; i < n; i++, l++) {
+    lanes[l] += x[i];
+  }
+  return NAME(fold)(lanes);
+}
+
+static void NAME(max_all)(int64_t n, const void *x, void *vy) {
+  T *y = vy;
+  T best = NAME(largest)(n, x);
+  *y = LARGER(*y, best);
+}
+
+static void NAME(add_all)(int64_t n, const void *x, void *vy) {
+  T *y = vy;
+  *y += NAME(total)(n, x);
+}
+
+static void NAME(fill)(int64_t n, double value, void *vy) {
+  T *y = vy;
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (T)value;
+  }
+}
+
+static void NAME(scale)(int64_t n, const void *vfactors, void *vy) {
+  const T *factors = vfactors;
+  T *y = vy;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] *= factors[i];
+  }
+}
+
+/* -- normalisations --------------------------------------------------------------------------------------------- */
+
+static void NAME(fold_norm)(int64_t n, const void *const *operands, const int64_t *strides, double epsilon, void *va,
+                            void *vb) {
+  const T *scale = operands[0], *bias = operands[1], *mean = operands[2], *variance = operands[3];
+  T *a = va, *b = vb;
+  for (int64_t i = 0; i < n; i++) {
+    double factor = (double)scale[i * strides[0]] / sqrt((double)variance[i * strides[3]] + epsilon);
+    a[i] = (T)factor;
+    b[i] = (T)((double)bias[i * strides[1]] - (double)mean[i * strides[2]] * factor);
+  }
+}
+
+static void NAME(affine)(int64_t n, const void *vx, const void *va, const void *vb, void *vy) {
+  const T *x = vx, *a = va, *b = vb;
+  T *y = vy;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = MULTIPLY_ADD(x[i], a[i], b[i]);
+  }
+}
+
+static void NAME(affine_all)(int64_t n, const void *vx, const void *va, const void *vb, void *vy) {
+  const T *x = vx;
+  T a = *(const T *)va, b = *(const T *)vb;
+  T *y = vy;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = MULTIPLY_ADD(x[i], a, b);
+  }
+}
+
+static T NAME(square_distance)(int64_t n, const T *x, T mean) {
+  T lanes[NAME(LANES)] = {0};
+  int64_t i = 0;
+  for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
+    ND4C_INDEPENDENT
+    for (int64_t l = 0; l < NAME(LANES); l++) {
+      T d = x[i + l] - mean;
+      lanes[l] = MULTIPLY_ADD(d, d, lanes[l]);
+    }
+  }
+  for (int64_t l = 0; i < n; i++, l++) {
+    T d = x[i] - mean;
+    lanes[l] = MULTIPLY_ADD(d, d, lanes[l]);
+  }
+  return NAME(fold)(lanes);
+}
+
+static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, const void *vbias, double epsilon,
+                             void *vy) {
+  const T *x = vx, *scale = vscale, *bias = vbias;
+  T *y = vy;
+  T mean = NAME(total)(n, x) / (T)n;
+  T factor = 1 / SQRT(NAME(square_distance)(n, x, mean) / (T)n + (T)epsilon);
+  if (scale != NULL && bias != NULL) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = MULTIPLY_ADD((x[i] - mean) * factor, scale[i], bias[i]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (x[i] - mean) * factor * (scale != NULL ? scale[i] : 1) + (bias != NULL ? bias[i] : 0);
+  }
+}
+
+/* -- softmax ---------------------------------------------------------------------------------------------------- */
+
+/* e^(x - largest) into y (NULL: nowhere); the sum. */
+static T NAME(exponentials)(int64_t n, const T *x, T largest, T *y) {
+  T lanes[NAME(LANES)] = {0}, chunk[NAME(LANES)];
+  for (int64_t i = 0; i < n; i += NAME(LANES)) {
+    int64_t count = n - i < NAME(LANES) ? n - i : NAME(LANES);
+    ND4C_INDEPENDENT
+    for (int64_t l = 0; l < count; l++) {
+      chunk[l] = EXP(x[i + l] - largest);
+    }
+    ND4C_INDEPENDENT
+    for (int64_t l = 0; l < count; l++) {
+      lanes[l] += chunk[l];
+    }
+    for (int64_t l = 0; y != NULL && l < count; l++) {
+      y[i + l] = chunk[l];
+    }
+  }
+  return NAME(fold)(lanes);
+}
+
+static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
+  const T *x = vx;
+  T *y = vy;
+  T largest = NAME(largest)(n, x);
+  T sum = NAME(exponentials)(n, x, largest, logarithm ? NULL : y);
+  if (logarithm) {
+    T shift = LOG(sum);
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = x[i] - largest - shift;
+    }
+    return;
+  }
+  T factor = 1 / sum;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] *= factor;
+  }
+}
+
+static void NAME(softmax_block)(int64_t n, int64_t step, int64_t width, const T *x, int64_t y_step, T *y,
+                                bool logarithm) {
+  T largest[NAME(CHUNK)], sum[NAME(CHUNK)];
+  for (int64_t c = 0; c < width; c++) {
+    largest[c] = x[c];
+    sum[c] = 0;
+  }
+  for (int64_t i = 1; i < n; i++) {
+    ND4C_INDEPENDENT
+    for (int64_t c = 0; c < width; c++) {
+      largest[c] = LARGER(largest[c], x[i * step + c]);
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    ND4C_INDEPENDENT
+    for (int64_t c = 0; c < width; c++) {
+      T shifted = x[i * step + c] - largest[c];
+      T e = EXP(shifted);
+      sum[c] += e;
+      y[i * y_step + c] = logarithm ? shifted : e;
+    }
+  }
+  for (int64_t c = 0; c < width; c++) {
+    sum[c] = logarithm ? LOG(sum[c]) : 1 / sum[c];
+  }
+  for (int64_t i = 0; i < n; i++) {
+    ND4C_INDEPENDENT
+    for (int64_t c = 0; c < width; c++) {
+      T e = y[i * y_step + c];
+      y[i * y_step + c] = logarithm ? e - sum[c] : e * sum[c];
+    }
+  }
+}
+
+static void NAME(softmax_columns)(int64_t n, int64_t step, int64_t width, const void *vx, int64_t y_step, void *vy,
+                                  bool logarithm) {
+  const T *x = vx;
+  T *y = vy;
+  for (int64_t c = 0; c < width; c += NAME(CHUNK)) {
+    int64_t part = width - c < NAME(CHUNK) ? width - c : NAME(CHUNK);
+    NAME(softmax_block)(n, step, part, x + c, y_step, y + c, logarithm);
+  }
+}
+
+/* -- local response normalisation ------------------------------------------------------------------------------- */
+
+/* y[i] = x[i] / (bias + factor * sums[i])^beta */
+static void NAME(respond)(int64_t n, const T *x, const T *sums, const nd4c_lrn_parameters *p, T *y) {
+  T factor = (T)p->factor, bias = (T)p->bias, beta = (T)p->beta;
+  if (p->beta == 0.75) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      T root = SQRT(MULTIPLY_ADD(sums[i], factor, bias));
+      y[i] = x[i] / (root * SQRT(root));
+    }
+    return;
+  }
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = x[i] * EXP(-beta * LOG(MULTIPLY_ADD(sums[i], factor, bias)));
+  }
+}
+
+static void NAME(lrn)(int64_t channels, const void *vx, const nd4c_lrn_parameters *p, void *vy) {
+  const T *x = vx;
+  T *y = vy;
+  T squares[NAME(CHUNK) + ND4C_LRN_REACH], sums[NAME(CHUNK)];
+  for (int64_t start = 0; start < channels; start += NAME(CHUNK)) {
+    int64_t count = channels - start < NAME(CHUNK) ? channels - start : NAME(CHUNK);
+    for (int64_t i = 0; i < count + p->before + p->after; i++) {
+      int64_t channel = start + i - p->before;
+      squares[i] = channel >= 0 && channel < channels ? x[channel] * x[channel] : 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+      sums[i] = 0;
+    }
+    for (int64_t d = 0; d <= p->before + p->after; d++) {
+      ND4C_INDEPENDENT
+      for (int64_t i = 0; i < count; i++) {
+        sums[i] += squares[i + d];
+      }
+    }
+    NAME(respond)(count, x + start, sums, p, y + start);
+  }
+}
+
+static void NAME(lrn_columns)(int64_t channels, int64_t step, int64_t width, const void *vx, int64_t y_step, void *vy,
+                              const nd4c_lrn_parameters *p) {
+  const T *x = vx;
+  T *y = vy;
+  T sums[NAME(CHUNK)];
+  for (int64_t start = 0; start < width; start += NAME(CHUNK)) {
+    int64_t count = width - start < NAME(CHUNK) ? width - start : NAME(CHUNK);
+    for (int64_t channel = 0; channel < channels; channel++) {
+      int64_t first = channel < p->before ? 0 : channel - p->before;
+      int64_t last = channel + p->after < channels ? channel + p->after : channels - 1;
+      for (int64_t i = 0; i < count; i++) {
+        sums[i] = 0;
+      }
+      for (int64_t other = first; other <= last; other++) {
+        const T *row = x + other * step + start;
+        ND4C_INDEPENDENT
+        for (int64_t i = 0; i < count; i++) {
+          sums[i] = MULTIPLY_ADD(row[i], row[i], sums[i]);
+        }
+      }
+      NAME(respond)(count, x + channel * step + start, sums, p, y + channel * y_step + start);
+    }
+  }
+}
+
+static const nd4c_nn_loops NAME(loops) = {
+    .max_cells = NAME(max_cells),
+    .sum_cells = NAME(sum_cells),
+    .max_steps = NAME(max_steps),
+    .add_steps = NAME(add_steps),
+    .max_all = NAME(max_all),
+    .add_all = NAME(add_all),
+    .fill = NAME(fill),
+    .scale = NAME(scale),
+    .fold_norm = NAME(fold_norm),
+    .affine = NAME(affine),
+    .affine_all = NAME(affine_all),
+    .layer_norm = NAME(layer_norm),
+    .softmax = NAME(softmax),
+    .softmax_columns = NAME(softmax_columns),
+    .lrn = NAME(lrn),
+    .lrn_columns = NAME(lrn_columns),
+};
+
+#undef LARGER
+#undef T
+#undef SQRT
+#undef EXP
+#undef LOG
+#undef MULTIPLY_ADD
+#undef NAME
