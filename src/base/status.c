@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_SIZE = 8192 };
+#include "base/thread_text.h"
 
-static _Thread_local char thread_text[TEXT_SIZE];
+enum { TEXT_SIZE = ND4C_THREAD_TEXT_SIZE };
+
 static _Thread_local nd4c_status thread_code;
 
 const char *nd4c_status_name(nd4c_status status) {
@@ -34,7 +35,8 @@ const char *nd4c_status_text(nd4c_status status) {
 }
 
 const char *nd4c_error_message(void) {
-  return thread_text;
+  size_t size;
+  return nd4c_thread_error_text(&size);
 }
 
 nd4c_status nd4c_error_code(void) {
@@ -42,7 +44,8 @@ nd4c_status nd4c_error_code(void) {
 }
 
 void nd4c_error_clear(void) {
-  thread_text[0] = '\0';
+  size_t size;
+  nd4c_thread_error_text(&size)[0] = '\0';
   thread_code = ND4C_OK;
 }
 
@@ -53,7 +56,11 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
   va_start(arguments, format);
   (void)vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  memcpy(thread_text, text, strlen(text) + 1);
+  size_t size;
+  char *thread_text = nd4c_thread_error_text(&size);
+  size_t length = strnlen(text, size - 1);
+  memcpy(thread_text, text, length);
+  thread_text[length] = '\0';
   thread_code = code;
   return code;
 }
@@ -64,5 +71,5 @@ nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) {
   va_start(arguments, format);
   (void)vsnprintf(prefix, sizeof prefix, format, arguments);
   va_end(arguments);
-  return nd4c_fail(code, "%s: %s", prefix, thread_text);
+  return nd4c_fail(code, "%s: %s", prefix, nd4c_error_message());
 }

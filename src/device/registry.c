@@ -12,6 +12,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread_text.h"
 #include "builtin_backends.h"
 #include "device/candidate.h"
 
@@ -460,16 +461,17 @@ const char *nd4c_backend_engine(const char *backend, int32_t index) {
 }
 
 const char *nd4c_backend_engine_state(const char *backend, int32_t index, bool verify) {
-  static _Thread_local char text[ND4C_REASON_SIZE];
   const char *engine = nd4c_backend_engine(backend, index);
   if (engine == NULL) {
     return NULL;
   }
+  size_t size;
+  char *text = nd4c_thread_state_text(&size);
   text[0] = '\0';
   acquire_lock();
   nd4c_candidate *candidate = find_candidate(backend);
   if (candidate->backend.engine_state != NULL) {
-    (void)candidate->backend.engine_state(engine, verify, text, sizeof text);
+    (void)candidate->backend.engine_state(engine, verify, text, size);
   }
   release_lock();
   return text;

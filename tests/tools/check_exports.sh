@@ -10,6 +10,11 @@ trap 'rm -rf "$work"' EXIT
 runpath=$(readelf -d "$library" | sed -nE 's/.*\((RUNPATH|RPATH)\).*\[(.*)\]/\2/p')
 [ "$runpath" = "\$ORIGIN" ] || { echo "the library's RPATH is '$runpath', not \$ORIGIN"; exit 1; }
 
+# A program that opens the library late (Python, Java) has little static thread-local storage left for it: 1664 bytes at
+# most with the GNU C library, shared with every other library opened like that.
+own=$((16#$(readelf -lW "$library" | awk '$1 == "TLS" { print substr($6, 3) }')))
+[ "$own" -le 512 ] || { echo "$own bytes of thread-local storage, expected at most 512"; exit 1; }
+
 nm -D --defined-only "$library" | awk '$3 != "" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/exported"
 # ASan adds its own marks beside each variable.
 foreign=$(grep -v -e '^nd4c_' -e '^__odr_asan' "$work/exported" || true)

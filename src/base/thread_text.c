@@ -1,0 +1,54 @@
+#include "base/thread_text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SPARE_SIZE = 128 };
+
+typedef struct thread_texts {
+  char error[ND4C_THREAD_TEXT_SIZE];
+  char state[ND4C_THREAD_STATE_SIZE];
+} thread_texts;
+
+static _Thread_local thread_texts *texts;
+/* Where a failure is told when there is no memory even for its text. */
+static _Thread_local char spare[SPARE_SIZE];
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static int key_status;
+
+static void end_thread(void *memory) {
+  texts = NULL; /* another destructor of this thread may still fail, and then starts anew */
+  free(memory);
+}
+
+static void make_key(void) {
+  key_status = pthread_key_create(&key, end_thread);
+}
+
+/* NULL if there is no memory. Plain calloc: a failing allocation that a test asks for is told here. */
+static thread_texts *get_texts(void) {
+  if (texts == NULL) {
+    pthread_once(&key_once, make_key);
+    thread_texts *made = key_status == 0 ? calloc(1, sizeof *made) : NULL;
+    if (made != NULL && pthread_setspecific(key, made) != 0) {
+      free(made);
+      made = NULL;
+    }
+    texts = made;
+  }
+  return texts;
+}
+
+char *nd4c_thread_error_text(size_t *size) {
+  thread_texts *own = get_texts();
+  *size = own != NULL ? sizeof own->error : sizeof spare;
+  return own != NULL ? own->error : spare;
+}
+
+char *nd4c_thread_state_text(size_t *size) {
+  thread_texts *own = get_texts();
+  *size = own != NULL ? sizeof own->state : sizeof spare;
+  return own != NULL ? own->state : spare;
+}
