@@ -10,10 +10,11 @@
 #include "device/storage.h"
 #include "dispatch/call_cache.h"
 #include "dispatch/execute.h"
+#include "dispatch/pending.h"
 #include "dispatch/views.h"
 #include "ops/op.h"
 
-enum { INPUT_LIMIT = 65536, INLINE_INPUTS = 8, OUTPUT_LIMIT = 8, SHAPE_TEXT_SIZE = 128 };
+enum { SHAPE_TEXT_SIZE = 128 };
 
 /* -- a known signature ---------------------------------------------------------------------------------------- */
 
@@ -106,21 +107,7 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
 
 /* -- a new signature ------------------------------------------------------------------------------------------ */
 
-/* Everything about one call on its way. */
-typedef struct pending {
-  nd4c_context *context;
-  const nd4c_op_def *def;
-  const nd4c_array *const *inputs;
-  int32_t input_count;
-  const nd4c_attr_value *attrs;
-  nd4c_choice *known;   /* from the cache, or NULL; borrowed */
-  nd4c_array **outputs; /* the caller's */
-  nd4c_tensor *tensors; /* inputs, then outputs */
-  nd4c_inferred inferred[OUTPUT_LIMIT];
-  nd4c_array *targets[OUTPUT_LIMIT]; /* what the kernel writes: one reference each */
-} pending;
-
-static nd4c_status check_given_output(const pending *p, int32_t at) {
+static nd4c_status check_given_output(const nd4c_pending *p, int32_t at) {
   const nd4c_array *output = p->outputs[at];
   const nd4c_inferred *inferred = &p->inferred[at];
   char given[SHAPE_TEXT_SIZE], expected[SHAPE_TEXT_SIZE];
@@ -163,7 +150,7 @@ static bool is_same_view(const nd4c_array *a, const nd4c_array *b) {
 }
 
 /* True if writing the output would disturb an input that is still to be read. */
-static bool disturbs_inputs(const pending *p, const nd4c_array *output) {
+static bool disturbs_inputs(const nd4c_pending *p, const nd4c_array *output) {
   for (int32_t i = 0; i < p->input_count; ++i) {
     const nd4c_array *input = p->inputs[i];
     if (input != NULL && nd4c_array_overlaps(input, output) &&
@@ -174,28 +161,11 @@ static bool disturbs_inputs(const pending *p, const nd4c_array *output) {
   return false;
 }
 
-/* Strides of a fresh output by the op's rule. */
-static void order_output(const pending *p, const nd4c_inferred *inferred, int64_t *strides) {
-  const int64_t *like[INLINE_INPUTS];
-  int32_t count = 0;
-  int32_t considered = p->def->order == ND4C_ORDER_INPUTS ? p->input_count : p->def->order == ND4C_ORDER_FIRST ? 1 : 0;
-  for (int32_t i = 0; i < considered && i < p->input_count && count < INLINE_INPUTS; ++i) {
-    if (p->inputs[i] != NULL && p->inputs[i]->rank == inferred->rank) {
-      like[count++] = p->inputs[i]->strides;
-    }
-  }
-  if (count > 0) {
-    nd4c_shape_strides_like(inferred->rank, inferred->shape, count, like, strides);
-  } else {
-    nd4c_shape_strides(inferred->rank, inferred->shape, strides);
-  }
-}
-
-static nd4c_status make_target(const pending *p, int32_t at, nd4c_array **target) {
+static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **target) {
   const nd4c_inferred *inferred = &p->inferred[at];
   int64_t strides[ND4C_MAX_RANK], size = 0;
   ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &size));
-  order_output(p, inferred, strides);
+  nd4c_pending_order(p, inferred, strides);
   nd4c_storage *storage = NULL;
   ND4C_TRY(
       nd4c_storage_create(p->context->device, size * nd4c_dtype_size(inferred->dtype), p->def->info.name, &storage));
@@ -207,7 +177,7 @@ static nd4c_status make_target(const pending *p, int32_t at, nd4c_array **target
 }
 
 /* The arrays that the kernel writes: given ones where that is safe, fresh ones otherwise. */
-static nd4c_status make_targets(pending *p) {
+static nd4c_status make_targets(nd4c_pending *p) {
   int32_t count = p->def->info.output_count;
   for (int32_t i = 0; i < count; ++i) {
     if (p->outputs[i] != NULL) {
@@ -224,27 +194,17 @@ static nd4c_status make_targets(pending *p) {
   return ND4C_OK;
 }
 
-static nd4c_status choose(const pending *p, nd4c_choice **choice) {
+static nd4c_status choose(const nd4c_pending *p, nd4c_choice **choice) {
   int32_t count = p->def->info.output_count;
   for (int32_t i = 0; i < count; ++i) {
     nd4c_tensor_describe(p->targets[i], &p->tensors[p->input_count + i]);
   }
-  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                    .flags = p->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
-                    .op = &p->def->info,
-                    .input_count = p->input_count,
-                    .output_count = count,
-                    .inputs = p->tensors,
-                    .outputs = p->tensors + p->input_count,
-                    .attrs = p->attrs,
-                    .stream = p->context->stream,
-                    .device = p->context->device->handle,
-                    .width = p->context->width};
+  nd4c_call call = nd4c_pending_call(p);
   return nd4c_choice_make(p->context, &call, choice);
 }
 
 /* Hands targets to the caller: a fresh one as it is, one that stands in for a given output by a copy. */
-static nd4c_status deliver(pending *p) {
+static nd4c_status deliver(nd4c_pending *p) {
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     if (p->outputs[i] != NULL && p->outputs[i] != p->targets[i]) {
       const nd4c_array *from = p->targets[i];
@@ -260,7 +220,7 @@ static nd4c_status deliver(pending *p) {
   return ND4C_OK;
 }
 
-static nd4c_status compute(pending *p, uint64_t key) {
+static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   ND4C_TRY(make_targets(p));
   nd4c_choice *choice = NULL;
   bool fresh = p->outputs[0] == NULL, in_place = fresh || p->outputs[0] == p->targets[0];
@@ -283,7 +243,7 @@ static nd4c_status compute(pending *p, uint64_t key) {
 }
 
 /* Result of an op that can be a view: the view itself, or its elements copied into the output given. */
-static nd4c_status deliver_view(pending *p, nd4c_array *view) {
+static nd4c_status deliver_view(nd4c_pending *p, nd4c_array *view) {
   if (p->outputs[0] == NULL) {
     p->outputs[0] = view;
     return ND4C_OK;
@@ -295,7 +255,7 @@ static nd4c_status deliver_view(pending *p, nd4c_array *view) {
 }
 
 /* The input's elements in C order, seen with the output's shape: any reshape is a view of that. */
-static nd4c_status copy_then_view(const pending *p, const nd4c_inference *inference, nd4c_array **view) {
+static nd4c_status copy_then_view(const nd4c_pending *p, const nd4c_inference *inference, nd4c_array **view) {
   nd4c_array *copy = NULL;
   const nd4c_inferred *inferred = &inference->outputs[0];
   ND4C_TRY(nd4c_op_call_positional(p->context, ND4C_OP_copy, p->inputs, 1, NULL, &copy));
@@ -308,7 +268,7 @@ static nd4c_status copy_then_view(const pending *p, const nd4c_inference *infere
   return status;
 }
 
-static nd4c_status call_view(pending *p, const nd4c_inference *inference) {
+static nd4c_status call_view(nd4c_pending *p, const nd4c_inference *inference) {
   nd4c_array *view = NULL;
   if (p->outputs[0] != NULL) {
     ND4C_TRY(check_given_output(p, 0));
@@ -320,30 +280,9 @@ static nd4c_status call_view(pending *p, const nd4c_inference *inference) {
   return deliver_view(p, view);
 }
 
-static nd4c_status check_handles(const pending *p) {
-  const nd4c_op_info *op = &p->def->info;
-  for (int32_t i = 0; i < p->input_count; ++i) {
-    if (p->inputs[i] != NULL) {
-      nd4c_status status = nd4c_array_check(p->inputs[i], op->inputs[i < op->input_count ? i : 0].name);
-      if (status != ND4C_OK) {
-        return nd4c_fail_prefix(status, "%s", op->name);
-      }
-    }
-  }
-  return ND4C_OK;
-}
-
-static nd4c_status call_slowly(pending *p, uint64_t key) {
-  ND4C_TRY(check_handles(p));
-  for (int32_t i = 0; i < p->input_count; ++i) {
-    nd4c_tensor_describe(p->inputs[i], &p->tensors[i]);
-  }
-  nd4c_inference inference = {.op = &p->def->info,
-                              .input_count = p->input_count,
-                              .inputs = p->tensors,
-                              .attrs = p->attrs,
-                              .outputs = p->inferred};
-  ND4C_TRY(nd4c_op_infer(p->def, &inference));
+static nd4c_status call_slowly(nd4c_pending *p, uint64_t key) {
+  nd4c_inference inference;
+  ND4C_TRY(nd4c_pending_infer(p, &inference));
   nd4c_status status = p->def->view != NULL ? call_view(p, &inference) : compute(p, key);
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     nd4c_array_release(p->targets[i]);
@@ -353,38 +292,24 @@ static nd4c_status call_slowly(pending *p, uint64_t key) {
 
 /* -- entries -------------------------------------------------------------------------------------------------- */
 
-static nd4c_status check_arguments(nd4c_op op, const nd4c_op_def *def, const nd4c_array *const *inputs,
-                                   int32_t input_count, nd4c_array **outputs) {
-  if (def == NULL) {
-    return nd4c_fail(ND4C_NAME, "op %u is not known", op);
-  }
-  if (input_count < 0 || input_count > INPUT_LIMIT) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s: %d inputs, expected 0 to %d", def->info.name, input_count, INPUT_LIMIT);
-  }
-  if (outputs == NULL || (inputs == NULL && input_count > 0)) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", def->info.name, outputs == NULL ? "outputs" : "inputs");
-  }
-  return ND4C_OK;
-}
-
 static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                           int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **outputs,
                                           uint64_t key, nd4c_choice *known) {
   const nd4c_op_def *def = nd4c_op_get_def(op);
-  ND4C_TRY(check_arguments(op, def, inputs, input_count, outputs));
-  nd4c_tensor inline_tensors[INLINE_INPUTS + OUTPUT_LIMIT];
-  pending p = {.context = context,
-               .def = def,
-               .inputs = inputs,
-               .input_count = input_count,
-               .attrs = attrs,
-               .known = known,
-               .outputs = outputs,
-               .tensors = inline_tensors};
-  if (input_count <= INLINE_INPUTS) {
+  ND4C_TRY(nd4c_pending_check(op, def, inputs, input_count, outputs));
+  nd4c_tensor inline_tensors[ND4C_PENDING_INPUTS + ND4C_PENDING_OUTPUTS];
+  nd4c_pending p = {.context = context,
+                    .def = def,
+                    .inputs = inputs,
+                    .input_count = input_count,
+                    .attrs = attrs,
+                    .known = known,
+                    .outputs = outputs,
+                    .tensors = inline_tensors};
+  if (input_count <= ND4C_PENDING_INPUTS) {
     return call_slowly(&p, key);
   }
-  p.tensors = nd4c_allocate_zeroed((size_t)(input_count + OUTPUT_LIMIT), sizeof *p.tensors);
+  p.tensors = nd4c_allocate_zeroed((size_t)(input_count + ND4C_PENDING_OUTPUTS), sizeof *p.tensors);
   if (p.tensors == NULL) {
     return nd4c_fail_memory("a call's operands", (size_t)input_count * sizeof *p.tensors);
   }
@@ -438,112 +363,17 @@ nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, const nd4
   return call_positional(context, op, attr_count, inputs, input_count, attrs, outputs);
 }
 
-/* Attributes by name into the schema's order; *values is freed by the caller with nd4c_deallocate. */
-static nd4c_status resolve_attrs(const nd4c_op_def *def, const nd4c_attr *attrs, int32_t attr_count,
-                                 nd4c_attr_value **values) {
-  *values = NULL;
-  if (attrs == NULL && attr_count > 0) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: attrs is NULL", def->info.name);
-  }
-  nd4c_attr_value *resolved = nd4c_allocate_zeroed((size_t)def->info.attr_count, sizeof *resolved);
-  if (resolved == NULL) {
-    return nd4c_fail_memory("attributes", (size_t)def->info.attr_count * sizeof *resolved);
-  }
-  nd4c_status status = nd4c_op_resolve_attrs(&def->info, attrs, attr_count, resolved);
-  if (status != ND4C_OK) {
-    nd4c_deallocate(resolved);
-    return status;
-  }
-  *values = resolved;
-  return ND4C_OK;
-}
-
 nd4c_status nd4c_op_call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,
                          const nd4c_attr *attrs, int32_t attr_count, nd4c_array **outputs, int32_t output_count) {
   const nd4c_op_def *def = nd4c_op_get_def(op);
-  ND4C_TRY(check_arguments(op, def, inputs, input_count, outputs));
+  ND4C_TRY(nd4c_pending_check(op, def, inputs, input_count, outputs));
   if (output_count != def->info.output_count) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: %d outputs asked for, it has %d", def->info.name, output_count,
                      def->info.output_count);
   }
   nd4c_attr_value *values = NULL;
-  ND4C_TRY(resolve_attrs(def, attrs, attr_count, &values));
+  ND4C_TRY(nd4c_pending_attrs(def, attrs, attr_count, &values));
   nd4c_status status = call_positional(context, op, def->info.attr_count, inputs, input_count, values, outputs);
   nd4c_deallocate(values);
   return status;
-}
-
-/* -- why this kernel ------------------------------------------------------------------------------------------ */
-
-static nd4c_status explain(pending *p, nd4c_text *text) {
-  ND4C_TRY(check_handles(p));
-  for (int32_t i = 0; i < p->input_count; ++i) {
-    nd4c_tensor_describe(p->inputs[i], &p->tensors[i]);
-  }
-  nd4c_inference inference = {.op = &p->def->info,
-                              .input_count = p->input_count,
-                              .inputs = p->tensors,
-                              .attrs = p->attrs,
-                              .outputs = p->inferred};
-  ND4C_TRY(nd4c_op_infer(p->def, &inference));
-  int64_t strides[OUTPUT_LIMIT][ND4C_MAX_RANK];
-  int64_t offset = 0;
-  if (p->def->view != NULL && p->def->view(&inference, strides[0], &offset)) {
-    nd4c_text_print(text, "%s: a view, no kernel\n", p->def->info.name);
-    return ND4C_OK;
-  }
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
-    const nd4c_inferred *inferred = &p->inferred[i];
-    nd4c_tensor *tensor = &p->tensors[p->input_count + i];
-    order_output(p, inferred, strides[i]);
-    *tensor = (nd4c_tensor){
-        .dtype = inferred->dtype,
-        .rank = inferred->rank,
-        .shape = inferred->shape,
-        .strides = strides[i],
-        .flags = nd4c_shape_is_contiguous(inferred->rank, inferred->shape, strides[i]) ? ND4C_TENSOR_CONTIGUOUS : 0U};
-    ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &tensor->size));
-  }
-  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
-                    .flags = p->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
-                    .op = &p->def->info,
-                    .input_count = p->input_count,
-                    .output_count = p->def->info.output_count,
-                    .inputs = p->tensors,
-                    .outputs = p->tensors + p->input_count,
-                    .attrs = p->attrs,
-                    .stream = p->context->stream,
-                    .device = p->context->device->handle,
-                    .width = p->context->width};
-  return nd4c_choice_explain(p->context, &call, text);
-}
-
-nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,
-                         const nd4c_attr *attrs, int32_t attr_count, char **text) {
-  const nd4c_op_def *def = nd4c_op_get_def(op);
-  nd4c_array *none[OUTPUT_LIMIT] = {NULL};
-  ND4C_TRY(check_arguments(op, def, inputs, input_count, none));
-  if (text == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "text is NULL");
-  }
-  ND4C_TRY(nd4c_context_resolve(context, &context));
-  nd4c_attr_value *values = NULL;
-  ND4C_TRY(resolve_attrs(def, attrs, attr_count, &values));
-  pending p = {.context = context,
-               .def = def,
-               .inputs = inputs,
-               .input_count = input_count,
-               .attrs = values,
-               .outputs = none,
-               .tensors = nd4c_allocate_zeroed((size_t)(input_count + OUTPUT_LIMIT), sizeof(nd4c_tensor))};
-  nd4c_text explanation = {0};
-  nd4c_status status =
-      p.tensors == NULL ? nd4c_fail_memory("an explanation", (size_t)input_count) : explain(&p, &explanation);
-  nd4c_deallocate(p.tensors);
-  nd4c_deallocate(values);
-  if (status != ND4C_OK) {
-    nd4c_text_free(&explanation);
-    return status;
-  }
-  return nd4c_text_take(&explanation, text);
 }

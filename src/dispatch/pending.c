@@ -1,0 +1,97 @@
+#include "dispatch/pending.h"
+
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "dispatch/execute.h"
+
+enum { INPUT_LIMIT = 65536 };
+
+nd4c_status nd4c_pending_check(nd4c_op op, const nd4c_op_def *def, const nd4c_array *const *inputs, int32_t input_count,
+                               nd4c_array **outputs) {
+  if (def == NULL) {
+    return nd4c_fail(ND4C_NAME, "op %u is not known", op);
+  }
+  if (input_count < 0 || input_count > INPUT_LIMIT) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: %d inputs, expected 0 to %d", def->info.name, input_count, INPUT_LIMIT);
+  }
+  if (outputs == NULL || (inputs == NULL && input_count > 0)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", def->info.name, outputs == NULL ? "outputs" : "inputs");
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_pending_attrs(const nd4c_op_def *def, const nd4c_attr *attrs, int32_t attr_count,
+                               nd4c_attr_value **values) {
+  *values = NULL;
+  if (attrs == NULL && attr_count > 0) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: attrs is NULL", def->info.name);
+  }
+  nd4c_attr_value *resolved = nd4c_allocate_zeroed((size_t)def->info.attr_count, sizeof *resolved);
+  if (resolved == NULL) {
+    return nd4c_fail_memory("attributes", (size_t)def->info.attr_count * sizeof *resolved);
+  }
+  nd4c_status status = nd4c_op_resolve_attrs(&def->info, attrs, attr_count, resolved);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(resolved);
+    return status;
+  }
+  *values = resolved;
+  return ND4C_OK;
+}
+
+static nd4c_status check_handles(const nd4c_pending *p) {
+  const nd4c_op_info *op = &p->def->info;
+  for (int32_t i = 0; i < p->input_count; ++i) {
+    if (p->inputs[i] != NULL) {
+      nd4c_status status = nd4c_array_check(p->inputs[i], op->inputs[i < op->input_count ? i : 0].name);
+      if (status != ND4C_OK) {
+        return nd4c_fail_prefix(status, "%s", op->name);
+      }
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_pending_infer(nd4c_pending *p, nd4c_inference *inference) {
+  ND4C_TRY(check_handles(p));
+  for (int32_t i = 0; i < p->input_count; ++i) {
+    nd4c_tensor_describe(p->inputs[i], &p->tensors[i]);
+  }
+  *inference = (nd4c_inference){.op = &p->def->info,
+                                .input_count = p->input_count,
+                                .inputs = p->tensors,
+                                .attrs = p->attrs,
+                                .outputs = p->inferred};
+  return nd4c_op_infer(p->def, inference);
+}
+
+void nd4c_pending_order(const nd4c_pending *p, const nd4c_inferred *inferred, int64_t *strides) {
+  const int64_t *like[ND4C_PENDING_INPUTS];
+  int32_t count = 0;
+  int32_t considered = p->def->order == ND4C_ORDER_INPUTS ? p->input_count : p->def->order == ND4C_ORDER_FIRST ? 1 : 0;
+  for (int32_t i = 0; i < considered && i < p->input_count && count < ND4C_PENDING_INPUTS; ++i) {
+    if (p->inputs[i] != NULL && p->inputs[i]->rank == inferred->rank) {
+      like[count++] = p->inputs[i]->strides;
+    }
+  }
+  if (count > 0) {
+    nd4c_shape_strides_like(inferred->rank, inferred->shape, count, like, strides);
+  } else {
+    nd4c_shape_strides(inferred->rank, inferred->shape, strides);
+  }
+}
+
+nd4c_call nd4c_pending_call(const nd4c_pending *p) {
+  return (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
+                     .flags = p->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
+                     .op = &p->def->info,
+                     .input_count = p->input_count,
+                     .output_count = p->def->info.output_count,
+                     .inputs = p->tensors,
+                     .outputs = p->tensors + p->input_count,
+                     .attrs = p->attrs,
+                     .stream = p->context->stream,
+                     .device = p->context->device->handle,
+                     .width = p->context->width};
+}

@@ -1,0 +1,38 @@
+/* One call on its way, for the files that make calls and those that explain them. */
+#ifndef ND4C_DISPATCH_PENDING_H
+#define ND4C_DISPATCH_PENDING_H
+
+#include "array/array.h"
+#include "dispatch/choice.h"
+#include "ops/op.h"
+
+enum { ND4C_PENDING_INPUTS = 8, ND4C_PENDING_OUTPUTS = 8 };
+
+/* Everything about one call on its way. */
+typedef struct nd4c_pending {
+  nd4c_context *context;
+  const nd4c_op_def *def;
+  const nd4c_array *const *inputs;
+  int32_t input_count;
+  const nd4c_attr_value *attrs;
+  nd4c_choice *known;   /* from the cache, or NULL; borrowed */
+  nd4c_array **outputs; /* the caller's */
+  nd4c_tensor *tensors; /* inputs, then outputs */
+  nd4c_inferred inferred[ND4C_PENDING_OUTPUTS];
+  nd4c_array *targets[ND4C_PENDING_OUTPUTS]; /* what the kernel writes: one reference each */
+} nd4c_pending;
+
+/* Refuses an unknown op, and lists that are missing or of an impossible length. */
+nd4c_status nd4c_pending_check(nd4c_op op, const nd4c_op_def *def, const nd4c_array *const *inputs, int32_t input_count,
+                               nd4c_array **outputs);
+/* Attributes by name into the schema's order; *values is freed by the caller with nd4c_deallocate. */
+nd4c_status nd4c_pending_attrs(const nd4c_op_def *def, const nd4c_attr *attrs, int32_t attr_count,
+                               nd4c_attr_value **values);
+/* Checks the handles, describes the inputs and infers; `inference` is left for whoever asks for views. */
+nd4c_status nd4c_pending_infer(nd4c_pending *pending, nd4c_inference *inference);
+/* Strides of a fresh output by the op's rule. */
+void nd4c_pending_order(const nd4c_pending *pending, const nd4c_inferred *inferred, int64_t *strides);
+/* The call descriptor over the pending call's tensors. */
+nd4c_call nd4c_pending_call(const nd4c_pending *pending);
+
+#endif
