@@ -11,13 +11,13 @@ if foreign=$(grep -E 'openblas|dnnl|cuda|cublas|cudnn|OpenCL|vulkan|libtpu|Qnn|o
   exit 1
 fi
 
-# The least of several runs: the machine may be busy, which says nothing about the program.
+# Processor time, the least of several runs: on a busy machine the clock on the wall tells about the others. The program
+# waits for nothing, so on a machine that is idle the two are the same.
 best=1000000
+TIMEFORMAT='%3U %3S'
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-  begin=$(date +%s%N)
-  "$nd4c" info >/dev/null
-  took=$((($(date +%s%N) - begin) / 1000))
+  took=$( { time "$nd4c" info >/dev/null; } 2>&1 | awk '{ print int(($1 + $2) * 1000 + 0.5) }')
   [ "$took" -lt "$best" ] && best=$took
 done
-echo "nd4c info: $best us"
-[ "$best" -le 30000 ]
+echo "nd4c info: $best ms"
+[ "$best" -le 30 ]
