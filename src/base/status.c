@@ -58,7 +58,8 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
   va_end(arguments);
   size_t size;
   char *thread_text = nd4c_thread_error_text(&size);
-  size_t length = strnlen(text, size - 1);
+  size_t length = strlen(text);
+  length = length < size ? length : size - 1;
   memcpy(thread_text, text, length);
   thread_text[length] = '\0';
   thread_code = code;
