@@ -87,6 +87,11 @@ nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) 
     return ND4C_OK;
   }
   ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
+  const nd4c_storage *storage = array->storage;
+  if (array->contiguous && (int64_t)bytes == storage->bytes && atomic_load(&storage->address) == NULL) {
+    /* The whole storage gets a new value where it is; what it held, or failed to get, does not matter. */
+    return nd4c_array_write_contiguous(array, data, (int64_t)bytes);
+  }
   void *address = NULL;
   ND4C_TRY(nd4c_array_host_address(array, true, &address));
   nd4c_unpack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), data, address);

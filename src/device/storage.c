@@ -415,10 +415,9 @@ nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t
   }
   pthread_mutex_lock(lock_of(body));
   nd4c_replica *replica = find_replica(body, atomic_load(&storage->device));
-  nd4c_status status = order_after(replica, NULL, true);
-  if (status == ND4C_OK) {
-    status = nd4c_transfer_from_host(replica->device, &replica->block, host, bytes);
-  }
+  /* How the work that used it so far ended does not matter to a new value. */
+  wait_for_all(body);
+  nd4c_status status = nd4c_transfer_from_host(replica->device, &replica->block, host, bytes);
   if (status == ND4C_OK) {
     commit_write(body, replica, NULL);
   }

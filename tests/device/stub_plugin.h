@@ -1,0 +1,47 @@
+/* The stub plug-in in tests: where it is, how it is told what to do. */
+#ifndef TESTS_DEVICE_STUB_PLUGIN_H
+#define TESTS_DEVICE_STUB_PLUGIN_H
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nd4c/nd4c.h"
+
+#define STUB_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_stub.so"
+#define STUB_NO_ENTRY_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_stub_no_entry.so"
+#define STUB_UNRESOLVED_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_stub_unresolved.so"
+
+static int32_t (*stub_control)(const char *command);
+static int64_t (*stub_counter)(const char *name);
+static nd4c_device *stub_device;   /* stub:0 */
+static nd4c_context *stub_context; /* on it */
+
+/* Loads the plug-in and opens its first device. */
+static inline nd4c_status stub_start(void) {
+  nd4c_status status = nd4c_backend_load(STUB_PATH);
+  if (status == ND4C_OK) {
+    status = nd4c_device_find("stub:0", &stub_device);
+  }
+  void *library = dlopen(STUB_PATH, RTLD_NOW);
+  void *control = library != NULL ? dlsym(library, "stub_control") : NULL;
+  void *counter = library != NULL ? dlsym(library, "stub_counter") : NULL;
+  if (status != ND4C_OK || control == NULL || counter == NULL) {
+    (void)fprintf(stderr, "the stub does not start: %s\n", nd4c_error_message());
+    return ND4C_LIBRARY;
+  }
+  memcpy(&stub_control, &control, sizeof control);
+  memcpy(&stub_counter, &counter, sizeof counter);
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  return nd4c_context_create(&options, &stub_context);
+}
+
+/* Gives back what is cached and finished, so that counters show what is held. */
+static inline void stub_settle(void) {
+  (void)nd4c_device_synchronize(stub_device);
+  (void)nd4c_memory_trim(stub_device, 0);
+  nd4c_error_clear();
+}
+
+#endif

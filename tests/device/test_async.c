@@ -1,0 +1,275 @@
+/* Time on a late device: reads wait, failures in flight surface with the op's name and nowhere else, storage outlives
+ * the work that uses it. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "stub_plugin.h"
+
+enum { COUNT = 64 };
+static const int64_t shape[1] = {COUNT};
+
+static nd4c_array *filled(double value) {
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, value, stub_device, &array), ND4C_OK);
+  assert_int_equal(nd4c_array_wait(array), ND4C_OK);
+  return array;
+}
+
+static void assert_all(const nd4c_array *array, float value) {
+  float got[COUNT];
+  assert_int_equal(nd4c_array_read(array, got, sizeof got), ND4C_OK);
+  for (int i = 0; i < COUNT; i++) {
+    assert_float_equal(got[i], value, 0);
+  }
+}
+
+static void assert_message(const char *part) {
+  if (strstr(nd4c_error_message(), part) == NULL) {
+    print_error("no \"%s\" in \"%s\"\n", part, nd4c_error_message());
+  }
+  assert_non_null(strstr(nd4c_error_message(), part));
+}
+
+static int each_setup(void **state) {
+  (void)state;
+  (void)stub_control("reset");
+  stub_settle();
+  nd4c_error_clear();
+  return 0;
+}
+
+/* Nothing is left behind, and no rule of the ABI was broken. */
+static int each_teardown(void **state) {
+  (void)state;
+  (void)stub_control("reset");
+  stub_settle();
+  if (stub_counter("buffers") != 0 || stub_counter("violations") != 0) {
+    print_error("%lld buffers left, %lld violations\n", (long long)stub_counter("buffers"),
+                (long long)stub_counter("violations"));
+    return 1;
+  }
+  return 0;
+}
+
+static void a_read_waits(void **state) {
+  (void)state;
+  nd4c_array *a = filled(1), *b = filled(2), *sum = NULL;
+  (void)stub_control("delay 20000");
+  int64_t before = stub_counter("tasks");
+  assert_int_equal(nd4c_add_on(stub_context, a, b, &sum), ND4C_OK);
+  assert_int_equal(stub_counter("tasks"), before);
+  assert_all(sum, 3);
+  assert_true(stub_counter("tasks") > before);
+  nd4c_array_release(a);
+  nd4c_array_release(b);
+  nd4c_array_release(sum);
+}
+
+static void a_chain_needs_no_wait_between(void **state) {
+  (void)state;
+  nd4c_array *x = filled(1);
+  (void)stub_control("delay 3000");
+  int64_t before = stub_counter("tasks");
+  for (int i = 0; i < 6; i++) {
+    nd4c_array *next = NULL;
+    assert_int_equal(nd4c_add_on(stub_context, x, x, &next), ND4C_OK);
+    nd4c_array_release(x); /* its storage must live on until the addition ran */
+    x = next;
+  }
+  assert_true(stub_counter("tasks") < before + 6);
+  assert_all(x, 64);
+  nd4c_array_release(x);
+}
+
+static void a_failure_in_flight_surfaces(void **state) {
+  (void)state;
+  float values[COUNT];
+  nd4c_array *a = filled(1), *b = filled(2);
+  for (int way = 0; way < 5; way++) {
+    nd4c_array *sum = NULL;
+    double item = 0;
+    int64_t index[1] = {3};
+    (void)stub_control("fail in_flight:1");
+    assert_int_equal(nd4c_add_on(stub_context, a, b, &sum), ND4C_OK);
+    nd4c_error_clear();
+    nd4c_status status = way == 0   ? nd4c_array_read(sum, values, sizeof values)
+                         : way == 1 ? nd4c_array_wait(sum)
+                         : way == 2 ? nd4c_context_synchronize(stub_context)
+                         : way == 3 ? nd4c_device_synchronize(stub_device)
+                                    : nd4c_array_item(sum, index, &item);
+    assert_int_equal(status, ND4C_DEVICE);
+    assert_message("add failed on stub:0");
+    assert_message("in_flight was told to fail");
+    /* It stays so, and the others do not suffer. */
+    assert_int_equal(nd4c_array_read(sum, values, sizeof values), ND4C_DEVICE);
+    assert_message("add failed on stub:0");
+    assert_all(a, 1);
+    assert_all(b, 2);
+    assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+    nd4c_array_release(sum);
+  }
+  nd4c_array *sum = NULL;
+  assert_int_equal(nd4c_add_on(stub_context, a, b, &sum), ND4C_OK);
+  assert_all(sum, 3);
+  nd4c_array_release(sum);
+  nd4c_array_release(a);
+  nd4c_array_release(b);
+}
+
+static void what_depends_on_a_failure_is_poisoned(void **state) {
+  (void)state;
+  float values[COUNT];
+  nd4c_array *a = filled(1), *sum = NULL, *product = NULL, *other = NULL, *later = NULL;
+  (void)stub_control("delay 5000");
+  (void)stub_control("fail in_flight:1");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
+  assert_int_equal(nd4c_multiply_on(stub_context, sum, a, &product), ND4C_OK);
+  assert_int_equal(nd4c_multiply_on(stub_context, a, a, &other), ND4C_OK);
+  assert_int_equal(nd4c_array_read(product, values, sizeof values), ND4C_POISONED);
+  assert_message("multiply");
+  assert_message("add failed on stub:0");
+  assert_all(other, 1);
+  /* Known now: refused before anything is submitted. */
+  assert_int_equal(nd4c_array_wait(sum), ND4C_DEVICE);
+  assert_int_not_equal(nd4c_square_on(stub_context, sum, &later), ND4C_OK);
+  assert_null(later);
+  assert_message("add failed on stub:0");
+  /* A new value makes the array whole again. */
+  for (int i = 0; i < COUNT; i++) {
+    values[i] = 7;
+  }
+  assert_int_equal(nd4c_array_write(sum, values, sizeof values), ND4C_OK);
+  assert_all(sum, 7);
+  assert_int_equal(nd4c_multiply_on(stub_context, sum, sum, &product), ND4C_OK);
+  assert_all(product, 49);
+  nd4c_array_release(a);
+  nd4c_array_release(sum);
+  nd4c_array_release(product);
+  nd4c_array_release(other);
+}
+
+static void a_failure_of_a_released_array_is_told_once(void **state) {
+  (void)state;
+  nd4c_array *a = filled(1), *sum = NULL;
+  (void)stub_control("delay 2000");
+  (void)stub_control("fail in_flight:1");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
+  nd4c_array_release(sum);
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_DEVICE);
+  assert_message("add failed on stub:0");
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+  nd4c_array_release(a);
+}
+
+static void a_failed_copy_leaves_the_value(void **state) {
+  (void)state;
+  float values[COUNT];
+  nd4c_array *a = filled(5);
+  (void)stub_control("fail in_flight_copy:1");
+  assert_int_equal(nd4c_array_read(a, values, sizeof values), ND4C_DEVICE);
+  assert_message("in_flight_copy was told to fail");
+  assert_all(a, 5);
+  nd4c_array_release(a);
+}
+
+static void storage_is_freed_after_its_last_fence(void **state) {
+  (void)state;
+  assert_int_equal(stub_counter("buffers"), 0);
+  nd4c_array *a = filled(1), *b = filled(2), *sum = NULL;
+  (void)stub_control("delay 20000");
+  assert_int_equal(nd4c_add_on(stub_context, a, b, &sum), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(b);
+  nd4c_array_release(sum);
+  (void)nd4c_memory_trim(stub_device, 0);
+  assert_true(stub_counter("buffers") >= 3); /* the addition is still to come */
+  stub_settle();
+  assert_int_equal(stub_counter("buffers"), 0);
+}
+
+static void contexts_wait_for_each_other(void **state) {
+  (void)state;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_context *second = NULL;
+  nd4c_array *a = filled(1), *slow = NULL, *fast = NULL;
+  assert_int_equal(nd4c_context_create(&options, &second), ND4C_OK);
+  (void)stub_control("delay 30000");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &slow), ND4C_OK);
+  (void)stub_control("delay 0");
+  assert_int_equal(nd4c_add_on(second, slow, a, &fast), ND4C_OK); /* must come after, on another stream */
+  assert_all(fast, 3);
+  /* Writing waits for readers: the slow stream still reads what the fast one is to overwrite. */
+  (void)stub_control("delay 30000");
+  assert_int_equal(nd4c_multiply_on(stub_context, fast, fast, &slow), ND4C_OK);
+  (void)stub_control("delay 0");
+  assert_int_equal(nd4c_subtract_on(second, a, a, &fast), ND4C_OK);
+  assert_all(fast, 0);
+  assert_all(slow, 9);
+  assert_int_equal(nd4c_context_destroy(second), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(slow);
+  nd4c_array_release(fast);
+}
+
+static void the_host_waits_before_it_writes(void **state) {
+  (void)state;
+  float values[COUNT];
+  nd4c_array *a = filled(3), *square = NULL;
+  for (int i = 0; i < COUNT; i++) {
+    values[i] = 10;
+  }
+  (void)stub_control("delay 20000");
+  assert_int_equal(nd4c_square_on(stub_context, a, &square), ND4C_OK);
+  assert_int_equal(nd4c_array_write(a, values, sizeof values), ND4C_OK);
+  assert_all(square, 9);
+  assert_all(a, 10);
+  nd4c_array_release(a);
+  nd4c_array_release(square);
+}
+
+static void destroying_a_context_waits(void **state) {
+  (void)state;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_context *second = NULL;
+  nd4c_array *a = filled(2), *square = NULL;
+  assert_int_equal(nd4c_context_create(&options, &second), ND4C_OK);
+  (void)stub_control("delay 20000");
+  assert_int_equal(nd4c_square_on(second, a, &square), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(second), ND4C_OK);
+  assert_all(square, 4);
+  nd4c_array_release(a);
+  nd4c_array_release(square);
+}
+
+static int group_setup(void **state) {
+  (void)state;
+  return stub_start() == ND4C_OK ? 0 : 1;
+}
+
+static int group_teardown(void **state) {
+  (void)state;
+  return nd4c_context_destroy(stub_context) == ND4C_OK ? 0 : 1;
+}
+
+#define ASYNC_TEST(name) cmocka_unit_test_setup_teardown(name, each_setup, each_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      ASYNC_TEST(a_read_waits),
+      ASYNC_TEST(a_chain_needs_no_wait_between),
+      ASYNC_TEST(a_failure_in_flight_surfaces),
+      ASYNC_TEST(what_depends_on_a_failure_is_poisoned),
+      ASYNC_TEST(a_failure_of_a_released_array_is_told_once),
+      ASYNC_TEST(a_failed_copy_leaves_the_value),
+      ASYNC_TEST(storage_is_freed_after_its_last_fence),
+      ASYNC_TEST(contexts_wait_for_each_other),
+      ASYNC_TEST(the_host_waits_before_it_writes),
+      ASYNC_TEST(destroying_a_context_waits),
+  };
+  return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

@@ -1,0 +1,293 @@
+/* The registry as a stranger sees it: which backend is chosen and why, what is refused and in which words. Every case
+ * is a process of its own, because a process chooses once. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "child.h"
+#include "stub_plugin.h"
+
+static const char *program;
+
+/* -- in the child ------------------------------------------------------------------------------------------------ */
+
+static int say_status(const char *what, nd4c_status status) {
+  printf("%s=%s\n%s\n", what, nd4c_status_name(status), status != ND4C_OK ? nd4c_error_message() : "");
+  return 0;
+}
+
+/* Adds two numbers on a device. */
+static nd4c_status add_on(nd4c_device *device, double *sum) {
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+  nd4c_context *context = NULL;
+  nd4c_array *two = NULL, *result = NULL;
+  nd4c_status status = nd4c_context_create(&options, &context);
+  if (status == ND4C_OK) {
+    status = nd4c_array_scalar(ND4C_FLOAT32, 2, device, &two);
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_add_on(context, two, two, &result);
+  }
+  if (status == ND4C_OK) {
+    float value = 0;
+    status = nd4c_array_read(result, &value, sizeof value);
+    *sum = (double)value;
+  }
+  nd4c_array_release(two);
+  nd4c_array_release(result);
+  (void)nd4c_context_destroy(context);
+  return status;
+}
+
+static int child_default(void) {
+  nd4c_device *device = NULL;
+  nd4c_status status = nd4c_device_default(&device);
+  nd4c_device_info info = {.struct_size = sizeof info};
+  double sum = 0;
+  if (status == ND4C_OK && nd4c_device_get_info(device, &info) == ND4C_OK && add_on(device, &sum) == ND4C_OK) {
+    printf("default=%s sum=%g\n", info.name, sum);
+  }
+  return say_status("status", status);
+}
+
+static void list_candidates(void) {
+  static const char *const verdicts[] = {"absent", "found", "compile_only", "verified"};
+  for (int32_t i = 0; i < nd4c_backend_count(); i++) {
+    nd4c_backend_status row = {.struct_size = sizeof row};
+    if (nd4c_backend_get_status(i, &row) == ND4C_OK) {
+      printf("%s priority=%d verdict=%s selected=%d devices=%d reason=%s\n", row.name, row.priority,
+             verdicts[row.verdict], row.selected, row.device_count, row.reason);
+    }
+  }
+}
+
+static int child_probe(const char *argument) {
+  (void)say_status("status", nd4c_backend_probe(strcmp(argument, "verify") == 0));
+  list_candidates();
+  return 0;
+}
+
+static int child_load(const char *path) {
+  (void)say_status("load", nd4c_backend_load(path));
+  list_candidates();
+  nd4c_device *device = NULL;
+  if (nd4c_device_find("stub", &device) != ND4C_OK) {
+    (void)say_status("find", nd4c_error_code());
+  }
+  return 0;
+}
+
+/* Both at once in one process, and arrays that go from one to the other. */
+static int child_both(void) {
+  nd4c_device *cpu = NULL, *stub = NULL;
+  double first = 0, second = 0;
+  nd4c_status status = nd4c_device_find("cpu", &cpu);
+  status = status == ND4C_OK ? nd4c_device_find("stub:1", &stub) : status;
+  status = status == ND4C_OK ? add_on(cpu, &first) : status;
+  status = status == ND4C_OK ? add_on(stub, &second) : status;
+  printf("cpu=%g stub=%g\n", first, second);
+  return say_status("status", status);
+}
+
+static int child(const char *command, const char *argument) {
+  if (strcmp(command, "default") == 0) {
+    return child_default();
+  }
+  if (strcmp(command, "probe") == 0) {
+    return child_probe(argument);
+  }
+  if (strcmp(command, "load") == 0) {
+    return child_load(argument);
+  }
+  return strcmp(command, "both") == 0 ? child_both() : 2;
+}
+
+/* -- cases ------------------------------------------------------------------------------------------------------- */
+
+#define PLUGIN "ND4C_BACKEND_PLUGINS=" STUB_PATH
+#define AS_CUDA "STUB_NAME=cuda", "STUB_TYPE=cuda", "STUB_PRIORITY=100"
+
+typedef struct registry_case {
+  const char *name, *command, *argument;
+  const char *environment[CHILD_VARIABLES];
+  const char *parts[10]; /* of the output; "!..." must not be there */
+} registry_case;
+
+static const registry_case cases[] = {
+    {"alone", "default", "", {NULL}, {"default=cpu:0 sum=4", "status=OK"}},
+    {"the highest priority", "default", "", {PLUGIN, AS_CUDA}, {"default=cuda:0 sum=4"}},
+    {"a lower priority", "default", "", {PLUGIN, "STUB_PRIORITY=-1"}, {"default=cpu:0 sum=4"}},
+    {"forced", "default", "", {PLUGIN, "BACKEND_TYPE=stub"}, {"default=stub:0 sum=4"}},
+    {"forced down", "default", "", {PLUGIN, AS_CUDA, "BACKEND_TYPE=CPU"}, {"default=cpu:0 sum=4"}},
+    {"forced and absent",
+     "default",
+     "",
+     {"BACKEND_TYPE=cuda", PLUGIN},
+     {"status=NO_BACKEND", "backend.type asks for 'cuda'", "cuda (priority 100): not built into this library",
+      "libnd4c_cuda.so", "tpu (priority 50): ", "hexagon (priority 60): ", "cpu (priority 0): ",
+      "stub (priority -10): ", "What to do: ", "!default="}},
+    {"forced and unknown",
+     "default",
+     "",
+     {"BACKEND_TYPE=abacus"},
+     {"status=NO_BACKEND", "'abacus'", "cpu (priority 0)"}},
+    {"several at once", "both", "", {PLUGIN}, {"cpu=4 stub=4", "status=OK"}},
+    {"probe order",
+     "probe",
+     "",
+     {NULL},
+     {"cuda priority=100 verdict=absent", "tpu priority=50 verdict=absent", "hexagon priority=60 verdict=absent",
+      "cpu priority=0 verdict=found"}},
+    {"found opens nothing", "probe", "", {PLUGIN}, {"stub priority=-10 verdict=found", "devices=0"}},
+    {"verify opens all",
+     "probe",
+     "verify",
+     {PLUGIN, AS_CUDA},
+     {"cuda priority=100 verdict=verified", "cpu priority=0 verdict=verified", "devices=2",
+      "one addition gave the right answer"}},
+    {"a plug-in that only compiles",
+     "default",
+     "",
+     {PLUGIN, AS_CUDA, "STUB_LIE=compile_only"},
+     {"default=cpu:0 sum=4"}},
+    {"only compiles, by name",
+     "default",
+     "",
+     {PLUGIN, AS_CUDA, "STUB_LIE=compile_only", "BACKEND_TYPE=cuda"},
+     {"status=NO_BACKEND", "cuda (priority 100): "}},
+    {"one-node segments", "default", "", {PLUGIN, AS_CUDA, "STUB_MODE=compiler"}, {"default=cuda:0 sum=4"}},
+    {"refused plug-in named by configuration",
+     "default",
+     "",
+     {PLUGIN, "STUB_LIE=major", "BACKEND_TYPE=stub"},
+     {"status=NO_BACKEND", "Refused plug-ins:", "was built for plug-in ABI 2.0", "accepts 1.0 to 1.0"}},
+};
+
+/* What fails at start must leave the next candidate in charge, and say why. */
+static const char *const failing_starts[] = {"open",           "device_open",  "describe",   "device_count",
+                                             "stream_create",  "fence_record", "fence_wait", "buffer_allocate",
+                                             "copy_from_host", "copy_to_host", "run",        "in_flight",
+                                             "in_flight_copy", "prepare",      "probe"};
+
+typedef struct refusal_case {
+  const char *name, *path, *environment, *parts[4];
+} refusal_case;
+
+static const refusal_case refusals[] = {
+    {"another major ABI",
+     STUB_PATH,
+     "STUB_LIE=major",
+     {"load=ABI", "plug-in ABI 2.0", "accepts 1.0 to 1.0", STUB_PATH}},
+    {"a newer minor ABI", STUB_PATH, "STUB_LIE=minor", {"load=ABI", "plug-in ABI 1.1", STUB_PATH}},
+    {"a short struct", STUB_PATH, "STUB_LIE=short_struct", {"load=ABI", "struct nd4c_backend has"}},
+    {"a tiny struct", STUB_PATH, "STUB_LIE=tiny_struct", {"load=ABI", STUB_PATH}},
+    {"no name", STUB_PATH, "STUB_LIE=no_name", {"load=ABI", "a name of"}},
+    {"no device operations", STUB_PATH, "STUB_LIE=no_device", {"load=ABI", "device are required"}},
+    {"short device operations", STUB_PATH, "STUB_LIE=short_device", {"load=ABI", "copy_from_host"}},
+    {"no backend", STUB_PATH, "STUB_LIE=null_backend", {"load=ABI", "gave no backend"}},
+    {"asynchronous without fences",
+     STUB_PATH,
+     "STUB_LIE=no_fences",
+     {"load=OK", "find=", "needs all stream and fence functions"}},
+    {"a newer header's longer struct", STUB_PATH, "STUB_LIE=long_struct", {"load=OK", "stub priority=-10", "!find="}},
+    {"failing entry",
+     STUB_PATH,
+     "STUB_FAIL=entry:1:400",
+     {"load=HARDWARE", "failed to start: stub: entry was told to fail", STUB_PATH}},
+    {"no entry function", STUB_NO_ENTRY_PATH, NULL, {"load=SYMBOL", "does not export nd4c_plugin_entry"}},
+    {"an undefined symbol",
+     STUB_UNRESOLVED_PATH,
+     NULL,
+     {"load=LIBRARY", "undefined symbol: nd4c_stub_defined_nowhere", STUB_UNRESOLVED_PATH}},
+    {"no file",
+     "/nowhere/libnd4c_x.so",
+     NULL,
+     {"load=LIBRARY", "cannot open shared object file", "/nowhere/libnd4c_x.so"}},
+    {"no library", ND4C_TEST_SOURCE_DIR "/README.md", NULL, {"load=LIBRARY", "README.md"}},
+    {"a name without a path", "libnd4c_stub.so", NULL, {"load=ARGUMENT", "'/'"}},
+    {"the name of a backend that is there", STUB_PATH, "STUB_NAME=cpu", {"load=NAME", "a backend named cpu already"}},
+};
+
+/* Prints the case and the output if a part is missing. */
+static int missing_parts(const char *name, const char *const *parts, size_t count, const char *output) {
+  int missing = 0;
+  for (size_t i = 0; i < count && parts[i] != NULL; i++) {
+    bool forbidden = parts[i][0] == '!';
+    if ((strstr(output, parts[i] + forbidden) != NULL) == forbidden) {
+      print_error("case '%s': %s \"%s\" in:\n%s\n", name, forbidden ? "found" : "no", parts[i] + forbidden, output);
+      missing++;
+    }
+  }
+  return missing;
+}
+
+static void chooses_and_tells_why(void **state) {
+  (void)state;
+  char output[CHILD_OUTPUT];
+  int failures = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const registry_case *c = &cases[i];
+    int code = child_run(program, c->command, c->argument, c->environment, output);
+    failures += missing_parts(c->name, c->parts, sizeof c->parts / sizeof c->parts[0], output);
+    if (code != 0) {
+      print_error("case '%s' ended with %d:\n%s\n", c->name, code, output);
+      failures++;
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+static void falls_back_when_a_start_fails(void **state) {
+  (void)state;
+  char output[CHILD_OUTPUT], failure[64], part[96];
+  int failures = 0;
+  for (size_t i = 0; i < sizeof failing_starts / sizeof failing_starts[0]; i++) {
+    /* The cheap look is the first probe. */
+    bool is_probe = strcmp(failing_starts[i], "probe") == 0;
+    (void)snprintf(failure, sizeof failure, "STUB_FAIL=%s:%d", failing_starts[i], is_probe ? 0 : 1);
+    (void)snprintf(part, sizeof part, "%s was told to fail", failing_starts[i]);
+    const char *environment[] = {PLUGIN, AS_CUDA, failure, NULL};
+    const char *parts[] = {"default=cpu:0 sum=4", "status=OK"};
+    int code = child_run(program, "default", "", environment, output);
+    failures += missing_parts(failing_starts[i], parts, 2, output) + (code != 0);
+    code = child_run(program, "probe", "verify", environment, output);
+    bool silent = strcmp(failing_starts[i], "device_count") == 0; /* that one has no text to give */
+    const char *reasons[] = {"cuda priority=100 verdict=absent", silent ? "found no device" : part};
+    failures += missing_parts(failing_starts[i], reasons, 2, output) + (code != 0);
+  }
+  assert_int_equal(failures, 0);
+}
+
+static void refuses_in_the_loaders_words(void **state) {
+  (void)state;
+  char output[CHILD_OUTPUT];
+  int failures = 0;
+  for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    const refusal_case *c = &refusals[i];
+    const char *environment[] = {c->environment, NULL};
+    int code = child_run(program, "load", c->path, environment, output);
+    failures += missing_parts(c->name, c->parts, sizeof c->parts / sizeof c->parts[0], output);
+    if (code != 0) {
+      print_error("case '%s' ended with %d:\n%s\n", c->name, code, output);
+      failures++;
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+int main(int argc, char **argv) {
+  program = argv[0];
+  if (argc == 3) {
+    return child(argv[1], argv[2]);
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chooses_and_tells_why),
+      cmocka_unit_test(falls_back_when_a_start_fails),
+      cmocka_unit_test(refuses_in_the_loaders_words),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
