@@ -35,62 +35,42 @@ static bool backend_at(int32_t index, nd4c_backend_status *status) {
   return index < nd4c_backend_count() && nd4c_backend_get_status(index, status) == ND4C_OK;
 }
 
-/* A name among words that are separated by anything but letters, digits and underscores; case does not matter. */
-static bool has_word(const char *text, const char *word) {
-  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  const size_t length = strlen(word);
-  for (const char *at = text + strcspn(text, letters); *at != '\0'; at += strcspn(at, letters)) {
-    const size_t span = strspn(at, letters);
-    size_t same = 0;
-    while (same < span && same < length && (at[same] | 0x20) == (word[same] | 0x20)) {
-      same++;
-    }
-    if (same == length && span == length) {
-      return true;
-    }
-    at += span;
+static void add_warning(warnings *found, const char *before, const char *text, const char *after) {
+  if (found->count < WARNINGS) {
+    (void)snprintf(found->text[found->count++], WARNING_SIZE, "%s%s%s", before, text, after);
   }
-  return false;
 }
 
-/* OpenBLAS picks its kernels by CPU model and falls back to old ones on a CPU it does not know; OPENBLAS_CORETYPE
- * overrides it. Either can halve its speed, so it is told. */
-static void look_at_openblas(const nd4c_machine_info *machine, const char *state, warnings *found) {
-  static const char *const narrow[] = {"Haswell",  "Zen",     "Sandybridge", "Nehalem",   "Penryn",   "Core2",
-                                       "Prescott", "Generic", "Barcelona",   "Bulldozer", "Excavator"};
-  const bool avx512 = has_word(machine->cpu_features, "avx512f");
-  const char *forced = getenv("OPENBLAS_CORETYPE");
-  if (forced != NULL && forced[0] != '\0' && found->count < WARNINGS) {
-    (void)snprintf(found->text[found->count++], WARNING_SIZE,
-                   "OPENBLAS_CORETYPE=%s forces OpenBLAS's kernels; unset it to let OpenBLAS choose for this CPU",
-                   forced);
+/* OpenBLAS picks its kernels by CPU model; these variables override it, and a wrong one can halve its speed. */
+static void look_at_environment(warnings *found) {
+  const char *core = getenv("OPENBLAS_CORETYPE");
+  if (core != NULL && core[0] != '\0') {
+    add_warning(found, "OPENBLAS_CORETYPE=", core, " forces OpenBLAS's kernels; unset it to let OpenBLAS choose");
   }
   const char *cache = getenv("OPENBLAS_L2_SIZE");
-  if (cache != NULL && cache[0] != '\0' && found->count < WARNINGS) {
-    (void)snprintf(found->text[found->count++], WARNING_SIZE,
-                   "OPENBLAS_L2_SIZE=%s overrides the cache size that OpenBLAS blocks for", cache);
-  }
-  for (size_t i = 0; avx512 && i < sizeof narrow / sizeof narrow[0] && found->count < WARNINGS; i++) {
-    if (has_word(state, narrow[i])) {
-      (void)snprintf(found->text[found->count++], WARNING_SIZE,
-                     "OpenBLAS uses its %s kernels although this CPU has AVX-512: about half its speed", narrow[i]);
-      return;
-    }
+  if (cache != NULL && cache[0] != '\0') {
+    add_warning(found, "OPENBLAS_L2_SIZE=", cache, " overrides the cache size that OpenBLAS blocks for");
   }
 }
 
-static void look_for_warnings(const nd4c_machine_info *machine, bool probe, warnings *found) {
+/* An engine puts what looks wrong behind this mark in its state. */
+static const char mark[] = "warning: ";
+
+static void look_for_warnings(bool probe, warnings *found) {
+  bool openblas = false;
   const char *engine = NULL;
-  bool seen = false;
   for (int32_t i = 0; (engine = nd4c_backend_engine("cpu", i)) != NULL; i++) {
-    if (strcmp(engine, "openblas") == 0) {
-      const char *state = nd4c_backend_engine_state("cpu", i, probe);
-      look_at_openblas(machine, state != NULL ? state : "", found);
-      seen = true;
+    const char *state = nd4c_backend_engine_state("cpu", i, probe);
+    const char *warning = state != NULL ? strstr(state, mark) : NULL;
+    openblas = openblas || strcmp(engine, "openblas") == 0;
+    if (warning != NULL) {
+      add_warning(found, engine, ": ", warning + strlen(mark));
     }
   }
-  if (!seen && found->count < WARNINGS) {
-    (void)snprintf(found->text[found->count++], WARNING_SIZE, "engine openblas is not part of this build");
+  if (openblas) {
+    look_at_environment(found);
+  } else {
+    add_warning(found, "engine openblas is not part of this build", "", "");
   }
 }
 
@@ -293,7 +273,7 @@ static int run(int argc, char **argv) {
   }
   nd4c_device *device = NULL;
   warnings found = {0};
-  look_for_warnings(&machine, probe, &found);
+  look_for_warnings(probe, &found);
   const bool known = probe || !choosing_opens_more();
   const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
   return json ? print_json(&machine, &found, probe, picked, device)
