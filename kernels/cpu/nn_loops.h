@@ -5,61 +5,57 @@ enum { NAME(LANES) = 64, NAME(CHUNK) = 256 };
 
 /* -- pools ------------------------------------------------------------------------------------------------------ */
 
-#define LARGER(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
-
-static void NAME(max_block)(int64_t n, int64_t start, int64_t count, const void *const *cells, T *y) {
-  T best[NAME(LANES)];
-  const T *first = (const T *)cells[0] + start;
-  for (int64_t i = 0; i < n; i++) {
-    best[i] = first[i];
-  }
-  for (int64_t c = 1; c < count; c++) {
-    const T *x = (const T *)cells[c] + start;
-    ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      best[i] = LARGER(best[i], x[i]);
-    }
-  }
-  for (int64_t i = 0; i < n; i++) {
-    y[start + i] = best[i];
-  }
+/* Two choices, not one of two conditions: the compiler makes vectors of these. */
+static inline T NAME(larger)(T a, T b) {
+  T best = b > a ? b : a;
+  return b != b ? b : best;
 }
+#define LARGER(a, b) NAME(larger)(a, b)
+
+#define ADDED(a, b) ((a) + (b))
+
+/* Three cells a pass over the channels, the first pass without what is in y: short loops without branches. */
+#define CELLS_LOOP(expression)        \
+  {                                   \
+    ND4C_INDEPENDENT                  \
+    for (int64_t i = 0; i < n; i++) { \
+      y[i] = (expression);            \
+    }                                 \
+  }
+#define CELLS_FUNCTION(name, COMBINE)                                                                      \
+  static void NAME(name)(int64_t n, int64_t count, const void *const *cells, T *y) {                       \
+    const T *a = cells[0], *b = cells[count > 1], *c = cells[count > 2 ? 2 : 0];                           \
+    if (count == 1) {                                                                                      \
+      CELLS_LOOP(a[i])                                                                                     \
+    } else if (count == 2) {                                                                               \
+      CELLS_LOOP(COMBINE(a[i], b[i]))                                                                      \
+    } else {                                                                                               \
+      CELLS_LOOP(COMBINE(COMBINE(a[i], b[i]), c[i]))                                                       \
+    }                                                                                                      \
+    for (int64_t cell = 3; cell < count; cell += 3) {                                                      \
+      a = cells[cell], b = cells[cell + (count - cell > 1)], c = cells[cell + (count - cell > 2 ? 2 : 0)]; \
+      if (count - cell == 1) {                                                                             \
+        CELLS_LOOP(COMBINE(y[i], a[i]))                                                                    \
+      } else if (count - cell == 2) {                                                                      \
+        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), b[i]))                                                     \
+      } else {                                                                                             \
+        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), COMBINE(b[i], c[i])))                                      \
+      }                                                                                                    \
+    }                                                                                                      \
+  }
+CELLS_FUNCTION(largest_cells, LARGER)
+CELLS_FUNCTION(added_cells, ADDED)
 
 static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
-  int64_t start = 0;
-  for (; start + NAME(LANES) <= n; start += NAME(LANES)) {
-    NAME(max_block)(NAME(LANES), start, count, cells, y);
-  }
-  if (start < n) {
-    NAME(max_block)(n - start, start, count, cells, y);
-  }
+  NAME(largest_cells)(n, count, cells, y);
 }
 
-static void NAME(sum_block)(int64_t n, int64_t start, int64_t count, const void *const *cells, T factor, T *y) {
-  T sum[NAME(LANES)];
-  const T *first = (const T *)cells[0] + start;
+static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *vy) {
+  T *y = vy, scale = (T)factor;
+  NAME(added_cells)(n, count, cells, y);
+  ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    sum[i] = first[i];
-  }
-  for (int64_t c = 1; c < count; c++) {
-    const T *x = (const T *)cells[c] + start;
-    ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      sum[i] += x[i];
-    }
-  }
-  for (int64_t i = 0; i < n; i++) {
-    y[start + i] = sum[i] * factor;
-  }
-}
-
-static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y) {
-  int64_t start = 0;
-  for (; start + NAME(LANES) <= n; start += NAME(LANES)) {
-    NAME(sum_block)(NAME(LANES), start, count, cells, (T)factor, y);
-  }
-  if (start < n) {
-    NAME(sum_block)(n - start, start, count, cells, (T)factor, y);
+    y[i] *= scale;
   }
 }
 
@@ -418,6 +414,9 @@ static const nd4c_nn_loops NAME(loops) = {
 };
 
 #undef LARGER
+#undef ADDED
+#undef CELLS_LOOP
+#undef CELLS_FUNCTION
 #undef T
 #undef SQRT
 #undef EXP
