@@ -9,7 +9,8 @@
 #include "ops/op.h"
 
 /* Results of constant folding beyond this stay in the graph: they would cost more memory than they save time. */
-enum { FOLD_BYTES = 64 << 20, MOST_INPUTS = 64, MOST_ATTRS = 32, LABEL_SIZE = 256 };
+enum { FOLD_BYTES = 64 << 20, FOLD_ELEMENTS = 64 << 20, FOLD_FACTOR = 64 << 10 };
+enum { MOST_INPUTS = 64, MOST_ATTRS = 32, LABEL_SIZE = 256 };
 
 /* -- operands ------------------------------------------------------------------------------------------------- */
 
@@ -65,6 +66,18 @@ nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_op
 
 /* -- ops ------------------------------------------------------------------------------------------------------ */
 
+/* Whether computing the op takes a bearable time: views of one element can stand for inputs of any size, and products
+ * and windows read their inputs many times. */
+static bool is_cheap(const nd4c_op_def *def, const nd4c_tensor *tensors, int32_t count, int64_t output_size) {
+  bool many = def->info.category == ND4C_CATEGORY_LINALG || def->info.category == ND4C_CATEGORY_NN;
+  int64_t most = many ? FOLD_FACTOR : FOLD_ELEMENTS;
+  bool cheap = output_size <= most;
+  for (int32_t i = 0; i < count; i++) {
+    cheap = cheap && tensors[i].size <= most;
+  }
+  return cheap;
+}
+
 /* Whether computing the op now gives a view or a result of bearable size. The inputs are all constants. */
 static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const *arrays, int32_t count,
                                  const nd4c_attr *attrs, int32_t attr_count, bool *worth) {
@@ -79,14 +92,16 @@ static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const
   }
   nd4c_inference inference = {&def->info, count, tensors, values, &output};
   ND4C_TRY(nd4c_op_infer(def, &inference));
-  int64_t bytes = nd4c_dtype_size(output.dtype);
-  for (int32_t i = 0; i < output.rank; i++) {
-    bytes = output.shape[i] > FOLD_BYTES ? FOLD_BYTES + 1 : bytes * output.shape[i];
-    if (bytes > FOLD_BYTES || bytes == 0) {
-      break;
-    }
+  if (def->view != NULL && def->view(&inference, strides, &offset)) {
+    *worth = true;
+    return ND4C_OK;
   }
-  *worth = bytes <= FOLD_BYTES || (def->view != NULL && def->view(&inference, strides, &offset));
+  int64_t size = 1;
+  for (int32_t i = 0; i < output.rank && size > 0 && size <= FOLD_BYTES; i++) {
+    size = output.shape[i] > FOLD_BYTES ? FOLD_BYTES + 1 : size * output.shape[i];
+  }
+  *worth =
+      size <= FOLD_BYTES && size * nd4c_dtype_size(output.dtype) <= FOLD_BYTES && is_cheap(def, tensors, count, size);
   return ND4C_OK;
 }
 

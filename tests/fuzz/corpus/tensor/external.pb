@@ -1,0 +1,4 @@
+Bej
+location../w.binj
+offset8j
+length8p

@@ -1,0 +1,1 @@
+2a2bcBstring

@@ -1,0 +1,38 @@
+/* What the fuzz targets share. */
+#ifndef ND4C_TESTS_FUZZ_H
+#define ND4C_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "nd4c/array.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Touches every element: sanitizers see what lies outside. Ends the process if the array cannot be read. */
+static inline void fuzz_read_array(const nd4c_array *array) {
+  enum { MOST = 1 << 16 };
+  int64_t size = nd4c_array_size(array);
+  if (nd4c_array_dtype(array) == ND4C_UTF8) {
+    for (int64_t i = 0; i < size && i < MOST; i++) {
+      const char *text = NULL;
+      int64_t length = 0;
+      if (nd4c_array_string(array, i, &text, &length) != ND4C_OK || length < 0) {
+        abort();
+      }
+    }
+    return;
+  }
+  if (size > MOST) {
+    return;
+  }
+  size_t bytes = (size_t)(size * nd4c_dtype_size(nd4c_array_dtype(array)));
+  void *copy = malloc(bytes + 1);
+  if (copy == NULL || nd4c_array_read(array, copy, bytes) != ND4C_OK) {
+    abort();
+  }
+  free(copy);
+}
+
+#endif

@@ -1,0 +1,95 @@
+"""Makes tests/fuzz/corpus: small well-formed files from which the fuzzer starts.
+
+Needs numpy, ml_dtypes and onnx; writes into the folder given, default tests/fuzz/corpus beside this script.
+"""
+import os
+import sys
+
+import ml_dtypes
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", "fuzz", "corpus")
+
+
+def path(kind, name):
+    os.makedirs(os.path.join(FOLDER, kind), exist_ok=True)
+    return os.path.join(FOLDER, kind, name)
+
+
+def write(kind, name, data):
+    with open(path(kind, name), "wb") as file:
+        file.write(data)
+
+
+def npy():
+    grid = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.save(path("npy", "float32.npy"), grid)
+    np.save(path("npy", "fortran.npy"), np.asfortranarray(grid.astype(np.int16)))
+    np.save(path("npy", "scalar.npy"), np.float64(2.5))
+    np.save(path("npy", "bools.npy"), np.array([True, False]))
+    np.save(path("npy", "text.npy"), np.array([["a", "\u00e4\u20ac"], ["", "\U0001f600"]]))
+    np.save(path("npy", "complex.npy"), np.array([1 + 2j], np.complex64))
+    np.save(path("npy", "bfloat16.npy"), np.array([1.5, -2], ml_dtypes.bfloat16))
+    np.save(path("npy", "empty.npy"), np.zeros((0, 3), np.uint8))
+    with open(path("npy", "version2.npy"), "wb") as file:
+        np.lib.format.write_array(file, grid, version=(2, 0))
+
+
+def tensor():
+    write("tensor", "raw.pb", numpy_helper.from_array(np.arange(4, dtype=np.float32).reshape(2, 2), "x").SerializeToString())
+    typed = [("float", TensorProto.FLOAT, [1.5, 2]), ("int8", TensorProto.INT8, [-1, 7]), ("int64", TensorProto.INT64, [-1, 1 << 40]),
+             ("half", TensorProto.FLOAT16, [1, 2]), ("bfloat16", TensorProto.BFLOAT16, [1, 2]), ("double", TensorProto.DOUBLE, [1, 2]),
+             ("uint64", TensorProto.UINT64, [1, 1 << 63]), ("bool", TensorProto.BOOL, [0, 1]), ("string", TensorProto.STRING, [b"a", b"bc"]),
+             ("complex", TensorProto.COMPLEX64, [1 + 1j, 2])]
+    for name, kind, values in typed:
+        write("tensor", name + ".pb", helper.make_tensor(name, kind, [2], values).SerializeToString())
+    outside = TensorProto(name="e", data_type=1, dims=[2], data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", "../w.bin"), ("offset", "8"), ("length", "8")):
+        outside.external_data.add(key=key, value=value)
+    write("tensor", "external.pb", outside.SerializeToString())
+
+
+def model(name, nodes, inputs, outputs, constants=(), opset=13):
+    infos = [helper.make_tensor_value_info(n, k, s) for n, k, s in inputs]
+    results = [helper.make_tensor_value_info(n, k, None) for n, k in outputs]
+    tensors = [numpy_helper.from_array(np.asarray(value), key) for key, value in constants]
+    graph = helper.make_graph(nodes, "g", infos, results, tensors)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    made.producer_name = ""
+    write("onnx", name + ".onnx", made.SerializeToString())
+
+
+def onnx_models():
+    node, f32, i64 = helper.make_node, TensorProto.FLOAT, TensorProto.INT64
+    weights = np.ones((2, 1, 2, 2), np.float32)
+    model("conv", [node("Conv", ["x", "w"], ["c"], pads=[1, 1, 0, 0]), node("Relu", ["c"], ["r"]),
+                   node("MaxPool", ["r"], ["y"], kernel_shape=[2, 2], strides=[2, 2])],
+          [("x", f32, ["n", 1, 4, 4])], [("y", f32)], [("w", weights)])
+    model("gemm", [node("Gemm", ["x", "w", "b"], ["g"], transB=1, alpha=0.5), node("Softmax", ["g"], ["y"], axis=1)],
+          [("x", f32, [2, 3])], [("y", f32)], [("w", np.ones((2, 3), np.float32)), ("b", np.ones(2, np.float32))], 11)
+    model("shapes", [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i"], ["d"]), node("Unsqueeze", ["d", "z"], ["u"]),
+                     node("Concat", ["u", "m"], ["t"], axis=0), node("Reshape", ["x", "t"], ["r"]),
+                     node("Slice", ["r", "z", "u"], ["y"])],
+          [("x", f32, ["n", 3])], [("y", f32)],
+          [("i", np.int64(0)), ("z", np.array([0])), ("m", np.array([-1]))])
+    model("filled", [node("ConstantOfShape", ["s"], ["c"], value=helper.make_tensor("v", f32, [1], [2])),
+                     node("Add", ["c", "x"], ["a"]), node("ReduceSum", ["a", "x1"], ["y"], keepdims=0)],
+          [("x", f32, [3])], [("y", f32)], [("s", np.array([2, 3])), ("x1", np.array([1]))])
+    model("norms", [node("BatchNormalization", ["x", "w", "w", "w", "w"], ["b"], epsilon=0.1), node("LRN", ["b"], ["l"], size=3),
+                    node("GlobalAveragePool", ["l"], ["p"]), node("Dropout", ["p"], ["y", "mask"])],
+          [("x", f32, [1, 2, 2, 2])], [("y", f32)], [("w", np.ones(2, np.float32))], 9)
+    model("constants", [node("Constant", [], ["a"], value_ints=[1, 2]), node("Constant", [], ["b"], value_float=2.0),
+                        node("Cast", ["a"], ["c"], to=f32), node("Mul", ["c", "b"], ["d"]), node("Expand", ["d", "a"], ["y"])],
+          [], [("y", f32)])
+    model("parts", [node("Split", ["x", "l"], ["a", "b"], axis=1), node("Tile", ["a", "l"], ["t"]),
+                    node("Pad", ["t", "p"], ["q"], mode="constant"), node("Transpose", ["q"], ["y"], perm=[1, 0])],
+          [("x", f32, [2, 3])], [("y", f32), ("b", f32)], [("l", np.array([1, 2])), ("p", np.array([1, 0, 0, 1]))])
+    model("lookup", [node("Gather", ["w", "x"], ["g"]), node("ReduceMean", ["g"], ["m"], axes=[-1]), node("Sub", ["g", "m"], ["y"]),
+                     node("ArgMax", ["y"], ["k"], axis=1)],
+          [("x", i64, [2])], [("y", f32), ("k", i64)], [("w", np.ones((3, 2), np.float32))])
+
+
+npy()
+tensor()
+onnx_models()
