@@ -28,8 +28,8 @@ static void add(nd4c_dtype_kind kind, accumulator *a, nd4c_value x) {
     double real_error = creal(a->error.c), imaginary_error = cimag(a->error.c);
     double real = add_compensated(creal(a->value.c), creal(x.c), &real_error);
     double imaginary = add_compensated(cimag(a->value.c), cimag(x.c), &imaginary_error);
-    a->value.c = CMPLX(real, imaginary);
-    a->error.c = CMPLX(real_error, imaginary_error);
+    a->value.c = nd4c_complex_make(real, imaginary);
+    a->error.c = nd4c_complex_make(real_error, imaginary_error);
   } else {
     a->value.u += x.u;
   }
@@ -99,7 +99,7 @@ static nd4c_value finish(nd4c_reduction reduction, nd4c_dtype_kind kind, const a
   if (kind == ND4C_KIND_FLOAT)
     y.f = (y.f + a->error.f) / count;
   else if (kind == ND4C_KIND_COMPLEX)
-    y.c = CMPLX((creal(y.c) + creal(a->error.c)) / count, (cimag(y.c) + cimag(a->error.c)) / count);
+    y.c = nd4c_complex_make((creal(y.c) + creal(a->error.c)) / count, (cimag(y.c) + cimag(a->error.c)) / count);
   return y;
 }
 

@@ -9,6 +9,15 @@
 
 #include "nd4c/dtype.h"
 
+/* CMPLX of complex.h, which not every compiler has. */
+static inline double complex nd4c_complex_make(double real, double imaginary) {
+  union {
+    double parts[2];
+    double complex whole;
+  } made = {{real, imaginary}};
+  return made.whole;
+}
+
 /* Which member is meant follows from the kind: BOOL and UINT u, INT i, FLOAT f, COMPLEX c. */
 typedef union nd4c_value {
   int64_t i;
