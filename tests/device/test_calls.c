@@ -1,0 +1,183 @@
+/* Every call of the ABI fails once, at every place where a scenario makes it: a status with the backend's words,
+ * nothing left behind, and the same scenario works right after. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "stub_plugin.h"
+
+enum { COUNT = 33 };
+static const int64_t shape[1] = {COUNT};
+
+/* Objects of one run; all may be NULL. */
+typedef struct scenario {
+  nd4c_context *first, *second;
+  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved;
+} scenario;
+
+#define STEP(expression)              \
+  do {                                \
+    nd4c_status step_ = (expression); \
+    if (step_ != ND4C_OK) {           \
+      return step_;                   \
+    }                                 \
+  } while (0)
+
+static nd4c_status check_values(const nd4c_array *array, float expected) {
+  float values[COUNT];
+  STEP(nd4c_array_read(array, values, sizeof values));
+  for (int i = 0; i < COUNT; i++) {
+    assert_float_equal(values[i], expected, 0); /* a wrong value is worse than a failure */
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status play(scenario *s) {
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_device *cpu = NULL;
+  float values[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    values[i] = 2;
+  }
+  STEP(nd4c_device_find("cpu", &cpu));
+  STEP(nd4c_context_create(&options, &s->first));
+  STEP(nd4c_context_create(&options, &s->second));
+  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, stub_device, &s->a));
+  STEP(nd4c_array_full(ND4C_FLOAT32, 1, shape, 3, stub_device, &s->b));
+  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, cpu, &s->on_host));
+  STEP(nd4c_add_on(s->first, s->a, s->b, &s->sum));
+  STEP(nd4c_multiply_on(s->second, s->sum, s->on_host, &s->product));
+  STEP(nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &s->given));
+  STEP(nd4c_subtract_on(s->second, s->product, s->a, &s->given));
+  STEP(check_values(s->given, 8));
+  STEP(check_values(s->product, 10));
+  STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
+  STEP(check_values(s->moved, 5));
+  STEP(nd4c_array_write(s->given, values, sizeof values));
+  STEP(check_values(s->given, 2));
+  STEP(nd4c_context_synchronize(s->first));
+  return nd4c_device_synchronize(stub_device);
+}
+
+static void clear(scenario *s) {
+  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    nd4c_array_release(arrays[i]);
+  }
+  (void)nd4c_context_destroy(s->first);
+  (void)nd4c_context_destroy(s->second);
+  *s = (scenario){0};
+}
+
+static int64_t held(void) {
+  static const char *const counters[] = {"buffers", "fences", "streams"};
+  int64_t sum = 0;
+  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+    sum += stub_counter(counters[i]);
+  }
+  return sum;
+}
+
+typedef struct call_row {
+  const char *call;
+  const char *words; /* of the failure's text; NULL: not a failure but a refusal that says so itself */
+} call_row;
+
+static const call_row rows[] = {
+    {"buffer_allocate", "buffer_allocate was told to fail"},
+    {"copy_from_host", "copy_from_host was told to fail"},
+    {"copy_to_host", "copy_to_host was told to fail"},
+    {"stream_create", "stream_create was told to fail"},
+    {"stream_wait_fence", "stream_wait_fence was told"},
+    {"fence_record", "fence_record was told to fail"},
+    {"fence_wait", "fence_wait was told to fail"},
+    {"run", "run was told to fail"},
+    {"execute", "execute was told to fail"},
+    {"in_flight", "in_flight was told to fail"},
+    {"in_flight_copy", "in_flight_copy was told to fail"},
+    {"usable", "told to decline"},
+    {"supports", "told to decline"},
+    {"prepare", "prepare was told to fail"},
+    {"compile", "compile was told to fail"},
+};
+
+/* One failure at the n-th call. False if the scenario made fewer. */
+static bool fail_once(const call_row *row, int64_t number, int64_t baseline) {
+  scenario s = {0};
+  char command[64];
+  int64_t before = stub_counter(row->call);
+  (void)snprintf(command, sizeof command, "fail %s:%lld", row->call, (long long)number);
+  assert_int_equal(stub_control(command), ND4C_OK);
+  (void)stub_control("delay 50");
+  nd4c_error_clear();
+  nd4c_status status = play(&s);
+  bool reached = stub_counter(row->call) - before >= number;
+  char text[1024];
+  (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
+  (void)stub_control("reset");
+  clear(&s);
+  stub_settle();
+  if (reached && (status == ND4C_OK || strstr(text, row->words) == NULL)) {
+    print_error("fail %s:%lld gave %s \"%s\", expected \"%s\"\n", row->call, (long long)number,
+                nd4c_status_name(status), text, row->words);
+  }
+  if (held() != baseline || stub_counter("violations") != 0) {
+    print_error("fail %s:%lld left %lld objects instead of %lld; %lld violations\n", row->call, (long long)number,
+                (long long)held(), (long long)baseline, (long long)stub_counter("violations"));
+  }
+  assert_true(!reached || (status != ND4C_OK && strstr(text, row->words) != NULL));
+  assert_int_equal(held(), baseline);
+  assert_int_equal(stub_counter("violations"), 0);
+  return reached;
+}
+
+static void every_call_may_fail(void **state) {
+  (void)state;
+  scenario s = {0};
+  stub_settle();
+  int64_t baseline = held(), failures = 0;
+  assert_int_equal(play(&s), ND4C_OK);
+  clear(&s);
+  stub_settle();
+  assert_int_equal(held(), baseline);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    int64_t number = 1;
+    /* Choices are cached by what was asked: a new epoch makes usable and prepare be asked again. */
+    for (; number < 100; number++) {
+      assert_int_equal(nd4c_config_set("nd4c.width", number % 2 == 0 ? "1" : "2"), ND4C_OK);
+      if (!fail_once(&rows[i], number, baseline)) {
+        break;
+      }
+      failures++;
+      assert_int_equal(play(&s), ND4C_OK);
+      clear(&s);
+      stub_settle();
+    }
+    assert_true(number < 100);
+  }
+  print_message("%lld failures survived\n", (long long)failures);
+  assert_true(failures > 20);
+}
+
+static int start(void **state) {
+  (void)state;
+  return stub_start() == ND4C_OK ? 0 : 1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  return nd4c_context_destroy(stub_context) == ND4C_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  (void)argc;
+  (void)argv;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_may_fail)};
+  int result = cmocka_run_group_tests(tests, start, stop);
+  return result;
+}
