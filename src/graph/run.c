@@ -142,7 +142,8 @@ static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output
 static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, nd4c_status status) {
   for (int32_t i = 0; i < output_count; ++i) {
     if (outputs[i] != NULL && plan->output_arrays[i] == outputs[i]) {
-      nd4c_storage_poison(outputs[i]->storage, status, nd4c_error_message());
+      nd4c_status code = status == ND4C_DEVICE || status == ND4C_DEVICE_LOST ? status : ND4C_POISONED;
+      nd4c_storage_poison(outputs[i]->storage, code, nd4c_error_message());
     }
   }
 }

@@ -13,6 +13,8 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
     *address = (char *)ready + offset;
     return ND4C_OK;
   }
+  bool whole = array->size * nd4c_dtype_size(array->dtype) == array->storage->bytes;
+  access = access == ND4C_ACCESS_WRITE && !whole ? ND4C_ACCESS_READ_WRITE : access; /* the rest of it stays */
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, &view));
   nd4c_fence_release(view.written);
@@ -52,8 +54,7 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
 
 nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
   ND4C_TRY(apply_patches(plan, plan->input_patches, plan->input_patch_count, plan->input_arrays, ND4C_ACCESS_READ));
-  ND4C_TRY(
-      apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_READ_WRITE));
+  ND4C_TRY(apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_WRITE));
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !plan->profiled;
