@@ -128,29 +128,19 @@ static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
   return true;
 }
 
-/* True if input `position` may be computed over: the op allows it for this input. */
-static bool may_overwrite(const nd4c_op_def *def, int32_t position) {
-  if (def->info.op == ND4C_OP_conv) {
-    return position == ND4C_IN_conv_addend;
-  }
-  if (def->info.op == ND4C_OP_linear) {
-    return position == ND4C_IN_linear_addend;
-  }
-  return def->alias == ND4C_ALIAS_SAME;
-}
-
 /* The input over which step `index` can compute its output, or -1: it dies there, lies exactly like the output, and no
  * other operand reads the same memory in another way. */
 static int32_t find_in_place(const planning *work, int32_t index) {
   const nd4c_plan *plan = work->plan;
   const nd4c_step *step = &plan->steps[index];
-  if (step->segment != NULL || step->output_count != 1) {
+  /* An addend is not computed over, even where it dies: kernels may keep partial sums in the output. */
+  if (step->segment != NULL || step->output_count != 1 ||
+      plan->graph->nodes[step->node].def->alias != ND4C_ALIAS_SAME) {
     return -1;
   }
-  const nd4c_op_def *def = plan->graph->nodes[step->node].def;
   const nd4c_slot *output = &plan->slots[step->outputs[0]];
   for (int32_t i = 0; i < step->input_count; ++i) {
-    if (step->inputs[i] < 0 || !may_overwrite(def, i)) {
+    if (step->inputs[i] < 0) {
       continue;
     }
     const nd4c_slot *input = &plan->slots[step->inputs[i]];
@@ -160,7 +150,7 @@ static int32_t find_in_place(const planning *work, int32_t index) {
     for (int32_t k = 0; k < step->input_count && fits; ++k) {
       const nd4c_slot *other = step->inputs[k] < 0 ? NULL : &plan->slots[step->inputs[k]];
       bool shares = other != NULL && other->root == input->root;
-      fits = !shares || (other->offset == 0 && same_layout(other, output) && may_overwrite(def, k));
+      fits = !shares || (other->offset == 0 && same_layout(other, output));
     }
     if (fits) {
       return i;

@@ -184,6 +184,24 @@ static void outputs_that_nothing_computes(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* A long sum with an addend that dies in its step: kernels that keep partial sums in the output must not find it there.
+ */
+static void addends_survive_long_sums(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){64, 3072}), a = check_input(graph, "a", 2, (int64_t[]){64, 96});
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){3072, 96}, 3, -0.1, 0.1);
+  nd4c_value product = check_binary(graph, ND4C_OP_matmul, x, w);
+  product = check_binary(graph, ND4C_OP_add, product, check_constant(graph, 1, (int64_t[]){96}, 4, -1, 1));
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, product, check_unary(graph, ND4C_OP_negative, a));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_abs, sum)));
+  nd4c_plan *plan = check_graph(graph, 21, 1e-5);
+  assert_int_equal(plan->step_count, 3);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void empty_and_scalar_values(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;
@@ -339,6 +357,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(given_outputs_of_every_kind, set_up, tear_down),
       cmocka_unit_test_setup_teardown(inputs_of_any_layout, set_up, tear_down),
       cmocka_unit_test(outputs_that_nothing_computes),
+      cmocka_unit_test(addends_survive_long_sums),
       cmocka_unit_test(empty_and_scalar_values),
       cmocka_unit_test_setup_teardown(report_tells_passes_steps_and_memory, set_up, tear_down),
       cmocka_unit_test(forced_engines_are_reported_or_strict),
