@@ -6,6 +6,7 @@
 
 enum {
   BUFFER_BYTES = 16384, /* one operand of one tile: four of them stay in the L2 cache, two in L1 */
+  STREAM_BYTES = 1024,  /* a piece that is streamed: so short that its stores overlap with the loads of the next */
   SHORT_ROW = 32,       /* elements: below, rows are gathered before they are computed */
   TRANSPOSED_ROWS = 32, /* rows of a tile whose input runs along its columns */
   PIECE_COST = 32768    /* what is worth another thread, in the unit of cost: about 2 microseconds */
@@ -138,7 +139,8 @@ void nd4c_nest_finish(nd4c_nest *nest) {
 
 typedef struct job {
   const nd4c_nest *nest;
-  nd4c_nest_function function; /* NULL: copy operand 1 to 0 */
+  nd4c_nest_function function;      /* NULL: copy operand 1 to 0 */
+  nd4c_nest_stream stream_function; /* or NULL */
   const void *user;
   bool stream;
   bool may_repeat;
@@ -164,13 +166,13 @@ static void locate(const nd4c_nest *nest, int32_t axes, int64_t outer, char **po
 /* Computes n elements of a row in pieces that fit a buffer and streams each out. */
 static void stream_row(const job *work, int64_t n, char *const *pointers, const bool *repeated) {
   const nd4c_nest *nest = work->nest;
-  _Alignas(64) char buffer[BUFFER_BYTES];
+  _Alignas(64) char buffer[STREAM_BYTES];
   if (work->function == NULL) {
     nd4c_simd.move->stream(n * nest->bytes[0], pointers[1], pointers[0]);
     return;
   }
   char *piece[ND4C_NEST_OPERANDS];
-  int64_t most = BUFFER_BYTES / nest->bytes[0];
+  int64_t most = STREAM_BYTES / nest->bytes[0];
   /* The first piece ends on a cache line, so that all others begin on one. */
   int64_t head = (int64_t)(-(uintptr_t)pointers[0] % ND4C_CPU_CACHE_LINE) / nest->bytes[0];
   int64_t count = head > 0 ? head : most;
@@ -184,23 +186,28 @@ static void stream_row(const job *work, int64_t n, char *const *pointers, const 
   }
 }
 
-/* Elements [begin, end) where every operand is contiguous or repeated along rows. */
+/* Elements [begin, end) where every operand is contiguous or repeated along rows, or the stream function takes it. */
 static void run_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *work = user;
   const nd4c_nest *nest = work->nest;
   int32_t last = nest->rank - 1;
   int64_t columns = nest->shape[last], row = begin / columns, column = begin % columns;
   bool repeated[ND4C_NEST_OPERANDS];
+  int64_t steps[ND4C_NEST_OPERANDS];
   (void)worker;
-  for (int32_t k = 0; k < nest->operands; k++)
-    repeated[k] = nest->strides[k][last] == 0;
+  for (int32_t k = 0; k < nest->operands; k++) {
+    steps[k] = nest->strides[k][last];
+    repeated[k] = steps[k] == 0;
+  }
   for (; begin < end; row++, column = 0) {
     char *pointers[ND4C_NEST_OPERANDS];
     int64_t count = columns - column < end - begin ? columns - column : end - begin;
     locate(nest, last, row, pointers);
     for (int32_t k = 0; k < nest->operands; k++)
-      pointers[k] += repeated[k] ? 0 : column * nest->bytes[k];
-    if (work->stream)
+      pointers[k] += column * steps[k] * nest->bytes[k];
+    if (work->stream && work->stream_function != NULL)
+      work->stream_function(work->user, count, pointers, steps);
+    else if (work->stream)
       stream_row(work, count, pointers, repeated);
     else if (work->function == NULL)
       memmove(pointers[0], pointers[1], (size_t)(count * nest->bytes[0]));
@@ -254,15 +261,22 @@ static void run_tile(const job *work, int64_t rows, int64_t columns, char *const
   for (int32_t k = 0; k < nest->operands; k++) {
     int64_t stride = nest->strides[k][last];
     repeated[k] = k > 0 && stride == 0 && work->may_repeat && (by_row || row_stride(nest, k) == 0);
-    bool direct = repeated[k] || (by_row && stride == 1 && !(k == 0 && work->stream));
+    bool direct = repeated[k] || (by_row && stride == 1 && (k > 0 || !work->stream || work->stream_function != NULL));
     pointers[k] = direct ? origin[k] : scratch->bytes[k];
     step[k] = direct ? row_stride(nest, k) * nest->bytes[k] : columns * nest->bytes[k];
     if (!direct && k > 0)
       pack(nest, k, rows, columns, origin[k], row_stride(nest, k), scratch->bytes[k]);
   }
   bool finished = pointers[0] == origin[0];
+  bool stream = finished && work->stream;
+  int64_t steps[ND4C_NEST_OPERANDS];
+  for (int32_t k = 0; k < nest->operands; k++)
+    steps[k] = !repeated[k];
   for (int64_t r = 0; r < (by_row ? rows : 1); r++) {
-    work->function(work->user, by_row ? columns : rows * columns, pointers, repeated);
+    if (stream)
+      work->stream_function(work->user, columns, pointers, steps);
+    else
+      work->function(work->user, by_row ? columns : rows * columns, pointers, repeated);
     for (int32_t k = 0; k < nest->operands; k++)
       pointers[k] += step[k];
   }
@@ -304,7 +318,7 @@ static void choose_tiles(job *work, bool transposed) {
   int64_t widest = 1, rows = nest->rank > 1 ? nest->shape[nest->rank - 2] : 1, columns = nest->shape[nest->rank - 1];
   for (int32_t k = 0; k < nest->operands; k++)
     widest = nest->bytes[k] > widest ? nest->bytes[k] : widest;
-  int64_t most = BUFFER_BYTES / widest;
+  int64_t most = (work->stream && !transposed ? 2 * STREAM_BYTES : BUFFER_BYTES) / widest;
   int64_t least_rows = transposed ? TRANSPOSED_ROWS : 1;
   least_rows = least_rows < rows ? least_rows : rows;
   work->tile_columns = columns < most / least_rows ? columns : most / least_rows;
@@ -338,10 +352,10 @@ static bool should_stream(const nd4c_nest *nest) {
 }
 
 void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
-                   const void *user) {
+                   nd4c_nest_stream stream, const void *user) {
   if (made->size == 0)
     return;
-  job work = {.nest = made, .function = function, .user = user, .may_repeat = may_repeat};
+  job work = {.nest = made, .function = function, .stream_function = stream, .user = user, .may_repeat = may_repeat};
   int64_t grain = PIECE_COST / cost;
   work.stream = should_stream(made);
   if (rows_are_direct(made, may_repeat)) {
@@ -349,8 +363,13 @@ void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_
     return;
   }
   nd4c_nest nest = *made;
+  bool transposed = place_transposed_axis(&nest);
+  if (work.stream && stream != NULL && !transposed) {
+    nd4c_cpu_parallel(made->size, grain, width, run_rows, &work);
+    return;
+  }
   work.nest = &nest;
-  choose_tiles(&work, place_transposed_axis(&nest));
+  choose_tiles(&work, transposed);
   int64_t outer = 1;
   for (int32_t axis = 0; axis < nest.rank - 2; axis++)
     outer *= nest.shape[axis];
@@ -359,5 +378,5 @@ void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_
 }
 
 void nd4c_nest_copy(const nd4c_nest *nest, int32_t width) {
-  nd4c_nest_run(nest, width, 1, false, NULL, NULL);
+  nd4c_nest_run(nest, width, 1, false, NULL, NULL, NULL);
 }

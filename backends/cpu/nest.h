@@ -26,11 +26,15 @@ void nd4c_nest_finish(nd4c_nest *nest);
  */
 typedef void (*nd4c_nest_function)(const void *user, int64_t n, char *const *pointers, const bool *repeated);
 
+/* As nd4c_nest_function for operands that step by any number of elements (steps[k]) and a contiguous output, which it
+ * writes past the caches. */
+typedef void (*nd4c_nest_stream)(const void *user, int64_t n, char *const *pointers, const int64_t *steps);
+
 /* Runs `function` over all elements in pieces, side by side where that pays. cost: of an element, in nanoseconds times
  * 16, roughly. Operands that do not lie as `function` needs them are moved through small buffers. may_repeat: whether
- * function accepts repeated operands; if not, they are written out. */
+ * function accepts repeated operands; if not, they are written out. stream: used instead for large results; or NULL. */
 void nd4c_nest_run(const nd4c_nest *nest, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
-                   const void *user);
+                   nd4c_nest_stream stream, const void *user);
 
 /* nd4c_nest_run that copies operand 1 to operand 0. */
 void nd4c_nest_copy(const nd4c_nest *nest, int32_t width);

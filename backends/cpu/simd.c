@@ -51,7 +51,7 @@ static void engine_open(void) {
       nd4c_simd = levels[i];
   int64_t bytes = configured_bytes("nd4c.cpu.stream_bytes");
   if (bytes == 0 && ND4C_HAS_FIELD(nd4c_cpu_host, cache_bytes))
-    bytes = nd4c_cpu_host->cache_bytes();
+    bytes = nd4c_cpu_host->cache_bytes() / 2;
   if (bytes > 0)
     nd4c_simd_stream_bytes = bytes;
 }

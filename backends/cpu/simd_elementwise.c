@@ -31,6 +31,11 @@ static void compute_binary(const void *user, int64_t n, char *const *pointers, c
   }
 }
 
+static void stream_binary(const void *user, int64_t n, char *const *pointers, const int64_t *steps) {
+  const binary_job *job = user;
+  job->loops->stream(n, pointers[1], steps[1], pointers[2], steps[2], pointers[0]);
+}
+
 static nd4c_status run_binary_nest(const nd4c_call *call, const nd4c_binary_loops *loops, int32_t cost) {
   const nd4c_tensor *y = &call->outputs[0];
   const binary_job job = {loops, nd4c_cpu_dtype_bytes(y->dtype)};
@@ -39,7 +44,7 @@ static nd4c_status run_binary_nest(const nd4c_call *call, const nd4c_binary_loop
   nd4c_nest_add(&nest, &call->inputs[0], y);
   nd4c_nest_add(&nest, &call->inputs[1], y);
   nd4c_nest_finish(&nest);
-  nd4c_nest_run(&nest, call->width, cost, true, compute_binary, &job);
+  nd4c_nest_run(&nest, call->width, cost, true, compute_binary, loops->stream == NULL ? NULL : stream_binary, &job);
   return ND4C_OK;
 }
 
@@ -120,7 +125,7 @@ static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, in
   }
   nd4c_nest nest;
   start_unary(&nest, call);
-  nd4c_nest_run(&nest, call->width, cost, false, compute_unary, &job);
+  nd4c_nest_run(&nest, call->width, cost, false, compute_unary, NULL, &job);
   return ND4C_OK;
 }
 
@@ -210,7 +215,7 @@ static nd4c_status run_cast(const nd4c_call *call) {
   if (from == to)
     nd4c_nest_copy(&nest, call->width);
   else
-    nd4c_nest_run(&nest, call->width, 2, false, compute_cast, &nd4c_simd.cast->loops[from][to]);
+    nd4c_nest_run(&nest, call->width, 2, false, compute_cast, NULL, &nd4c_simd.cast->loops[from][to]);
   return ND4C_OK;
 }
 
@@ -235,7 +240,8 @@ static nd4c_status run_where(const nd4c_call *call) {
   for (int32_t i = 0; i < ND4C_IN_where_count; i++)
     nd4c_nest_add(&nest, &call->inputs[i], y);
   nd4c_nest_finish(&nest);
-  nd4c_nest_run(&nest, call->width, 2, false, compute_where, &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
+  nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL,
+                &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
   return ND4C_OK;
 }
 

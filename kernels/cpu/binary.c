@@ -1,9 +1,12 @@
 /* See binary.h. One source for every level: the compiler vectorises the plain loops. */
 #include "kernels/cpu/binary.h"
 
+#include <stddef.h>
+
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/power.h"
+#include "kernels/cpu/vector.h"
 #include "kernels/types.h"
 
 extern const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table);
@@ -206,14 +209,78 @@ LOOPS(logical_and, boolean, uint8_t, TRUTH_AND)
 LOOPS(logical_or, boolean, uint8_t, TRUTH_OR)
 LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
 
+/* -- streaming: whole cache lines, the rest as usual ---------------------------------------------------------- */
+
+/* The elements before the first whole line of y, and after the last. */
+#define STREAM_REST(op, name)                                                                               \
+  static void op##_##name##_rest(int64_t n, const nd4c_c_##name *a, int64_t a_step, const nd4c_c_##name *b, \
+                                 int64_t b_step, nd4c_c_##name *y) {                                        \
+    for (int64_t i = 0; i < n; i++)                                                                         \
+      op##_##name##_both(1, a + i * a_step, b + i * b_step, y + i);                                         \
+  }
+#define STREAM_LOOP(op, name, block_name, COMBINE)                                                            \
+  STREAM_REST(op, name)                                                                                       \
+  static void op##_##name##_stream(int64_t n, const void *va, int64_t a_step, const void *vb, int64_t b_step, \
+                                   void *vy) {                                                                \
+    enum { BLOCK = ND4C_STREAM_BLOCK / sizeof(nd4c_c_##name) };                                               \
+    const nd4c_c_##name *a = va, *b = vb;                                                                     \
+    nd4c_c_##name *y = vy;                                                                                    \
+    int64_t i = (int64_t)(-(uintptr_t)y % ND4C_STREAM_BLOCK / sizeof *y);                                     \
+    i = i < n ? i : n;                                                                                        \
+    op##_##name##_rest(i, a, a_step, b, b_step, y);                                                           \
+    for (; i + BLOCK <= n; i += BLOCK) {                                                                      \
+      nd4c_block_##block_name x, z;                                                                           \
+      nd4c_block_load_##block_name(a + i * a_step, a_step, &x);                                               \
+      nd4c_block_load_##block_name(b + i * b_step, b_step, &z);                                               \
+      COMBINE(op, name)                                                                                       \
+      nd4c_stream_block(y + i, &x);                                                                           \
+    }                                                                                                         \
+    op##_##name##_rest(n - i, a + i * a_step, a_step, b + i * b_step, b_step, y + i);                         \
+  }
+#define OPERATOR_add +
+#define OPERATOR_subtract -
+#define OPERATOR_multiply *
+#define FLOAT_BLOCK(op, name) x = x OPERATOR_##op z;
+#define HALF_BLOCK(op, name)                       \
+  float wide_x[BLOCK], wide_z[BLOCK];              \
+  uint16_t narrow[BLOCK];                          \
+  memcpy(narrow, &x, sizeof narrow);               \
+  nd4c_widen_##name(BLOCK, narrow, wide_x);        \
+  memcpy(narrow, &z, sizeof narrow);               \
+  nd4c_widen_##name(BLOCK, narrow, wide_z);        \
+  for (int64_t j = 0; j < BLOCK; j++)              \
+    wide_x[j] = wide_x[j] OPERATOR_##op wide_z[j]; \
+  nd4c_narrow_##name(BLOCK, wide_x, narrow);       \
+  memcpy(&x, narrow, sizeof narrow);
+#define FLOAT_STREAMS(NAME, name, kind)          \
+  STREAM_LOOP(add, name, name, FLOAT_BLOCK)      \
+  STREAM_LOOP(subtract, name, name, FLOAT_BLOCK) \
+  STREAM_LOOP(multiply, name, name, FLOAT_BLOCK)
+#define HALF_STREAMS(NAME, name, kind)            \
+  STREAM_LOOP(add, name, uint16, HALF_BLOCK)      \
+  STREAM_LOOP(subtract, name, uint16, HALF_BLOCK) \
+  STREAM_LOOP(multiply, name, uint16, HALF_BLOCK)
+ND4C_WIDE_FLOAT_DTYPES(FLOAT_STREAMS)
+ND4C_HALF_DTYPES(HALF_STREAMS)
+
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
 #define ENTRY(op, NAME, name) \
-  [ND4C_BINARY_##op][ND4C_##NAME] = {op##_##name##_both, op##_##name##_first, op##_##name##_second},
+  [ND4C_BINARY_##op][ND4C_##NAME] = {op##_##name##_both, op##_##name##_first, op##_##name##_second, NULL},
+#define STREAM_ENTRY(op, NAME, name) \
+  [ND4C_BINARY_##                    \
+      op][ND4C_##NAME] = {op##_##name##_both, op##_##name##_first, op##_##name##_second, op##_##name##_stream},
+#define INTEGER_ENTRIES(NAME, name, kind) \
+  ENTRY(add, NAME, name)                  \
+  ENTRY(subtract, NAME, name)             \
+  ENTRY(multiply, NAME, name)             \
+  NUMBER_ENTRIES(NAME, name, kind)
+#define FLOAT_ENTRIES(NAME, name, kind) \
+  STREAM_ENTRY(add, NAME, name)         \
+  STREAM_ENTRY(subtract, NAME, name)    \
+  STREAM_ENTRY(multiply, NAME, name)    \
+  NUMBER_ENTRIES(NAME, name, kind)
 #define NUMBER_ENTRIES(NAME, name, kind) \
-  ENTRY(add, NAME, name)                 \
-  ENTRY(subtract, NAME, name)            \
-  ENTRY(multiply, NAME, name)            \
   ENTRY(divide, NAME, name)              \
   ENTRY(power, NAME, name)               \
   ENTRY(maximum, NAME, name)             \
@@ -226,7 +293,7 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
   ENTRY(greater_equal, NAME, name)
 
 const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table) = {
-    .loops = {ND4C_INT_DTYPES(NUMBER_ENTRIES) ND4C_UINT_DTYPES(NUMBER_ENTRIES) ND4C_HALF_DTYPES(NUMBER_ENTRIES)
-                  ND4C_WIDE_FLOAT_DTYPES(NUMBER_ENTRIES) ENTRY(equal, BOOL, boolean) ENTRY(not_equal, BOOL, boolean)
+    .loops = {ND4C_INT_DTYPES(INTEGER_ENTRIES) ND4C_UINT_DTYPES(INTEGER_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
+                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(equal, BOOL, boolean) ENTRY(not_equal, BOOL, boolean)
                       ENTRY(logical_and, BOOL, boolean) ENTRY(logical_or, BOOL, boolean)
                           ENTRY(logical_xor, BOOL, boolean)}};

@@ -21,9 +21,14 @@ enum nd4c_binary_index {
 /* y[i] = a[i] op b[i] for i in [0, n). y may be a or b. Comparisons and logic write one byte, 0 or 1, an element. */
 typedef void (*nd4c_binary_loop)(int64_t n, const void *a, const void *b, void *y);
 
+/* As a loop, operands stepping by any number of elements, y written past the caches (a move table's stream_fence ends
+ * that); y is neither operand. */
+typedef void (*nd4c_binary_stream)(int64_t n, const void *a, int64_t a_step, const void *b, int64_t b_step, void *y);
+
 /* Both operands vary; only the first does (b points to one element); only the second does. NULL: no such loop. */
 typedef struct nd4c_binary_loops {
   nd4c_binary_loop both, first, second;
+  nd4c_binary_stream stream;
 } nd4c_binary_loops;
 
 typedef struct nd4c_binary_table {

@@ -20,6 +20,13 @@
 #define ND4C_INDEPENDENT
 #endif
 
+/* Asks for the cache line of an address, which need not be valid. */
+#if defined(__GNUC__)
+#define ND4C_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define ND4C_PREFETCH(address) ((void)(address))
+#endif
+
 /* a * b + c, fused where the level has an instruction for it, else rounded twice. */
 #if defined(__FMA__) || defined(__aarch64__)
 #define ND4C_FMA(a, b, c) fma((a), (b), (c))

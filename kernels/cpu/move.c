@@ -39,17 +39,20 @@ typedef struct unit_16 {
     }                                                                                                     \
   }
 
-/* Transposing reads one cache line of a column at a time and spreads it over rows. */
+/* Transposing reads one cache line of a column at a time and spreads it over rows. Hardware does not foresee the next
+ * block of columns: it is asked for meanwhile. */
 #define MOVE(size)                                                                                                 \
   MOVE_ROW(size)                                                                                                   \
   static void move_transposed_##size(int64_t rows, int64_t columns, const unit_##size *from, int64_t from_column,  \
                                      unit_##size *to, int64_t to_row) {                                            \
     enum { BLOCK = 16 };                                                                                           \
-    int64_t r = 0;                                                                                                 \
+    int64_t r = 0, ahead = columns * from_column;                                                                  \
     for (; r + BLOCK <= rows; r += BLOCK)                                                                          \
-      for (int64_t c = 0; c < columns; c++)                                                                        \
+      for (int64_t c = 0; c < columns; c++) {                                                                      \
+        ND4C_PREFETCH(from + ahead + c * from_column + r);                                                         \
         for (int64_t i = 0; i < BLOCK; i++)                                                                        \
           to[(r + i) * to_row + c] = from[c * from_column + r + i];                                                \
+      }                                                                                                            \
     for (; r < rows; r++)                                                                                          \
       for (int64_t c = 0; c < columns; c++)                                                                        \
         to[r * to_row + c] = from[c * from_column + r];                                                            \

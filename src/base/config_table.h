@@ -41,7 +41,7 @@
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                            \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                  \
   X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                       \
-    "Results larger than this are written with streaming stores; 0: the size of the last-level cache")
+    "Results larger than this are written with streaming stores; 0: half the last-level cache")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
 #define ND4C_CONFIG_WORDS_TABLE(X)      \
