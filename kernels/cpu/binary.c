@@ -228,7 +228,7 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
     int64_t i = (int64_t)(-(uintptr_t)y % ND4C_STREAM_BLOCK / sizeof *y);                                     \
     i = i < n ? i : n;                                                                                        \
     op##_##name##_rest(i, a, a_step, b, b_step, y);                                                           \
-    for (; i + BLOCK <= n; i += BLOCK) {                                                                      \
+    for (; i + BLOCK < n; i += BLOCK) {                                                                       \
       nd4c_block_##block_name x, z;                                                                           \
       nd4c_block_load_##block_name(a + i * a_step, a_step, &x);                                               \
       nd4c_block_load_##block_name(b + i * b_step, b_step, &z);                                               \

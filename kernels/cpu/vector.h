@@ -39,29 +39,30 @@ typedef uint16_t nd4c_block_uint16 __attribute__((vector_size(64), aligned(2), m
 #define ND4C_EVENS_8 0, 2, 4, 6
 #define ND4C_EVENS_16 ND4C_EVENS_8, 8, 10, 12, 14
 #define ND4C_EVENS_32 ND4C_EVENS_16, 16, 18, 20, 22, 24, 26, 28, 30
-#define ND4C_LATER_ODDS_8 9, 11, 13, 15
-#define ND4C_LATER_ODDS_16 17, 19, 21, 23, 25, 27, 29, 31
-#define ND4C_LATER_ODDS_32 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63
+#define ND4C_LATER_EVENS_8 8, 10, 12, 14
+#define ND4C_LATER_EVENS_16 16, 18, 20, 22, 24, 26, 28, 30
+#define ND4C_LATER_EVENS_32 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62
 #define ND4C_DOWN_8 7, 6, 5, 4, 3, 2, 1, 0
 #define ND4C_DOWN_16 15, 14, 13, 12, 11, 10, 9, 8, ND4C_DOWN_8
 #define ND4C_DOWN_32 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, ND4C_DOWN_16
 
-/* Elements from[0], from[step], ... of one block; touches no others but those in between. */
-#define ND4C_BLOCK_LOAD(name, type, count)                                                                \
-  static inline void nd4c_block_load_##name(const type *from, int64_t step, nd4c_block_##name *block) {   \
-    if (step == 1) {                                                                                      \
-      *block = *(const nd4c_block_##name *)from;                                                          \
-    } else if (step == -1) {                                                                              \
-      nd4c_block_##name line = *(const nd4c_block_##name *)(from - (count - 1));                          \
-      *block = __builtin_shufflevector(line, line, ND4C_DOWN_##count);                                    \
-    } else if (step == 2) { /* the second load overlaps the first by one, to end with the last element */ \
-      nd4c_block_##name line = *(const nd4c_block_##name *)from;                                          \
-      nd4c_block_##name next = *(const nd4c_block_##name *)(from + count - 1);                            \
-      *block = __builtin_shufflevector(line, next, ND4C_EVENS_##count, ND4C_LATER_ODDS_##count);          \
-    } else {                                                                                              \
-      for (int64_t i = 0; i < count; i++)                                                                 \
-        (*block)[i] = from[i * step];                                                                     \
-    }                                                                                                     \
+/* Elements from[0], from[step], ... of one block. Touches what lies up to, but not including, the first element of the
+ * next block: there must be one. */
+#define ND4C_BLOCK_LOAD(name, type, count)                                                              \
+  static inline void nd4c_block_load_##name(const type *from, int64_t step, nd4c_block_##name *block) { \
+    if (step == 1) {                                                                                    \
+      *block = *(const nd4c_block_##name *)from;                                                        \
+    } else if (step == -1) {                                                                            \
+      nd4c_block_##name line = *(const nd4c_block_##name *)(from - (count - 1));                        \
+      *block = __builtin_shufflevector(line, line, ND4C_DOWN_##count);                                  \
+    } else if (step == 2) {                                                                             \
+      nd4c_block_##name line = *(const nd4c_block_##name *)from;                                        \
+      nd4c_block_##name next = *(const nd4c_block_##name *)(from + count);                              \
+      *block = __builtin_shufflevector(line, next, ND4C_EVENS_##count, ND4C_LATER_EVENS_##count);       \
+    } else {                                                                                            \
+      for (int64_t i = 0; i < count; i++)                                                               \
+        (*block)[i] = from[i * step];                                                                   \
+    }                                                                                                   \
   }
 ND4C_BLOCK_LOAD(float32, float, 16)
 ND4C_BLOCK_LOAD(float64, double, 8)
