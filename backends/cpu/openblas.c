@@ -48,9 +48,10 @@ static void judge_core(const char *core, const char *who, char *text, size_t tex
       continue;
     }
     if (cores[i].level > level) {
-      snprintf(text, text_size, "; warning: %s core %s needs more than this machine's %s", who, core, level_name);
+      snprintf(text, text_size, "; warning: %s core %s, which needs more than this machine's %s", who, core,
+               level_name);
     } else {
-      snprintf(text, text_size, "; warning: %s core %s is made for less than this machine's %s: slow", who, core,
+      snprintf(text, text_size, "; warning: %s core %s, which is made for less than this machine's %s: slow", who, core,
                level_name);
     }
   }
