@@ -1,0 +1,209 @@
+/* Plans on a late device without addresses. STUB_MODE decides whether it has kernels (the default), a compiler, or
+ * both; with a compiler, runs of nodes become segments. */
+#define _POSIX_C_SOURCE 200809L
+#include "graph_check.h"
+#include "stub_plugin.h"
+
+enum { ROWS = 3, COLUMNS = 4 };
+static const int64_t shape[] = {ROWS, COLUMNS};
+
+static bool has_compiler(void) {
+  const char *mode = getenv("STUB_MODE");
+  return mode != NULL && strcmp(mode, "kernels") != 0;
+}
+
+/* y = tanh(relu(x + c) w^T), z = (x + c)^T: five nodes, one of them a view where nodes run one by one. */
+static nd4c_graph *make_graph(void) {
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  nd4c_value w = check_constant(graph, 2, (int64_t[]){5, COLUMNS}, 1, -1, 1);
+  nd4c_value sum = check_binary(graph, ND4C_OP_add, x, check_constant(graph, 1, &shape[1], 2, -1, 1));
+  nd4c_value turned = check_op(graph, ND4C_OP_transpose, &w, 1, NULL, 0);
+  nd4c_value product = check_binary(graph, ND4C_OP_matmul, check_unary(graph, ND4C_OP_relu, sum), turned);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, product)));
+  CHECK_OK(nd4c_graph_output(graph, "z", check_op(graph, ND4C_OP_transpose, &sum, 1, NULL, 0)));
+  return graph;
+}
+
+static nd4c_plan *make_plan(const nd4c_graph *graph, bool optimize) {
+  nd4c_plan *plan = NULL;
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = !optimize};
+  CHECK_OK(nd4c_plan_create(graph, stub_context, &options, &plan));
+  return plan;
+}
+
+static void check_on_stub(nd4c_plan *plan, const nd4c_graph *graph) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    nd4c_array *inputs[1], *expected[2] = {NULL}, *actual[2] = {NULL};
+    check_make_inputs(graph, seed, inputs);
+    check_evaluate(graph, inputs, expected);
+    const nd4c_array *given[] = {inputs[0]};
+    CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 2));
+    for (int32_t i = 0; i < 2; ++i) {
+      assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
+    }
+    /* Again, into what was given. */
+    CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 2));
+    assert_true(check_difference(expected[0], actual[0]) <= 1e-5);
+    check_release(inputs, 1);
+    check_release(expected, 2);
+    check_release(actual, 2);
+  }
+}
+
+static int reset(void **state) {
+  (void)state;
+  (void)stub_control("reset");
+  stub_settle();
+  return 0;
+}
+
+static int settle(void **state) {
+  (void)state;
+  (void)stub_control("reset");
+  stub_settle();
+  int64_t buffers = stub_counter("buffers"), executables = stub_counter("executables");
+  int64_t violations = stub_counter("violations");
+  if (buffers != 0 || executables != 0 || violations != 0) {
+    print_error("%lld buffers and %lld executables left, %lld violations\n", (long long)buffers, (long long)executables,
+                (long long)violations);
+    return 1;
+  }
+  return 0;
+}
+
+static void plans_agree_with_the_host(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  (void)stub_control("delay 500");
+  for (int32_t optimize = 0; optimize < 2; ++optimize) {
+    nd4c_plan *plan = make_plan(graph, optimize != 0);
+    assert_false(plan->direct);
+    check_on_stub(plan, graph);
+    nd4c_plan_destroy(plan);
+  }
+  nd4c_graph_destroy(graph);
+}
+
+static void supported_runs_become_segments(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  nd4c_plan *whole = make_plan(graph, false);
+  char *text = NULL;
+  CHECK_OK(nd4c_plan_report(whole, &text));
+  if (!has_compiler()) {
+    assert_non_null(strstr(text, "segments: none"));
+    nd4c_free(text);
+    nd4c_plan_destroy(whole);
+    nd4c_graph_destroy(graph);
+    return;
+  }
+  assert_int_equal(whole->segment_count, 1);
+  assert_non_null(strstr(text, "segment of 6 nodes"));
+  nd4c_free(text);
+  nd4c_plan_destroy(whole);
+  /* The third node is declined: two run before it as one, three behind it. */
+  (void)stub_control("fail supports:3");
+  nd4c_plan *apart = make_plan(graph, false);
+  (void)stub_control("reset");
+  assert_int_equal(apart->segment_count, 2);
+  CHECK_OK(nd4c_plan_report(apart, &text));
+  assert_non_null(strstr(text, "segment of 2 nodes"));
+  assert_non_null(strstr(text, "segment of 3 nodes"));
+  nd4c_free(text);
+  check_on_stub(apart, graph);
+  nd4c_plan_destroy(apart);
+  nd4c_graph_destroy(graph);
+}
+
+static void failures_in_flight_poison_outputs_of_that_run_alone(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  nd4c_plan *plan = make_plan(graph, true);
+  nd4c_array *inputs[1], *outputs[2] = {NULL};
+  check_make_inputs(graph, 1, inputs);
+  const nd4c_array *given[] = {inputs[0]};
+  check_on_stub(plan, graph);
+  (void)stub_control("delay 2000");
+  (void)stub_control("fail in_flight:1");
+  nd4c_status status = nd4c_plan_run(plan, given, 1, outputs, 2);
+  float numbers[ROWS * 5];
+  if (status == ND4C_OK) {
+    assert_int_not_equal(nd4c_array_read(outputs[0], numbers, sizeof numbers), ND4C_OK);
+    assert_true(strlen(nd4c_error_message()) > 0);
+  }
+  (void)stub_control("reset");
+  stub_settle();
+  check_on_stub(plan, graph);
+  check_release(inputs, 1);
+  check_release(outputs, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+static void plans_may_go_while_their_work_is_pending(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_graph();
+  nd4c_array *inputs[1], *expected[2] = {NULL}, *actual[2] = {NULL};
+  check_make_inputs(graph, 4, inputs);
+  check_evaluate(graph, inputs, expected);
+  nd4c_plan *plan = make_plan(graph, true);
+  const nd4c_array *given[] = {inputs[0]};
+  (void)stub_control("delay 3000");
+  CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 2));
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release(inputs, 1);
+  for (int32_t i = 0; i < 2; ++i) {
+    assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
+  }
+  check_release(expected, 2);
+  check_release(actual, 2);
+}
+
+static void failing_calls_give_a_status(void **state) {
+  (void)state;
+  static const char *const calls[] = {"compile", "execute", "run", "prepare", "buffer_allocate", "fence_record"};
+  nd4c_graph *graph = make_graph();
+  int32_t failures = 0;
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
+    for (int32_t number = 1; number <= 6; ++number) {
+      char command[64];
+      (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
+      nd4c_array *inputs[1], *outputs[2] = {NULL};
+      check_make_inputs(graph, 1, inputs);
+      const nd4c_array *given[] = {inputs[0]};
+      nd4c_plan *plan = NULL;
+      assert_int_equal(stub_control(command), 0);
+      nd4c_status status = nd4c_plan_create(graph, stub_context, NULL, &plan);
+      status = status == ND4C_OK ? nd4c_plan_run(plan, given, 1, outputs, 2) : status;
+      assert_true(status == ND4C_OK || strlen(nd4c_error_message()) > 0);
+      failures += status != ND4C_OK;
+      (void)stub_control("reset");
+      stub_settle();
+      if (plan != NULL) {
+        check_on_stub(plan, graph);
+      }
+      nd4c_plan_destroy(plan);
+      check_release(inputs, 1);
+      check_release(outputs, 2);
+    }
+  }
+  assert_in_range(failures, 3, 36);
+  nd4c_graph_destroy(graph);
+}
+
+int main(void) {
+  if (stub_start() != ND4C_OK) {
+    return 1;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(plans_agree_with_the_host, reset, settle),
+      cmocka_unit_test_setup_teardown(supported_runs_become_segments, reset, settle),
+      cmocka_unit_test_setup_teardown(failures_in_flight_poison_outputs_of_that_run_alone, reset, settle),
+      cmocka_unit_test_setup_teardown(plans_may_go_while_their_work_is_pending, reset, settle),
+      cmocka_unit_test_setup_teardown(failing_calls_give_a_status, reset, settle),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
