@@ -1,0 +1,22 @@
+/* What the machine allows, measured beside nd4c in the same run: loops written by hand for one purpose each. */
+#ifndef ND4C_BENCH_LIMITS_H
+#define ND4C_BENCH_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <nd4c/nd4c.h>
+
+typedef enum bench_limit_op { BENCH_LIMIT_ADD = 0, BENCH_LIMIT_MULTIPLY = 1 } bench_limit_op;
+
+/* y[i] = a[i * step] op b[i * step] on `width` threads; float32, float64 and bfloat16; step 1 or 2. With `stream` past
+ * the caches where the processor has AVX-512 (else ordinary stores). y is aligned to 64 bytes. False: not offered. */
+ND4C_API bool bench_limit_binary(int op, nd4c_dtype dtype, const void *a, const void *b, void *y, int64_t count,
+                                 int64_t step, bool stream, int width);
+/* memcpy on `width` threads. */
+ND4C_API void bench_limit_copy(void *to, const void *from, size_t bytes, int width);
+/* Multiply-adds that `width` threads do at best, in GFLOP/s; 0 where the loop knows no vectors of the processor. */
+ND4C_API double bench_limit_gflops(nd4c_dtype dtype, int width);
+
+#endif
