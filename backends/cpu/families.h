@@ -12,6 +12,7 @@
   X(reference_rearrangement) \
   X(simd_norm)               \
   X(simd_pool)               \
+  X(simd_product)            \
   X(reference_linalg)        \
   X(reference_nn)            \
   X(onednn_conv)             \

@@ -2,11 +2,10 @@
  * the result afterwards. */
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "backends/cpu/openblas.h"
 #include "backends/cpu/product.h"
-#include "kernels/reference/nn.h"
+#include "kernels/reference/value.h"
 
 /* Multiplications of one matrix of a batch up to which matrices, not parts of them, are shared out. */
 enum { SMALL_MATRIX = 1 << 22 };
@@ -175,44 +174,6 @@ static void multiply_all(job *j, int32_t width) {
   nd4c_openblas_leave(j->blas, before);
 }
 
-/* Rows of linear's result over all matrices of the batch: [begin, end). */
-static void start_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
-  const nd4c_cpu_product *p = &j->p;
-  const nd4c_cpu_matrices *addend = &p->addend;
-  nd4c_dtype dtype = p->y.tensor->dtype;
-  (void)worker;
-  for (int64_t i = begin; i < end; i++) {
-    char *y = (char *)p->y.tensor->data;
-    int64_t at = nd4c_cpu_matrices_offset(p, &p->y, i / p->m) + i % p->m * p->y.strides[p->rank - 2];
-    int64_t from = 0, step = 0;
-    if (addend->tensor != NULL) {
-      from = nd4c_cpu_matrices_offset(p, addend, i / p->m) + i % p->m * addend->strides[p->rank - 2];
-      step = addend->strides[p->rank - 1];
-    }
-    for (int64_t c = 0; c < p->n; c++) {
-      double sum = p->bias != NULL ? nd4c_value_load(dtype, p->bias->data, c).f : 0;
-      sum += addend->tensor != NULL ? nd4c_value_load(dtype, addend->tensor->data, from + c * step).f : 0;
-      nd4c_value_store(dtype, y, at + c, (nd4c_value){.f = sum});
-    }
-  }
-}
-
-static void finish_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
-  const nd4c_cpu_product *p = &j->p;
-  nd4c_dtype dtype = p->y.tensor->dtype;
-  (void)worker;
-  for (int64_t i = begin; i < end; i++) {
-    char *y = (char *)p->y.tensor->data;
-    int64_t at = nd4c_cpu_matrices_offset(p, &p->y, i / p->m) + i % p->m * p->y.strides[p->rank - 2];
-    for (int64_t c = 0; c < p->n; c++) {
-      double x = nd4c_ref_activate(p->activation, nd4c_value_load(dtype, y, at + c).f);
-      nd4c_value_store(dtype, y, at + c, (nd4c_value){.f = x});
-    }
-  }
-}
-
 static nd4c_status run(const nd4c_call *call) {
   job j = {.blas = nd4c_openblas_get()};
   nd4c_cpu_product_read(call, &j.p); /* usable has seen that it can be read */
@@ -223,15 +184,9 @@ static nd4c_status run(const nd4c_call *call) {
     return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
   }
   j.bytes = nd4c_reference_bytes(call->outputs[0].dtype);
-  j.adds = j.p.bias != NULL || j.p.addend.tensor != NULL;
-  int64_t rows = j.p.batch * j.p.m, grain = 8192 / j.p.n + 1;
-  if (j.adds) {
-    nd4c_cpu_host->parallel_for(rows, grain, call->width, start_range, &j);
-  }
+  j.adds = nd4c_cpu_product_start(&j.p, call->width);
   multiply_all(&j, call->width);
-  if (j.p.activation != ND4C_ACTIVATION_NONE) {
-    nd4c_cpu_host->parallel_for(rows, grain, call->width, finish_range, &j);
-  }
+  nd4c_cpu_product_finish(&j.p, call->width);
   return ND4C_OK;
 }
 

@@ -41,4 +41,9 @@ bool nd4c_cpu_product_by_columns(const nd4c_call *call, const nd4c_cpu_product *
 /* Turns the product into that of the transposes. */
 void nd4c_cpu_product_turn(nd4c_cpu_product *product);
 
+/* What linear does around the product, for f32 and f64 results whose rows lie without gaps: fills y with bias + addend
+ * (true if there was one: the product is then added), and applies the activation. */
+bool nd4c_cpu_product_start(const nd4c_cpu_product *product, int32_t width);
+void nd4c_cpu_product_finish(const nd4c_cpu_product *product, int32_t width);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "kernels/cpu/binary.h"
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/levels.h"
 #include "kernels/cpu/move.h"
 #include "kernels/cpu/nn.h"
@@ -11,7 +12,7 @@
 #include "kernels/cpu/unary.h"
 
 /* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
-#define ND4C_SIMD_TABLES(X) X(binary) X(cast) X(move) X(nn) X(reduce) X(unary)
+#define ND4C_SIMD_TABLES(X) X(binary) X(cast) X(gemm) X(move) X(nn) X(reduce) X(unary)
 
 typedef struct nd4c_simd_tables {
   const char *level;

@@ -1,0 +1,78 @@
+/* Vectors of one level for the matrix product: V##32 of floats, V##64 of doubles, with load, store, repeat and
+ * multiply-add. Plain C cannot say that sums of products are to be fused and to stay in registers. */
+#ifndef ND4C_KERNELS_CPU_GEMM_VECTOR_H
+#define ND4C_KERNELS_CPU_GEMM_VECTOR_H
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+enum { VECTOR_BYTES = 64, TILE_ROWS = 12 };
+typedef __m512 V32;
+typedef __m512d V64;
+#define LOAD32(p) _mm512_loadu_ps(p)
+#define LOAD64(p) _mm512_loadu_pd(p)
+#define STORE32(p, v) _mm512_storeu_ps(p, v)
+#define STORE64(p, v) _mm512_storeu_pd(p, v)
+#define REPEAT32(x) _mm512_set1_ps(x)
+#define REPEAT64(x) _mm512_set1_pd(x)
+#define FUSED32(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define FUSED64(a, b, c) _mm512_fmadd_pd(a, b, c)
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+enum { VECTOR_BYTES = 32, TILE_ROWS = 6 };
+typedef __m256 V32;
+typedef __m256d V64;
+#define LOAD32(p) _mm256_loadu_ps(p)
+#define LOAD64(p) _mm256_loadu_pd(p)
+#define STORE32(p, v) _mm256_storeu_ps(p, v)
+#define STORE64(p, v) _mm256_storeu_pd(p, v)
+#define REPEAT32(x) _mm256_set1_ps(x)
+#define REPEAT64(x) _mm256_set1_pd(x)
+#define FUSED32(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define FUSED64(a, b, c) _mm256_fmadd_pd(a, b, c)
+#elif defined(__SSE2__)
+#include <immintrin.h>
+enum { VECTOR_BYTES = 16, TILE_ROWS = 4 };
+typedef __m128 V32;
+typedef __m128d V64;
+#define LOAD32(p) _mm_loadu_ps(p)
+#define LOAD64(p) _mm_loadu_pd(p)
+#define STORE32(p, v) _mm_storeu_ps(p, v)
+#define STORE64(p, v) _mm_storeu_pd(p, v)
+#define REPEAT32(x) _mm_set1_ps(x)
+#define REPEAT64(x) _mm_set1_pd(x)
+#define FUSED32(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
+#define FUSED64(a, b, c) _mm_add_pd(_mm_mul_pd(a, b), c)
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
+enum { VECTOR_BYTES = 16, TILE_ROWS = 8 };
+typedef float32x4_t V32;
+typedef float64x2_t V64;
+#define LOAD32(p) vld1q_f32(p)
+#define LOAD64(p) vld1q_f64(p)
+#define STORE32(p, v) vst1q_f32(p, v)
+#define STORE64(p, v) vst1q_f64(p, v)
+#define REPEAT32(x) vdupq_n_f32(x)
+#define REPEAT64(x) vdupq_n_f64(x)
+#define FUSED32(a, b, c) vfmaq_f32(c, a, b)
+#define FUSED64(a, b, c) vfmaq_f64(c, a, b)
+#else
+enum { VECTOR_BYTES = 8, TILE_ROWS = 4 };
+typedef struct {
+  float x[2];
+} V32;
+typedef double V64;
+static inline V32 nd4c_pair(float x, float y) {
+  V32 v = {{x, y}};
+  return v;
+}
+#define LOAD32(p) nd4c_pair((p)[0], (p)[1])
+#define LOAD64(p) (*(p))
+#define STORE32(p, v) ((p)[0] = (v).x[0], (p)[1] = (v).x[1])
+#define STORE64(p, v) (*(p) = (v))
+#define REPEAT32(value) nd4c_pair(value, value)
+#define REPEAT64(value) (value)
+#define FUSED32(a, b, c) nd4c_pair((a).x[0] * (b).x[0] + (c).x[0], (a).x[1] * (b).x[1] + (c).x[1])
+#define FUSED64(a, b, c) ((a) * (b) + (c))
+#endif
+
+#endif
