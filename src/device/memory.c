@@ -43,7 +43,9 @@ struct nd4c_memory_manager {
   nd4c_block_node *bins[CLASS_COUNT];
   node_list cached, alive;
   int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
+  int64_t configured_cap; /* what the property said last */
   uint32_t limit_epoch;
+  _Atomic uint32_t cap_epoch;
   int64_t live_count, total_count, cache_hits;
 };
 
@@ -80,9 +82,7 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
   }
   manager->device = device;
   manager->limit_epoch = UINT32_MAX;
-  if (device->description.type == ND4C_DEVICE_CPU) {
-    manager->cap_bytes = nd4c_config_int(ND4C_CONFIG_MEMORY_CAP);
-  }
+  manager->cap_epoch = UINT32_MAX;
   pthread_mutex_init(&manager->lock, NULL);
   *out = manager;
   return ND4C_OK;
@@ -136,8 +136,25 @@ static nd4c_status fail_cap(const struct nd4c_memory_manager *manager, int64_t l
                    manager->device->name, (long long)live, (long long)cached, (long long)bytes, (long long)cap);
 }
 
+/* Takes up a change of the property that caps the host; what nd4c_memory_set_cap said holds until then. */
+static void refresh_cap(struct nd4c_memory_manager *manager) {
+  uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
+  if (manager->device->description.type != ND4C_DEVICE_CPU ||
+      atomic_load_explicit(&manager->cap_epoch, memory_order_relaxed) == epoch) {
+    return;
+  }
+  int64_t configured = nd4c_config_int(ND4C_CONFIG_MEMORY_CAP);
+  pthread_mutex_lock(&manager->lock);
+  if (configured != manager->configured_cap) {
+    manager->configured_cap = manager->cap_bytes = configured;
+  }
+  atomic_store_explicit(&manager->cap_epoch, epoch, memory_order_relaxed);
+  pthread_mutex_unlock(&manager->lock);
+}
+
 /* Makes room under the cap for `bytes` by trimming; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t *counter) {
+  refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
     pthread_mutex_lock(&manager->lock);
     int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
@@ -283,6 +300,7 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
   }
   struct nd4c_memory_manager *manager = device->memory;
+  refresh_cap(manager);
   pthread_mutex_lock(&manager->lock);
   int64_t live = manager->live_bytes + bytes;
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
@@ -305,6 +323,7 @@ nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
   if (bytes < 0) {
     return nd4c_fail(ND4C_ARGUMENT, "cap is %lld: expected 0 or more bytes", (long long)bytes);
   }
+  refresh_cap(device->memory);
   pthread_mutex_lock(&device->memory->lock);
   device->memory->cap_bytes = bytes;
   pthread_mutex_unlock(&device->memory->lock);

@@ -37,10 +37,13 @@ static inline bool output_is_clear(const nd4c_cached_call *entry) {
 static nd4c_status make_output(const nd4c_cached_call *entry, nd4c_array **out) {
   const nd4c_tensor *tensor = &entry->tensors[entry->input_count];
   nd4c_storage *storage = NULL;
-  ND4C_TRY(nd4c_storage_create(entry->device, entry->output_bytes, entry->def->info.name, &storage));
-  nd4c_status status = nd4c_array_make_again(tensor->dtype, tensor->rank, tensor->shape, tensor->strides, tensor->size,
-                                             (tensor->flags & ND4C_TENSOR_CONTIGUOUS) != 0,
-                                             entry->signatures[entry->input_count], storage, out);
+  nd4c_status status = nd4c_storage_create(entry->device, entry->output_bytes, entry->def->info.name, &storage);
+  if (ND4C_UNLIKELY(status != ND4C_OK)) {
+    return nd4c_fail_prefix(status, "%s: output", entry->def->info.name);
+  }
+  status = nd4c_array_make_again(tensor->dtype, tensor->rank, tensor->shape, tensor->strides, tensor->size,
+                                 (tensor->flags & ND4C_TENSOR_CONTIGUOUS) != 0, entry->signatures[entry->input_count],
+                                 storage, out);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     nd4c_storage_release(storage);
   }
@@ -167,9 +170,12 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
   ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &size));
   nd4c_pending_order(p, inferred, strides);
   nd4c_storage *storage = NULL;
-  ND4C_TRY(
-      nd4c_storage_create(p->context->device, size * nd4c_dtype_size(inferred->dtype), p->def->info.name, &storage));
-  nd4c_status status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, strides, 0, storage, target);
+  nd4c_status status =
+      nd4c_storage_create(p->context->device, size * nd4c_dtype_size(inferred->dtype), p->def->info.name, &storage);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "%s: output", p->def->info.name);
+  }
+  status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, strides, 0, storage, target);
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
   }

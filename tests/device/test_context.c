@@ -1,0 +1,157 @@
+/* Contexts: one current for each thread, entered and left, kept while they are somebody's. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "stub_plugin.h"
+
+static nd4c_context *made(nd4c_device *device, int32_t width) {
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device, .width = width};
+  nd4c_context *context = NULL;
+  assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
+  return context;
+}
+
+static void entering_and_leaving(void **state) {
+  (void)state;
+  nd4c_context *own = nd4c_context_current(), *outer = made(NULL, 1), *inner = made(NULL, 2), *previous = own;
+  assert_non_null(own);
+  assert_int_equal(nd4c_context_enter(outer, &previous), ND4C_OK);
+  assert_null(previous);
+  assert_ptr_equal(nd4c_context_current(), outer);
+  assert_int_equal(nd4c_context_width(nd4c_context_current()), 1);
+  assert_int_equal(nd4c_context_enter(inner, &previous), ND4C_OK);
+  assert_ptr_equal(previous, outer);
+  assert_int_equal(nd4c_context_width(NULL), 0);
+  assert_int_equal(nd4c_context_width(nd4c_context_current()), 2);
+  assert_int_equal(nd4c_context_enter(previous, &previous), ND4C_OK);
+  assert_ptr_equal(previous, inner);
+  assert_int_equal(nd4c_context_destroy(inner), ND4C_OK);
+  assert_int_equal(nd4c_context_enter(NULL, NULL), ND4C_OK);
+  assert_ptr_equal(nd4c_context_current(), own);
+  assert_int_equal(nd4c_context_destroy(outer), ND4C_OK);
+}
+
+static void a_current_context_is_kept(void **state) {
+  (void)state;
+  nd4c_context *context = made(NULL, 1);
+  assert_int_equal(nd4c_context_enter(context, NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_enter(context, NULL), ND4C_OK); /* again: still one */
+  assert_int_equal(nd4c_context_destroy(context), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "current one of 1 thread"));
+  nd4c_array *x = NULL;
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &x), ND4C_OK);
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_context_enter(NULL, NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+}
+
+typedef struct visitor {
+  nd4c_context *context;
+  nd4c_context *seen_before, *seen_inside;
+  nd4c_status destroyed;
+  nd4c_device *device;
+} visitor;
+
+static void *visit(void *argument) {
+  visitor *v = argument;
+  nd4c_array *one = NULL, *two = NULL;
+  v->seen_before = nd4c_context_current();
+  (void)nd4c_context_enter(v->context, NULL);
+  v->seen_inside = nd4c_context_current();
+  v->destroyed = nd4c_context_destroy(v->context);
+  if (nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one) == ND4C_OK && nd4c_add(one, one, &two) == ND4C_OK) {
+    v->device = nd4c_array_device(two);
+  }
+  nd4c_array_release(one);
+  nd4c_array_release(two);
+  (void)nd4c_context_enter(NULL, NULL);
+  return NULL;
+}
+
+static void every_thread_has_its_own(void **state) {
+  (void)state;
+  pthread_t thread;
+  visitor v = {.context = stub_context};
+  nd4c_context *mine = nd4c_context_current();
+  assert_int_equal(pthread_create(&thread, NULL, visit, &v), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_non_null(v.seen_before);
+  assert_ptr_equal(v.seen_inside, stub_context);
+  assert_int_equal(v.destroyed, ND4C_ARGUMENT);
+  assert_ptr_equal(v.device, stub_device); /* fresh arrays and results go where the context is */
+  assert_ptr_equal(nd4c_context_current(), mine);
+  assert_ptr_not_equal(nd4c_context_device(mine), stub_device);
+}
+
+static void options_are_checked(void **state) {
+  (void)state;
+  nd4c_context *context = NULL;
+  nd4c_context_options unset = {0}, negative = {.struct_size = sizeof negative, .width = -1};
+  assert_int_equal(nd4c_context_create(&unset, &context), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_context_create(&negative, &context), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_context_create(NULL, NULL), ND4C_NULL_ARGUMENT);
+  assert_null(context);
+  assert_int_equal(nd4c_context_destroy(NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_create(NULL, &context), ND4C_OK);
+  assert_true(nd4c_context_width(context) >= 1);
+  assert_int_equal(nd4c_context_synchronize(context), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+}
+
+static void the_width_follows_configuration(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_config_set("nd4c.width", "3"), ND4C_OK);
+  assert_int_equal(nd4c_context_width(nd4c_context_current()), 3);
+  nd4c_context *fixed = made(NULL, 2);
+  assert_int_equal(nd4c_config_set("nd4c.width", "1"), ND4C_OK);
+  assert_int_equal(nd4c_context_width(nd4c_context_current()), 1);
+  assert_int_equal(nd4c_context_width(fixed), 2);
+  assert_int_equal(nd4c_config_set("nd4c.width", NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(fixed), ND4C_OK);
+}
+
+static void the_default_follows_the_forced_backend(void **state) {
+  (void)state;
+  nd4c_device *device = NULL;
+  assert_int_equal(nd4c_config_set("backend.type", "stub"), ND4C_OK);
+  assert_int_equal(nd4c_device_default(&device), ND4C_OK);
+  assert_ptr_equal(device, stub_device);
+  assert_ptr_equal(nd4c_context_device(nd4c_context_current()), stub_device);
+  assert_int_equal(nd4c_config_set("backend.type", "no_such"), ND4C_OK);
+  assert_null(nd4c_context_current());
+  assert_int_equal(nd4c_error_code(), ND4C_NO_BACKEND);
+  nd4c_array *x = NULL;
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &x), ND4C_NO_BACKEND);
+  assert_int_equal(nd4c_config_set("backend.type", NULL), ND4C_OK);
+  assert_int_equal(nd4c_device_default(&device), ND4C_OK);
+  assert_ptr_not_equal(device, stub_device);
+}
+
+static int start(void **state) {
+  (void)state;
+  return stub_start() == ND4C_OK ? 0 : 1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  return nd4c_context_destroy(stub_context) == ND4C_OK ? 0 : 1;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(entering_and_leaving),
+      cmocka_unit_test(a_current_context_is_kept),
+      cmocka_unit_test(every_thread_has_its_own),
+      cmocka_unit_test(options_are_checked),
+      cmocka_unit_test(the_width_follows_configuration),
+      cmocka_unit_test(the_default_follows_the_forced_backend),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
