@@ -20,7 +20,7 @@ nd4c_status nd4c_blob_map(const char *path, nd4c_blob **blob) {
     nd4c_deallocate(made);
     return status;
   }
-  made->bytes = (nd4c_slice){made->mapping.bytes, made->mapping.size};
+  made->bytes = (nd4c_span){made->mapping.bytes, made->mapping.size};
   *blob = made;
   return ND4C_OK;
 }
@@ -28,7 +28,7 @@ nd4c_status nd4c_blob_map(const char *path, nd4c_blob **blob) {
 nd4c_status nd4c_blob_wrap(const void *bytes, size_t size, nd4c_release_callback release, void *user,
                            nd4c_blob **blob) {
   ND4C_TRY(make(blob));
-  (*blob)->bytes = (nd4c_slice){bytes, size};
+  (*blob)->bytes = (nd4c_span){bytes, size};
   (*blob)->release = release;
   (*blob)->user = user;
   return ND4C_OK;

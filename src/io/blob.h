@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 #include "base/os.h"
-#include "io/slice.h"
+#include "io/span.h"
 #include "nd4c/array.h"
 
 /* Immutable but for its reference count, which arrays drop from any thread. */
 typedef struct nd4c_blob {
   _Atomic int32_t references;
-  nd4c_slice bytes;
+  nd4c_span bytes;
   nd4c_os_mapping mapping; /* bytes NULL: lent */
   nd4c_release_callback release;
   void *user;

@@ -9,7 +9,7 @@
 
 /* -- description ---------------------------------------------------------------------------------------------- */
 
-static nd4c_status keep_text(nd4c_model *model, nd4c_slice slice, const char **text) {
+static nd4c_status keep_text(nd4c_model *model, nd4c_span slice, const char **text) {
   char *copy = NULL;
   ND4C_TRY(nd4c_arena_take(&model->arena, slice.size + 1, 1, "a name", &copy));
   if (slice.size > 0) {
@@ -144,7 +144,7 @@ static nd4c_status fail_name(const nd4c_model *model, const char *name) {
     nd4c_text_print(&names, "%s'%s'", i > 0 ? ", " : "", model->inputs[i].name);
   }
   nd4c_status status =
-      nd4c_fail(ND4C_NAME, "the model has no input %s; it has %s", nd4c_slice_show(nd4c_slice_of_text(name)).text,
+      nd4c_fail(ND4C_NAME, "the model has no input %s; it has %s", nd4c_span_show(nd4c_span_of_text(name)).text,
                 names.failed          ? "(no memory for the list)"
                 : names.bytes != NULL ? names.bytes
                                       : "none");

@@ -104,7 +104,7 @@ static nd4c_status reverse_axes(nd4c_array *base, const nd4c_npy_header *header,
   return status;
 }
 
-static nd4c_status read_slice(nd4c_slice file, nd4c_array **array) {
+static nd4c_status read_slice(nd4c_span file, nd4c_array **array) {
   nd4c_npy_header header;
   nd4c_array *base = NULL;
   int64_t shape[ND4C_MAX_RANK];
@@ -131,7 +131,7 @@ nd4c_status nd4c_npy_read_memory(const void *bytes, size_t size, nd4c_array **ar
   if (bytes == NULL || array == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_npy_read_memory: %s is NULL", bytes == NULL ? "bytes" : "array");
   }
-  return read_slice((nd4c_slice){bytes, size}, array);
+  return read_slice((nd4c_span){bytes, size}, array);
 }
 
 nd4c_status nd4c_npy_read(const char *path, nd4c_array **array) {

@@ -14,10 +14,10 @@ typedef struct npy_cursor {
 } npy_cursor;
 
 static nd4c_status malformed(const npy_cursor *cursor, const char *expected) {
-  nd4c_slice rest = {cursor->at, (size_t)(cursor->end - cursor->at)};
+  nd4c_span rest = {cursor->at, (size_t)(cursor->end - cursor->at)};
   rest.size = rest.size > 16 ? 16 : rest.size;
   return nd4c_fail(ND4C_FORMAT, "npy header, byte %td: found %s, expected %s", cursor->at - cursor->file,
-                   nd4c_slice_show(rest).text, expected);
+                   nd4c_span_show(rest).text, expected);
 }
 
 static void skip_space(npy_cursor *cursor) {
@@ -36,7 +36,7 @@ static bool take(npy_cursor *cursor, const char *token) {
   return true;
 }
 
-static nd4c_status read_quoted(npy_cursor *cursor, nd4c_slice *text) {
+static nd4c_status read_quoted(npy_cursor *cursor, nd4c_span *text) {
   skip_space(cursor);
   if (cursor->at == cursor->end || (*cursor->at != '\'' && *cursor->at != '"')) {
     return malformed(cursor, "a quoted text");
@@ -47,7 +47,7 @@ static nd4c_status read_quoted(npy_cursor *cursor, nd4c_slice *text) {
   if (close == NULL || memchr(start, '\\', (size_t)(close - start)) != NULL) {
     return malformed(cursor, "a quoted text without escapes");
   }
-  *text = (nd4c_slice){start, (size_t)(close - start)};
+  *text = (nd4c_span){start, (size_t)(close - start)};
   cursor->at = close + 1;
   return ND4C_OK;
 }
@@ -89,12 +89,12 @@ static nd4c_status read_shape(npy_cursor *cursor, nd4c_npy_header *header) {
 }
 
 /* "<U12": strings of 12 code points. */
-static nd4c_status string_dtype(nd4c_slice descr, nd4c_npy_header *header) {
+static nd4c_status string_dtype(nd4c_span descr, nd4c_npy_header *header) {
   int64_t length = 0;
   for (size_t i = 2; i < descr.size; i++) {
     if (descr.bytes[i] < '0' || descr.bytes[i] > '9' || length > INT32_MAX) {
       return nd4c_fail(ND4C_FORMAT, "npy header: descr %s, expected a length below 2^31 after U",
-                       nd4c_slice_show(descr).text);
+                       nd4c_span_show(descr).text);
     }
     length = 10 * length + (descr.bytes[i] - '0');
   }
@@ -103,55 +103,55 @@ static nd4c_status string_dtype(nd4c_slice descr, nd4c_npy_header *header) {
   return ND4C_OK;
 }
 
-static nd4c_status find_dtype(nd4c_slice descr, nd4c_npy_header *header) {
+static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
   char order = descr.size > 1 ? (char)descr.bytes[0] : '?';
   if (memchr("<>|=", order, 4) == NULL) {
     return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s, expected a byte order and a type such as '<f4'",
-                     nd4c_slice_show(descr).text);
+                     nd4c_span_show(descr).text);
   }
   if (descr.bytes[1] == 'U' && order != '>') {
     return string_dtype(descr, header);
   }
-  nd4c_slice type = {descr.bytes + 1, descr.size - 1};
+  nd4c_span type = {descr.bytes + 1, descr.size - 1};
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
-    if (info == NULL || info->kind == ND4C_KIND_STRING || !nd4c_slice_is(type, info->numpy_type + 1)) {
+    if (info == NULL || info->kind == ND4C_KIND_STRING || !nd4c_span_is(type, info->numpy_type + 1)) {
       continue;
     }
     if (!info->available) {
       return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is %s, which this build leaves out",
-                       nd4c_slice_show(descr).text, info->name);
+                       nd4c_span_show(descr).text, info->name);
     }
     if (order == '>' && info->bits > 8) {
       return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is big-endian; expected little-endian",
-                       nd4c_slice_show(descr).text);
+                       nd4c_span_show(descr).text);
     }
     header->dtype = dtype;
     header->item_bytes = info->block_bytes;
     return ND4C_OK;
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is no dtype of nd4c", nd4c_slice_show(descr).text);
+  return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is no dtype of nd4c", nd4c_span_show(descr).text);
 }
 
 static nd4c_status read_entry(npy_cursor *cursor, nd4c_npy_header *header, unsigned *seen) {
   static const char *const keys[] = {"descr", "fortran_order", "shape"};
-  nd4c_slice key;
+  nd4c_span key;
   const unsigned char *start = cursor->at;
   ND4C_TRY(read_quoted(cursor, &key));
   unsigned which = 0;
-  while (which < 3 && !nd4c_slice_is(key, keys[which])) {
+  while (which < 3 && !nd4c_span_is(key, keys[which])) {
     which++;
   }
   if (which == 3 || (*seen & 1u << which) != 0) {
     return nd4c_fail(ND4C_FORMAT, "npy header, byte %td: key %s; expected descr, fortran_order and shape, each once",
-                     start - cursor->file, nd4c_slice_show(key).text);
+                     start - cursor->file, nd4c_span_show(key).text);
   }
   *seen |= 1u << which;
   if (!take(cursor, ":")) {
     return malformed(cursor, "':'");
   }
   if (which == 0) {
-    nd4c_slice descr;
+    nd4c_span descr;
     skip_space(cursor);
     if (cursor->at < cursor->end && (*cursor->at == '[' || *cursor->at == '(')) {
       return nd4c_fail(ND4C_UNSUPPORTED, "npy header, byte %td: a structured dtype", cursor->at - cursor->file);
@@ -191,7 +191,7 @@ static nd4c_status read_dictionary(npy_cursor *cursor, nd4c_npy_header *header) 
 }
 
 /* Finds the dictionary behind magic, version and length. */
-static nd4c_status find_dictionary(nd4c_slice file, npy_cursor *cursor) {
+static nd4c_status find_dictionary(nd4c_span file, npy_cursor *cursor) {
   static const unsigned char magic[MAGIC_BYTES] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   if (file.size < MAGIC_BYTES + 2 || memcmp(file.bytes, magic, MAGIC_BYTES) != 0) {
     return nd4c_fail(ND4C_FORMAT, "not a .npy file: expected \\x93NUMPY and a version at byte 0 of %zu", file.size);
@@ -216,7 +216,7 @@ static nd4c_status find_dictionary(nd4c_slice file, npy_cursor *cursor) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_npy_header_parse(nd4c_slice file, nd4c_npy_header *header) {
+nd4c_status nd4c_npy_header_parse(nd4c_span file, nd4c_npy_header *header) {
   npy_cursor cursor = {0};
   *header = (nd4c_npy_header){.dtype = ND4C_DTYPE_NONE};
   ND4C_TRY(find_dictionary(file, &cursor));

@@ -2,7 +2,7 @@
 #ifndef ND4C_IO_NPY_HEADER_H
 #define ND4C_IO_NPY_HEADER_H
 
-#include "io/slice.h"
+#include "io/span.h"
 #include "nd4c/array.h"
 
 typedef struct nd4c_npy_header {
@@ -18,6 +18,6 @@ typedef struct nd4c_npy_header {
 
 /* Reads magic, version and dictionary. FORMAT with the byte offset, UNSUPPORTED for a dtype that nd4c lacks. The data
  * are there as the header says: checked against the size of the file. */
-nd4c_status nd4c_npy_header_parse(nd4c_slice file, nd4c_npy_header *header);
+nd4c_status nd4c_npy_header_parse(nd4c_span file, nd4c_npy_header *header);
 
 #endif

@@ -147,9 +147,9 @@ nd4c_status nd4c_tensor_write(const char *path, const nd4c_array *array, const c
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_tensor_write: path is NULL");
   }
   ND4C_TRY(nd4c_array_check(array, "array"));
-  if (name != NULL && !nd4c_slice_is_text(nd4c_slice_of_text(name))) {
+  if (name != NULL && !nd4c_span_is_text(nd4c_span_of_text(name))) {
     return nd4c_fail(ND4C_FORMAT, "nd4c_tensor_write: the name %s is not UTF-8",
-                     nd4c_slice_show(nd4c_slice_of_text(name)).text);
+                     nd4c_span_show(nd4c_span_of_text(name)).text);
   }
   wire_writer writer = {0};
   ND4C_TRY(put_tensor(&writer, array, name));

@@ -54,7 +54,7 @@ static nd4c_status read_fixed(const nd4c_wire *wire, const unsigned char **at, c
   return ND4C_OK;
 }
 
-nd4c_wire nd4c_wire_open(nd4c_slice bytes, const char *message) {
+nd4c_wire nd4c_wire_open(nd4c_span bytes, const char *message) {
   static const unsigned char nothing;
   const unsigned char *start = bytes.size > 0 ? bytes.bytes : &nothing;
   return (nd4c_wire){start, start, start + bytes.size, message, 0};
@@ -62,7 +62,7 @@ nd4c_wire nd4c_wire_open(nd4c_slice bytes, const char *message) {
 
 nd4c_status nd4c_wire_enter(const nd4c_wire *wire, const nd4c_wire_field *field, const char *message,
                             nd4c_wire *inner) {
-  nd4c_slice bytes;
+  nd4c_span bytes;
   ND4C_TRY(nd4c_wire_bytes(wire, field, &bytes));
   if (wire->depth + 1 > ND4C_WIRE_DEPTH) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": messages are nested deeper than %d", field->offset,
@@ -86,7 +86,7 @@ static nd4c_status read_tag(const nd4c_wire *wire, const unsigned char **at, uin
 }
 
 static nd4c_status read_value(const nd4c_wire *wire, const unsigned char **at, nd4c_wire_type type, uint64_t *value,
-                              nd4c_slice *bytes) {
+                              nd4c_span *bytes) {
   if (type == ND4C_WIRE_VARINT) {
     return read_varint(wire, at, wire->end, value);
   }
@@ -101,7 +101,7 @@ static nd4c_status read_value(const nd4c_wire *wire, const unsigned char **at, n
                      "byte %" PRIu64 ": a field of %s claims %" PRIu64 " bytes, but only %" PRIu64 " are left",
                      offset_of(wire, start), wire->message, size, (uint64_t)(wire->end - *at));
   }
-  *bytes = (nd4c_slice){*at, (size_t)size};
+  *bytes = (nd4c_span){*at, (size_t)size};
   *at += size;
   return ND4C_OK;
 }
@@ -130,7 +130,7 @@ static nd4c_status skip_group(const nd4c_wire *wire, const unsigned char **at, u
       open[depth++] = inner;
     } else {
       uint64_t value = 0;
-      nd4c_slice bytes;
+      nd4c_span bytes;
       ND4C_TRY(read_value(wire, at, type, &value, &bytes));
     }
   }
@@ -152,7 +152,7 @@ nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field, bool *more) 
   }
   if (field->type == ND4C_WIRE_GROUP) {
     ND4C_TRY(skip_group(wire, &wire->at, field->number));
-    field->bytes = (nd4c_slice){start, (size_t)(wire->at - start)};
+    field->bytes = (nd4c_span){start, (size_t)(wire->at - start)};
     return ND4C_OK;
   }
   return read_value(wire, &wire->at, field->type, &field->value, &field->bytes);
@@ -179,17 +179,17 @@ nd4c_status nd4c_wire_float(const nd4c_wire *wire, const nd4c_wire_field *field,
   return ND4C_OK;
 }
 
-nd4c_status nd4c_wire_bytes(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_slice *value) {
+nd4c_status nd4c_wire_bytes(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_span *value) {
   ND4C_TRY(expect_type(wire, field, ND4C_WIRE_BYTES));
   *value = field->bytes;
   return ND4C_OK;
 }
 
-nd4c_status nd4c_wire_text(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_slice *value) {
+nd4c_status nd4c_wire_text(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_span *value) {
   ND4C_TRY(nd4c_wire_bytes(wire, field, value));
-  if (!nd4c_slice_is_text(*value)) {
+  if (!nd4c_span_is_text(*value)) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": field %u of %s is not UTF-8 text: %s", field->offset,
-                     (unsigned)field->number, wire->message, nd4c_slice_show(*value).text);
+                     (unsigned)field->number, wire->message, nd4c_span_show(*value).text);
   }
   return ND4C_OK;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "io/slice.h"
+#include "io/span.h"
 #include "nd4c/status.h"
 
 enum { ND4C_WIRE_DEPTH = 64 }; /* messages and groups inside each other at most */
@@ -31,13 +31,13 @@ typedef struct nd4c_wire {
 typedef struct nd4c_wire_field {
   uint32_t number;
   nd4c_wire_type type;
-  uint64_t value;   /* VARINT, FIXED32, FIXED64 */
-  nd4c_slice bytes; /* BYTES; GROUP: all of it with its end tag */
-  uint64_t offset;  /* of the tag */
+  uint64_t value;  /* VARINT, FIXED32, FIXED64 */
+  nd4c_span bytes; /* BYTES; GROUP: all of it with its end tag */
+  uint64_t offset; /* of the tag */
 } nd4c_wire_field;
 
 /* Reads `bytes` as a whole file that holds one message. */
-nd4c_wire nd4c_wire_open(nd4c_slice bytes, const char *message);
+nd4c_wire nd4c_wire_open(nd4c_span bytes, const char *message);
 /* Reads a BYTES field as a nested message. */
 nd4c_status nd4c_wire_enter(const nd4c_wire *wire, const nd4c_wire_field *field, const char *message, nd4c_wire *inner);
 /* The next field, groups skipped over whole; *more is false at the end of the message. */
@@ -46,9 +46,9 @@ nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field, bool *more);
 /* The field's value as the schema has it; FORMAT if the wire type differs. */
 nd4c_status nd4c_wire_int(const nd4c_wire *wire, const nd4c_wire_field *field, int64_t *value);
 nd4c_status nd4c_wire_float(const nd4c_wire *wire, const nd4c_wire_field *field, float *value);
-nd4c_status nd4c_wire_bytes(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_slice *value);
+nd4c_status nd4c_wire_bytes(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_span *value);
 /* As nd4c_wire_bytes, and the bytes are UTF-8 without NUL. */
-nd4c_status nd4c_wire_text(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_slice *value);
+nd4c_status nd4c_wire_text(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_span *value);
 
 /* The values of one occurrence of a repeated number: packed (BYTES) or a single one. `element` is the wire type of one.
  */

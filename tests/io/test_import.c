@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* opendir */
-/* Imported models against what ONNX Runtime computed (tests/tools/make_onnx_models.py): every case of tests/data/onnx. */
+/* Imported models against what ONNX Runtime computed (tests/tools/make_onnx_models.py): every case of tests/data/onnx.
+ */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>

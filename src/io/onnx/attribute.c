@@ -81,7 +81,7 @@ static nd4c_status parse_tensor(nd4c_onnx_model *model, const nd4c_wire *wire, c
 
 static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
                                nd4c_onnx_attribute *attribute, attribute_lists *lists) {
-  nd4c_slice *text = NULL;
+  nd4c_span *text = NULL;
   nd4c_onnx_attribute_type found = ND4C_ONNX_ATTR_UNDEFINED;
   switch (field->number) {
     case FIELD_NAME:
@@ -147,14 +147,14 @@ static nd4c_status settle_type(const nd4c_wire_field *field, const attribute_lis
   int64_t declared = lists->declared;
   if (declared < 0 || declared > 14) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": attribute %s has type %" PRId64 ", expected 1 to 14",
-                     field->offset, nd4c_slice_show(attribute->name).text, declared);
+                     field->offset, nd4c_span_show(attribute->name).text, declared);
   }
   if (declared != 0) {
     attribute->type = declared < ND4C_ONNX_ATTR_OTHER ? (nd4c_onnx_attribute_type)declared : ND4C_ONNX_ATTR_OTHER;
   }
   if (attribute->type == ND4C_ONNX_ATTR_TENSOR && attribute->tensor == NULL && attribute->reference.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": attribute %s is a tensor, but holds none", field->offset,
-                     nd4c_slice_show(attribute->name).text);
+                     nd4c_span_show(attribute->name).text);
   }
   switch (attribute->type) {
     case ND4C_ONNX_ATTR_INTS:

@@ -7,7 +7,7 @@
 const nd4c_onnx_attribute *nd4c_onnx_attribute_find(nd4c_onnx_emission *emission, const char *name) {
   const nd4c_onnx_node *node = emission->node;
   for (int32_t i = 0; i < node->attribute_count; i++) {
-    if (nd4c_slice_is(node->attributes[i].name, name)) {
+    if (nd4c_span_is(node->attributes[i].name, name)) {
       emission->used[i / 64] |= UINT64_C(1) << (i % 64);
       return &node->attributes[i];
     }
@@ -52,10 +52,10 @@ nd4c_status nd4c_onnx_get_float(nd4c_onnx_emission *emission, const char *name, 
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_get_text(nd4c_onnx_emission *emission, const char *name, const char *preset, nd4c_slice *value) {
+nd4c_status nd4c_onnx_get_text(nd4c_onnx_emission *emission, const char *name, const char *preset, nd4c_span *value) {
   const nd4c_onnx_attribute *attribute = NULL;
   ND4C_TRY(find_typed(emission, name, ND4C_ONNX_ATTR_STRING, &attribute));
-  *value = attribute == NULL ? nd4c_slice_of_text(preset) : attribute->s;
+  *value = attribute == NULL ? nd4c_span_of_text(preset) : attribute->s;
   return ND4C_OK;
 }
 
@@ -72,8 +72,8 @@ nd4c_status nd4c_onnx_get_axes(nd4c_onnx_emission *emission, int64_t input_since
                                int32_t *count, bool *given) {
   *count = 0;
   if (emission->opset >= input_since) {
-    nd4c_operand operand = nd4c_onnx_input(emission, index);
-    *given = operand != ND4C_OPERAND_NONE;
+    nd4c_onnx_operand operand = nd4c_onnx_input(emission, index);
+    *given = operand != ND4C_ONNX_OPERAND_NONE;
     return *given ? nd4c_onnx_read_ints(emission, operand, "axes", ND4C_MAX_RANK, axes, count) : ND4C_OK;
   }
   const int64_t *values = NULL;

@@ -11,7 +11,7 @@ static nd4c_status define(nd4c_onnx_model *model, int32_t number, nd4c_onnx_sour
   nd4c_onnx_value *value = nd4c_onnx_model_value(model, number);
   if (value->source != ND4C_ONNX_FROM_NOWHERE) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": value %s is defined a second time", offset,
-                     nd4c_slice_show(value->name).text);
+                     nd4c_span_show(value->name).text);
   }
   value->source = source;
   value->index = index;
@@ -38,13 +38,13 @@ static nd4c_status define_inputs(nd4c_onnx_model *model) {
       continue;
     }
     if (!info.is_tensor) {
-      return nd4c_fail(ND4C_UNSUPPORTED, "input %s at byte %" PRIu64 " is no tensor", nd4c_slice_show(info.name).text,
+      return nd4c_fail(ND4C_UNSUPPORTED, "input %s at byte %" PRIu64 " is no tensor", nd4c_span_show(info.name).text,
                        info.offset);
     }
     nd4c_dtype dtype = ND4C_DTYPE_NONE;
     nd4c_status status = nd4c_onnx_dtype_resolve(info.type, &dtype);
     if (status != ND4C_OK) {
-      return nd4c_fail_prefix(status, "input %s at byte %" PRIu64, nd4c_slice_show(info.name).text, info.offset);
+      return nd4c_fail_prefix(status, "input %s at byte %" PRIu64, nd4c_span_show(info.name).text, info.offset);
     }
     ND4C_TRY(define(model, info.value, ND4C_ONNX_FROM_INPUT, kept, info.offset));
     inputs[kept++] = info;
@@ -55,7 +55,7 @@ static nd4c_status define_inputs(nd4c_onnx_model *model) {
 
 /* A value that is used before it is defined: by a later node (a cycle, or a wrong order), or never. */
 static nd4c_status fail_undefined(const nd4c_onnx_model *model, const nd4c_onnx_node *node, int32_t number) {
-  nd4c_slice_text name = nd4c_slice_show(nd4c_onnx_model_value(model, number)->name);
+  nd4c_span_text name = nd4c_span_show(nd4c_onnx_model_value(model, number)->name);
   for (int32_t i = 0; i < model->nodes.count; i++) {
     const nd4c_onnx_node *other = nd4c_onnx_model_node(model, i);
     for (int32_t j = 0; j < other->output_count; j++) {
@@ -101,7 +101,7 @@ static nd4c_status check_outputs(nd4c_onnx_model *model) {
   for (int32_t i = 0; i < model->outputs.count; i++) {
     const nd4c_onnx_value_info *info = nd4c_onnx_model_output(model, i);
     if (nd4c_onnx_model_value(model, info->value)->source == ND4C_ONNX_FROM_NOWHERE || seen[info->value]) {
-      return nd4c_fail(ND4C_FORMAT, "output %s at byte %" PRIu64 " is %s", nd4c_slice_show(info->name).text,
+      return nd4c_fail(ND4C_FORMAT, "output %s at byte %" PRIu64 " is %s", nd4c_span_show(info->name).text,
                        info->offset, seen[info->value] ? "listed twice" : "not defined by any node");
     }
     seen[info->value] = true;
@@ -111,8 +111,8 @@ static nd4c_status check_outputs(nd4c_onnx_model *model) {
 
 /* -- ops and opsets ------------------------------------------------------------------------------------------- */
 
-static bool is_onnx_domain(nd4c_slice domain) {
-  return domain.size == 0 || nd4c_slice_is(domain, "ai.onnx");
+static bool is_onnx_domain(nd4c_span domain) {
+  return domain.size == 0 || nd4c_span_is(domain, "ai.onnx");
 }
 
 /* Why a node cannot be imported, NULL if it can. */
@@ -139,15 +139,15 @@ static nd4c_status list_unsupported(nd4c_onnx_model *model, nd4c_text *text) {
     if (problem == NULL) {
       continue;
     }
-    while (known < kinds && !(nd4c_slice_equal(listed[known]->op, nodes[i].op) &&
-                              nd4c_slice_equal(listed[known]->domain, nodes[i].domain))) {
+    while (known < kinds && !(nd4c_span_equal(listed[known]->op, nodes[i].op) &&
+                              nd4c_span_equal(listed[known]->domain, nodes[i].domain))) {
       known++;
     }
     if (known == kinds && kinds < MOST) {
       listed[kinds++] = &nodes[i];
       nd4c_text_print(text, "%s%s%s%s (%s; first: %s)", kinds > 1 ? ", " : "",
-                      is_onnx_domain(nodes[i].domain) ? "" : nd4c_slice_show(nodes[i].domain).text,
-                      is_onnx_domain(nodes[i].domain) ? "" : "::", nd4c_slice_show(nodes[i].op).text, problem,
+                      is_onnx_domain(nodes[i].domain) ? "" : nd4c_span_show(nodes[i].domain).text,
+                      is_onnx_domain(nodes[i].domain) ? "" : "::", nd4c_span_show(nodes[i].op).text, problem,
                       nd4c_onnx_node_show(model, &nodes[i]).text);
     }
   }
@@ -207,7 +207,7 @@ static nd4c_status check_unmade(const nd4c_onnx_model *model, int32_t number, co
   for (int32_t i = node->mapping->outputs; i < node->output_count; i++) {
     if (node->outputs[i] == number) {
       return nd4c_fail(ND4C_UNSUPPORTED, "%s reads %s, output %d of %s; nd4c makes the first %d", reader,
-                       nd4c_slice_show(value->name).text, (int)i, nd4c_onnx_node_show(model, node).text,
+                       nd4c_span_show(value->name).text, (int)i, nd4c_onnx_node_show(model, node).text,
                        (int)node->mapping->outputs);
     }
   }

@@ -14,10 +14,10 @@ enum { MOST_INPUTS = 64, MOST_ATTRS = 32, LABEL_SIZE = 256 };
 
 /* -- operands ------------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_onnx_add_slot(nd4c_onnx_importer *importer, nd4c_operand_slot slot, nd4c_operand *operand) {
+nd4c_status nd4c_onnx_add_slot(nd4c_onnx_importer *importer, nd4c_onnx_operand_slot slot, nd4c_onnx_operand *operand) {
   if (importer->slot_count == importer->slot_capacity) {
     int32_t capacity = importer->slot_capacity == 0 ? 256 : 2 * importer->slot_capacity;
-    nd4c_operand_slot *grown = nd4c_reallocate(importer->slots, (size_t)capacity * sizeof *grown);
+    nd4c_onnx_operand_slot *grown = nd4c_reallocate(importer->slots, (size_t)capacity * sizeof *grown);
     if (grown == NULL) {
       nd4c_array_release(slot.array);
       return nd4c_fail_memory("the values of a model", (size_t)capacity * sizeof *grown);
@@ -30,8 +30,8 @@ nd4c_status nd4c_onnx_add_slot(nd4c_onnx_importer *importer, nd4c_operand_slot s
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_graph_value(nd4c_onnx_importer *importer, nd4c_operand operand, nd4c_value *value) {
-  nd4c_operand_slot *slot = &importer->slots[operand];
+nd4c_status nd4c_onnx_graph_value(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_value *value) {
+  nd4c_onnx_operand_slot *slot = &importer->slots[operand];
   if (slot->value == ND4C_VALUE_NONE) {
     ND4C_TRY(nd4c_graph_constant(importer->graph, slot->array, &slot->value));
   }
@@ -39,9 +39,9 @@ nd4c_status nd4c_onnx_graph_value(nd4c_onnx_importer *importer, nd4c_operand ope
   return ND4C_OK;
 }
 
-nd4c_operand_info nd4c_operand_get(const nd4c_onnx_emission *emission, nd4c_operand operand) {
-  const nd4c_operand_slot *slot = &emission->importer->slots[operand];
-  nd4c_operand_info info = {0};
+nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
+  const nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
+  nd4c_onnx_operand_info info = {0};
   const int64_t *shape = NULL;
   if (slot->array != NULL) {
     info.dtype = nd4c_array_dtype(slot->array);
@@ -56,12 +56,12 @@ nd4c_operand_info nd4c_operand_get(const nd4c_onnx_emission *emission, nd4c_oper
   return info;
 }
 
-nd4c_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index) {
-  return index < emission->input_count ? emission->inputs[index] : ND4C_OPERAND_NONE;
+nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index) {
+  return index < emission->input_count ? emission->inputs[index] : ND4C_ONNX_OPERAND_NONE;
 }
 
-nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_operand operand) {
-  return operand == ND4C_OPERAND_NONE ? NULL : emission->importer->slots[operand].array;
+nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
+  return operand == ND4C_ONNX_OPERAND_NONE ? NULL : emission->importer->slots[operand].array;
 }
 
 /* -- ops ------------------------------------------------------------------------------------------------------ */
@@ -105,9 +105,9 @@ static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const
   return ND4C_OK;
 }
 
-static nd4c_status try_folding(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_operand *inputs,
+static nd4c_status try_folding(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
                                int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, bool *folded,
-                               nd4c_operand *output) {
+                               nd4c_onnx_operand *output) {
   const nd4c_array *arrays[MOST_INPUTS];
   const nd4c_op_def *def = nd4c_op_get_def(op);
   *folded = false;
@@ -116,7 +116,7 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, nd4c_op op, const n
   }
   for (int32_t i = 0; i < input_count; i++) {
     arrays[i] = nd4c_onnx_constant_array(emission, inputs[i]);
-    if (arrays[i] == NULL && inputs[i] != ND4C_OPERAND_NONE) {
+    if (arrays[i] == NULL && inputs[i] != ND4C_ONNX_OPERAND_NONE) {
       return ND4C_OK;
     }
   }
@@ -131,7 +131,7 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, nd4c_op op, const n
 
 /* The node's name as a label, NUL-terminated; its op if it has none. */
 static void label_of(const nd4c_onnx_node *node, char *label) {
-  nd4c_slice name = node->name.size > 0 ? node->name : node->op;
+  nd4c_span name = node->name.size > 0 ? node->name : node->op;
   size_t length = name.size < LABEL_SIZE - 1 ? name.size : LABEL_SIZE - 1;
   while (length < name.size && length > 0 && (name.bytes[length] & 0xc0) == 0x80) {
     length--; /* not inside a code point */
@@ -140,8 +140,8 @@ static void label_of(const nd4c_onnx_node *node, char *label) {
   label[length] = '\0';
 }
 
-nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_operand *inputs, int32_t input_count,
-                           const nd4c_attr *attrs, int32_t attr_count, nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output) {
   bool folded = false;
   ND4C_TRY(try_folding(emission, op, inputs, input_count, attrs, attr_count, &folded, output));
   if (folded) {
@@ -158,7 +158,7 @@ nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < input_count && status == ND4C_OK; i++) {
     values[i] = ND4C_VALUE_NONE;
-    if (inputs[i] != ND4C_OPERAND_NONE) {
+    if (inputs[i] != ND4C_ONNX_OPERAND_NONE) {
       status = nd4c_onnx_graph_value(emission->importer, inputs[i], &values[i]);
     }
   }
@@ -172,21 +172,23 @@ nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_
     nd4c_deallocate(values);
   }
   return status != ND4C_OK ? status
-                           : nd4c_onnx_add_slot(emission->importer, (nd4c_operand_slot){.value = result}, output);
+                           : nd4c_onnx_add_slot(emission->importer, (nd4c_onnx_operand_slot){.value = result}, output);
 }
 
-nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
+                                 nd4c_onnx_operand *output) {
   return nd4c_onnx_emit(emission, op, &x, 1, NULL, 0, output);
 }
 
-nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand a, nd4c_operand b,
-                                  nd4c_operand *output) {
-  nd4c_operand inputs[2] = {a, b};
+nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand a, nd4c_onnx_operand b,
+                                  nd4c_onnx_operand *output) {
+  nd4c_onnx_operand inputs[2] = {a, b};
   return nd4c_onnx_emit(emission, op, inputs, 2, NULL, 0, output);
 }
 
-nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_operand x, nd4c_dtype dtype, nd4c_operand *output) {
-  if (nd4c_operand_get(emission, x).dtype == dtype) {
+nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,
+                                nd4c_onnx_operand *output) {
+  if (nd4c_onnx_operand_get(emission, x).dtype == dtype) {
     *output = x;
     return ND4C_OK;
   }
@@ -194,32 +196,32 @@ nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_operand x, nd
   return nd4c_onnx_emit(emission, ND4C_OP_cast, &x, 1, &attr, 1, output);
 }
 
-nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_operand x, int32_t rank, const int64_t *shape,
-                                   nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
+                                   const int64_t *shape, nd4c_onnx_operand *output) {
   nd4c_attr attr = nd4c_attr_of_ints("shape", shape, rank);
   return nd4c_onnx_emit(emission, ND4C_OP_reshape, &x, 1, &attr, 1, output);
 }
 
-nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_operand x, int32_t rank, const int64_t *shape,
-                                     nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
+                                     const int64_t *shape, nd4c_onnx_operand *output) {
   nd4c_attr attr = nd4c_attr_of_ints("shape", shape, rank);
   return nd4c_onnx_emit(emission, ND4C_OP_broadcast_to, &x, 1, &attr, 1, output);
 }
 
-nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, int32_t count,
-                                const int64_t *axes, nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
+                                const int64_t *axes, nd4c_onnx_operand *output) {
   nd4c_attr attr = nd4c_attr_of_ints("axes", axes, count);
   return nd4c_onnx_emit(emission, op, &x, 1, &attr, 1, output);
 }
 
-nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, int32_t count,
-                                  const int64_t *axes, bool keepdims, nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
+                                  const int64_t *axes, bool keepdims, nd4c_onnx_operand *output) {
   nd4c_attr attrs[] = {nd4c_attr_of_ints("axes", axes, count), nd4c_attr_of_bool("keepdims", keepdims)};
   return nd4c_onnx_emit(emission, op, &x, 1, attrs, 2, output);
 }
 
-nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_operand x, int64_t axis, int64_t start,
-                                 int64_t stop, int64_t step, nd4c_operand *output) {
+nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t start,
+                                 int64_t stop, int64_t step, nd4c_onnx_operand *output) {
   nd4c_attr attrs[] = {nd4c_attr_of_ints("starts", &start, 1), nd4c_attr_of_ints("stops", &stop, 1),
                        nd4c_attr_of_ints("axes", &axis, 1), nd4c_attr_of_ints("steps", &step, 1)};
   return nd4c_onnx_emit(emission, ND4C_OP_slice, &x, 1, attrs, 4, output);
@@ -227,30 +229,31 @@ nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_operand x, i
 
 /* -- constants ------------------------------------------------------------------------------------------------ */
 
-nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_operand *output) {
-  return nd4c_onnx_add_slot(emission->importer, (nd4c_operand_slot){array, ND4C_VALUE_NONE}, output);
+nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_onnx_operand *output) {
+  return nd4c_onnx_add_slot(emission->importer, (nd4c_onnx_operand_slot){array, ND4C_VALUE_NONE}, output);
 }
 
-nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_operand *output) {
+nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_onnx_operand *output) {
   nd4c_array *array = NULL;
   ND4C_TRY(nd4c_array_scalar(dtype, value, NULL, &array));
   return nd4c_onnx_constant(emission, array, output);
 }
 
-nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_operand like, double value, nd4c_operand *output) {
-  return nd4c_onnx_scalar(emission, nd4c_operand_get(emission, like).dtype, value, output);
+nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_onnx_operand like, double value,
+                                  nd4c_onnx_operand *output) {
+  return nd4c_onnx_scalar(emission, nd4c_onnx_operand_get(emission, like).dtype, value, output);
 }
 
 nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
-                             nd4c_operand *output) {
+                             nd4c_onnx_operand *output) {
   static const int64_t nothing;
   nd4c_array *array = NULL;
   ND4C_TRY(nd4c_array_from_data(ND4C_INT64, rank, &count, count > 0 ? values : &nothing, NULL, &array));
   return nd4c_onnx_constant(emission, array, output);
 }
 
-nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_operand operand, const char *what, int32_t limit,
-                                int64_t *values, int32_t *count) {
+nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                int32_t limit, int64_t *values, int32_t *count) {
   nd4c_array *array = nd4c_onnx_constant_array(emission, operand);
   if (array == NULL) {
     return nd4c_fail(ND4C_UNSUPPORTED, "%s depends on the values of the model's inputs; nd4c needs it at import", what);
@@ -276,7 +279,8 @@ nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_operand opera
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_operand operand, const char *what, double *value) {
+nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                  double *value) {
   int64_t index[ND4C_MAX_RANK] = {0};
   nd4c_array *array = nd4c_onnx_constant_array(emission, operand);
   if (array == NULL) {

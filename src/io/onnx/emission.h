@@ -8,8 +8,8 @@
 
 #include "io/onnx/import.h"
 
-typedef int32_t nd4c_operand;
-#define ND4C_OPERAND_NONE (-1)
+typedef int32_t nd4c_onnx_operand;
+#define ND4C_ONNX_OPERAND_NONE (-1)
 
 struct nd4c_onnx_importer;
 
@@ -20,64 +20,68 @@ typedef struct nd4c_onnx_emission {
   const nd4c_onnx_node *node;
   int64_t opset;
   int32_t input_count;
-  const nd4c_operand *inputs; /* ND4C_OPERAND_NONE: left out */
-  nd4c_operand *outputs;      /* to be filled: node->mapping->outputs of them, or all of the node's */
-  uint64_t used[4];           /* bit n: attribute n was asked for; one that nobody asks for is refused */
+  const nd4c_onnx_operand *inputs; /* ND4C_ONNX_OPERAND_NONE: left out */
+  nd4c_onnx_operand *outputs;      /* to be filled: node->mapping->outputs of them, or all of the node's */
+  uint64_t used[4];                /* bit n: attribute n was asked for; one that nobody asks for is refused */
 } nd4c_onnx_emission;
 
 /* Dtype and shape of an operand, by value. */
-typedef struct nd4c_operand_info {
+typedef struct nd4c_onnx_operand_info {
   nd4c_dtype dtype;
   int32_t rank;
   int64_t shape[ND4C_MAX_RANK];
-} nd4c_operand_info;
-nd4c_operand_info nd4c_operand_get(const nd4c_onnx_emission *emission, nd4c_operand operand);
-/* Input `index` of the node, ND4C_OPERAND_NONE if left out or missing. */
-nd4c_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
+} nd4c_onnx_operand_info;
+nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+/* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
+nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
 
 /* Emits an op. */
-nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_operand *inputs, int32_t input_count,
-                           const nd4c_attr *attrs, int32_t attr_count, nd4c_operand *output);
+nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output);
 /* The same for one or two inputs without attributes. */
-nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, nd4c_operand *output);
-nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand a, nd4c_operand b,
-                                  nd4c_operand *output);
+nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
+                                 nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand a, nd4c_onnx_operand b,
+                                  nd4c_onnx_operand *output);
 /* Common ones. A cast to the dtype that x has is x. */
-nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_operand x, nd4c_dtype dtype, nd4c_operand *output);
-nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_operand x, int32_t rank, const int64_t *shape,
-                                   nd4c_operand *output);
-nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_operand x, int32_t rank, const int64_t *shape,
-                                     nd4c_operand *output);
-nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, int32_t count,
-                                const int64_t *axes, nd4c_operand *output);
+nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,
+                                nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
+                                   const int64_t *shape, nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
+                                     const int64_t *shape, nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
+                                const int64_t *axes, nd4c_onnx_operand *output);
 /* A reduction over axes (count 0: all), keeping them or not. */
-nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, int32_t count,
-                                  const int64_t *axes, bool keepdims, nd4c_operand *output);
+nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
+                                  const int64_t *axes, bool keepdims, nd4c_onnx_operand *output);
 /* x[start:stop:step] on one axis. */
-nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_operand x, int64_t axis, int64_t start,
-                                 int64_t stop, int64_t step, nd4c_operand *output);
+nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t start,
+                                 int64_t stop, int64_t step, nd4c_onnx_operand *output);
 
 /* Constants. nd4c_onnx_constant takes over the reference, also when it fails. */
-nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_operand *output);
-nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_operand *output);
+nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_onnx_operand *output);
 /* A 0-d constant of the dtype of `like`. */
-nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_operand like, double value, nd4c_operand *output);
+nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_onnx_operand like, double value,
+                                  nd4c_onnx_operand *output);
 nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
-                             nd4c_operand *output);
+                             nd4c_onnx_operand *output);
 
 /* Integers of a constant operand, at most `limit`; UNSUPPORTED if it is not known at import. `what` names it. */
-nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_operand operand, const char *what, int32_t limit,
-                                int64_t *values, int32_t *count);
+nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                int32_t limit, int64_t *values, int32_t *count);
 /* One number of a constant operand of one element. */
-nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_operand operand, const char *what, double *value);
+nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                  double *value);
 /* The array of a constant operand, NULL if it is none. Borrowed. */
-nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_operand operand);
+nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 
 /* Attributes: the default if there is none, FORMAT if it has another type. Lists are owned by the model. */
 const nd4c_onnx_attribute *nd4c_onnx_attribute_find(nd4c_onnx_emission *emission, const char *name);
 nd4c_status nd4c_onnx_get_int(nd4c_onnx_emission *emission, const char *name, int64_t preset, int64_t *value);
 nd4c_status nd4c_onnx_get_float(nd4c_onnx_emission *emission, const char *name, double preset, double *value);
-nd4c_status nd4c_onnx_get_text(nd4c_onnx_emission *emission, const char *name, const char *preset, nd4c_slice *value);
+nd4c_status nd4c_onnx_get_text(nd4c_onnx_emission *emission, const char *name, const char *preset, nd4c_span *value);
 /* *values is NULL if there is no such attribute. */
 nd4c_status nd4c_onnx_get_ints(nd4c_onnx_emission *emission, const char *name, const int64_t **values, int32_t *count);
 /* An attribute that does not change what is computed. */
@@ -107,22 +111,22 @@ static inline nd4c_attr nd4c_attr_of_dtype(const char *name, nd4c_dtype dtype) {
 /* -- between the importer's files -------------------------------------------------------------------------------- */
 
 /* A constant, or a value of the graph; a constant that the graph uses is both. */
-typedef struct nd4c_operand_slot {
+typedef struct nd4c_onnx_operand_slot {
   nd4c_array *array; /* one reference */
   nd4c_value value;
-} nd4c_operand_slot;
+} nd4c_onnx_operand_slot;
 
 typedef struct nd4c_onnx_importer {
   const nd4c_onnx_model *model;
   const nd4c_onnx_import_options *options;
   nd4c_graph *graph;
-  nd4c_operand_slot *slots;
+  nd4c_onnx_operand_slot *slots;
   int32_t slot_count, slot_capacity;
-  nd4c_operand *environment; /* the operand of each value of the model */
+  nd4c_onnx_operand *environment; /* the operand of each value of the model */
 } nd4c_onnx_importer;
 
-nd4c_status nd4c_onnx_add_slot(nd4c_onnx_importer *importer, nd4c_operand_slot slot, nd4c_operand *operand);
+nd4c_status nd4c_onnx_add_slot(nd4c_onnx_importer *importer, nd4c_onnx_operand_slot slot, nd4c_onnx_operand *operand);
 /* The value of an operand in the graph, recording a constant at its first use there. */
-nd4c_status nd4c_onnx_graph_value(nd4c_onnx_importer *importer, nd4c_operand operand, nd4c_value *value);
+nd4c_status nd4c_onnx_graph_value(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_value *value);
 
 #endif

@@ -9,9 +9,9 @@
 #define BINARY(op, a, b, y) ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_##op, a, b, y))
 
 /* y = x op value, the value in x's dtype. */
-static nd4c_status with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, double value,
-                               nd4c_operand *y) {
-  nd4c_operand scalar = ND4C_OPERAND_NONE;
+static nd4c_status with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
+                               nd4c_onnx_operand *y) {
+  nd4c_onnx_operand scalar = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(nd4c_onnx_scalar_like(emission, x, value, &scalar));
   return nd4c_onnx_emit_binary(emission, op, x, scalar, y);
 }
@@ -25,21 +25,21 @@ nd4c_status nd4c_onnx_emit_op_leaky_relu(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_gelu(nd4c_onnx_emission *emission) {
-  nd4c_slice approximate;
+  nd4c_span approximate;
   ND4C_TRY(nd4c_onnx_get_text(emission, "approximate", "none", &approximate));
-  bool is_tanh = nd4c_slice_is(approximate, "tanh");
-  if (!is_tanh && !nd4c_slice_is(approximate, "none")) {
+  bool is_tanh = nd4c_span_is(approximate, "tanh");
+  if (!is_tanh && !nd4c_span_is(approximate, "none")) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'approximate' is %s, expected 'none' or 'tanh'",
-                     nd4c_slice_show(approximate).text);
+                     nd4c_span_show(approximate).text);
   }
   nd4c_attr attr = nd4c_attr_of_bool("approximate", is_tanh);
   return nd4c_onnx_emit(emission, ND4C_OP_gelu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* A bound of Clip from an attribute; an infinite or missing one is no bound. */
-static nd4c_status clip_bound(nd4c_onnx_emission *emission, const char *name, nd4c_operand *bound) {
+static nd4c_status clip_bound(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *bound) {
   double value = 0;
-  *bound = ND4C_OPERAND_NONE;
+  *bound = ND4C_ONNX_OPERAND_NONE;
   if (nd4c_onnx_attribute_find(emission, name) == NULL) {
     return ND4C_OK;
   }
@@ -49,7 +49,7 @@ static nd4c_status clip_bound(nd4c_onnx_emission *emission, const char *name, nd
 
 nd4c_status nd4c_onnx_emit_op_clip(nd4c_onnx_emission *emission) {
   enum { BOUNDS_ARE_INPUTS = 11 };
-  nd4c_operand operands[3] = {emission->inputs[0], nd4c_onnx_input(emission, 1), nd4c_onnx_input(emission, 2)};
+  nd4c_onnx_operand operands[3] = {emission->inputs[0], nd4c_onnx_input(emission, 1), nd4c_onnx_input(emission, 2)};
   nd4c_onnx_ignore(emission, "consumed_inputs");
   if (emission->opset < BOUNDS_ARE_INPUTS) {
     ND4C_TRY(clip_bound(emission, "min", &operands[1]));
@@ -57,11 +57,11 @@ nd4c_status nd4c_onnx_emit_op_clip(nd4c_onnx_emission *emission) {
   }
   for (int32_t i = 1; i < 3; i++) {
     /* Some exporters write bounds as 1-D arrays of one element. */
-    if (operands[i] != ND4C_OPERAND_NONE && nd4c_operand_get(emission, operands[i]).rank != 0) {
+    if (operands[i] != ND4C_ONNX_OPERAND_NONE && nd4c_onnx_operand_get(emission, operands[i]).rank != 0) {
       ND4C_TRY(nd4c_onnx_emit_reshape(emission, operands[i], 0, NULL, &operands[i]));
     }
   }
-  if (operands[1] == ND4C_OPERAND_NONE && operands[2] == ND4C_OPERAND_NONE) {
+  if (operands[1] == ND4C_ONNX_OPERAND_NONE && operands[2] == ND4C_ONNX_OPERAND_NONE) {
     emission->outputs[0] = emission->inputs[0];
     return ND4C_OK;
   }
@@ -69,8 +69,8 @@ nd4c_status nd4c_onnx_emit_op_clip(nd4c_onnx_emission *emission) {
 }
 
 /* clip(alpha * x + beta, 0, 1) */
-static nd4c_status hard_sigmoid(nd4c_onnx_emission *emission, double alpha, double beta, nd4c_operand *y) {
-  nd4c_operand operands[3];
+static nd4c_status hard_sigmoid(nd4c_onnx_emission *emission, double alpha, double beta, nd4c_onnx_operand *y) {
+  nd4c_onnx_operand operands[3];
   ND4C_TRY(with_scalar(emission, ND4C_OP_multiply, emission->inputs[0], alpha, &operands[0]));
   ND4C_TRY(with_scalar(emission, ND4C_OP_add, operands[0], beta, &operands[0]));
   ND4C_TRY(nd4c_onnx_scalar_like(emission, operands[0], 0, &operands[1]));
@@ -88,15 +88,15 @@ nd4c_status nd4c_onnx_emit_op_hard_sigmoid(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_hard_swish(nd4c_onnx_emission *emission) {
-  nd4c_operand gate = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand gate = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(hard_sigmoid(emission, 1.0 / 6, 0.5, &gate));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, emission->inputs[0], gate, &emission->outputs[0]);
 }
 
 /* relu(x) + alpha * (e^(min(x, 0) / divisor) - 1): the exponential linear units. */
-static nd4c_status exponential_unit(nd4c_onnx_emission *emission, double alpha, double divisor, nd4c_operand *y) {
-  nd4c_operand positive = ND4C_OPERAND_NONE;
-  nd4c_operand negative = ND4C_OPERAND_NONE;
+static nd4c_status exponential_unit(nd4c_onnx_emission *emission, double alpha, double divisor, nd4c_onnx_operand *y) {
+  nd4c_onnx_operand positive = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand negative = ND4C_ONNX_OPERAND_NONE;
   UNARY(relu, emission->inputs[0], &positive);
   ND4C_TRY(with_scalar(emission, ND4C_OP_minimum, emission->inputs[0], 0, &negative));
   if (divisor != 1) {
@@ -118,7 +118,7 @@ nd4c_status nd4c_onnx_emit_op_elu(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_selu(nd4c_onnx_emission *emission) {
   double alpha = 0;
   double gamma = 0;
-  nd4c_operand unit = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand unit = ND4C_ONNX_OPERAND_NONE;
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", emission->opset < 6 ? 1.6732 : 1.67326319217681884765625, &alpha));
   ND4C_TRY(nd4c_onnx_get_float(emission, "gamma", emission->opset < 6 ? 1.0507 : 1.05070102214813232421875, &gamma));
@@ -133,9 +133,9 @@ nd4c_status nd4c_onnx_emit_op_celu(nd4c_onnx_emission *emission) {
 }
 
 /* ln(1 + e^x) = relu(x) + ln(1 + e^-|x|), which does not overflow. */
-static nd4c_status softplus(nd4c_onnx_emission *emission, nd4c_operand x, nd4c_operand *y) {
-  nd4c_operand positive = ND4C_OPERAND_NONE;
-  nd4c_operand rest = ND4C_OPERAND_NONE;
+static nd4c_status softplus(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
+  nd4c_onnx_operand positive = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand rest = ND4C_ONNX_OPERAND_NONE;
   UNARY(relu, x, &positive);
   UNARY(abs, x, &rest);
   UNARY(negative, rest, &rest);
@@ -150,14 +150,14 @@ nd4c_status nd4c_onnx_emit_op_softplus(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_softsign(nd4c_onnx_emission *emission) {
-  nd4c_operand below = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand below = ND4C_ONNX_OPERAND_NONE;
   UNARY(abs, emission->inputs[0], &below);
   ND4C_TRY(with_scalar(emission, ND4C_OP_add, below, 1, &below));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, emission->inputs[0], below, &emission->outputs[0]);
 }
 
 nd4c_status nd4c_onnx_emit_op_mish(nd4c_onnx_emission *emission) {
-  nd4c_operand gate = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand gate = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(softplus(emission, emission->inputs[0], &gate));
   UNARY(tanh, gate, &gate);
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, emission->inputs[0], gate, &emission->outputs[0]);
@@ -165,7 +165,7 @@ nd4c_status nd4c_onnx_emit_op_mish(nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_emit_op_swish(nd4c_onnx_emission *emission) {
   double alpha = 0;
-  nd4c_operand gate = emission->inputs[0];
+  nd4c_onnx_operand gate = emission->inputs[0];
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   if (alpha != 1) {
     ND4C_TRY(with_scalar(emission, ND4C_OP_multiply, gate, alpha, &gate));
@@ -176,11 +176,11 @@ nd4c_status nd4c_onnx_emit_op_swish(nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_emit_op_prelu(nd4c_onnx_emission *emission) {
   enum { UNIDIRECTIONAL_SINCE = 7 };
-  nd4c_operand positive = ND4C_OPERAND_NONE;
-  nd4c_operand negative = ND4C_OPERAND_NONE;
-  nd4c_operand slope = emission->inputs[1];
-  nd4c_operand_info x = nd4c_operand_get(emission, emission->inputs[0]);
-  nd4c_operand_info s = nd4c_operand_get(emission, slope);
+  nd4c_onnx_operand positive = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand negative = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand slope = emission->inputs[1];
+  nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info s = nd4c_onnx_operand_get(emission, slope);
   nd4c_onnx_ignore(emission, "consumed_inputs");
   if (emission->opset < UNIDIRECTIONAL_SINCE && s.rank == 1 && s.shape[0] != 1 && x.rank > 2) {
     for (int32_t i = 1; i < x.rank - 1; i++) {
@@ -196,7 +196,7 @@ nd4c_status nd4c_onnx_emit_op_prelu(nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_emit_op_thresholded_relu(nd4c_onnx_emission *emission) {
   double alpha = 0;
-  nd4c_operand operands[3] = {ND4C_OPERAND_NONE, emission->inputs[0], ND4C_OPERAND_NONE};
+  nd4c_onnx_operand operands[3] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0], ND4C_ONNX_OPERAND_NONE};
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   ND4C_TRY(with_scalar(emission, ND4C_OP_greater, emission->inputs[0], alpha, &operands[0]));
   ND4C_TRY(nd4c_onnx_scalar_like(emission, emission->inputs[0], 0, &operands[2]));
@@ -208,8 +208,8 @@ nd4c_status nd4c_onnx_emit_op_softmax(nd4c_onnx_emission *emission) {
   enum { ONE_AXIS_SINCE = 13 };
   bool flat = emission->opset < ONE_AXIS_SINCE;
   int64_t axis = 0;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", flat ? 1 : -1, &axis));
   int64_t positive = axis < 0 ? axis + info.rank : axis;
   bool reshaped = flat && positive != info.rank - 1;
@@ -227,7 +227,7 @@ nd4c_status nd4c_onnx_emit_op_softmax(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_is_inf(nd4c_onnx_emission *emission) {
   int64_t negative = 0;
   int64_t positive = 0;
-  nd4c_operand x = emission->inputs[0];
+  nd4c_onnx_operand x = emission->inputs[0];
   ND4C_TRY(nd4c_onnx_get_int(emission, "detect_negative", 1, &negative));
   ND4C_TRY(nd4c_onnx_get_int(emission, "detect_positive", 1, &positive));
   if (negative != 0 && positive != 0) {
@@ -235,7 +235,7 @@ nd4c_status nd4c_onnx_emit_op_is_inf(nd4c_onnx_emission *emission) {
   }
   if (negative == 0 && positive == 0) {
     ND4C_TRY(with_scalar(emission, ND4C_OP_equal, x, 0, &x)); /* false everywhere: x is 0 and x is not */
-    nd4c_operand other = ND4C_OPERAND_NONE;
+    nd4c_onnx_operand other = ND4C_ONNX_OPERAND_NONE;
     UNARY(logical_not, x, &other);
     return nd4c_onnx_emit_binary(emission, ND4C_OP_logical_and, x, other, &emission->outputs[0]);
   }

@@ -24,7 +24,7 @@ static nd4c_status floats_constant(nd4c_onnx_emission *emission, const nd4c_onnx
 }
 
 static nd4c_status strings_constant(nd4c_onnx_emission *emission, int32_t rank, int64_t count,
-                                    const nd4c_slice *strings) {
+                                    const nd4c_span *strings) {
   nd4c_array *array = NULL;
   const char **texts = nd4c_allocate((size_t)count * sizeof *texts);
   int64_t *lengths = nd4c_allocate((size_t)count * sizeof *lengths);
@@ -73,7 +73,7 @@ nd4c_status nd4c_onnx_emit_op_constant(nd4c_onnx_emission *emission) {
   }
   if (attribute == NULL || attribute->reference.size > 0) {
     return nd4c_fail(ND4C_UNSUPPORTED, "a constant of form %s",
-                     nd4c_slice_show(emission->node->attributes[0].name).text);
+                     nd4c_span_show(emission->node->attributes[0].name).text);
   }
   nd4c_array *array = NULL;
   switch (attribute->type) {
@@ -97,7 +97,7 @@ nd4c_status nd4c_onnx_emit_op_constant(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_constant_of_shape(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t rank = 0;
-  nd4c_operand element = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand element = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the shape", ND4C_MAX_RANK, shape, &rank));
   const nd4c_onnx_attribute *value = nd4c_onnx_attribute_find(emission, "value");
   if (value == NULL) {
@@ -116,7 +116,7 @@ nd4c_status nd4c_onnx_emit_op_constant_of_shape(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_shape(nd4c_onnx_emission *emission) {
   int64_t start = 0;
   int64_t end = 0;
-  nd4c_operand_info info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "start", 0, &start));
   ND4C_TRY(nd4c_onnx_get_int(emission, "end", info.rank, &end));
   start = start < -info.rank ? 0 : start < 0 ? start + info.rank : start > info.rank ? info.rank : start;
@@ -125,7 +125,7 @@ nd4c_status nd4c_onnx_emit_op_shape(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_size(nd4c_onnx_emission *emission) {
-  nd4c_operand_info info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   nd4c_array *array = NULL;
   int64_t size = 0;
   ND4C_TRY(nd4c_shape_size(info.dtype, info.rank, info.shape, &size));
@@ -146,7 +146,7 @@ nd4c_status nd4c_onnx_emit_op_range(nd4c_onnx_emission *emission) {
     return nd4c_fail(ND4C_FORMAT, "a range from %g to %g by %g; expected at most %d elements", bounds[0], bounds[1],
                      bounds[2], (int)MOST);
   }
-  nd4c_dtype dtype = nd4c_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
   ND4C_TRY(nd4c_array_arange(dtype, bounds[0], bounds[2], count > 0 ? (int64_t)count : 0, NULL, &array));
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
@@ -154,10 +154,10 @@ nd4c_status nd4c_onnx_emit_op_range(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_eye_like(nd4c_onnx_emission *emission) {
   int64_t number = 0;
   int64_t k = 0;
-  nd4c_operand rows = ND4C_OPERAND_NONE;
-  nd4c_operand columns = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand rows = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand columns = ND4C_ONNX_OPERAND_NONE;
   nd4c_array *range = NULL;
-  nd4c_operand_info info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   nd4c_dtype dtype = info.dtype;
   ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
   ND4C_TRY(nd4c_onnx_get_int(emission, "k", 0, &k));

@@ -11,9 +11,9 @@ nd4c_status nd4c_onnx_emit_op_direct(nd4c_onnx_emission *emission) {
 }
 
 /* b with axes of length 1 behind it, so that its first axis stands at `axis` of a. */
-static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c_operand *b) {
-  nd4c_operand_info a_info = nd4c_operand_get(emission, emission->inputs[0]);
-  nd4c_operand_info b_info = nd4c_operand_get(emission, *b);
+static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c_onnx_operand *b) {
+  nd4c_onnx_operand_info a_info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info b_info = nd4c_onnx_operand_get(emission, *b);
   axis += axis < 0 ? a_info.rank : 0;
   if (axis < 0 || axis > a_info.rank - b_info.rank) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'axis' is %" PRId64 "; expected 0 to %d", axis,
@@ -28,7 +28,7 @@ static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c
 nd4c_status nd4c_onnx_emit_op_direct_legacy(nd4c_onnx_emission *emission) {
   int64_t broadcast = 0;
   int64_t axis = 0;
-  nd4c_operand b = emission->inputs[1];
+  nd4c_onnx_operand b = emission->inputs[1];
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_int(emission, "broadcast", 0, &broadcast));
   bool has_axis = nd4c_onnx_attribute_find(emission, "axis") != NULL;
@@ -41,9 +41,9 @@ nd4c_status nd4c_onnx_emit_op_direct_legacy(nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_emit_op_variadic(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
-  nd4c_operand result = emission->inputs[0];
+  nd4c_onnx_operand result = emission->inputs[0];
   for (int32_t i = 1; i < emission->input_count; i++) {
-    if (emission->inputs[i] == ND4C_OPERAND_NONE) {
+    if (emission->inputs[i] == ND4C_ONNX_OPERAND_NONE) {
       return nd4c_fail(ND4C_FORMAT, "input %d is left out", (int)i);
     }
     ND4C_TRY(nd4c_onnx_emit_binary(emission, emission->node->mapping->op, result, emission->inputs[i], &result));
@@ -53,7 +53,7 @@ nd4c_status nd4c_onnx_emit_op_variadic(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_mean(nd4c_onnx_emission *emission) {
-  nd4c_operand count = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand count = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(nd4c_onnx_emit_op_variadic(emission));
   if (emission->input_count == 1) {
     return ND4C_OK;

@@ -8,25 +8,25 @@ enum { AXES_ARE_INPUT = 18, SUM_AXES_ARE_INPUT = 13 };
 
 /* The result has the base's dtype; nd4c promotes. */
 nd4c_status nd4c_onnx_emit_op_power(nd4c_onnx_emission *emission) {
-  nd4c_operand result = ND4C_OPERAND_NONE;
-  nd4c_dtype dtype = nd4c_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_onnx_operand result = ND4C_ONNX_OPERAND_NONE;
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
   ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_power, emission->inputs[0], emission->inputs[1], &result));
   return nd4c_onnx_emit_cast(emission, result, dtype, &emission->outputs[0]);
 }
 
 /* -- Gemm ----------------------------------------------------------------------------------------------------- */
 
-static nd4c_status scaled(nd4c_onnx_emission *emission, nd4c_operand x, double factor, nd4c_operand *y) {
-  nd4c_operand scalar = ND4C_OPERAND_NONE;
+static nd4c_status scaled(nd4c_onnx_emission *emission, nd4c_onnx_operand x, double factor, nd4c_onnx_operand *y) {
+  nd4c_onnx_operand scalar = ND4C_ONNX_OPERAND_NONE;
   *y = x;
-  if (factor == 1 || x == ND4C_OPERAND_NONE) {
+  if (factor == 1 || x == ND4C_ONNX_OPERAND_NONE) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_onnx_scalar_like(emission, x, factor, &scalar));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, scalar, y);
 }
 
-static nd4c_status transposed(nd4c_onnx_emission *emission, nd4c_operand x, nd4c_operand *y) {
+static nd4c_status transposed(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
   static const int64_t axes[2] = {1, 0};
   return nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, x, 2, axes, y);
 }
@@ -37,36 +37,36 @@ nd4c_status nd4c_onnx_emit_op_gemm(nd4c_onnx_emission *emission) {
   double beta = 0;
   int64_t transpose_a = 0;
   int64_t transpose_b = 0;
-  nd4c_operand a = emission->inputs[0];
-  nd4c_operand b = emission->inputs[1];
-  nd4c_operand c = nd4c_onnx_input(emission, 2);
+  nd4c_onnx_operand a = emission->inputs[0];
+  nd4c_onnx_operand b = emission->inputs[1];
+  nd4c_onnx_operand c = nd4c_onnx_input(emission, 2);
   nd4c_onnx_ignore(emission, "broadcast");
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   ND4C_TRY(nd4c_onnx_get_float(emission, "beta", 1, &beta));
   ND4C_TRY(nd4c_onnx_get_int(emission, "transA", 0, &transpose_a));
   ND4C_TRY(nd4c_onnx_get_int(emission, "transB", 0, &transpose_b));
-  if (nd4c_operand_get(emission, a).rank != 2 || nd4c_operand_get(emission, b).rank != 2) {
+  if (nd4c_onnx_operand_get(emission, a).rank != 2 || nd4c_onnx_operand_get(emission, b).rank != 2) {
     return nd4c_fail(ND4C_SHAPE, "A has rank %d and B rank %d; expected 2 and 2",
-                     (int)nd4c_operand_get(emission, a).rank, (int)nd4c_operand_get(emission, b).rank);
+                     (int)nd4c_onnx_operand_get(emission, a).rank, (int)nd4c_onnx_operand_get(emission, b).rank);
   }
-  c = beta == 0 ? ND4C_OPERAND_NONE : c;
+  c = beta == 0 ? ND4C_ONNX_OPERAND_NONE : c;
   ND4C_TRY(scaled(emission, c, beta, &c));
   if (transpose_a != 0) {
     ND4C_TRY(transposed(emission, a, &a));
   }
-  bool floating = nd4c_dtype_get_info(nd4c_operand_get(emission, a).dtype)->kind == ND4C_KIND_FLOAT;
+  bool floating = nd4c_dtype_get_info(nd4c_onnx_operand_get(emission, a).dtype)->kind == ND4C_KIND_FLOAT;
   if (alpha == 1 && floating) {
-    nd4c_operand operands[] = {a, b, c};
+    nd4c_onnx_operand operands[] = {a, b, c};
     nd4c_attr attr = nd4c_attr_of_bool("transpose_w", transpose_b != 0);
     return nd4c_onnx_emit(emission, ND4C_OP_linear, operands, 3, &attr, 1, &emission->outputs[0]);
   }
-  nd4c_operand product = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand product = ND4C_ONNX_OPERAND_NONE;
   if (transpose_b != 0) {
     ND4C_TRY(transposed(emission, b, &b));
   }
   ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, a, b, &product));
   ND4C_TRY(scaled(emission, product, alpha, &emission->outputs[0]));
-  if (c == ND4C_OPERAND_NONE) {
+  if (c == ND4C_ONNX_OPERAND_NONE) {
     return ND4C_OK;
   }
   return nd4c_onnx_emit_binary(emission, ND4C_OP_add, emission->outputs[0], c, &emission->outputs[0]);
@@ -86,7 +86,7 @@ static nd4c_status read_reduction(nd4c_onnx_emission *emission, reduction *found
   int64_t keepdims = 0;
   int64_t noop = 0;
   bool given = false;
-  bool is_sum = nd4c_slice_is(emission->node->op, "ReduceSum");
+  bool is_sum = nd4c_span_is(emission->node->op, "ReduceSum");
   ND4C_TRY(nd4c_onnx_get_int(emission, "keepdims", 1, &keepdims));
   ND4C_TRY(nd4c_onnx_get_int(emission, "noop_with_empty_axes", 0, &noop));
   ND4C_TRY(nd4c_onnx_get_axes(emission, is_sum ? SUM_AXES_ARE_INPUT : AXES_ARE_INPUT, 1, found->axes, &found->count,
@@ -96,9 +96,9 @@ static nd4c_status read_reduction(nd4c_onnx_emission *emission, reduction *found
   return ND4C_OK;
 }
 
-static nd4c_status emit_reduction(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand x, const reduction *found,
-                                  nd4c_operand *y) {
-  nd4c_dtype dtype = nd4c_operand_get(emission, x).dtype;
+static nd4c_status emit_reduction(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, const reduction *found,
+                                  nd4c_onnx_operand *y) {
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, x).dtype;
   if (found->nothing) {
     *y = x;
     return ND4C_OK;
@@ -114,9 +114,9 @@ nd4c_status nd4c_onnx_emit_op_reduce(nd4c_onnx_emission *emission) {
 }
 
 /* Sum of op(x) over the axes. */
-static nd4c_status reduce_sum_of(nd4c_onnx_emission *emission, nd4c_op op, nd4c_operand *y) {
+static nd4c_status reduce_sum_of(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand *y) {
   reduction found;
-  nd4c_operand x = emission->inputs[0];
+  nd4c_onnx_operand x = emission->inputs[0];
   ND4C_TRY(read_reduction(emission, &found));
   if (op != ND4C_OP_NONE) {
     ND4C_TRY(nd4c_onnx_emit_unary(emission, op, x, &x));
@@ -133,13 +133,13 @@ nd4c_status nd4c_onnx_emit_op_reduce_sum_square(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_reduce_l2(nd4c_onnx_emission *emission) {
-  nd4c_operand sum = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand sum = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(reduce_sum_of(emission, ND4C_OP_square, &sum));
   return nd4c_onnx_emit_unary(emission, ND4C_OP_sqrt, sum, &emission->outputs[0]);
 }
 
 nd4c_status nd4c_onnx_emit_op_reduce_log_sum(nd4c_onnx_emission *emission) {
-  nd4c_operand sum = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand sum = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(reduce_sum_of(emission, ND4C_OP_NONE, &sum));
   return nd4c_onnx_emit_unary(emission, ND4C_OP_log, sum, &emission->outputs[0]);
 }
@@ -147,9 +147,9 @@ nd4c_status nd4c_onnx_emit_op_reduce_log_sum(nd4c_onnx_emission *emission) {
 /* m + ln(sum of e^(x - m)) with m the largest, so that nothing overflows. */
 nd4c_status nd4c_onnx_emit_op_reduce_log_sum_exp(nd4c_onnx_emission *emission) {
   reduction found;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand largest = ND4C_OPERAND_NONE;
-  nd4c_operand rest = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand largest = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand rest = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(read_reduction(emission, &found));
   if (found.nothing) {
     emission->outputs[0] = x;
@@ -173,8 +173,8 @@ nd4c_status nd4c_onnx_emit_op_arg_reduce(nd4c_onnx_emission *emission) {
   int64_t axis = 0;
   int64_t keepdims = 0;
   int64_t last = 0;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "keepdims", 1, &keepdims));
   ND4C_TRY(nd4c_onnx_get_int(emission, "select_last_index", 0, &last));
@@ -190,7 +190,7 @@ nd4c_status nd4c_onnx_emit_op_arg_reduce(nd4c_onnx_emission *emission) {
   if (last == 0) {
     return ND4C_OK;
   }
-  nd4c_operand end = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand end = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_INT64, (double)(info.shape[axis] - 1), &end));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_subtract, end, emission->outputs[0], &emission->outputs[0]);
 }
@@ -208,7 +208,7 @@ nd4c_status nd4c_onnx_emit_op_cast(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_cast_like(nd4c_onnx_emission *emission) {
-  nd4c_dtype dtype = nd4c_operand_get(emission, emission->inputs[1]).dtype;
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[1]).dtype;
   nd4c_onnx_ignore(emission, "saturate");
   nd4c_onnx_ignore(emission, "round_mode");
   return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);

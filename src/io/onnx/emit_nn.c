@@ -29,16 +29,16 @@ static nd4c_status add_auto_pad(nd4c_onnx_emission *emission, window_attributes 
                {"SAME_UPPER", ND4C_AUTO_PAD_SAME_UPPER},
                {"SAME_LOWER", ND4C_AUTO_PAD_SAME_LOWER},
                {"VALID", ND4C_AUTO_PAD_VALID}};
-  nd4c_slice mode;
+  nd4c_span mode;
   ND4C_TRY(nd4c_onnx_get_text(emission, "auto_pad", "NOTSET", &mode));
   for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-    if (nd4c_slice_is(mode, modes[i].name)) {
+    if (nd4c_span_is(mode, modes[i].name)) {
       window->attrs[window->count++] = nd4c_attr_of_int("auto_pad", modes[i].value);
       return ND4C_OK;
     }
   }
   return nd4c_fail(ND4C_FORMAT, "attribute 'auto_pad' is %s, expected NOTSET, SAME_UPPER, SAME_LOWER or VALID",
-                   nd4c_slice_show(mode).text);
+                   nd4c_span_show(mode).text);
 }
 
 static nd4c_status read_window(nd4c_onnx_emission *emission, window_attributes *window) {
@@ -53,7 +53,7 @@ static nd4c_status read_window(nd4c_onnx_emission *emission, window_attributes *
 static nd4c_status check_kernel_shape(nd4c_onnx_emission *emission) {
   const int64_t *kernel = NULL;
   int32_t count = 0;
-  nd4c_operand_info w = nd4c_operand_get(emission, emission->inputs[1]);
+  nd4c_onnx_operand_info w = nd4c_onnx_operand_get(emission, emission->inputs[1]);
   ND4C_TRY(nd4c_onnx_get_ints(emission, "kernel_shape", &kernel, &count));
   if (kernel == NULL) {
     return ND4C_OK;
@@ -108,7 +108,7 @@ nd4c_status nd4c_onnx_emit_op_average_pool(nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_emit_op_global_pool(nd4c_onnx_emission *emission) {
   int64_t axes[ND4C_MAX_RANK];
-  int32_t rank = nd4c_operand_get(emission, emission->inputs[0]).rank;
+  int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
   if (rank < 3) {
     return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 3 or more", (int)rank);
   }
@@ -142,10 +142,10 @@ nd4c_status nd4c_onnx_emit_op_batch_norm(nd4c_onnx_emission *emission) {
 }
 
 /* x * scale + bias, both by channel (axis 1). */
-static nd4c_status scale_channels(nd4c_onnx_emission *emission, nd4c_operand x, nd4c_operand scale, nd4c_operand bias,
-                                  nd4c_operand *y) {
+static nd4c_status scale_channels(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand scale,
+                                  nd4c_onnx_operand bias, nd4c_onnx_operand *y) {
   int64_t shape[ND4C_MAX_RANK];
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   for (int32_t i = 1; i < info.rank; i++) {
     shape[i - 1] = i == 1 ? info.shape[1] : 1;
   }
@@ -158,8 +158,8 @@ static nd4c_status scale_channels(nd4c_onnx_emission *emission, nd4c_operand x, 
 /* InstanceNormalization: a layer norm over each image's channel. */
 nd4c_status nd4c_onnx_emit_op_instance_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
   if (info.rank < 3) {
@@ -186,10 +186,10 @@ nd4c_status nd4c_onnx_emit_op_rms_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   int64_t axis = 0;
   int64_t axes[ND4C_MAX_RANK];
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand below = ND4C_OPERAND_NONE;
-  nd4c_operand small = ND4C_OPERAND_NONE;
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand below = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand small = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   nd4c_onnx_ignore(emission, "stash_type");
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -1, &axis));
@@ -232,15 +232,15 @@ nd4c_status nd4c_onnx_emit_op_lrn(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_dropout(nd4c_onnx_emission *emission) {
   enum { TEST_FLAG_UNTIL = 6, MASK_IS_BOOL = 10 };
   int64_t test = 0;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand training = nd4c_onnx_input(emission, 2);
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand training = nd4c_onnx_input(emission, 2);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   nd4c_onnx_ignore(emission, "ratio");
   nd4c_onnx_ignore(emission, "seed");
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_int(emission, "is_test", emission->opset <= TEST_FLAG_UNTIL ? 0 : 1, &test));
   double trains = test == 0 ? 1 : 0;
-  if (training != ND4C_OPERAND_NONE) {
+  if (training != ND4C_ONNX_OPERAND_NONE) {
     ND4C_TRY(nd4c_onnx_read_number(emission, training, "input 'training_mode'", &trains));
   }
   if (trains != 0) {
@@ -250,7 +250,7 @@ nd4c_status nd4c_onnx_emit_op_dropout(nd4c_onnx_emission *emission) {
   if (emission->node->output_count < 2) {
     return ND4C_OK;
   }
-  nd4c_operand one = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(nd4c_onnx_scalar(emission, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
   return nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &emission->outputs[1]);
 }

@@ -20,7 +20,7 @@ nd4c_status nd4c_onnx_emit_op_reshape(nd4c_onnx_emission *emission) {
   int64_t allow_zero = 0;
   int32_t rank = 0;
   const int64_t *attribute = NULL;
-  nd4c_operand_info info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_int(emission, "allowzero", 0, &allow_zero));
   if (emission->opset < SHAPE_IS_INPUT) {
@@ -29,7 +29,7 @@ nd4c_status nd4c_onnx_emit_op_reshape(nd4c_onnx_emission *emission) {
       return nd4c_fail(ND4C_FORMAT, "attribute 'shape' has %d entries; expected at most %d", (int)rank, ND4C_MAX_RANK);
     }
     memcpy(shape, attribute, (size_t)rank * sizeof *shape);
-  } else if (nd4c_onnx_input(emission, 1) == ND4C_OPERAND_NONE) {
+  } else if (nd4c_onnx_input(emission, 1) == ND4C_ONNX_OPERAND_NONE) {
     return nd4c_fail(ND4C_FORMAT, "input 'shape' is left out, but required");
   } else {
     ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, shape, &rank));
@@ -92,7 +92,7 @@ nd4c_status nd4c_onnx_emit_op_expand(nd4c_onnx_emission *emission) {
   int64_t wanted[ND4C_MAX_RANK];
   int64_t shape[ND4C_MAX_RANK];
   int32_t count = 0;
-  nd4c_operand_info info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, wanted, &count));
   int32_t rank = count > info.rank ? count : info.rank;
   for (int32_t i = 0; i < rank; i++) {
@@ -112,8 +112,8 @@ nd4c_status nd4c_onnx_emit_op_tile(nd4c_onnx_emission *emission) {
   int64_t spread[ND4C_MAX_RANK];
   int64_t joined[ND4C_MAX_RANK];
   int32_t count = 0;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand_info info = nd4c_operand_get(emission, x);
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'repeats'", ND4C_MAX_RANK, repeats, &count));
   if (count != info.rank || 2 * count > ND4C_MAX_RANK) {
     return nd4c_fail(ND4C_SHAPE, "%d repeats for rank %d; expected one an axis, at most %d", (int)count, (int)info.rank,
@@ -134,8 +134,8 @@ nd4c_status nd4c_onnx_emit_op_tile(nd4c_onnx_emission *emission) {
 
 /* -- joining and cutting --------------------------------------------------------------------------------------- */
 
-static nd4c_status concat(nd4c_onnx_emission *emission, const nd4c_operand *parts, int32_t count, int64_t axis,
-                          nd4c_operand *y) {
+static nd4c_status concat(nd4c_onnx_emission *emission, const nd4c_onnx_operand *parts, int32_t count, int64_t axis,
+                          nd4c_onnx_operand *y) {
   nd4c_attr attr = nd4c_attr_of_int("axis", axis);
   return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, count, &attr, 1, y);
 }
@@ -171,18 +171,18 @@ nd4c_status nd4c_onnx_emit_op_split(nd4c_onnx_emission *emission) {
   int64_t lengths[MOST];
   int32_t count = 0;
   const int64_t *attribute = NULL;
-  nd4c_operand_info info = nd4c_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "num_outputs", emission->node->output_count, &parts));
   ND4C_TRY(normalize(axis, info.rank, &axis));
-  nd4c_operand given = nd4c_onnx_input(emission, 1);
+  nd4c_onnx_operand given = nd4c_onnx_input(emission, 1);
   if (emission->opset < LENGTHS_ARE_INPUT) {
     ND4C_TRY(nd4c_onnx_get_ints(emission, "split", &attribute, &count));
     if (count > MOST) {
       return nd4c_fail(ND4C_FORMAT, "%d parts; expected at most %d", (int)count, (int)MOST);
     }
     memcpy(lengths, attribute != NULL ? attribute : lengths, (size_t)count * sizeof *lengths);
-  } else if (given != ND4C_OPERAND_NONE) {
+  } else if (given != ND4C_ONNX_OPERAND_NONE) {
     ND4C_TRY(nd4c_onnx_read_ints(emission, given, what, MOST, lengths, &count));
   }
   if ((count != 0 && count != emission->node->output_count) || parts != emission->node->output_count) {
@@ -236,8 +236,8 @@ static nd4c_status slice_from_inputs(nd4c_onnx_emission *emission, slice_bounds 
   int64_t *lists[4] = {bounds->starts, bounds->stops, bounds->axes, bounds->steps};
   int32_t *counts[4] = {&bounds->start_count, &bounds->stop_count, &bounds->axis_count, &bounds->step_count};
   for (int32_t i = 0; i < 4; i++) {
-    nd4c_operand operand = nd4c_onnx_input(emission, i + 1);
-    if (operand != ND4C_OPERAND_NONE) {
+    nd4c_onnx_operand operand = nd4c_onnx_input(emission, i + 1);
+    if (operand != ND4C_ONNX_OPERAND_NONE) {
       ND4C_TRY(nd4c_onnx_read_ints(emission, operand, names[i], ND4C_MAX_RANK, lists[i], counts[i]));
     } else if (i < 2) {
       return nd4c_fail(ND4C_FORMAT, "%s is left out, but required", names[i]);
@@ -286,10 +286,10 @@ nd4c_status nd4c_onnx_emit_op_gather(nd4c_onnx_emission *emission) {
 /* -- Pad ------------------------------------------------------------------------------------------------------ */
 
 /* One side of one axis: a block of `value` beside x. */
-static nd4c_status pad_side(nd4c_onnx_emission *emission, nd4c_operand value, int64_t axis, int64_t amount, bool before,
-                            nd4c_operand *x) {
-  nd4c_operand_info info = nd4c_operand_get(emission, *x);
-  nd4c_operand parts[2];
+static nd4c_status pad_side(nd4c_onnx_emission *emission, nd4c_onnx_operand value, int64_t axis, int64_t amount,
+                            bool before, nd4c_onnx_operand *x) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_onnx_operand parts[2];
   if (amount < 0) {
     int64_t kept = -amount > info.shape[axis] ? 0 : info.shape[axis] + amount;
     int64_t start = before ? info.shape[axis] - kept : 0;
@@ -320,7 +320,7 @@ static nd4c_status read_pads(nd4c_onnx_emission *emission, int32_t rank, int64_t
     }
   } else {
     ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'pads'", 2 * ND4C_MAX_RANK, values, &count));
-    if (nd4c_onnx_input(emission, 3) != ND4C_OPERAND_NONE) {
+    if (nd4c_onnx_input(emission, 3) != ND4C_ONNX_OPERAND_NONE) {
       ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[3], "input 'axes'", ND4C_MAX_RANK, axes, &axis_count));
     }
   }
@@ -339,22 +339,22 @@ static nd4c_status read_pads(nd4c_onnx_emission *emission, int32_t rank, int64_t
 nd4c_status nd4c_onnx_emit_op_pad(nd4c_onnx_emission *emission) {
   enum { VALUE_IS_INPUT = 11 };
   int64_t pads[2 * ND4C_MAX_RANK];
-  nd4c_slice mode;
+  nd4c_span mode;
   double number = 0;
-  nd4c_operand x = emission->inputs[0];
-  nd4c_operand value = nd4c_onnx_input(emission, 2);
-  int32_t rank = nd4c_operand_get(emission, x).rank;
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand value = nd4c_onnx_input(emission, 2);
+  int32_t rank = nd4c_onnx_operand_get(emission, x).rank;
   ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "constant", &mode));
-  if (!nd4c_slice_is(mode, "constant")) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "mode %s; nd4c has 'constant'", nd4c_slice_show(mode).text);
+  if (!nd4c_span_is(mode, "constant")) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "mode %s; nd4c has 'constant'", nd4c_span_show(mode).text);
   }
   ND4C_TRY(read_pads(emission, rank, pads));
   if (emission->opset < VALUE_IS_INPUT) {
     ND4C_TRY(nd4c_onnx_get_float(emission, "value", 0, &number));
   }
-  if (value == ND4C_OPERAND_NONE) {
+  if (value == ND4C_ONNX_OPERAND_NONE) {
     ND4C_TRY(nd4c_onnx_scalar_like(emission, x, number, &value));
-  } else if (nd4c_operand_get(emission, value).rank > 0) {
+  } else if (nd4c_onnx_operand_get(emission, value).rank > 0) {
     ND4C_TRY(nd4c_onnx_emit_reshape(emission, value, 0, NULL, &value));
   }
   for (int32_t axis = 0; axis < rank; axis++) {
@@ -373,14 +373,14 @@ nd4c_status nd4c_onnx_emit_op_pad(nd4c_onnx_emission *emission) {
 /* Reshape to six axes, permute them, join them to four. */
 static nd4c_status rearrange(nd4c_onnx_emission *emission, const int64_t *split, const int64_t *order,
                              const int64_t *joined) {
-  nd4c_operand x = emission->inputs[0];
+  nd4c_onnx_operand x = emission->inputs[0];
   ND4C_TRY(nd4c_onnx_emit_reshape(emission, x, 6, split, &x));
   ND4C_TRY(nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, x, 6, order, &x));
   return nd4c_onnx_emit_reshape(emission, x, 4, joined, &emission->outputs[0]);
 }
 
-static nd4c_status read_block(nd4c_onnx_emission *emission, nd4c_operand_info *info, int64_t *block) {
-  *info = nd4c_operand_get(emission, emission->inputs[0]);
+static nd4c_status read_block(nd4c_onnx_emission *emission, nd4c_onnx_operand_info *info, int64_t *block) {
+  *info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "blocksize", 0, block));
   if (info->rank != 4 || *block < 1 || *block > 1 << 15) {
     return nd4c_fail(ND4C_SHAPE, "an input of rank %d and blocks of %" PRId64 "; expected rank 4 and 1 or more",
@@ -393,13 +393,13 @@ nd4c_status nd4c_onnx_emit_op_depth_to_space(nd4c_onnx_emission *emission) {
   static const int64_t depth_first[6] = {0, 3, 4, 1, 5, 2};
   static const int64_t column_first[6] = {0, 1, 4, 2, 5, 3};
   int64_t b = 0;
-  nd4c_slice mode;
-  nd4c_operand_info x;
+  nd4c_span mode;
+  nd4c_onnx_operand_info x;
   ND4C_TRY(read_block(emission, &x, &b));
   ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
-  bool crd = nd4c_slice_is(mode, "CRD");
-  if ((!crd && !nd4c_slice_is(mode, "DCR")) || x.shape[1] % (b * b) != 0) {
-    return nd4c_fail(ND4C_FORMAT, "mode %s, %" PRId64 " channels, blocks of %" PRId64, nd4c_slice_show(mode).text,
+  bool crd = nd4c_span_is(mode, "CRD");
+  if ((!crd && !nd4c_span_is(mode, "DCR")) || x.shape[1] % (b * b) != 0) {
+    return nd4c_fail(ND4C_FORMAT, "mode %s, %" PRId64 " channels, blocks of %" PRId64, nd4c_span_show(mode).text,
                      x.shape[1], b);
   }
   int64_t depth = x.shape[1] / (b * b);
@@ -414,7 +414,7 @@ nd4c_status nd4c_onnx_emit_op_depth_to_space(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_op_space_to_depth(nd4c_onnx_emission *emission) {
   static const int64_t order[6] = {0, 3, 5, 1, 2, 4};
   int64_t b = 0;
-  nd4c_operand_info x;
+  nd4c_onnx_operand_info x;
   ND4C_TRY(read_block(emission, &x, &b));
   if (x.shape[2] % b != 0 || x.shape[3] % b != 0) {
     return nd4c_fail(ND4C_SHAPE, "%" PRId64 " by %" PRId64 " cells do not split into blocks of %" PRId64, x.shape[2],

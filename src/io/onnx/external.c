@@ -13,7 +13,7 @@ void nd4c_onnx_files_close(nd4c_onnx_files *files) {
 }
 
 /* Refuses what could name a file outside the directory, before the system is asked. */
-static nd4c_status check_location(nd4c_slice location) {
+static nd4c_status check_location(nd4c_span location) {
   const char *problem = NULL;
   size_t start = 0;
   if (location.size == 0) {
@@ -32,15 +32,15 @@ static nd4c_status check_location(nd4c_slice location) {
   }
   if (problem != NULL) {
     return nd4c_fail(ND4C_FORMAT, "external data location %s %s; expected a path inside the model's directory",
-                     nd4c_slice_show(location).text, problem);
+                     nd4c_span_show(location).text, problem);
   }
   return ND4C_OK;
 }
 
-static nd4c_status open_external(nd4c_onnx_files *files, nd4c_slice location, nd4c_blob **blob) {
+static nd4c_status open_external(nd4c_onnx_files *files, nd4c_span location, nd4c_blob **blob) {
   nd4c_onnx_external *opened = files->opened.items;
   for (int32_t i = 0; i < files->opened.count; i++) {
-    if (nd4c_slice_equal(opened[i].location, location)) {
+    if (nd4c_span_equal(opened[i].location, location)) {
       *blob = opened[i].blob;
       return ND4C_OK;
     }
@@ -48,7 +48,7 @@ static nd4c_status open_external(nd4c_onnx_files *files, nd4c_slice location, nd
   ND4C_TRY(check_location(location));
   if (files->directory == NULL) {
     return nd4c_fail(ND4C_UNSUPPORTED, "external data in %s: a model read from memory has no directory to find it in",
-                     nd4c_slice_show(location).text);
+                     nd4c_span_show(location).text);
   }
   char *name = NULL;
   ND4C_TRY(nd4c_arena_take(files->arena, location.size + 1, 1, "an external file's name", &name));
@@ -66,17 +66,17 @@ static nd4c_status open_external(nd4c_onnx_files *files, nd4c_slice location, nd
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_slice location, uint64_t offset, int64_t length,
-                                  nd4c_slice *range, nd4c_blob **blob) {
+nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_span location, uint64_t offset, int64_t length,
+                                  nd4c_span *range, nd4c_blob **blob) {
   ND4C_TRY(open_external(files, location, blob));
   uint64_t size = (*blob)->bytes.size;
   if (offset > size || (length >= 0 && (uint64_t)length > size - offset)) {
     return nd4c_fail(ND4C_FORMAT,
                      "external data: offset %" PRIu64 " and length %" PRId64 " reach outside %s, which has %" PRIu64
                      " bytes",
-                     offset, length, nd4c_slice_show(location).text, size);
+                     offset, length, nd4c_span_show(location).text, size);
   }
-  *range = (nd4c_slice){NULL, length >= 0 ? (size_t)length : (size_t)(size - offset)};
+  *range = (nd4c_span){NULL, length >= 0 ? (size_t)length : (size_t)(size - offset)};
   if (range->size > 0) {
     range->bytes = (*blob)->bytes.bytes + offset;
   }

@@ -7,7 +7,7 @@
 #include "io/onnx/emission.h"
 
 /* A name NUL-terminated, for the graph; those of the model are not. */
-static nd4c_status copy_name(nd4c_slice name, char **copy) {
+static nd4c_status copy_name(nd4c_span name, char **copy) {
   *copy = nd4c_allocate(name.size + 1);
   if (*copy == NULL) {
     return nd4c_fail_memory("a name", name.size + 1);
@@ -30,23 +30,24 @@ static nd4c_status declare_inputs(nd4c_onnx_importer *importer) {
                                           importer->options->input_shapes[i], &value);
     nd4c_deallocate(name);
     ND4C_TRY(status);
-    ND4C_TRY(nd4c_onnx_add_slot(importer, (nd4c_operand_slot){.value = value}, &importer->environment[info->value]));
+    ND4C_TRY(
+        nd4c_onnx_add_slot(importer, (nd4c_onnx_operand_slot){.value = value}, &importer->environment[info->value]));
   }
   return ND4C_OK;
 }
 
 /* The operand of a value of the model; an initializer becomes an array when it is first read. */
-static nd4c_status operand_of(nd4c_onnx_importer *importer, int32_t number, nd4c_operand *operand) {
+static nd4c_status operand_of(nd4c_onnx_importer *importer, int32_t number, nd4c_onnx_operand *operand) {
   const nd4c_onnx_value *value = nd4c_onnx_model_value(importer->model, number);
   *operand = importer->environment[number];
-  if (*operand != ND4C_OPERAND_NONE || value->source != ND4C_ONNX_FROM_INITIALIZER) {
+  if (*operand != ND4C_ONNX_OPERAND_NONE || value->source != ND4C_ONNX_FROM_INITIALIZER) {
     return ND4C_OK;
   }
   nd4c_array **array = &importer->options->initializers[value->index];
   if (*array == NULL) {
     ND4C_TRY(nd4c_onnx_tensor_array(nd4c_onnx_model_initializer(importer->model, value->index), false, array));
   }
-  nd4c_operand_slot slot = {nd4c_array_retain(*array), ND4C_VALUE_NONE};
+  nd4c_onnx_operand_slot slot = {nd4c_array_retain(*array), ND4C_VALUE_NONE};
   ND4C_TRY(nd4c_onnx_add_slot(importer, slot, &importer->environment[number]));
   *operand = importer->environment[number];
   return ND4C_OK;
@@ -58,22 +59,22 @@ static nd4c_status check_attributes(const nd4c_onnx_emission *emission) {
   for (int32_t i = 0; i < node->attribute_count; i++) {
     if ((emission->used[i / 64] >> (i % 64) & 1) == 0) {
       return nd4c_fail(ND4C_UNSUPPORTED, "attribute %s is not known at opset %" PRId64,
-                       nd4c_slice_show(node->attributes[i].name).text, emission->opset);
+                       nd4c_span_show(node->attributes[i].name).text, emission->opset);
     }
   }
   return ND4C_OK;
 }
 
-static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_node *node, nd4c_operand *inputs,
-                             nd4c_operand *outputs) {
+static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_node *node, nd4c_onnx_operand *inputs,
+                             nd4c_onnx_operand *outputs) {
   for (int32_t i = 0; i < node->input_count; i++) {
-    inputs[i] = ND4C_OPERAND_NONE;
+    inputs[i] = ND4C_ONNX_OPERAND_NONE;
     if (node->inputs[i] != ND4C_ONNX_NONE) {
       ND4C_TRY(operand_of(importer, node->inputs[i], &inputs[i]));
     }
   }
   for (int32_t i = 0; i < node->output_count; i++) {
-    outputs[i] = ND4C_OPERAND_NONE;
+    outputs[i] = ND4C_ONNX_OPERAND_NONE;
   }
   nd4c_onnx_emission emission = {.importer = importer,
                                  .model = importer->model,
@@ -100,8 +101,8 @@ static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_node 
 
 static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_node *node) {
   enum { FEW = 32 };
-  nd4c_operand few[FEW];
-  nd4c_operand *operands = few;
+  nd4c_onnx_operand few[FEW];
+  nd4c_onnx_operand *operands = few;
   size_t count = (size_t)node->input_count + (size_t)node->output_count;
   if (count > FEW) {
     operands = nd4c_allocate(count * sizeof *operands);
@@ -133,9 +134,9 @@ static nd4c_status emit_nodes(nd4c_onnx_importer *importer) {
 /* -- outputs -------------------------------------------------------------------------------------------------- */
 
 static nd4c_status mark_output(nd4c_onnx_importer *importer, int32_t number, int64_t declared_type) {
-  nd4c_operand operand = ND4C_OPERAND_NONE;
+  nd4c_onnx_operand operand = ND4C_ONNX_OPERAND_NONE;
   nd4c_value value = ND4C_VALUE_NONE;
-  nd4c_slice slice = nd4c_onnx_model_value(importer->model, number)->name;
+  nd4c_span slice = nd4c_onnx_model_value(importer->model, number)->name;
   char *name = NULL;
   ND4C_TRY(operand_of(importer, number, &operand));
   ND4C_TRY(nd4c_onnx_graph_value(importer, operand, &value));
@@ -147,7 +148,7 @@ static nd4c_status mark_output(nd4c_onnx_importer *importer, int32_t number, int
     ND4C_TRY(nd4c_onnx_dtype_resolve(declared_type, &declared));
     ND4C_TRY(nd4c_graph_value_info(importer->graph, value, &dtype, &rank, &shape));
     if (declared != dtype) {
-      return nd4c_fail(ND4C_FORMAT, "output %s is declared as %s, but its node gives %s", nd4c_slice_show(slice).text,
+      return nd4c_fail(ND4C_FORMAT, "output %s is declared as %s, but its node gives %s", nd4c_span_show(slice).text,
                        nd4c_dtype_name(declared), nd4c_dtype_name(dtype));
     }
   }
@@ -219,7 +220,7 @@ nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_impor
     return nd4c_fail_memory("the values of a model", count * sizeof *importer.environment);
   }
   for (size_t i = 0; i < count; i++) {
-    importer.environment[i] = ND4C_OPERAND_NONE;
+    importer.environment[i] = ND4C_ONNX_OPERAND_NONE;
   }
   nd4c_status status = build(&importer);
   for (int32_t i = 0; i < importer.slot_count; i++) {

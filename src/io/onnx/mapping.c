@@ -139,9 +139,9 @@ static const nd4c_onnx_mapping rows[] = {ROWS_ELEMENTWISE(ROW) ROWS_ACTIVATION(R
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_slice name, int64_t opset) {
+const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span name, int64_t opset) {
   for (int32_t i = 0; i < ROW_COUNT; i++) {
-    if (opset >= rows[i].since && opset <= rows[i].until && nd4c_slice_is(name, rows[i].name)) {
+    if (opset >= rows[i].since && opset <= rows[i].until && nd4c_span_is(name, rows[i].name)) {
       return &rows[i];
     }
   }

@@ -21,7 +21,7 @@ typedef struct nd4c_onnx_mapping {
 } nd4c_onnx_mapping;
 
 /* The row for an op of ONNX's own domain at an opset; NULL if there is none. */
-const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_slice name, int64_t opset);
+const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span name, int64_t opset);
 /* All rows. */
 int32_t nd4c_onnx_mapping_count(void);
 const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index);

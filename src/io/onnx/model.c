@@ -76,7 +76,7 @@ static nd4c_status parse_graph(nd4c_onnx_model *model, const nd4c_wire *wire, co
 
 static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
   nd4c_wire inner;
-  nd4c_slice domain = {0};
+  nd4c_span domain = {0};
   int64_t version = 0;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "OperatorSetIdProto", &inner));
   for (;;) {
@@ -92,8 +92,8 @@ static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, co
       ND4C_TRY(nd4c_wire_int(&inner, &field, &version));
     }
   }
-  if (domain.size > 0 && !nd4c_slice_is(domain, "ai.onnx")) {
-    nd4c_slice *kept = NULL;
+  if (domain.size > 0 && !nd4c_span_is(domain, "ai.onnx")) {
+    nd4c_span *kept = NULL;
     ND4C_TRY(nd4c_arena_append(&model->arena, &model->other_domains, sizeof *kept, "opset domains", &kept));
     *kept = domain;
     return ND4C_OK;
@@ -107,7 +107,7 @@ static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, co
 
 static nd4c_status parse_function(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
   nd4c_wire inner;
-  nd4c_slice *name = NULL;
+  nd4c_span *name = NULL;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "FunctionProto", &inner));
   ND4C_TRY(nd4c_arena_append(&model->arena, &model->functions, sizeof *name, "functions", &name));
   for (;;) {

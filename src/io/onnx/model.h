@@ -23,23 +23,23 @@ typedef enum nd4c_onnx_attribute_type {
 } nd4c_onnx_attribute_type;
 
 typedef struct nd4c_onnx_attribute {
-  nd4c_slice name;
-  nd4c_slice reference; /* of the enclosing function's attribute; size 0: none */
+  nd4c_span name;
+  nd4c_span reference; /* of the enclosing function's attribute; size 0: none */
   nd4c_onnx_attribute_type type;
   float f;
   int64_t i;
-  nd4c_slice s;
+  nd4c_span s;
   const nd4c_onnx_tensor *tensor;
   int32_t count; /* of the list that `type` names */
   const int64_t *ints;
   const double *floats;
-  const nd4c_slice *strings;
+  const nd4c_span *strings;
 } nd4c_onnx_attribute;
 
 struct nd4c_onnx_mapping;
 
 typedef struct nd4c_onnx_node {
-  nd4c_slice name, op, domain;
+  nd4c_span name, op, domain;
   int32_t input_count, output_count, attribute_count;
   const int32_t *inputs, *outputs; /* numbers of values, ND4C_ONNX_NONE: left out */
   const nd4c_onnx_attribute *attributes;
@@ -56,20 +56,20 @@ typedef enum nd4c_onnx_source {
 } nd4c_onnx_source;
 
 typedef struct nd4c_onnx_value {
-  nd4c_slice name;
+  nd4c_span name;
   nd4c_onnx_source source;
   int32_t index; /* of the initializer, input or node */
 } nd4c_onnx_value;
 
 /* A declared input, output or intermediate value. */
 typedef struct nd4c_onnx_value_info {
-  nd4c_slice name;
-  int32_t value;             /* its number */
-  int64_t type;              /* TensorProto.DataType; 0: not given */
-  bool is_tensor;            /* false: a sequence, map, optional or sparse tensor */
-  int32_t rank;              /* -1: unknown */
-  const int64_t *shape;      /* -1: free */
-  const nd4c_slice *symbols; /* size 0: none */
+  nd4c_span name;
+  int32_t value;            /* its number */
+  int64_t type;             /* TensorProto.DataType; 0: not given */
+  bool is_tensor;           /* false: a sequence, map, optional or sparse tensor */
+  int32_t rank;             /* -1: unknown */
+  const int64_t *shape;     /* -1: free */
+  const nd4c_span *symbols; /* size 0: none */
   uint64_t offset;
 } nd4c_onnx_value_info;
 
@@ -84,9 +84,9 @@ typedef struct nd4c_onnx_model {
   nd4c_onnx_files files; /* holds a reference to the file */
   int64_t ir_version;
   int64_t opset;                 /* of ONNX's own domain; 0: none given */
-  nd4c_arena_list other_domains; /* nd4c_slice */
-  nd4c_arena_list functions;     /* nd4c_slice: names of functions that the model brings */
-  nd4c_slice graph_name;
+  nd4c_arena_list other_domains; /* nd4c_span */
+  nd4c_arena_list functions;     /* nd4c_span: names of functions that the model brings */
+  nd4c_span graph_name;
   nd4c_arena_list nodes;        /* nd4c_onnx_node */
   nd4c_arena_list initializers; /* nd4c_onnx_tensor */
   nd4c_arena_list inputs;       /* nd4c_onnx_value_info, those with an initializer left out */
@@ -120,9 +120,9 @@ static inline nd4c_onnx_value *nd4c_onnx_model_value(const nd4c_onnx_model *mode
 /* -- between the files of the parser ----------------------------------------------------------------------------- */
 
 /* The number of the value with this name, a new one if there is none yet. */
-nd4c_status nd4c_onnx_names_intern(nd4c_onnx_model *model, nd4c_slice name, int32_t *number);
+nd4c_status nd4c_onnx_names_intern(nd4c_onnx_model *model, nd4c_span name, int32_t *number);
 /* The number, or ND4C_ONNX_NONE. */
-int32_t nd4c_onnx_names_find(const nd4c_onnx_model *model, nd4c_slice name);
+int32_t nd4c_onnx_names_find(const nd4c_onnx_model *model, nd4c_span name);
 nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field);
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
                                        nd4c_arena_list *list);
@@ -131,7 +131,7 @@ nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model);
 
 /* "node 'name' (Conv)", or "node 12 (Conv)" if it has no name. */
 typedef struct nd4c_onnx_node_text {
-  char text[2 * ND4C_SLICE_TEXT_SIZE + 32];
+  char text[2 * ND4C_SPAN_TEXT_SIZE + 32];
 } nd4c_onnx_node_text;
 nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_model *model, const nd4c_onnx_node *node);
 

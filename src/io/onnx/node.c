@@ -15,7 +15,7 @@ typedef struct node_lists {
 
 static nd4c_status add_value(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
                              nd4c_arena_list *list) {
-  nd4c_slice name;
+  nd4c_span name;
   int32_t *number = NULL;
   ND4C_TRY(nd4c_wire_text(wire, field, &name));
   ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *number, "a node's values", &number));
@@ -53,10 +53,10 @@ static nd4c_status check_attributes(const nd4c_onnx_model *model, const nd4c_onn
   }
   for (int32_t i = 0; i < node->attribute_count; i++) {
     for (int32_t j = 0; j < i; j++) {
-      if (nd4c_slice_equal(node->attributes[i].name, node->attributes[j].name)) {
+      if (nd4c_span_equal(node->attributes[i].name, node->attributes[j].name)) {
         return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has attribute %s twice",
                          nd4c_onnx_node_show(model, node).text, node->offset,
-                         nd4c_slice_show(node->attributes[i].name).text);
+                         nd4c_span_show(node->attributes[i].name).text);
       }
     }
   }
@@ -79,7 +79,7 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, const nd4c_wire *wire, 
   }
   if (node.op.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": node %s without an op type", field->offset,
-                     nd4c_slice_show(node.name).text);
+                     nd4c_span_show(node.name).text);
   }
   node.inputs = lists.inputs.items;
   node.input_count = lists.inputs.count;
@@ -95,11 +95,11 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, const nd4c_wire *wire, 
 
 nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_model *model, const nd4c_onnx_node *node) {
   nd4c_onnx_node_text shown;
-  nd4c_slice_text op = nd4c_slice_show(node->op);
+  nd4c_span_text op = nd4c_span_show(node->op);
   size_t length = strlen(op.text);
   /* The op without its quotes reads better: node 'conv_1' (Conv). */
   if (node->name.size > 0) {
-    (void)snprintf(shown.text, sizeof shown.text, "node %s (%.*s)", nd4c_slice_show(node->name).text, (int)length - 2,
+    (void)snprintf(shown.text, sizeof shown.text, "node %s (%.*s)", nd4c_span_show(node->name).text, (int)length - 2,
                    op.text + 1);
   } else {
     (void)snprintf(shown.text, sizeof shown.text, "node %td (%.*s)", node - (const nd4c_onnx_node *)model->nodes.items,

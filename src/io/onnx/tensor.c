@@ -12,7 +12,7 @@ typedef struct found_tensor {
   bool has_type, external, has_location;
   uint32_t typed_field; /* the one that holds values, 0: none */
   int64_t typed_count;
-  nd4c_slice location;
+  nd4c_span location;
   uint64_t external_offset;
   int64_t external_length;
 } found_tensor;
@@ -48,7 +48,7 @@ static nd4c_status count_typed(const nd4c_wire *wire, const nd4c_wire_field *fie
   }
   found->typed_field = field->number;
   if (field->number == ND4C_ONNX_TENSOR_STRING_DATA) {
-    nd4c_slice text;
+    nd4c_span text;
     found->typed_count++;
     return nd4c_wire_bytes(wire, field, &text);
   }
@@ -65,7 +65,7 @@ static nd4c_status count_typed(const nd4c_wire *wire, const nd4c_wire_field *fie
   }
 }
 
-static nd4c_status parse_decimal(nd4c_slice text, const char *key, uint64_t *value) {
+static nd4c_status parse_decimal(nd4c_span text, const char *key, uint64_t *value) {
   uint64_t result = 0;
   bool good = text.size > 0 && text.size < 20;
   for (size_t i = 0; good && i < text.size; i++) {
@@ -74,7 +74,7 @@ static nd4c_status parse_decimal(nd4c_slice text, const char *key, uint64_t *val
   }
   if (!good || result > INT64_MAX) {
     return nd4c_fail(ND4C_FORMAT, "external data: %s is %s, expected a number of bytes", key,
-                     nd4c_slice_show(text).text);
+                     nd4c_span_show(text).text);
   }
   *value = result;
   return ND4C_OK;
@@ -82,8 +82,8 @@ static nd4c_status parse_decimal(nd4c_slice text, const char *key, uint64_t *val
 
 static nd4c_status parse_external(const nd4c_wire *wire, const nd4c_wire_field *outer, found_tensor *found) {
   nd4c_wire entry;
-  nd4c_slice key = {0};
-  nd4c_slice value = {0};
+  nd4c_span key = {0};
+  nd4c_span value = {0};
   ND4C_TRY(nd4c_wire_enter(wire, outer, "StringStringEntryProto", &entry));
   for (;;) {
     nd4c_wire_field field;
@@ -97,12 +97,12 @@ static nd4c_status parse_external(const nd4c_wire *wire, const nd4c_wire_field *
     }
   }
   uint64_t number = 0;
-  if (nd4c_slice_is(key, "location")) {
+  if (nd4c_span_is(key, "location")) {
     found->location = value;
     found->has_location = true;
-  } else if (nd4c_slice_is(key, "offset")) {
+  } else if (nd4c_span_is(key, "offset")) {
     ND4C_TRY(parse_decimal(value, "offset", &found->external_offset));
-  } else if (nd4c_slice_is(key, "length")) {
+  } else if (nd4c_span_is(key, "length")) {
     ND4C_TRY(parse_decimal(value, "length", &number));
     found->external_length = (int64_t)number;
   }
@@ -223,7 +223,7 @@ nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c
   tensor->shape = kept;
   nd4c_status status = check_tensor(files, &found, tensor);
   if (status != ND4C_OK) {
-    return nd4c_fail_prefix(status, "tensor %s at byte %" PRIu64, nd4c_slice_show(tensor->name).text, offset);
+    return nd4c_fail_prefix(status, "tensor %s at byte %" PRIu64, nd4c_span_show(tensor->name).text, offset);
   }
   return ND4C_OK;
 }

@@ -10,14 +10,14 @@
 
 /* A tensor whose bytes stay in the file. Its size is known to agree with its shape and dtype. */
 typedef struct nd4c_onnx_tensor {
-  nd4c_slice name;
+  nd4c_span name;
   nd4c_dtype dtype;
   int32_t rank;
   const int64_t *shape; /* in the arena */
   int64_t size;         /* elements */
   bool has_raw;
-  nd4c_slice raw;            /* raw_data, or the range of the external file */
-  nd4c_slice message;        /* all of the TensorProto: typed data are read from it again */
+  nd4c_span raw;             /* raw_data, or the range of the external file */
+  nd4c_span message;         /* all of the TensorProto: typed data are read from it again */
   const unsigned char *file; /* what offsets in errors count from */
   nd4c_blob *blob;           /* owns `raw` or, without raw data, `message`; borrowed */
   uint64_t offset;           /* of the message in its file */
@@ -32,7 +32,7 @@ typedef struct nd4c_onnx_files {
 } nd4c_onnx_files;
 
 typedef struct nd4c_onnx_external {
-  nd4c_slice location;
+  nd4c_span location;
   nd4c_blob *blob;
 } nd4c_onnx_external;
 
@@ -40,8 +40,8 @@ typedef struct nd4c_onnx_external {
 void nd4c_onnx_files_close(nd4c_onnx_files *files);
 /* The range of the file `location` beside the model. FORMAT for a path that leaves the directory (absolute, "..", a
  * symbolic link) or a range outside the file; IO if it cannot be read. length < 0: to the end. */
-nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_slice location, uint64_t offset, int64_t length,
-                                  nd4c_slice *range, nd4c_blob **blob);
+nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_span location, uint64_t offset, int64_t length,
+                                  nd4c_span *range, nd4c_blob **blob);
 
 /* Parses and checks one TensorProto. */
 nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c_onnx_tensor *tensor);

@@ -63,7 +63,7 @@ static nd4c_status read_numbers(typed_reader *reader, const nd4c_wire *wire, con
     }
     if (!value_fits(value, reader->tensor->dtype)) {
       return nd4c_fail(ND4C_FORMAT, "tensor %s at byte %" PRIu64 ": value %" PRId64 " (number %" PRId64 ") is no %s",
-                       nd4c_slice_show(reader->tensor->name).text, reader->tensor->offset, (int64_t)value, reader->done,
+                       nd4c_span_show(reader->tensor->name).text, reader->tensor->offset, (int64_t)value, reader->done,
                        reader->row->name);
     }
     store_value(reader->to + reader->done * reader->bytes, value, reader->bytes);
@@ -137,7 +137,7 @@ static nd4c_status check_bools(const nd4c_onnx_tensor *tensor) {
   for (size_t i = 0; tensor->dtype == ND4C_BOOL && i < tensor->raw.size; i++) {
     if (tensor->raw.bytes[i] > 1) {
       return nd4c_fail(ND4C_FORMAT, "tensor %s at byte %" PRIu64 ": element %zu of BOOL is %d, expected 0 or 1",
-                       nd4c_slice_show(tensor->name).text, tensor->offset, i, tensor->raw.bytes[i]);
+                       nd4c_span_show(tensor->name).text, tensor->offset, i, tensor->raw.bytes[i]);
     }
   }
   return ND4C_OK;

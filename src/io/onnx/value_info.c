@@ -11,7 +11,7 @@ enum { DIM_VALUE = 1, DIM_SYMBOL = 2 };
 typedef struct found_shape {
   int32_t rank;
   int64_t shape[ND4C_MAX_RANK];
-  nd4c_slice symbols[ND4C_MAX_RANK];
+  nd4c_span symbols[ND4C_MAX_RANK];
 } found_shape;
 
 static nd4c_status parse_dim(const nd4c_wire *wire, const nd4c_wire_field *outer, found_shape *found) {
@@ -21,7 +21,7 @@ static nd4c_status parse_dim(const nd4c_wire *wire, const nd4c_wire_field *outer
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a shape of more than %d dimensions", outer->offset, ND4C_MAX_RANK);
   }
   int64_t extent = -1;
-  nd4c_slice symbol = {0};
+  nd4c_span symbol = {0};
   for (;;) {
     nd4c_wire_field field;
     bool more = false;
@@ -38,7 +38,7 @@ static nd4c_status parse_dim(const nd4c_wire *wire, const nd4c_wire_field *outer
     }
   }
   found->shape[found->rank] = extent;
-  found->symbols[found->rank++] = extent >= 0 ? (nd4c_slice){0} : symbol;
+  found->symbols[found->rank++] = extent >= 0 ? (nd4c_span){0} : symbol;
   return ND4C_OK;
 }
 
@@ -103,7 +103,7 @@ static nd4c_status keep_shape(nd4c_onnx_model *model, const found_shape *found, 
   }
   size_t rank = (size_t)found->rank;
   int64_t *shape = NULL;
-  nd4c_slice *symbols = NULL;
+  nd4c_span *symbols = NULL;
   ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *shape, "a declared shape", &shape));
   ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *symbols, "a declared shape", &symbols));
   memcpy(shape, found->shape, rank * sizeof *shape);

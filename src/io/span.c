@@ -1,4 +1,4 @@
-#include "io/slice.h"
+#include "io/span.h"
 
 size_t nd4c_utf8_decode(const unsigned char *bytes, size_t size, uint32_t *code) {
   static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -42,7 +42,7 @@ size_t nd4c_utf8_encode(uint32_t code, unsigned char *bytes) {
   return length;
 }
 
-bool nd4c_slice_is_text(nd4c_slice slice) {
+bool nd4c_span_is_text(nd4c_span slice) {
   uint32_t code = 0;
   for (size_t at = 0; at < slice.size;) {
     size_t length = nd4c_utf8_decode(slice.bytes + at, slice.size - at, &code);
@@ -54,8 +54,8 @@ bool nd4c_slice_is_text(nd4c_slice slice) {
   return true;
 }
 
-nd4c_slice_text nd4c_slice_show(nd4c_slice slice) {
-  nd4c_slice_text shown;
+nd4c_span_text nd4c_span_show(nd4c_span slice) {
+  nd4c_span_text shown;
   size_t used = 0;
   size_t at = 0;
   shown.text[used++] = '\'';

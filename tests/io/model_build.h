@@ -1,0 +1,81 @@
+/* Small ONNX models from a line of text, well-formed or not. */
+#ifndef ND4C_TESTS_MODEL_BUILD_H
+#define ND4C_TESTS_MODEL_BUILD_H
+
+#include <stdio.h>
+
+#include "wire_build.h"
+
+/* A ValueInfoProto: "x", float32, with extents; "n" before a number -1 is not needed: -1 gives a symbol "n". */
+static inline void build_value(wire_bytes *graph, uint32_t field, const char *name, int type, int rank,
+                               const int64_t *shape) {
+  wire_bytes info = {0}, proto = {0}, tensor = {0}, extents = {0};
+  for (int i = 0; i < rank; i++) {
+    wire_bytes extent = {0};
+    if (shape[i] < 0) {
+      wire_text(&extent, 2, "n");
+    } else {
+      wire_number(&extent, 1, (uint64_t)shape[i]);
+    }
+    wire_message(&extents, 1, &extent);
+  }
+  wire_number(&tensor, 1, (uint64_t)type);
+  wire_message(&tensor, 2, &extents);
+  wire_message(&proto, 1, &tensor);
+  wire_text(&info, 1, name);
+  wire_message(&info, 2, &proto);
+  wire_message(graph, field, &info);
+}
+
+/* "Add x y > z; Relu z > w" as NodeProtos. A name of "-" is left out (empty). */
+static inline void build_nodes(wire_bytes *graph, const char *text) {
+  char copy[1024];
+  char *rest = copy;
+  assert_true(strlen(text) < sizeof copy);
+  memcpy(copy, text, strlen(text) + 1);
+  for (char *line = copy; line != NULL && *line != '\0'; line = rest) {
+    wire_bytes node = {0};
+    uint32_t field = 4; /* the op's type, then inputs, then outputs */
+    rest = strchr(line, ';');
+    if (rest != NULL) {
+      *rest++ = '\0';
+    }
+    for (char *word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
+      if (strcmp(word, ">") == 0) {
+        field = 2;
+        continue;
+      }
+      wire_text(&node, field, strcmp(word, "-") == 0 ? "" : word);
+      field = field == 4 ? 1 : field;
+    }
+    wire_message(graph, 1, &node);
+  }
+}
+
+static inline void build_opset(wire_bytes *model, int64_t opset) {
+  wire_bytes import = {0};
+  wire_number(&import, 2, (uint64_t)opset);
+  wire_message(model, 8, &import);
+}
+
+/* Version, opset and the graph. */
+static inline void build_model(wire_bytes *model, const wire_bytes *graph, int64_t opset) {
+  wire_number(model, 1, 8);
+  build_opset(model, opset);
+  wire_message(model, 7, graph);
+}
+
+/* An initializer of raw data. */
+static inline void build_initializer(wire_bytes *graph, const char *name, int type, int rank, const int64_t *shape,
+                                     const void *data, size_t bytes) {
+  wire_bytes tensor = {0};
+  for (int i = 0; i < rank; i++) {
+    wire_number(&tensor, 1, (uint64_t)shape[i]);
+  }
+  wire_number(&tensor, 2, (uint64_t)type);
+  wire_text(&tensor, 8, name);
+  wire_block(&tensor, 9, data, bytes);
+  wire_message(graph, 5, &tensor);
+}
+
+#endif

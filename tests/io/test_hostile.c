@@ -1,0 +1,310 @@
+/* ONNX files that are malformed, hostile or ask for what nd4c lacks: a status and a text that says what and where. */
+#define _DEFAULT_SOURCE /* symlink, mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model_build.h"
+#include "nd4c/nd4c.h"
+
+static const int64_t two_three[] = {2, 3};
+
+static void expect_refusal(const char *what, const wire_bytes *model, nd4c_status status, const char *words) {
+  nd4c_model *opened = NULL;
+  unsigned char *exact = malloc(model->size + 1);
+  assert_non_null(exact);
+  memcpy(exact, model->bytes, model->size);
+  nd4c_status given = nd4c_model_open_memory(exact, model->size, NULL, NULL, NULL, &opened);
+  if (given != status || opened != NULL || strstr(nd4c_error_message(), words) == NULL) {
+    fail_msg("%s: %s \"%s\"; expected %s \"%s\"", what, nd4c_status_name(given), nd4c_error_message(),
+             nd4c_status_name(status), words);
+  }
+  free(exact);
+}
+
+/* -- graphs ----------------------------------------------------------------------------------------------------- */
+
+typedef struct graph_case {
+  const char *nodes;
+  const char *output;
+  int64_t opset;
+  nd4c_status status;
+  const char *words;
+} graph_case;
+
+static const graph_case graphs[] = {
+    {"Add x b > a; Relu a > b", "b", 13, ND4C_FORMAT,
+     "node 0 (Add) at byte 8 reads 'b', which node 1 (Relu) writes at or after it: the graph has a cycle"},
+    {"Add x y > y", "y", 13, ND4C_FORMAT, "reads 'y', which node 0 (Add) writes at or after it"},
+    {"Relu nope > y", "y", 13, ND4C_FORMAT, "reads 'nope', which nothing defines"},
+    {"Relu x > y; Abs x > y", "y", 13, ND4C_FORMAT, "value 'y' is defined a second time"},
+    {"Relu x > x", "x", 13, ND4C_FORMAT, "value 'x' is defined a second time"},
+    {"Foo x > a; Bar a > b; Foo b > c; Relu c > y", "y", 13, ND4C_UNSUPPORTED,
+     "needs 2 ops that nd4c lacks: 'Foo' (not known at this opset; first: node 0 (Foo)), 'Bar' (not known at this "
+     "opset; first: node 1 (Bar))"},
+    {"Gelu x > y", "y", 13, ND4C_UNSUPPORTED, "the model (opset 13) needs 1 op that nd4c lacks: 'Gelu'"},
+    {"Relu x > y", "y", 99, ND4C_UNSUPPORTED, "opset 99; nd4c knows opsets up to 28"},
+    {"Relu x > y", "y", -1, ND4C_FORMAT, "opset -1, expected 1 or more"},
+    {"Relu x x > y", "y", 13, ND4C_FORMAT, "node 0 (Relu) at byte 8 has 2 inputs; expected at most 1"},
+    {"Add x > y", "y", 13, ND4C_FORMAT, "has 1 inputs; expected at least 2"},
+    {"Add x - > y", "y", 13, ND4C_FORMAT, "input 1 is left out, but required"},
+    {"Relu x >", "x", 13, ND4C_FORMAT, "node 0 (Relu) at byte 8 has no output"},
+    {"Relu x > y", "z", 13, ND4C_FORMAT, "is not defined by any node"},
+    {"MaxPool x > y i; Cast i > z", "z", 13, ND4C_UNSUPPORTED,
+     "node 1 (Cast) reads 'i', output 1 of node 0 (MaxPool); nd4c makes the first 1"},
+};
+
+static void refuses_graphs(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof graphs / sizeof graphs[0]; i++) {
+    wire_bytes graph = {0}, model = {0};
+    build_nodes(&graph, graphs[i].nodes);
+    build_value(&graph, 11, "x", 1, 2, two_three);
+    build_value(&graph, 12, graphs[i].output, 1, 0, NULL);
+    build_model(&model, &graph, graphs[i].opset);
+    expect_refusal(graphs[i].nodes, &model, graphs[i].status, graphs[i].words);
+  }
+}
+
+static void refuses_messages(void **state) {
+  (void)state;
+  wire_bytes graph = {0}, model = {0}, twice = {0}, bare = {0}, nameless = {0}, node = {0};
+  expect_refusal("empty", &model, ND4C_FORMAT, "no graph in 0 bytes; expected an ONNX ModelProto");
+  build_nodes(&graph, "Relu x > y");
+  build_value(&graph, 11, "x", 1, 2, two_three);
+  build_model(&model, &graph, 13);
+  expect_refusal("no outputs", &model, ND4C_FORMAT, "the graph has no outputs");
+  build_value(&graph, 12, "y", 1, 0, NULL);
+  build_model(&twice, &graph, 13);
+  wire_message(&twice, 7, &graph);
+  expect_refusal("two graphs", &twice, ND4C_FORMAT, "a second graph; expected one");
+  wire_number(&bare, 1, 8);
+  wire_message(&bare, 7, &graph);
+  expect_refusal("no opset", &bare, ND4C_FORMAT, "no opset_import for ONNX's own domain; IR version 8 needs one");
+  wire_text(&node, 1, "x");
+  wire_message(&nameless, 1, &node);
+  model = (wire_bytes){0};
+  build_model(&model, &nameless, 13);
+  expect_refusal("no op type", &model, ND4C_FORMAT, "byte 8: node '' without an op type");
+  graph = (wire_bytes){0};
+  model = (wire_bytes){0};
+  build_value(&graph, 11, "x", 99, 2, two_three);
+  build_value(&graph, 12, "x", 1, 0, NULL);
+  build_model(&model, &graph, 13);
+  expect_refusal("unknown type", &model, ND4C_FORMAT, "input 'x' at byte 8: element type 99 is none of ONNX's");
+}
+
+/* -- tensors ---------------------------------------------------------------------------------------------------- */
+
+typedef struct tensor_case {
+  int type;
+  int rank;
+  int64_t shape[3];
+  size_t bytes;
+  nd4c_status status;
+  const char *words;
+} tensor_case;
+
+static const tensor_case tensors[] = {
+    {1, 2, {2, 3}, 20, ND4C_FORMAT, "20 bytes of data; expected 24 for shape (2, 3) of FLOAT"},
+    {1, 2, {2, -3}, 24, ND4C_FORMAT, "shape refused"},
+    {1, 2, {INT64_MAX, 4}, 24, ND4C_FORMAT, "shape refused"},
+    {1, 3, {1 << 30, 1 << 30, 1 << 10}, 24, ND4C_FORMAT, "shape refused"},
+    {1, 1, {1 << 30}, 24, ND4C_FORMAT, "24 bytes of data; expected 4294967296"},
+    {8, 1, {1}, 16, ND4C_FORMAT, "strings in raw data"},
+    {17, 1, {1}, 1, ND4C_UNSUPPORTED, "element type FLOAT8E4M3FN is not in this build of nd4c"},
+    {0, 1, {1}, 1, ND4C_FORMAT, "element type 0 is none of ONNX's"}};
+
+static void refuses_tensors(void **state) {
+  (void)state;
+  static const unsigned char zeros[64];
+  for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+    const tensor_case *tensor = &tensors[i];
+    wire_bytes graph = {0}, model = {0};
+    build_initializer(&graph, "w", tensor->type, tensor->rank, tensor->shape, zeros, tensor->bytes);
+    build_value(&graph, 12, "w", 1, 0, NULL);
+    build_model(&model, &graph, 13);
+    expect_refusal(tensor->words, &model, tensor->status, tensor->words);
+    assert_non_null(strstr(nd4c_error_message(), "tensor 'w' at byte "));
+  }
+}
+
+/* -- external data ------------------------------------------------------------------------------------------------ */
+
+static void build_external(wire_bytes *model, const char *location, const char *offset, const char *length) {
+  const char *pairs[3][2] = {{"location", location}, {"offset", offset}, {"length", length}};
+  wire_bytes graph = {0}, tensor = {0};
+  wire_number(&tensor, 1, 2);
+  wire_number(&tensor, 2, 1);
+  wire_text(&tensor, 8, "w");
+  for (int i = 0; i < 3; i++) {
+    wire_bytes entry = {0};
+    wire_text(&entry, 1, pairs[i][0]);
+    wire_text(&entry, 2, pairs[i][1]);
+    wire_message(&tensor, 13, &entry);
+  }
+  wire_number(&tensor, 14, 1);
+  wire_message(&graph, 5, &tensor);
+  build_value(&graph, 12, "w", 1, 0, NULL);
+  build_model(model, &graph, 13);
+}
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t size) {
+  char path[512];
+  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+}
+
+typedef struct external_case {
+  const char *location, *offset, *length;
+  nd4c_status status;
+  const char *words;
+} external_case;
+
+static const external_case externals[] = {
+    {"weights.bin", "8", "8", ND4C_OK, NULL},
+    {"./weights.bin", "8", "8", ND4C_OK, NULL},
+    {"weights.bin", "8", "16", ND4C_FORMAT, "offset 8 and length 16 reach outside 'weights.bin', which has 16 bytes"},
+    {"weights.bin", "17", "0", ND4C_FORMAT, "reach outside"},
+    {"weights.bin", "9223372036854775807", "9223372036854775807", ND4C_FORMAT, "reach outside"},
+    {"weights.bin", "18446744073709551616", "8", ND4C_FORMAT, "expected a number of bytes"},
+    {"weights.bin", "-8", "8", ND4C_FORMAT, "offset is '-8', expected a number of bytes"},
+    {"weights.bin", "0", "4", ND4C_FORMAT, "4 bytes of data; expected 8"},
+    {"../weights.bin", "0", "8", ND4C_FORMAT, "leaves the model's directory"},
+    {"a/../../weights.bin", "0", "8", ND4C_FORMAT, "leaves the model's directory"},
+    {"..", "0", "8", ND4C_FORMAT, "leaves the model's directory"},
+    {"/etc/passwd", "0", "8", ND4C_FORMAT, "is not a relative path"},
+    {"c:\\weights.bin", "0", "8", ND4C_FORMAT, "is not a relative path"},
+    {"", "0", "8", ND4C_FORMAT, "is empty"},
+    {"missing.bin", "0", "8", ND4C_IO, "missing.bin"},
+    {"escape.bin", "0", "8", ND4C_FORMAT, "outside"},
+    {".", "0", "8", ND4C_FORMAT, ""}};
+
+static void refuses_external_data(void **state) {
+  (void)state;
+  char folder[] = "/tmp/nd4c_external_XXXXXX";
+  char path[512];
+  const float weights[4] = {0, 0, 1.5f, -2};
+  assert_non_null(mkdtemp(folder));
+  write_file(folder, "weights.bin", weights, sizeof weights);
+  (void)snprintf(path, sizeof path, "%s/escape.bin", folder);
+  assert_int_equal(symlink("/etc/passwd", path), 0);
+  for (size_t i = 0; i < sizeof externals / sizeof externals[0]; i++) {
+    const external_case *external = &externals[i];
+    wire_bytes bytes = {0};
+    nd4c_model *model = NULL;
+    nd4c_array *output = NULL;
+    build_external(&bytes, external->location, external->offset, external->length);
+    write_file(folder, "model.onnx", bytes.bytes, bytes.size);
+    (void)snprintf(path, sizeof path, "%s/model.onnx", folder);
+    nd4c_status status = nd4c_model_open(path, NULL, &model);
+    bool words = external->words == NULL || strstr(nd4c_error_message(), external->words) != NULL;
+    if (status != external->status || !words) {
+      fail_msg("'%s' %s %s: %s \"%s\"", external->location, external->offset, external->length,
+               nd4c_status_name(status), nd4c_error_message());
+    }
+    if (status == ND4C_OK) {
+      float values[2];
+      assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &output, 1), ND4C_OK);
+      nd4c_model_close(model);
+      assert_int_equal(nd4c_array_read(output, values, sizeof values), ND4C_OK);
+      assert_true(values[0] == 1.5f && values[1] == -2);
+      nd4c_array_release(output);
+    }
+    (void)unlink(path);
+  }
+  wire_bytes bytes = {0};
+  build_external(&bytes, "weights.bin", "8", "8");
+  expect_refusal("in memory", &bytes, ND4C_UNSUPPORTED, "a model read from memory has no directory");
+  (void)snprintf(path, sizeof path, "%s/escape.bin", folder);
+  (void)unlink(path);
+  (void)snprintf(path, sizeof path, "%s/weights.bin", folder);
+  (void)unlink(path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+/* -- at import ---------------------------------------------------------------------------------------------------- */
+
+typedef struct import_case {
+  const char *nodes;
+  nd4c_status status;
+  const char *words;
+} import_case;
+
+static const import_case imports[] = {
+    {"Reshape x i > y", ND4C_UNSUPPORTED,
+     "node 0 (Reshape) at byte 8: input 'shape' depends on the values of the model's inputs; nd4c needs it at import"},
+    {"Reshape x x > y", ND4C_UNSUPPORTED, "depends on the values"},
+    {"MatMul x x > y", ND4C_SHAPE, "node 0 (MatMul)"},
+    {"Concat x x > y", ND4C_FORMAT, "attribute 'axis' is missing"},
+    {"Constant > y", ND4C_FORMAT, "0 attributes; expected exactly one value"},
+    {"MaxPool x > y", ND4C_FORMAT, "attribute 'kernel_shape' is missing"},
+    {"Identity i > y", ND4C_FORMAT, "output 'y' is declared as float32, but its node gives int64"},
+    {"And x x > y", ND4C_DTYPE, "logical_and"}};
+
+static void refuses_at_import(void **state) {
+  (void)state;
+  const int64_t one[] = {1};
+  nd4c_array *x = NULL;
+  nd4c_array *i = NULL;
+  assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 2, two_three, NULL, &x), ND4C_OK);
+  assert_int_equal(nd4c_array_zeros(ND4C_INT64, 1, one, NULL, &i), ND4C_OK);
+  for (size_t n = 0; n < sizeof imports / sizeof imports[0]; n++) {
+    const char *names[] = {"x", "i"};
+    const nd4c_array *inputs[] = {x, i};
+    wire_bytes graph = {0}, bytes = {0};
+    nd4c_model *model = NULL;
+    nd4c_array *output = NULL;
+    build_nodes(&graph, imports[n].nodes);
+    build_value(&graph, 11, "x", 1, 2, two_three);
+    build_value(&graph, 11, "i", 7, 1, one);
+    build_value(&graph, 12, "y", 1, 0, NULL);
+    build_model(&bytes, &graph, 13);
+    assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
+    nd4c_status status = nd4c_model_run(model, NULL, names, inputs, 2, &output, 1);
+    if (status != imports[n].status || output != NULL || strstr(nd4c_error_message(), imports[n].words) == NULL) {
+      fail_msg("%s: %s \"%s\"", imports[n].nodes, nd4c_status_name(status), nd4c_error_message());
+    }
+    nd4c_model_close(model);
+  }
+  nd4c_array_release(x);
+  nd4c_array_release(i);
+}
+
+/* A small file may not ask for much memory or time: constants of any shape are one element seen often. */
+static void large_constants_cost_nothing(void **state) {
+  (void)state;
+  const int64_t huge[] = {1 << 20, 1 << 20};
+  const int64_t two[] = {2};
+  wire_bytes graph = {0}, bytes = {0};
+  nd4c_model *model = NULL;
+  nd4c_array *outputs[1] = {0};
+  build_nodes(&graph, "ConstantOfShape s > c; Shape c > y");
+  build_initializer(&graph, "s", 7, 1, two, huge, sizeof huge);
+  build_value(&graph, 12, "y", 7, 0, NULL);
+  build_model(&bytes, &graph, 13);
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
+  assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, outputs, 1), ND4C_OK);
+  int64_t shape[2];
+  assert_int_equal(nd4c_array_read(outputs[0], shape, sizeof shape), ND4C_OK);
+  assert_memory_equal(shape, huge, sizeof huge);
+  nd4c_array_release(outputs[0]);
+  nd4c_model_close(model);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refuses_graphs),    cmocka_unit_test(refuses_messages),
+      cmocka_unit_test(refuses_tensors),   cmocka_unit_test(refuses_external_data),
+      cmocka_unit_test(refuses_at_import), cmocka_unit_test(large_constants_cost_nothing)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

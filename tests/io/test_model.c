@@ -1,0 +1,291 @@
+/* The model handle: description, matching of inputs, plans for shapes, progress, lent memory, misuse. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "io/model_internal.h"
+#include "model_build.h"
+#include "nd4c/nd4c.h"
+
+/* y = relu(x) + b, z = b * b; x [n, 3], b [n, 3]. */
+static void build_example(wire_bytes *bytes) {
+  static const int64_t shape[] = {-1, 3};
+  wire_bytes graph = {0};
+  build_nodes(&graph, "Relu x > r; Add r b > y; Mul b b > z");
+  build_value(&graph, 11, "x", 1, 2, shape);
+  build_value(&graph, 11, "b", 1, 2, shape);
+  build_value(&graph, 12, "y", 1, 2, shape);
+  build_value(&graph, 12, "z", 1, 0, NULL);
+  build_model(bytes, &graph, 13);
+}
+
+static nd4c_model *open_example(const nd4c_model_options *options) {
+  static wire_bytes bytes;
+  nd4c_model *model = NULL;
+  bytes = (wire_bytes){0};
+  build_example(&bytes);
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, options, NULL, NULL, &model), ND4C_OK);
+  return model;
+}
+
+static nd4c_array *make_array(nd4c_dtype dtype, int32_t rank, int64_t rows, int64_t columns, double value) {
+  nd4c_array *array = NULL;
+  const int64_t shape[] = {rows, columns};
+  assert_int_equal(nd4c_array_full(dtype, rank, shape, value, NULL, &array), ND4C_OK);
+  return array;
+}
+
+static void describes(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  nd4c_model_value value = {.struct_size = sizeof value};
+  assert_int_equal(nd4c_model_input_count(model), 2);
+  assert_int_equal(nd4c_model_output_count(model), 2);
+  assert_int_equal(nd4c_model_input(model, 1, &value), ND4C_OK);
+  assert_string_equal(value.name, "b");
+  assert_int_equal(value.dtype, ND4C_FLOAT32);
+  assert_int_equal(value.rank, 2);
+  assert_int_equal(value.shape[0], -1);
+  assert_int_equal(value.shape[1], 3);
+  assert_string_equal(value.symbols[0], "n");
+  assert_null(value.symbols[1]);
+  assert_int_equal(nd4c_model_output(model, 1, &value), ND4C_OK);
+  assert_string_equal(value.name, "z");
+  assert_int_equal(nd4c_model_output(model, 2, &value), ND4C_INDEX);
+  assert_int_equal(nd4c_model_input(model, -1, &value), ND4C_INDEX);
+  assert_int_equal(nd4c_model_input(model, 0, NULL), ND4C_NULL_ARGUMENT);
+  value.struct_size = 4;
+  assert_int_equal(nd4c_model_input(model, 0, &value), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_model_input(NULL, 0, &value), ND4C_NULL_ARGUMENT);
+  nd4c_model_close(model);
+  nd4c_model_close(NULL);
+}
+
+static void lists_intermediates(void **state) {
+  (void)state;
+  nd4c_model_options options = {sizeof options, true, false};
+  nd4c_model *model = open_example(&options);
+  nd4c_model_value value = {.struct_size = sizeof value};
+  assert_int_equal(nd4c_model_output_count(model), 3);
+  assert_int_equal(nd4c_model_output(model, 2, &value), ND4C_OK);
+  assert_string_equal(value.name, "r");
+  assert_int_equal(value.rank, -1);
+  nd4c_model_close(model);
+}
+
+/* One call, described by what is given for x and b. */
+typedef struct run_case {
+  const char *names[3];
+  int32_t count;
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t rows[2], columns;
+  nd4c_status status;
+  const char *words;
+} run_case;
+
+static const run_case runs[] = {
+    {{"x", "b"}, 2, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_OK, ""},
+    {{"b", "x"}, 2, ND4C_FLOAT32, 2, {0, 0}, 3, ND4C_OK, ""},
+    {{"x", "c"}, 2, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_NAME, "the model has no input 'c'; it has 'x', 'b'"},
+    {{"x", "x"}, 2, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_NAME, "input 'x' is given twice"},
+    {{"x"}, 1, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_NAME, "input 'b' of the model is not given"},
+    {{"x", NULL}, 2, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_NULL_ARGUMENT, "the name of input 1 is NULL"},
+    {{"x", "b"}, 2, ND4C_FLOAT64, 2, {4, 4}, 3, ND4C_DTYPE, "input 'x' is float64, expected float32"},
+    {{"x", "b"}, 2, ND4C_FLOAT32, 2, {4, 4}, 5, ND4C_SHAPE, "input 'x' has shape (4, 5), expected (n, 3)"},
+    {{"x", "b"}, 2, ND4C_FLOAT32, 1, {4, 4}, 3, ND4C_SHAPE, "input 'x' has shape (4,), expected (n, 3)"},
+    {{"x", "b"}, 2, ND4C_FLOAT32, 2, {4, 5}, 3, ND4C_SHAPE, "input 'b' has 5 for 'n' (axis 0), but input 'x' has 4"},
+    {{"x", "b"}, -1, ND4C_FLOAT32, 2, {4, 4}, 3, ND4C_ARGUMENT, "-1 inputs"}};
+
+static void matches_inputs(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    const run_case *run = &runs[i];
+    nd4c_array *outputs[2] = {0};
+    nd4c_array *arrays[2] = {make_array(run->dtype, run->rank, run->rows[0], run->columns, 1),
+                             make_array(run->dtype, run->rank, run->rows[1], run->columns, 2)};
+    const nd4c_array *inputs[2] = {arrays[0], arrays[1]};
+    nd4c_status status = nd4c_model_run(model, NULL, run->names, inputs, run->count, outputs, 2);
+    bool words = status == ND4C_OK || strstr(nd4c_error_message(), run->words) != NULL;
+    if (status != run->status || !words || (status != ND4C_OK && (outputs[0] != NULL || outputs[1] != NULL))) {
+      fail_msg("case %zu: %s: %s", i, nd4c_status_name(status), nd4c_error_message());
+    }
+    for (int j = 0; j < 2; j++) {
+      nd4c_array_release(outputs[j]);
+      nd4c_array_release(arrays[j]);
+    }
+  }
+  nd4c_array *one = NULL;
+  assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &one, 1), ND4C_ARGUMENT);
+  assert_string_equal(nd4c_error_message(), "nd4c_model_run: room for 1 outputs; the model has 2");
+  assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, NULL, 2), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_run(NULL, NULL, NULL, NULL, 0, &one, 1), ND4C_NULL_ARGUMENT);
+  nd4c_model_close(model);
+}
+
+static int plan_count(const nd4c_model *model) {
+  int count = 0;
+  for (const nd4c_model_plan *plan = model->plans; plan != NULL; plan = plan->next) {
+    count++;
+  }
+  return count;
+}
+
+static void run_rows(nd4c_model *model, int64_t rows) {
+  const char *names[] = {"x", "b"};
+  nd4c_array *x = make_array(ND4C_FLOAT32, 2, rows, 3, -1);
+  nd4c_array *b = make_array(ND4C_FLOAT32, 2, rows, 3, 2);
+  const nd4c_array *inputs[] = {x, b};
+  nd4c_array *outputs[2] = {0};
+  double value = 0;
+  assert_int_equal(nd4c_model_run(model, NULL, names, inputs, 2, outputs, 2), ND4C_OK);
+  assert_int_equal(nd4c_array_shape(outputs[0])[0], rows);
+  assert_int_equal(nd4c_array_item(outputs[0], (int64_t[]){rows - 1, 2}, &value), ND4C_OK);
+  assert_true(value == 2);
+  assert_int_equal(nd4c_array_item(outputs[1], (int64_t[]){rows - 1, 2}, &value), ND4C_OK);
+  assert_true(value == 4);
+  nd4c_array_release(x);
+  nd4c_array_release(b);
+  nd4c_array_release(outputs[0]);
+  nd4c_array_release(outputs[1]);
+}
+
+/* One plan for each combination of shapes; the ones used last are kept. */
+static void keeps_plans(void **state) {
+  (void)state;
+  char *text = NULL;
+  assert_int_equal(nd4c_config_set("nd4c.model.plans", "2"), ND4C_OK);
+  nd4c_model *model = open_example(NULL);
+  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
+  assert_string_equal(text, "");
+  nd4c_free(text);
+  run_rows(model, 1);
+  const nd4c_plan *first = model->plans->plan;
+  run_rows(model, 2);
+  run_rows(model, 1);
+  assert_ptr_equal(model->plans->plan, first);
+  assert_int_equal(plan_count(model), 2);
+  run_rows(model, 3); /* drops the plan for 2 rows */
+  assert_int_equal(plan_count(model), 2);
+  run_rows(model, 1);
+  assert_ptr_equal(model->plans->plan, first);
+  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
+  assert_true(strlen(text) > 0);
+  nd4c_free(text);
+  assert_int_equal(nd4c_config_set("nd4c.model.plans", NULL), ND4C_OK);
+  run_rows(model, 1); /* another configuration: another plan */
+  assert_ptr_not_equal(model->plans->plan, first);
+  nd4c_model_close(model);
+}
+
+static void count_progress(void *user, const char *what, int64_t done, int64_t total) {
+  int *counts = user;
+  counts[0] += strcmp(what, "importing") == 0 && done == total && total == 3;
+  counts[1] += strcmp(what, "preparing") == 0 && done == total;
+  counts[2] += strcmp(what, "running") == 0 && done == total;
+}
+
+static void reports_progress(void **state) {
+  (void)state;
+  int counts[3] = {0};
+  nd4c_model *model = open_example(NULL);
+  nd4c_model_set_progress(model, count_progress, counts);
+  run_rows(model, 2);
+  run_rows(model, 2);
+  assert_int_equal(counts[0], 1);
+  assert_int_equal(counts[1], 1);
+  assert_int_equal(counts[2], 2);
+  nd4c_model_close(model);
+}
+
+static void count_release(void *user) {
+  ++*(int *)user;
+}
+
+/* Weights are used in place: the bytes stay lent as long as an array that shows them lives. */
+static void lends_memory(void **state) {
+  (void)state;
+  static const int64_t shape[] = {4};
+  static const float weights[4] = {1, 2, 3, 4};
+  int released = 0;
+  wire_bytes graph = {0}, bytes = {0};
+  nd4c_model *model = NULL;
+  nd4c_array *output = NULL;
+  build_initializer(&graph, "w", 1, 1, shape, weights, sizeof weights);
+  build_value(&graph, 12, "w", 1, 0, NULL);
+  build_model(&bytes, &graph, 13);
+  assert_int_equal(nd4c_model_open_memory("\xff", 1, NULL, count_release, &released, &model), ND4C_FORMAT);
+  assert_int_equal(released, 0); /* not for a model that never came to be */
+  assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, count_release, &released, &model), ND4C_OK);
+  assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &output, 1), ND4C_OK);
+  nd4c_model_close(model);
+  float values[4];
+  assert_int_equal(nd4c_array_read(output, values, sizeof values), ND4C_OK);
+  assert_memory_equal(values, weights, sizeof weights);
+  nd4c_array_release(output);
+  assert_int_equal(released, 1);
+}
+
+/* Aligned raw data are not copied, others are; both read the same. */
+static void uses_weights_in_place(void **state) {
+  (void)state;
+  static const int64_t shape[] = {4};
+  static const float weights[4] = {1, 2, 3, 4};
+  int in_place = 0;
+  for (size_t pad = 0; pad < 4; pad++) {
+    static _Alignas(16) unsigned char room[4096];
+    wire_bytes graph = {0}, bytes = {0};
+    nd4c_model *model = NULL;
+    nd4c_array *output = NULL;
+    float values[4];
+    wire_block(&graph, 10, "docs", pad); /* moves what follows */
+    build_initializer(&graph, "w", 1, 1, shape, weights, sizeof weights);
+    build_nodes(&graph, "Relu w > y");
+    build_value(&graph, 12, "y", 1, 0, NULL);
+    build_model(&bytes, &graph, 13);
+    memcpy(room, bytes.bytes, bytes.size);
+    assert_int_equal(nd4c_model_open_memory(room, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
+    assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &output, 1), ND4C_OK);
+    const void *data = NULL;
+    assert_int_equal(nd4c_array_data(model->initializers[0], &data), ND4C_OK);
+    bool inside = (uintptr_t)data >= (uintptr_t)room && (uintptr_t)data < (uintptr_t)(room + sizeof room);
+    in_place += inside;
+    assert_int_equal(inside, nd4c_array_is_read_only(model->initializers[0]));
+    assert_int_equal(nd4c_array_read(output, values, sizeof values), ND4C_OK);
+    assert_memory_equal(values, weights, sizeof weights);
+    nd4c_array_release(output);
+    nd4c_model_close(model);
+  }
+  assert_int_equal(in_place, 1);
+}
+
+static void refuses_misuse(void **state) {
+  (void)state;
+  nd4c_model *model = NULL;
+  assert_int_equal(nd4c_model_open(NULL, NULL, &model), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_open("/nowhere.onnx", NULL, NULL), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_model_open("/nowhere.onnx", NULL, &model), ND4C_IO);
+  assert_non_null(strstr(nd4c_error_message(), "/nowhere.onnx"));
+  assert_int_equal(nd4c_model_open("/dev/null", NULL, &model), ND4C_IO);
+  assert_int_equal(nd4c_model_open_memory(NULL, 0, NULL, NULL, NULL, &model), ND4C_NULL_ARGUMENT);
+  assert_null(model);
+  assert_int_equal(nd4c_model_input_count(NULL), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(describes),
+                                     cmocka_unit_test(lists_intermediates),
+                                     cmocka_unit_test(matches_inputs),
+                                     cmocka_unit_test(keeps_plans),
+                                     cmocka_unit_test(reports_progress),
+                                     cmocka_unit_test(lends_memory),
+                                     cmocka_unit_test(uses_weights_in_place),
+                                     cmocka_unit_test(refuses_misuse)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

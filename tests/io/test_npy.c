@@ -1,0 +1,225 @@
+/* .npy files: round trips, layouts, dtypes, and headers that are malformed or hostile. */
+#define _DEFAULT_SOURCE /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "nd4c/io.h"
+
+/* A .npy file from its dictionary: version 1.0, padded to 64. */
+static size_t build_file(const char *dictionary, const void *data, size_t data_size, unsigned char *file, size_t room) {
+  size_t length = strlen(dictionary);
+  size_t total = (10 + length + 1 + 63) / 64 * 64;
+  assert_true(total + data_size <= room);
+  memcpy(file, "\x93NUMPY\x01\x00", 8);
+  file[8] = (unsigned char)((total - 10) & 0xff);
+  file[9] = (unsigned char)((total - 10) >> 8);
+  memset(file + 10, ' ', total - 10);
+  memcpy(file + 10, dictionary, length);
+  file[total - 1] = '\n';
+  if (data_size > 0) {
+    memcpy(file + total, data, data_size);
+  }
+  return total + data_size;
+}
+
+typedef struct header_case {
+  const char *dictionary;
+  size_t data_size;
+  nd4c_status status;
+  const char *words; /* of the error; for OK: shape and dtype as "dtype(rank)" */
+} header_case;
+
+static const header_case headers[] = {
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 24, ND4C_OK, "float32(2)"},
+    {"{\"shape\":(2,3),\"descr\":\"<f4\",\"fortran_order\":True}", 24, ND4C_OK, "float32(2)"},
+    {"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }", 3, ND4C_OK, "uint8(1)"},
+    {"{'descr': '>u1', 'fortran_order': False, 'shape': (), }", 1, ND4C_OK, "uint8(0)"},
+    {"{'descr': '<i8', 'fortran_order': False, 'shape': (1L, 2L), }", 16, ND4C_OK, "int64(2)"},
+    {"{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }", 8, ND4C_OK, "utf8(1)"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 1000000000000), }", 0, ND4C_OK, "float32(2)"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 23, ND4C_FORMAT,
+     "npy data: 23 bytes from byte 128 on, expected 24"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 25, ND4C_FORMAT, "25 bytes"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 24, ND4C_OVERFLOW, ""},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", 24, ND4C_OVERFLOW,
+     "an extent does not fit 64 bits"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", 24, ND4C_FORMAT,
+     "byte 61: found '-1,), }         ', expected an extent or ')'"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (6), }", 24, ND4C_FORMAT, "expected ',' or ')' in the shape"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+     "1,1,1), }",
+     4, ND4C_FORMAT, "more than 32 dimensions"},
+    {"{'descr': '<f4', 'fortran_order': False}", 24, ND4C_FORMAT, "shape is missing"},
+    {"{'descr': '<f4', 'shape': (6,)}", 24, ND4C_FORMAT, "fortran_order is missing"},
+    {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_FORMAT,
+     "byte 27: key 'descr'; expected descr, fortran_order and shape, each once"},
+    {"{'descr': '<f4', 'order': False, 'shape': (6,)}", 24, ND4C_FORMAT, "key 'order'"},
+    {"{'descr': '<f4', 'fortran_order': false, 'shape': (6,)}", 24, ND4C_FORMAT, "expected True or False"},
+    {"{'descr': '>f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "'>f4' is big-endian"},
+    {"{'descr': '|O', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "'|O' is no dtype of nd4c"},
+    {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, ND4C_UNSUPPORTED, "'<f16' is no dtype"},
+    {"{'descr': 'f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "expected a byte order"},
+    {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "a structured dtype"},
+    {"{'descr': '<U99999999999', 'fortran_order': False, 'shape': (1,)}", 24, ND4C_FORMAT, "expected a length below"},
+    {"{'descr': '<U0', 'fortran_order': False, 'shape': (9223372036854775807,)}", 0, ND4C_OVERFLOW, ""},
+    {"{'descr': '<U0', 'fortran_order': False, 'shape': (100000000000,)}", 0, ND4C_FORMAT, "strings of no characters"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} x", 24, ND4C_FORMAT, "nothing but spaces"},
+    {"('descr': '<f4')", 24, ND4C_FORMAT, "byte 10: found '('descr': '<f4')', expected '{'"},
+    {"{'descr: <f4", 24, ND4C_FORMAT, "a quoted text without escapes"},
+    {"{'descr': '<f4',", 24, ND4C_FORMAT, "a quoted text"}};
+
+static void reads_and_refuses_headers(void **state) {
+  (void)state;
+  static const unsigned char zeros[64];
+  for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+    unsigned char file[512];
+    nd4c_array *array = NULL;
+    size_t size = build_file(headers[i].dictionary, zeros, headers[i].data_size, file, sizeof file);
+    unsigned char *exact = malloc(size);
+    assert_non_null(exact);
+    memcpy(exact, file, size);
+    nd4c_status status = nd4c_npy_read_memory(exact, size, &array);
+    free(exact);
+    char found[64] = "";
+    if (status == ND4C_OK) {
+      (void)snprintf(found, sizeof found, "%s(%d)", nd4c_dtype_name(nd4c_array_dtype(array)),
+                     (int)nd4c_array_rank(array));
+    }
+    const char *words = status == ND4C_OK ? found : nd4c_error_message();
+    if (status != headers[i].status || strstr(words, headers[i].words) == NULL) {
+      fail_msg("%s: %s: %s", headers[i].dictionary, nd4c_status_name(status), words);
+    }
+    nd4c_array_release(array);
+  }
+}
+
+static void refuses_what_is_no_npy(void **state) {
+  (void)state;
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_npy_read_memory("", 0, &array), ND4C_FORMAT);
+  assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x04\x00\x00\x00", 10, &array), ND4C_UNSUPPORTED);
+  assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x01\x00\xff\xff", 10, &array), ND4C_FORMAT);
+  assert_int_equal(nd4c_npy_read_memory("\x93NUMPY\x02\x00\xff", 9, &array), ND4C_FORMAT);
+  assert_int_equal(nd4c_npy_read_memory(NULL, 0, &array), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_npy_read("/nowhere/at/all.npy", &array), ND4C_IO);
+  assert_non_null(strstr(nd4c_error_message(), "/nowhere/at/all.npy"));
+  assert_int_equal(nd4c_npy_read("/", &array), ND4C_IO);
+  assert_null(array);
+}
+
+static void reads_fortran_order_as_a_view(void **state) {
+  (void)state;
+  static const int16_t data[6] = {1, 4, 2, 5, 3, 6}; /* [[1, 2, 3], [4, 5, 6]] by columns */
+  unsigned char file[256];
+  nd4c_array *array = NULL;
+  int16_t values[6];
+  size_t size =
+      build_file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", data, sizeof data, file, sizeof file);
+  assert_int_equal(nd4c_npy_read_memory(file, size, &array), ND4C_OK);
+  assert_int_equal(nd4c_array_strides(array)[0], 1);
+  assert_int_equal(nd4c_array_strides(array)[1], 2);
+  assert_int_equal(nd4c_array_read(array, values, sizeof values), ND4C_OK);
+  assert_memory_equal(values, ((int16_t[]){1, 2, 3, 4, 5, 6}), sizeof values);
+  nd4c_array_release(array);
+}
+
+static void checks_values(void **state) {
+  (void)state;
+  unsigned char file[256];
+  nd4c_array *array = NULL;
+  size_t size =
+      build_file("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\x01\x02", 2, file, sizeof file);
+  assert_int_equal(nd4c_npy_read_memory(file, size, &array), ND4C_FORMAT);
+  assert_string_equal(nd4c_error_message(), "npy data: element 1 of bool is 2, expected 0 or 1");
+  size =
+      build_file("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }", "\x00\xd8\x00\x00", 4, file, sizeof file);
+  assert_int_equal(nd4c_npy_read_memory(file, size, &array), ND4C_FORMAT);
+  assert_string_equal(nd4c_error_message(), "npy data: string 0 holds 0xd800, which is no code point");
+  assert_null(array);
+}
+
+/* Writes and reads; every available dtype, through a transposed view. */
+static void round_trips(void **state) {
+  (void)state;
+  char folder[] = "/tmp/nd4c_npy_XXXXXX";
+  char path[64];
+  assert_non_null(mkdtemp(folder));
+  (void)snprintf(path, sizeof path, "%s/a.npy", folder);
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+    const int64_t shape[2] = {2, 3};
+    const int64_t turned[2] = {3, 2};
+    const int64_t strides[2] = {1, 3};
+    unsigned char data[6 * 16];
+    unsigned char expected[6 * 16];
+    unsigned char values[6 * 16];
+    if (info == NULL || !info->available || info->kind == ND4C_KIND_STRING) {
+      continue;
+    }
+    size_t bytes = 6 * (size_t)info->block_bytes;
+    for (size_t i = 0; i < bytes; i++) {
+      data[i] = dtype == ND4C_BOOL ? i % 2 : (unsigned char)(i * 7 % 100);
+    }
+    nd4c_array *array = NULL;
+    nd4c_array *view = NULL;
+    nd4c_array *back = NULL;
+    assert_int_equal(nd4c_array_from_data(dtype, 2, shape, data, NULL, &array), ND4C_OK);
+    assert_int_equal(nd4c_array_as_strided(array, 2, turned, strides, 0, &view), ND4C_OK);
+    assert_int_equal(nd4c_npy_write(path, view), ND4C_OK);
+    assert_int_equal(nd4c_npy_read(path, &back), ND4C_OK);
+    assert_int_equal(nd4c_array_dtype(back), dtype);
+    assert_memory_equal(nd4c_array_shape(back), turned, sizeof turned);
+    assert_int_equal(nd4c_array_read(view, expected, bytes), ND4C_OK);
+    assert_int_equal(nd4c_array_read(back, values, bytes), ND4C_OK);
+    assert_memory_equal(values, expected, bytes);
+    nd4c_array_release(array);
+    nd4c_array_release(view);
+    nd4c_array_release(back);
+  }
+  (void)unlink(path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+static void round_trips_strings(void **state) {
+  (void)state;
+  static const char *const texts[4] = {"", "a", "\xc3\xa4\xe2\x82\xac", "\xf0\x9f\x98\x80!"};
+  char folder[] = "/tmp/nd4c_npy_XXXXXX";
+  char path[64];
+  const int64_t shape[2] = {2, 2};
+  nd4c_array *array = NULL;
+  nd4c_array *back = NULL;
+  assert_non_null(mkdtemp(folder));
+  (void)snprintf(path, sizeof path, "%s/a.npy", folder);
+  assert_int_equal(nd4c_array_from_strings(2, shape, texts, NULL, &array), ND4C_OK);
+  assert_int_equal(nd4c_npy_write(path, array), ND4C_OK);
+  assert_int_equal(nd4c_npy_read(path, &back), ND4C_OK);
+  for (int64_t i = 0; i < 4; i++) {
+    const char *text = NULL;
+    int64_t length = 0;
+    assert_int_equal(nd4c_array_string(back, i, &text, &length), ND4C_OK);
+    assert_int_equal(length, strlen(texts[i]));
+    assert_memory_equal(text, texts[i], strlen(texts[i]));
+  }
+  nd4c_array_release(array);
+  nd4c_array_release(back);
+  (void)unlink(path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reads_and_refuses_headers),
+                                     cmocka_unit_test(refuses_what_is_no_npy),
+                                     cmocka_unit_test(reads_fortran_order_as_a_view),
+                                     cmocka_unit_test(checks_values),
+                                     cmocka_unit_test(round_trips),
+                                     cmocka_unit_test(round_trips_strings)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
