@@ -125,6 +125,16 @@ static nd4c_status compile_node(const search *s, nd4c_choice *choice, bool *take
   return ND4C_OK;
 }
 
+/* A kernel of the forced engine, or the compiler if that is the engine. */
+static nd4c_status find_forced(const search *s, nd4c_choice *choice, bool *taken) {
+  const nd4c_compiler *compiler = s->context->device->backend->compiler;
+  ND4C_TRY(find_kernel(s, true, choice, taken));
+  if (!*taken && compiler != NULL && nd4c_engine_is_forced(&s->rules, compiler->engine)) {
+    ND4C_TRY(compile_node(s, choice, taken));
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status find_any(const search *s, nd4c_choice *choice, bool *taken) {
   ND4C_TRY(find_kernel(s, false, choice, taken));
   return *taken ? ND4C_OK : compile_node(s, choice, taken);
@@ -140,7 +150,7 @@ static nd4c_status fail_unsupported(const search *s) {
 static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   bool taken = false, forced = s->rules.forced[0] != '\0';
   if (forced) {
-    ND4C_TRY(find_kernel(s, true, choice, &taken));
+    ND4C_TRY(find_forced(s, choice, &taken));
     if (taken) {
       return ND4C_OK;
     }
@@ -154,7 +164,7 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   if (!taken) {
     return fail_unsupported(s);
   }
-  if (forced && (choice->kernel == NULL || !nd4c_engine_is_forced(&s->rules, choice->kernel->engine))) {
+  if (forced) {
     nd4c_report_difference(s->call->op->name, s->rules.forced, nd4c_choice_engine(choice),
                            "the forced engine does not serve this call");
   }
@@ -230,7 +240,7 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   nd4c_choice choice = {.references = 1, .device = context->device};
   bool taken = false;
   if (s.rules.forced[0] != '\0') {
-    ND4C_TRY(find_kernel(&s, true, &choice, &taken));
+    ND4C_TRY(find_forced(&s, &choice, &taken));
     if (!taken) {
       nd4c_text_print(text, "  forced engine %s does not serve this call%s\n", s.rules.forced,
                       context->strict ? " (strict: an error)" : "; the others are asked");
