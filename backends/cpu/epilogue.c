@@ -56,16 +56,20 @@ static void finish_range(void *user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
-void nd4c_cpu_product_finish(const nd4c_cpu_product *product, int32_t width) {
+nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype) {
   static const int loops[] = {[ND4C_ACTIVATION_RELU] = ND4C_UNARY_relu,
                               [ND4C_ACTIVATION_GELU] = ND4C_UNARY_gelu,
                               [ND4C_ACTIVATION_GELU_TANH] = ND4C_UNARY_gelu_tanh,
                               [ND4C_ACTIVATION_SIGMOID] = ND4C_UNARY_sigmoid,
                               [ND4C_ACTIVATION_TANH] = ND4C_UNARY_tanh};
-  if (product->activation == ND4C_ACTIVATION_NONE) {
+  return activation == ND4C_ACTIVATION_NONE ? NULL : nd4c_simd.unary->loops[loops[activation]][dtype];
+}
+
+void nd4c_cpu_product_finish(const nd4c_cpu_product *product, int32_t width) {
+  job j = job_make(product);
+  j.activate = nd4c_cpu_activation_loop(product->activation, product->y.tensor->dtype);
+  if (j.activate == NULL) {
     return;
   }
-  job j = job_make(product);
-  j.activate = nd4c_simd.unary->loops[loops[product->activation]][product->y.tensor->dtype];
   nd4c_cpu_host->parallel_for(product->batch * product->m, grain(product), width, finish_range, &j);
 }

@@ -10,6 +10,7 @@
   X(reference_elementwise)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \
+  X(simd_conv)               \
   X(simd_norm)               \
   X(simd_pool)               \
   X(simd_product)            \

@@ -43,4 +43,7 @@ extern int64_t nd4c_simd_stream_bytes;
 /* Writes why a kernel cannot, and returns false. */
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) ND4C_PRINTF(3, 4);
 
+/* The loop that applies an activation of linear or conv; NULL for none. */
+nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype);
+
 #endif

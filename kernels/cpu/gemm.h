@@ -19,6 +19,8 @@ typedef struct nd4c_gemm_loops {
   int64_t tile_rows, tile_columns, buffer_bytes;
   /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
   void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);
+  /* y[i * step] = x[i] */
+  void (*spread)(int64_t n, const void *x, int64_t step, void *y);
 } nd4c_gemm_loops;
 
 typedef struct nd4c_gemm_table {

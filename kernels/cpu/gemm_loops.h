@@ -136,9 +136,18 @@ static void NAME(start)(int64_t n, const void *vbias, const void *vaddend, int64
   }
 }
 
+static void NAME(spread)(int64_t n, const void *vx, int64_t step, void *vy) {
+  const T *x = vx;
+  T *y = vy;
+  for (int64_t i = 0; i < n; i++) {
+    y[i * step] = x[i];
+  }
+}
+
 static const nd4c_gemm_loops NAME(loops) = {
     .multiply = NAME(multiply),
     .start = NAME(start),
+    .spread = NAME(spread),
     .tile_rows = 2 * NAME(BLOCK_ROWS),
     .tile_columns = NAME(BLOCK_COLUMNS),
     .buffer_bytes = (NAME(BLOCK_ROWS) + NAME(BLOCK_COLUMNS) + NAME(WIDE)) * NAME(DEEP) * (int64_t)sizeof(T),
