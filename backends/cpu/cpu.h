@@ -49,7 +49,11 @@ enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
                                                   .name = "reference." #op_name,            \
                                                   .priority = 0,                            \
                                                   .dtypes = (dtype_set),                    \
+                                                  .usable = nd4c_cpu_reference_usable,      \
                                                   .run = (run_function)};
+
+/* False for an operand of a dtype that no kernel here computes: strings. */
+bool nd4c_cpu_reference_usable(const nd4c_call *call, char *reason, size_t reason_size);
 
 enum { ND4C_CPU_MAX_RANK = 32, ND4C_CPU_CACHE_LINE = 64 };
 
