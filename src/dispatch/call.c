@@ -11,6 +11,7 @@
 #include "dispatch/call_cache.h"
 #include "dispatch/execute.h"
 #include "dispatch/pending.h"
+#include "dispatch/strings.h"
 #include "dispatch/views.h"
 #include "ops/op.h"
 
@@ -227,6 +228,9 @@ static nd4c_status deliver(nd4c_pending *p) {
 }
 
 static nd4c_status compute(nd4c_pending *p, uint64_t key) {
+  if (p->inferred[0].dtype == ND4C_UTF8) {
+    return nd4c_strings_compute(p);
+  }
   ND4C_TRY(make_targets(p));
   nd4c_choice *choice = NULL;
   bool fresh = p->outputs[0] == NULL, in_place = fresh || p->outputs[0] == p->targets[0];

@@ -63,15 +63,16 @@ static bool has_strings(const cf_case *c) {
   return false;
 }
 
-/* A backend beside the CPU's may lack an op; the CPU may not, but for strings: those are moved as views alone. */
+/* A backend beside the CPU's may lack an op; the CPU may not. Strings are computed into fresh arrays alone. */
 static bool skipped_status(cf_run *run, const prepared *p, nd4c_status status) {
-  bool strings = has_strings(&p->c);
+  bool strings = has_strings(&p->c) && strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) != 0;
   char reason[96];
   if (status != ND4C_UNSUPPORTED || (strcmp(run->options.backend, "cpu") == 0 && !strings)) {
     return false;
   }
-  (void)snprintf(reason, sizeof reason, "%s: %s refuses strings", p->place.mode, p->place.op);
-  if (!strings) {
+  if (strings) {
+    (void)snprintf(reason, sizeof reason, "strings: not in mode %s", p->place.mode);
+  } else {
     (void)snprintf(reason, sizeof reason, "%s lacks %s", run->options.backend, p->place.op);
   }
   cf_skip(run, reason);

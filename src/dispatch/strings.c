@@ -1,0 +1,116 @@
+/* An op that moves elements does not look at them. So numbers go through it in place of strings, and tell afterwards
+ * which string stands where. */
+#include "dispatch/strings.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/device.h"
+
+typedef struct string_move {
+  nd4c_pending *p;
+  nd4c_device *host;
+  const nd4c_array **inputs; /* stand-ins for strings, and the other inputs themselves */
+  nd4c_array *picked;        /* numbers of strings, counted through all inputs */
+  int64_t *numbers, *lengths;
+  const char **texts;
+} string_move;
+
+static bool is_strings(const nd4c_array *array) {
+  return array != NULL && array->dtype == ND4C_UTF8;
+}
+
+/* Numbers from `first` on, in the shape of the strings. */
+static nd4c_status make_stand_in(const string_move *m, const nd4c_array *strings, int64_t first, nd4c_array **out) {
+  nd4c_array *numbers = NULL;
+  void *data = NULL;
+  ND4C_TRY(nd4c_array_empty(ND4C_INT64, strings->rank, strings->shape, m->host, &numbers));
+  nd4c_status status = nd4c_array_data_mutable(numbers, &data);
+  for (int64_t i = 0; status == ND4C_OK && i < strings->size; ++i) {
+    ((int64_t *)data)[i] = first + i;
+  }
+  if (status != ND4C_OK) {
+    nd4c_array_release(numbers);
+    return status;
+  }
+  *out = numbers;
+  return ND4C_OK;
+}
+
+static nd4c_status pick(string_move *m) {
+  const nd4c_pending *p = m->p;
+  nd4c_context host_context = {.device = m->host, .width = p->context->width, .strict = p->context->strict};
+  int64_t first = 0;
+  for (int32_t i = 0; i < p->input_count; ++i) {
+    if (is_strings(p->inputs[i])) {
+      nd4c_array *stand_in = NULL;
+      ND4C_TRY(make_stand_in(m, p->inputs[i], first, &stand_in));
+      m->inputs[i] = stand_in;
+      first += p->inputs[i]->size;
+    } else {
+      m->inputs[i] = p->inputs[i];
+    }
+  }
+  return nd4c_op_call_positional(&host_context, p->def->info.op, m->inputs, p->input_count, p->attrs, &m->picked);
+}
+
+static nd4c_status find_text(const string_move *m, int64_t number, const char **text, int64_t *length) {
+  const nd4c_pending *p = m->p;
+  for (int32_t i = 0; i < p->input_count; ++i) {
+    int64_t size = is_strings(p->inputs[i]) ? p->inputs[i]->size : 0;
+    if (number < size) {
+      return nd4c_array_string(p->inputs[i], number, text, length);
+    }
+    number -= size;
+  }
+  return nd4c_fail(ND4C_INTERNAL, "%s: a string that no input has", p->def->info.name);
+}
+
+static nd4c_status collect(string_move *m) {
+  nd4c_array *picked = m->picked;
+  size_t count = (size_t)picked->size;
+  m->numbers = nd4c_allocate_zeroed(count, sizeof *m->numbers);
+  m->lengths = nd4c_allocate_zeroed(count, sizeof *m->lengths);
+  m->texts = nd4c_allocate_zeroed(count, sizeof *m->texts);
+  if (m->numbers == NULL || m->lengths == NULL || m->texts == NULL) {
+    return nd4c_fail_memory("a list of strings", count * sizeof *m->texts);
+  }
+  ND4C_TRY(nd4c_array_read(picked, m->numbers, count * sizeof *m->numbers));
+  for (size_t i = 0; i < count; ++i) {
+    ND4C_TRY(find_text(m, m->numbers[i], &m->texts[i], &m->lengths[i]));
+  }
+  return nd4c_array_from_strings(picked->rank, picked->shape, m->texts, m->lengths, &m->p->outputs[0]);
+}
+
+static void clear(string_move *m) {
+  for (int32_t i = 0; m->inputs != NULL && i < m->p->input_count; ++i) {
+    if (is_strings(m->p->inputs[i]) && m->inputs[i] != NULL) {
+      union {
+        const nd4c_array *borrowed;
+        nd4c_array *owned;
+      } stand_in = {.borrowed = m->inputs[i]};
+      nd4c_array_release(stand_in.owned);
+    }
+  }
+  nd4c_deallocate(m->inputs);
+  nd4c_array_release(m->picked);
+  nd4c_deallocate(m->numbers);
+  nd4c_deallocate(m->lengths);
+  nd4c_deallocate(m->texts);
+}
+
+nd4c_status nd4c_strings_compute(nd4c_pending *p) {
+  if (p->outputs[0] != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s: strings cannot be written into an array that is given: expected NULL",
+                     p->def->info.name);
+  }
+  string_move m = {.p = p};
+  ND4C_TRY(nd4c_device_host(&m.host));
+  m.inputs = nd4c_allocate_zeroed((size_t)p->input_count, sizeof *m.inputs);
+  nd4c_status status =
+      m.inputs != NULL ? pick(&m) : nd4c_fail_memory("inputs", (size_t)p->input_count * sizeof *m.inputs);
+  if (status == ND4C_OK) {
+    status = collect(&m);
+  }
+  clear(&m);
+  return status;
+}
