@@ -184,31 +184,44 @@ void bench_limit_copy(void *to, const void *from, size_t bytes, int width) {
 /* -- multiply-adds ---------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
-/* Twelve sums are enough to keep two units of four to five cycles' latency busy. */
-#define CHAINS(name, target, vector, set, fma, T)             \
-  target static T name(int64_t rounds) {                      \
-    vector sums[12], x = set((T)1.0001), y = set((T)1e-7);    \
-    for (int k = 0; k < 12; ++k) {                            \
-      sums[k] = set((T)k);                                    \
-    }                                                         \
-    for (int64_t i = 0; i < rounds; ++i) {                    \
-      _Pragma("GCC unroll 12") for (int k = 0; k < 12; ++k) { \
-        sums[k] = fma(sums[k], x, y);                         \
-        __asm__ volatile("" : "+x"(sums[k]));                 \
-      }                                                       \
-    }                                                         \
-    T last[64 / sizeof(T)];                                   \
-    T total = 0;                                              \
-    for (int k = 0; k < 12; ++k) {                            \
-      memcpy(last, &sums[k], sizeof sums[k]);                 \
-      total += last[0];                                       \
-    }                                                         \
-    return total;                                             \
+/* Twelve sums are enough to keep two units of four to five cycles' latency busy. Named one by one: as elements of an
+ * array they would live in memory. The empty assembly keeps the compiler from computing the end at once. */
+#define EACH_SUM(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#define SUM_START(k) s##k = x,
+#define SUM_STEP(k)       \
+  s##k = FMA(s##k, x, y); \
+  __asm__ volatile("" : "+x"(s##k));
+#define SUM_ADD(k) total += FIRST(s##k);
+#define CHAINS(name, target, vector, set, T)                                \
+  target static T name(int64_t rounds) {                                    \
+    vector x = set((T)1.0001), y = set((T)1e-7), EACH_SUM(SUM_START) z = y; \
+    for (int64_t i = 0; i < rounds; ++i) {                                  \
+      EACH_SUM(SUM_STEP)                                                    \
+    }                                                                       \
+    T total = FIRST(z);                                                     \
+    EACH_SUM(SUM_ADD)                                                       \
+    return total;                                                           \
   }
-CHAINS(chains_f32_avx512, AVX512 __attribute__((noinline)), __m512, _mm512_set1_ps, _mm512_fmadd_ps, float)
-CHAINS(chains_f64_avx512, AVX512 __attribute__((noinline)), __m512d, _mm512_set1_pd, _mm512_fmadd_pd, double)
-CHAINS(chains_f32_avx2, AVX2 __attribute__((noinline)), __m256, _mm256_set1_ps, _mm256_fmadd_ps, float)
-CHAINS(chains_f64_avx2, AVX2 __attribute__((noinline)), __m256d, _mm256_set1_pd, _mm256_fmadd_pd, double)
+#define FMA _mm512_fmadd_ps
+#define FIRST _mm512_cvtss_f32
+CHAINS(chains_f32_avx512, AVX512 __attribute__((noinline)), __m512, _mm512_set1_ps, float)
+#undef FMA
+#undef FIRST
+#define FMA _mm512_fmadd_pd
+#define FIRST _mm512_cvtsd_f64
+CHAINS(chains_f64_avx512, AVX512 __attribute__((noinline)), __m512d, _mm512_set1_pd, double)
+#undef FMA
+#undef FIRST
+#define FMA _mm256_fmadd_ps
+#define FIRST _mm256_cvtss_f32
+CHAINS(chains_f32_avx2, AVX2 __attribute__((noinline)), __m256, _mm256_set1_ps, float)
+#undef FMA
+#undef FIRST
+#define FMA _mm256_fmadd_pd
+#define FIRST _mm256_cvtsd_f64
+CHAINS(chains_f64_avx2, AVX2 __attribute__((noinline)), __m256d, _mm256_set1_pd, double)
+#undef FMA
+#undef FIRST
 #endif
 
 double bench_limit_gflops(nd4c_dtype dtype, int width) {
