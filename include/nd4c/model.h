@@ -1,4 +1,5 @@
-/* Models read from files: ONNX today. Weights are used in place from the mapped file where they are aligned. */
+/* Models read from files: ONNX today. Weights are used in place from the mapped file where they are aligned: the file
+ * must not be changed or cut while the model or an array from it lives. A model is used by one thread at a time. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 

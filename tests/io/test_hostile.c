@@ -1,5 +1,7 @@
 /* ONNX files that are malformed, hostile or ask for what nd4c lacks: a status and a text that says what and where. */
-#define _DEFAULT_SOURCE /* symlink, mkdtemp */
+#define _DEFAULT_SOURCE /* symlink, mkdtemp, pwrite */
+#define _FILE_OFFSET_BITS 64
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,6 +234,53 @@ static void refuses_external_data(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
+/* Offsets beyond 2 GiB, in a file with a hole. */
+static void reads_far_external_data(void **state) {
+  (void)state;
+  const off_t far_away = ((off_t)1 << 31) + 4096;
+  const float weights[2] = {3.5f, -1};
+  char folder[] = "/tmp/nd4c_external_XXXXXX";
+  char weights_path[512];
+  char model_path[512];
+  char offset[32];
+  float values[2];
+  wire_bytes bytes = {0};
+  nd4c_model *model = NULL;
+  nd4c_array *output = NULL;
+  assert_non_null(mkdtemp(folder));
+  (void)snprintf(weights_path, sizeof weights_path, "%s/weights.bin", folder);
+  (void)snprintf(model_path, sizeof model_path, "%s/model.onnx", folder);
+  (void)snprintf(offset, sizeof offset, "%lld", (long long)far_away);
+  int file = open(weights_path, O_RDWR | O_CREAT, 0600);
+  assert_true(file >= 0);
+  assert_int_equal(pwrite(file, weights, sizeof weights, far_away), sizeof weights);
+  assert_int_equal(close(file), 0);
+  build_external(&bytes, "weights.bin", offset, "8");
+  write_file(folder, "model.onnx", bytes.bytes, bytes.size);
+  assert_int_equal(nd4c_model_open(model_path, NULL, &model), ND4C_OK);
+  assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &output, 1), ND4C_OK);
+  nd4c_model_close(model);
+  assert_int_equal(nd4c_array_read(output, values, sizeof values), ND4C_OK);
+  assert_memory_equal(values, weights, sizeof weights);
+  nd4c_array_release(output);
+  (void)unlink(weights_path);
+  (void)unlink(model_path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
+/* A function that the model brings is told apart from an op that nobody knows. */
+static void names_functions(void **state) {
+  (void)state;
+  wire_bytes graph = {0}, model = {0}, function = {0};
+  build_nodes(&graph, "Mine x > y");
+  build_value(&graph, 11, "x", 1, 2, two_three);
+  build_value(&graph, 12, "y", 1, 0, NULL);
+  build_model(&model, &graph, 13);
+  wire_text(&function, 1, "Mine");
+  wire_message(&model, 25, &function);
+  expect_refusal("function", &model, ND4C_UNSUPPORTED, "'Mine' (a function of the model's own; first: node 0 (Mine))");
+}
+
 /* -- at import ---------------------------------------------------------------------------------------------------- */
 
 typedef struct import_case {
@@ -303,8 +352,9 @@ static void large_constants_cost_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refuses_graphs),    cmocka_unit_test(refuses_messages),
-      cmocka_unit_test(refuses_tensors),   cmocka_unit_test(refuses_external_data),
-      cmocka_unit_test(refuses_at_import), cmocka_unit_test(large_constants_cost_nothing)};
+      cmocka_unit_test(refuses_graphs),          cmocka_unit_test(refuses_messages),
+      cmocka_unit_test(refuses_tensors),         cmocka_unit_test(refuses_external_data),
+      cmocka_unit_test(reads_far_external_data), cmocka_unit_test(names_functions),
+      cmocka_unit_test(refuses_at_import),       cmocka_unit_test(large_constants_cost_nothing)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

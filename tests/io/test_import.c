@@ -32,17 +32,24 @@ static void check_ok(nd4c_status status, const char *what) {
   }
 }
 
-static nd4c_model *open_model(const char *name, const char *suffix, bool all_intermediates) {
+static nd4c_model *open_model(const char *name, bool all_intermediates) {
   char path[PATH_SIZE];
   nd4c_model *model = NULL;
   nd4c_model_options options = {sizeof options, all_intermediates, false};
-  (void)snprintf(path, sizeof path, FOLDER "/%s%s", name, suffix);
+  (void)snprintf(path, sizeof path, FOLDER "/%s.onnx", name);
   check_ok(nd4c_model_open(path, &options, &model), path);
   return model;
 }
 
-static void load_arrays(const char *name, named_arrays *data) {
-  data->model = open_model(name, ".data.onnx", false);
+/* False if this build leaves out a dtype of the case. */
+static bool load_arrays(const char *name, named_arrays *data) {
+  char path[PATH_SIZE];
+  (void)snprintf(path, sizeof path, FOLDER "/%s.data.onnx", name);
+  nd4c_status status = nd4c_model_open(path, NULL, &data->model);
+  if (status == ND4C_UNSUPPORTED && !nd4c_dtype_get_info(ND4C_FLOAT16)->available) {
+    return false;
+  }
+  check_ok(status, path);
   data->count = nd4c_model_output_count(data->model);
   assert_in_range(data->count, 1, MOST_VALUES);
   for (int32_t i = 0; i < data->count; i++) {
@@ -52,6 +59,7 @@ static void load_arrays(const char *name, named_arrays *data) {
     data->arrays[i] = NULL;
   }
   check_ok(nd4c_model_run(data->model, NULL, NULL, NULL, 0, data->arrays, data->count), name);
+  return true;
 }
 
 static void free_arrays(named_arrays *data) {
@@ -107,13 +115,16 @@ static void compare(const char *model, const char *name, const nd4c_array *given
   free(b);
 }
 
-/* Opens, runs twice, compares all outputs. Intermediates are only made, their values are outputs in other cases. */
-static void check_case(const char *name, bool all_intermediates) {
+/* Opens, runs twice, compares all outputs; false if this build lacks a dtype of the case. Intermediates are only made,
+ * their values are outputs in other cases. */
+static bool check_case(const char *name, bool all_intermediates) {
   named_arrays data;
   const char *names[MOST_VALUES];
   const nd4c_array *inputs[MOST_VALUES];
-  load_arrays(name, &data);
-  nd4c_model *model = open_model(name, ".onnx", all_intermediates);
+  if (!load_arrays(name, &data)) {
+    return false;
+  }
+  nd4c_model *model = open_model(name, all_intermediates);
   int32_t input_count = nd4c_model_input_count(model);
   int32_t output_count = nd4c_model_output_count(model);
   for (int32_t i = 0; i < input_count; i++) {
@@ -139,6 +150,7 @@ static void check_case(const char *name, bool all_intermediates) {
   }
   nd4c_model_close(model);
   free_arrays(&data);
+  return true;
 }
 
 static void check_all(bool all_intermediates) {
@@ -150,12 +162,11 @@ static void check_all(bool all_intermediates) {
     size_t length = strlen(entry->d_name);
     if (length > sizeof suffix && strcmp(entry->d_name + length - sizeof suffix + 1, suffix) == 0) {
       entry->d_name[length - sizeof suffix + 1] = '\0';
-      check_case(entry->d_name, all_intermediates);
-      cases++;
+      cases += check_case(entry->d_name, all_intermediates);
     }
   }
   (void)closedir(folder);
-  assert_true(cases >= 20);
+  assert_true(cases >= (nd4c_dtype_get_info(ND4C_FLOAT16)->available ? 20 : 10));
 }
 
 static void test_models_match_onnx_runtime(void **state) {

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/alloc.h"
 #include "io/model_internal.h"
 #include "model_build.h"
 #include "nd4c/nd4c.h"
@@ -204,6 +205,26 @@ static void reports_progress(void **state) {
   nd4c_model_close(model);
 }
 
+/* From the second run on nothing is allocated when the outputs are given. */
+static void runs_without_allocating(void **state) {
+  (void)state;
+  const char *names[] = {"b", "x"};
+  nd4c_model *model = open_example(NULL);
+  nd4c_array *x = make_array(ND4C_FLOAT32, 2, 5, 3, -1);
+  nd4c_array *b = make_array(ND4C_FLOAT32, 2, 5, 3, 2);
+  const nd4c_array *inputs[] = {b, x};
+  nd4c_array *outputs[2] = {0};
+  assert_int_equal(nd4c_model_run(model, NULL, names, inputs, 2, outputs, 2), ND4C_OK);
+  int64_t before = nd4c_allocation_count();
+  assert_int_equal(nd4c_model_run(model, NULL, names, inputs, 2, outputs, 2), ND4C_OK);
+  assert_int_equal(nd4c_allocation_count() - before, 0);
+  nd4c_array_release(x);
+  nd4c_array_release(b);
+  nd4c_array_release(outputs[0]);
+  nd4c_array_release(outputs[1]);
+  nd4c_model_close(model);
+}
+
 static void count_release(void *user) {
   ++*(int *)user;
 }
@@ -279,13 +300,10 @@ static void refuses_misuse(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(describes),
-                                     cmocka_unit_test(lists_intermediates),
-                                     cmocka_unit_test(matches_inputs),
-                                     cmocka_unit_test(keeps_plans),
-                                     cmocka_unit_test(reports_progress),
-                                     cmocka_unit_test(lends_memory),
-                                     cmocka_unit_test(uses_weights_in_place),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(describes),        cmocka_unit_test(lists_intermediates),
+                                     cmocka_unit_test(matches_inputs),   cmocka_unit_test(keeps_plans),
+                                     cmocka_unit_test(reports_progress), cmocka_unit_test(runs_without_allocating),
+                                     cmocka_unit_test(lends_memory),     cmocka_unit_test(uses_weights_in_place),
                                      cmocka_unit_test(refuses_misuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

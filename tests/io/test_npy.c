@@ -117,17 +117,17 @@ static void refuses_what_is_no_npy(void **state) {
 
 static void reads_fortran_order_as_a_view(void **state) {
   (void)state;
-  static const int16_t data[6] = {1, 4, 2, 5, 3, 6}; /* [[1, 2, 3], [4, 5, 6]] by columns */
+  static const int32_t data[6] = {1, 4, 2, 5, 3, 6}; /* [[1, 2, 3], [4, 5, 6]] by columns */
   unsigned char file[256];
   nd4c_array *array = NULL;
-  int16_t values[6];
+  int32_t values[6];
   size_t size =
-      build_file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", data, sizeof data, file, sizeof file);
+      build_file("{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }", data, sizeof data, file, sizeof file);
   assert_int_equal(nd4c_npy_read_memory(file, size, &array), ND4C_OK);
   assert_int_equal(nd4c_array_strides(array)[0], 1);
   assert_int_equal(nd4c_array_strides(array)[1], 2);
   assert_int_equal(nd4c_array_read(array, values, sizeof values), ND4C_OK);
-  assert_memory_equal(values, ((int16_t[]){1, 2, 3, 4, 5, 6}), sizeof values);
+  assert_memory_equal(values, ((int32_t[]){1, 2, 3, 4, 5, 6}), sizeof values);
   nd4c_array_release(array);
 }
 

@@ -25,7 +25,7 @@ def write(kind, name, data):
 def npy():
     grid = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.save(path("npy", "float32.npy"), grid)
-    np.save(path("npy", "fortran.npy"), np.asfortranarray(grid.astype(np.int16)))
+    np.save(path("npy", "fortran.npy"), np.asfortranarray(grid.astype(np.int32)))
     np.save(path("npy", "scalar.npy"), np.float64(2.5))
     np.save(path("npy", "bools.npy"), np.array([True, False]))
     np.save(path("npy", "text.npy"), np.array([["a", "\u00e4\u20ac"], ["", "\U0001f600"]]))

@@ -115,8 +115,21 @@ static bool is_onnx_domain(nd4c_span domain) {
   return domain.size == 0 || nd4c_span_is(domain, "ai.onnx");
 }
 
+static bool is_function(const nd4c_onnx_model *model, nd4c_span name) {
+  const nd4c_span *functions = model->functions.items;
+  for (int32_t i = 0; i < model->functions.count; i++) {
+    if (nd4c_span_equal(functions[i], name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Why a node cannot be imported, NULL if it can. */
 static const char *node_problem(nd4c_onnx_model *model, nd4c_onnx_node *node) {
+  if (is_function(model, node->op)) {
+    return "a function of the model's own";
+  }
   if (!is_onnx_domain(node->domain)) {
     return "of another domain";
   }

@@ -9,7 +9,8 @@
   X(direct)                                                                                                       \
   X(direct_legacy)                                                                                                \
   X(variadic)                                                                                                     \
-  X(mean) X(identity) /* emit_activation.c */                                                                     \
+  X(mean)                                                                                                         \
+  X(identity) /* emit_activation.c */                                                                             \
       X(leaky_relu) X(gelu) X(clip) X(hard_sigmoid) X(hard_swish) X(elu) X(selu) X(celu) X(softplus) X(softsign)  \
           X(mish) X(swish) X(prelu) X(thresholded_relu) X(softmax) X(is_inf) /* emit_math.c */                    \
       X(power) X(gemm) X(reduce) X(reduce_l1) X(reduce_l2) X(reduce_sum_square) X(reduce_log_sum)                 \

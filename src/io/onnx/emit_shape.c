@@ -412,10 +412,17 @@ nd4c_status nd4c_onnx_emit_op_depth_to_space(nd4c_onnx_emission *emission) {
 }
 
 nd4c_status nd4c_onnx_emit_op_space_to_depth(nd4c_onnx_emission *emission) {
-  static const int64_t order[6] = {0, 3, 5, 1, 2, 4};
+  static const int64_t block_first[6] = {0, 3, 5, 1, 2, 4};
+  static const int64_t depth_first[6] = {0, 1, 3, 5, 2, 4};
   int64_t b = 0;
+  nd4c_span mode;
   nd4c_onnx_operand_info x;
   ND4C_TRY(read_block(emission, &x, &b));
+  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
+  bool crd = nd4c_span_is(mode, "CRD");
+  if (!crd && !nd4c_span_is(mode, "DCR")) {
+    return nd4c_fail(ND4C_FORMAT, "mode %s, expected 'DCR' or 'CRD'", nd4c_span_show(mode).text);
+  }
   if (x.shape[2] % b != 0 || x.shape[3] % b != 0) {
     return nd4c_fail(ND4C_SHAPE, "%" PRId64 " by %" PRId64 " cells do not split into blocks of %" PRId64, x.shape[2],
                      x.shape[3], b);
@@ -425,5 +432,5 @@ nd4c_status nd4c_onnx_emit_op_space_to_depth(nd4c_onnx_emission *emission) {
   if (!nd4c_checked_multiply(x.shape[1], b * b, &joined[1])) {
     return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " channels of blocks of %" PRId64, x.shape[1], b);
   }
-  return rearrange(emission, split, order, joined);
+  return rearrange(emission, split, crd ? depth_first : block_first, joined);
 }

@@ -93,9 +93,6 @@ static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, co
     }
   }
   if (domain.size > 0 && !nd4c_span_is(domain, "ai.onnx")) {
-    nd4c_span *kept = NULL;
-    ND4C_TRY(nd4c_arena_append(&model->arena, &model->other_domains, sizeof *kept, "opset domains", &kept));
-    *kept = domain;
     return ND4C_OK;
   }
   if (version < 1) {

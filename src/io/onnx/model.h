@@ -83,9 +83,8 @@ typedef struct nd4c_onnx_model {
   nd4c_arena arena;
   nd4c_onnx_files files; /* holds a reference to the file */
   int64_t ir_version;
-  int64_t opset;                 /* of ONNX's own domain; 0: none given */
-  nd4c_arena_list other_domains; /* nd4c_span */
-  nd4c_arena_list functions;     /* nd4c_span: names of functions that the model brings */
+  int64_t opset;             /* of ONNX's own domain; 0: none given */
+  nd4c_arena_list functions; /* nd4c_span: names of functions that the model brings */
   nd4c_span graph_name;
   nd4c_arena_list nodes;        /* nd4c_onnx_node */
   nd4c_arena_list initializers; /* nd4c_onnx_tensor */
