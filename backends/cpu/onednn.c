@@ -28,9 +28,11 @@ static bool find_symbols(nd4c_onednn *dnn, void *library) {
   /* Found through oneDNN's own dependencies: the runtime that it runs on. */
   void *set = nd4c_cpu_host->library_symbol(library, "omp_set_num_threads");
   void *get = nd4c_cpu_host->library_symbol(library, "omp_get_max_threads");
-  if (set != NULL && get != NULL) {
+  void *levels = nd4c_cpu_host->library_symbol(library, "omp_get_max_active_levels");
+  if (set != NULL && get != NULL && levels != NULL) {
     memcpy(&dnn->omp_set_num_threads, &set, sizeof set);
     memcpy(&dnn->omp_get_max_threads, &get, sizeof get);
+    memcpy(&dnn->omp_get_max_active_levels, &levels, sizeof levels);
   }
   return true;
 }
@@ -118,12 +120,15 @@ int nd4c_onednn_enter(const nd4c_onednn *dnn, int32_t width) {
   if (dnn->omp_set_num_threads == NULL) {
     return 0;
   }
-  int before = dnn->omp_get_max_threads();
-  if (before != width) {
-    dnn->omp_set_num_threads(width > 0 ? width : 1);
-    return before;
+  int before = dnn->omp_get_max_threads(), wanted = width > 0 ? width : 1;
+  if (dnn->omp_get_max_active_levels() == 0) {
+    wanted = 1; /* after a fork */
   }
-  return 0;
+  if (before == wanted) {
+    return 0;
+  }
+  dnn->omp_set_num_threads(wanted);
+  return before;
 }
 
 void nd4c_onednn_leave(const nd4c_onednn *dnn, int before) {

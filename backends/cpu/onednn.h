@@ -16,6 +16,7 @@ typedef struct nd4c_onednn {
   /* Of the OpenMP runtime that oneDNN runs on; NULL in a build of oneDNN on another runtime. */
   void (*omp_set_num_threads)(int);
   int (*omp_get_max_threads)(void);
+  int (*omp_get_max_active_levels)(void);
 #define DNN_FIELD(result, name, parameters) result(*name) parameters;
   DNN_SYMBOLS(DNN_FIELD)
 #undef DNN_FIELD

@@ -82,9 +82,11 @@ static bool find_symbols(nd4c_openblas *blas, void *library) {
 #undef FIND
   void *set = nd4c_cpu_host->library_symbol(library, "omp_set_num_threads");
   void *get = nd4c_cpu_host->library_symbol(library, "omp_get_max_threads");
-  if (blas->openblas_get_parallel() == OPENBLAS_OPENMP && set != NULL && get != NULL) {
+  void *levels = nd4c_cpu_host->library_symbol(library, "omp_get_max_active_levels");
+  if (blas->openblas_get_parallel() == OPENBLAS_OPENMP && set != NULL && get != NULL && levels != NULL) {
     memcpy(&blas->omp_set_num_threads, &set, sizeof set);
     memcpy(&blas->omp_get_max_threads, &get, sizeof get);
+    memcpy(&blas->omp_get_max_active_levels, &levels, sizeof levels);
   }
   return true;
 }
@@ -149,6 +151,9 @@ int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) {
     return 0;
   }
   int before = blas->omp_get_max_threads(), wanted = width > 0 ? width : 1;
+  if (blas->omp_get_max_active_levels() == 0) {
+    wanted = 1; /* after a fork; its threads wait for each other, so there must be no more than really run */
+  }
   if (before == wanted) {
     return 0;
   }

@@ -34,6 +34,7 @@ typedef struct nd4c_openblas {
   /* Of the OpenMP runtime that it runs on, if it does. */
   void (*omp_set_num_threads)(int);
   int (*omp_get_max_threads)(void);
+  int (*omp_get_max_active_levels)(void);
 #define ND4C_OPENBLAS_FIELD(result, name, parameters) result(*name) parameters;
   ND4C_OPENBLAS_SYMBOLS(ND4C_OPENBLAS_FIELD)
 #undef ND4C_OPENBLAS_FIELD

@@ -30,8 +30,12 @@ static _Thread_local bool inside_range;
 static nd4c_once fork_watch = ND4C_ONCE_INIT;
 static _Atomic bool forked;
 
-/* In the child only the forking thread lives on: OpenMP's runtime would wait for its workers for ever. */
+/* In the child only the forking thread lives on: OpenMP's runtime would wait for its workers for ever. OpenBLAS and
+ * oneDNN run on it, too: with no level of parallelism allowed, each of their regions is run by its caller alone. */
 static void fork_in_child(void) {
+#if defined(USE_OPENMP)
+  omp_set_max_active_levels(0);
+#endif
   atomic_store(&forked, true);
   atomic_store(&members_running, 0);
   inside_range = false;

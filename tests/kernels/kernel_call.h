@@ -156,7 +156,7 @@ static void release(call_frame *frame) {
 }
 
 /* Runs through a kernel's whole life; the result is in `frame`. */
-static void run_kernel(const nd4c_kernel *kernel, call_frame *frame) {
+static inline void run_kernel(const nd4c_kernel *kernel, call_frame *frame) {
   nd4c_call *call = &frame->call;
   memset(frame->result.memory, 0x5A, frame->result.bytes);
   call->state = NULL;

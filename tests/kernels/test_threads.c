@@ -1,0 +1,197 @@
+/* The engines behind libraries, where it hurts: several threads on one prepared state, a fork, no memory. */
+#include <math.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "kernels/kernel_call.h"
+
+typedef struct subject {
+  const char *op, *engine;
+  nd4c_dtype dtype;
+  int64_t shapes[3][4];
+  int32_t ranks[3];
+} subject;
+
+static const subject subjects[] = {
+    {"conv", "onednn", ND4C_FLOAT32, {{1, 16, 20, 20}, {32, 16, 3, 3}, {32}}, {4, 4, 1}},
+    {"conv", "simd", ND4C_FLOAT32, {{1, 16, 20, 20}, {32, 16, 3, 3}, {32}}, {4, 4, 1}},
+    {"linear", "onednn", ND4C_FLOAT32, {{64, 64}, {64, 96}, {96}}, {2, 2, 1}},
+    {"linear", "openblas", ND4C_FLOAT64, {{64, 64}, {64, 96}, {96}}, {2, 2, 1}},
+    {"linear", "simd", ND4C_FLOAT64, {{64, 64}, {64, 96}, {96}}, {2, 2, 1}},
+    {"matmul", "openblas", ND4C_FLOAT64, {{200, 200}, {200, 200}}, {2, 2, 0}},
+};
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
+static void make(const subject *s, call_frame *frame) {
+  memset(frame, 0, sizeof *frame);
+  int32_t inputs = 0;
+  for (; inputs < 3 && s->ranks[inputs] > 0; inputs++) {
+    operand *op = &frame->operands[inputs];
+    op->dtype = s->dtype;
+    op->rank = s->ranks[inputs];
+    memcpy(op->shape, s->shapes[inputs], sizeof s->shapes[inputs]);
+    lay_out(op, C_ORDER);
+    fill(op, (uint64_t)inputs + 3, -1);
+  }
+  const nd4c_op_info *info = NULL;
+  assert_int_equal(nd4c_op_find(s->op, &info), ND4C_OK);
+  nd4c_attr_value values[MAX_ATTRS];
+  assert_int_equal(nd4c_op_resolve_attrs(info, NULL, 0, values), ND4C_OK);
+  ready(frame, s->op, inputs, values, C_ORDER);
+  for (int32_t i = 1; i < inputs; i++) {
+    frame->inputs[i].flags = ND4C_TENSOR_CONSTANT;
+  }
+}
+
+/* The kernel, or NULL if its engine cannot be used on this machine. */
+static const nd4c_kernel *usable_kernel(const subject *s, const call_frame *frame) {
+  const nd4c_kernel *kernel = engine_kernel(s->op, s->engine);
+  char reason[TEXT_SIZE] = "";
+  if (kernel != NULL && kernel->usable(&frame->call, reason, sizeof reason)) {
+    return kernel;
+  }
+  print_message("%s on %s: %s\n", s->op, s->engine, reason);
+  return NULL;
+}
+
+static void prepare(const nd4c_kernel *kernel, nd4c_call *call) {
+  call->state = NULL;
+  if (kernel->prepare != NULL) {
+    assert_int_equal(kernel->prepare(call, &call->state), ND4C_OK);
+  }
+}
+
+static void unprepare(const nd4c_kernel *kernel, nd4c_call *call) {
+  if (kernel->unprepare != NULL) {
+    kernel->unprepare(call->state);
+  }
+}
+
+/* Runs into memory of its own and compares with the frame's result, bit by bit. */
+static bool run_agrees(const nd4c_kernel *kernel, const call_frame *frame) {
+  nd4c_call call = frame->call;
+  nd4c_tensor output = frame->output;
+  int64_t bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&call) : 0;
+  call.scratch = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
+  output.data = aligned_alloc(64, (frame->result.bytes + 63) / 64 * 64);
+  call.outputs = &output;
+  bool agrees = kernel->run(&call) == ND4C_OK && memcmp(output.data, frame->result.memory, frame->result.bytes) == 0;
+  free(call.scratch);
+  free(output.data);
+  return agrees;
+}
+
+static void run_first(const nd4c_kernel *kernel, call_frame *frame) {
+  int64_t bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&frame->call) : 0;
+  frame->call.scratch = aligned_alloc(64, (size_t)(bytes + 64) / 64 * 64);
+  assert_int_equal(kernel->run(&frame->call), ND4C_OK);
+  free(frame->call.scratch);
+  frame->call.scratch = NULL;
+}
+
+typedef struct worker {
+  const nd4c_kernel *kernel;
+  const call_frame *frame;
+  int wrong;
+} worker;
+
+static void *work(void *pointer) {
+  worker *w = pointer;
+  for (int i = 0; i < 30; i++) {
+    w->wrong += !run_agrees(w->kernel, w->frame);
+  }
+  return NULL;
+}
+
+static void test_threads_share_a_state(void **state) {
+  (void)state;
+  for (int s = 0; s < SUBJECTS; s++) {
+    call_frame frame;
+    make(&subjects[s], &frame);
+    const nd4c_kernel *kernel = usable_kernel(&subjects[s], &frame);
+    if (kernel != NULL) {
+      prepare(kernel, &frame.call);
+      run_first(kernel, &frame);
+      pthread_t threads[4];
+      worker workers[4];
+      for (int t = 0; t < 4; t++) {
+        workers[t] = (worker){kernel, &frame, 0};
+        assert_int_equal(pthread_create(&threads[t], NULL, work, &workers[t]), 0);
+      }
+      for (int t = 0; t < 4; t++) {
+        pthread_join(threads[t], NULL);
+        if (workers[t].wrong != 0) {
+          fail_msg("%s: %d of 30 runs beside other threads differ", kernel->name, workers[t].wrong);
+        }
+      }
+      unprepare(kernel, &frame.call);
+    }
+    release(&frame);
+  }
+}
+
+static void test_child_after_fork_runs(void **state) {
+  (void)state;
+  for (int s = 0; s < SUBJECTS; s++) {
+    call_frame frame;
+    make(&subjects[s], &frame);
+    const nd4c_kernel *kernel = usable_kernel(&subjects[s], &frame);
+    if (kernel != NULL) {
+      prepare(kernel, &frame.call);
+      run_first(kernel, &frame);
+      pid_t child = fork();
+      assert_true(child >= 0);
+      if (child == 0) {
+        alarm(20); /* a child that waits for threads that are gone is ended */
+        const double *expected = result_numbers(&frame);
+        run_first(kernel, &frame);
+        const double *got = result_numbers(&frame);
+        bool close = true;
+        for (int64_t i = 0; i < frame.output.size; i++) {
+          close = close && fabs(got[i] - expected[i]) < 1e-4;
+        }
+        _exit(close ? 0 : 1);
+      }
+      int status = 0;
+      assert_int_equal(waitpid(child, &status, 0), child);
+      if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        fail_msg("%s in a forked child: %s %d", kernel->name, WIFSIGNALED(status) ? "signal" : "exit",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+      }
+      unprepare(kernel, &frame.call);
+    }
+    release(&frame);
+  }
+}
+
+/* Every allocation of prepare fails once: a status, and nothing left behind (the leak checker looks). */
+static void test_failing_allocations(void **state) {
+  (void)state;
+  for (int s = 0; s < SUBJECTS; s++) {
+    call_frame frame;
+    make(&subjects[s], &frame);
+    const nd4c_kernel *kernel = usable_kernel(&subjects[s], &frame);
+    for (int64_t skip = 0; kernel != NULL && kernel->prepare != NULL && skip < 100; skip++) {
+      frame.call.state = NULL;
+      nd4c_allocation_fail_at(skip);
+      nd4c_status status = kernel->prepare(&frame.call, &frame.call.state);
+      nd4c_allocation_fail_at(-1);
+      if (status == ND4C_OK) {
+        unprepare(kernel, &frame.call);
+        assert_true(skip > 0);
+        break;
+      }
+      assert_int_equal(status, ND4C_MEMORY);
+    }
+    release(&frame);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_share_a_state),
+                                     cmocka_unit_test(test_child_after_fork_runs),
+                                     cmocka_unit_test(test_failing_allocations)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
