@@ -215,7 +215,9 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
 #define STREAM_REST(op, name)                                                                               \
   static void op##_##name##_rest(int64_t n, const nd4c_c_##name *a, int64_t a_step, const nd4c_c_##name *b, \
                                  int64_t b_step, nd4c_c_##name *y) {                                        \
-    for (int64_t i = 0; i < n; i++)                                                                         \
+    if (a_step == 1 && b_step == 1)                                                                         \
+      op##_##name##_both(n, a, b, y);                                                                       \
+    for (int64_t i = 0; (a_step != 1 || b_step != 1) && i < n; i++)                                         \
       op##_##name##_both(1, a + i * a_step, b + i * b_step, y + i);                                         \
   }
 #define STREAM_LOOP(op, name, block_name, COMBINE)                                                            \
@@ -227,8 +229,9 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
     nd4c_c_##name *y = vy;                                                                                    \
     int64_t i = (int64_t)(-(uintptr_t)y % ND4C_STREAM_BLOCK / sizeof *y);                                     \
     i = i < n ? i : n;                                                                                        \
+    int64_t reach = a_step != 1 || b_step != 1; /* block loads touch all before the next block */             \
     op##_##name##_rest(i, a, a_step, b, b_step, y);                                                           \
-    for (; i + BLOCK < n; i += BLOCK) {                                                                       \
+    for (; i + BLOCK + reach <= n; i += BLOCK) {                                                              \
       nd4c_block_##block_name x, z;                                                                           \
       nd4c_block_load_##block_name(a + i * a_step, a_step, &x);                                               \
       nd4c_block_load_##block_name(b + i * b_step, b_step, &z);                                               \

@@ -20,9 +20,9 @@
 #define ND4C_INDEPENDENT
 #endif
 
-/* Asks for the cache line of an address, which need not be valid. */
+/* Asks for the cache line of an address (a uintptr_t), which need not be valid. */
 #if defined(__GNUC__)
-#define ND4C_PREFETCH(address) __builtin_prefetch(address)
+#define ND4C_PREFETCH(address) __builtin_prefetch((const void *)(address))
 #else
 #define ND4C_PREFETCH(address) ((void)(address))
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/cpu/level.h"
+#include "kernels/cpu/transpose.h"
 #include "kernels/cpu/vector.h"
 
 extern const nd4c_move_table ND4C_LEVEL_NAME(nd4c_move_table);
@@ -15,6 +16,12 @@ typedef uint64_t unit_8;
 typedef struct unit_16 {
   uint64_t halves[2];
 } unit_16;
+
+static inline void nd4c_transpose_16(const unit_16 *from, int64_t from_column, unit_16 *to, int64_t to_row) {
+  (void)from_column;
+  (void)to_row;
+  *to = *from;
+}
 
 /* Constant small steps get loops of their own: the compiler then shuffles instead of gathering. */
 #define MOVE_ROW(size)                                                                                    \
@@ -39,23 +46,31 @@ typedef struct unit_16 {
     }                                                                                                     \
   }
 
-/* Transposing reads one cache line of a column at a time and spreads it over rows. Hardware does not foresee the next
- * block of columns: it is asked for meanwhile. */
+/* Transposing takes as many rows at a time as a cache line of a column has, square by square. Hardware does not foresee
+ * the next block of columns: it is asked for meanwhile. */
 #define MOVE(size)                                                                                                 \
   MOVE_ROW(size)                                                                                                   \
+  static void move_columns_##size(int64_t rows, int64_t columns, const unit_##size *from, int64_t from_column,     \
+                                  unit_##size *to, int64_t to_row) {                                               \
+    for (int64_t c = 0; c < columns; c++)                                                                          \
+      for (int64_t r = 0; r < rows; r++)                                                                           \
+        to[r * to_row + c] = from[c * from_column + r];                                                            \
+  }                                                                                                                \
   static void move_transposed_##size(int64_t rows, int64_t columns, const unit_##size *from, int64_t from_column,  \
                                      unit_##size *to, int64_t to_row) {                                            \
-    enum { BLOCK = 16 };                                                                                           \
-    int64_t r = 0, ahead = columns * from_column;                                                                  \
-    for (; r + BLOCK <= rows; r += BLOCK)                                                                          \
-      for (int64_t c = 0; c < columns; c++) {                                                                      \
-        ND4C_PREFETCH(from + ahead + c * from_column + r);                                                         \
-        for (int64_t i = 0; i < BLOCK; i++)                                                                        \
-          to[(r + i) * to_row + c] = from[c * from_column + r + i];                                                \
+    enum { LINE = ND4C_STREAM_BLOCK / size, SIDE = ND4C_SQUARE_##size };                                           \
+    int64_t r = 0, squares = columns / SIDE * SIDE;                                                                \
+    for (; r + LINE <= rows; r += LINE) {                                                                          \
+      for (int64_t c = 0; c < squares; c += SIDE) {                                                                \
+        for (int64_t i = 0; i < SIDE; i++)                                                                         \
+          ND4C_PREFETCH((uintptr_t)from + (uintptr_t)((c + i + columns) * from_column + r) * size);                \
+        for (int64_t i = 0; i < LINE; i += SIDE)                                                                   \
+          nd4c_transpose_##size(from + c * from_column + r + i, from_column, to + (r + i) * to_row + c, to_row);   \
       }                                                                                                            \
-    for (; r < rows; r++)                                                                                          \
-      for (int64_t c = 0; c < columns; c++)                                                                        \
-        to[r * to_row + c] = from[c * from_column + r];                                                            \
+      move_columns_##size(LINE, columns - squares, from + squares * from_column + r, from_column,                  \
+                          to + r * to_row + squares, to_row);                                                      \
+    }                                                                                                              \
+    move_columns_##size(rows - r, columns, from + r, from_column, to + r * to_row, to_row);                        \
   }                                                                                                                \
   static void move_##size(int64_t rows, int64_t columns, const void *vfrom, int64_t from_row, int64_t from_column, \
                           void *vto, int64_t to_row, int64_t to_column) {                                          \

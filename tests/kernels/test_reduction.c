@@ -80,7 +80,7 @@ static void check(const reduction_case *op, nd4c_dtype dtype, size_t s, unsigned
     assert_int_equal(simd->run(&call), ND4C_OK);
     call.outputs = &outputs[1].tensor;
     assert_int_equal(reference->run(&call), ND4C_OK);
-    compare(what, &outputs[0], &outputs[1], op->number == ND4C_OP_prod || dtype == ND4C_FLOAT64 ? 64 : 2);
+    compare(what, &outputs[0], &outputs[1], op->number == ND4C_OP_prod ? 1024 : dtype == ND4C_FLOAT64 ? 64 : 2);
     assert_memory_equal(outputs[0].memory, outputs[1].memory,
                         GUARD * (size_t)nd4c_reference_bytes(outputs[0].tensor.dtype));
   }
