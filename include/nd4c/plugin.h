@@ -176,6 +176,7 @@ typedef struct nd4c_device_ops {
    * fence_record (what depends on failed work is nd4c's business: it follows the inputs' fences). Streams may be used
    * from several threads. */
   nd4c_status (*stream_create)(void *device, nd4c_stream *stream);
+  /* Returns when everything enqueued on the stream is done. */
   void (*stream_destroy)(void *device, nd4c_stream stream);
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);

@@ -183,6 +183,34 @@ static nd4c_status probe_backend(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
+static nd4c_status start_backend(nd4c_candidate *candidate) {
+  if (!candidate->started && candidate->backend.open != NULL) {
+    ND4C_TRY(candidate->backend.open());
+  }
+  candidate->started = true;
+  ND4C_TRY(nd4c_kernel_index_make(&candidate->backend, &candidate->kernels));
+  return open_devices(candidate);
+}
+
+/* Memory may come back: then the next attempt goes on from here. Everything else is final for this process. */
+static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
+  nd4c_verdict before = candidate->verdict;
+  close_devices(candidate);
+  nd4c_kernel_index_free(candidate->kernels);
+  candidate->kernels = NULL;
+  (void)refuse(candidate, status);
+  if (status == ND4C_MEMORY) {
+    candidate->verdict = before;
+    return status;
+  }
+  candidate->tried = true;
+  if (candidate->started && candidate->backend.close != NULL) {
+    candidate->backend.close();
+  }
+  candidate->started = false;
+  return status;
+}
+
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   if (candidate->opened) {
     return ND4C_OK;
@@ -196,22 +224,11 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     candidate->tried = true;
     return status;
   }
-  if (status == ND4C_OK && candidate->backend.open != NULL) {
-    status = candidate->backend.open();
-  }
   if (status == ND4C_OK) {
-    status = nd4c_kernel_index_make(&candidate->backend, &candidate->kernels);
-  }
-  if (status == ND4C_OK) {
-    status = open_devices(candidate);
+    status = start_backend(candidate);
   }
   if (status != ND4C_OK) {
-    close_devices(candidate);
-    nd4c_kernel_index_free(candidate->kernels);
-    candidate->kernels = NULL;
-    /* Memory may come back; everything else is final for this process. */
-    candidate->tried = status != ND4C_MEMORY;
-    return refuse(candidate, status);
+    return stop_backend(candidate, status);
   }
   candidate->tried = candidate->opened = true;
   candidate->verdict = ND4C_VERDICT_VERIFIED;

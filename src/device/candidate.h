@@ -19,7 +19,8 @@ typedef struct nd4c_candidate {
   int32_t priority;
   nd4c_verdict verdict;
   char reason[ND4C_REASON_SIZE];
-  bool tried; /* opening was attempted: the verdict is final */
+  bool started; /* the backend's own open succeeded: it is not called again */
+  bool tried;   /* opening was attempted: the verdict is final */
   bool opened;
   nd4c_backend backend; /* a copy as long as this library's struct, absent fields zero */
   nd4c_device_ops ops;
