@@ -145,6 +145,8 @@ def activations(opset):
     case.node("Softplus", [x])
     case.node("Softsign", [x])
     case.node("ThresholdedRelu", [x], alpha=0.5)
+    for op in ["LeakyRelu", "Elu", "HardSigmoid", "ThresholdedRelu"]:
+        case.node(op, [x])  # the attributes' defaults
     for op in ["Softmax", "LogSoftmax"]:
         case.node(op, [x])
         case.node(op, [x], axis=1)
@@ -254,6 +256,8 @@ def networks(opset):
     case.node("BatchNormalization", [x] + statistics, epsilon=1e-3)
     case.node("InstanceNormalization", [x] + statistics[:2])
     case.node("LRN", [x], size=3, alpha=0.01, beta=0.6, bias=1.5)
+    case.node("LRN", [x], size=3)
+    case.node("BatchNormalization", [x] + statistics)
     case.node("Dropout", [x])
     if opset >= 17:
         case.node("LayerNormalization", [x, case.weights("ls", 6), case.weights("lb", 6)], axis=-1)
