@@ -122,7 +122,7 @@ static nd4c_status open_device(nd4c_candidate *candidate, int32_t index, nd4c_de
   device->ops = &candidate->ops;
   device->index = index;
   device->number = atomic_fetch_add(&next_number, 1);
-  (void)snprintf(device->name, sizeof device->name, "%.20s:%d", candidate->name, index);
+  (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
   ND4C_TRY(candidate->ops.device_open(index, &device->handle));
   device->description.struct_size = ND4C_SIZE_OF(nd4c_device_description);
   ND4C_TRY(candidate->ops.describe(device->handle, &device->description));
