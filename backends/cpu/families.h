@@ -18,6 +18,7 @@
   X(reference_nn)            \
   X(onednn_conv)             \
   X(onednn_matmul)           \
+  X(onednn_sgemm)            \
   X(openblas_matmul)
 
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */

@@ -81,6 +81,9 @@ typedef struct dnn_version {
   X(int, dnnl_primitive_desc_destroy, (dnn_primitive_desc))                                                          \
   X(int, dnnl_primitive_create, (dnn_primitive *, const struct dnnl_primitive_desc *))                               \
   X(int, dnnl_primitive_execute, (const struct dnnl_primitive *, dnn_stream, int, const dnn_exec_arg *))             \
-  X(int, dnnl_primitive_destroy, (dnn_primitive))
+  X(int, dnnl_primitive_destroy, (dnn_primitive))                                                                    \
+  X(int, dnnl_sgemm,                                                                                                 \
+    (char, char, int64_t, int64_t, int64_t, float, const float *, int64_t, const float *, int64_t, float, float *,   \
+     int64_t))
 
 #endif
