@@ -291,7 +291,7 @@ static nd4c_status pad_side(nd4c_onnx_emission *emission, nd4c_onnx_operand valu
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
   nd4c_onnx_operand parts[2];
   if (amount < 0) {
-    int64_t kept = -amount > info.shape[axis] ? 0 : info.shape[axis] + amount;
+    int64_t kept = amount < -info.shape[axis] ? 0 : info.shape[axis] + amount;
     int64_t start = before ? info.shape[axis] - kept : 0;
     return nd4c_onnx_emit_slice(emission, *x, axis, start, start + kept, 1, x);
   }
