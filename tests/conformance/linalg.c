@@ -15,9 +15,9 @@ static const product products[] = {{2, {3, 4}, 2, {4, 5}},       {1, {6}, 1, {6}
                                    {3, {2, 3, 4}, 3, {2, 4, 5}}, {4, {2, 1, 3, 4}, 3, {3, 4, 2}},
                                    {2, {1, 7}, 2, {7, 1}},       {2, {17, 33}, 2, {33, 19}},
                                    {2, {0, 4}, 2, {4, 5}},       {2, {3, 0}, 2, {0, 5}},
-                                   {3, {0, 3, 4}, 2, {4, 5}},    {2, {64, 96}, 2, {96, 48}},
+                                   {3, {0, 3, 4}, 2, {4, 5}},    {2, {33, 70}, 2, {70, 40}},
                                    {3, {2, 3, 4}, 1, {4}},       {2, {1, 130}, 2, {130, 70}},
-                                   {2, {3, 4}, 3, {5, 4, 2}}};
+                                   {2, {3, 4}, 3, {5, 4, 2}},    {2, {70, 90}, 2, {90, 80}}};
 enum { PRODUCTS = sizeof products / sizeof products[0] };
 
 bool cf_sample_matmul(cf_random *random, int32_t number, cf_case *c) {
@@ -83,6 +83,10 @@ static long double depth(int64_t count) {
   return count > 16 ? (long double)count / 16 : 1;
 }
 
+static long double magnitude(cf_value x) {
+  return x.im == 0 ? fabsl(x.re) : hypotl(x.re, x.im);
+}
+
 static void dot(nd4c_dtype dtype, const matrix *a, const matrix *b, int64_t a_first, int64_t b_first, cf_value *y,
                 long double *scale) {
   *y = (cf_value){0};
@@ -93,7 +97,7 @@ static void dot(nd4c_dtype dtype, const matrix *a, const matrix *b, int64_t a_fi
     y->re += x.re * w.re - x.im * w.im;
     y->im += x.re * w.im + x.im * w.re;
     y->i = (int64_t)((uint64_t)y->i + (uint64_t)x.i * (uint64_t)w.i);
-    *scale += hypotl(x.re, x.im) * hypotl(w.re, w.im);
+    *scale += magnitude(x) * magnitude(w);
   }
   *scale *= depth(a->columns);
 }
@@ -141,13 +145,13 @@ long double cf_activation(int64_t activation, long double x) {
 }
 
 bool cf_sample_linear(cf_random *random, int32_t number, cf_case *c) {
-  static const int64_t x_shapes[][3] = {{1, 2, 7}, {3, 4, 33}, {1, 5, 64}, {2, 1, 16}};
+  static const int64_t x_shapes[][3] = {{1, 2, 7}, {3, 4, 33}, {1, 48, 70}, {2, 1, 16}};
   if (number >= 24) {
     return false;
   }
   int32_t x_rank = number % 3 == 0 ? 3 : 2;
   const int64_t *shape = x_shapes[number % 4] + (3 - x_rank);
-  int64_t k = x_shapes[number % 4][2], n = number % 5 == 0 ? 1 : 9 + number;
+  int64_t k = x_shapes[number % 4][2], n = number % 5 == 0 ? 1 : 9 + 3 * number;
   bool transposed = number % 2 == 1;
   int64_t w_shape[2] = {transposed ? n : k, transposed ? k : n};
   int64_t y_shape[3] = {shape[0], shape[1], shape[x_rank - 1]};

@@ -141,6 +141,10 @@ static void check_plugin(cf_run *run) {
 }
 
 static void report(const cf_run *run) {
+  if (run->options.engine != NULL) {
+    (void)printf("engine %s computes %lld of %lld contiguous calls\n", run->options.engine, (long long)run->served,
+                 (long long)run->asked);
+  }
   char *applied = NULL;
   if (nd4c_report_applied(&applied) == ND4C_OK && applied[0] != '\0') {
     (void)printf("requested and not applied:\n%s%s", applied, applied[strlen(applied) - 1] == '\n' ? "" : "\n");
@@ -173,5 +177,8 @@ int main(int argc, char **argv) {
   check_plugin(&run);
   report(&run);
   (void)nd4c_context_destroy(run.context);
+  if (run.totals.failed == 0 && run.options.engine != NULL && run.options.op == NULL && run.served == 0) {
+    return 77; /* what was to be tested is not there */
+  }
   return run.totals.failed == 0 && run.totals.passed > 0 ? 0 : 1;
 }

@@ -136,7 +136,7 @@ static void fold(nd4c_op op, nd4c_dtype dtype, bool first, cf_value *y, long dou
       y->re += x.re;
       y->im += x.im;
       y->i = (int64_t)((uint64_t)y->i + (uint64_t)x.i);
-      *scale += hypotl(x.re, x.im);
+      *scale += x.im == 0 ? fabsl(x.re) : hypotl(x.re, x.im);
       break;
     case ND4C_OP_prod: {
       long double re = y->re * x.re - y->im * x.im;

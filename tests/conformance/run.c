@@ -143,6 +143,17 @@ static nd4c_status call(cf_run *run, const prepared *p, nd4c_array **output) {
   return nd4c_op_call(run->context, p->c.op, p->inputs, p->c.input_count, p->c.attrs, p->c.attr_count, output, 1);
 }
 
+/* Asks which engine computes the call. */
+static void ask_engine(cf_run *run, const prepared *p) {
+  char part[64], *text = NULL;
+  (void)snprintf(part, sizeof part, "(engine %s): taken", run->options.engine);
+  if (nd4c_explain(run->context, p->c.op, p->inputs, p->c.input_count, p->c.attrs, p->c.attr_count, &text) == ND4C_OK) {
+    run->asked++;
+    run->served += strstr(text, part) != NULL;
+  }
+  nd4c_free(text);
+}
+
 static bool inputs_intact(const prepared *p, int32_t except) {
   for (int32_t i = 0; i < p->c.input_count; i++) {
     if (i != except && p->arrays[i].base != NULL && !cf_array_intact(&p->arrays[i], false)) {
@@ -179,6 +190,9 @@ static void judge(cf_run *run, const cf_record *record, const prepared *p, nd4c_
 
 static void run_fresh(cf_run *run, const cf_record *record, const prepared *p) {
   nd4c_array *output = NULL;
+  if (run->options.engine != NULL && strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0) {
+    ask_engine(run, p);
+  }
   nd4c_status status = call(run, p, &output);
   judge(run, record, p, status, output, NULL, -1);
   nd4c_array_release(output);
@@ -298,6 +312,16 @@ static bool takes_mode(const cf_run *run, int32_t number, cf_layout layout, cf_m
          (uint64_t)layout == 1 + ((uint64_t)number + run->options.seed) % (CF_LAYOUT_mixed - 1);
 }
 
+/* Large cases are there for vector loops and threads: two layouts show those. */
+static bool takes_layout(const cf_run *run, const cf_case *c, cf_layout layout) {
+  int64_t elements = 0;
+  for (int32_t i = 0; i < c->input_count; i++) {
+    elements += c->inputs[i].size;
+  }
+  return elements <= 1000 || run->options.full || run->options.layout != NULL || layout == CF_LAYOUT_contiguous ||
+         layout == CF_LAYOUT_mixed;
+}
+
 static bool run_layout(cf_run *run, const cf_record *record, nd4c_dtype dtype, int32_t number, cf_layout layout) {
   static const cf_mode order[] = {CF_MODE_fresh,   CF_MODE_given, CF_MODE_strided,
                                   CF_MODE_shifted, CF_MODE_plan,  CF_MODE_in_place};
@@ -311,7 +335,7 @@ static bool run_layout(cf_run *run, const cf_record *record, nd4c_dtype dtype, i
     cf_case_clear(&p.c);
     return false;
   }
-  if (p.c.input_count > 0 && prepare(run, record, layout, &p, &status)) {
+  if (p.c.input_count > 0 && takes_layout(run, &p.c, layout) && prepare(run, record, layout, &p, &status)) {
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
       p.place.mode = cf_mode_names[order[i]];
       if (wanted(run->options.mode, p.place.mode) && status == ND4C_OK && takes_mode(run, number, layout, order[i])) {

@@ -36,6 +36,7 @@ typedef struct cf_run {
   nd4c_device *device;
   nd4c_context *context;
   cf_totals totals;
+  int64_t asked, served; /* contiguous calls with a forced engine, and those for which explain says that it computes */
 } cf_run;
 
 /* Runs a record for a dtype: all its cases, layouts and modes that the options allow. */
