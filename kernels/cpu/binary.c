@@ -220,49 +220,72 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
     for (int64_t i = 0; (a_step != 1 || b_step != 1) && i < n; i++)                                         \
       op##_##name##_both(1, a + i * a_step, b + i * b_step, y + i);                                         \
   }
-#define STREAM_LOOP(op, name, block_name, COMBINE)                                                            \
+/* The blocks of one cache line of y from element i on; returns where they end. */
+#define STREAM_BLOCKS(op, name, COMBINE)                                                                   \
+  static inline int64_t op##_##name##_blocks(int64_t i, int64_t n, const nd4c_c_##name *a, int64_t a_step, \
+                                             const nd4c_c_##name *b, int64_t b_step, nd4c_c_##name *y) {   \
+    enum { BLOCK = ND4C_STREAM_BLOCK / sizeof(nd4c_c_##name) };                                            \
+    int64_t reach = a_step != 1 || b_step != 1; /* block loads touch all before the next block */          \
+    for (; i + BLOCK + reach <= n; i += BLOCK) {                                                           \
+      COMBINE(op, name)                                                                                    \
+      nd4c_stream_block(y + i, &x);                                                                        \
+    }                                                                                                      \
+    return i;                                                                                              \
+  }
+/* The usual steps as constants: a loop that asks for them at every block keeps the blocks in memory. */
+#define STREAM_LOOP(op, name, COMBINE)                                                                        \
   STREAM_REST(op, name)                                                                                       \
+  STREAM_BLOCKS(op, name, COMBINE)                                                                            \
   static void op##_##name##_stream(int64_t n, const void *va, int64_t a_step, const void *vb, int64_t b_step, \
                                    void *vy) {                                                                \
-    enum { BLOCK = ND4C_STREAM_BLOCK / sizeof(nd4c_c_##name) };                                               \
     const nd4c_c_##name *a = va, *b = vb;                                                                     \
     nd4c_c_##name *y = vy;                                                                                    \
     int64_t i = (int64_t)(-(uintptr_t)y % ND4C_STREAM_BLOCK / sizeof *y);                                     \
     i = i < n ? i : n;                                                                                        \
-    int64_t reach = a_step != 1 || b_step != 1; /* block loads touch all before the next block */             \
     op##_##name##_rest(i, a, a_step, b, b_step, y);                                                           \
-    for (; i + BLOCK + reach <= n; i += BLOCK) {                                                              \
-      nd4c_block_##block_name x, z;                                                                           \
-      nd4c_block_load_##block_name(a + i * a_step, a_step, &x);                                               \
-      nd4c_block_load_##block_name(b + i * b_step, b_step, &z);                                               \
-      COMBINE(op, name)                                                                                       \
-      nd4c_stream_block(y + i, &x);                                                                           \
-    }                                                                                                         \
+    if (a_step == 1 && b_step == 1)                                                                           \
+      i = op##_##name##_blocks(i, n, a, 1, b, 1, y);                                                          \
+    else if (a_step == 2 && b_step == 2)                                                                      \
+      i = op##_##name##_blocks(i, n, a, 2, b, 2, y);                                                          \
+    else                                                                                                      \
+      i = op##_##name##_blocks(i, n, a, a_step, b, b_step, y);                                                \
     op##_##name##_rest(n - i, a + i * a_step, a_step, b + i * b_step, b_step, y + i);                         \
   }
 #define OPERATOR_add +
 #define OPERATOR_subtract -
 #define OPERATOR_multiply *
-#define FLOAT_BLOCK(op, name) x = x OPERATOR_##op z;
-#define HALF_BLOCK(op, name)                       \
-  float wide_x[BLOCK], wide_z[BLOCK];              \
-  uint16_t narrow[BLOCK];                          \
-  memcpy(narrow, &x, sizeof narrow);               \
-  nd4c_widen_##name(BLOCK, narrow, wide_x);        \
-  memcpy(narrow, &z, sizeof narrow);               \
-  nd4c_widen_##name(BLOCK, narrow, wide_z);        \
-  for (int64_t j = 0; j < BLOCK; j++)              \
-    wide_x[j] = wide_x[j] OPERATOR_##op wide_z[j]; \
-  nd4c_narrow_##name(BLOCK, wide_x, narrow);       \
-  memcpy(&x, narrow, sizeof narrow);
-#define FLOAT_STREAMS(NAME, name, kind)          \
-  STREAM_LOOP(add, name, name, FLOAT_BLOCK)      \
-  STREAM_LOOP(subtract, name, name, FLOAT_BLOCK) \
-  STREAM_LOOP(multiply, name, name, FLOAT_BLOCK)
-#define HALF_STREAMS(NAME, name, kind)            \
-  STREAM_LOOP(add, name, uint16, HALF_BLOCK)      \
-  STREAM_LOOP(subtract, name, uint16, HALF_BLOCK) \
-  STREAM_LOOP(multiply, name, uint16, HALF_BLOCK)
+#define FLOAT_BLOCK(op, name)                         \
+  nd4c_block_##name x, z;                             \
+  nd4c_block_load_##name(a + i * a_step, a_step, &x); \
+  nd4c_block_load_##name(b + i * b_step, b_step, &z); \
+  x = x OPERATOR_##op z;
+#define HALF_BLOCK_float16(op)                              \
+  float wide_x[BLOCK], wide_z[BLOCK];                       \
+  uint16_t x[BLOCK];                                        \
+  nd4c_widen_block_float16(a + i * a_step, a_step, wide_x); \
+  nd4c_widen_block_float16(b + i * b_step, b_step, wide_z); \
+  for (int64_t j = 0; j < BLOCK; j++)                       \
+    wide_x[j] = wide_x[j] OPERATOR_##op wide_z[j];          \
+  nd4c_narrow_float16(BLOCK, wide_x, x);
+#define WORDS_COMBINE(op, x, z) x = (nd4c_block_uint32)((nd4c_block_float32)(x)OPERATOR_##op(nd4c_block_float32)(z));
+#define HALF_BLOCK_bfloat16(op)                               \
+  nd4c_block_uint16 x;                                        \
+  nd4c_bfloat16_pair left, right;                             \
+  bool sparse = a_step == 2 && b_step == 2;                   \
+  nd4c_bfloat16_load(a + i * a_step, a_step, sparse, &left);  \
+  nd4c_bfloat16_load(b + i * b_step, b_step, sparse, &right); \
+  WORDS_COMBINE(op, left.first, right.first)                  \
+  WORDS_COMBINE(op, left.second, right.second)                \
+  nd4c_bfloat16_join(&left, sparse, &x);
+#define HALF_BLOCK(op, name) HALF_BLOCK_##name(op)
+#define FLOAT_STREAMS(NAME, name, kind)    \
+  STREAM_LOOP(add, name, FLOAT_BLOCK)      \
+  STREAM_LOOP(subtract, name, FLOAT_BLOCK) \
+  STREAM_LOOP(multiply, name, FLOAT_BLOCK)
+#define HALF_STREAMS(NAME, name, kind)    \
+  STREAM_LOOP(add, name, HALF_BLOCK)      \
+  STREAM_LOOP(subtract, name, HALF_BLOCK) \
+  STREAM_LOOP(multiply, name, HALF_BLOCK)
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_STREAMS)
 ND4C_HALF_DTYPES(HALF_STREAMS)
 

@@ -3,6 +3,7 @@
 #define ND4C_KERNELS_CPU_HALF_H
 
 #include "kernels/cpu/level.h"
+#include "kernels/cpu/vector.h"
 #include "kernels/types.h"
 
 #if defined(__F16C__)
@@ -43,6 +44,56 @@ static inline void nd4c_narrow_float16(int64_t n, const float *x, uint16_t *y) {
 #endif
   for (; i < n; i++)
     y[i] = nd4c_float16_from_float(x[i]);
+}
+
+/* The elements from[0], from[step], ... of one streaming block, widened; touches what nd4c_block_load does. */
+enum { ND4C_HALF_BLOCK = ND4C_STREAM_BLOCK / sizeof(uint16_t) };
+
+static inline void nd4c_widen_block_float16(const uint16_t *from, int64_t step, float *wide) {
+  nd4c_block_uint16 block;
+  uint16_t narrow[ND4C_HALF_BLOCK];
+  nd4c_block_load_uint16(from, step, &block);
+  memcpy(narrow, &block, sizeof narrow);
+  nd4c_widen_float16(ND4C_HALF_BLOCK, narrow, wide);
+}
+
+/* A streaming block of bfloat16 as two vectors of f32. Vectors, not arrays, which the compiler would keep in memory. */
+typedef uint32_t nd4c_block_uint32 __attribute__((vector_size(64), aligned(2), may_alias));
+typedef struct nd4c_bfloat16_pair {
+  nd4c_block_uint32 first, second;
+} nd4c_bfloat16_pair;
+
+/* Contiguous ones are taken apart into even and odd ones, for that needs no shuffle; of every second one (`sparse`)
+ * each wanted number is the low half of a 32-bit word, and the pair holds the first and the later ones. */
+static inline void nd4c_bfloat16_load(const uint16_t *from, int64_t step, bool sparse, nd4c_bfloat16_pair *pair) {
+  if (sparse) {
+    pair->first = *(const nd4c_block_uint32 *)(const void *)from << 16;
+    pair->second = *(const nd4c_block_uint32 *)(const void *)(from + ND4C_HALF_BLOCK) << 16;
+    return;
+  }
+  nd4c_block_uint16 block;
+  nd4c_block_load_uint16(from, step, &block);
+  nd4c_block_uint32 words = (nd4c_block_uint32)block;
+  pair->first = words << 16;
+  pair->second = words & 0xffff0000;
+}
+
+/* As nd4c_bfloat16_from_float; the result is in the upper half of each word, the lower is undefined. */
+static inline void nd4c_bfloat16_round(nd4c_block_uint32 *words) {
+  nd4c_block_uint32 bits = *words, nan = (nd4c_block_uint32)((bits & 0x7fffffff) > 0x7f800000);
+  nd4c_block_uint32 rounded = bits + 0x7fff + (bits >> 16 & 1);
+  *words = (nan & (bits | 0x400000)) | (~nan & rounded);
+}
+
+static inline void nd4c_bfloat16_join(nd4c_bfloat16_pair *pair, bool sparse, nd4c_block_uint16 *block) {
+  nd4c_bfloat16_round(&pair->first);
+  nd4c_bfloat16_round(&pair->second);
+  if (sparse) {
+    nd4c_block_uint16 first = (nd4c_block_uint16)pair->first, second = (nd4c_block_uint16)pair->second;
+    *block = __builtin_shufflevector(first, second, ND4C_ODDS_32, ND4C_LATER_ODDS_32);
+  } else {
+    *block = (nd4c_block_uint16)(pair->first >> 16 | (pair->second & 0xffff0000));
+  }
 }
 
 #endif

@@ -42,6 +42,8 @@ typedef uint16_t nd4c_block_uint16 __attribute__((vector_size(64), aligned(2), m
 #define ND4C_LATER_EVENS_8 8, 10, 12, 14
 #define ND4C_LATER_EVENS_16 16, 18, 20, 22, 24, 26, 28, 30
 #define ND4C_LATER_EVENS_32 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62
+#define ND4C_ODDS_32 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define ND4C_LATER_ODDS_32 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63
 #define ND4C_DOWN_8 7, 6, 5, 4, 3, 2, 1, 0
 #define ND4C_DOWN_16 15, 14, 13, 12, 11, 10, 9, 8, ND4C_DOWN_8
 #define ND4C_DOWN_32 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, ND4C_DOWN_16
