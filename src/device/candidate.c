@@ -140,10 +140,6 @@ static nd4c_status open_device(nd4c_candidate *candidate, int32_t index, nd4c_de
 static void close_devices(nd4c_candidate *candidate) {
   for (int32_t i = 0; i < candidate->device_count; ++i) {
     nd4c_device *device = &candidate->devices[i];
-    nd4c_stream spare = atomic_exchange(&device->spare_stream, NULL);
-    if (spare != NULL) {
-      candidate->ops.stream_destroy(device->handle, spare);
-    }
     nd4c_memory_manager_free(device->memory);
     if (device->handle != NULL && candidate->ops.device_close != NULL) {
       candidate->ops.device_close(device->handle);

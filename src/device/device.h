@@ -17,7 +17,6 @@ struct nd4c_device {
   void *handle; /* the backend's own */
   int32_t index;
   int32_t number; /* unique in the process */
-  _Atomic(nd4c_stream) spare_stream; /* idle, for the next transfer; see transfer_stream.c */
   char name[32];
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-/* Transfers run on a stream of their own, kept for the next: work that is queued elsewhere neither delays them nor are
- * its failures theirs. */
+/* Transfers run on a stream of their own, made for each: work that is queued elsewhere neither delays them nor are its
+ * failures theirs. */
 typedef nd4c_status (*transfer_function)(nd4c_device *device, nd4c_stream stream, const nd4c_block *block, void *host,
                                          int64_t bytes);
 
@@ -37,18 +37,13 @@ static nd4c_status transfer(nd4c_device *device, const nd4c_block *block, void *
   if (!device->description.asynchronous) {
     return enqueue(device, NULL, block, host, bytes);
   }
-  nd4c_stream stream = atomic_exchange(&device->spare_stream, NULL);
-  if (stream == NULL) {
-    ND4C_TRY(device->ops->stream_create(device->handle, &stream));
-  }
+  nd4c_stream stream = NULL;
+  ND4C_TRY(device->ops->stream_create(device->handle, &stream));
   nd4c_status status = enqueue(device, stream, block, host, bytes);
-  nd4c_status waited = wait_for_stream(device, stream);
-  status = status != ND4C_OK ? status : waited;
-  nd4c_stream none = NULL;
-  /* One that failed may be in any state, and one spare is enough. */
-  if (status != ND4C_OK || !atomic_compare_exchange_strong(&device->spare_stream, &none, stream)) {
-    device->ops->stream_destroy(device->handle, stream);
+  if (status == ND4C_OK) {
+    status = wait_for_stream(device, stream);
   }
+  device->ops->stream_destroy(device->handle, stream);
   return status == ND4C_OK ? status
                            : nd4c_fail_prefix(status, "copy of %lld bytes with %s", (long long)bytes, device->name);
 }

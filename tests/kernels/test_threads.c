@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/alloc.h"
 #include "kernels/kernel_call.h"
 
@@ -134,6 +135,10 @@ static void test_threads_share_a_state(void **state) {
 
 static void test_child_after_fork_runs(void **state) {
   (void)state;
+#if defined(ND4C_THREAD_SANITIZER)
+  print_message("ThreadSanitizer forbids threads in the child of a process that had some\n");
+  skip();
+#endif
   for (int s = 0; s < SUBJECTS; s++) {
     call_frame frame;
     make(&subjects[s], &frame);
