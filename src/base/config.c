@@ -13,6 +13,9 @@
 #include "base/os.h"
 #include "base/status.h"
 
+/* Widths and counts: beyond this they are mistakes, and sizes computed from them would overflow. */
+enum { INT_VALUE_LIMIT = 65536 };
+
 typedef enum value_type { type_bool, type_int, type_bytes, type_string, type_list } value_type;
 
 typedef struct row {
@@ -109,7 +112,7 @@ static const char *type_expectation(value_type type) {
     case type_bool:
       return "true or false";
     case type_int:
-      return "an integer of at least 0";
+      return "an integer from 0 to 65536";
     case type_bytes:
       return "a number of bytes such as 1024, 512m or 2g";
     case type_string:
@@ -126,7 +129,7 @@ static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) 
     case type_bool:
       return parse_bool(text, number);
     case type_int:
-      return parse_int(text, number, &end) && *end == '\0';
+      return parse_int(text, number, &end) && *end == '\0' && *number <= INT_VALUE_LIMIT;
     case type_bytes:
       return parse_bytes(text, number);
     case type_string:

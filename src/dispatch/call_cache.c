@@ -39,9 +39,9 @@ static int64_t payload_bytes(const nd4c_attr_value *value) {
     case ND4C_ATTR_DTYPE:
       return 0;
     case ND4C_ATTR_INTS:
-      return (int64_t)sizeof(int64_t) * value->count;
     case ND4C_ATTR_FLOATS:
-      return (int64_t)sizeof(double) * value->count;
+      /* A list that is missing, or of negative length, is inference's to refuse. */
+      return value->as.ints != NULL && value->count > 0 ? (int64_t)sizeof(int64_t) * value->count : 0;
     case ND4C_ATTR_STRING:
       return value->as.string != NULL ? (int64_t)strlen(value->as.string) + 1 : 0;
     default:
@@ -97,8 +97,11 @@ static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32
       return false;
     }
     int64_t bytes = payload_bytes(&a[i]);
+    if (bytes != payload_bytes(&b[i])) {
+      return false;
+    }
     if (bytes == 0 ? a[i].as.i != b[i].as.i && a[i].kind != ND4C_ATTR_INTS && a[i].kind != ND4C_ATTR_FLOATS
-                   : bytes != payload_bytes(&b[i]) || memcmp(a[i].as.ints, b[i].as.ints, (size_t)bytes) != 0) {
+                   : memcmp(a[i].as.ints, b[i].as.ints, (size_t)bytes) != 0) {
       return false;
     }
   }

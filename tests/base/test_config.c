@@ -69,10 +69,10 @@ static const struct {
 } bad_values[] = {
     {"nd4c.strict", "maybe", ND4C_CONFIG, "nd4c.strict = \"maybe\": expected true or false"},
     {"nd4c.strict", "", ND4C_CONFIG, "nd4c.strict = \"\": expected true or false"},
-    {"nd4c.width", "-1", ND4C_CONFIG, "nd4c.width = \"-1\": expected an integer of at least 0"},
-    {"ND4C_WIDTH", "2x", ND4C_CONFIG, "ND4C_WIDTH = \"2x\": expected an integer of at least 0"},
+    {"nd4c.width", "-1", ND4C_CONFIG, "nd4c.width = \"-1\": expected an integer from 0 to 65536"},
+    {"ND4C_WIDTH", "2x", ND4C_CONFIG, "ND4C_WIDTH = \"2x\": expected an integer from 0 to 65536"},
     {"nd4c.width", "99999999999999999999", ND4C_CONFIG,
-     "nd4c.width = \"99999999999999999999\": expected an integer of at least 0"},
+     "nd4c.width = \"99999999999999999999\": expected an integer from 0 to 65536"},
     {"nd4c.memory.cache", "8388608t", ND4C_CONFIG,
      "nd4c.memory.cache = \"8388608t\": expected a number of bytes such as 1024, 512m or 2g"},
     {"nd4c.memory.cache", "1gg", ND4C_CONFIG,
@@ -129,7 +129,7 @@ static void test_environment(void **state) {
   assert_string_equal(value, "openblas");
   /* A value that does not parse is told, and the default stays. */
   assert_int_equal(nd4c_config_check_environment(), ND4C_CONFIG);
-  assert_string_equal(nd4c_error_message(), "ND4C_MODEL_PLANS = \"many\": expected an integer of at least 0");
+  assert_string_equal(nd4c_error_message(), "ND4C_MODEL_PLANS = \"many\": expected an integer from 0 to 65536");
   assert_int_equal(nd4c_config_int(ND4C_CONFIG_PLAN_CACHE), 8);
   assert_int_equal(nd4c_config_get_source(ND4C_CONFIG_PLAN_CACHE), ND4C_CONFIG_DEFAULT);
   /* Read once: a later change does nothing. */
