@@ -55,7 +55,7 @@ def machine_lines(limits, library, rounds, threads):
     yield f"- {packages}"
     yield (f"- {datetime.date.today()}; {rounds} rounds in turns, each beginning with another; scheduling: {policy}; load "
            f"average of the machine {load:.1f}")
-    yield "- limits measured in this run: " + "; ".join(f"{name} {value}" for name, value in limits.items())
+    yield "- limits measured in this run: " + "; ".join(f"{name} {value:.1f}" for name, value in limits.items())
 
 
 def picture(rows):
