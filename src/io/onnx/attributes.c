@@ -68,6 +68,33 @@ nd4c_status nd4c_onnx_get_ints(nd4c_onnx_emission *emission, const char *name, c
   return ND4C_OK;
 }
 
+nd4c_status nd4c_onnx_get_floats(nd4c_onnx_emission *emission, const char *name, const double **values,
+                                 int32_t *count) {
+  static const double nothing;
+  const nd4c_onnx_attribute *attribute = NULL;
+  ND4C_TRY(find_typed(emission, name, ND4C_ONNX_ATTR_FLOATS, &attribute));
+  *values = attribute == NULL ? NULL : attribute->count > 0 ? attribute->floats : &nothing;
+  *count = attribute == NULL ? 0 : attribute->count;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_get_strings(nd4c_onnx_emission *emission, const char *name, const nd4c_span **values,
+                                  int32_t *count) {
+  static const nd4c_span nothing;
+  const nd4c_onnx_attribute *attribute = NULL;
+  ND4C_TRY(find_typed(emission, name, ND4C_ONNX_ATTR_STRINGS, &attribute));
+  *values = attribute == NULL ? NULL : attribute->count > 0 ? attribute->strings : &nothing;
+  *count = attribute == NULL ? 0 : attribute->count;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_get_tensor(nd4c_onnx_emission *emission, const char *name, const nd4c_onnx_tensor **tensor) {
+  const nd4c_onnx_attribute *attribute = NULL;
+  ND4C_TRY(find_typed(emission, name, ND4C_ONNX_ATTR_TENSOR, &attribute));
+  *tensor = attribute == NULL ? NULL : attribute->tensor;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_onnx_get_axes(nd4c_onnx_emission *emission, int64_t input_since, int32_t index, int64_t *axes,
                                int32_t *count, bool *given) {
   *count = 0;

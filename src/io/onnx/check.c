@@ -111,8 +111,15 @@ static nd4c_status check_outputs(nd4c_onnx_model *model) {
 
 /* -- ops and opsets ------------------------------------------------------------------------------------------- */
 
-static bool is_onnx_domain(nd4c_span domain) {
-  return domain.size == 0 || nd4c_span_is(domain, "ai.onnx");
+/* The opset of a domain, 0 if the model imports none. */
+static int64_t opset_of(const nd4c_onnx_model *model, nd4c_span domain) {
+  const nd4c_onnx_opset *opsets = model->opsets.items;
+  for (int32_t i = 0; i < model->opsets.count; i++) {
+    if (nd4c_span_equal(opsets[i].domain, domain)) {
+      return opsets[i].version;
+    }
+  }
+  return 0;
 }
 
 static bool is_function(const nd4c_onnx_model *model, nd4c_span name) {
@@ -130,12 +137,13 @@ static const char *node_problem(nd4c_onnx_model *model, nd4c_onnx_node *node) {
   if (is_function(model, node->op)) {
     return "a function of the model's own";
   }
-  if (!is_onnx_domain(node->domain)) {
-    return "of another domain";
+  node->opset = opset_of(model, node->domain);
+  if (node->opset == 0) {
+    return "of a domain that opset_import lacks";
   }
-  node->mapping = nd4c_onnx_mapping_find(node->op, model->opset);
+  node->mapping = nd4c_onnx_mapping_find(node->domain, node->op, node->opset);
   if (node->mapping == NULL) {
-    return "not known at this opset";
+    return nd4c_onnx_mapping_newest(node->domain) == 0 ? "of another domain" : "not known at this opset";
   }
   return NULL;
 }
@@ -159,30 +167,45 @@ static nd4c_status list_unsupported(nd4c_onnx_model *model, nd4c_text *text) {
     if (known == kinds && kinds < MOST) {
       listed[kinds++] = &nodes[i];
       nd4c_text_print(text, "%s%s%s%s (%s; first: %s)", kinds > 1 ? ", " : "",
-                      is_onnx_domain(nodes[i].domain) ? "" : nd4c_span_show(nodes[i].domain).text,
-                      is_onnx_domain(nodes[i].domain) ? "" : "::", nd4c_span_show(nodes[i].op).text, problem,
+                      nodes[i].domain.size == 0 ? "" : nd4c_span_show(nodes[i].domain).text,
+                      nodes[i].domain.size == 0 ? "" : "::", nd4c_span_show(nodes[i].op).text, problem,
                       nd4c_onnx_node_show(model, &nodes[i]).text);
     }
   }
   if (kinds == 0) {
     return ND4C_OK;
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "the model (opset %" PRId64 ") needs %d op%s that nd4c lacks: %s", model->opset,
-                   (int)kinds, kinds == 1 ? "" : "s", text->failed ? "(no memory for the list)" : text->bytes);
+  return nd4c_fail(ND4C_UNSUPPORTED, "the model (opset %" PRId64 ") needs %d op%s that nd4c lacks: %s",
+                   opset_of(model, (nd4c_span){0}), (int)kinds, kinds == 1 ? "" : "s",
+                   text->failed ? "(no memory for the list)" : text->bytes);
 }
 
-static nd4c_status check_ops(nd4c_onnx_model *model) {
-  if (model->opset == 0) {
+/* A model older than opset_import is of opset 1. */
+static nd4c_status check_opsets(nd4c_onnx_model *model) {
+  const nd4c_span own = {0};
+  if (model->opsets.count == 0) {
     if (model->ir_version >= 3 && model->nodes.count > 0) {
       return nd4c_fail(ND4C_FORMAT, "no opset_import for ONNX's own domain; IR version %" PRId64 " needs one",
                        model->ir_version);
     }
-    model->opset = 1;
+    nd4c_onnx_opset *first = NULL;
+    ND4C_TRY(nd4c_arena_append(&model->arena, &model->opsets, sizeof *first, "opsets", &first));
+    *first = (nd4c_onnx_opset){own, 1};
   }
-  if (model->opset > ND4C_ONNX_OPSET_LAST) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "opset %" PRId64 "; nd4c knows opsets up to %d", model->opset,
-                     (int)ND4C_ONNX_OPSET_LAST);
+  const nd4c_onnx_opset *opsets = model->opsets.items;
+  for (int32_t i = 0; i < model->opsets.count; i++) {
+    int64_t newest = nd4c_onnx_mapping_newest(opsets[i].domain);
+    if (newest != 0 && opsets[i].version > newest) {
+      bool is_own = opsets[i].domain.size == 0;
+      return nd4c_fail(ND4C_UNSUPPORTED, "opset %" PRId64 "%s%s; nd4c knows opsets up to %" PRId64, opsets[i].version,
+                       is_own ? "" : " of ", is_own ? "" : nd4c_span_show(opsets[i].domain).text, newest);
+    }
   }
+  return ND4C_OK;
+}
+
+static nd4c_status check_ops(nd4c_onnx_model *model) {
+  ND4C_TRY(check_opsets(model));
   nd4c_text text = {0};
   nd4c_status status = list_unsupported(model, &text);
   nd4c_text_free(&text);

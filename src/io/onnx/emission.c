@@ -10,7 +10,7 @@
 
 /* Results of constant folding beyond this stay in the graph: they would cost more memory than they save time. */
 enum { FOLD_BYTES = 64 << 20, FOLD_ELEMENTS = 64 << 20, FOLD_FACTOR = 64 << 10 };
-enum { MOST_INPUTS = 64, MOST_ATTRS = 32, LABEL_SIZE = 256 };
+enum { MOST_INPUTS = 64, MOST_OUTPUTS = 16, MOST_ATTRS = 32, LABEL_SIZE = 256 };
 
 /* -- operands ------------------------------------------------------------------------------------------------- */
 
@@ -78,40 +78,51 @@ static bool is_cheap(const nd4c_op_def *def, const nd4c_tensor *tensors, int32_t
   return cheap;
 }
 
-/* Whether computing the op now gives a view or a result of bearable size. The inputs are all constants. */
+/* Bytes of a result, FOLD_BYTES + 1 if there are more. */
+static int64_t bytes_of(const nd4c_inferred *output) {
+  int64_t size = nd4c_dtype_size(output->dtype);
+  for (int32_t i = 0; i < output->rank && size > 0 && size <= FOLD_BYTES; i++) {
+    size = output->shape[i] > FOLD_BYTES / size ? FOLD_BYTES + 1 : size * output->shape[i];
+  }
+  return size;
+}
+
+/* Whether computing the op now gives a view or results of bearable size. The inputs are all constants. */
 static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const *arrays, int32_t count,
                                  const nd4c_attr *attrs, int32_t attr_count, bool *worth) {
   nd4c_attr_value values[MOST_ATTRS];
   nd4c_tensor tensors[MOST_INPUTS];
-  nd4c_inferred output;
+  nd4c_inferred outputs[MOST_OUTPUTS];
   int64_t strides[ND4C_MAX_RANK];
   int64_t offset = 0;
+  memset(outputs, 0, sizeof outputs);
   ND4C_TRY(nd4c_op_resolve_attrs(&def->info, attrs, attr_count, values));
   for (int32_t i = 0; i < count; i++) {
     nd4c_tensor_describe(arrays[i], &tensors[i]);
   }
-  nd4c_inference inference = {&def->info, count, tensors, values, &output};
+  nd4c_inference inference = {&def->info, count, tensors, values, outputs};
   ND4C_TRY(nd4c_op_infer(def, &inference));
   if (def->view != NULL && def->view(&inference, strides, &offset)) {
     *worth = true;
     return ND4C_OK;
   }
-  int64_t size = 1;
-  for (int32_t i = 0; i < output.rank && size > 0 && size <= FOLD_BYTES; i++) {
-    size = output.shape[i] > FOLD_BYTES ? FOLD_BYTES + 1 : size * output.shape[i];
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < def->info.output_count && bytes <= FOLD_BYTES; i++) {
+    bytes += bytes_of(&outputs[i]);
   }
-  *worth =
-      size <= FOLD_BYTES && size * nd4c_dtype_size(output.dtype) <= FOLD_BYTES && is_cheap(def, tensors, count, size);
+  *worth = bytes <= FOLD_BYTES && is_cheap(def, tensors, count, bytes);
   return ND4C_OK;
 }
 
 static nd4c_status try_folding(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
                                int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, bool *folded,
-                               nd4c_onnx_operand *output) {
+                               nd4c_onnx_operand *outputs) {
   const nd4c_array *arrays[MOST_INPUTS];
+  nd4c_array *results[MOST_OUTPUTS] = {0};
   const nd4c_op_def *def = nd4c_op_get_def(op);
+  int32_t output_count = def->info.output_count;
   *folded = false;
-  if (input_count > MOST_INPUTS || def->info.attr_count > MOST_ATTRS || def->info.output_count != 1) {
+  if (input_count > MOST_INPUTS || def->info.attr_count > MOST_ATTRS || output_count > MOST_OUTPUTS) {
     return ND4C_OK;
   }
   for (int32_t i = 0; i < input_count; i++) {
@@ -124,9 +135,17 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, nd4c_op op, const n
   if (!*folded) {
     return ND4C_OK;
   }
-  nd4c_array *result = NULL;
-  ND4C_TRY(nd4c_op_call(emission->importer->options->context, op, arrays, input_count, attrs, attr_count, &result, 1));
-  return nd4c_onnx_constant(emission, result, output);
+  ND4C_TRY(nd4c_op_call(emission->importer->options->context, op, arrays, input_count, attrs, attr_count, results,
+                        output_count));
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < output_count; i++) {
+    if (status == ND4C_OK) {
+      status = nd4c_onnx_constant(emission, results[i], &outputs[i]);
+    } else {
+      nd4c_array_release(results[i]);
+    }
+  }
+  return status;
 }
 
 /* The node's name as a label, NUL-terminated; its op if it has none. */
@@ -140,13 +159,10 @@ static void label_of(const nd4c_onnx_node *node, char *label) {
   label[length] = '\0';
 }
 
-nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
-                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output) {
-  bool folded = false;
-  ND4C_TRY(try_folding(emission, op, inputs, input_count, attrs, attr_count, &folded, output));
-  if (folded) {
-    return ND4C_OK;
-  }
+/* Records the op in the graph. */
+static nd4c_status record(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                          int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_value *results,
+                          int32_t output_count) {
   nd4c_value few[MOST_INPUTS];
   nd4c_value *values = few;
   if (input_count > MOST_INPUTS) {
@@ -162,17 +178,42 @@ nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_
       status = nd4c_onnx_graph_value(emission->importer, inputs[i], &values[i]);
     }
   }
-  nd4c_value result = ND4C_VALUE_NONE;
   if (status == ND4C_OK) {
     char label[LABEL_SIZE];
     label_of(emission->node, label);
-    status = nd4c_graph_op(emission->importer->graph, op, values, input_count, attrs, attr_count, label, &result, 1);
+    status = nd4c_graph_op(emission->importer->graph, op, values, input_count, attrs, attr_count, label, results,
+                           output_count);
   }
   if (values != few) {
     nd4c_deallocate(values);
   }
-  return status != ND4C_OK ? status
-                           : nd4c_onnx_add_slot(emission->importer, (nd4c_onnx_operand_slot){.value = result}, output);
+  return status;
+}
+
+nd4c_status nd4c_onnx_emit_outputs(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
+                                   nd4c_onnx_operand *outputs, int32_t output_count) {
+  nd4c_value results[MOST_OUTPUTS];
+  bool folded = false;
+  const nd4c_op_def *def = nd4c_op_get_def(op);
+  if (def == NULL || def->info.output_count != output_count || output_count > MOST_OUTPUTS) {
+    return nd4c_fail(ND4C_ARGUMENT, "op %d has other outputs than the %d that the import expects", (int)op,
+                     (int)output_count);
+  }
+  ND4C_TRY(try_folding(emission, op, inputs, input_count, attrs, attr_count, &folded, outputs));
+  if (folded) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(record(emission, op, inputs, input_count, attrs, attr_count, results, output_count));
+  for (int32_t i = 0; i < output_count; i++) {
+    ND4C_TRY(nd4c_onnx_add_slot(emission->importer, (nd4c_onnx_operand_slot){.value = results[i]}, &outputs[i]));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output) {
+  return nd4c_onnx_emit_outputs(emission, op, inputs, input_count, attrs, attr_count, output, 1);
 }
 
 nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
@@ -184,6 +225,13 @@ nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c
                                   nd4c_onnx_operand *output) {
   nd4c_onnx_operand inputs[2] = {a, b};
   return nd4c_onnx_emit(emission, op, inputs, 2, NULL, 0, output);
+}
+
+nd4c_status nd4c_onnx_emit_with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
+                                       nd4c_onnx_operand *output) {
+  nd4c_onnx_operand scalar = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_scalar_like(emission, x, value, &scalar));
+  return nd4c_onnx_emit_binary(emission, op, x, scalar, output);
 }
 
 nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,

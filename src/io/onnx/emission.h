@@ -35,14 +35,21 @@ nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission,
 /* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
 
-/* Emits an op. */
+/* Emits an op of one output. */
 nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
                            int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output);
+/* Emits an op of several outputs: output_count of them, all that the op has. */
+nd4c_status nd4c_onnx_emit_outputs(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
+                                   nd4c_onnx_operand *outputs, int32_t output_count);
 /* The same for one or two inputs without attributes. */
 nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
                                  nd4c_onnx_operand *output);
 nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand a, nd4c_onnx_operand b,
                                   nd4c_onnx_operand *output);
+/* x op value, the value in x's dtype. */
+nd4c_status nd4c_onnx_emit_with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
+                                       nd4c_onnx_operand *output);
 /* Common ones. A cast to the dtype that x has is x. */
 nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,
                                 nd4c_onnx_operand *output);
@@ -84,6 +91,11 @@ nd4c_status nd4c_onnx_get_float(nd4c_onnx_emission *emission, const char *name, 
 nd4c_status nd4c_onnx_get_text(nd4c_onnx_emission *emission, const char *name, const char *preset, nd4c_span *value);
 /* *values is NULL if there is no such attribute. */
 nd4c_status nd4c_onnx_get_ints(nd4c_onnx_emission *emission, const char *name, const int64_t **values, int32_t *count);
+nd4c_status nd4c_onnx_get_floats(nd4c_onnx_emission *emission, const char *name, const double **values, int32_t *count);
+nd4c_status nd4c_onnx_get_strings(nd4c_onnx_emission *emission, const char *name, const nd4c_span **values,
+                                  int32_t *count);
+/* *tensor is NULL if there is no such attribute. */
+nd4c_status nd4c_onnx_get_tensor(nd4c_onnx_emission *emission, const char *name, const nd4c_onnx_tensor **tensor);
 /* An attribute that does not change what is computed. */
 void nd4c_onnx_ignore(nd4c_onnx_emission *emission, const char *name);
 /* Axes from the attribute or, from opset `input_since` on, from input `index`. *given is false if there are none. */
@@ -103,6 +115,13 @@ static inline nd4c_attr nd4c_attr_of_float(const char *name, double value) {
 }
 static inline nd4c_attr nd4c_attr_of_ints(const char *name, const int64_t *values, int32_t count) {
   return (nd4c_attr){name, {.kind = ND4C_ATTR_INTS, .count = count, .as.ints = values}};
+}
+static inline nd4c_attr nd4c_attr_of_floats(const char *name, const double *values, int32_t count) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_FLOATS, .count = count, .as.floats = values}};
+}
+/* text: NUL-terminated. */
+static inline nd4c_attr nd4c_attr_of_string(const char *name, const char *text) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_STRING, .as.string = text}};
 }
 static inline nd4c_attr nd4c_attr_of_dtype(const char *name, nd4c_dtype dtype) {
   return (nd4c_attr){name, {.kind = ND4C_ATTR_DTYPE, .as.i = dtype}};

@@ -3,20 +3,12 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "io/onnx/emit.h"
+#include "io/onnx/family.h"
 
 #define UNARY(op, x, y) ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_##op, x, y))
 #define BINARY(op, a, b, y) ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_##op, a, b, y))
 
-/* y = x op value, the value in x's dtype. */
-static nd4c_status with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
-                               nd4c_onnx_operand *y) {
-  nd4c_onnx_operand scalar = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, x, value, &scalar));
-  return nd4c_onnx_emit_binary(emission, op, x, scalar, y);
-}
-
-nd4c_status nd4c_onnx_emit_op_leaky_relu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_leaky_relu(nd4c_onnx_emission *emission) {
   double alpha = 0;
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 0.01, &alpha));
@@ -24,7 +16,7 @@ nd4c_status nd4c_onnx_emit_op_leaky_relu(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit(emission, ND4C_OP_leaky_relu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_gelu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_gelu(nd4c_onnx_emission *emission) {
   nd4c_span approximate;
   ND4C_TRY(nd4c_onnx_get_text(emission, "approximate", "none", &approximate));
   bool is_tanh = nd4c_span_is(approximate, "tanh");
@@ -36,49 +28,17 @@ nd4c_status nd4c_onnx_emit_op_gelu(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit(emission, ND4C_OP_gelu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
-/* A bound of Clip from an attribute; an infinite or missing one is no bound. */
-static nd4c_status clip_bound(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *bound) {
-  double value = 0;
-  *bound = ND4C_ONNX_OPERAND_NONE;
-  if (nd4c_onnx_attribute_find(emission, name) == NULL) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_get_float(emission, name, 0, &value));
-  return nd4c_onnx_scalar_like(emission, emission->inputs[0], value, bound);
-}
-
-nd4c_status nd4c_onnx_emit_op_clip(nd4c_onnx_emission *emission) {
-  enum { BOUNDS_ARE_INPUTS = 11 };
-  nd4c_onnx_operand operands[3] = {emission->inputs[0], nd4c_onnx_input(emission, 1), nd4c_onnx_input(emission, 2)};
-  nd4c_onnx_ignore(emission, "consumed_inputs");
-  if (emission->opset < BOUNDS_ARE_INPUTS) {
-    ND4C_TRY(clip_bound(emission, "min", &operands[1]));
-    ND4C_TRY(clip_bound(emission, "max", &operands[2]));
-  }
-  for (int32_t i = 1; i < 3; i++) {
-    /* Some exporters write bounds as 1-D arrays of one element. */
-    if (operands[i] != ND4C_ONNX_OPERAND_NONE && nd4c_onnx_operand_get(emission, operands[i]).rank != 0) {
-      ND4C_TRY(nd4c_onnx_emit_reshape(emission, operands[i], 0, NULL, &operands[i]));
-    }
-  }
-  if (operands[1] == ND4C_ONNX_OPERAND_NONE && operands[2] == ND4C_ONNX_OPERAND_NONE) {
-    emission->outputs[0] = emission->inputs[0];
-    return ND4C_OK;
-  }
-  return nd4c_onnx_emit(emission, ND4C_OP_clip, operands, 3, NULL, 0, &emission->outputs[0]);
-}
-
 /* clip(alpha * x + beta, 0, 1) */
 static nd4c_status hard_sigmoid(nd4c_onnx_emission *emission, double alpha, double beta, nd4c_onnx_operand *y) {
   nd4c_onnx_operand operands[3];
-  ND4C_TRY(with_scalar(emission, ND4C_OP_multiply, emission->inputs[0], alpha, &operands[0]));
-  ND4C_TRY(with_scalar(emission, ND4C_OP_add, operands[0], beta, &operands[0]));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_multiply, emission->inputs[0], alpha, &operands[0]));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_add, operands[0], beta, &operands[0]));
   ND4C_TRY(nd4c_onnx_scalar_like(emission, operands[0], 0, &operands[1]));
   ND4C_TRY(nd4c_onnx_scalar_like(emission, operands[0], 1, &operands[2]));
   return nd4c_onnx_emit(emission, ND4C_OP_clip, operands, 3, NULL, 0, y);
 }
 
-nd4c_status nd4c_onnx_emit_op_hard_sigmoid(nd4c_onnx_emission *emission) {
+static nd4c_status emit_hard_sigmoid(nd4c_onnx_emission *emission) {
   double alpha = 0;
   double beta = 0;
   nd4c_onnx_ignore(emission, "consumed_inputs");
@@ -87,7 +47,7 @@ nd4c_status nd4c_onnx_emit_op_hard_sigmoid(nd4c_onnx_emission *emission) {
   return hard_sigmoid(emission, alpha, beta, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_hard_swish(nd4c_onnx_emission *emission) {
+static nd4c_status emit_hard_swish(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand gate = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(hard_sigmoid(emission, 1.0 / 6, 0.5, &gate));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, emission->inputs[0], gate, &emission->outputs[0]);
@@ -98,24 +58,24 @@ static nd4c_status exponential_unit(nd4c_onnx_emission *emission, double alpha, 
   nd4c_onnx_operand positive = ND4C_ONNX_OPERAND_NONE;
   nd4c_onnx_operand negative = ND4C_ONNX_OPERAND_NONE;
   UNARY(relu, emission->inputs[0], &positive);
-  ND4C_TRY(with_scalar(emission, ND4C_OP_minimum, emission->inputs[0], 0, &negative));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_minimum, emission->inputs[0], 0, &negative));
   if (divisor != 1) {
-    ND4C_TRY(with_scalar(emission, ND4C_OP_divide, negative, divisor, &negative));
+    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_divide, negative, divisor, &negative));
   }
   UNARY(exp, negative, &negative);
-  ND4C_TRY(with_scalar(emission, ND4C_OP_subtract, negative, 1, &negative));
-  ND4C_TRY(with_scalar(emission, ND4C_OP_multiply, negative, alpha, &negative));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_subtract, negative, 1, &negative));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_multiply, negative, alpha, &negative));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_add, positive, negative, y);
 }
 
-nd4c_status nd4c_onnx_emit_op_elu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_elu(nd4c_onnx_emission *emission) {
   double alpha = 0;
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   return exponential_unit(emission, alpha, 1, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_selu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_selu(nd4c_onnx_emission *emission) {
   double alpha = 0;
   double gamma = 0;
   nd4c_onnx_operand unit = ND4C_ONNX_OPERAND_NONE;
@@ -123,10 +83,10 @@ nd4c_status nd4c_onnx_emit_op_selu(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", emission->opset < 6 ? 1.6732 : 1.67326319217681884765625, &alpha));
   ND4C_TRY(nd4c_onnx_get_float(emission, "gamma", emission->opset < 6 ? 1.0507 : 1.05070102214813232421875, &gamma));
   ND4C_TRY(exponential_unit(emission, alpha, 1, &unit));
-  return with_scalar(emission, ND4C_OP_multiply, unit, gamma, &emission->outputs[0]);
+  return nd4c_onnx_emit_with_scalar(emission, ND4C_OP_multiply, unit, gamma, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_celu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_celu(nd4c_onnx_emission *emission) {
   double alpha = 0;
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   return exponential_unit(emission, alpha, alpha, &emission->outputs[0]);
@@ -140,41 +100,41 @@ static nd4c_status softplus(nd4c_onnx_emission *emission, nd4c_onnx_operand x, n
   UNARY(abs, x, &rest);
   UNARY(negative, rest, &rest);
   UNARY(exp, rest, &rest);
-  ND4C_TRY(with_scalar(emission, ND4C_OP_add, rest, 1, &rest));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_add, rest, 1, &rest));
   UNARY(log, rest, &rest);
   return nd4c_onnx_emit_binary(emission, ND4C_OP_add, positive, rest, y);
 }
 
-nd4c_status nd4c_onnx_emit_op_softplus(nd4c_onnx_emission *emission) {
+static nd4c_status emit_softplus(nd4c_onnx_emission *emission) {
   return softplus(emission, emission->inputs[0], &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_softsign(nd4c_onnx_emission *emission) {
+static nd4c_status emit_softsign(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand below = ND4C_ONNX_OPERAND_NONE;
   UNARY(abs, emission->inputs[0], &below);
-  ND4C_TRY(with_scalar(emission, ND4C_OP_add, below, 1, &below));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_add, below, 1, &below));
   return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, emission->inputs[0], below, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_mish(nd4c_onnx_emission *emission) {
+static nd4c_status emit_mish(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand gate = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(softplus(emission, emission->inputs[0], &gate));
   UNARY(tanh, gate, &gate);
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, emission->inputs[0], gate, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_swish(nd4c_onnx_emission *emission) {
+static nd4c_status emit_swish(nd4c_onnx_emission *emission) {
   double alpha = 0;
   nd4c_onnx_operand gate = emission->inputs[0];
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   if (alpha != 1) {
-    ND4C_TRY(with_scalar(emission, ND4C_OP_multiply, gate, alpha, &gate));
+    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_multiply, gate, alpha, &gate));
   }
   UNARY(sigmoid, gate, &gate);
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, emission->inputs[0], gate, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_prelu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_prelu(nd4c_onnx_emission *emission) {
   enum { UNIDIRECTIONAL_SINCE = 7 };
   nd4c_onnx_operand positive = ND4C_ONNX_OPERAND_NONE;
   nd4c_onnx_operand negative = ND4C_ONNX_OPERAND_NONE;
@@ -188,23 +148,23 @@ nd4c_status nd4c_onnx_emit_op_prelu(nd4c_onnx_emission *emission) {
     }
     ND4C_TRY(nd4c_onnx_emit_reshape(emission, slope, x.rank - 1, s.shape, &slope));
   }
-  ND4C_TRY(with_scalar(emission, ND4C_OP_maximum, emission->inputs[0], 0, &positive));
-  ND4C_TRY(with_scalar(emission, ND4C_OP_minimum, emission->inputs[0], 0, &negative));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_maximum, emission->inputs[0], 0, &positive));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_minimum, emission->inputs[0], 0, &negative));
   BINARY(multiply, negative, slope, &negative);
   return nd4c_onnx_emit_binary(emission, ND4C_OP_add, positive, negative, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_thresholded_relu(nd4c_onnx_emission *emission) {
+static nd4c_status emit_thresholded_relu(nd4c_onnx_emission *emission) {
   double alpha = 0;
   nd4c_onnx_operand operands[3] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0], ND4C_ONNX_OPERAND_NONE};
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
-  ND4C_TRY(with_scalar(emission, ND4C_OP_greater, emission->inputs[0], alpha, &operands[0]));
+  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_greater, emission->inputs[0], alpha, &operands[0]));
   ND4C_TRY(nd4c_onnx_scalar_like(emission, emission->inputs[0], 0, &operands[2]));
   return nd4c_onnx_emit(emission, ND4C_OP_where, operands, 3, NULL, 0, &emission->outputs[0]);
 }
 
 /* Softmax and LogSoftmax. Before opset 13 everything from `axis` on is one axis. */
-nd4c_status nd4c_onnx_emit_op_softmax(nd4c_onnx_emission *emission) {
+static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   enum { ONE_AXIS_SINCE = 13 };
   bool flat = emission->opset < ONE_AXIS_SINCE;
   int64_t axis = 0;
@@ -224,20 +184,26 @@ nd4c_status nd4c_onnx_emit_op_softmax(nd4c_onnx_emission *emission) {
                   : ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_emit_op_is_inf(nd4c_onnx_emission *emission) {
-  int64_t negative = 0;
-  int64_t positive = 0;
-  nd4c_onnx_operand x = emission->inputs[0];
-  ND4C_TRY(nd4c_onnx_get_int(emission, "detect_negative", 1, &negative));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "detect_positive", 1, &positive));
-  if (negative != 0 && positive != 0) {
-    UNARY(abs, x, &x);
-  }
-  if (negative == 0 && positive == 0) {
-    ND4C_TRY(with_scalar(emission, ND4C_OP_equal, x, 0, &x)); /* false everywhere: x is 0 and x is not */
-    nd4c_onnx_operand other = ND4C_ONNX_OPERAND_NONE;
-    UNARY(logical_not, x, &other);
-    return nd4c_onnx_emit_binary(emission, ND4C_OP_logical_and, x, other, &emission->outputs[0]);
-  }
-  return with_scalar(emission, ND4C_OP_equal, x, positive != 0 ? INFINITY : -INFINITY, &emission->outputs[0]);
-}
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                                 \
+  X(Tanh, 1, LAST, 1, 1, 1, direct, tanh)                       \
+  X(Sigmoid, 1, LAST, 1, 1, 1, direct, sigmoid)                 \
+  X(Relu, 1, LAST, 1, 1, 1, direct, relu)                       \
+  X(LeakyRelu, 1, LAST, 1, 1, 1, leaky_relu, NONE)              \
+  X(PRelu, 1, LAST, 2, 2, 1, prelu, NONE)                       \
+  X(ThresholdedRelu, 10, LAST, 1, 1, 1, thresholded_relu, NONE) \
+  X(Elu, 1, LAST, 1, 1, 1, elu, NONE)                           \
+  X(Selu, 1, LAST, 1, 1, 1, selu, NONE)                         \
+  X(Celu, 12, LAST, 1, 1, 1, celu, NONE)                        \
+  X(Gelu, 20, LAST, 1, 1, 1, gelu, NONE)                        \
+  X(HardSigmoid, 1, LAST, 1, 1, 1, hard_sigmoid, NONE)          \
+  X(HardSwish, 14, LAST, 1, 1, 1, hard_swish, NONE)             \
+  X(Softplus, 1, LAST, 1, 1, 1, softplus, NONE)                 \
+  X(Softsign, 1, LAST, 1, 1, 1, softsign, NONE)                 \
+  X(Mish, 18, LAST, 1, 1, 1, mish, NONE)                        \
+  X(Swish, 24, LAST, 1, 1, 1, swish, NONE)                      \
+  X(Softmax, 1, LAST, 1, 1, 1, softmax, softmax)                \
+  X(LogSoftmax, 1, LAST, 1, 1, 1, softmax, log_softmax)
+
+ND4C_ONNX_FAMILY(activation, "", ROWS)

@@ -5,7 +5,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "io/onnx/emit.h"
+#include "io/onnx/family.h"
 
 /* A 1-D constant of an attribute's numbers. */
 static nd4c_status floats_constant(nd4c_onnx_emission *emission, const nd4c_onnx_attribute *attribute) {
@@ -53,7 +53,7 @@ static nd4c_status scalar_constant(nd4c_onnx_emission *emission, const nd4c_onnx
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_constant(nd4c_onnx_emission *emission) {
+static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
   static const struct {
     const char *name;
     nd4c_onnx_attribute_type type;
@@ -94,7 +94,7 @@ nd4c_status nd4c_onnx_emit_op_constant(nd4c_onnx_emission *emission) {
 }
 
 /* One element seen with a shape: no memory is spent on copies of it. */
-nd4c_status nd4c_onnx_emit_op_constant_of_shape(nd4c_onnx_emission *emission) {
+static nd4c_status emit_constant_of_shape(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t rank = 0;
   nd4c_onnx_operand element = ND4C_ONNX_OPERAND_NONE;
@@ -113,7 +113,7 @@ nd4c_status nd4c_onnx_emit_op_constant_of_shape(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_broadcast(emission, element, rank, shape, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_shape(nd4c_onnx_emission *emission) {
+static nd4c_status emit_shape(nd4c_onnx_emission *emission) {
   int64_t start = 0;
   int64_t end = 0;
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
@@ -124,7 +124,7 @@ nd4c_status nd4c_onnx_emit_op_shape(nd4c_onnx_emission *emission) {
   return nd4c_onnx_int64s(emission, 1, end > start ? end - start : 0, info.shape + start, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_size(nd4c_onnx_emission *emission) {
+static nd4c_status emit_size(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   nd4c_array *array = NULL;
   int64_t size = 0;
@@ -133,7 +133,7 @@ nd4c_status nd4c_onnx_emit_op_size(nd4c_onnx_emission *emission) {
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_range(nd4c_onnx_emission *emission) {
+static nd4c_status emit_range(nd4c_onnx_emission *emission) {
   static const char *const names[3] = {"input 'start'", "input 'limit'", "input 'delta'"};
   enum { MOST = 1 << 26 };
   double bounds[3];
@@ -151,7 +151,7 @@ nd4c_status nd4c_onnx_emit_op_range(nd4c_onnx_emission *emission) {
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_eye_like(nd4c_onnx_emission *emission) {
+static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
   int64_t number = 0;
   int64_t k = 0;
   nd4c_onnx_operand rows = ND4C_ONNX_OPERAND_NONE;
@@ -177,3 +177,15 @@ nd4c_status nd4c_onnx_emit_op_eye_like(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_equal, rows, columns, &emission->outputs[0]));
   return nd4c_onnx_emit_cast(emission, emission->outputs[0], dtype, &emission->outputs[0]);
 }
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                                 \
+  X(Constant, 1, LAST, 0, 0, 1, constant, NONE)                 \
+  X(ConstantOfShape, 9, LAST, 1, 1, 1, constant_of_shape, NONE) \
+  X(Shape, 1, LAST, 1, 1, 1, shape, NONE)                       \
+  X(Size, 1, LAST, 1, 1, 1, size, NONE)                         \
+  X(Range, 11, LAST, 3, 3, 1, range, NONE)                      \
+  X(EyeLike, 9, LAST, 1, 1, 1, eye_like, NONE)
+
+ND4C_ONNX_FAMILY(constant, "", ROWS)

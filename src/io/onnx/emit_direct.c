@@ -1,10 +1,10 @@
-/* Ops that an nd4c op expresses as it is, and the variadic ones. */
+/* Emit functions that rows of every family share. */
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "io/onnx/emit.h"
+#include "io/onnx/family.h"
 
-nd4c_status nd4c_onnx_emit_op_direct(nd4c_onnx_emission *emission) {
+nd4c_status nd4c_onnx_emit_direct(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
   return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, emission->input_count, NULL, 0,
                         &emission->outputs[0]);
@@ -25,7 +25,7 @@ static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c
   return nd4c_onnx_emit_reshape(emission, *b, a_info.rank - (int32_t)axis, b_info.shape, b);
 }
 
-nd4c_status nd4c_onnx_emit_op_direct_legacy(nd4c_onnx_emission *emission) {
+nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission) {
   int64_t broadcast = 0;
   int64_t axis = 0;
   nd4c_onnx_operand b = emission->inputs[1];
@@ -39,7 +39,7 @@ nd4c_status nd4c_onnx_emit_op_direct_legacy(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_binary(emission, emission->node->mapping->op, emission->inputs[0], b, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_variadic(nd4c_onnx_emission *emission) {
+nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
   nd4c_onnx_operand result = emission->inputs[0];
   for (int32_t i = 1; i < emission->input_count; i++) {
@@ -49,20 +49,5 @@ nd4c_status nd4c_onnx_emit_op_variadic(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_onnx_emit_binary(emission, emission->node->mapping->op, result, emission->inputs[i], &result));
   }
   emission->outputs[0] = result;
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_onnx_emit_op_mean(nd4c_onnx_emission *emission) {
-  nd4c_onnx_operand count = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_emit_op_variadic(emission));
-  if (emission->input_count == 1) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, emission->outputs[0], emission->input_count, &count));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, emission->outputs[0], count, &emission->outputs[0]);
-}
-
-nd4c_status nd4c_onnx_emit_op_identity(nd4c_onnx_emission *emission) {
-  emission->outputs[0] = emission->inputs[0];
   return ND4C_OK;
 }

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "io/onnx/emit.h"
+#include "io/onnx/family.h"
 
 /* Attributes that conv and pools share, as nd4c's ops take them. */
 typedef struct window_attributes {
@@ -65,7 +65,7 @@ static nd4c_status check_kernel_shape(nd4c_onnx_emission *emission) {
   return agrees ? ND4C_OK : nd4c_fail(ND4C_SHAPE, "attribute 'kernel_shape' does not agree with the weights' shape");
 }
 
-nd4c_status nd4c_onnx_emit_op_conv(nd4c_onnx_emission *emission) {
+static nd4c_status emit_conv(nd4c_onnx_emission *emission) {
   int64_t groups = 0;
   window_attributes window;
   ND4C_TRY(read_window(emission, &window));
@@ -88,7 +88,7 @@ static nd4c_status read_pool(nd4c_onnx_emission *emission, window_attributes *wi
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_emit_op_max_pool(nd4c_onnx_emission *emission) {
+static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
   window_attributes window;
   nd4c_onnx_ignore(emission, "storage_order"); /* of the indices, which are not made */
   ND4C_TRY(read_pool(emission, &window));
@@ -96,7 +96,7 @@ nd4c_status nd4c_onnx_emit_op_max_pool(nd4c_onnx_emission *emission) {
                         &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_average_pool(nd4c_onnx_emission *emission) {
+static nd4c_status emit_average_pool(nd4c_onnx_emission *emission) {
   int64_t include = 0;
   window_attributes window;
   ND4C_TRY(read_pool(emission, &window));
@@ -106,7 +106,7 @@ nd4c_status nd4c_onnx_emit_op_average_pool(nd4c_onnx_emission *emission) {
                         &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_global_pool(nd4c_onnx_emission *emission) {
+static nd4c_status emit_global_pool(nd4c_onnx_emission *emission) {
   int64_t axes[ND4C_MAX_RANK];
   int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
   if (rank < 3) {
@@ -121,7 +121,7 @@ nd4c_status nd4c_onnx_emit_op_global_pool(nd4c_onnx_emission *emission) {
 
 /* -- normalisations ------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_onnx_emit_op_batch_norm(nd4c_onnx_emission *emission) {
+static nd4c_status emit_batch_norm(nd4c_onnx_emission *emission) {
   enum { TEST_FLAG_UNTIL = 6 };
   double epsilon = 0;
   int64_t spatial = 0;
@@ -156,7 +156,7 @@ static nd4c_status scale_channels(nd4c_onnx_emission *emission, nd4c_onnx_operan
 }
 
 /* InstanceNormalization: a layer norm over each image's channel. */
-nd4c_status nd4c_onnx_emit_op_instance_norm(nd4c_onnx_emission *emission) {
+static nd4c_status emit_instance_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
@@ -170,7 +170,7 @@ nd4c_status nd4c_onnx_emit_op_instance_norm(nd4c_onnx_emission *emission) {
   return scale_channels(emission, x, emission->inputs[1], emission->inputs[2], &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_layer_norm(nd4c_onnx_emission *emission) {
+static nd4c_status emit_layer_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   int64_t axis = 0;
   nd4c_onnx_ignore(emission, "stash_type"); /* the precision of the statistics; nd4c's is f32 or wider */
@@ -182,7 +182,7 @@ nd4c_status nd4c_onnx_emit_op_layer_norm(nd4c_onnx_emission *emission) {
 }
 
 /* x / sqrt(mean of x^2 + epsilon) * scale, the mean over the axes from `axis` on. */
-nd4c_status nd4c_onnx_emit_op_rms_norm(nd4c_onnx_emission *emission) {
+static nd4c_status emit_rms_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   int64_t axis = 0;
   int64_t axes[ND4C_MAX_RANK];
@@ -209,7 +209,7 @@ nd4c_status nd4c_onnx_emit_op_rms_norm(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, emission->inputs[1], &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_lrn(nd4c_onnx_emission *emission) {
+static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
   int64_t size = 0;
   double alpha = 0;
   double beta = 0;
@@ -229,7 +229,7 @@ nd4c_status nd4c_onnx_emit_op_lrn(nd4c_onnx_emission *emission) {
 /* -- Dropout -------------------------------------------------------------------------------------------------- */
 
 /* At inference nothing is dropped: y is x, and the mask is true everywhere (before opset 10: of x's dtype). */
-nd4c_status nd4c_onnx_emit_op_dropout(nd4c_onnx_emission *emission) {
+static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
   enum { TEST_FLAG_UNTIL = 6, MASK_IS_BOOL = 10 };
   int64_t test = 0;
   nd4c_onnx_operand x = emission->inputs[0];
@@ -254,3 +254,20 @@ nd4c_status nd4c_onnx_emit_op_dropout(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_scalar(emission, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
   return nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &emission->outputs[1]);
 }
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                                   \
+  X(Conv, 1, LAST, 2, 3, 1, conv, NONE)                           \
+  X(MaxPool, 1, LAST, 1, 1, 1, max_pool, NONE)                    \
+  X(AveragePool, 1, LAST, 1, 1, 1, average_pool, NONE)            \
+  X(GlobalAveragePool, 1, LAST, 1, 1, 1, global_pool, mean)       \
+  X(GlobalMaxPool, 1, LAST, 1, 1, 1, global_pool, max)            \
+  X(BatchNormalization, 1, LAST, 5, 5, 1, batch_norm, NONE)       \
+  X(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE) \
+  X(LayerNormalization, 17, LAST, 2, 3, 1, layer_norm, NONE)      \
+  X(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)          \
+  X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)                             \
+  X(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
+
+ND4C_ONNX_FAMILY(nn, "", ROWS)

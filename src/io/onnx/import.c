@@ -79,7 +79,7 @@ static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_node 
   nd4c_onnx_emission emission = {.importer = importer,
                                  .model = importer->model,
                                  .node = node,
-                                 .opset = importer->model->opset,
+                                 .opset = node->opset,
                                  .input_count = node->input_count,
                                  .inputs = inputs,
                                  .outputs = outputs};

@@ -5,6 +5,17 @@
 #include "io/onnx/model.h"
 #include "nd4c/op.h"
 
+/* Every family of rows; each stands at the end of a file emit_*.c (see family.h). */
+#define ND4C_ONNX_FAMILIES(X) \
+  X(elementwise)              \
+  X(activation)               \
+  X(reduce)                   \
+  X(linalg)                   \
+  X(nn)                       \
+  X(shape)                    \
+  X(index)                    \
+  X(constant)
+
 struct nd4c_onnx_emission;
 typedef nd4c_status (*nd4c_onnx_emit_function)(struct nd4c_onnx_emission *emission);
 
@@ -20,10 +31,19 @@ typedef struct nd4c_onnx_mapping {
   nd4c_op op; /* for rows that share an emit function */
 } nd4c_onnx_mapping;
 
-/* The row for an op of ONNX's own domain at an opset; NULL if there is none. */
-const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span name, int64_t opset);
-/* All rows. */
-int32_t nd4c_onnx_mapping_count(void);
-const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index);
+typedef struct nd4c_onnx_family {
+  const char *domain; /* "": ONNX's own */
+  const nd4c_onnx_mapping *rows;
+  int32_t count;
+} nd4c_onnx_family;
+
+#define ND4C_ONNX_FAMILY_DECLARE(name) extern const nd4c_onnx_family nd4c_onnx_family_##name;
+ND4C_ONNX_FAMILIES(ND4C_ONNX_FAMILY_DECLARE)
+#undef ND4C_ONNX_FAMILY_DECLARE
+
+/* The row for an op of a domain ("" or "ai.onnx": ONNX's own) at that domain's opset; NULL if there is none. */
+const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name, int64_t opset);
+/* The newest opset of a domain that nd4c knows; 0 if it knows nothing of the domain. */
+int64_t nd4c_onnx_mapping_newest(nd4c_span domain);
 
 #endif

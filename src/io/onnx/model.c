@@ -74,6 +74,21 @@ static nd4c_status parse_graph(nd4c_onnx_model *model, const nd4c_wire *wire, co
   }
 }
 
+/* The last entry for a domain holds. */
+static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_span domain, int64_t version) {
+  nd4c_onnx_opset *opsets = model->opsets.items;
+  nd4c_onnx_opset *added = NULL;
+  for (int32_t i = 0; i < model->opsets.count; i++) {
+    if (nd4c_span_equal(opsets[i].domain, domain)) {
+      opsets[i].version = version;
+      return ND4C_OK;
+    }
+  }
+  ND4C_TRY(nd4c_arena_append(&model->arena, &model->opsets, sizeof *added, "opsets", &added));
+  *added = (nd4c_onnx_opset){domain, version};
+  return ND4C_OK;
+}
+
 static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
   nd4c_wire inner;
   nd4c_span domain = {0};
@@ -92,14 +107,10 @@ static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, co
       ND4C_TRY(nd4c_wire_int(&inner, &field, &version));
     }
   }
-  if (domain.size > 0 && !nd4c_span_is(domain, "ai.onnx")) {
-    return ND4C_OK;
-  }
   if (version < 1) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": opset %" PRId64 ", expected 1 or more", outer->offset, version);
   }
-  model->opset = version;
-  return ND4C_OK;
+  return add_opset(model, nd4c_onnx_domain(domain), version);
 }
 
 static nd4c_status parse_function(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {

@@ -44,8 +44,15 @@ typedef struct nd4c_onnx_node {
   const int32_t *inputs, *outputs; /* numbers of values, ND4C_ONNX_NONE: left out */
   const nd4c_onnx_attribute *attributes;
   const struct nd4c_onnx_mapping *mapping;
+  int64_t opset; /* of the node's domain */
   uint64_t offset;
 } nd4c_onnx_node;
+
+/* An entry of opset_import. */
+typedef struct nd4c_onnx_opset {
+  nd4c_span domain; /* size 0: ONNX's own */
+  int64_t version;
+} nd4c_onnx_opset;
 
 /* Where a value comes from. */
 typedef enum nd4c_onnx_source {
@@ -83,7 +90,7 @@ typedef struct nd4c_onnx_model {
   nd4c_arena arena;
   nd4c_onnx_files files; /* holds a reference to the file */
   int64_t ir_version;
-  int64_t opset;             /* of ONNX's own domain; 0: none given */
+  nd4c_arena_list opsets;    /* nd4c_onnx_opset, one a domain */
   nd4c_arena_list functions; /* nd4c_span: names of functions that the model brings */
   nd4c_span graph_name;
   nd4c_arena_list nodes;        /* nd4c_onnx_node */
@@ -99,6 +106,11 @@ typedef struct nd4c_onnx_model {
  * it fails; then nothing is left to free. */
 nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model);
 void nd4c_onnx_model_free(nd4c_onnx_model *model);
+
+/* A domain with the long name of ONNX's own made the short one. */
+static inline nd4c_span nd4c_onnx_domain(nd4c_span domain) {
+  return nd4c_span_is(domain, "ai.onnx") ? (nd4c_span){0} : domain;
+}
 
 static inline const nd4c_onnx_node *nd4c_onnx_model_node(const nd4c_onnx_model *model, int32_t index) {
   return (const nd4c_onnx_node *)model->nodes.items + index;

@@ -36,7 +36,9 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
     case FIELD_OP_TYPE:
       return nd4c_wire_text(wire, field, &node->op);
     case FIELD_DOMAIN:
-      return nd4c_wire_text(wire, field, &node->domain);
+      ND4C_TRY(nd4c_wire_text(wire, field, &node->domain));
+      node->domain = nd4c_onnx_domain(node->domain);
+      return ND4C_OK;
     case FIELD_ATTRIBUTE:
       ND4C_TRY(nd4c_arena_append(&model->arena, &lists->attributes, sizeof *attribute, "attributes", &attribute));
       return nd4c_onnx_attribute_parse(model, wire, field, attribute);

@@ -1,78 +1,10 @@
-/* Arithmetic, matrix products, reductions and casts. */
+/* Reductions. */
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "io/onnx/emit.h"
+#include "io/onnx/family.h"
 
 enum { AXES_ARE_INPUT = 18, SUM_AXES_ARE_INPUT = 13 };
-
-/* The result has the base's dtype; nd4c promotes. */
-nd4c_status nd4c_onnx_emit_op_power(nd4c_onnx_emission *emission) {
-  nd4c_onnx_operand result = ND4C_ONNX_OPERAND_NONE;
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_power, emission->inputs[0], emission->inputs[1], &result));
-  return nd4c_onnx_emit_cast(emission, result, dtype, &emission->outputs[0]);
-}
-
-/* -- Gemm ----------------------------------------------------------------------------------------------------- */
-
-static nd4c_status scaled(nd4c_onnx_emission *emission, nd4c_onnx_operand x, double factor, nd4c_onnx_operand *y) {
-  nd4c_onnx_operand scalar = ND4C_ONNX_OPERAND_NONE;
-  *y = x;
-  if (factor == 1 || x == ND4C_ONNX_OPERAND_NONE) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, x, factor, &scalar));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, scalar, y);
-}
-
-static nd4c_status transposed(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
-  static const int64_t axes[2] = {1, 0};
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, x, 2, axes, y);
-}
-
-/* alpha * a * b + beta * c. With alpha 1 and floats that is one `linear`. */
-nd4c_status nd4c_onnx_emit_op_gemm(nd4c_onnx_emission *emission) {
-  double alpha = 0;
-  double beta = 0;
-  int64_t transpose_a = 0;
-  int64_t transpose_b = 0;
-  nd4c_onnx_operand a = emission->inputs[0];
-  nd4c_onnx_operand b = emission->inputs[1];
-  nd4c_onnx_operand c = nd4c_onnx_input(emission, 2);
-  nd4c_onnx_ignore(emission, "broadcast");
-  ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
-  ND4C_TRY(nd4c_onnx_get_float(emission, "beta", 1, &beta));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "transA", 0, &transpose_a));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "transB", 0, &transpose_b));
-  if (nd4c_onnx_operand_get(emission, a).rank != 2 || nd4c_onnx_operand_get(emission, b).rank != 2) {
-    return nd4c_fail(ND4C_SHAPE, "A has rank %d and B rank %d; expected 2 and 2",
-                     (int)nd4c_onnx_operand_get(emission, a).rank, (int)nd4c_onnx_operand_get(emission, b).rank);
-  }
-  c = beta == 0 ? ND4C_ONNX_OPERAND_NONE : c;
-  ND4C_TRY(scaled(emission, c, beta, &c));
-  if (transpose_a != 0) {
-    ND4C_TRY(transposed(emission, a, &a));
-  }
-  bool floating = nd4c_dtype_get_info(nd4c_onnx_operand_get(emission, a).dtype)->kind == ND4C_KIND_FLOAT;
-  if (alpha == 1 && floating) {
-    nd4c_onnx_operand operands[] = {a, b, c};
-    nd4c_attr attr = nd4c_attr_of_bool("transpose_w", transpose_b != 0);
-    return nd4c_onnx_emit(emission, ND4C_OP_linear, operands, 3, &attr, 1, &emission->outputs[0]);
-  }
-  nd4c_onnx_operand product = ND4C_ONNX_OPERAND_NONE;
-  if (transpose_b != 0) {
-    ND4C_TRY(transposed(emission, b, &b));
-  }
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, a, b, &product));
-  ND4C_TRY(scaled(emission, product, alpha, &emission->outputs[0]));
-  if (c == ND4C_ONNX_OPERAND_NONE) {
-    return ND4C_OK;
-  }
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, emission->outputs[0], c, &emission->outputs[0]);
-}
-
-/* -- reductions ----------------------------------------------------------------------------------------------- */
 
 /* What the Reduce* nodes say about axes. */
 typedef struct reduction {
@@ -107,7 +39,7 @@ static nd4c_status emit_reduction(nd4c_onnx_emission *emission, nd4c_op op, nd4c
   return nd4c_onnx_emit_cast(emission, *y, dtype, y); /* nd4c widens sums of small integers */
 }
 
-nd4c_status nd4c_onnx_emit_op_reduce(nd4c_onnx_emission *emission) {
+static nd4c_status emit_reduce(nd4c_onnx_emission *emission) {
   reduction found;
   ND4C_TRY(read_reduction(emission, &found));
   return emit_reduction(emission, emission->node->mapping->op, emission->inputs[0], &found, &emission->outputs[0]);
@@ -124,28 +56,28 @@ static nd4c_status reduce_sum_of(nd4c_onnx_emission *emission, nd4c_op op, nd4c_
   return emit_reduction(emission, ND4C_OP_sum, x, &found, y);
 }
 
-nd4c_status nd4c_onnx_emit_op_reduce_l1(nd4c_onnx_emission *emission) {
+static nd4c_status emit_reduce_l1(nd4c_onnx_emission *emission) {
   return reduce_sum_of(emission, ND4C_OP_abs, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_reduce_sum_square(nd4c_onnx_emission *emission) {
+static nd4c_status emit_reduce_sum_square(nd4c_onnx_emission *emission) {
   return reduce_sum_of(emission, ND4C_OP_square, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_reduce_l2(nd4c_onnx_emission *emission) {
+static nd4c_status emit_reduce_l2(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand sum = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(reduce_sum_of(emission, ND4C_OP_square, &sum));
   return nd4c_onnx_emit_unary(emission, ND4C_OP_sqrt, sum, &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_op_reduce_log_sum(nd4c_onnx_emission *emission) {
+static nd4c_status emit_reduce_log_sum(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand sum = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(reduce_sum_of(emission, ND4C_OP_NONE, &sum));
   return nd4c_onnx_emit_unary(emission, ND4C_OP_log, sum, &emission->outputs[0]);
 }
 
 /* m + ln(sum of e^(x - m)) with m the largest, so that nothing overflows. */
-nd4c_status nd4c_onnx_emit_op_reduce_log_sum_exp(nd4c_onnx_emission *emission) {
+static nd4c_status emit_reduce_log_sum_exp(nd4c_onnx_emission *emission) {
   reduction found;
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_onnx_operand largest = ND4C_ONNX_OPERAND_NONE;
@@ -169,7 +101,7 @@ nd4c_status nd4c_onnx_emit_op_reduce_log_sum_exp(nd4c_onnx_emission *emission) {
 }
 
 /* ArgMax and ArgMin; the last of equals is the first of the reversed axis. */
-nd4c_status nd4c_onnx_emit_op_arg_reduce(nd4c_onnx_emission *emission) {
+static nd4c_status emit_arg_reduce(nd4c_onnx_emission *emission) {
   int64_t axis = 0;
   int64_t keepdims = 0;
   int64_t last = 0;
@@ -195,21 +127,20 @@ nd4c_status nd4c_onnx_emit_op_arg_reduce(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_binary(emission, ND4C_OP_subtract, end, emission->outputs[0], &emission->outputs[0]);
 }
 
-/* -- casts ---------------------------------------------------------------------------------------------------- */
+/* -- rows ------------------------------------------------------------------------------------------------------ */
 
-nd4c_status nd4c_onnx_emit_op_cast(nd4c_onnx_emission *emission) {
-  int64_t number = 0;
-  nd4c_dtype dtype = ND4C_DTYPE_NONE;
-  nd4c_onnx_ignore(emission, "saturate");   /* about 8-bit floats only */
-  nd4c_onnx_ignore(emission, "round_mode"); /* likewise */
-  ND4C_TRY(nd4c_onnx_get_int(emission, "to", 0, &number));
-  ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
-  return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
-}
+#define ROWS(X)                                                  \
+  X(ReduceSum, 1, LAST, 1, 2, 1, reduce, sum)                    \
+  X(ReduceProd, 1, LAST, 1, 2, 1, reduce, prod)                  \
+  X(ReduceMean, 1, LAST, 1, 2, 1, reduce, mean)                  \
+  X(ReduceMax, 1, LAST, 1, 2, 1, reduce, max)                    \
+  X(ReduceMin, 1, LAST, 1, 2, 1, reduce, min)                    \
+  X(ReduceL1, 1, LAST, 1, 2, 1, reduce_l1, NONE)                 \
+  X(ReduceL2, 1, LAST, 1, 2, 1, reduce_l2, NONE)                 \
+  X(ReduceSumSquare, 1, LAST, 1, 2, 1, reduce_sum_square, NONE)  \
+  X(ReduceLogSum, 1, LAST, 1, 2, 1, reduce_log_sum, NONE)        \
+  X(ReduceLogSumExp, 1, LAST, 1, 2, 1, reduce_log_sum_exp, NONE) \
+  X(ArgMax, 1, LAST, 1, 1, 1, arg_reduce, argmax)                \
+  X(ArgMin, 1, LAST, 1, 1, 1, arg_reduce, argmin)
 
-nd4c_status nd4c_onnx_emit_op_cast_like(nd4c_onnx_emission *emission) {
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[1]).dtype;
-  nd4c_onnx_ignore(emission, "saturate");
-  nd4c_onnx_ignore(emission, "round_mode");
-  return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
-}
+ND4C_ONNX_FAMILY(reduce, "", ROWS)

@@ -1,0 +1,154 @@
+/* Element-wise arithmetic, comparisons, bounds and casts. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/status.h"
+#include "io/onnx/family.h"
+
+/* The result has the base's dtype; nd4c promotes. */
+static nd4c_status emit_power(nd4c_onnx_emission *emission) {
+  nd4c_onnx_operand result = ND4C_ONNX_OPERAND_NONE;
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_power, emission->inputs[0], emission->inputs[1], &result));
+  return nd4c_onnx_emit_cast(emission, result, dtype, &emission->outputs[0]);
+}
+
+static nd4c_status emit_mean(nd4c_onnx_emission *emission) {
+  nd4c_onnx_operand count = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_emit_variadic(emission));
+  if (emission->input_count == 1) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_scalar_like(emission, emission->outputs[0], emission->input_count, &count));
+  return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, emission->outputs[0], count, &emission->outputs[0]);
+}
+
+static nd4c_status emit_identity(nd4c_onnx_emission *emission) {
+  emission->outputs[0] = emission->inputs[0];
+  return ND4C_OK;
+}
+
+/* A bound of Clip from an attribute; an infinite or missing one is no bound. */
+static nd4c_status clip_bound(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *bound) {
+  double value = 0;
+  *bound = ND4C_ONNX_OPERAND_NONE;
+  if (nd4c_onnx_attribute_find(emission, name) == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_get_float(emission, name, 0, &value));
+  return nd4c_onnx_scalar_like(emission, emission->inputs[0], value, bound);
+}
+
+static nd4c_status emit_clip(nd4c_onnx_emission *emission) {
+  enum { BOUNDS_ARE_INPUTS = 11 };
+  nd4c_onnx_operand operands[3] = {emission->inputs[0], nd4c_onnx_input(emission, 1), nd4c_onnx_input(emission, 2)};
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  if (emission->opset < BOUNDS_ARE_INPUTS) {
+    ND4C_TRY(clip_bound(emission, "min", &operands[1]));
+    ND4C_TRY(clip_bound(emission, "max", &operands[2]));
+  }
+  for (int32_t i = 1; i < 3; i++) {
+    /* Some exporters write bounds as 1-D arrays of one element. */
+    if (operands[i] != ND4C_ONNX_OPERAND_NONE && nd4c_onnx_operand_get(emission, operands[i]).rank != 0) {
+      ND4C_TRY(nd4c_onnx_emit_reshape(emission, operands[i], 0, NULL, &operands[i]));
+    }
+  }
+  if (operands[1] == ND4C_ONNX_OPERAND_NONE && operands[2] == ND4C_ONNX_OPERAND_NONE) {
+    emission->outputs[0] = emission->inputs[0];
+    return ND4C_OK;
+  }
+  return nd4c_onnx_emit(emission, ND4C_OP_clip, operands, 3, NULL, 0, &emission->outputs[0]);
+}
+
+static nd4c_status emit_is_inf(nd4c_onnx_emission *emission) {
+  int64_t negative = 0;
+  int64_t positive = 0;
+  nd4c_onnx_operand x = emission->inputs[0];
+  ND4C_TRY(nd4c_onnx_get_int(emission, "detect_negative", 1, &negative));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "detect_positive", 1, &positive));
+  if (negative != 0 && positive != 0) {
+    ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_abs, x, &x));
+  }
+  if (negative == 0 && positive == 0) {
+    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_equal, x, 0, &x)); /* false everywhere: x is 0 and x is not */
+    nd4c_onnx_operand other = ND4C_ONNX_OPERAND_NONE;
+    ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_logical_not, x, &other));
+    return nd4c_onnx_emit_binary(emission, ND4C_OP_logical_and, x, other, &emission->outputs[0]);
+  }
+  return nd4c_onnx_emit_with_scalar(emission, ND4C_OP_equal, x, positive != 0 ? INFINITY : -INFINITY,
+                                    &emission->outputs[0]);
+}
+
+/* -- casts ---------------------------------------------------------------------------------------------------- */
+
+static nd4c_status emit_cast(nd4c_onnx_emission *emission) {
+  int64_t number = 0;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  nd4c_onnx_ignore(emission, "saturate");   /* about 8-bit floats only */
+  nd4c_onnx_ignore(emission, "round_mode"); /* likewise */
+  ND4C_TRY(nd4c_onnx_get_int(emission, "to", 0, &number));
+  ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
+  return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
+}
+
+static nd4c_status emit_cast_like(nd4c_onnx_emission *emission) {
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[1]).dtype;
+  nd4c_onnx_ignore(emission, "saturate");
+  nd4c_onnx_ignore(emission, "round_mode");
+  return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                               \
+  X(Abs, 1, LAST, 1, 1, 1, direct, abs)                       \
+  X(Neg, 1, LAST, 1, 1, 1, direct, negative)                  \
+  X(Sign, 9, LAST, 1, 1, 1, direct, sign)                     \
+  X(Sqrt, 1, LAST, 1, 1, 1, direct, sqrt)                     \
+  X(Reciprocal, 1, LAST, 1, 1, 1, direct, reciprocal)         \
+  X(Exp, 1, LAST, 1, 1, 1, direct, exp)                       \
+  X(Log, 1, LAST, 1, 1, 1, direct, log)                       \
+  X(Sin, 7, LAST, 1, 1, 1, direct, sin)                       \
+  X(Cos, 7, LAST, 1, 1, 1, direct, cos)                       \
+  X(Erf, 9, LAST, 1, 1, 1, direct, erf)                       \
+  X(Floor, 1, LAST, 1, 1, 1, direct, floor)                   \
+  X(Ceil, 1, LAST, 1, 1, 1, direct, ceil)                     \
+  X(Round, 11, LAST, 1, 1, 1, direct, round)                  \
+  X(IsNaN, 9, LAST, 1, 1, 1, direct, is_nan)                  \
+  X(IsInf, 10, LAST, 1, 1, 1, is_inf, NONE)                   \
+  X(Not, 1, LAST, 1, 1, 1, direct, logical_not)               \
+  X(Identity, 1, LAST, 1, 1, 1, identity, NONE)               \
+  X(Add, 1, 6, 2, 2, 1, direct_legacy, add)                   \
+  X(Add, 7, LAST, 2, 2, 1, direct, add)                       \
+  X(Sub, 1, 6, 2, 2, 1, direct_legacy, subtract)              \
+  X(Sub, 7, LAST, 2, 2, 1, direct, subtract)                  \
+  X(Mul, 1, 6, 2, 2, 1, direct_legacy, multiply)              \
+  X(Mul, 7, LAST, 2, 2, 1, direct, multiply)                  \
+  X(Div, 1, 6, 2, 2, 1, direct_legacy, divide)                \
+  X(Div, 7, LAST, 2, 2, 1, direct, divide)                    \
+  X(Pow, 1, 6, 2, 2, 1, direct_legacy, power)                 \
+  X(Pow, 7, LAST, 2, 2, 1, power, NONE)                       \
+  X(Equal, 1, 6, 2, 2, 1, direct_legacy, equal)               \
+  X(Equal, 7, LAST, 2, 2, 1, direct, equal)                   \
+  X(Less, 1, 6, 2, 2, 1, direct_legacy, less)                 \
+  X(Less, 7, LAST, 2, 2, 1, direct, less)                     \
+  X(LessOrEqual, 12, LAST, 2, 2, 1, direct, less_equal)       \
+  X(Greater, 1, 6, 2, 2, 1, direct_legacy, greater)           \
+  X(Greater, 7, LAST, 2, 2, 1, direct, greater)               \
+  X(GreaterOrEqual, 12, LAST, 2, 2, 1, direct, greater_equal) \
+  X(And, 1, 6, 2, 2, 1, direct_legacy, logical_and)           \
+  X(And, 7, LAST, 2, 2, 1, direct, logical_and)               \
+  X(Or, 1, 6, 2, 2, 1, direct_legacy, logical_or)             \
+  X(Or, 7, LAST, 2, 2, 1, direct, logical_or)                 \
+  X(Xor, 1, 6, 2, 2, 1, direct_legacy, logical_xor)           \
+  X(Xor, 7, LAST, 2, 2, 1, direct, logical_xor)               \
+  X(Where, 9, LAST, 3, 3, 1, direct, where)                   \
+  X(Sum, 1, LAST, 1, ANY, 1, variadic, add)                   \
+  X(Max, 1, LAST, 1, ANY, 1, variadic, maximum)               \
+  X(Min, 1, LAST, 1, ANY, 1, variadic, minimum)               \
+  X(Mean, 1, LAST, 1, ANY, 1, mean, add)                      \
+  X(Clip, 1, LAST, 1, 3, 1, clip, NONE)                       \
+  X(Cast, 6, LAST, 1, 1, 1, cast, NONE)                       \
+  X(CastLike, 15, LAST, 2, 2, 1, cast_like, NONE)
+
+ND4C_ONNX_FAMILY(elementwise, "", ROWS)
