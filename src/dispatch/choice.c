@@ -146,18 +146,36 @@ static nd4c_status fail_unsupported(const search *s) {
                    s->context->device->name, trail);
 }
 
+/* What SD_KERNEL_DISABLE_ENGINES asks for in vain is reported, or strictness makes it an error. */
+static nd4c_status check_disabled(const search *s) {
+  nd4c_engine_refusal refusal;
+  for (size_t position = 0; nd4c_engine_next_refusal(&s->rules, &position, &refusal);) {
+    if (s->context->strict) {
+      return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_DISABLE_ENGINES=%.400s asks for %s disabled: %s", s->call->op->name,
+                       s->rules.disabled, refusal.name, refusal.reason);
+    }
+    char requested[ND4C_ENGINE_NAME_SIZE + 16];
+    (void)snprintf(requested, sizeof requested, "%s disabled", refusal.name);
+    nd4c_report_difference("SD_KERNEL_DISABLE_ENGINES", requested, refusal.applied, refusal.reason);
+  }
+  return ND4C_OK;
+}
+
 /* The forced engine serves, or the next one does and that is reported, or strictness makes it an error. */
 static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   bool taken = false, forced = s->rules.forced[0] != '\0';
+  char reason[REASON_SIZE];
+  ND4C_TRY(check_disabled(s));
   if (forced) {
     ND4C_TRY(find_forced(s, choice, &taken));
     if (taken) {
       return ND4C_OK;
     }
     if (s->context->strict) {
-      return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_FORCE_ENGINE=%s cannot serve this call on %s:\n%s",
+      return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_FORCE_ENGINE=%s cannot serve this call on %s: %s\n%s",
                        s->call->op->name, s->rules.forced, s->context->device->name,
-                       s->trail->bytes != NULL ? s->trail->bytes : "  it has no kernel of this op\n");
+                       nd4c_engine_forced_reason(&s->rules, reason, sizeof reason),
+                       s->trail->bytes != NULL ? s->trail->bytes : "");
     }
   }
   ND4C_TRY(find_any(s, choice, &taken));
@@ -166,7 +184,7 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   }
   if (forced) {
     nd4c_report_difference(s->call->op->name, s->rules.forced, nd4c_choice_engine(choice),
-                           "the forced engine does not serve this call");
+                           nd4c_engine_forced_reason(&s->rules, reason, sizeof reason));
   }
   return ND4C_OK;
 }
@@ -237,12 +255,15 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
     nd4c_text_print(text, ", engine %s forced", s.rules.forced);
   }
   nd4c_text_print(text, ":\n");
+  nd4c_engine_print_refusals(&s.rules, text);
   nd4c_choice choice = {.references = 1, .device = context->device};
   bool taken = false;
   if (s.rules.forced[0] != '\0') {
     ND4C_TRY(find_forced(&s, &choice, &taken));
     if (!taken) {
-      nd4c_text_print(text, "  forced engine %s does not serve this call%s\n", s.rules.forced,
+      char reason[REASON_SIZE];
+      nd4c_text_print(text, "  %s forced: %s%s\n", s.rules.forced,
+                      nd4c_engine_forced_reason(&s.rules, reason, sizeof reason),
                       context->strict ? " (strict: an error)" : "; the others are asked");
     }
   }

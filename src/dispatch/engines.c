@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "nd4c/device.h"
 #include "nd4c/op.h"
 
 /* X(group, members): names that stand for several engines, as in the reference. */
@@ -15,14 +16,14 @@
   X("cpu", "reference,simd,openblas") \
   X("cuda", "cuda,cublas,cudnn")
 
+static const char separators[] = ", ";
+
 /* True if `name` stands in a comma-separated list, without regard to case and spaces. */
 static bool list_has(const char *list, const char *name) {
   size_t length = strlen(name);
   while (*list != '\0') {
-    while (*list == ',' || *list == ' ') {
-      ++list;
-    }
-    size_t item = strcspn(list, ", ");
+    list += strspn(list, separators);
+    size_t item = strcspn(list, separators);
     bool same = item == length;
     for (size_t i = 0; same && i < item; ++i) {
       same = tolower((unsigned char)list[i]) == tolower((unsigned char)name[i]);
@@ -62,6 +63,102 @@ bool nd4c_engine_is_disabled(const nd4c_engine_rules *rules, const char *engine)
   return strcmp(engine, "reference") != 0 && list_covers(rules->disabled, engine);
 }
 
+/* -- what cannot be applied ----------------------------------------------------------------------------------- */
+
+/* Engine `index` of all backends that told theirs; NULL past the last. */
+static const char *engine_at(int32_t index) {
+  for (int32_t i = 0; i < nd4c_backend_count(); ++i) {
+    nd4c_backend_status status = {.struct_size = sizeof status};
+    if (nd4c_backend_get_status(i, &status) != ND4C_OK) {
+      continue;
+    }
+    const char *engine = NULL;
+    for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; ++e) {
+      if (index-- == 0) {
+        return engine;
+      }
+    }
+  }
+  return NULL;
+}
+
+/* Engines that a build may leave out. */
+#define OPTIONAL_ENGINES "openblas,onednn"
+
+/* Groups, their members and optional engines are known where they are not, too: one setting serves several machines. */
+static bool is_known(const char *name) {
+#define GROUP_KNOWN(group, members)                       \
+  if (list_has(group, name) || list_has(members, name)) { \
+    return true;                                          \
+  }
+  ENGINE_GROUPS(GROUP_KNOWN)
+#undef GROUP_KNOWN
+  if (list_has(OPTIONAL_ENGINES, name)) {
+    return true;
+  }
+  const char *engine = NULL;
+  for (int32_t i = 0; (engine = engine_at(i)) != NULL; ++i) {
+    if (list_has(engine, name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void explain_unknown(char *reason, size_t size) {
+  const char *engine = NULL;
+  size_t used = (size_t)snprintf(reason, size, "no engine of that name; engines are: ");
+  for (int32_t i = 0; (engine = engine_at(i)) != NULL && used < size; ++i) {
+    used += (size_t)snprintf(reason + used, size - used, "%s%s", i > 0 ? ", " : "", engine);
+  }
+}
+
+/* The list's item at *position or behind it; false at the end. A longer name than any engine's is cut. */
+static bool next_item(const char *list, size_t *position, char *name) {
+  *position += strspn(list + *position, separators);
+  const char *item = list + *position;
+  size_t length = strcspn(item, separators);
+  *position += length;
+  (void)snprintf(name, ND4C_ENGINE_NAME_SIZE, "%.*s", (int)length, item);
+  return length > 0;
+}
+
+bool nd4c_engine_next_refusal(const nd4c_engine_rules *rules, size_t *position, nd4c_engine_refusal *refusal) {
+  while (next_item(rules->disabled, position, refusal->name)) {
+    if (list_covers(refusal->name, "reference")) {
+      refusal->applied = "reference kept";
+      (void)snprintf(refusal->reason, sizeof refusal->reason, "reference is the floor and cannot be disabled");
+      return true;
+    }
+    if (!is_known(refusal->name)) {
+      refusal->applied = "nothing";
+      explain_unknown(refusal->reason, sizeof refusal->reason);
+      return true;
+    }
+  }
+  return false;
+}
+
+void nd4c_engine_print_refusals(const nd4c_engine_rules *rules, nd4c_text *text) {
+  nd4c_engine_refusal refusal;
+  for (size_t position = 0; nd4c_engine_next_refusal(rules, &position, &refusal);) {
+    nd4c_text_print(text, "  SD_KERNEL_DISABLE_ENGINES: requested %s disabled, applied %s: %s\n", refusal.name,
+                    refusal.applied, refusal.reason);
+  }
+}
+
+const char *nd4c_engine_forced_reason(const nd4c_engine_rules *rules, char *buffer, size_t size) {
+  char name[ND4C_ENGINE_NAME_SIZE];
+  for (size_t position = 0; next_item(rules->forced, &position, name);) {
+    if (is_known(name)) {
+      (void)snprintf(buffer, size, "the forced engine does not serve this call");
+      return buffer;
+    }
+  }
+  explain_unknown(buffer, size);
+  return buffer;
+}
+
 /* -- requested against applied -------------------------------------------------------------------------------- */
 
 enum { DIFFERENCE_LIMIT = 256, FIELD_SIZE = 64, WHY_SIZE = 256 };
@@ -99,14 +196,17 @@ static difference *find_difference(const char *op, const char *requested, const 
 void nd4c_report_difference(const char *op, const char *requested, const char *applied, const char *reason) {
   nd4c_lock_acquire(&lock);
   difference *d = find_difference(op, requested, applied);
+  bool told = false; /* in the log, since the last report: one line for all kernel choices */
   if (d != NULL) {
-    ++d->count;
+    told = d->count++ > 0;
     (void)snprintf(d->reason, sizeof d->reason, "%s", reason);
   } else {
     ++overflow_count;
   }
   nd4c_lock_release(&lock);
-  nd4c_log_write(ND4C_LOG_WARNING, "dispatch", "%s: requested %s, applied %s: %s", op, requested, applied, reason);
+  if (!told) {
+    nd4c_log_write(ND4C_LOG_WARNING, "dispatch", "%s: requested %s, applied %s: %s", op, requested, applied, reason);
+  }
 }
 
 nd4c_status nd4c_report_applied(char **text) {

@@ -20,6 +20,20 @@ bool nd4c_engine_is_forced(const nd4c_engine_rules *rules, const char *engine);
 /* Reference is never disabled. */
 bool nd4c_engine_is_disabled(const nd4c_engine_rules *rules, const char *engine);
 
+/* A name of SD_KERNEL_DISABLE_ENGINES that is not applied, and why. */
+typedef struct nd4c_engine_refusal {
+  char name[ND4C_ENGINE_NAME_SIZE];
+  const char *applied; /* instead of "NAME disabled"; static */
+  char reason[256];
+} nd4c_engine_refusal;
+
+/* The next refusal of the list from *position on, which begins at 0; false: no more. */
+bool nd4c_engine_next_refusal(const nd4c_engine_rules *rules, size_t *position, nd4c_engine_refusal *refusal);
+/* A line each, behind two spaces; nothing if all of the list is applied. */
+void nd4c_engine_print_refusals(const nd4c_engine_rules *rules, nd4c_text *text);
+/* Why the forced engine did not serve a call: there is none of that name, or it cannot. Returns the buffer. */
+const char *nd4c_engine_forced_reason(const nd4c_engine_rules *rules, char *buffer, size_t size);
+
 /* Counts a difference between request and application; shown by nd4c_report_applied. Texts are copied. */
 void nd4c_report_difference(const char *op, const char *requested, const char *applied, const char *reason);
 

@@ -98,6 +98,14 @@ static void print_memory(const nd4c_plan *plan, nd4c_text *text) {
 
 static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
   int32_t differences = 0;
+  char reason[256];
+  nd4c_engine_refusal refusal;
+  size_t position = 0;
+  if (nd4c_engine_next_refusal(&plan->rules, &position, &refusal)) {
+    nd4c_text_print(text, "requested but not applied:\n");
+    nd4c_engine_print_refusals(&plan->rules, text);
+    differences += 1;
+  }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
     const char *engine = step->choice != NULL ? nd4c_choice_engine(step->choice) : step->segment->compiler->engine;
@@ -105,9 +113,10 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
       continue;
     }
     char name[256];
-    nd4c_text_print(text, "%s  %s: engine %s was requested, %s is used: the requested one does not serve this call\n",
+    nd4c_text_print(text, "%s  %s: engine %s was requested, %s is used: %s\n",
                     differences == 0 ? "requested but not applied:\n" : "",
-                    nd4c_plan_node_text(plan, step->node, name, sizeof name), plan->rules.forced, engine);
+                    nd4c_plan_node_text(plan, step->node, name, sizeof name), plan->rules.forced, engine,
+                    nd4c_engine_forced_reason(&plan->rules, reason, sizeof reason));
     differences += 1;
   }
   if (differences == 0) {

@@ -115,7 +115,7 @@ static void a_forced_engine_that_lacks_an_op_is_reported(void **state) {
   const nd4c_array *inputs[2] = {matrix, matrix};
   assert_int_equal(nd4c_explain(NULL, ND4C_OP_add, inputs, 2, NULL, 0, &text), ND4C_OK);
   assert_non_null(strstr(text, "engine cudnn forced"));
-  assert_non_null(strstr(text, "does not serve this call"));
+  assert_non_null(strstr(text, "cudnn forced: the forced engine does not serve this call"));
   nd4c_free(text);
 }
 
@@ -168,6 +168,61 @@ static void engines_are_disabled(void **state) {
   /* The floor stays. */
   assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "cpu,onednn,REFERENCE"), ND4C_OK);
   assert_true(takes_engine(NULL, ND4C_OP_add, matrix, matrix, "reference"));
+}
+
+/* What cannot be disabled, and names that nobody has, are told instead of ignored. */
+static void a_vain_request_is_reported(void **state) {
+  static const struct {
+    const char *property, *value, *line;
+  } rows[] = {
+      {"SD_KERNEL_DISABLE_ENGINES", "reference",
+       "SD_KERNEL_DISABLE_ENGINES: requested reference disabled, applied reference kept (1 kernel choices): reference "
+       "is the floor and cannot be disabled"},
+      {"SD_KERNEL_DISABLE_ENGINES", "onednn,CPU",
+       "SD_KERNEL_DISABLE_ENGINES: requested CPU disabled, applied reference kept (1 kernel choices): reference is the "
+       "floor and cannot be disabled"},
+      {"SD_KERNEL_DISABLE_ENGINES", "openblas, simdd",
+       "SD_KERNEL_DISABLE_ENGINES: requested simdd disabled, applied nothing (1 kernel choices): no engine of that "
+       "name; engines are: "},
+      {"SD_KERNEL_FORCE_ENGINE", "simdd", "(1 kernel choices): no engine of that name; engines are: "},
+      {"SD_KERNEL_FORCE_ENGINE", "cudnn", "(1 kernel choices): the forced engine does not serve this call"}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    (void)reset(state);
+    nd4c_array *sum = NULL;
+    assert_int_equal(nd4c_config_set(rows[i].property, rows[i].value), ND4C_OK);
+    assert_int_equal(nd4c_add(matrix, matrix, &sum), ND4C_OK);
+    char *text = report();
+    if (strstr(text, rows[i].line) == NULL) {
+      fail_msg("%s=%s: the report is '%s'", rows[i].property, rows[i].value, text);
+    }
+    if (strstr(rows[i].line, "engines are") != NULL) {
+      assert_non_null(strstr(text, "simd, reference, stub_compiler, stub\n"));
+    }
+    nd4c_free(text);
+    nd4c_array_release(sum);
+    const nd4c_array *inputs[2] = {matrix, matrix};
+    assert_int_equal(nd4c_explain(NULL, ND4C_OP_add, inputs, 2, NULL, 0, &text), ND4C_OK);
+    assert_non_null(strstr(text, strchr(rows[i].line, ')') + 3)); /* the reason */
+    nd4c_free(text);
+    sum = NULL;
+    assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
+    assert_int_equal(nd4c_add(matrix, matrix, &sum), ND4C_STRICT);
+    assert_null(sum);
+    assert_non_null(strstr(nd4c_error_message(), strchr(rows[i].line, ')') + 3));
+  }
+}
+
+/* What is disabled and not there is disabled: one setting serves machines with and without a GPU. */
+static void disabling_what_is_absent_is_no_difference(void **state) {
+  (void)state;
+  nd4c_array *sum = NULL;
+  assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "cuda,cudnn, onednn"), ND4C_OK);
+  assert_int_equal(nd4c_add(matrix, matrix, &sum), ND4C_OK);
+  nd4c_array_release(sum);
+  char *text = report();
+  assert_string_equal(text, "");
+  nd4c_free(text);
 }
 
 static void groups_stand_for_their_engines(void **state) {
@@ -284,6 +339,8 @@ int main(void) {
       ENGINE_TEST(every_forced_fallback_is_seen),
       ENGINE_TEST(strict_makes_it_an_error),
       ENGINE_TEST(engines_are_disabled),
+      ENGINE_TEST(a_vain_request_is_reported),
+      ENGINE_TEST(disabling_what_is_absent_is_no_difference),
       ENGINE_TEST(groups_stand_for_their_engines),
       ENGINE_TEST(what_nothing_computes_lists_why),
       ENGINE_TEST(a_compiler_is_an_engine_too),
