@@ -24,8 +24,8 @@ typedef struct nd4c_context_options {
 
 /* Makes a context with its own stream on the device. options NULL: all defaults. */
 ND4C_API nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_context **context);
-/* Waits for the context's stream and frees it. If it is some thread's current one, that thread must leave it first
- * (ND4C_ARGUMENT). NULL is fine. */
+/* Waits for the context's stream and frees it; plans made on it keep what they need and may still run. If it is some
+ * thread's current one, that thread must leave it first (ND4C_ARGUMENT). NULL is fine. */
 ND4C_API nd4c_status nd4c_context_destroy(nd4c_context *context);
 /* Makes `context` (NULL: the default context) the thread's current one and gives back the previous one (previous may
  * be NULL if the caller does not need it). */

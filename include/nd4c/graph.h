@@ -27,8 +27,8 @@ ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_
                                       const int64_t *shape, nd4c_value *value);
 /* Records a constant; the graph keeps a reference to the array, whose contents must not change from here on. */
 ND4C_API nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
-/* Records an op. Dtypes and shapes are checked and inferred now; errors as nd4c_op_call. `label` (may be NULL) names the
- * node in errors and reports. */
+/* Records an op. Dtypes and shapes are checked and inferred now; errors as nd4c_op_call. `label` (may be NULL) names
+ * the node in errors and reports. */
 ND4C_API nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                                    const nd4c_attr *attrs, int32_t attr_count, const char *label, nd4c_value *outputs,
                                    int32_t output_count);
@@ -48,14 +48,14 @@ ND4C_API nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t inde
 ND4C_API nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index);
 
 typedef struct nd4c_plan_options {
-  uint32_t struct_size;   /* sizeof(nd4c_plan_options) */
-  bool no_optimization;   /* run the nodes as recorded */
+  uint32_t struct_size; /* sizeof(nd4c_plan_options) */
+  bool no_optimization; /* run the nodes as recorded */
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
- * the context, which must live as long, and the kernels chosen now: configuration that changes later (forced or
- * disabled engines, strictness) concerns plans made later. UNSUPPORTED if no kernel computes a node, STRICT; the text
- * names the node. */
+ * the context's settings and stream, also when the context is destroyed before it, and the kernels chosen now:
+ * configuration that changes later (forced or disabled engines, strictness) concerns plans made later. UNSUPPORTED if
+ * no kernel computes a node, STRICT; the text names the node. */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that were handed out stay valid. */

@@ -19,9 +19,9 @@ typedef struct nd4c_model_options {
   bool no_optimization;
 } nd4c_model_options;
 
-/* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL: defaults.
- * IO, FORMAT (with the byte offset), UNSUPPORTED (an op or opset that nd4c lacks: the text lists all of them), MEMORY.
- * External data is read from beside the model file only. */
+/* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL:
+ * defaults. IO, FORMAT (with the byte offset), UNSUPPORTED (an op or opset that nd4c lacks: the text lists all of
+ * them), MEMORY. External data is read from beside the model file only. */
 ND4C_API nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options, nd4c_model **model);
 /* As nd4c_model_open from memory, which must stay valid and unchanged until `release` is called (NULL: until the model
  * and all arrays from it are gone). */
@@ -49,9 +49,10 @@ ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, n
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 
-/* Runs the model on the context (NULL: current). Inputs are matched by name, any order, each exactly once. A plan is made
- * for each new combination of input shapes and kept (the last few). outputs in the order of the model's outputs; NULL
- * entries receive fresh arrays. NAME, DTYPE, SHAPE name the input and what was expected. */
+/* Runs the model on the context (NULL: current). Inputs are matched by name, any order, each exactly once. A plan is
+ * made for each new combination of context and input shapes and kept (the last few); the context may be destroyed
+ * before the model is closed. outputs in the order of the model's outputs; NULL entries receive fresh arrays. NAME,
+ * DTYPE, SHAPE name the input and what was expected. */
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);

@@ -17,6 +17,7 @@ static nd4c_status make_context(nd4c_device *device, int32_t width, bool determi
   if (context == NULL) {
     return nd4c_fail_memory("a context", sizeof *context);
   }
+  atomic_init(&context->references, 1);
   context->device = device;
   context->width = width;
   context->deterministic = deterministic;
@@ -52,6 +53,22 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   return make_context(device, width, deterministic, strict, context);
 }
 
+nd4c_context *nd4c_context_retain(nd4c_context *context) {
+  atomic_fetch_add_explicit(&context->references, 1, memory_order_relaxed);
+  return context;
+}
+
+void nd4c_context_release(nd4c_context *context) {
+  if (atomic_fetch_sub(&context->references, 1) != 1) {
+    return;
+  }
+  if (context->stream != NULL) {
+    (void)nd4c_context_synchronize(context); /* failures are told by the arrays that depend on them */
+    context->device->ops->stream_destroy(context->device->handle, context->stream);
+  }
+  nd4c_deallocate(context);
+}
+
 nd4c_status nd4c_context_destroy(nd4c_context *context) {
   if (context == NULL) {
     return ND4C_OK;
@@ -62,10 +79,7 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
                      entered);
   }
   nd4c_status status = nd4c_context_synchronize(context);
-  if (context->stream != NULL) {
-    context->device->ops->stream_destroy(context->device->handle, context->stream);
-  }
-  nd4c_deallocate(context);
+  nd4c_context_release(context);
   return status;
 }
 

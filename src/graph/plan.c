@@ -39,6 +39,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   nd4c_graph_destroy(plan->graph);
   nd4c_region_free(&plan->region);
+  nd4c_context_release(plan->context);
   plan->magic = PLAN_DEAD;
   nd4c_deallocate(plan);
 }
@@ -73,7 +74,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
     return nd4c_fail_memory("a plan", sizeof *created);
   }
   created->magic = PLAN_MAGIC;
-  created->context = resolved;
+  created->context = nd4c_context_retain(resolved);
   created->device = resolved->device;
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);

@@ -75,7 +75,7 @@ enum { ND4C_PASS_RECORDS = 32 };
 struct nd4c_plan {
   uint32_t magic;
   nd4c_region region;
-  nd4c_context *context; /* borrowed */
+  nd4c_context *context; /* one reference */
   nd4c_device *device;
   nd4c_engine_rules rules; /* when the choices were made */
   nd4c_graph *graph;       /* own, rewritten */

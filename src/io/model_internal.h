@@ -17,7 +17,7 @@ typedef struct nd4c_model_port {
 
 /* What a plan was made for. */
 typedef struct nd4c_model_key {
-  const nd4c_context *context;
+  const nd4c_context *context; /* kept by the plan: no other context can have its address */
   const nd4c_device *device;
   uint32_t epoch;         /* of the configuration */
   const int64_t *numbers; /* context's settings, then rank and extents of each input */

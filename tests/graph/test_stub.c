@@ -73,6 +73,23 @@ static int settle(void **state) {
   return 0;
 }
 
+/* The stream is the plan's, too: its owner may destroy the context while work is in flight, and run the plan again. */
+static void plans_outlive_their_context(void **state) {
+  (void)state;
+  nd4c_context *context = NULL;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_graph *graph = make_graph();
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_context_create(&options, &context));
+  CHECK_OK(nd4c_plan_create(graph, context, NULL, &plan));
+  (void)stub_control("delay 500");
+  check_on_stub(plan, graph);
+  CHECK_OK(nd4c_context_destroy(context));
+  check_on_stub(plan, graph);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void plans_agree_with_the_host(void **state) {
   (void)state;
   nd4c_graph *graph = make_graph();
@@ -199,6 +216,7 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(plans_outlive_their_context, reset, settle),
       cmocka_unit_test_setup_teardown(plans_agree_with_the_host, reset, settle),
       cmocka_unit_test_setup_teardown(supported_runs_become_segments, reset, settle),
       cmocka_unit_test_setup_teardown(failures_in_flight_poison_outputs_of_that_run_alone, reset, settle),

@@ -185,6 +185,35 @@ static void keeps_plans(void **state) {
   nd4c_model_close(model);
 }
 
+/* A plan keeps its context: what is made anew at the address of a destroyed one is never taken for it. */
+static void outlives_its_contexts(void **state) {
+  (void)state;
+  nd4c_model *model = open_example(NULL);
+  const char *names[] = {"x", "b"};
+  nd4c_array *x = make_array(ND4C_FLOAT32, 2, 2, 3, -1), *b = make_array(ND4C_FLOAT32, 2, 2, 3, 3);
+  const nd4c_array *inputs[] = {x, b};
+  for (int32_t round = 1; round <= 3; round++) {
+    nd4c_context *context = NULL;
+    nd4c_array *outputs[2] = {NULL, NULL};
+    double y = 0;
+    nd4c_context_options options = {.struct_size = sizeof options, .width = 1};
+    assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
+    assert_int_equal(nd4c_model_run(model, context, names, inputs, 2, outputs, 2), ND4C_OK);
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+    assert_int_equal(plan_count(model), round);
+    assert_int_equal(nd4c_array_item(outputs[0], (const int64_t[]){1, 2}, &y), ND4C_OK);
+    assert_float_equal(y, 3, 0);
+    nd4c_array_release(outputs[0]);
+    nd4c_array_release(outputs[1]);
+  }
+  char *text = NULL;
+  assert_int_equal(nd4c_model_report(model, &text), ND4C_OK);
+  nd4c_free(text);
+  nd4c_model_close(model);
+  nd4c_array_release(x);
+  nd4c_array_release(b);
+}
+
 static void count_progress(void *user, const char *what, int64_t done, int64_t total) {
   int *counts = user;
   counts[0] += strcmp(what, "importing") == 0 && done == total && total == 3;
@@ -300,10 +329,15 @@ static void refuses_misuse(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(describes),        cmocka_unit_test(lists_intermediates),
-                                     cmocka_unit_test(matches_inputs),   cmocka_unit_test(keeps_plans),
-                                     cmocka_unit_test(reports_progress), cmocka_unit_test(runs_without_allocating),
-                                     cmocka_unit_test(lends_memory),     cmocka_unit_test(uses_weights_in_place),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(describes),
+                                     cmocka_unit_test(lists_intermediates),
+                                     cmocka_unit_test(matches_inputs),
+                                     cmocka_unit_test(keeps_plans),
+                                     cmocka_unit_test(outlives_its_contexts),
+                                     cmocka_unit_test(reports_progress),
+                                     cmocka_unit_test(runs_without_allocating),
+                                     cmocka_unit_test(lends_memory),
+                                     cmocka_unit_test(uses_weights_in_place),
                                      cmocka_unit_test(refuses_misuse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
