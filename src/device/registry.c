@@ -222,8 +222,15 @@ static nd4c_status probe_all(void) {
 
 static nd4c_status fail_without_backend(const char *forced) {
   nd4c_text text = {0};
-  if (forced[0] != '\0') {
+  const char *remedy = "install what a reason names, or point nd4c.library.path at it";
+  if (forced[0] != '\0' && find_candidate(forced) == NULL) {
+    nd4c_text_print(&text, "backend.type asks for '%s', but there is no backend of that name.", forced);
+    remedy =
+        "unset backend.type (BACKEND_TYPE) or set it to one of these, or name the plug-in that brings the backend "
+        "in nd4c.backend.plugins (ND4C_BACKEND_PLUGINS)";
+  } else if (forced[0] != '\0') {
     nd4c_text_print(&text, "backend.type asks for '%s', which cannot be used.", forced);
+    remedy = "unset backend.type (BACKEND_TYPE) or set it to one that is usable, or install what its reason names";
   } else {
     nd4c_text_print(&text, "no backend can be used.");
   }
@@ -235,10 +242,7 @@ static nd4c_status fail_without_backend(const char *forced) {
   if (plugin_problems[0] != '\0') {
     nd4c_text_print(&text, "Refused plug-ins:\n%s", plugin_problems);
   }
-  nd4c_text_print(&text, "What to do: %s; `nd4c info --probe` checks every candidate.",
-                  forced[0] != '\0' ? "unset backend.type (BACKEND_TYPE) or set it to one that is usable, or install "
-                                      "what its reason names"
-                                    : "install what a reason names, or point nd4c.library.path at it");
+  nd4c_text_print(&text, "What to do: %s; `nd4c info --probe` checks every candidate.", remedy);
   nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "%s", text.bytes != NULL ? text.bytes : "no usable backend");
   nd4c_text_free(&text);
   return status;

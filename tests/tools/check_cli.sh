@@ -48,8 +48,18 @@ expect 0 env OPENBLAS_CORETYPE=Haswell "$nd4c" info
 says out '^warning: OPENBLAS_CORETYPE=Haswell'
 expect 0 env ND4C_CPU_LEVEL=base "$nd4c" info --json
 same "$(value machine.level)" base "level"
-expect 0 "$nd4c" info -D backend.type=nosuch
-says out 'nosuch'
+# Nothing can be selected: everything is shown, with what to do, and the exit code tells.
+for ask in "info" "info --json" "info --probe"; do
+  # shellcheck disable=SC2086
+  expect 1 "$nd4c" $ask -D backend.type=nosuch
+  says out "backend.type asks for 'nosuch', but there is no backend of that name"
+  says out 'What to do: unset backend.type \(BACKEND_TYPE\) or set it to one of these'
+  says out 'engine reference|"reference"'
+  says err '^nd4c info: no device can be used'
+done
+expect 1 env BACKEND_TYPE=cuda "$nd4c" info
+says out "backend.type asks for 'cuda', which cannot be used"
+expect 0 "$nd4c" info -D backend.type=CPU
 expect 2 "$nd4c" info -D nd4c.width=many
 says err 'nd4c.width'
 

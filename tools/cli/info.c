@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -234,6 +235,20 @@ static bool choosing_opens_more(void) {
   return false;
 }
 
+/* A forced backend that nobody has is told without opening anything. */
+static bool forced_is_unknown(void) {
+  const char *forced = NULL;
+  nd4c_backend_status status;
+  if (nd4c_config_get("backend.type", &forced) != ND4C_OK) {
+    return false;
+  }
+  bool unknown = forced[0] != '\0';
+  for (int32_t i = 0; unknown && backend_at(i, &status); i++) {
+    unknown = strcasecmp(forced, status.name) != 0;
+  }
+  return unknown;
+}
+
 static int run(int argc, char **argv) {
   static const struct option options[] = {{"probe", no_argument, NULL, 'p'},
                                           {"json", no_argument, NULL, 'j'},
@@ -274,10 +289,14 @@ static int run(int argc, char **argv) {
   nd4c_device *device = NULL;
   warnings found = {0};
   look_for_warnings(probe, &found);
-  const bool known = probe || !choosing_opens_more();
+  const bool known = probe || forced_is_unknown() || !choosing_opens_more();
   const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
-  return json ? print_json(&machine, &found, probe, picked, device)
-              : print_text(&machine, &found, probe, picked, device);
+  const int result =
+      json ? print_json(&machine, &found, probe, picked, device) : print_text(&machine, &found, probe, picked, device);
+  if (result == CLI_OK && picked != ND4C_OK) {
+    return cli_fail(&cli_info, "no device can be used; the text above says why and what to do");
+  }
+  return result;
 }
 
 const cli_command cli_info = {
