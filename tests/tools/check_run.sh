@@ -84,6 +84,13 @@ expect 1 "$nd4c" run "$model" --random-inputs -D backend.type=cuda
 says err 'cuda'
 says err '^hint: nd4c info --probe'
 
+# A file whose dtype nd4c does not read: 3, and the hint is about the file.
+LC_ALL=C sed "s/'<f4'/'>f4'/" "$digits/digits_images.npy" >"$work/big.npy"
+expect 3 "$nd4c" run "$model" --input "image=$work/big.npy"
+says err 'big.npy.*big-endian'
+says err "^hint: input 'image' is float32; in NumPy, save\('image.npy', array.astype\('float32'\)\)"
+lacks err 'nd4c ops'
+
 # An op that nobody has: 3. The bytes of a Relu node's type are replaced by another name of the same length.
 LC_ALL=C sed 's/Relu/Rexu/g' "$model" >"$work/unknown.onnx"
 expect 3 "$nd4c" run "$work/unknown.onnx" --random-inputs

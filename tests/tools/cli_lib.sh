@@ -23,10 +23,17 @@ expect() {
   fi
 }
 
-# says out|err REGEX: the last command printed that.
+# says out|err REGEX: the last command printed that; lacks: it did not.
 says() {
   grep -qE -- "$2" "$work/$1" || {
     echo "case $cases: no '$2' in std$1:"
+    cat "$work/$1"
+    exit 1
+  }
+}
+lacks() {
+  ! grep -qE -- "$2" "$work/$1" || {
+    echo "case $cases: '$2' in std$1:"
     cat "$work/$1"
     exit 1
   }

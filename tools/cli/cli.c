@@ -55,15 +55,32 @@ static const struct {
     {ND4C_CONFIG, "nd4c config lists the properties, their types and values"},
 };
 
-int cli_fail_status(const cli_command *command, nd4c_status status) {
+/* The library's words; returns the exit code. */
+static int tell_failure(const cli_command *command, nd4c_status status) {
   const char *text = nd4c_error_message();
   (void)cli_fail(command, "%s", text[0] != '\0' ? text : nd4c_status_text(status));
+  return status == ND4C_UNSUPPORTED ? CLI_UNSUPPORTED : CLI_FAILURE;
+}
+
+int cli_fail_hint(const cli_command *command, nd4c_status status, const char *format, ...) {
+  const int code = tell_failure(command, status);
+  va_list arguments;
+  va_start(arguments, format);
+  (void)fputs("hint: ", stderr);
+  (void)vfprintf(stderr, format, arguments);
+  (void)fputc('\n', stderr);
+  va_end(arguments);
+  return code;
+}
+
+int cli_fail_status(const cli_command *command, nd4c_status status) {
+  const int code = tell_failure(command, status);
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
     if (hints[i].status == status) {
       (void)fprintf(stderr, "hint: %s\n", hints[i].text);
     }
   }
-  return status == ND4C_UNSUPPORTED ? CLI_UNSUPPORTED : CLI_FAILURE;
+  return code;
 }
 
 int cli_set_property(const cli_command *command, const char *assignment) {

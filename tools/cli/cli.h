@@ -35,6 +35,9 @@ int cli_fail(const cli_command *command, const char *format, ...) ND4C_PRINTF(2,
 /* The library's text of the last failure and what to do about it to stderr; CLI_UNSUPPORTED or CLI_FAILURE. */
 int cli_fail_status(const cli_command *command, nd4c_status status);
 
+/* The same with a hint of the caller's, for failures that the general one of this status does not fit. */
+int cli_fail_hint(const cli_command *command, nd4c_status status, const char *format, ...) ND4C_PRINTF(3, 4);
+
 /* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if that is refused. */
 int cli_set_property(const cli_command *command, const char *assignment);
 

@@ -147,12 +147,23 @@ static nd4c_status read_file(const char *path, nd4c_array **array) {
   return ends_with(path, ".pb") ? nd4c_tensor_read(path, array, NULL) : nd4c_npy_read(path, array);
 }
 
+/* A file of a kind that nd4c does not read is no matter of ops: what helps is another file. */
+static int fail_read(const nd4c_model_value *value, nd4c_status status) {
+  if (status != ND4C_UNSUPPORTED) {
+    return cli_fail_status(&cli_run, status);
+  }
+  const char *dtype = value->dtype == ND4C_DTYPE_NONE ? "float32" : nd4c_dtype_name(value->dtype);
+  return cli_fail_hint(&cli_run, status,
+                       "input '%s' is %s; in NumPy, save('%s.npy', array.astype('%s')) writes a file that nd4c reads",
+                       value->name, dtype, value->name, dtype);
+}
+
 static int make_input(const run_options *options, const nd4c_model_value *value, nd4c_array **array) {
   char text[512];
   const char *path = find_named(options->inputs, options->input_count, value->name);
   if (path != NULL) {
     const nd4c_status status = read_file(path, array);
-    return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+    return status == ND4C_OK ? CLI_OK : fail_read(value, status);
   }
   if (!options->random) {
     return cli_usage(&cli_run, "input '%s', %s %s, is not given: --input %s=FILE, or --random-inputs", value->name,
