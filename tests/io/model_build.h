@@ -3,6 +3,8 @@
 #define ND4C_TESTS_MODEL_BUILD_H
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "wire_build.h"
 
@@ -27,7 +29,20 @@ static inline void build_value(wire_bytes *graph, uint32_t field, const char *na
   wire_message(graph, field, &info);
 }
 
-/* "Add x y > z; Relu z > w" as NodeProtos. A name of "-" is left out (empty). */
+/* "axis=-1" as an AttributeProto. */
+static inline void build_attribute(wire_bytes *node, const char *text) {
+  enum { INT = 2 };
+  char name[64];
+  wire_bytes attribute = {0};
+  const char *equals = strchr(text, '=');
+  (void)snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+  wire_text(&attribute, 1, name);
+  wire_number(&attribute, 3, (uint64_t)strtoll(equals + 1, NULL, 10));
+  wire_number(&attribute, 20, INT);
+  wire_message(node, 5, &attribute);
+}
+
+/* "Add x y > z; Softmax z axis=1 > w" as NodeProtos. A name of "-" is left out (empty). */
 static inline void build_nodes(wire_bytes *graph, const char *text) {
   char copy[1024];
   char *rest = copy;
@@ -43,6 +58,10 @@ static inline void build_nodes(wire_bytes *graph, const char *text) {
     for (char *word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
       if (strcmp(word, ">") == 0) {
         field = 2;
+        continue;
+      }
+      if (strchr(word, '=') != NULL) {
+        build_attribute(&node, word);
         continue;
       }
       wire_text(&node, field, strcmp(word, "-") == 0 ? "" : word);

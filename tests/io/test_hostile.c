@@ -285,20 +285,35 @@ static void names_functions(void **state) {
 
 typedef struct import_case {
   const char *nodes;
+  int64_t opset;
   nd4c_status status;
   const char *words;
 } import_case;
 
 static const import_case imports[] = {
-    {"Reshape x i > y", ND4C_UNSUPPORTED,
+    {"Reshape x i > y", 13, ND4C_UNSUPPORTED,
      "node 0 (Reshape) at byte 8: input 'shape' depends on the values of the model's inputs; nd4c needs it at import"},
-    {"Reshape x x > y", ND4C_UNSUPPORTED, "depends on the values"},
-    {"MatMul x x > y", ND4C_SHAPE, "node 0 (MatMul)"},
-    {"Concat x x > y", ND4C_FORMAT, "attribute 'axis' is missing"},
-    {"Constant > y", ND4C_FORMAT, "0 attributes; expected exactly one value"},
-    {"MaxPool x > y", ND4C_FORMAT, "attribute 'kernel_shape' is missing"},
-    {"Identity i > y", ND4C_FORMAT, "output 'y' is declared as float32, but its node gives int64"},
-    {"And x x > y", ND4C_DTYPE, "logical_and"}};
+    {"Reshape x x > y", 13, ND4C_UNSUPPORTED, "depends on the values"},
+    {"MatMul x x > y", 13, ND4C_SHAPE, "node 0 (MatMul)"},
+    {"Concat x x > y", 13, ND4C_FORMAT, "attribute 'axis' is missing"},
+    {"Constant > y", 13, ND4C_FORMAT, "0 attributes; expected exactly one value"},
+    {"MaxPool x > y", 13, ND4C_FORMAT, "attribute 'kernel_shape' is missing"},
+    {"Identity i > y", 13, ND4C_FORMAT, "output 'y' is declared as float32, but its node gives int64"},
+    {"And x x > y", 13, ND4C_DTYPE, "logical_and"},
+    /* The axis is told as the file has it. */
+    {"Softmax x axis=-7 > y", 12, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 2"},
+    {"LogSoftmax x axis=-7 > y", 9, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 2"},
+    {"Softmax x axis=3 > y", 12, ND4C_INDEX, "attribute 'axis' is 3; the input has rank 2: expected -2 to 2"},
+    {"Softmax x axis=-7 > y", 13, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 1"},
+    /* ONNX promotes nothing. */
+    {"Add x i > y", 13, ND4C_FORMAT,
+     "node 0 (Add) at byte 8: input 'x' is float32, but input 'i' is int64; ONNX takes one dtype here"},
+    {"Mul i x > y", 6, ND4C_FORMAT, "input 'i' is int64, but input 'x' is float32"},
+    {"Less x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"MatMul x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"Max x x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"Less x x > c; Where c x i > y", 13, ND4C_FORMAT,
+     "node 1 (Where) at byte 25: input 'x' is float32, but input 'i' is int64"}};
 
 static void refuses_at_import(void **state) {
   (void)state;
@@ -317,7 +332,7 @@ static void refuses_at_import(void **state) {
     build_value(&graph, 11, "x", 1, 2, two_three);
     build_value(&graph, 11, "i", 7, 1, one);
     build_value(&graph, 12, "y", 1, 0, NULL);
-    build_model(&bytes, &graph, 13);
+    build_model(&bytes, &graph, imports[n].opset);
     assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, NULL, NULL, &model), ND4C_OK);
     nd4c_status status = nd4c_model_run(model, NULL, names, inputs, 2, &output, 1);
     if (status != imports[n].status || output != NULL || strstr(nd4c_error_message(), imports[n].words) == NULL) {

@@ -163,6 +163,16 @@ static nd4c_status emit_thresholded_relu(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit(emission, ND4C_OP_where, operands, 3, NULL, 0, &emission->outputs[0]);
 }
 
+/* The axis of Softmax as the file has it: `flat` may also begin behind the last axis. A scalar's is left to the op. */
+static nd4c_status check_softmax_axis(int64_t axis, int32_t rank, bool flat) {
+  int32_t last = flat ? rank : rank - 1;
+  if (rank == 0 || (axis >= -rank && axis <= last)) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_INDEX, "attribute 'axis' is %" PRId64 "; the input has rank %d: expected %d to %d", axis,
+                   (int)rank, (int)-rank, (int)last);
+}
+
 /* Softmax and LogSoftmax. Before opset 13 everything from `axis` on is one axis. */
 static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   enum { ONE_AXIS_SINCE = 13 };
@@ -171,6 +181,7 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", flat ? 1 : -1, &axis));
+  ND4C_TRY(check_softmax_axis(axis, info.rank, flat));
   int64_t positive = axis < 0 ? axis + info.rank : axis;
   bool reshaped = flat && positive != info.rank - 1;
   if (reshaped) {
