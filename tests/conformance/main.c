@@ -10,7 +10,15 @@
 static const char usage[] =
     "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
     "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--verbose]\n"
-    "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n"
+    "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
+    "  --backend NAME  the backend to test: its first device\n"
+    "  --plugin PATH   load this plug-in first; a path with a '/'\n"
+    "  --engine NAME   force one engine of the backend\n"
+    "  --op NAME       only this op; --dtype NAME, --case N, --layout NAME, --mode NAME narrow further\n"
+    "  --seed N        of the random operands, default 1\n"
+    "  --full          every dtype, layout and mode with each of ten seeds\n"
+    "  --verbose       a line for each op\n"
+    "  --help          this text\n\n"
     "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";
 
 static bool take_option(cf_options *options, const char *name, const char *value) {
@@ -37,9 +45,15 @@ static bool take_option(cf_options *options, const char *name, const char *value
   return false;
 }
 
-static bool parse(int argc, char **argv, cf_options *options) {
+/* False: *code is the exit code. */
+static bool parse(int argc, char **argv, cf_options *options, int *code) {
   *options = (cf_options){.backend = "cpu", .number = -1, .seed = 1};
   for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+      (void)fputs(usage, stdout);
+      *code = 0;
+      return false;
+    }
     if (strcmp(argv[i], "--full") == 0) {
       options->full = true;
     } else if (strcmp(argv[i], "--verbose") == 0) {
@@ -48,6 +62,7 @@ static bool parse(int argc, char **argv, cf_options *options) {
       i++;
     } else {
       (void)fprintf(stderr, "nd4c_conformance: '%s' is not known or lacks its value\n%s", argv[i], usage);
+      *code = 2;
       return false;
     }
   }
@@ -159,10 +174,11 @@ static void report(const cf_run *run) {
 
 int main(int argc, char **argv) {
   static cf_run run;
-  if (!parse(argc, argv, &run.options)) {
-    return 2;
+  int code = 0;
+  if (!parse(argc, argv, &run.options, &code)) {
+    return code;
   }
-  int code = set_up(&run);
+  code = set_up(&run);
   if (code != 0) {
     return code;
   }
