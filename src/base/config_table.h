@@ -35,7 +35,7 @@
   X(LOG, "nd4j.log.initialization", "ND4J_LOG_INITIALIZATION", bool, "false",                                         \
     "Write messages about start-up, choices and fallbacks to stderr when no log callback is set")                     \
   X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", string, "",                                                         \
-    "Directory for compiled artefacts, for backends that compile; the CPU backend keeps none")                  \
+    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                  \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                     \
     "Plans a model keeps, one for each combination of input shapes")                                                  \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                            \

@@ -91,6 +91,9 @@ says err 'nd4c\.strict'
 expect 2 "$nd4c" config strict
 says err "'strict' is not PROPERTY=VALUE"
 expect 2 "$nd4c" config --json --markdown
+expect 0 "$nd4c" config OV_CACHE_DIR=/tmp
+says out '^OV_CACHE_DIR = /tmp'
+says out 'no backend uses it yet'
 
 # bench
 expect 0 "$nd4c" bench dispatch
