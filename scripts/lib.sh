@@ -158,18 +158,18 @@ need_fuzzer() {
   fi
 }
 
-# ONNX Runtime and what else the comparison of whole models needs. Where pip has them not for this Python, that one test
-# is left out, which CMake says, too.
-need_models() {
-  local list=tests/models/requirements.txt mark
-  mark=$cache/venv/models-$(cksum <"$list" | tr ' ' '-')
+# need_python_packages WHAT LIST TEXT: what tests compare with, into .cache/venv. Where pip has it not for this Python,
+# those tests are left out, which CMake says, too.
+need_python_packages() {
+  local mark
+  mark=$cache/venv/$1-$(cksum <"$2" | tr ' ' '-')
   [ -e "$mark" ] && return 0
   need_venv
-  if step pip-models "Fetching ONNX Runtime and NumPy with pip, to compare with (into .cache/venv)" \
-    "$cache/venv/bin/pip" install --disable-pip-version-check -r "$list"; then
+  if step "pip-$1" "Fetching $3 with pip, to compare with (into .cache/venv)" \
+    "$cache/venv/bin/pip" install --disable-pip-version-check -r "$2"; then
     touch "$mark"
   else
-    say "Whole models are not compared with ONNX Runtime: $list could not be installed"
+    say "$2 could not be installed: the tests that need it are left out"
   fi
 }
 
@@ -177,7 +177,8 @@ need_models() {
 setup() {
   if [ "${1-}" = test ]; then
     need_packages "${build_packages[@]}" "${test_packages[@]}"
-    need_models
+    need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
+    need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"
   else
     need_packages "${build_packages[@]}"
   fi

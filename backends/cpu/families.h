@@ -16,6 +16,7 @@
   X(simd_product)            \
   X(reference_linalg)        \
   X(reference_nn)            \
+  X(reference_sorting)       \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

@@ -1,12 +1,6 @@
 /* Convolution, pools and normalisations of engine reference. */
 #include "backends/cpu/window.h"
 
-/* Elements or rows a piece of the pool computes at least: a few microseconds of work. */
-static int64_t grain(int64_t work_per_item) {
-  int64_t items = 4096 / (work_per_item + 1);
-  return items > 1 ? items : 1;
-}
-
 static void conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   nd4c_ref_conv(user, begin, end);
@@ -25,7 +19,7 @@ static nd4c_status conv_run(const nd4c_call *call) {
   nd4c_cpu_conv_window(call, &args.window);
   const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
   int64_t work = w->shape[0] > 0 ? w->size / w->shape[0] : 0;
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(work), call->width, conv_range, &args);
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(work), call->width, conv_range, &args);
   return ND4C_OK;
 }
 
@@ -50,7 +44,7 @@ static nd4c_status pool_run(const nd4c_call *call, nd4c_range_function range) {
   for (int32_t i = 0; i < args.window.spatial; i++) {
     work *= args.window.kernel[i];
   }
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(work), call->width, range, &args);
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(work), call->width, range, &args);
   return ND4C_OK;
 }
 
@@ -77,13 +71,8 @@ static nd4c_status batch_norm_run(const nd4c_call *call) {
       .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
       .epsilon = call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f,
   };
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(8), call->width, batch_norm_range, &args);
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(8), call->width, batch_norm_range, &args);
   return ND4C_OK;
-}
-
-/* `axis` counts from the end if it is negative. */
-static int32_t resolve_axis(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
 }
 
 static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -99,13 +88,14 @@ static nd4c_status layer_norm_run(const nd4c_call *call) {
       .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_layer_norm_bias)),
       .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
       .epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f,
-      .axis = resolve_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank),
+      .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank),
   };
   int64_t rows = x->size > 0 ? 1 : 0;
   for (int32_t i = 0; i < args.axis; i++) {
     rows *= x->shape[i];
   }
-  nd4c_cpu_host->parallel_for(rows, grain(rows > 0 ? x->size / rows : 0), call->width, layer_norm_range, &args);
+  nd4c_cpu_host->parallel_for(rows, nd4c_cpu_grain(rows > 0 ? x->size / rows : 0), call->width, layer_norm_range,
+                              &args);
   return ND4C_OK;
 }
 
@@ -125,11 +115,11 @@ static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_softmax_x];
   softmax_args args = {.x = nd4c_cpu_ref_tensor(x),
                        .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                       .axis = resolve_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank),
+                       .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank),
                        .logarithm = logarithm};
   int64_t length = x->shape[args.axis];
   if (length > 0) {
-    nd4c_cpu_host->parallel_for(x->size / length, grain(8 * length), call->width, softmax_range, &args);
+    nd4c_cpu_host->parallel_for(x->size / length, nd4c_cpu_grain(8 * length), call->width, softmax_range, &args);
   }
   return ND4C_OK;
 }
@@ -156,7 +146,7 @@ static nd4c_status lrn_run(const nd4c_call *call) {
       .beta = call->attrs[ND4C_ATTR_lrn_beta].as.f,
       .bias = call->attrs[ND4C_ATTR_lrn_bias].as.f,
   };
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(args.size + 16), call->width, lrn_range, &args);
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(args.size + 16), call->width, lrn_range, &args);
   return ND4C_OK;
 }
 

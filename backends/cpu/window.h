@@ -2,7 +2,7 @@
 #ifndef ND4C_BACKENDS_CPU_WINDOW_H
 #define ND4C_BACKENDS_CPU_WINDOW_H
 
-#include "backends/cpu/cpu.h"
+#include "backends/cpu/reference.h"
 #include "kernels/reference/nn.h"
 
 /* Positions of the attributes that say how windows lie; conv and pools differ. */
@@ -14,19 +14,5 @@ typedef struct nd4c_cpu_window_attrs {
 void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel, nd4c_ref_window *window);
 void nd4c_cpu_conv_window(const nd4c_call *call, nd4c_ref_window *window);
 void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window);
-
-/* Input `index` of the call, or NULL if it was left out. */
-static inline const nd4c_tensor *nd4c_cpu_input(const nd4c_call *call, int32_t index) {
-  return index < call->input_count && call->inputs[index].dtype != ND4C_DTYPE_NONE ? &call->inputs[index] : NULL;
-}
-
-/* A tensor as the reference kernels see it; no data for one left out. */
-static inline nd4c_ref_tensor nd4c_cpu_ref_tensor(const nd4c_tensor *tensor) {
-  nd4c_ref_tensor result = {.dtype = ND4C_DTYPE_NONE};
-  if (tensor != NULL) {
-    result = (nd4c_ref_tensor){tensor->dtype, tensor->rank, tensor->shape, tensor->strides, tensor->data};
-  }
-  return result;
-}
 
 #endif

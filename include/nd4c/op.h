@@ -44,6 +44,7 @@ enum nd4c_auto_pad {
 #define ND4C_POS_IN_BOOL(op, name)
 #define ND4C_POS_IN_FLOAT(op, name)
 #define ND4C_POS_IN_INTS(op, name)
+#define ND4C_POS_IN_FLOATS(op, name)
 #define ND4C_POS_IN_DTYPE(op, name)
 #define ND4C_POS_IN_STRING(op, name)
 #define ND4C_POS_IN_OUT(op, name)
@@ -55,12 +56,13 @@ enum nd4c_auto_pad {
 #define ND4C_POS_ATTR_BOOL(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_FLOAT(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_INTS(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_FLOATS(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_DTYPE(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_STRING(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_OUT(op, name)
 #define ND4C_POS_ATTR(op, kind, name, preset) ND4C_POS_ATTR_##kind(op, name)
-#define ND4C_OP_POSITIONS(number, version, name, category, SIGNATURE, ...)                  \
-  enum { SIGNATURE(ND4C_POS_IN, name) ND4C_IN_##name##_count };                             \
+#define ND4C_OP_POSITIONS(number, version, name, category, SIGNATURE, ...) \
+  enum { SIGNATURE(ND4C_POS_IN, name) ND4C_IN_##name##_count };            \
   enum { SIGNATURE(ND4C_POS_ATTR, name) ND4C_ATTR_##name##_count };
 ND4C_OP_TABLE(ND4C_OP_POSITIONS)
 #undef ND4C_OP_POSITIONS
@@ -109,7 +111,22 @@ typedef struct nd4c_attr {
 
 /* X(NAME, number): what routing and tracing group ops by. */
 #define ND4C_CATEGORY_TABLE(X) \
-  X(UNARY, 1) X(BINARY, 2) X(TERNARY, 3) X(REDUCTION, 4) X(LINALG, 5) X(NN, 6) X(SHAPE, 7)
+  X(UNARY, 1)                  \
+  X(BINARY, 2)                 \
+  X(TERNARY, 3)                \
+  X(REDUCTION, 4)              \
+  X(LINALG, 5)                 \
+  X(NN, 6)                     \
+  X(SHAPE, 7)                  \
+  X(INDEXING, 8)               \
+  X(SORTING, 9)                \
+  X(CREATION, 10)              \
+  X(RANDOM, 11)                \
+  X(SIGNAL, 12)                \
+  X(IMAGE, 13)                 \
+  X(QUANTIZATION, 14)          \
+  X(TEXT, 15)                  \
+  X(LEARNING, 16)
 
 typedef enum nd4c_category {
   ND4C_CATEGORY_NONE = 0,
@@ -142,6 +159,7 @@ typedef struct nd4c_op_info {
   const nd4c_op_input *inputs;
   const nd4c_op_attr *attrs;
   const char *doc;
+  const char *names; /* elsewhere: "NumPy|PyTorch|ONNX|ND4J" */
 } nd4c_op_info;
 
 /* Number of ops in this build. */
@@ -164,8 +182,8 @@ ND4C_API nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info);
  * Errors: NAME, ARGUMENT, NULL_ARGUMENT, DTYPE, SHAPE, ALIAS, READ_ONLY, MEMORY, and what the device reports. Refused:
  * outputs are as they were. */
 ND4C_API nd4c_status nd4c_op_call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
-                                  int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
-                                  nd4c_array **outputs, int32_t output_count);
+                                  int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_array **outputs,
+                                  int32_t output_count);
 
 /* As nd4c_op_call with attributes in the order of the schema, all given: what the typed functions call. */
 ND4C_API nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,

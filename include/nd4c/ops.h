@@ -5,7 +5,7 @@
  *
  * Parameters stand in the order of the signature in op_table.h; the doc line there is the op's meaning, and
  * docs/ops.md lists all. Lists are a pointer and a count; NULL and 0 leave a list at its default. Ownership, errors
- * and the meaning of outputs are nd4c_op_call's. */
+ * and the meaning of outputs are nd4c_op_call's. Of several outputs, one whose pointer is NULL is not wanted. */
 #ifndef ND4C_OPS_H
 #define ND4C_OPS_H
 
@@ -20,6 +20,7 @@ ND4C_EXTERN_C_BEGIN
 #define ND4C_PARAM_BOOL(name) , bool name
 #define ND4C_PARAM_FLOAT(name) , double name
 #define ND4C_PARAM_INTS(name) , const int64_t *name, int32_t name##_count
+#define ND4C_PARAM_FLOATS(name) , const double *name, int32_t name##_count
 #define ND4C_PARAM_DTYPE(name) , nd4c_dtype name
 #define ND4C_PARAM_STRING(name) , const char *name
 #define ND4C_PARAM_OUT(name) , nd4c_array **name

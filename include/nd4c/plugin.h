@@ -85,6 +85,11 @@ typedef struct nd4c_call {
   nd4c_stream stream;           /* NULL on synchronous devices */
   void *device;                 /* the backend's own device pointer */
   int32_t width;                /* parallel width to use at most */
+  /* Appended fields follow. */
+  /* For ops whose result's shape depends on data (nonzero, unique): one place of rank extents an output. The outputs'
+   * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
+   * the true shape here, before it returns. NULL for all other ops. */
+  int64_t *const *true_shapes;
 } nd4c_call;
 
 /* One way to compute one op. Static. */

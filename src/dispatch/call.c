@@ -187,12 +187,12 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
 static nd4c_status make_targets(nd4c_pending *p) {
   int32_t count = p->def->info.output_count;
   for (int32_t i = 0; i < count; ++i) {
-    if (p->outputs[i] != NULL) {
+    if (p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data) {
       ND4C_TRY(check_given_output(p, i));
     }
   }
   for (int32_t i = 0; i < count; ++i) {
-    if (p->outputs[i] != NULL && !disturbs_inputs(p, p->outputs[i])) {
+    if (p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data && !disturbs_inputs(p, p->outputs[i])) {
       p->targets[i] = nd4c_array_retain(p->outputs[i]);
     } else {
       ND4C_TRY(make_target(p, i, &p->targets[i]));
@@ -227,6 +227,56 @@ static nd4c_status deliver(nd4c_pending *p) {
   return ND4C_OK;
 }
 
+/* -- results whose shape depends on data ------------------------------------------------------------------------ */
+
+static bool has_true_shapes(const nd4c_pending *p) {
+  bool has = false;
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    has = has || p->inferred[i].shape_depends_on_data;
+  }
+  return has;
+}
+
+/* The part of a target that was written, as an array of its own: a view if it is most of what was allocated. */
+static nd4c_status shrink_target(nd4c_pending *p, int32_t at) {
+  nd4c_array *whole = p->targets[at], *part = NULL;
+  const nd4c_inferred *inferred = &p->inferred[at];
+  nd4c_storage *storage = nd4c_storage_retain(whole->storage);
+  nd4c_status status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, NULL, 0, storage, &part);
+  if (status != ND4C_OK) {
+    nd4c_storage_release(storage);
+    return status;
+  }
+  if (part->size < whole->size / 2) {
+    const nd4c_array *from = part;
+    nd4c_array *copy = NULL;
+    status = nd4c_op_call_positional(p->context, ND4C_OP_copy, &from, 1, NULL, &copy);
+    nd4c_array_release(part);
+    ND4C_TRY(status);
+    part = copy;
+  }
+  nd4c_array_release(whole);
+  p->targets[at] = part;
+  return ND4C_OK;
+}
+
+static nd4c_status compute_true_shapes(nd4c_pending *p, nd4c_choice *choice) {
+  int64_t *shapes[ND4C_PENDING_OUTPUTS] = {NULL};
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    shapes[i] = p->inferred[i].shape; /* the kernel has the largest shape from the target */
+  }
+  ND4C_TRY(nd4c_execute(choice, p->context, p->def, p->attrs, p->inputs, p->input_count, p->targets, NULL, shapes));
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    if (p->inferred[i].shape_depends_on_data) {
+      ND4C_TRY(shrink_target(p, i));
+    }
+    if (p->outputs[i] != NULL) {
+      ND4C_TRY(check_given_output(p, i));
+    }
+  }
+  return deliver(p);
+}
+
 static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   if (p->inferred[0].dtype == ND4C_UTF8) {
     return nd4c_strings_compute(p);
@@ -239,7 +289,13 @@ static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   } else {
     ND4C_TRY(choose(p, &choice));
   }
-  nd4c_status status = nd4c_execute(choice, p->context, p->def, p->attrs, p->inputs, p->input_count, p->targets, NULL);
+  if (ND4C_UNLIKELY(has_true_shapes(p))) {
+    nd4c_status status = compute_true_shapes(p, choice);
+    nd4c_choice_release(choice);
+    return status;
+  }
+  nd4c_status status =
+      nd4c_execute(choice, p->context, p->def, p->attrs, p->inputs, p->input_count, p->targets, NULL, NULL);
   if (status != ND4C_OK) {
     nd4c_choice_release(choice);
     return status;

@@ -28,6 +28,7 @@ typedef struct operands {
   int32_t input_count, count;
   nd4c_tensor *tensors;
   nd4c_shared_fence **after; /* unfinished work that writes the inputs */
+  int64_t *const *true_shapes;
 } operands;
 
 static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array, nd4c_access access,
@@ -130,7 +131,8 @@ static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, c
                     .inputs = o->tensors,
                     .outputs = o->tensors + o->input_count,
                     .attrs = attrs,
-                    .scratch = scratch};
+                    .scratch = scratch,
+                    .true_shapes = o->true_shapes};
   nd4c_status status = nd4c_choice_run(choice, context, &call);
   return status == ND4C_OK ? ND4C_OK : nd4c_execute_fail(choice, context, def, outputs, status);
 }
@@ -166,11 +168,14 @@ static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context
 
 nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_attr_value *attrs, const nd4c_array *const *inputs, int32_t input_count,
-                         nd4c_array *const *outputs, void *scratch) {
+                         nd4c_array *const *outputs, void *scratch, int64_t *const *true_shapes) {
   nd4c_tensor tensors[INLINE_OPERANDS];
   nd4c_shared_fence *after[INLINE_OPERANDS] = {NULL};
-  operands o = {
-      .input_count = input_count, .count = input_count + def->info.output_count, .tensors = tensors, .after = after};
+  operands o = {.input_count = input_count,
+                .count = input_count + def->info.output_count,
+                .tensors = tensors,
+                .after = after,
+                .true_shapes = true_shapes};
   if (o.count <= INLINE_OPERANDS) {
     return execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
   }

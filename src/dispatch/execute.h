@@ -10,10 +10,10 @@ void nd4c_tensor_describe(const nd4c_array *array, nd4c_tensor *tensor);
 
 /* Runs `choice` on arrays (optional inputs NULL). call carries op, attrs and flags, its tensors are filled here. On a
  * failure after submission the outputs are poisoned. `scratch` may be NULL: then it is taken from the device's memory.
- */
+ * true_shapes: as in nd4c_call. */
 nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_attr_value *attrs, const nd4c_array *const *inputs, int32_t input_count,
-                         nd4c_array *const *outputs, void *scratch);
+                         nd4c_array *const *outputs, void *scratch, int64_t *const *true_shapes);
 
 /* After a kernel failed with `status` and its text set: puts op, device and kernel in front of the text, and poisons
  * the outputs unless the code says that nothing was touched. Returns `status`. */

@@ -2,6 +2,7 @@
  * form. */
 #include <stddef.h>
 
+#include "base/status.h"
 #include "nd4c/ops.h"
 
 #define INPUT_IN(name) name,
@@ -11,6 +12,7 @@
 #define INPUT_BOOL(name)
 #define INPUT_FLOAT(name)
 #define INPUT_INTS(name)
+#define INPUT_FLOATS(name)
 #define INPUT_DTYPE(name)
 #define INPUT_STRING(name)
 #define INPUT_OUT(name)
@@ -23,6 +25,7 @@
 #define COUNT_BOOL(name)
 #define COUNT_FLOAT(name)
 #define COUNT_INTS(name)
+#define COUNT_FLOATS(name)
 #define COUNT_DTYPE(name)
 #define COUNT_STRING(name)
 #define COUNT_OUT(name)
@@ -36,6 +39,7 @@
 #define LIST_BOOL(name)
 #define LIST_FLOAT(name)
 #define LIST_INTS(name)
+#define LIST_FLOATS(name)
 #define LIST_DTYPE(name)
 #define LIST_STRING(name)
 #define LIST_OUT(name)
@@ -48,6 +52,7 @@
 #define ATTR_BOOL(name) {ND4C_ATTR_BOOL, 0, {.i = name}},
 #define ATTR_FLOAT(name) {ND4C_ATTR_FLOAT, 0, {.f = name}},
 #define ATTR_INTS(name) {ND4C_ATTR_INTS, name##_count, {.ints = name}},
+#define ATTR_FLOATS(name) {ND4C_ATTR_FLOATS, name##_count, {.floats = name}},
 #define ATTR_DTYPE(name) {ND4C_ATTR_DTYPE, 0, {.i = name}},
 #define ATTR_STRING(name) {ND4C_ATTR_STRING, 0, {.string = name}},
 #define ATTR_OUT(name)
@@ -60,21 +65,52 @@
 #define OUTPUT_BOOL(name)
 #define OUTPUT_FLOAT(name)
 #define OUTPUT_INTS(name)
+#define OUTPUT_FLOATS(name)
 #define OUTPUT_DTYPE(name)
 #define OUTPUT_STRING(name)
-#define OUTPUT_OUT(name) name
+#define OUTPUT_OUT(name) name,
 #define OUTPUT(op, kind, name, preset) OUTPUT_##kind(name)
 
+/* Several outputs: a place that is NULL asks for none, so what is computed for it is released. */
+static nd4c_status call_several(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,
+                                const nd4c_attr_value *attrs, nd4c_array **const *places, int32_t count) {
+  enum { MOST = 8 };
+  nd4c_array *outputs[MOST] = {NULL};
+  if (count > MOST) {
+    return nd4c_fail(ND4C_INTERNAL, "op %u has more than %d outputs", op, MOST);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    outputs[i] = places[i] != NULL ? *places[i] : NULL;
+  }
+  ND4C_TRY(nd4c_op_call_positional(context, op, inputs, input_count, attrs, outputs));
+  for (int32_t i = 0; i < count; ++i) {
+    if (places[i] != NULL) {
+      *places[i] = outputs[i];
+    } else {
+      nd4c_array_release(outputs[i]);
+    }
+  }
+  return ND4C_OK;
+}
+
+static inline nd4c_status call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,
+                               const nd4c_attr_value *attrs, nd4c_array **const *places, int32_t count) {
+  return count == 1 ? nd4c_op_call_positional(context, op, inputs, input_count, attrs, places[0])
+                    : call_several(context, op, inputs, input_count, attrs, places, count);
+}
+
 /* The list of attributes ends in an empty row because C17 has no empty initialiser; an op without attributes leaves it
- * out altogether. An op with two outputs would not compile here: `y z` is no expression. */
-#define BODY(name, SIGNATURE, context)                                                                     \
-  {                                                                                                        \
-    const nd4c_array *const inputs_[] = {SIGNATURE(INPUT, name)};                                          \
-    const nd4c_attr_value attrs_[] = {SIGNATURE(ATTR, name){ND4C_ATTR_UNSET, 0, {0}}};                     \
-    const nd4c_array *const *list_ = inputs_;                                                              \
-    SIGNATURE(LIST, name)                                                                                  \
-    return nd4c_op_call_positional(context, ND4C_OP_##name, list_, 0 SIGNATURE(COUNT, name),               \
-                                   ND4C_ATTR_##name##_count > 0 ? attrs_ : NULL, SIGNATURE(OUTPUT, name)); \
+ * out altogether. So do the lists of inputs and of outputs. */
+#define BODY(name, SIGNATURE, context)                                                 \
+  {                                                                                    \
+    const nd4c_array *const inputs_[] = {SIGNATURE(INPUT, name) NULL};                 \
+    const nd4c_attr_value attrs_[] = {SIGNATURE(ATTR, name){ND4C_ATTR_UNSET, 0, {0}}}; \
+    const nd4c_array *const *list_ = inputs_;                                          \
+    SIGNATURE(LIST, name)                                                              \
+    nd4c_array **const outputs_[] = {SIGNATURE(OUTPUT, name) NULL};                    \
+    return call(context, ND4C_OP_##name, list_, 0 SIGNATURE(COUNT, name),              \
+                ND4C_ATTR_##name##_count > 0 ? attrs_ : NULL, outputs_,                \
+                (int32_t)(sizeof outputs_ / sizeof *outputs_) - 1);                    \
   }
 
 #define DEFINE(number, version, name, category, SIGNATURE, ...)                                 \

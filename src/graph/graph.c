@@ -275,6 +275,14 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
   }
   ND4C_TRY(nd4c_op_resolve_attrs(&def->info, attrs, attr_count, values));
   ND4C_TRY(nd4c_graph_infer(graph, def, inputs, input_count, values, inferred));
+  for (int32_t i = 0; i < def->info.output_count; ++i) {
+    if (inferred[i].shape_depends_on_data) {
+      return nd4c_fail(
+          ND4C_UNSUPPORTED,
+          "%s: the shape of its result depends on the data, so it cannot be part of a graph: call it eagerly",
+          def->info.name);
+    }
+  }
   nd4c_graph_node node = {.def = def, .input_count = input_count, .output_count = def->info.output_count};
   ND4C_TRY(add_node(graph, node, inputs, values, label, inferred));
   memcpy(outputs, graph->nodes[graph->node_count - 1].outputs, (size_t)node.output_count * sizeof *outputs);

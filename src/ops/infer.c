@@ -15,7 +15,7 @@ enum { SHAPE_TEXT_SIZE = 256 };
 /* Name of an input: an array of a variadic one is "xs[2]". */
 static const char *input_name(const nd4c_op_info *op, int32_t input, char *buffer, size_t size) {
   int32_t last = op->input_count - 1;
-  if (op->inputs[last].variadic && input >= last) {
+  if (last >= 0 && op->inputs[last].variadic && input >= last) {
     (void)snprintf(buffer, size, "%s[%d]", op->inputs[last].name, (int)(input - last));
     return buffer;
   }
@@ -43,7 +43,7 @@ static const char *size_expectation(nd4c_status status) {
 
 static nd4c_status check_input_count(const nd4c_inference *inference) {
   const nd4c_op_info *op = inference->op;
-  bool variadic = op->inputs[op->input_count - 1].variadic;
+  bool variadic = op->input_count > 0 && op->inputs[op->input_count - 1].variadic;
   if (inference->input_count < 0 || (!variadic && inference->input_count > op->input_count)) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: %d inputs given, expected %s%d", op->name, (int)inference->input_count,
                      variadic ? "at least " : "at most ", (int)op->input_count);
@@ -103,7 +103,7 @@ static nd4c_status check_inputs(const nd4c_inference *inference) {
   for (int32_t i = 0; i < inference->input_count; ++i) {
     ND4C_TRY(check_input(inference, i));
   }
-  return nd4c_rule_accepted_dtype(inference, 0);
+  return inference->input_count > 0 ? nd4c_rule_accepted_dtype(inference, 0) : ND4C_OK;
 }
 
 /* Positional callers come from outside too: a wrong kind would be read as another member of the union. */
@@ -140,6 +140,9 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
 
 nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
   inference->op = &def->info;
+  for (int32_t i = 0; i < def->info.output_count; ++i) {
+    inference->outputs[i].shape_depends_on_data = false;
+  }
   ND4C_TRY(check_inputs(inference));
   ND4C_TRY(check_attrs(inference));
   ND4C_TRY(def->infer(inference));
@@ -156,7 +159,12 @@ const nd4c_tensor *nd4c_rule_input(const nd4c_inference *inference, int32_t posi
 }
 
 void nd4c_rule_output(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape) {
-  nd4c_inferred *output = &inference->outputs[0];
+  nd4c_rule_output_at(inference, 0, dtype, rank, shape);
+}
+
+void nd4c_rule_output_at(nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int32_t rank,
+                         const int64_t *shape) {
+  nd4c_inferred *output = &inference->outputs[position];
   output->dtype = dtype;
   output->rank = rank;
   if (rank > 0) {

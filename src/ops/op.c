@@ -43,6 +43,7 @@
 #define INPUT_BOOL(name)
 #define INPUT_FLOAT(name)
 #define INPUT_INTS(name)
+#define INPUT_FLOATS(name)
 #define INPUT_DTYPE(name)
 #define INPUT_STRING(name)
 #define INPUT_OUT(name)
@@ -55,6 +56,7 @@
 #define ATTR_BOOL(name, preset) {#name, {ND4C_ATTR_BOOL, 0, {.i = (preset)}}},
 #define ATTR_FLOAT(name, preset) {#name, {ND4C_ATTR_FLOAT, 0, {.f = (preset)}}},
 #define ATTR_INTS(name, preset) {#name, {ND4C_ATTR_INTS, 0, {.ints = NULL}}},
+#define ATTR_FLOATS(name, preset) {#name, {ND4C_ATTR_FLOATS, 0, {.floats = NULL}}},
 #define ATTR_DTYPE(name, preset) {#name, {ND4C_ATTR_DTYPE, 0, {.i = (preset)}}},
 #define ATTR_STRING(name, preset) {#name, {ND4C_ATTR_STRING, 0, {.string = NULL}}},
 #define ATTR_OUT(name, preset)
@@ -67,15 +69,16 @@
 #define COUNT_OUT_BOOL
 #define COUNT_OUT_FLOAT
 #define COUNT_OUT_INTS
+#define COUNT_OUT_FLOATS
 #define COUNT_OUT_DTYPE
 #define COUNT_OUT_STRING
 #define COUNT_OUT_OUT +1
 #define COUNT_OUT_ROW(op, kind, name, preset) COUNT_OUT_##kind
 
 /* A list of attributes may be empty, which C17 has no initialiser for: each ends in a row that is not counted. */
-#define SCHEMA(number, version, name, category, SIGNATURE, ...)                      \
-  static const nd4c_op_input inputs_##name[] = {SIGNATURE(INPUT_ROW, name)};         \
-  static const nd4c_op_attr attrs_##name[] = {SIGNATURE(ATTR_ROW, name){NULL, {0}}}; \
+#define SCHEMA(number, version, name, category, SIGNATURE, ...)                                  \
+  static const nd4c_op_input inputs_##name[] = {SIGNATURE(INPUT_ROW, name){NULL, false, false}}; \
+  static const nd4c_op_attr attrs_##name[] = {SIGNATURE(ATTR_ROW, name){NULL, {0}}};             \
   enum { OUTPUTS_##name = 0 SIGNATURE(COUNT_OUT_ROW, name) };
 ND4C_OP_TABLE(SCHEMA)
 #undef SCHEMA
@@ -90,6 +93,15 @@ ND4C_OP_TABLE(SCHEMA)
 #define VIEW_LINALG(rule) NULL
 #define VIEW_NN(rule) NULL
 #define VIEW_SHAPE(rule) nd4c_view_##rule
+#define VIEW_INDEXING(rule) NULL
+#define VIEW_SORTING(rule) NULL
+#define VIEW_CREATION(rule) NULL
+#define VIEW_RANDOM(rule) NULL
+#define VIEW_SIGNAL(rule) NULL
+#define VIEW_IMAGE(rule) NULL
+#define VIEW_QUANTIZATION(rule) NULL
+#define VIEW_TEXT(rule) NULL
+#define VIEW_LEARNING(rule) NULL
 #define nd4c_view_concat NULL
 #define nd4c_view_gather NULL
 
@@ -108,25 +120,26 @@ ND4C_OP_TABLE(SCHEMA)
        ? ND4C_ORDER_INPUTS                                                                                 \
        : ND4C_ORDER_C)
 
-#define DEFINITION(number_, version_, name_, category_, SIGNATURE, rule, DTYPES, doc_) \
-  {                                                                                    \
-      .info = {.struct_size = sizeof(nd4c_op_info),                                    \
-               .op = (number_),                                                        \
-               .version = (version_),                                                  \
-               .name = #name_,                                                         \
-               .category_name = #category_,                                            \
-               .category = ND4C_CATEGORY_##category_,                                  \
-               .dtypes = DTYPES_##DTYPES,                                              \
-               .input_count = ND4C_IN_##name_##_count,                                 \
-               .attr_count = ND4C_ATTR_##name_##_count,                                \
-               .output_count = OUTPUTS_##name_,                                        \
-               .inputs = inputs_##name_,                                               \
-               .attrs = attrs_##name_,                                                 \
-               .doc = doc_},                                                           \
-      .infer = nd4c_infer_##rule,                                                      \
-      .view = VIEW_##category_(rule),                                                  \
-      .order = ORDER(number_, category_),                                              \
-      .alias = IS_ELEMENTWISE(category_) ? ND4C_ALIAS_SAME : ND4C_ALIAS_NONE,          \
+#define DEFINITION(number_, version_, name_, category_, SIGNATURE, rule, DTYPES, doc_, names_) \
+  {                                                                                            \
+      .info = {.struct_size = sizeof(nd4c_op_info),                                            \
+               .op = (number_),                                                                \
+               .version = (version_),                                                          \
+               .name = #name_,                                                                 \
+               .category_name = #category_,                                                    \
+               .category = ND4C_CATEGORY_##category_,                                          \
+               .dtypes = DTYPES_##DTYPES,                                                      \
+               .input_count = ND4C_IN_##name_##_count,                                         \
+               .attr_count = ND4C_ATTR_##name_##_count,                                        \
+               .output_count = OUTPUTS_##name_,                                                \
+               .inputs = inputs_##name_,                                                       \
+               .attrs = attrs_##name_,                                                         \
+               .doc = doc_,                                                                    \
+               .names = names_},                                                               \
+      .infer = nd4c_infer_##rule,                                                              \
+      .view = VIEW_##category_(rule),                                                          \
+      .order = ORDER(number_, category_),                                                      \
+      .alias = IS_ELEMENTWISE(category_) ? ND4C_ALIAS_SAME : ND4C_ALIAS_NONE,                  \
   },
 
 static const nd4c_op_def definitions[] = {ND4C_OP_TABLE(DEFINITION)};

@@ -13,6 +13,9 @@ typedef struct nd4c_inferred {
   nd4c_dtype dtype;
   int32_t rank;
   int64_t shape[ND4C_MAX_RANK];
+  /* shape is only the largest that there can be: the kernel tells the true one (nd4c_call.true_shapes). Such an op is
+   * computed eagerly alone, never in a graph. A rule that leaves it alone says false. */
+  bool shape_depends_on_data;
 } nd4c_inferred;
 
 /* What inference looks at. Inputs carry dtype, rank, shape, size and, when called eagerly or from a plan, strides; data

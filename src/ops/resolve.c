@@ -25,6 +25,10 @@ nd4c_status nd4c_op_check_attr(const nd4c_op_info *op, int32_t position, const n
     return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is %lld, expected 0 or 1", op->name, attr->name,
                      (long long)value->as.i);
   }
+  if (value->kind == ND4C_ATTR_FLOATS && (value->count < 0 || (value->count > 0 && value->as.floats == NULL))) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is a list of %d without values, expected floats", op->name,
+                     attr->name, (int)value->count);
+  }
   if (value->kind == ND4C_ATTR_INTS && (value->count < 0 || (value->count > 0 && value->as.ints == NULL))) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is a list of %d without values, expected ints", op->name,
                      attr->name, (int)value->count);

@@ -28,8 +28,10 @@ nd4c_status nd4c_rule_refuse(const nd4c_inference *inference, int32_t input, nd4
 /* Input at a position of the schema, or NULL if it was left out. */
 const nd4c_tensor *nd4c_rule_input(const nd4c_inference *inference, int32_t position);
 
-/* Sets the first output. */
+/* Sets the first output, or the one at a position. */
 void nd4c_rule_output(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape);
+void nd4c_rule_output_at(nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int32_t rank,
+                         const int64_t *shape);
 
 /* Refuses an input whose dtype is not that of the first. Inputs left out pass. */
 nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t position);

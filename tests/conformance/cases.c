@@ -7,7 +7,7 @@
 #include "conformance.h"
 
 /* A test that has no memory cannot say anything useful. */
-static void *need(size_t bytes) {
+void *cf_need(size_t bytes) {
   void *memory = calloc(1, bytes > 0 ? bytes : 1);
   if (memory == NULL) {
     (void)fputs("nd4c_conformance: no memory\n", stderr);
@@ -38,7 +38,7 @@ void cf_tensor_make(cf_tensor *tensor, nd4c_dtype dtype, int32_t rank, const int
     tensor->shape[i] = shape[i];
     tensor->size *= shape[i];
   }
-  tensor->data = need((size_t)(tensor->size * cf_size_of(dtype)));
+  tensor->data = cf_need((size_t)(tensor->size * cf_size_of(dtype)));
 }
 
 void cf_tensor_clear(cf_tensor *tensor) {
@@ -225,8 +225,8 @@ void cf_expect(cf_expected *expected, nd4c_dtype dtype, int32_t rank, const int6
     expected->shape[i] = shape[i];
     expected->size *= shape[i];
   }
-  expected->values = need((size_t)expected->size * sizeof(cf_value));
-  expected->scale = scale ? need((size_t)expected->size * sizeof(long double)) : NULL;
+  expected->values = cf_need((size_t)expected->size * sizeof(cf_value));
+  expected->scale = scale ? cf_need((size_t)expected->size * sizeof(long double)) : NULL;
 }
 
 void cf_expected_clear(cf_expected *expected) {

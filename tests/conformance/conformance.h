@@ -9,7 +9,7 @@
 
 #include "nd4c/nd4c.h"
 
-enum { CF_RANK = 8, CF_INPUTS = 8, CF_ATTRS = 12, CF_INTS = 8, CF_GUARD = 5 };
+enum { CF_RANK = 8, CF_INPUTS = 24, CF_OUTPUTS = 8, CF_ATTRS = 24, CF_INTS = 64, CF_GUARD = 5 };
 
 /* -- values.c: elements on the host ----------------------------------------------------------------------------- */
 
@@ -37,6 +37,8 @@ bool cf_has_dtype(nd4c_dtype dtype);
 int64_t cf_size_of(nd4c_dtype dtype);
 int cf_bits_of(nd4c_dtype dtype);
 const char *cf_string(int64_t number);
+/* The number of a text, which is kept. */
+int64_t cf_string_number(const char *text, int64_t length);
 
 cf_value cf_get(const cf_tensor *tensor, int64_t index);
 void cf_set(cf_tensor *tensor, int64_t index, cf_value value);
@@ -68,8 +70,11 @@ typedef enum cf_fill_kind {
   CF_SPECIAL   /* zeros, infinities, NaN, extremes, ties */
 } cf_fill_kind;
 
+struct cf_golden;
+
 typedef struct cf_case {
   nd4c_op op;
+  const struct cf_golden *golden; /* recorded results, or NULL: the record's oracle says what is right */
   nd4c_dtype dtype;
   int32_t input_count, attr_count;
   cf_tensor inputs[CF_INPUTS];
@@ -102,6 +107,7 @@ const int64_t *cf_ints_of(const cf_case *c, const char *name, int32_t *count);
 /* Input if it was given. */
 const cf_tensor *cf_input_of(const cf_case *c, int32_t position);
 void cf_case_clear(cf_case *c);
+void *cf_need(size_t bytes); /* zeroed; ends the program where there is no memory */
 
 /* What an oracle says. values are not rounded; scale (may be NULL): the magnitude to which the tolerance relates where
  * it is larger than the result's own. */
@@ -125,9 +131,39 @@ typedef struct cf_record {
   void (*oracle)(const cf_case *c, cf_expected *expected);
   double ulps; /* allowed distance of real results in units of the last place */
   double complex_ulps;
-} cf_record;
+} cf_record; /* without a sampler: the cases are recorded ones (golden.c) */
 /* NULL if an op has no record. */
 const cf_record *cf_record_find(nd4c_op op);
+
+/* -- golden.c: cases and refusals recorded by tests/records ---------------------------------------------------------
+ */
+
+/* Judges what has no single right answer (eigenvectors, random numbers): NULL, or what is wrong. */
+typedef const char *(*cf_property)(const cf_case *c, const cf_tensor *outputs, int32_t output_count, char *text,
+                                   size_t size);
+
+typedef struct cf_golden {
+  nd4c_op op;
+  nd4c_dtype dtype;
+  cf_case c;       /* to be copied: tensors and lists stay here */
+  bool is_refusal; /* status and part of the text; outputs otherwise */
+  nd4c_status status;
+  char *text;
+  double ulps, complex_ulps;
+  cf_property property; /* NULL: element by element */
+  int32_t output_count;
+  cf_expected outputs[CF_OUTPUTS];
+} cf_golden;
+
+/* Reads every *.rec of a folder; false with a message on stderr if one is damaged. */
+bool cf_golden_load(const char *folder);
+/* The case of that number, with copies of its tensors; false if there are no more. */
+bool cf_golden_sample(int32_t number, cf_case *c);
+/* Refusals of an op, by number; NULL after the last. */
+const cf_golden *cf_golden_refusal(nd4c_op op, int32_t number);
+/* Cases recorded for an op, all dtypes. */
+int32_t cf_golden_count(nd4c_op op);
+cf_property cf_property_find(const char *name);
 
 /* -- layouts.c -------------------------------------------------------------------------------------------------- */
 

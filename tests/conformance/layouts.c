@@ -146,12 +146,7 @@ static nd4c_status read_strings(const nd4c_array *array, cf_tensor *tensor) {
     if (status != ND4C_OK) {
       return status;
     }
-    int64_t number = 0;
-    while (number < 8 &&
-           ((int64_t)strlen(cf_string(number)) != length || memcmp(cf_string(number), text, (size_t)length) != 0)) {
-      number++;
-    }
-    cf_set(tensor, i, (cf_value){.i = number < 8 ? number : -1});
+    cf_set(tensor, i, (cf_value){.i = cf_string_number(text, length)});
   }
   return ND4C_OK;
 }

@@ -17,6 +17,7 @@ extern const char *const cf_mode_names[CF_MODE_COUNT];
 typedef struct cf_options {
   const char *backend, *engine, *op, *dtype, *layout, *mode, *plugin;
   int32_t number;
+  const char *records;
   uint64_t seed;
   bool full, verbose;
 } cf_options;
@@ -45,7 +46,8 @@ void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype);
 void cf_run_refusals(cf_run *run, const cf_record *record);
 
 /* The same call recorded in a graph and run twice by a plan. Results are those of the second run. */
-nd4c_status cf_plan_call(cf_run *run, const cf_case *c, const nd4c_array *const *inputs, nd4c_array **output);
+nd4c_status cf_plan_call(cf_run *run, const cf_case *c, const nd4c_array *const *inputs, nd4c_array **outputs,
+                         int32_t output_count);
 
 /* NULL if the result is what the oracle says, else what differs. Waits for it. */
 const char *cf_check_result(const cf_record *record, const cf_expected *expected, const nd4c_array *result, char *text,

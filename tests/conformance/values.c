@@ -15,8 +15,33 @@ static const char *const strings[] = {"",
                                       "a longer text than the others, to need memory of its own"};
 enum { STRINGS = sizeof strings / sizeof strings[0] };
 
+/* Texts of recorded cases and of results, numbered after those above. */
+static char **more_strings;
+static int64_t more_count;
+
 const char *cf_string(int64_t number) {
+  if (number >= STRINGS && number - STRINGS < more_count) {
+    return more_strings[number - STRINGS];
+  }
   return strings[(uint64_t)number % STRINGS];
+}
+
+int64_t cf_string_number(const char *text, int64_t length) {
+  for (int64_t i = 0; i < STRINGS + more_count; i++) {
+    if ((int64_t)strlen(cf_string(i)) == length && memcmp(cf_string(i), text, (size_t)length) == 0) {
+      return i;
+    }
+  }
+  char **grown = realloc(more_strings, (size_t)(more_count + 1) * sizeof *grown);
+  char *copy = cf_need((size_t)length + 1);
+  if (grown == NULL) {
+    free(copy);
+    return -1;
+  }
+  memcpy(copy, text, (size_t)length);
+  more_strings = grown;
+  more_strings[more_count] = copy;
+  return STRINGS + more_count++;
 }
 
 static nd4c_dtype_kind kind_of(nd4c_dtype dtype) {

@@ -126,7 +126,8 @@ static int print_markdown(const char *pattern) {
       "Made by `nd4c ops --markdown` from `include/nd4c/op_table.h`; a test keeps it current.\n\n"
       "An input marked `?` may be left out, one marked `...` takes the rest of the inputs. Attributes stand after the\n"
       "semicolon with their defaults. `nd4c_<name>` is the C function, its parameters in this order. `int`, `uint`,\n"
-      "`float`, `complex` stand for all dtypes of that kind.\n");
+      "`float`, `complex` stand for all dtypes of that kind. The last four columns: its names in NumPy or SciPy,\n"
+      "PyTorch, ONNX and ND4J; empty where there is no function of just this meaning.\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (!matches(op, pattern)) {
@@ -135,14 +136,19 @@ static int print_markdown(const char *pattern) {
     if (strcmp(category, op->category_name) != 0) {
       category = op->category_name;
       (void)printf(
-          "\n## %s\n\n| op | number | version | meaning | dtypes of the first input |\n|---|---|---|---|---|\n",
+          "\n## %s\n\n| op | number | version | meaning | dtypes of the first input | NumPy | PyTorch | ONNX | ND4J |\n"
+          "|---|---|---|---|---|---|---|---|---|\n",
           category);
     }
     (void)printf("| `%s` | %" PRIu32 " | %" PRIu32 " | ", signature(op, text, sizeof text), op->op, op->version);
     for (const char *c = op->doc; *c != '\0'; c++) { /* a bar would end the cell */
       (void)printf(*c == '|' ? "\\%c" : "%c", *c);
     }
-    (void)printf(" | %s |\n", dtypes_text(op->dtypes, text, sizeof text));
+    (void)printf(" | %s |", dtypes_text(op->dtypes, text, sizeof text));
+    for (const char *c = op->names; *c != '\0'; c++) { /* the bars between names are those between cells */
+      (void)printf(*c == '|' ? " |" : c == op->names || c[-1] == '|' ? " %c" : "%c", *c);
+    }
+    (void)printf(" |\n");
   }
   return cli_finish(&cli_ops);
 }
@@ -155,6 +161,7 @@ static cJSON *op_json(const nd4c_op_info *op) {
   (void)cJSON_AddNumberToObject(object, "version", op->version);
   (void)cJSON_AddStringToObject(object, "category", op->category_name);
   (void)cJSON_AddStringToObject(object, "meaning", op->doc);
+  (void)cJSON_AddStringToObject(object, "names", op->names);
   cJSON *inputs = cJSON_AddArrayToObject(object, "inputs");
   for (int32_t i = 0; i < op->input_count; i++) {
     cJSON *input = cJSON_CreateObject();

@@ -48,7 +48,7 @@ static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
   }
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   return nd4c_execute(step->choice, plan->context, node->def, node->attrs, plan->step_inputs, step->input_count,
-                      plan->step_outputs, NULL);
+                      plan->step_outputs, NULL, NULL);
 }
 
 /* Nothing of an earlier run matters in the arena, least of all its failure: as far as coherence and poison go, this is

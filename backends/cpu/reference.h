@@ -1,0 +1,33 @@
+/* What the files of engine reference share. */
+#ifndef ND4C_BACKENDS_CPU_REFERENCE_H
+#define ND4C_BACKENDS_CPU_REFERENCE_H
+
+#include "backends/cpu/cpu.h"
+#include "kernels/reference/tensor.h"
+
+/* Input `index` of the call, or NULL if it was left out. */
+static inline const nd4c_tensor *nd4c_cpu_input(const nd4c_call *call, int32_t index) {
+  return index < call->input_count && call->inputs[index].dtype != ND4C_DTYPE_NONE ? &call->inputs[index] : NULL;
+}
+
+/* A tensor as the reference kernels see it; no data for one left out. */
+static inline nd4c_ref_tensor nd4c_cpu_ref_tensor(const nd4c_tensor *tensor) {
+  nd4c_ref_tensor result = {.dtype = ND4C_DTYPE_NONE};
+  if (tensor != NULL) {
+    result = (nd4c_ref_tensor){tensor->dtype, tensor->rank, tensor->shape, tensor->strides, tensor->data};
+  }
+  return result;
+}
+
+/* An axis attribute that counts from the end if it is negative. */
+static inline int32_t nd4c_cpu_axis(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* Elements or rows that a piece of the pool computes at least: a few microseconds of work. */
+static inline int64_t nd4c_cpu_grain(int64_t work_per_item) {
+  int64_t items = 4096 / (work_per_item + 1);
+  return items > 1 ? items : 1;
+}
+
+#endif
