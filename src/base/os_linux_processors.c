@@ -158,7 +158,8 @@ static int32_t affinity_processors(void) {
  * for, which keeps this at a millisecond or two; caches and devices would cost more. INT32_MAX if hwloc cannot tell. */
 static int32_t hwloc_cores(void) {
   hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) {
+  /* Without /sys (a chroot, some containers) hwloc would say so on stderr, where a library has nothing to say. */
+  if (access("/sys/devices/system/cpu/cpu0/topology", F_OK) != 0 || hwloc_topology_init(&topology) != 0) {
     return INT32_MAX;
   }
   int32_t cores = 0;
