@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Plants one error at a time in the kernels and checks that the conformance records catch it.
+
+    tests/planted/plant.py [--seed N] [--family NAME] [--kinds bound,constant,...] [--table FILE]
+
+Works in a copy of the checkout (build/planted/tree), so the checkout stays as it is. For every family and every kind of
+error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and runs the family's ops. The table says
+where each error was and which case caught it; the exit code is 1 if one was not caught. A rewrite that does not compile is
+no error planted: the next place is taken.
+"""
+import argparse
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import time
+
+root = pathlib.Path(__file__).resolve().parents[2]
+tree = root / "build/planted/tree"
+build = root / "build/planted/build"
+
+# Families whose kernels do not stand in kernels/reference/<family>*.c: engine and files. "simd" rows are further places
+# in which the same ops are computed.
+PLACES = {
+    "unary": [("reference", ["kernels/reference/elementwise.c", "kernels/reference/activation.c"]),
+              ("simd", ["kernels/cpu/unary.c", "kernels/cpu/cast.c"])],
+    "binary": [("reference", ["kernels/reference/elementwise.c"]), ("simd", ["kernels/cpu/binary.c"])],
+    "reduction": [("reference", ["kernels/reference/reduce.c"]), ("simd", ["kernels/cpu/reduce.c"])],
+    "linalg": [("reference", ["kernels/reference/matmul.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
+    "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c"]),
+           ("simd", ["kernels/cpu/nn_loops.h"])],
+    "shape": [("reference", ["kernels/reference/rearrange.c"]), ("simd", ["kernels/cpu/move.c"])],
+}
+
+# kind: (pattern, replacement) pairs; a place is one match on one line of code.
+KINDS = {
+    "bound": [(r"(for \([^;]*; *\w+ < )([\w.>\-\[\]]+)(;)", r"\1\2 - 1\3"),
+              (r"(for \((?:int\w+|size_t) \w+ = )0(;)", r"\g<1>1\2")],
+    "constant": [(r"(?<![\w.])(\d+\.\d+)(?![\w.])", lambda m: repr(float(m.group(1)) * 1.01 + 0.001)),
+                 (r"(?<=[-+*/] )([1-9])(?![\w.])", lambda m: str(int(m.group(1)) + 1))],
+    "axis": [(r"\b(shape|strides)\[(axis|i|a|d|k)\]", r"\1[0]"),
+             (r"\brank - 1\b", "0"), (r"\baxis \+ 1\b", "axis")],
+    "rounding": [(r"\b(nearbyint|rint|roundeven|round)\(", "floor("), (r"\bfloor\(", "ceil("), (r"\bceil\(", "floor("),
+                 (r"\btrunc\(", "floor("), (r"\bfmax\(", "fmin("), (r"\bfmin\(", "fmax(")],
+    "operator": [(r"(?<=[\w)\]]) \+ (?=[\w(])", " - "), (r"(?<=[\w)\]]) \* (?=[\w(])", " + "),
+                 (r"(?<=[\w)\]]) > (?=[\w(\-])", " <= "), (r"(?<=[\w)\]]) && (?=[\w(!])", " || "),
+                 (r" \+= ", " -= "), (r" == ", " != ")],
+}
+
+
+def run(command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def families():
+    """Name: (ops, [(engine, files)]) from the op table and the folders."""
+    found = {}
+    for header in sorted((root / "include/nd4c/op_table").glob("*.h")):
+        ops = re.findall(r"\bOP\(\s*\d+, \d+, (\w+),", header.read_text())
+        files = sorted(str(p.relative_to(root)) for folder in ("kernels/reference", "src/dispatch/text")
+                       for p in (root / folder).glob("*.c")
+                       if re.match(rf"{header.stem}(_|\.)", p.name))
+        found[header.stem] = (ops, PLACES.get(header.stem, [("reference", files)]))
+    return found
+
+
+def is_code(line):
+    text = line.strip()
+    return not (text.startswith(("/*", "*", "//", "#", "_Static_assert")) or "grain" in text or "reserve" in text)
+
+
+def places(files, kind):
+    """(file, line number, start, end, new text) of every place where an error of this kind can be planted."""
+    found = []
+    for name in files:
+        for number, line in enumerate((root / name).read_text().splitlines()):
+            for pattern, replacement in KINDS[kind] if is_code(line) else ():
+                for match in re.finditer(pattern, line):
+                    new = replacement(match) if callable(replacement) else match.expand(replacement)
+                    found.append((name, number, match.start(), match.end(), new))
+    return found
+
+
+def prepare():
+    tree.mkdir(parents=True, exist_ok=True)
+    listed = run(["git", "-C", str(root), "ls-files"]).stdout.split("\n")
+    for name in filter(None, listed):
+        source, target = root / name, tree / name
+        if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1"]
+    done = run(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(build), *options])
+    done = done if done.returncode else run(["ninja", "-C", str(build), "nd4c_conformance", "nd4c_cli"])
+    if done.returncode:
+        sys.exit(done.stdout[-3000:])
+    python = root / ".cache/venv/bin/python"
+    done = run([str(python), str(tree / "tests/records/generate.py"), str(build / "bin/nd4c"),
+                str(build / "tests/records")])
+    if done.returncode:
+        sys.exit(done.stdout[-3000:])
+
+
+def conformance(ops, engine):
+    """First line of a failure, or None if everything passed."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
+    for op in ops:
+        command = [str(build / "tests/bin/nd4c_conformance"), "--engine", engine, "--op", op, "--records",
+                   str(build / "tests/records")]
+        try:
+            done = run(command, timeout=300, env=environment)
+        except subprocess.TimeoutExpired:
+            return f"{op}: does not end"
+        if done.returncode not in (0, 77):
+            line = next((x for x in done.stdout.splitlines() if "#" in x), f"{op}: exit {done.returncode}")
+            return line.replace("nd4c_conformance --backend cpu ", "")
+    return None
+
+
+def plant(family, ops, engine, files, kind, rng):
+    """A row of the table, or None if the kind has no place here."""
+    candidates = places(files, kind)
+    rng.shuffle(candidates)
+    for name, number, start, end, new in candidates[:6]:
+        target = tree / name
+        original = target.read_text()
+        lines = original.splitlines(keepends=True)
+        lines[number] = lines[number][:start] + new + lines[number][end:]
+        target.write_text("".join(lines))
+        try:
+            if run(["ninja", "-C", str(build), "nd4c_conformance"]).returncode:
+                continue
+            caught = conformance(ops, engine)
+        finally:
+            target.write_text(original)
+        before, after = original.splitlines()[number].strip(), lines[number].strip()
+        return family, engine, kind, f"{name}:{number + 1}", before, after, caught
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--family", action="append")
+    parser.add_argument("--kinds", default="", help="one of them a family by default, picked by the seed")
+    parser.add_argument("--table", type=pathlib.Path)
+    options = parser.parse_args()
+    prepare()
+    rows, missed = [], 0
+    for family, (ops, engines) in families().items():
+        if options.family and family not in options.family:
+            continue
+        for engine, files in engines:
+            rng = random.Random(f"{options.seed} {family} {engine}")
+            kinds = options.kinds.split(",") if options.kinds else rng.sample(sorted(KINDS), len(KINDS))
+            for kind in kinds:
+                begin = time.monotonic()
+                row = plant(family, ops, engine, files, kind, rng)
+                if row is None:
+                    continue
+                rows.append(row)
+                missed += row[-1] is None
+                print(f"{family:16} {engine:10} {kind:9} {row[3]:44} "
+                      f"{'CAUGHT' if row[-1] else 'MISSED: ' + row[5]}  ({time.monotonic() - begin:.0f} s)", flush=True)
+                if not options.kinds:
+                    break
+    if options.table:
+        cell = lambda text: "`" + str(text).replace("|", "\\|")[:110] + "`"
+        head = "| family | engine | kind | place | was | became | caught by |\n|---|---|---|---|---|---|---|\n"
+        options.table.write_text(head + "".join(
+            f"| {f} | {e} | {k} | {p} | {cell(b)} | {cell(a)} | {cell(c) if c else '**missed**'} |\n"
+            for f, e, k, p, b, a, c in rows))
+    print(f"{len(rows) - missed} passed, {missed} failed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
