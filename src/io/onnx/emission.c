@@ -66,11 +66,14 @@ nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_on
 
 /* -- ops ------------------------------------------------------------------------------------------------------ */
 
-/* Whether computing the op takes a bearable time: views of one element can stand for inputs of any size, and products
- * and windows read their inputs many times. */
+/* Products and windows read their inputs many times. */
+static bool reads_many_times(const nd4c_op_def *def) {
+  return def->info.category == ND4C_CATEGORY_LINALG || def->info.category == ND4C_CATEGORY_NN;
+}
+
+/* Whether computing the op takes a bearable time: views of one element can stand for inputs of any size. */
 static bool is_cheap(const nd4c_op_def *def, const nd4c_tensor *tensors, int32_t count, int64_t output_size) {
-  bool many = def->info.category == ND4C_CATEGORY_LINALG || def->info.category == ND4C_CATEGORY_NN;
-  int64_t most = many ? FOLD_FACTOR : FOLD_ELEMENTS;
+  int64_t most = reads_many_times(def) ? FOLD_FACTOR : FOLD_ELEMENTS;
   bool cheap = output_size <= most;
   for (int32_t i = 0; i < count; i++) {
     cheap = cheap && tensors[i].size <= most;
@@ -159,6 +162,22 @@ static void label_of(const nd4c_onnx_node *node, char *label) {
   label[length] = '\0';
 }
 
+/* Fast kernels want weights without gaps: a constant seen through a stretched or turned view becomes a copy before an
+ * op that reads it many times first meets it in the graph. A large one stays as it is. */
+static nd4c_status make_dense(nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
+  nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
+  if (slot->array == NULL || slot->value != ND4C_VALUE_NONE || nd4c_array_is_contiguous(slot->array) ||
+      nd4c_array_size(slot->array) > FOLD_BYTES / nd4c_dtype_size(nd4c_array_dtype(slot->array))) {
+    return ND4C_OK;
+  }
+  const nd4c_array *view = slot->array;
+  nd4c_array *dense = NULL;
+  ND4C_TRY(nd4c_op_call(emission->importer->options->context, ND4C_OP_copy, &view, 1, NULL, 0, &dense, 1));
+  nd4c_array_release(slot->array);
+  slot->array = dense;
+  return ND4C_OK;
+}
+
 /* Records the op in the graph. */
 static nd4c_status record(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_value *results,
@@ -174,7 +193,10 @@ static nd4c_status record(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_o
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < input_count && status == ND4C_OK; i++) {
     values[i] = ND4C_VALUE_NONE;
-    if (inputs[i] != ND4C_ONNX_OPERAND_NONE) {
+    if (inputs[i] != ND4C_ONNX_OPERAND_NONE && reads_many_times(nd4c_op_get_def(op))) {
+      status = make_dense(emission, inputs[i]);
+    }
+    if (inputs[i] != ND4C_ONNX_OPERAND_NONE && status == ND4C_OK) {
       status = nd4c_onnx_graph_value(emission->importer, inputs[i], &values[i]);
     }
   }

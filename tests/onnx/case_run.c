@@ -1,0 +1,122 @@
+/* One case: open, read the inputs, run, compare. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_cases.h"
+
+enum { PATH = 1024 };
+
+typedef struct case_files {
+  const char *folder;
+  onnx_case *one;
+  nd4c_model *model;
+  int32_t input_count, output_count;
+  const char **names;
+  nd4c_array **inputs, **outputs;
+} case_files;
+
+/* Keeps the library's text as the reason, on one line. */
+static bool fail_status(onnx_case *one, nd4c_status status, const char *what) {
+  one->result = status == ND4C_UNSUPPORTED ? CASE_UNSUPPORTED : CASE_FAILED;
+  const char *message = nd4c_error_message();
+  const char *after_path = strstr(message, "/model.onnx: ");
+  message = after_path != NULL ? after_path + strlen("/model.onnx: ") : message;
+  (void)snprintf(one->reason, sizeof one->reason, "%s: %s", what, message);
+  for (char *c = one->reason; *c != '\0'; c++) {
+    *c = *c == '\n' ? ' ' : *c;
+  }
+  return false;
+}
+
+static void path_of(const case_files *files, const char *what, int32_t index, char *path) {
+  if (index < 0) {
+    (void)snprintf(path, PATH, "%s/%s/%s", files->folder, files->one->name, what);
+  } else {
+    (void)snprintf(path, PATH, "%s/%s/%s_%d.pb", files->folder, files->one->name, what, (int)index);
+  }
+}
+
+static bool open_case(case_files *files) {
+  char path[PATH];
+  path_of(files, "model.onnx", -1, path);
+  const nd4c_status status = nd4c_model_open(path, NULL, &files->model);
+  if (status != ND4C_OK) {
+    return fail_status(files->one, status, "open");
+  }
+  files->input_count = nd4c_model_input_count(files->model);
+  files->output_count = nd4c_model_output_count(files->model);
+  files->names = calloc((size_t)files->input_count + 1, sizeof *files->names);
+  files->inputs = calloc((size_t)files->input_count + 1, sizeof *files->inputs);
+  files->outputs = calloc((size_t)files->output_count + 1, sizeof *files->outputs);
+  if (files->names == NULL || files->inputs == NULL || files->outputs == NULL) {
+    (void)fprintf(stderr, "out of memory\n");
+    exit(2);
+  }
+  return true;
+}
+
+static bool read_inputs(case_files *files) {
+  for (int32_t i = 0; i < files->input_count; i++) {
+    char path[PATH];
+    nd4c_model_value value = {.struct_size = sizeof value};
+    nd4c_status status = nd4c_model_input(files->model, i, &value);
+    path_of(files, "input", i, path);
+    if (status == ND4C_OK) {
+      files->names[i] = value.name;
+      status = nd4c_tensor_read(path, &files->inputs[i], NULL);
+    }
+    if (status != ND4C_OK) {
+      return fail_status(files->one, status, "input");
+    }
+  }
+  return true;
+}
+
+static bool compare_outputs(case_files *files) {
+  for (int32_t i = 0; i < files->output_count; i++) {
+    char path[PATH], reason[CASE_REASON] = "";
+    nd4c_array *expected = NULL;
+    path_of(files, "output", i, path);
+    const nd4c_status status = nd4c_tensor_read(path, &expected, NULL);
+    if (status != ND4C_OK) {
+      return fail_status(files->one, status, "expected output");
+    }
+    const bool same = case_compare(files->outputs[i], expected, files->one, reason);
+    nd4c_array_release(expected);
+    if (!same) {
+      files->one->result = CASE_FAILED;
+      (void)snprintf(files->one->reason, sizeof files->one->reason, "output %d: %s", (int)i, reason);
+      return false;
+    }
+  }
+  return true;
+}
+
+static void close_case(case_files *files) {
+  for (int32_t i = 0; files->inputs != NULL && i < files->input_count; i++) {
+    nd4c_array_release(files->inputs[i]);
+  }
+  for (int32_t i = 0; files->outputs != NULL && i < files->output_count; i++) {
+    nd4c_array_release(files->outputs[i]);
+  }
+  free(files->names);
+  free(files->inputs);
+  free(files->outputs);
+  nd4c_model_close(files->model);
+}
+
+void case_run(const char *folder, onnx_case *one) {
+  case_files files = {.folder = folder, .one = one};
+  one->result = CASE_PASSED;
+  if (open_case(&files) && read_inputs(&files)) {
+    const nd4c_status status = nd4c_model_run(files.model, NULL, files.names, (const nd4c_array *const *)files.inputs,
+                                              files.input_count, files.outputs, files.output_count);
+    if (status != ND4C_OK) {
+      (void)fail_status(one, status, "run");
+    } else {
+      (void)compare_outputs(&files);
+    }
+  }
+  close_case(&files);
+}

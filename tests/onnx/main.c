@@ -1,0 +1,198 @@
+#define _DEFAULT_SOURCE /* strdup */
+/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE]
+ *
+ * FOLDER is what materialise.py made. One line a case: "pass", "fail" with the reason, or "unsupported" with the
+ * reason; then a table by op and the totals. --known: a case that fails and is not listed, or is listed and passes, is
+ * an error.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_cases.h"
+
+enum { MOST_CASES = 4096, LINE = 2048 };
+
+typedef struct options {
+  const char *folder, *filter, *known;
+  bool only_failed, summary;
+} options;
+
+typedef struct case_list {
+  onnx_case *cases;
+  int count;
+} case_list;
+
+static void stop(const char *what, const char *text) {
+  (void)fprintf(stderr, "nd4c_onnx_cases: %s%s\n", what, text);
+  exit(2);
+}
+
+static char *copy_text(const char *text) {
+  char *copy = strdup(text);
+  if (copy == NULL) {
+    stop("out of memory", "");
+  }
+  return copy;
+}
+
+static case_list read_list(const options *chosen) {
+  char path[LINE], line[LINE];
+  case_list list = {calloc(MOST_CASES, sizeof(onnx_case)), 0};
+  (void)snprintf(path, sizeof path, "%s/cases.txt", chosen->folder);
+  FILE *file = fopen(path, "r");
+  if (file == NULL || list.cases == NULL) {
+    stop("cannot read (run tests/onnx/materialise.py first): ", path);
+  }
+  while (fgets(line, sizeof line, file) != NULL && list.count < MOST_CASES) {
+    char kind[64], name[512], op[256], full[640];
+    onnx_case *one = &list.cases[list.count];
+    if (line[0] == '#' || sscanf(line, "%63s %511s %lf %lf %255s", kind, name, &one->rtol, &one->atol, op) != 5) {
+      continue;
+    }
+    (void)snprintf(full, sizeof full, "%s/%s", kind, name);
+    if (chosen->filter != NULL && strstr(full, chosen->filter) == NULL && strcmp(op, chosen->filter) != 0) {
+      continue;
+    }
+    one->name = copy_text(full);
+    one->op = copy_text(op);
+    list.count++;
+  }
+  (void)fclose(file);
+  return list;
+}
+
+/* -- table ----------------------------------------------------------------------------------------------------- */
+
+static int by_op(const void *a, const void *b) {
+  const onnx_case *x = *(const onnx_case *const *)a, *y = *(const onnx_case *const *)b;
+  const int order = strcmp(x->op, y->op);
+  return order != 0 ? order : strcmp(x->name, y->name);
+}
+
+/* One line an op that has failures: how many of its cases pass, and why the first one does not. */
+static void print_table(const case_list *list) {
+  const onnx_case **sorted = calloc((size_t)list->count + 1, sizeof *sorted);
+  if (sorted == NULL) {
+    stop("out of memory", "");
+  }
+  for (int i = 0; i < list->count; i++) {
+    sorted[i] = &list->cases[i];
+  }
+  qsort((void *)sorted, (size_t)list->count, sizeof *sorted, by_op);
+  (void)printf("\nops with failures: passed of all, first reason\n");
+  for (int i = 0, next = 0; i < list->count; i = next) {
+    const onnx_case *failed = NULL;
+    int passed = 0;
+    for (next = i; next < list->count && strcmp(sorted[next]->op, sorted[i]->op) == 0; next++) {
+      passed += sorted[next]->result == CASE_PASSED;
+      failed = failed == NULL && sorted[next]->result != CASE_PASSED ? sorted[next] : failed;
+    }
+    if (failed != NULL) {
+      (void)printf("%-32s %4d of %4d  %.160s\n", sorted[i]->op, passed, next - i, failed->reason);
+    }
+  }
+  free((void *)sorted);
+}
+
+static void print_totals(const case_list *list) {
+  int passed = 0, failed = 0, unsupported = 0;
+  for (int i = 0; i < list->count; i++) {
+    passed += list->cases[i].result == CASE_PASSED;
+    failed += list->cases[i].result == CASE_FAILED;
+    unsupported += list->cases[i].result == CASE_UNSUPPORTED;
+  }
+  (void)printf("\n%d cases: %d passed, %d failed, %d unsupported\n", list->count, passed, failed, unsupported);
+}
+
+/* -- known failures -------------------------------------------------------------------------------------------- */
+
+/* Lines "kind/name reason"; '#' begins a comment. Returns the number of differences. */
+static int check_known(const case_list *list, const options *chosen) {
+  char line[LINE];
+  int wrong = 0;
+  bool *listed = calloc((size_t)list->count + 1, sizeof *listed);
+  FILE *file = fopen(chosen->known, "r");
+  if (file == NULL || listed == NULL) {
+    stop("cannot read ", chosen->known);
+  }
+  while (fgets(line, sizeof line, file) != NULL) {
+    char name[640];
+    int reason = 0, found = -1;
+    if (line[0] == '#' || sscanf(line, "%639s %n", name, &reason) != 1) {
+      continue;
+    }
+    for (int i = 0; i < list->count && found < 0; i++) {
+      found = strcmp(list->cases[i].name, name) == 0 ? i : -1;
+    }
+    if (line[reason] == '\0' || (found < 0 && chosen->filter == NULL)) {
+      (void)printf("known: %s %s\n", name, line[reason] == '\0' ? "has no reason" : "is no case");
+      wrong++;
+    } else if (found >= 0) {
+      listed[found] = true;
+    }
+  }
+  (void)fclose(file);
+  for (int i = 0; i < list->count; i++) {
+    const bool passed = list->cases[i].result == CASE_PASSED;
+    if (passed == listed[i]) {
+      (void)printf("known: %s %s\n", list->cases[i].name, passed ? "is listed, but passes" : "fails and is not listed");
+      wrong++;
+    }
+  }
+  free(listed);
+  return wrong;
+}
+
+/* -- program --------------------------------------------------------------------------------------------------- */
+
+static options parse(int argc, char **argv) {
+  options chosen = {0};
+  for (int i = 1; i < argc; i++) {
+    const bool has_value = i + 1 < argc;
+    if (strcmp(argv[i], "--only-failed") == 0) {
+      chosen.only_failed = true;
+    } else if (strcmp(argv[i], "--summary") == 0) {
+      chosen.summary = true;
+    } else if (strcmp(argv[i], "--filter") == 0 && has_value) {
+      chosen.filter = argv[++i];
+    } else if (strcmp(argv[i], "--known") == 0 && has_value) {
+      chosen.known = argv[++i];
+    } else if (argv[i][0] != '-' && chosen.folder == NULL) {
+      chosen.folder = argv[i];
+    } else {
+      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE] expected, not ", argv[i]);
+    }
+  }
+  if (chosen.folder == NULL) {
+    stop("FOLDER is missing", "");
+  }
+  return chosen;
+}
+
+int main(int argc, char **argv) {
+  static const char *const words[] = {"pass", "fail", "unsupported"};
+  const options chosen = parse(argc, argv);
+  case_list list = read_list(&chosen);
+  int failures = 0;
+  for (int i = 0; i < list.count; i++) {
+    onnx_case *one = &list.cases[i];
+    case_run(chosen.folder, one);
+    failures += one->result != CASE_PASSED;
+    if (!chosen.summary && (one->result != CASE_PASSED || !chosen.only_failed)) {
+      (void)printf("%s %s%s%s\n", words[one->result], one->name, one->reason[0] != '\0' ? ": " : "", one->reason);
+      (void)fflush(stdout); /* a crash leaves the name of the case before it */
+    }
+  }
+  print_table(&list);
+  print_totals(&list);
+  if (chosen.known != NULL) {
+    failures = check_known(&list, &chosen);
+  }
+  for (int i = 0; i < list.count; i++) {
+    free(list.cases[i].name);
+    free(list.cases[i].op);
+  }
+  free(list.cases);
+  return failures > 0 || list.count == 0;
+}
