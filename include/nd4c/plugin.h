@@ -258,7 +258,7 @@ typedef struct nd4c_host {
   nd4c_status (*library_open)(const char *name, void **library);
   bool (*library_find)(const char *name, char *path, size_t path_size);
   void *(*library_symbol)(void *library, const char *symbol);
-  /* Bytes of the last-level cache, 0 if unknown. */
+  /* Bytes of the last-level cache that the process can count on, 0 if unknown. */
   int64_t (*cache_bytes)(void);
 } nd4c_host;
 

@@ -197,3 +197,10 @@ int64_t nd4c_cpu_cache_bytes(void) {
   nd4c_once_run(&detected, cpu_detect);
   return cache_bytes;
 }
+
+int64_t nd4c_cpu_cache_share(void) {
+  enum { CORE_SHARE = 16 << 20 };
+  int64_t most = (int64_t)nd4c_os_processors() * CORE_SHARE;
+  int64_t whole = nd4c_cpu_cache_bytes();
+  return whole < most ? whole : most;
+}

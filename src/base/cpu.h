@@ -22,4 +22,8 @@ const char *nd4c_cpu_model(void);
 /* Bytes of the last-level cache, 0 if unknown. */
 int64_t nd4c_cpu_cache_bytes(void);
 
+/* The part of it that this process can count on: a virtual machine of two processors sees the whole cache of a server,
+ * which it shares with a hundred others. At most 16 MiB a processor. */
+int64_t nd4c_cpu_cache_share(void);
+
 #endif

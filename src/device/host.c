@@ -103,7 +103,7 @@ const nd4c_host *nd4c_host_table(void) {
       .library_open = host_library_open,
       .library_find = host_library_find,
       .library_symbol = nd4c_os_library_symbol,
-      .cache_bytes = nd4c_cpu_cache_bytes,
+      .cache_bytes = nd4c_cpu_cache_share,
   };
   return &table;
 }
