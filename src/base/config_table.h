@@ -35,13 +35,14 @@
   X(LOG, "nd4j.log.initialization", "ND4J_LOG_INITIALIZATION", bool, "false",                                         \
     "Write messages about start-up, choices and fallbacks to stderr when no log callback is set")                     \
   X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", string, "",                                                         \
-    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                  \
+    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                     \
     "Plans a model keeps, one for each combination of input shapes")                                                  \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                            \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                  \
   X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                       \
-    "Results larger than this are written with streaming stores; 0: half the last-level cache")
+    "Results larger than this are written with streaming stores; 0: half the last-level cache, counted with at most " \
+    "16 MiB a core")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
 #define ND4C_CONFIG_WORDS_TABLE(X)      \
