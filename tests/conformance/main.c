@@ -16,6 +16,7 @@ static const char usage[] =
     "  --plugin PATH   load this plug-in first; a path with a '/'\n"
     "  --engine NAME   force one engine of the backend\n"
     "  --op NAME       only this op; --dtype NAME, --case N, --layout NAME, --mode NAME narrow further\n"
+    "  --part K/N      the ops at positions K, K + N, ... of the table\n"
     "  --seed N        of the random operands, default 1\n"
     "  --full          every dtype, layout and mode with each of ten seeds\n"
     "  --verbose       a line for each op\n"
@@ -39,6 +40,10 @@ static bool take_option(cf_options *options, const char *name, const char *value
   if (strcmp(name, "--case") == 0) {
     options->number = (int32_t)strtol(value, NULL, 10);
     return true;
+  }
+  if (strcmp(name, "--part") == 0) {
+    return sscanf(value, "%d/%d", &options->part, &options->parts) == 2 && options->part >= 0 &&
+           options->part < options->parts;
   }
   if (strcmp(name, "--seed") == 0) {
     options->seed = strtoull(value, NULL, 10);
@@ -115,6 +120,9 @@ static void run_ops(cf_run *run) {
   for (int32_t position = 0; position < nd4c_op_count(); position++) {
     const nd4c_op_info *info = nd4c_op_at(position);
     const cf_record *record = cf_record_find(info->op);
+    if (o->parts > 0 && position % o->parts != o->part) {
+      continue;
+    }
     if (o->op != NULL && strcmp(o->op, info->name) != 0) {
       continue;
     }

@@ -16,7 +16,7 @@ extern const char *const cf_mode_names[CF_MODE_COUNT];
 /* NULL and -1: all. */
 typedef struct cf_options {
   const char *backend, *engine, *op, *dtype, *layout, *mode, *plugin;
-  int32_t number;
+  int32_t number, part, parts; /* of the ops: those whose position is part modulo parts */
   const char *records;
   uint64_t seed;
   bool full, verbose;
@@ -57,7 +57,7 @@ const char *cf_check_result(const cf_record *record, const cf_expected *expected
 typedef struct cf_place_of_run {
   const char *op, *layout, *mode;
   nd4c_dtype dtype;
-  int32_t number;
+  int32_t number, part, parts; /* of the ops: those whose position is part modulo parts */
 } cf_place_of_run;
 /* One line that reproduces it. */
 void cf_fail(cf_run *run, const cf_place_of_run *place, const char *text);
