@@ -17,6 +17,7 @@
   X(reference_linalg)        \
   X(reference_nn)            \
   X(reference_sorting)       \
+  X(reference_window)        \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

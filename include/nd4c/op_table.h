@@ -27,6 +27,7 @@
 #include "nd4c/op_table/shape.h"
 #include "nd4c/op_table/sorting.h"
 #include "nd4c/op_table/unary.h"
+#include "nd4c/op_table/window.h"
 
 /* -- signatures that several families share ---------------------------------------------------------------------- */
 
@@ -45,7 +46,8 @@
   ND4C_OPS_LINALG(OP)     \
   ND4C_OPS_NN(OP)         \
   ND4C_OPS_SHAPE(OP) \
-  ND4C_OPS_SORTING(OP)
+  ND4C_OPS_SORTING(OP) \
+  ND4C_OPS_WINDOW(OP)
 
 /* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */
 #define ND4C_ACTIVATION_TABLE(X) \

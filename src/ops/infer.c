@@ -190,6 +190,45 @@ nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t positi
                           nd4c_dtype_name(inference->inputs[0].dtype), inference->op->inputs[0].name);
 }
 
+nd4c_status nd4c_rule_all_same_dtype(const nd4c_inference *inference) {
+  for (int32_t i = 1; i < inference->input_count; ++i) {
+    ND4C_TRY(nd4c_rule_same_dtype(inference, i));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_rule_integers(const nd4c_inference *inference, int32_t position) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  const nd4c_dtype_info *dtype = tensor == NULL ? NULL : nd4c_dtype_get_info(tensor->dtype);
+  if (dtype == NULL || dtype->kind == ND4C_KIND_INT || dtype->kind == ND4C_KIND_UINT) {
+    return ND4C_OK;
+  }
+  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected integers");
+}
+
+nd4c_status nd4c_rule_expect_rank(const nd4c_inference *inference, int32_t position, int32_t rank, const char *what) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  if (tensor == NULL || tensor->rank == rank) {
+    return ND4C_OK;
+  }
+  return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected %s", what);
+}
+
+nd4c_status nd4c_rule_expect_shape(const nd4c_inference *inference, int32_t position, int32_t rank,
+                                   const int64_t *shape, const char *what) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  bool fits = tensor == NULL || tensor->rank == rank;
+  for (int32_t i = 0; tensor != NULL && fits && i < rank; ++i) {
+    fits = tensor->shape[i] == shape[i];
+  }
+  if (fits) {
+    return ND4C_OK;
+  }
+  char text[SHAPE_TEXT_SIZE];
+  return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected %s, %s",
+                          nd4c_shape_text(rank, shape, text, sizeof text), what);
+}
+
 nd4c_status nd4c_rule_broadcasts_to(const nd4c_inference *inference, int32_t position, const char *what, int32_t rank,
                                     const int64_t *shape) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);

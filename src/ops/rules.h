@@ -36,12 +36,23 @@ void nd4c_rule_output_at(nd4c_inference *inference, int32_t position, nd4c_dtype
 /* Refuses an input whose dtype is not that of the first. Inputs left out pass. */
 nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t position);
 
+/* The same for all inputs. */
+nd4c_status nd4c_rule_all_same_dtype(const nd4c_inference *inference);
+
+/* Refuses an input that is not of signed or unsigned integers. Inputs left out pass. */
+nd4c_status nd4c_rule_integers(const nd4c_inference *inference, int32_t position);
+
 /* Refuses an input whose dtype is none of the op's. */
 nd4c_status nd4c_rule_accepted_dtype(const nd4c_inference *inference, int32_t position);
 
 /* Refuses an input that does not broadcast to a shape, called `what` in the text. Inputs left out pass. */
 nd4c_status nd4c_rule_broadcasts_to(const nd4c_inference *inference, int32_t position, const char *what, int32_t rank,
                                     const int64_t *shape);
+
+/* Refuses an input of another rank, or of another shape, which `what` describes. Inputs left out pass. */
+nd4c_status nd4c_rule_expect_rank(const nd4c_inference *inference, int32_t position, int32_t rank, const char *what);
+nd4c_status nd4c_rule_expect_shape(const nd4c_inference *inference, int32_t position, int32_t rank,
+                                   const int64_t *shape, const char *what);
 
 /* The same for the first output's shape. */
 nd4c_status nd4c_rule_broadcasts_to_output(const nd4c_inference *inference, int32_t position);

@@ -18,7 +18,7 @@ import framework  # noqa: E402
 
 
 def families():
-    return sorted(p.stem for p in here.glob("*.py") if p.stem not in ("framework", "generate"))
+    return sorted(p.stem for p in here.glob("*.py") if p.stem not in ("framework", "generate", "network"))
 
 
 def statuses():
@@ -62,7 +62,7 @@ def main():
         if stale.stem not in families():
             stale.unlink()
     for family in wanted:
-        sources = [here / f"{family}.py", here / "framework.py", here / "generate.py"]
+        sources = [here / f"{family}.py", here / "framework.py", here / "generate.py", here / "network.py"]
         target = out / f"{family}.rec"
         if not (same_schemas and target.exists() and
                 all(s.stat().st_mtime <= target.stat().st_mtime for s in sources)):

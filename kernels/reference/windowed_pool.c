@@ -1,0 +1,151 @@
+#include <math.h>
+
+#include "kernels/reference/window.h"
+#include "kernels/reference/windowed.h"
+
+/* First cell, cells and step of the window of output place `at`, and the first tap inside x. */
+typedef struct span {
+  int64_t first, count, step, tap;
+} span;
+
+static span span_of(const nd4c_ref_pool_numbers *args, int axis, int64_t at) {
+  const nd4c_ref_sweep *s = &args->sweep;
+  if (args->adaptive) {
+    int64_t first = at * s->x[axis] / s->y[axis];
+    return (span){first, ((at + 1) * s->x[axis] + s->y[axis] - 1) / s->y[axis] - first, 1, 0};
+  }
+  int64_t first = at * s->stride[axis] - s->pad[axis], step = s->dilation[axis];
+  int64_t tap = first < 0 ? (-first + step - 1) / step : 0;
+  int64_t taps = first < s->x[axis] ? (s->x[axis] - 1 - first) / step + 1 : 0; /* that begin before x's end */
+  taps = taps < s->kernel[axis] ? taps : s->kernel[axis];
+  return (span){first + tap * step, taps > tap ? taps - tap : 0, step, tap};
+}
+
+/* What has been seen of a window. */
+typedef struct state {
+  double value;
+  int64_t index, count;
+} state;
+
+static void take(const nd4c_ref_pool_numbers *args, state *seen, double x, double w, int64_t index) {
+  double magnitude = fabs(x);
+  seen->count++;
+  switch (args->kind) {
+    case ND4C_REF_POOL_AVERAGE:
+      seen->value += x;
+      return;
+    case ND4C_REF_POOL_LP:
+      seen->value += args->p == 1 ? magnitude : args->p == 2 ? x * x : pow(magnitude, args->p);
+      return;
+    case ND4C_REF_POOL_EROSION:
+      x = x - w;
+      if (!isnan(seen->value) && !(x >= seen->value))
+        seen->value = x;
+      return;
+    case ND4C_REF_POOL_DILATION:
+      x = x + w;
+      /* fall through */
+    case ND4C_REF_POOL_MAX:
+    default:
+      if (seen->index < 0 || (!isnan(seen->value) && !(x <= seen->value))) {
+        seen->value = x;
+        seen->index = index;
+      }
+  }
+}
+
+static double finish(const nd4c_ref_pool_numbers *args, const state *seen) {
+  if (args->kind == ND4C_REF_POOL_AVERAGE)
+    return seen->value / (double)seen->count;
+  if (args->kind == ND4C_REF_POOL_LP)
+    return args->p == 1 ? seen->value : args->p == 2 ? sqrt(seen->value) : pow(seen->value, 1 / args->p);
+  return seen->value;
+}
+
+/* The value of a window without a cell. */
+static double nothing(nd4c_ref_pool_kind kind) {
+  return kind == ND4C_REF_POOL_EROSION                               ? (double)INFINITY
+         : kind == ND4C_REF_POOL_AVERAGE || kind == ND4C_REF_POOL_LP ? 0
+                                                                     : -(double)INFINITY;
+}
+
+void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end) {
+  const nd4c_ref_sweep *s = &args->sweep;
+  int64_t cells = s->y[0] * s->y[1] * s->y[2], plane = s->x[0] * s->x[1] * s->x[2];
+  for (int64_t flat = begin; flat < end; flat++) {
+    int64_t row = flat / cells, at = flat % cells;
+    span a = span_of(args, 0, at / (s->y[1] * s->y[2])), b = span_of(args, 1, at / s->y[2] % s->y[1]);
+    span c = span_of(args, 2, at % s->y[2]);
+    state seen = {nothing(args->kind), -1, 0};
+    for (int64_t i = 0; i < a.count; i++) {
+      for (int64_t j = 0; j < b.count; j++) {
+        for (int64_t k = 0; k < c.count; k++) {
+          int64_t index = ((a.first + i * a.step) * s->x[1] + b.first + j * b.step) * s->x[2] + c.first + k * c.step;
+          int64_t tap = ((a.tap + i) * s->kernel[1] + b.tap + j) * s->kernel[2] + c.tap + k;
+          int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
+          double w = args->w != NULL ? args->w[row % s->channels * taps + tap] : 0;
+          take(args, &seen, args->x[row * plane + index], w, index);
+        }
+      }
+    }
+    args->y[flat] = seen.count > 0 ? finish(args, &seen) : nothing(args->kind);
+    if (args->indices != NULL)
+      args->indices[flat] = seen.index;
+  }
+}
+
+/* Whether a beats the best so far; NaN beats everything but NaN. */
+static bool beats(nd4c_dtype_kind kind, nd4c_value a, nd4c_value best) {
+  switch (kind) {
+    case ND4C_KIND_FLOAT:
+      return !isnan(best.f) && !(a.f <= best.f);
+    case ND4C_KIND_INT:
+      return a.i > best.i;
+    default:
+      return a.u > best.u;
+  }
+}
+
+/* The lowest value, of a window of padding alone. */
+static nd4c_value lowest(nd4c_dtype dtype, nd4c_dtype_kind kind) {
+  if (kind == ND4C_KIND_FLOAT)
+    return (nd4c_value){.f = -(double)INFINITY};
+  if (kind == ND4C_KIND_INT)
+    return (nd4c_value){.i = INT64_MIN >> (64 - 8 * nd4c_reference_bytes(dtype))};
+  return (nd4c_value){.u = 0};
+}
+
+static int64_t index_of(const nd4c_ref_pool_indices_args *args, const int64_t *position, const int64_t *at) {
+  const nd4c_ref_tensor *x = &args->x;
+  int64_t plane = 1, index = 0;
+  int32_t spatial = x->rank - 2;
+  for (int32_t i = 0; i < spatial; i++) {
+    int32_t axis = args->column_major ? spatial - 1 - i : i;
+    index = index * x->shape[axis + 2] + at[axis];
+    plane *= x->shape[axis + 2];
+  }
+  return args->planar ? index : index + (position[0] * x->shape[1] + position[1]) * plane;
+}
+
+void nd4c_ref_max_pool_with_indices(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
+  nd4c_dtype_kind kind = nd4c_reference_kind(x->dtype);
+  for (int64_t flat = begin; flat < end; flat++) {
+    int64_t position[5] = {0}, best_at = -1;
+    nd4c_value best = lowest(x->dtype, kind);
+    nd4c_ref_position(y, flat, position);
+    int64_t base = position[0] * x->strides[0] + position[1] * x->strides[1];
+    for (int64_t cell = 0; cell < nd4c_ref_window_cells(&args->window); cell++) {
+      int64_t at[3];
+      if (nd4c_ref_window_cell(&args->window, position + 2, cell, at) == ND4C_REF_INSIDE) {
+        nd4c_value value = nd4c_value_load(x->dtype, x->data, base + nd4c_ref_spatial_offset(x, at));
+        if (best_at < 0 || beats(kind, value, best)) {
+          best = value;
+          best_at = index_of(args, position, at);
+        }
+      }
+    }
+    nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, flat), best);
+    args->indices[flat] = best_at;
+  }
+}
