@@ -128,6 +128,13 @@ ND4C_API nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, in
 ND4C_API nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const int64_t *shape,
                                            const int64_t *strides, int64_t offset, nd4c_array **out);
 
+/* -- shapes ----------------------------------------------------------------------------------------------------- */
+
+/* The shape to which `count` shapes broadcast by NumPy's rules; none at all: (). `shape` has room for ND4C_MAX_RANK
+ * extents. SHAPE if they do not broadcast, with the two that disagree in the text. Any thread. */
+ND4C_API nd4c_status nd4c_shapes_broadcast(int32_t count, const int32_t *ranks, const int64_t *const *shapes,
+                                           int32_t *rank, int64_t *shape);
+
 /* -- printing ------------------------------------------------------------------------------------------------- */
 
 typedef struct nd4c_print_options {

@@ -105,6 +105,35 @@ nd4c_status nd4c_shape_broadcast(int32_t a_rank, const int64_t *a, int32_t b_ran
   return ND4C_OK;
 }
 
+nd4c_status nd4c_shapes_broadcast(int32_t count, const int32_t *ranks, const int64_t *const *shapes, int32_t *rank,
+                                  int64_t *shape) {
+  if (count < 0 || (count > 0 && (ranks == NULL || shapes == NULL)) || rank == NULL || shape == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "shapes_broadcast: a list or a result is NULL, or the count %d is negative",
+                     (int)count);
+  }
+  int32_t common_rank = 0;
+  int64_t common[ND4C_MAX_RANK];
+  for (int32_t i = 0; i < count; i++) {
+    if (ranks[i] < 0 || ranks[i] > ND4C_MAX_RANK || (ranks[i] > 0 && shapes[i] == NULL)) {
+      return nd4c_fail(ND4C_SHAPE, "shapes_broadcast: shape %d has rank %d%s, expected 0 to %d axes", (int)i,
+                       (int)ranks[i], ranks[i] > 0 && ranks[i] <= ND4C_MAX_RANK ? " without extents" : "",
+                       ND4C_MAX_RANK);
+    }
+    for (int32_t axis = 0; axis < ranks[i]; axis++) {
+      if (shapes[i][axis] < 0) {
+        return nd4c_fail(ND4C_SHAPE, "shapes_broadcast: shape %d has %lld elements on axis %d, expected at least 0",
+                         (int)i, (long long)shapes[i][axis], (int)axis);
+      }
+    }
+    ND4C_TRY(nd4c_shape_broadcast(common_rank, common, ranks[i], shapes[i], &common_rank, common));
+  }
+  for (int32_t axis = 0; axis < common_rank; axis++) {
+    shape[axis] = common[axis];
+  }
+  *rank = common_rank;
+  return ND4C_OK;
+}
+
 void nd4c_broadcast_strides(int32_t rank, const int64_t *shape, int32_t from_rank, const int64_t *from_shape,
                             const int64_t *from_strides, int64_t *strides) {
   int32_t missing = rank - from_rank;

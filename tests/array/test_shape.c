@@ -218,10 +218,33 @@ static void test_axis_and_text(void **state) {
   assert_string_equal(nd4c_shape_text(3, shape, small, sizeof small), "(2, ...");
 }
 
+static void test_many_shapes(void **state) {
+  (void)state;
+  const int64_t a[] = {3, 1}, b[] = {1, 4}, c[] = {2, 1, 1}, d[] = {5}, negative[] = {-1};
+  const int64_t *shapes[] = {a, b, c, d};
+  const int32_t ranks[] = {2, 2, 3, 1}, high[] = {33}, one[] = {1};
+  int64_t shape[ND4C_MAX_RANK] = {7};
+  int32_t rank = 9;
+  assert_int_equal(nd4c_shapes_broadcast(0, NULL, NULL, &rank, shape), ND4C_OK);
+  assert_int_equal(rank, 0);
+  assert_int_equal(nd4c_shapes_broadcast(3, ranks, shapes, &rank, shape), ND4C_OK);
+  assert_int_equal(rank, 3);
+  assert_true(shape[0] == 2 && shape[1] == 3 && shape[2] == 4);
+  assert_int_equal(nd4c_shapes_broadcast(4, ranks, shapes, &rank, shape), ND4C_SHAPE);
+  assert_string_equal(nd4c_error_message(),
+                      "shapes (2, 3, 4) and (5,) do not broadcast: axis 1 from the end has 4 and 5 elements");
+  assert_int_equal(rank, 3);
+  assert_int_equal(nd4c_shapes_broadcast(1, high, shapes, &rank, shape), ND4C_SHAPE);
+  assert_int_equal(nd4c_shapes_broadcast(1, one, (const int64_t *[]){negative}, &rank, shape), ND4C_SHAPE);
+  assert_int_equal(nd4c_shapes_broadcast(1, NULL, shapes, &rank, shape), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_shapes_broadcast(-1, ranks, shapes, &rank, shape), ND4C_NULL_ARGUMENT);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_size),    cmocka_unit_test(test_layouts),      cmocka_unit_test(test_broadcast),
-      cmocka_unit_test(test_reshape), cmocka_unit_test(test_strides_like), cmocka_unit_test(test_axis_and_text),
+      cmocka_unit_test(test_many_shapes),   cmocka_unit_test(test_size),    cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_broadcast),     cmocka_unit_test(test_reshape), cmocka_unit_test(test_strides_like),
+      cmocka_unit_test(test_axis_and_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
