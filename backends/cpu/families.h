@@ -18,6 +18,7 @@
   X(reference_nn)            \
   X(reference_sorting)       \
   X(reference_window)        \
+  X(reference_normalization) \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

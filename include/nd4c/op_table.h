@@ -23,6 +23,7 @@
 #include "nd4c/op_table/binary.h"
 #include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/nn.h"
+#include "nd4c/op_table/normalization.h"
 #include "nd4c/op_table/reduction.h"
 #include "nd4c/op_table/shape.h"
 #include "nd4c/op_table/sorting.h"
@@ -47,7 +48,8 @@
   ND4C_OPS_NN(OP)         \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
-  ND4C_OPS_WINDOW(OP)
+  ND4C_OPS_WINDOW(OP) \
+  ND4C_OPS_NORMALIZATION(OP)
 
 /* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */
 #define ND4C_ACTIVATION_TABLE(X) \
