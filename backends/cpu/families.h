@@ -19,6 +19,7 @@
   X(reference_sorting)       \
   X(reference_window)        \
   X(reference_normalization) \
+  X(reference_statistics)    \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

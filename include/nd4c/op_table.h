@@ -27,6 +27,7 @@
 #include "nd4c/op_table/reduction.h"
 #include "nd4c/op_table/shape.h"
 #include "nd4c/op_table/sorting.h"
+#include "nd4c/op_table/statistics.h"
 #include "nd4c/op_table/unary.h"
 #include "nd4c/op_table/window.h"
 
@@ -44,6 +45,7 @@
   ND4C_OPS_UNARY(OP)      \
   ND4C_OPS_BINARY(OP)     \
   ND4C_OPS_REDUCTION(OP)  \
+  ND4C_OPS_STATISTICS(OP) \
   ND4C_OPS_LINALG(OP)     \
   ND4C_OPS_NN(OP)         \
   ND4C_OPS_SHAPE(OP) \

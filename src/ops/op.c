@@ -58,7 +58,7 @@
 #define ATTR_INTS(name, preset) {#name, {ND4C_ATTR_INTS, 0, {.ints = NULL}}},
 #define ATTR_FLOATS(name, preset) {#name, {ND4C_ATTR_FLOATS, 0, {.floats = NULL}}},
 #define ATTR_DTYPE(name, preset) {#name, {ND4C_ATTR_DTYPE, 0, {.i = (preset)}}},
-#define ATTR_STRING(name, preset) {#name, {ND4C_ATTR_STRING, 0, {.string = NULL}}},
+#define ATTR_STRING(name, preset) {#name, {ND4C_ATTR_STRING, 0, {.string = (preset)}}},
 #define ATTR_OUT(name, preset)
 #define ATTR_ROW(op, kind, name, preset) ATTR_##kind(name, preset)
 

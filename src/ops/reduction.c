@@ -3,7 +3,7 @@
 #include "ops/rules.h"
 
 /* Axes of a REDUCE signature (its attributes stand alike in all of them); none named means all. */
-static nd4c_status reduced_axes(const nd4c_inference *inference, bool *reduced) {
+nd4c_status nd4c_rule_reduced_axes(const nd4c_inference *inference, bool *reduced) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_sum_axes];
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, reduced));
@@ -27,16 +27,16 @@ static void reduced_output(nd4c_inference *inference, const bool *reduced, bool 
   }
 }
 
-static nd4c_status reduce(nd4c_inference *inference, nd4c_dtype dtype) {
+nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype) {
   bool reduced[ND4C_MAX_RANK];
-  ND4C_TRY(reduced_axes(inference, reduced));
+  ND4C_TRY(nd4c_rule_reduced_axes(inference, reduced));
   reduced_output(inference, reduced, inference->attrs[ND4C_ATTR_sum_keepdims].as.i != 0, dtype);
   return ND4C_OK;
 }
 
 /* What sums are kept in: 64 bits for whole numbers. A build without uint64 has no unsigned type that int64 cannot hold.
  */
-static nd4c_dtype sum_dtype(nd4c_dtype dtype) {
+nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
   if (info->kind == ND4C_KIND_UINT && nd4c_dtype_get_info(ND4C_UINT64)->available) {
     return ND4C_UINT64;
@@ -46,30 +46,34 @@ static nd4c_dtype sum_dtype(nd4c_dtype dtype) {
 }
 
 nd4c_status nd4c_infer_reduce_sum(nd4c_inference *inference) {
-  return reduce(inference, sum_dtype(inference->inputs[0].dtype));
+  return nd4c_rule_reduce(inference, nd4c_rule_sum_dtype(inference->inputs[0].dtype));
 }
 
 nd4c_status nd4c_infer_reduce_same(nd4c_inference *inference) {
-  return reduce(inference, inference->inputs[0].dtype);
+  return nd4c_rule_reduce(inference, inference->inputs[0].dtype);
 }
 
 nd4c_status nd4c_infer_reduce_bool(nd4c_inference *inference) {
-  return reduce(inference, ND4C_BOOL);
+  return nd4c_rule_reduce(inference, ND4C_BOOL);
 }
 
-/* Nothing is the largest of no elements. */
-nd4c_status nd4c_infer_reduce_nonempty(nd4c_inference *inference) {
+nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool reduced[ND4C_MAX_RANK];
-  ND4C_TRY(reduced_axes(inference, reduced));
+  ND4C_TRY(nd4c_rule_reduced_axes(inference, reduced));
   for (int32_t i = 0; i < x->rank; ++i) {
     if (reduced[i] && x->shape[i] == 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element to reduce",
                               (int)i);
     }
   }
-  reduced_output(inference, reduced, inference->attrs[ND4C_ATTR_max_keepdims].as.i != 0, x->dtype);
   return ND4C_OK;
+}
+
+/* Nothing is the largest of no elements. */
+nd4c_status nd4c_infer_reduce_nonempty(nd4c_inference *inference) {
+  ND4C_TRY(nd4c_rule_nonempty(inference));
+  return nd4c_rule_reduce(inference, inference->inputs[0].dtype);
 }
 
 nd4c_status nd4c_infer_arg_reduce(nd4c_inference *inference) {

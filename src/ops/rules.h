@@ -71,7 +71,19 @@ nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, in
 nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes, int32_t rank,
                            bool *chosen);
 
+/* For signatures whose attributes begin with `axes` and `keepdims`: which axes are reduced (none named: all), the first
+ * output with a dtype, and a refusal where there is no element to reduce. */
+nd4c_status nd4c_rule_reduced_axes(const nd4c_inference *inference, bool *reduced);
+nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype);
+nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference);
+/* What sums of a dtype are kept in. */
+nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype);
+
 /* Refuses an INT attribute that is not among the values 0 .. count - 1 of the named table. */
 nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count);
+
+/* Position of a STRING attribute's value in a list of `count` texts; NULL is the first. ARGUMENT for any other text. */
+nd4c_status nd4c_rule_text_choice(const nd4c_inference *inference, const char *attr, const char *value,
+                                  const char *const *texts, int32_t count, int32_t *chosen);
 
 #endif

@@ -126,7 +126,14 @@ static nd4c_dtype sum_dtype(nd4c_dtype dtype) {
 }
 
 static nd4c_dtype reduce_dtype(const cf_case *c) {
+  if (c->op == ND4C_OP_all || c->op == ND4C_OP_any) {
+    return ND4C_BOOL;
+  }
   return c->op == ND4C_OP_sum || c->op == ND4C_OP_prod ? sum_dtype(c->dtype) : c->dtype;
+}
+
+static bool is_true(cf_value x) {
+  return x.i != 0 || x.re != 0 || x.im != 0;
 }
 
 static void fold(nd4c_op op, nd4c_dtype dtype, bool first, cf_value *y, long double *scale, cf_value x) {
@@ -146,10 +153,10 @@ static void fold(nd4c_op op, nd4c_dtype dtype, bool first, cf_value *y, long dou
       break;
     }
     case ND4C_OP_all:
-      y->i = y->i != 0 && x.i != 0;
+      y->i = y->i != 0 && is_true(x);
       break;
     case ND4C_OP_any:
-      y->i = y->i != 0 || x.i != 0;
+      y->i = y->i != 0 || is_true(x);
       break;
     default: /* max, min */
       if (first || wins(dtype, op == ND4C_OP_max, x, *y)) {

@@ -173,7 +173,7 @@ static nd4c_status check_softmax_axis(int64_t axis, int32_t rank, bool flat) {
                    (int)rank, (int)-rank, (int)last);
 }
 
-/* Softmax and LogSoftmax. Before opset 13 everything from `axis` on is one axis. */
+/* Softmax, LogSoftmax and Hardmax. Before opset 13 everything from `axis` on is one axis. */
 static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   enum { ONE_AXIS_SINCE = 13 };
   bool flat = emission->opset < ONE_AXIS_SINCE;
@@ -215,6 +215,7 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   X(Mish, 18, LAST, 1, 1, 1, mish, NONE)                        \
   X(Swish, 24, LAST, 1, 1, 1, swish, NONE)                      \
   X(Softmax, 1, LAST, 1, 1, 1, softmax, softmax)                \
-  X(LogSoftmax, 1, LAST, 1, 1, 1, softmax, log_softmax)
+  X(LogSoftmax, 1, LAST, 1, 1, 1, softmax, log_softmax)         \
+  X(Hardmax, 1, LAST, 1, 1, 1, softmax, hardmax)
 
 ND4C_ONNX_FAMILY(activation, "", ROWS)

@@ -1,5 +1,6 @@
 /* Reductions. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/status.h"
 #include "io/onnx/family.h"
@@ -28,12 +29,52 @@ static nd4c_status read_reduction(nd4c_onnx_emission *emission, reduction *found
   return ND4C_OK;
 }
 
+static bool is_reduced(const reduction *found, int32_t axis, int32_t rank) {
+  for (int32_t i = 0; i < found->count; i++) {
+    if (found->axes[i] == axis || found->axes[i] == axis - rank) {
+      return true;
+    }
+  }
+  return found->count == 0;
+}
+
+static bool nothing_to_reduce(const nd4c_onnx_emission *emission, nd4c_onnx_operand x, const reduction *found) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  for (int32_t i = 0; i < info.rank; i++) {
+    if (info.shape[i] == 0 && is_reduced(found, i, info.rank)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ONNX has a largest and smallest of no elements: what every number beats. x with one such element where an axis of x
+ * is empty. */
+static nd4c_status put_least(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  const nd4c_dtype_info *dtype = nd4c_dtype_get_info(info.dtype);
+  nd4c_onnx_operand least = ND4C_ONNX_OPERAND_NONE;
+  double limit = dtype->kind == ND4C_KIND_FLOAT ? HUGE_VAL : ldexp(1, dtype->bits); /* the cast saturates */
+  for (int32_t i = 0; i < info.rank; i++) {
+    info.shape[i] = info.shape[i] == 0 ? 1 : info.shape[i];
+  }
+  ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_FLOAT64, op == ND4C_OP_max ? -limit : limit, &least));
+  ND4C_TRY(nd4c_onnx_emit_cast(emission, least, info.dtype, &least));
+  return nd4c_onnx_emit_broadcast(emission, least, info.rank, info.shape, y);
+}
+
 static nd4c_status emit_reduction(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, const reduction *found,
                                   nd4c_onnx_operand *y) {
   nd4c_dtype dtype = nd4c_onnx_operand_get(emission, x).dtype;
   if (found->nothing) {
     *y = x;
     return ND4C_OK;
+  }
+  if ((op == ND4C_OP_max || op == ND4C_OP_min) && dtype == ND4C_BOOL) {
+    op = op == ND4C_OP_max ? ND4C_OP_any : ND4C_OP_all;
+  }
+  if ((op == ND4C_OP_max || op == ND4C_OP_min) && nothing_to_reduce(emission, x, found)) {
+    ND4C_TRY(put_least(emission, op, x, &x));
   }
   ND4C_TRY(nd4c_onnx_emit_reduce(emission, op, x, found->count, found->axes, found->keepdims, y));
   return nd4c_onnx_emit_cast(emission, *y, dtype, y); /* nd4c widens sums of small integers */
@@ -76,7 +117,7 @@ static nd4c_status emit_reduce_log_sum(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_unary(emission, ND4C_OP_log, sum, &emission->outputs[0]);
 }
 
-/* m + ln(sum of e^(x - m)) with m the largest, so that nothing overflows. */
+/* Of integers: m + ln(sum of e^(x - m)) with m the largest. */
 static nd4c_status emit_reduce_log_sum_exp(nd4c_onnx_emission *emission) {
   reduction found;
   nd4c_onnx_operand x = emission->inputs[0];
@@ -86,6 +127,11 @@ static nd4c_status emit_reduce_log_sum_exp(nd4c_onnx_emission *emission) {
   if (found.nothing) {
     emission->outputs[0] = x;
     return ND4C_OK;
+  }
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, x).dtype;
+  if (nd4c_dtype_get_info(dtype)->kind == ND4C_KIND_FLOAT) {
+    return nd4c_onnx_emit_reduce(emission, ND4C_OP_logsumexp, x, found.count, found.axes, found.keepdims,
+                                 &emission->outputs[0]);
   }
   ND4C_TRY(nd4c_onnx_emit_reduce(emission, ND4C_OP_max, x, found.count, found.axes, true, &largest));
   ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_subtract, x, largest, &rest));
@@ -127,6 +173,20 @@ static nd4c_status emit_arg_reduce(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_binary(emission, ND4C_OP_subtract, end, emission->outputs[0], &emission->outputs[0]);
 }
 
+/* CumSum and CumProd: the axis is an input, the dtype stays. */
+static nd4c_status emit_cumulative(nd4c_onnx_emission *emission) {
+  double axis = 0;
+  int64_t exclusive = 0;
+  int64_t reverse = 0;
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'axis'", &axis));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "exclusive", 0, &exclusive));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "reverse", 0, &reverse));
+  nd4c_attr attrs[] = {nd4c_attr_of_int("axis", (int64_t)axis), nd4c_attr_of_bool("exclusive", exclusive != 0),
+                       nd4c_attr_of_bool("reverse", reverse != 0), nd4c_attr_of_dtype("dtype", dtype)};
+  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, 1, attrs, 4, &emission->outputs[0]);
+}
+
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS(X)                                                  \
@@ -141,6 +201,8 @@ static nd4c_status emit_arg_reduce(nd4c_onnx_emission *emission) {
   X(ReduceLogSum, 1, LAST, 1, 2, 1, reduce_log_sum, NONE)        \
   X(ReduceLogSumExp, 1, LAST, 1, 2, 1, reduce_log_sum_exp, NONE) \
   X(ArgMax, 1, LAST, 1, 1, 1, arg_reduce, argmax)                \
-  X(ArgMin, 1, LAST, 1, 1, 1, arg_reduce, argmin)
+  X(ArgMin, 1, LAST, 1, 1, 1, arg_reduce, argmin)                \
+  X(CumSum, 11, LAST, 2, 2, 1, cumulative, cumulative_sum)       \
+  X(CumProd, 26, LAST, 2, 2, 1, cumulative, cumulative_prod)
 
 ND4C_ONNX_FAMILY(reduce, "", ROWS)
