@@ -8,6 +8,7 @@
   X(simd_reduction)          \
   X(simd_rearrangement)      \
   X(reference_elementwise)   \
+  X(reference_image)         \
   X(reference_reduction)     \
   X(reference_rearrangement) \
   X(simd_conv)               \

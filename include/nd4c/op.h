@@ -35,6 +35,42 @@ enum nd4c_auto_pad {
 #undef ND4C_AUTO_PAD_ENUM
 };
 
+enum nd4c_interpolation {
+#define ND4C_INTERPOLATION_ENUM(NAME, number, name) ND4C_INTERPOLATION_##NAME = number,
+  ND4C_INTERPOLATION_TABLE(ND4C_INTERPOLATION_ENUM)
+#undef ND4C_INTERPOLATION_ENUM
+};
+
+enum nd4c_resize_coordinates {
+#define ND4C_RESIZE_COORDINATES_ENUM(NAME, number, name) ND4C_RESIZE_COORDINATES_##NAME = number,
+  ND4C_RESIZE_COORDINATES_TABLE(ND4C_RESIZE_COORDINATES_ENUM)
+#undef ND4C_RESIZE_COORDINATES_ENUM
+};
+
+enum nd4c_resize_nearest {
+#define ND4C_RESIZE_NEAREST_ENUM(NAME, number, name) ND4C_RESIZE_NEAREST_##NAME = number,
+  ND4C_RESIZE_NEAREST_TABLE(ND4C_RESIZE_NEAREST_ENUM)
+#undef ND4C_RESIZE_NEAREST_ENUM
+};
+
+enum nd4c_resize_aspect {
+#define ND4C_RESIZE_ASPECT_ENUM(NAME, number, name) ND4C_RESIZE_ASPECT_##NAME = number,
+  ND4C_RESIZE_ASPECT_TABLE(ND4C_RESIZE_ASPECT_ENUM)
+#undef ND4C_RESIZE_ASPECT_ENUM
+};
+
+enum nd4c_sample_padding {
+#define ND4C_SAMPLE_PADDING_ENUM(NAME, number, name) ND4C_SAMPLE_PADDING_##NAME = number,
+  ND4C_SAMPLE_PADDING_TABLE(ND4C_SAMPLE_PADDING_ENUM)
+#undef ND4C_SAMPLE_PADDING_ENUM
+};
+
+enum nd4c_roi_mode {
+#define ND4C_ROI_MODE_ENUM(NAME, number, name) ND4C_ROI_MODE_##NAME = number,
+  ND4C_ROI_MODE_TABLE(ND4C_ROI_MODE_ENUM)
+#undef ND4C_ROI_MODE_ENUM
+};
+
 /* Positions of inputs and attributes of every op, for kernels: ND4C_IN_conv_bias, ND4C_ATTR_conv_strides, and the
  * counts ND4C_IN_conv_count, ND4C_ATTR_conv_count. Ops with one signature share positions. */
 #define ND4C_POS_IN_IN(op, name) ND4C_IN_##op##_##name,

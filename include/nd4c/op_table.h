@@ -21,6 +21,7 @@
 #define ND4C_OP_TABLE_H
 
 #include "nd4c/op_table/binary.h"
+#include "nd4c/op_table/image.h"
 #include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
@@ -46,6 +47,7 @@
   ND4C_OPS_BINARY(OP)     \
   ND4C_OPS_REDUCTION(OP)  \
   ND4C_OPS_STATISTICS(OP) \
+  ND4C_OPS_IMAGE(OP)      \
   ND4C_OPS_LINALG(OP)     \
   ND4C_OPS_NN(OP)         \
   ND4C_OPS_SHAPE(OP) \
