@@ -8,6 +8,7 @@
 /* Every family of rows; each stands at the end of a file emit_*.c (see family.h). */
 #define ND4C_ONNX_FAMILIES(X) \
   X(elementwise)              \
+  X(image)                    \
   X(activation)               \
   X(reduce)                   \
   X(linalg)                   \
