@@ -8,7 +8,8 @@
   X(simd_reduction)          \
   X(simd_rearrangement)      \
   X(reference_elementwise)   \
-  X(reference_image)         \
+  X(reference_image) \
+  X(reference_mathematics) \
   X(reference_reduction)     \
   X(reference_rearrangement) \
   X(simd_conv)               \

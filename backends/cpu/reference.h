@@ -3,6 +3,7 @@
 #define ND4C_BACKENDS_CPU_REFERENCE_H
 
 #include "backends/cpu/cpu.h"
+#include "kernels/reference/elementwise.h"
 #include "kernels/reference/tensor.h"
 
 /* Input `index` of the call, or NULL if it was left out. */
@@ -18,6 +19,11 @@ static inline nd4c_ref_tensor nd4c_cpu_ref_tensor(const nd4c_tensor *tensor) {
   }
   return result;
 }
+
+/* A function on the call's inputs, all cast to `as` (NONE: as they are) and broadcast to the first output, and on
+ * numbers that are the same for every element. */
+void nd4c_cpu_reference_map(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as, int32_t number_count,
+                            const double *numbers);
 
 /* An axis attribute that counts from the end if it is negative. */
 static inline int32_t nd4c_cpu_axis(int64_t axis, int32_t rank) {

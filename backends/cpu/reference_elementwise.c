@@ -1,88 +1,93 @@
 /* Engine reference: element-wise ops. */
-#include "backends/cpu/cpu.h"
+#include "backends/cpu/reference.h"
 #include "kernels/reference/elementwise.h"
 
-/* Describes input `i` of the call, seen with the output's shape. */
-static nd4c_operand describe_input(const nd4c_call *call, int32_t i, int64_t *strides) {
-  const nd4c_tensor *input = &call->inputs[i];
-  nd4c_cpu_broadcast_strides(input, &call->outputs[0], strides);
-  return (nd4c_operand){input->dtype, input->data, strides};
+/* Elements that a thread computes at least: some ten microseconds. */
+enum { GRAIN = 1024 };
+
+static void map_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_map_range(user, begin, end);
 }
 
-static void map(nd4c_value_function function, int32_t count, const nd4c_operand *inputs, const nd4c_dtype *as,
-                const nd4c_tensor *y) {
-  nd4c_operand output = {y->dtype, y->data, y->strides};
-  nd4c_reference_map(function, count, inputs, as, &output, y->rank, y->shape);
-}
-
-/* Runs a function on all inputs of the call, each cast to the dtype given for it. */
-static void map_inputs(const nd4c_call *call, nd4c_value_function function, int32_t count, const nd4c_dtype *as) {
+/* Inputs cast to `as[i]`, then numbers that are the same for every element. */
+static void map(const nd4c_call *call, nd4c_value_function function, const nd4c_dtype *as, int32_t input_count,
+                const nd4c_tensor *const *tensors, int32_t number_count, const double *numbers) {
+  static const int64_t repeated[ND4C_CPU_MAX_RANK] = {0};
+  const nd4c_tensor *y = &call->outputs[0];
   int64_t strides[ND4C_REFERENCE_MAX_INPUTS][ND4C_CPU_MAX_RANK];
-  nd4c_operand inputs[ND4C_REFERENCE_MAX_INPUTS];
-  for (int32_t i = 0; i < count; i++)
-    inputs[i] = describe_input(call, i, strides[i]);
-  map(function, count, inputs, as, &call->outputs[0]);
+  nd4c_operand output = {y->dtype, y->data, y->strides}, inputs[ND4C_REFERENCE_MAX_INPUTS];
+  nd4c_dtype casts[ND4C_REFERENCE_MAX_INPUTS] = {ND4C_DTYPE_NONE};
+  for (int32_t i = 0; i < input_count; i++) {
+    nd4c_cpu_broadcast_strides(tensors[i], y, strides[i]);
+    inputs[i] = (nd4c_operand){tensors[i]->dtype, tensors[i]->data, strides[i]};
+    casts[i] = as[i];
+  }
+  double kept[ND4C_REFERENCE_MAX_INPUTS];
+  for (int32_t i = 0; i < number_count; i++) {
+    kept[i] = numbers[i];
+    inputs[input_count + i] = (nd4c_operand){ND4C_FLOAT64, (char *)&kept[i], repeated};
+  }
+  nd4c_map job;
+  nd4c_map_start(&job, function, input_count + number_count, inputs, casts, &output, y->rank, y->shape);
+  nd4c_cpu_parallel(job.size, GRAIN, call->width, map_range, &job);
 }
 
-#define RUN_UNARY(op_name)                                  \
-  static nd4c_status run_##op_name(const nd4c_call *call) { \
-    const nd4c_dtype as[1] = {ND4C_DTYPE_NONE};             \
-    map_inputs(call, nd4c_value_##op_name, 1, as);          \
-    return ND4C_OK;                                         \
+void nd4c_cpu_reference_map(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as, int32_t number_count,
+                            const double *numbers) {
+  const nd4c_tensor *tensors[ND4C_REFERENCE_MAX_INPUTS];
+  nd4c_dtype casts[ND4C_REFERENCE_MAX_INPUTS];
+  for (int32_t i = 0; i < call->input_count; i++) {
+    tensors[i] = &call->inputs[i];
+    casts[i] = as;
   }
-#define RUN_ARITHMETIC(op_name)                                                \
-  static nd4c_status run_##op_name(const nd4c_call *call) {                    \
-    const nd4c_dtype as[2] = {call->outputs[0].dtype, call->outputs[0].dtype}; \
-    map_inputs(call, nd4c_value_##op_name, 2, as);                             \
-    return ND4C_OK;                                                            \
+  map(call, function, casts, call->input_count, tensors, number_count, numbers);
+}
+
+#define RUN_UNARY(op_name)                                                        \
+  static nd4c_status run_##op_name(const nd4c_call *call) {                       \
+    nd4c_cpu_reference_map(call, nd4c_value_##op_name, ND4C_DTYPE_NONE, 0, NULL); \
+    return ND4C_OK;                                                               \
   }
-#define RUN_COMPARISON(op_name)                                  \
-  static nd4c_status run_##op_name(const nd4c_call *call) {      \
-    const nd4c_dtype as[2] = {ND4C_DTYPE_NONE, ND4C_DTYPE_NONE}; \
-    map_inputs(call, nd4c_value_##op_name, 2, as);               \
-    return ND4C_OK;                                              \
+#define RUN_ARITHMETIC(op_name)                                                          \
+  static nd4c_status run_##op_name(const nd4c_call *call) {                              \
+    nd4c_cpu_reference_map(call, nd4c_value_##op_name, call->outputs[0].dtype, 0, NULL); \
+    return ND4C_OK;                                                                      \
+  }
+#define RUN_COMPARISON(op_name)                                                   \
+  static nd4c_status run_##op_name(const nd4c_call *call) {                       \
+    nd4c_cpu_reference_map(call, nd4c_value_##op_name, ND4C_DTYPE_NONE, 0, NULL); \
+    return ND4C_OK;                                                               \
   }
 
 static nd4c_status run_cast(const nd4c_call *call) {
-  map_inputs(call, nd4c_value_copy, 1, &call->outputs[0].dtype);
+  nd4c_cpu_reference_map(call, nd4c_value_copy, call->outputs[0].dtype, 0, NULL);
   return ND4C_OK;
 }
 
 static nd4c_status run_where(const nd4c_call *call) {
   const nd4c_dtype as[3] = {ND4C_DTYPE_NONE, call->outputs[0].dtype, call->outputs[0].dtype};
-  map_inputs(call, nd4c_value_where, 3, as);
-  return ND4C_OK;
-}
-
-static nd4c_status run_gelu(const nd4c_call *call) {
-  const nd4c_dtype as[1] = {ND4C_DTYPE_NONE};
-  bool approximate = call->attrs[ND4C_ATTR_gelu_approximate].as.i != 0;
-  map_inputs(call, approximate ? nd4c_value_gelu_tanh : nd4c_value_gelu, 1, as);
+  const nd4c_tensor *const tensors[3] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
+  map(call, nd4c_value_where, as, 3, tensors, 0, NULL);
   return ND4C_OK;
 }
 
 static nd4c_status run_leaky_relu(const nd4c_call *call) {
-  static const int64_t repeated[ND4C_CPU_MAX_RANK] = {0};
-  const nd4c_dtype as[2] = {ND4C_DTYPE_NONE, ND4C_DTYPE_NONE};
-  int64_t strides[ND4C_CPU_MAX_RANK];
   double alpha = call->attrs[ND4C_ATTR_leaky_relu_alpha].as.f;
-  nd4c_operand inputs[2] = {describe_input(call, 0, strides), {ND4C_FLOAT64, (char *)&alpha, repeated}};
-  map(nd4c_value_leaky_relu, 2, inputs, as, &call->outputs[0]);
+  nd4c_cpu_reference_map(call, nd4c_value_leaky_relu, ND4C_DTYPE_NONE, 1, &alpha);
   return ND4C_OK;
 }
 
 /* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
 static nd4c_status run_clip(const nd4c_call *call) {
-  nd4c_dtype y = call->outputs[0].dtype;
-  const nd4c_dtype as[3] = {y, y, y};
-  int64_t strides[3][ND4C_CPU_MAX_RANK];
-  nd4c_operand inputs[3];
+  const nd4c_dtype as[3] = {ND4C_DTYPE_NONE};
+  const nd4c_tensor *tensors[3];
   for (int32_t i = 0; i < 3; i++) {
     bool given = i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
-    inputs[i] = describe_input(call, given ? i : 0, strides[i]);
+    tensors[i] = &call->inputs[given ? i : 0];
   }
-  bool bounded = call->input_count > 2 && call->inputs[2].dtype != ND4C_DTYPE_NONE;
-  map(bounded ? nd4c_value_clip : nd4c_value_maximum, bounded ? 3 : 2, inputs, as, &call->outputs[0]);
+  bool bounded = tensors[2] != tensors[0];
+  map(call, bounded ? nd4c_value_clip : nd4c_value_maximum, as, bounded ? 3 : 2, tensors, 0, NULL);
   return ND4C_OK;
 }
 
@@ -90,7 +95,7 @@ static nd4c_status run_clip(const nd4c_call *call) {
 #define UNARY_OPS(X)           \
   X(negative, ND4C_CPU_ALL)    \
   X(abs, ND4C_CPU_ALL)         \
-  X(sign, ND4C_CPU_REALS)      \
+  X(sign, ND4C_CPU_ALL)        \
   X(square, ND4C_CPU_ALL)      \
   X(sqrt, FLOATING)            \
   X(reciprocal, FLOATING)      \
@@ -98,13 +103,10 @@ static nd4c_status run_clip(const nd4c_call *call) {
   X(log, FLOATING)             \
   X(sin, FLOATING)             \
   X(cos, FLOATING)             \
-  X(tanh, FLOATING)            \
-  X(erf, ND4C_CPU_FLOATS)      \
-  X(sigmoid, ND4C_CPU_FLOATS)  \
   X(relu, ND4C_CPU_REALS)      \
   X(floor, ND4C_CPU_REALS)     \
   X(ceil, ND4C_CPU_REALS)      \
-  X(round, ND4C_CPU_REALS)     \
+  X(round, ND4C_CPU_ALL)       \
   X(is_nan, ND4C_CPU_ALL)      \
   X(logical_not, ND4C_CPU_ALL) \
   X(copy, ND4C_CPU_ALL)
@@ -129,7 +131,6 @@ static nd4c_status run_clip(const nd4c_call *call) {
 #define OTHER_OPS(X)             \
   X(cast, ND4C_CPU_ALL)          \
   X(where, ND4C_CPU_ALL)         \
-  X(gelu, ND4C_CPU_FLOATS)       \
   X(leaky_relu, ND4C_CPU_FLOATS) \
   X(clip, ND4C_CPU_REALS)
 #define FLOATING (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)

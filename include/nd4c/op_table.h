@@ -20,9 +20,11 @@
 #ifndef ND4C_OP_TABLE_H
 #define ND4C_OP_TABLE_H
 
+#include "nd4c/op_table/activation.h"
 #include "nd4c/op_table/binary.h"
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/linalg.h"
+#include "nd4c/op_table/mathematics.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
 #include "nd4c/op_table/reduction.h"
@@ -43,16 +45,18 @@
 /* -- the table, one list a family -------------------------------------------------------------------------------- */
 
 #define ND4C_OP_TABLE(OP) \
-  ND4C_OPS_UNARY(OP)      \
-  ND4C_OPS_BINARY(OP)     \
-  ND4C_OPS_REDUCTION(OP)  \
+  ND4C_OPS_UNARY(OP) \
+  ND4C_OPS_BINARY(OP) \
+  ND4C_OPS_REDUCTION(OP) \
   ND4C_OPS_STATISTICS(OP) \
-  ND4C_OPS_IMAGE(OP)      \
-  ND4C_OPS_LINALG(OP)     \
-  ND4C_OPS_NN(OP)         \
+  ND4C_OPS_IMAGE(OP) \
+  ND4C_OPS_LINALG(OP) \
+  ND4C_OPS_NN(OP) \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
   ND4C_OPS_WINDOW(OP) \
+  ND4C_OPS_MATHEMATICS(OP) \
+  ND4C_OPS_ACTIVATION(OP) \
   ND4C_OPS_NORMALIZATION(OP)
 
 /* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */

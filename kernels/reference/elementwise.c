@@ -2,27 +2,7 @@
 
 #include <math.h>
 
-void nd4c_reference_map(nd4c_value_function function, int32_t input_count, const nd4c_operand *inputs,
-                        const nd4c_dtype *as, const nd4c_operand *output, int32_t rank, const int64_t *shape) {
-  int64_t index[ND4C_REFERENCE_MAX_RANK] = {0};
-  nd4c_dtype_kind kinds[ND4C_REFERENCE_MAX_INPUTS] = {ND4C_KIND_NONE};
-  for (int32_t i = 0; i < input_count; i++)
-    kinds[i] = nd4c_reference_kind(as[i] == ND4C_DTYPE_NONE ? inputs[i].dtype : as[i]);
-  for (int32_t axis = 0; axis < rank; axis++)
-    if (shape[axis] == 0)
-      return;
-  do {
-    nd4c_value values[ND4C_REFERENCE_MAX_INPUTS];
-    for (int32_t i = 0; i < input_count; i++) {
-      const nd4c_operand *input = &inputs[i];
-      values[i] = nd4c_value_load(input->dtype, input->data, nd4c_index_offset(rank, index, input->strides));
-      if (as[i] != ND4C_DTYPE_NONE && as[i] != input->dtype)
-        values[i] = nd4c_value_cast(nd4c_reference_kind(input->dtype), values[i], as[i]);
-    }
-    nd4c_value_store(output->dtype, output->data, nd4c_index_offset(rank, index, output->strides),
-                     function(kinds, values));
-  } while (nd4c_index_next(rank, shape, index));
-}
+#include "kernels/reference/mathematics.h"
 
 #define VALUE_FUNCTION(name) nd4c_value nd4c_value_##name(const nd4c_dtype_kind *kinds, const nd4c_value *inputs)
 
@@ -203,7 +183,9 @@ VALUE_FUNCTION(abs) {
 
 VALUE_FUNCTION(sign) {
   nd4c_value x = inputs[0], y = x;
-  if (kinds[0] == ND4C_KIND_FLOAT)
+  if (kinds[0] == ND4C_KIND_COMPLEX)
+    y.c = nd4c_complex_sign(x.c);
+  else if (kinds[0] == ND4C_KIND_FLOAT)
     y.f = x.f > 0 ? 1 : x.f < 0 ? -1 : x.f; /* zero keeps its sign, NaN stays */
   else if (kinds[0] == ND4C_KIND_INT)
     y.i = (x.i > 0) - (x.i < 0);
@@ -238,37 +220,6 @@ MATHEMATICAL(exp, exp, cexp)
 MATHEMATICAL(log, log, clog)
 MATHEMATICAL(sin, sin, csin)
 MATHEMATICAL(cos, cos, ccos)
-MATHEMATICAL(tanh, tanh, ctanh)
-
-VALUE_FUNCTION(erf) {
-  (void)kinds;
-  return (nd4c_value){.f = erf(inputs[0].f)};
-}
-
-/* Both forms are exact to rounding in their half: no cancellation, no overflow. */
-static double sigmoid(double x) {
-  return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
-}
-
-VALUE_FUNCTION(sigmoid) {
-  (void)kinds;
-  return (nd4c_value){.f = sigmoid(inputs[0].f)};
-}
-
-/* 1 + erf(z) = erfc(-z) keeps its digits where erf is near -1. At minus infinity the limit. */
-VALUE_FUNCTION(gelu) {
-  double x = inputs[0].f;
-  (void)kinds;
-  return (nd4c_value){.f = x == -INFINITY ? -0.0 : x / 2 * erfc(-x * 0.70710678118654752440)};
-}
-
-/* (1 + tanh u) / 2 = sigmoid(2 u), again for the digits of the left tail. */
-VALUE_FUNCTION(gelu_tanh) {
-  double x = inputs[0].f;
-  double u = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
-  (void)kinds;
-  return (nd4c_value){.f = x == -INFINITY ? -0.0 : x * sigmoid(2 * u)};
-}
 
 VALUE_FUNCTION(relu) {
   nd4c_value x = inputs[0];
@@ -292,4 +243,12 @@ VALUE_FUNCTION(leaky_relu) {
   }
 ROUNDING(floor, floor)
 ROUNDING(ceil, ceil)
-ROUNDING(round, rint)
+
+VALUE_FUNCTION(round) {
+  nd4c_value x = inputs[0];
+  if (kinds[0] == ND4C_KIND_COMPLEX)
+    x.c = nd4c_complex_make(rint(creal(x.c)), rint(cimag(x.c)));
+  else if (kinds[0] == ND4C_KIND_FLOAT)
+    x.f = rint(x.f);
+  return x;
+}

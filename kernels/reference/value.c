@@ -104,6 +104,41 @@ void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value va
   }
 }
 
+void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t offset, int64_t step, int64_t count,
+                      nd4c_value *values) {
+  switch (dtype) {
+#define CASE(NAME, name, kind)                                              \
+  case ND4C_##NAME:                                                         \
+    for (int64_t i = 0; i < count; i++) {                                   \
+      nd4c_c_##name x;                                                      \
+      memcpy(&x, data + (offset + i * step) * (int64_t)sizeof x, sizeof x); \
+      values[i].FIELD_##kind = READ_##kind(name, x);                        \
+    }                                                                       \
+    break;
+    ND4C_NUMBER_DTYPES(CASE)
+#undef CASE
+    default:
+      break;
+  }
+}
+
+void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t offset, int64_t step, int64_t count,
+                       const nd4c_value *values) {
+  switch (dtype) {
+#define CASE(NAME, name, kind)                                              \
+  case ND4C_##NAME:                                                         \
+    for (int64_t i = 0; i < count; i++) {                                   \
+      nd4c_c_##name x = WRITE_##kind(name, values[i].FIELD_##kind);         \
+      memcpy(data + (offset + i * step) * (int64_t)sizeof x, &x, sizeof x); \
+    }                                                                       \
+    break;
+    ND4C_NUMBER_DTYPES(CASE)
+#undef CASE
+    default:
+      break;
+  }
+}
+
 static double value_as_double(nd4c_dtype_kind from, nd4c_value value) {
   switch (from) {
     case ND4C_KIND_INT:

@@ -41,6 +41,11 @@ int64_t nd4c_reference_bytes(nd4c_dtype dtype);
 nd4c_value nd4c_value_load(nd4c_dtype dtype, const char *data, int64_t index);
 /* Stores a value of the dtype's own kind: integers wrap, floats are rounded once. */
 void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value value);
+/* The same for `count` elements at offset, offset + step, ... */
+void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t offset, int64_t step, int64_t count,
+                      nd4c_value *values);
+void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t offset, int64_t step, int64_t count,
+                       const nd4c_value *values);
 /* Between kinds as the op `cast` says, for integers to the range of `to`: float to integer truncates, out of range
  * saturates, NaN gives 0; integer to integer wraps at the store; complex to real drops the imaginary part. */
 nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to);

@@ -23,10 +23,19 @@ static bool part_is_right(nd4c_dtype dtype, double ulps, long double wanted, lon
   return ulps > 0 && fabsl(got - wanted) <= tolerance;
 }
 
+/* Zeros of the other sign where signs count. */
+static bool signs_differ(const cf_expected *expected, cf_value wanted, cf_value got) {
+  return expected->zero_signs && ((wanted.re == 0 && signbit(wanted.re) != signbit(got.re)) ||
+                                  (wanted.im == 0 && signbit(wanted.im) != signbit(got.im)));
+}
+
 static bool is_right(const cf_record *record, const cf_expected *expected, int64_t i, cf_value got) {
   cf_value wanted = expected->values[i];
   nd4c_dtype dtype = expected->dtype;
   long double size = expected->scale != NULL ? expected->scale[i] : 0;
+  if (signs_differ(expected, wanted, got)) {
+    return false;
+  }
   if (cf_is_complex(dtype)) {
     size = fmaxl(size, hypotl(wanted.re, wanted.im));
     return part_is_right(dtype, record->complex_ulps, wanted.re, got.re, size) &&

@@ -118,6 +118,7 @@ typedef struct cf_expected {
   int64_t size;
   cf_value *values;
   long double *scale;
+  bool zero_signs; /* zeros have the sign of these */
 } cf_expected;
 void cf_expect(cf_expected *expected, nd4c_dtype dtype, int32_t rank, const int64_t *shape, bool scale);
 void cf_expected_clear(cf_expected *expected);

@@ -108,6 +108,10 @@ static long double complex complex_unary(nd4c_op op, long double complex x) {
       return -x;
     case ND4C_OP_square:
       return x * x;
+    case ND4C_OP_sign:
+      return x == 0 ? x : x / cabsl(x);
+    case ND4C_OP_round:
+      return rintl(creall(x)) + rintl(cimagl(x)) * I;
     case ND4C_OP_sqrt:
       return csqrtl(x);
     case ND4C_OP_reciprocal:

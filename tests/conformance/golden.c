@@ -153,7 +153,8 @@ static void take_output(reader *r, cf_expected *expected) {
     return;
   }
   cf_expect(expected, dtype, rank, shape, has_scale != 0);
-  if (is_wide == 0) {
+  expected->zero_signs = is_wide == 2;
+  if (is_wide != 1) {
     cf_tensor exact;
     cf_tensor_make(&exact, dtype, rank, shape);
     take_elements(r, &exact);
@@ -162,7 +163,7 @@ static void take_output(reader *r, cf_expected *expected) {
     }
     cf_tensor_clear(&exact);
   }
-  for (int64_t i = 0; i < size && is_wide != 0; i++) {
+  for (int64_t i = 0; i < size && is_wide == 1; i++) {
     double high = take_double(r), low = take_double(r);
     expected->values[i].re = (long double)high + (long double)low;
     if (cf_is_complex(dtype)) {

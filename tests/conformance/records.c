@@ -10,7 +10,7 @@ static const cf_record records[] = {
     /* clang-format off */
     R(negative, unary, unary, 0, 0)
     R(abs, unary, unary, 0, 2)
-    R(sign, unary, unary, 0, 0)
+    R(sign, unary, unary, 0, 2)
     R(square, unary, unary, 0.5, 2)
     R(sqrt, unary, unary, 0.5, 4)
     R(reciprocal, unary, unary, 0.5, 4)

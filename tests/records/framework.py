@@ -67,6 +67,7 @@ def wide(x):
 class Exact:
     value: object
     dtype: str = None  # of utf8 and of plain lists
+    signs: bool = False  # zeros must have the sign of these
 
 
 @dataclasses.dataclass
@@ -248,7 +249,8 @@ def write_output(expected):
     x = as_array(expected.value if isinstance(expected, Exact) else expected)
     if isinstance(expected, Exact) and expected.dtype not in (None, "utf8"):
         x = x.astype(NUMPY[expected.dtype])
-    return text(name_of(x)) + shape(x) + struct.pack("<BB", 0, 0) + elements(x)
+    kind = 2 if isinstance(expected, Exact) and expected.signs else 0
+    return text(name_of(x)) + shape(x) + struct.pack("<BB", kind, 0) + elements(x)
 
 
 def write_call(kind, op, schema, dtype, ulps, inputs, attrs):

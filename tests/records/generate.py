@@ -17,8 +17,11 @@ sys.path.insert(0, str(here))
 import framework  # noqa: E402
 
 
+HELPERS = ("framework", "generate", "network", "numbers_oracle")  # no families of ops
+
+
 def families():
-    return sorted(p.stem for p in here.glob("*.py") if p.stem not in ("framework", "generate", "network"))
+    return sorted(p.stem for p in here.glob("*.py") if p.stem not in HELPERS)
 
 
 def statuses():
@@ -62,7 +65,7 @@ def main():
         if stale.stem not in families():
             stale.unlink()
     for family in wanted:
-        sources = [here / f"{family}.py", here / "framework.py", here / "generate.py", here / "network.py"]
+        sources = [here / f"{name}.py" for name in (family, *HELPERS)]
         target = out / f"{family}.rec"
         if not (same_schemas and target.exists() and
                 all(s.stat().st_mtime <= target.stat().st_mtime for s in sources)):

@@ -11,7 +11,8 @@
   OP(1, 1, negative, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = -x; integers wrap", "negative|neg|Neg|neg")           \
   OP(2, 1, abs, UNARY, ND4C_SIG_UNARY, magnitude, NUMERIC, "y = |x|; complex gives the real modulus",                 \
      "absolute|abs|Abs|abs")                                                                                          \
-  OP(3, 1, sign, UNARY, ND4C_SIG_UNARY, same, REAL, "y = -1, 0 or 1; NaN stays NaN", "sign|sign|Sign|sign")           \
+  OP(3, 1, sign, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = -1, 0 or 1; complex x / |x|; NaN stays NaN",              \
+     "sign|sign|Sign|sign")                                                                                           \
   OP(4, 1, square, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = x * x", "square|square||square")                        \
   OP(5, 1, sqrt, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = x^(1/2), correctly rounded", "sqrt|sqrt|Sqrt|sqrt")      \
   OP(6, 1, reciprocal, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = 1 / x",                                            \
@@ -33,7 +34,8 @@
      "|nn.functional.gelu|Gelu|gelu")                                                                                 \
   OP(17, 1, floor, UNARY, ND4C_SIG_UNARY, same, REAL, "y = largest integer <= x", "floor|floor|Floor|floor")          \
   OP(18, 1, ceil, UNARY, ND4C_SIG_UNARY, same, REAL, "y = smallest integer >= x", "ceil|ceil|Ceil|ceil")              \
-  OP(19, 1, round, UNARY, ND4C_SIG_UNARY, same, REAL, "y = nearest integer, ties to even", "round|round|Round|round") \
+  OP(19, 1, round, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = nearest integer, ties to even; complex: each part",     \
+     "round|round|Round|round")                                                                                       \
   OP(20, 1, is_nan, UNARY, ND4C_SIG_UNARY, predicate, NUMERIC, "y = x is not a number", "isnan|isnan|IsNaN|isNaN")    \
   OP(21, 1, logical_not, UNARY, ND4C_SIG_UNARY, predicate, BOOLEAN, "y = not x", "logical_not|logical_not|Not|not")   \
   OP(22, 1, clip, UNARY, ND4C_SIG_CLIP, clip, REAL, "y = min(max(x, low), high); low and high are 0-d, optional",     \
