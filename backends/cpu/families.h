@@ -7,6 +7,7 @@
   X(simd_elementwise)        \
   X(simd_reduction)          \
   X(simd_rearrangement)      \
+  X(reference_decomposition) \
   X(reference_elementwise)   \
   X(reference_image) \
   X(reference_mathematics) \

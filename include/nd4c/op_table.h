@@ -22,6 +22,7 @@
 
 #include "nd4c/op_table/activation.h"
 #include "nd4c/op_table/binary.h"
+#include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/mathematics.h"
@@ -51,6 +52,7 @@
   ND4C_OPS_STATISTICS(OP) \
   ND4C_OPS_IMAGE(OP) \
   ND4C_OPS_LINALG(OP) \
+  ND4C_OPS_DECOMPOSITION(OP) \
   ND4C_OPS_NN(OP) \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
