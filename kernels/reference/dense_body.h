@@ -278,8 +278,9 @@ int64_t NAME(eigh)(int64_t n, number *a, double *w, number *v) {
   return info;
 }
 
-/* One round over all pairs of columns of a, making them orthogonal. */
-static bool sweep_columns(int64_t m, int64_t n, number *a, number *v) {
+/* One round over all pairs of columns of a, making them orthogonal. Columns of a square length up to `noise` are
+ * nothing but rounding, which would be turned for ever. */
+static bool sweep_columns(int64_t m, int64_t n, double noise, number *a, number *v) {
   bool changed = false;
   double tolerance = epsilon * fmax(4, sqrt((double)m)); /* sums of m products are not more precise */
   for (int64_t p = 0; p < n; p++) {
@@ -292,7 +293,7 @@ static bool sweep_columns(int64_t m, int64_t n, number *a, number *v) {
         yy += SQUARE(y[i]);
         xy += MUL(CONJ(x[i]), y[i]);
       }
-      if (ABS(xy) <= tolerance * sqrt(xx * yy) || ABS(xy) < 0x1p-1000) {
+      if (ABS(xy) <= tolerance * sqrt(xx * yy) || fmin(xx, yy) <= noise) {
         continue;
       }
       rotation j = rotation_of(xx, yy, xy);
@@ -334,24 +335,28 @@ int64_t NAME(svd)(int64_t m, int64_t n, number *a, int64_t columns, double *s, n
     scale = fmax(scale, ABS1(a[i]));
   }
   scale = scale > 0 ? scale : 1;
+  double squares = 0;
   for (int64_t i = 0; i < m * n; i++) {
     a[i] /= scale;
+    squares += SQUARE(a[i]);
   }
+  squares *= 4 * epsilon * epsilon;
   if (u != NULL) {
     set_identity(n, v);
   }
   int64_t info = 1;
   for (int32_t sweep = 0; sweep < SWEEPS && info != 0; sweep++) {
-    info = sweep_columns(m, n, a, u != NULL ? v : NULL);
+    info = sweep_columns(m, n, squares, a, u != NULL ? v : NULL);
   }
   for (int64_t j = 0; j < n; j++) {
     s[j] = length_of(m, a + j * m);
   }
   order_columns(m, n, n, true, s, a, u != NULL ? v : NULL);
   int64_t known = 0;
+  double least = n > 0 ? 4 * epsilon * (double)m * s[0] : 0;
   for (int64_t j = 0; j < n; j++) {
     /* A column of nothing but rounding says nothing about its direction. */
-    known += u != NULL && j == known && s[j] > 4 * epsilon * (double)m * s[0];
+    known += u != NULL && j == known && s[j] > least;
     for (int64_t i = 0; i < m && j < known; i++) {
       u[j * m + i] = a[j * m + i] / s[j];
     }

@@ -35,6 +35,9 @@ PLACES = {
     "linalg": [("reference", ["kernels/reference/matmul.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
     "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c"]),
            ("simd", ["kernels/cpu/nn_loops.h"])],
+    "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c",
+                                     "kernels/reference/norms.c", "backends/cpu/dense_solve.c",
+                                     "backends/cpu/dense_spectral.c"])],
     "shape": [("reference", ["kernels/reference/rearrange.c"]), ("simd", ["kernels/cpu/move.c"])],
 }
 
