@@ -9,8 +9,8 @@
   X(simd_rearrangement)      \
   X(reference_decomposition) \
   X(reference_elementwise)   \
-  X(reference_image) \
-  X(reference_mathematics) \
+  X(reference_image)         \
+  X(reference_mathematics)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \
   X(simd_conv)               \
@@ -23,6 +23,7 @@
   X(reference_window)        \
   X(reference_normalization) \
   X(reference_statistics)    \
+  X(reference_recurrent)     \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

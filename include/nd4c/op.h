@@ -71,6 +71,18 @@ enum nd4c_roi_mode {
 #undef ND4C_ROI_MODE_ENUM
 };
 
+enum nd4c_recurrent_activation {
+#define ND4C_RECURRENT_ENUM(NAME, number, ...) ND4C_RECURRENT_##NAME = number,
+  ND4C_RECURRENT_ACTIVATION_TABLE(ND4C_RECURRENT_ENUM)
+#undef ND4C_RECURRENT_ENUM
+};
+
+enum nd4c_direction {
+#define ND4C_DIRECTION_ENUM(NAME, number, name) ND4C_DIRECTION_##NAME = number,
+  ND4C_DIRECTION_TABLE(ND4C_DIRECTION_ENUM)
+#undef ND4C_DIRECTION_ENUM
+};
+
 /* Positions of inputs and attributes of every op, for kernels: ND4C_IN_conv_bias, ND4C_ATTR_conv_strides, and the
  * counts ND4C_IN_conv_count, ND4C_ATTR_conv_count. Ops with one signature share positions. */
 #define ND4C_POS_IN_IN(op, name) ND4C_IN_##op##_##name,

@@ -28,6 +28,7 @@
 #include "nd4c/op_table/mathematics.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
+#include "nd4c/op_table/recurrent.h"
 #include "nd4c/op_table/reduction.h"
 #include "nd4c/op_table/shape.h"
 #include "nd4c/op_table/sorting.h"
@@ -59,7 +60,8 @@
   ND4C_OPS_WINDOW(OP) \
   ND4C_OPS_MATHEMATICS(OP) \
   ND4C_OPS_ACTIVATION(OP) \
-  ND4C_OPS_NORMALIZATION(OP)
+  ND4C_OPS_NORMALIZATION(OP) \
+  ND4C_OPS_RECURRENT(OP)
 
 /* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */
 #define ND4C_ACTIVATION_TABLE(X) \

@@ -1,0 +1,136 @@
+/* Rows of the op table: recurrent layers and cells, connectionist temporal classification. op_table.h says how to read
+ * them. */
+#ifndef ND4C_OP_TABLE_RECURRENT_H
+#define ND4C_OP_TABLE_RECURRENT_H
+
+/* Values of the attribute `activations` of recurrent layers: X(NAME, number, name, alpha, beta), with the defaults. */
+#define ND4C_RECURRENT_ACTIVATION_TABLE(X)                                        \
+  X(RELU, 0, "relu", 0, 0)                         /* max(0, x) */                \
+  X(TANH, 1, "tanh", 0, 0)                         /* tanh x */                   \
+  X(SIGMOID, 2, "sigmoid", 0, 0)                   /* 1 / (1 + e^-x) */           \
+  X(AFFINE, 3, "affine", 1, 0)                     /* alpha x + beta */           \
+  X(LEAKY_RELU, 4, "leaky_relu", 0.01, 0)          /* alpha x below 0 */          \
+  X(THRESHOLDED_RELU, 5, "thresholded_relu", 1, 0) /* 0 below alpha */            \
+  X(SCALED_TANH, 6, "scaled_tanh", 1, 1)           /* alpha tanh beta x */        \
+  X(HARD_SIGMOID, 7, "hard_sigmoid", 0.2, 0.5)     /* alpha x + beta in 0 .. 1 */ \
+  X(ELU, 8, "elu", 1, 0)                           /* alpha (e^x - 1) below 0 */  \
+  X(SOFTSIGN, 9, "softsign", 0, 0)                 /* x / (1 + |x|) */            \
+  X(SOFTPLUS, 10, "softplus", 0, 0)                /* ln(1 + e^x) */
+
+/* Values of the attribute `direction`: X(NAME, number, name). */
+#define ND4C_DIRECTION_TABLE(X) \
+  X(FORWARD, 0, "forward")      \
+  X(REVERSE, 1, "reverse")      \
+  X(BIDIRECTIONAL, 2, "bidirectional")
+
+/* What the three layers share. activations: one number a function of the cell, then those of the second direction;
+ * alpha and beta: one a function, or none. clip: inputs of activations are kept within +-clip, 0: not. */
+#define ND4C_SIG_RECURRENT_ATTRS(A, op) \
+  A(op, INTS, activations, 0)           \
+  A(op, FLOATS, alpha, 0)               \
+  A(op, FLOATS, beta, 0) A(op, FLOAT, clip, 0.0) A(op, INT, direction, 0) A(op, BOOL, batch_first, 0)
+#define ND4C_SIG_RNN(A, op)       \
+  A(op, IN, x, 0)                 \
+  A(op, IN, w, 0)                 \
+  A(op, IN, r, 0)                 \
+  A(op, OPT, bias, 0)             \
+  A(op, OPT, sequence_lengths, 0) \
+  A(op, OPT, initial_h, 0)        \
+  ND4C_SIG_RECURRENT_ATTRS(A, op) \
+  A(op, OUT, y, 0) A(op, OUT, h, 0)
+#define ND4C_SIG_GRU(A, op)       \
+  A(op, IN, x, 0)                 \
+  A(op, IN, w, 0)                 \
+  A(op, IN, r, 0)                 \
+  A(op, OPT, bias, 0)             \
+  A(op, OPT, sequence_lengths, 0) \
+  A(op, OPT, initial_h, 0)        \
+  ND4C_SIG_RECURRENT_ATTRS(A, op) \
+  A(op, BOOL, linear_before_reset, 0) A(op, OUT, y, 0) A(op, OUT, h, 0)
+#define ND4C_SIG_LSTM(A, op)      \
+  A(op, IN, x, 0)                 \
+  A(op, IN, w, 0)                 \
+  A(op, IN, r, 0)                 \
+  A(op, OPT, bias, 0)             \
+  A(op, OPT, sequence_lengths, 0) \
+  A(op, OPT, initial_h, 0)        \
+  A(op, OPT, initial_c, 0)        \
+  A(op, OPT, peepholes, 0)        \
+  ND4C_SIG_RECURRENT_ATTRS(A, op) \
+  A(op, BOOL, input_forget, 0) A(op, OUT, y, 0) A(op, OUT, h, 0) A(op, OUT, c, 0)
+#define ND4C_SIG_RNN_CELL(A, op) \
+  A(op, IN, x, 0) A(op, IN, h, 0) A(op, IN, w, 0) A(op, IN, r, 0) A(op, OPT, bias, 0) A(op, OUT, next_h, 0)
+#define ND4C_SIG_GRU_CELL(A, op) \
+  A(op, IN, x, 0)                \
+  A(op, IN, h, 0)                \
+  A(op, IN, w, 0) A(op, IN, r, 0) A(op, OPT, bias, 0) A(op, BOOL, linear_before_reset, 0) A(op, OUT, next_h, 0)
+#define ND4C_SIG_LSTM_CELL(A, op) \
+  A(op, IN, x, 0)                 \
+  A(op, IN, h, 0)                 \
+  A(op, IN, c, 0)                 \
+  A(op, IN, w, 0)                 \
+  A(op, IN, r, 0)                 \
+  A(op, OPT, bias, 0) A(op, OPT, peepholes, 0) A(op, OUT, next_h, 0) A(op, OUT, next_c, 0)
+#define ND4C_SIG_SRU(A, op) \
+  A(op, IN, x, 0)           \
+  A(op, IN, w, 0) A(op, IN, bias, 0) A(op, OPT, initial_c, 0) A(op, OUT, y, 0) A(op, OUT, c, 0)
+#define ND4C_SIG_CTC_LOSS(A, op) \
+  A(op, IN, x, 0)                \
+  A(op, IN, targets, 0)          \
+  A(op, IN, input_lengths, 0)    \
+  A(op, IN, target_lengths, 0)   \
+  A(op, INT, blank, 0) A(op, INT, reduction, 2) A(op, BOOL, zero_infinity, 0) A(op, OUT, loss, 0)
+#define ND4C_SIG_CTC_GREEDY(A, op) \
+  A(op, IN, x, 0)                  \
+  A(op, OPT, input_lengths, 0)     \
+  A(op, INT, blank, 0)             \
+  A(op, BOOL, merge_repeated, 1) A(op, OUT, labels, 0) A(op, OUT, lengths, 0) A(op, OUT, score, 0)
+#define ND4C_SIG_CTC_BEAM(A, op) \
+  A(op, IN, x, 0)                \
+  A(op, OPT, input_lengths, 0)   \
+  A(op, INT, blank, 0)           \
+  A(op, INT, beam_width, 100)    \
+  A(op, INT, top_paths, 1) A(op, OUT, labels, 0) A(op, OUT, lengths, 0) A(op, OUT, log_probability, 0)
+
+#define ND4C_OPS_RECURRENT(OP)                                                                                         \
+  OP(640, 1, rnn, NN, ND4C_SIG_RNN, rnn, REAL_FLOATING,                                                                \
+     "h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2 "   \
+     "h] "                                                                                                             \
+     "of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0",                                    \
+     "|nn.RNN|RNN|")                                                                                                   \
+  OP(641, 1, lstm, NN, ND4C_SIG_LSTM, lstm, REAL_FLOATING,                                                             \
+     "gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c); "   \
+     "input_forget: f = 1 - i; shapes as in rnn with 4 h",                                                             \
+     "|nn.LSTM|LSTM|lstmLayer")                                                                                        \
+  OP(642, 1, gru, NN, ND4C_SIG_GRU, gru, REAL_FLOATING,                                                                \
+     "gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h "       \
+     "r^T)); "                                                                                                         \
+     "h = (1 - z) h' + z h; shapes as in rnn with 3 h",                                                                \
+     "|nn.GRU|GRU|gru")                                                                                                \
+  OP(643, 1, rnn_cell, NN, ND4C_SIG_RNN_CELL, rnn_cell, REAL_FLOATING,                                                 \
+     "one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h]", "|nn.RNNCell||")                           \
+  OP(644, 1, lstm_cell, NN, ND4C_SIG_LSTM_CELL, lstm_cell, REAL_FLOATING,                                              \
+     "one step of lstm: x [n, i], h and c [n, h], w [4 h, i], r [4 h, h], bias [8 h], peepholes [3 h]; gates i, o, "   \
+     "f, c",                                                                                                           \
+     "|nn.LSTMCell||lstmCell")                                                                                         \
+  OP(645, 1, gru_cell, NN, ND4C_SIG_GRU_CELL, gru_cell, REAL_FLOATING,                                                 \
+     "one step of gru: x [n, i], h [n, h], w [3 h, i], r [3 h, h], bias [6 h]; gates z, r, h", "|nn.GRUCell||gruCell") \
+  OP(646, 1, sru, NN, ND4C_SIG_SRU, sru, REAL_FLOATING,                                                                \
+     "u, f, r = x w^T of x [t, n, h], w [3 h, h]; f, r through sigmoid with bias [2 h]; c = f c + (1 - f) u; y = r "   \
+     "tanh(c) + (1 - r) x; arXiv 1709.02755",                                                                          \
+     "|||sru, sruCell")                                                                                                \
+  OP(647, 1, ctc_loss, NN, ND4C_SIG_CTC_LOSS, ctc_loss, REAL_FLOATING,                                                 \
+     "-ln of the probability of targets [n, s] under log probabilities x [t, n, classes], summed over all "            \
+     "alignments; reduction 0 none, 1 sum, 2 mean of loss / target length",                                            \
+     "|nn.functional.ctc_loss||ctcLoss")                                                                               \
+  OP(648, 1, ctc_greedy_decode, NN, ND4C_SIG_CTC_GREEDY, ctc_decode, REAL_FLOATING,                                    \
+     "the likeliest class of each step of x [t, n, classes] without blanks and repetitions: int64 labels [n, t] "      \
+     "filled with -1, lengths [n], and the sum of the largest x",                                                      \
+     "|||")                                                                                                            \
+  OP(649, 1, ctc_beam_decode, NN, ND4C_SIG_CTC_BEAM, ctc_beam_decode, REAL_FLOATING,                                   \
+     "the top_paths likeliest labellings by prefix beam search over log probabilities x [t, n, classes]: int64 "       \
+     "labels "                                                                                                         \
+     "[n, path, t] filled with -1, lengths and log probabilities [n, path]; no path: length 0, -infinity",             \
+     "|||ctcBeam")
+
+#endif
