@@ -77,6 +77,7 @@ BOTH(softplus, nd4c_real_softplus(PARAMETER(1) * x) / PARAMETER(1),
 BOTH(mish, mish(x), mish_wide(x))
 BOTH(swish, swish(x, PARAMETER(1)), swish_wide(x, PARAMETER(1)))
 BOTH(glu, x *nd4c_real_sigmoid(PARAMETER(1)), x *nd4c_real_sigmoid_wide(PARAMETER(1)))
+BOTH(swiglu, swish(x, PARAMETER(2)) * PARAMETER(1), swish_wide(x, PARAMETER(2)) * PARAMETER(1))
 BOTH(log_sigmoid, -nd4c_real_softplus(-x), -nd4c_real_softplus_wide(-x))
 BOTH(tanh_shrink, tanh_shrink(x), tanh_shrink(x))
 BOTH(rational_tanh, rational_tanh(x), rational_tanh(x))

@@ -28,9 +28,11 @@
   X(erfinv)                   \
   X(lgamma) X(gamma) X(digamma) X(i0) X(i1) X(sinc) X(deg2rad) X(rad2deg) X(logit) X(sigmoid) X(gelu) X(gelu_tanh)
 /* Activations; parameters follow x as float64 inputs. */
-#define ND4C_VALUE_ACTIVATION(X) \
-  X(elu)                         \
-  X(selu) X(celu) X(softplus) X(mish) X(swish) X(glu) X(log_sigmoid) X(tanh_shrink) X(rational_tanh) X(rectified_tanh)
+#define ND4C_VALUE_ACTIVATION(X)                                                                       \
+  X(elu)                                                                                               \
+  X(selu)                                                                                              \
+  X(celu) X(softplus) X(mish) X(swish) X(glu) X(swiglu) X(log_sigmoid) X(tanh_shrink) X(rational_tanh) \
+      X(rectified_tanh)
 /* One width for all. */
 #define ND4C_VALUE_PLAIN_ACTIVATION(X) \
   X(softsign) X(hard_sigmoid) X(hard_swish) X(prelu) X(threshold) X(hard_tanh) X(shrink) X(cube) X(negative_relu)
@@ -38,12 +40,13 @@
   X(trunc)                  \
   X(frac)                   \
   X(is_finite) X(is_inf) X(signbit) X(conj) X(real) X(imag) X(angle) X(bitwise_invert) X(bit_count) X(nan_to_num)
-#define ND4C_VALUE_PAIRS(X)                                                                                          \
-  X(atan2)                                                                                                           \
-  X(bitwise_and)                                                                                                     \
-  X(bitwise_or) X(bitwise_xor) X(bitwise_left_shift) X(bitwise_right_shift) X(copysign) X(floor_divide) X(remainder) \
-      X(fmod) X(hypot) X(logaddexp) X(logaddexp2) X(xlogy) X(gcd) X(lcm) X(ldexp) X(heaviside) X(fmax) X(fmin)       \
-          X(squared_difference) X(is_close) X(divide_no_nan) X(nextafter_float64) X(nextafter_float32)               \
+#define ND4C_VALUE_PAIRS(X)                                                                                    \
+  X(atan2)                                                                                                     \
+  X(bitwise_and)                                                                                               \
+  X(bitwise_or)                                                                                                \
+  X(bitwise_xor) X(bitwise_left_shift) X(bitwise_right_shift) X(copysign) X(floor_divide) X(remainder) X(fmod) \
+      X(hypot) X(logaddexp) X(logaddexp2) X(xlogy) X(gcd) X(lcm) X(ldexp) X(heaviside) X(fmax) X(fmin)         \
+          X(squared_difference) X(is_close) X(divide_no_nan) X(nextafter_float64) X(nextafter_float32)         \
               X(nextafter_float16) X(nextafter_bfloat16)
 
 #define ND4C_VALUE_DECLARE(name) nd4c_value nd4c_value_##name(const nd4c_dtype_kind *kinds, const nd4c_value *inputs);

@@ -8,6 +8,21 @@ nd4c_status nd4c_infer_bit_count(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+nd4c_status nd4c_infer_bit_cast(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int64_t number = inference->attrs[ND4C_ATTR_bit_cast_dtype].as.i;
+  bool known = number > ND4C_DTYPE_NONE && number < ND4C_DTYPE_END;
+  const nd4c_dtype_info *from = nd4c_dtype_get_info(x->dtype);
+  const nd4c_dtype_info *to = known ? nd4c_dtype_get_info((nd4c_dtype)number) : NULL;
+  if (to == NULL || !to->available || to->kind == ND4C_KIND_STRING || to->bits != from->bits) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE,
+                            "dtype %s (number %lld) is no target, expected a number or bool of %d bits",
+                            to == NULL ? "?" : to->name, (long long)number, (int)from->bits);
+  }
+  nd4c_rule_output(inference, (nd4c_dtype)number, x->rank, x->shape);
+  return ND4C_OK;
+}
+
 static bool is_integer(nd4c_dtype dtype) {
   nd4c_dtype_kind kind = nd4c_dtype_get_info(dtype)->kind;
   return kind == ND4C_KIND_INT || kind == ND4C_KIND_UINT;

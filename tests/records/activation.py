@@ -131,6 +131,18 @@ def glu(s, dtype):
     yield Case([x], {}, [Near(each(lambda u, v: mpmath.mpf(u) * sigmoid(mpmath.mpf(v)), a, b), dtype)])
 
 
+@cases("swiglu", ulps=1)
+def swiglu(s, dtype):
+    for a, b in [((), ()), ((7,), ()), ((2, 3, 5), (2, 3, 5)), ((4, 1, 6), (5, 1)), ((0, 3), (3,)), ((257,), (257,))]:
+        for attrs, alpha in (({}, 1), ({"alpha": 1.75}, mpmath.mpf(1.75))):
+            x, y = s.uniform(dtype, -6, 6, a), s.uniform(dtype, -6, 6, b)
+            value = each(lambda u, v: mpmath.mpf(u) * sigmoid(alpha * mpmath.mpf(u)) * mpmath.mpf(v), x, y)
+            yield Case([x, y], attrs, [Near(value, dtype)])
+    x, y = np.repeat(s.uniform(dtype, -6, 6, (1, 6)), 4, axis=0), s.uniform(dtype, -6, 6, (6,))
+    value = each(lambda u, v: mpmath.mpf(u) * sigmoid(mpmath.mpf(u)) * mpmath.mpf(v), x, y)
+    yield Case([x, y], {}, [Near(value, dtype)])
+
+
 @cases("crelu", ulps=0)
 def crelu(s, dtype):
     for shape, axis in [((8,), 0), ((3, 4), -1), ((4, 3, 5), 0), ((2, 6, 3), 1), ((2, 0, 3), 1), ((0, 4), 1)]:

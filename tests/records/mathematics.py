@@ -179,7 +179,8 @@ def angle(s, dtype):
             wide = x.astype(np.clongdouble)
             yield Case([x], {}, [Near(np.arctan2(wide.imag, wide.real), PART[dtype])])
         else:
-            wide = x.astype(np.float64)
+            with np.errstate(all="ignore"):
+                wide = x.astype(np.float64)
             y = np.where(np.isnan(wide), np.nan, np.where(wide < 0, np.longdouble(np.pi), 0))
             yield Case([x], {}, [Near(y, dtype)])
 
@@ -190,7 +191,8 @@ def predicates(s, dtype, op):
         if is_integer(dtype):
             y = np.ones(x.shape, dtype=bool)
         else:
-            wide = x.astype(np.complex128 if is_complex(dtype) else np.float64)
+            with np.errstate(all="ignore"):
+                wide = x.astype(np.complex128 if is_complex(dtype) else np.float64)
             y = np.isfinite(wide) if op == "is_finite" else np.signbit(x.view(np.int16 if x.itemsize == 2 else x.dtype))
             y = np.array(x.view(np.int16) < 0) if op == "signbit" and x.itemsize == 2 else y
         yield Case([x], {}, [np.array(y, dtype=bool)])
@@ -217,6 +219,27 @@ def bits(s, dtype, op):
         else:
             counts = [bin(abs(int(v))).count("1") for v in x.reshape(-1)]
             yield Case([x], {}, [np.array(counts, dtype=np.uint8).reshape(x.shape)])
+
+
+@cases("bit_cast", ulps=0)
+def bit_cast(s, dtype):
+    """To integers, so that NaNs' bits are compared; from integers, but to numbers that are none of them NaN."""
+    size = np.dtype(NUMPY[dtype]).itemsize
+    for x in plain(s, dtype):
+        for target in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+            if np.dtype(NUMPY[target]).itemsize == size:
+                yield Case([x], {"dtype": target}, [np.ascontiguousarray(x).view(NUMPY[target]).reshape(x.shape)])
+    for target in ("float16", "bfloat16", "float32", "float64", "complex64", "complex128"):
+        if np.dtype(NUMPY[target]).itemsize == size and (dtype == target or is_integer(dtype)):
+            y = s.small(target, (3, 5))
+            yield Case([np.ascontiguousarray(y).view(NUMPY[dtype]).reshape(y.shape)], {"dtype": target},
+                       [Exact(y, signs=True)])
+
+
+@refusals("bit_cast")
+def no_such_size(s):
+    yield Refusal([s.small("int32", (3,))], {"dtype": "float64"}, "DTYPE", "expected a number or bool of 32 bits")
+    yield Refusal([s.small("complex128", (3,))], {"dtype": "utf8"}, "DTYPE", "is no target")
 
 
 @cases("nan_to_num", ulps=0)

@@ -9,6 +9,7 @@
   A(op, FLOAT, gamma, 1.0507009873554805) A(op, OUT, y, 0)
 #define ND4C_SIG_SOFTPLUS(A, op) A(op, IN, x, 0) A(op, FLOAT, beta, 1.0) A(op, OUT, y, 0)
 #define ND4C_SIG_HARD_SIGMOID(A, op) A(op, IN, x, 0) A(op, FLOAT, alpha, 0.2) A(op, FLOAT, beta, 0.5) A(op, OUT, y, 0)
+#define ND4C_SIG_SWIGLU(A, op) A(op, IN, a, 0) A(op, IN, b, 0) A(op, FLOAT, alpha, 1.0) A(op, OUT, y, 0)
 #define ND4C_SIG_PRELU(A, op) A(op, IN, x, 0) A(op, IN, slope, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_HARD_TANH(A, op) A(op, IN, x, 0) A(op, FLOAT, low, -1.0) A(op, FLOAT, high, 1.0) A(op, OUT, y, 0)
 #define ND4C_SIG_SHRINK(A, op) A(op, IN, x, 0) A(op, FLOAT, lambd, 0.5) A(op, FLOAT, bias, 0.0) A(op, OUT, y, 0)
@@ -54,6 +55,8 @@
   OP(318, 1, glu, NN, ND4C_SIG_AXIS, glu, REAL_FLOATING, "y = a / (1 + e^-b), a and b the halves of x along axis",   \
      "|nn.functional.glu||")                                                                                         \
   OP(319, 1, crelu, NN, ND4C_SIG_AXIS, crelu, REAL, "y = max(x, 0) and then max(-x, 0) along axis; integers wrap",   \
-     "|||cReLU")
+     "|||cReLU")                                                                                                     \
+  OP(320, 1, swiglu, BINARY, ND4C_SIG_SWIGLU, promote, REAL_FLOATING, "y = b a / (1 + e^(-alpha a)), broadcast",     \
+     "||SwiGLU|")
 
 #endif

@@ -77,7 +77,9 @@
   OP(239, 1, nan_to_num, UNARY, ND4C_SIG_NAN_TO_NUM, same, REAL_FLOATING,                                              \
      "y = x with NaN and infinities replaced; replacements beyond the dtype's range become its largest and smallest "  \
      "numbers",                                                                                                        \
-     "nan_to_num|nan_to_num||")
+     "nan_to_num|nan_to_num||")                                                                                        \
+  OP(240, 1, bit_cast, UNARY, ND4C_SIG_CAST, bit_cast, NUMBER_OR_BOOL,                                                 \
+     "y = the bits of x read as another dtype of the same size", "ndarray.view|Tensor.view|BitCast|bitcast")
 
 #define ND4C_OPS_MATHEMATICS_BINARY(OP)                                                                                \
   OP(250, 1, atan2, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = angle of the point (b, a), -pi to pi",       \

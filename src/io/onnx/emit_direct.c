@@ -11,12 +11,7 @@ static nd4c_span_text name_of(const nd4c_onnx_emission *emission, int32_t input)
 
 /* ONNX promotes nothing: its constraint T binds all inputs of arithmetic, comparisons and products, but for the
  * condition of Where. nd4c's ops would promote. */
-static nd4c_status check_one_type(const nd4c_onnx_emission *emission) {
-  nd4c_category category = nd4c_op_get_def(emission->node->mapping->op)->info.category;
-  if (category != ND4C_CATEGORY_BINARY && category != ND4C_CATEGORY_TERNARY && category != ND4C_CATEGORY_LINALG) {
-    return ND4C_OK;
-  }
-  int32_t first = emission->node->mapping->op == ND4C_OP_where ? 1 : 0;
+static nd4c_status check_inputs_from(const nd4c_onnx_emission *emission, int32_t first) {
   nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[first]).dtype;
   for (int32_t i = first + 1; i < emission->input_count; i++) {
     nd4c_dtype other = nd4c_onnx_operand_get(emission, emission->inputs[i]).dtype;
@@ -27,6 +22,18 @@ static nd4c_status check_one_type(const nd4c_onnx_emission *emission) {
     }
   }
   return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_check_one_type(const nd4c_onnx_emission *emission) {
+  return check_inputs_from(emission, 0);
+}
+
+static nd4c_status check_one_type(const nd4c_onnx_emission *emission) {
+  nd4c_category category = nd4c_op_get_def(emission->node->mapping->op)->info.category;
+  if (category != ND4C_CATEGORY_BINARY && category != ND4C_CATEGORY_TERNARY && category != ND4C_CATEGORY_LINALG) {
+    return ND4C_OK;
+  }
+  return check_inputs_from(emission, emission->node->mapping->op == ND4C_OP_where ? 1 : 0);
 }
 
 nd4c_status nd4c_onnx_emit_direct(nd4c_onnx_emission *emission) {

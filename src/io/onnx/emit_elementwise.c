@@ -1,6 +1,5 @@
 /* Element-wise arithmetic, comparisons, bounds and casts. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "base/status.h"
 #include "io/onnx/family.h"
@@ -63,20 +62,45 @@ static nd4c_status emit_clip(nd4c_onnx_emission *emission) {
 static nd4c_status emit_is_inf(nd4c_onnx_emission *emission) {
   int64_t negative = 0;
   int64_t positive = 0;
-  nd4c_onnx_operand x = emission->inputs[0];
   ND4C_TRY(nd4c_onnx_get_int(emission, "detect_negative", 1, &negative));
   ND4C_TRY(nd4c_onnx_get_int(emission, "detect_positive", 1, &positive));
-  if (negative != 0 && positive != 0) {
-    ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_abs, x, &x));
+  nd4c_attr attrs[] = {nd4c_attr_of_bool("detect_negative", negative != 0),
+                       nd4c_attr_of_bool("detect_positive", positive != 0)};
+  return nd4c_onnx_emit(emission, ND4C_OP_is_inf, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+}
+
+/* Python's rest, or C's. */
+static nd4c_status emit_mod(nd4c_onnx_emission *emission) {
+  int64_t truncated = 0;
+  ND4C_TRY(nd4c_onnx_check_one_type(emission));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "fmod", 0, &truncated));
+  if (truncated != 0 && truncated != 1) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'fmod' is %" PRId64 ", expected 0 or 1", truncated);
   }
-  if (negative == 0 && positive == 0) {
-    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_equal, x, 0, &x)); /* false everywhere: x is 0 and x is not */
-    nd4c_onnx_operand other = ND4C_ONNX_OPERAND_NONE;
-    ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_logical_not, x, &other));
-    return nd4c_onnx_emit_binary(emission, ND4C_OP_logical_and, x, other, &emission->outputs[0]);
+  return nd4c_onnx_emit_binary(emission, truncated != 0 ? ND4C_OP_fmod : ND4C_OP_remainder, emission->inputs[0],
+                               emission->inputs[1], &emission->outputs[0]);
+}
+
+static nd4c_status emit_bit_shift(nd4c_onnx_emission *emission) {
+  nd4c_span direction;
+  ND4C_TRY(nd4c_onnx_check_one_type(emission));
+  ND4C_TRY(nd4c_onnx_get_text(emission, "direction", "", &direction));
+  bool left = nd4c_span_is(direction, "LEFT");
+  if (!left && !nd4c_span_is(direction, "RIGHT")) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'direction' is '%s', expected 'LEFT' or 'RIGHT'",
+                     nd4c_span_show(direction).text);
   }
-  return nd4c_onnx_emit_with_scalar(emission, ND4C_OP_equal, x, positive != 0 ? INFINITY : -INFINITY,
-                                    &emission->outputs[0]);
+  return nd4c_onnx_emit_binary(emission, left ? ND4C_OP_bitwise_left_shift : ND4C_OP_bitwise_right_shift,
+                               emission->inputs[0], emission->inputs[1], &emission->outputs[0]);
+}
+
+static nd4c_status emit_bit_cast(nd4c_onnx_emission *emission) {
+  int64_t number = 0;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "to", 0, &number));
+  ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
+  nd4c_attr attr = nd4c_attr_of_dtype("dtype", dtype);
+  return nd4c_onnx_emit(emission, ND4C_OP_bit_cast, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- casts ---------------------------------------------------------------------------------------------------- */
@@ -110,6 +134,15 @@ static nd4c_status emit_cast_like(nd4c_onnx_emission *emission) {
   X(Log, 1, LAST, 1, 1, 1, direct, log)                       \
   X(Sin, 7, LAST, 1, 1, 1, direct, sin)                       \
   X(Cos, 7, LAST, 1, 1, 1, direct, cos)                       \
+  X(Tan, 7, LAST, 1, 1, 1, direct, tan)                       \
+  X(Asin, 7, LAST, 1, 1, 1, direct, asin)                     \
+  X(Acos, 7, LAST, 1, 1, 1, direct, acos)                     \
+  X(Atan, 7, LAST, 1, 1, 1, direct, atan)                     \
+  X(Sinh, 9, LAST, 1, 1, 1, direct, sinh)                     \
+  X(Cosh, 9, LAST, 1, 1, 1, direct, cosh)                     \
+  X(Asinh, 9, LAST, 1, 1, 1, direct, asinh)                   \
+  X(Acosh, 9, LAST, 1, 1, 1, direct, acosh)                   \
+  X(Atanh, 9, LAST, 1, 1, 1, direct, atanh)                   \
   X(Erf, 9, LAST, 1, 1, 1, direct, erf)                       \
   X(Floor, 1, LAST, 1, 1, 1, direct, floor)                   \
   X(Ceil, 1, LAST, 1, 1, 1, direct, ceil)                     \
@@ -142,6 +175,12 @@ static nd4c_status emit_cast_like(nd4c_onnx_emission *emission) {
   X(Or, 7, LAST, 2, 2, 1, direct, logical_or)                 \
   X(Xor, 1, 6, 2, 2, 1, direct_legacy, logical_xor)           \
   X(Xor, 7, LAST, 2, 2, 1, direct, logical_xor)               \
+  X(BitwiseNot, 18, LAST, 1, 1, 1, direct, bitwise_invert)    \
+  X(BitwiseAnd, 18, LAST, 2, 2, 1, direct, bitwise_and)       \
+  X(BitwiseOr, 18, LAST, 2, 2, 1, direct, bitwise_or)         \
+  X(BitwiseXor, 18, LAST, 2, 2, 1, direct, bitwise_xor)       \
+  X(BitShift, 11, LAST, 2, 2, 1, bit_shift, NONE)             \
+  X(Mod, 10, LAST, 2, 2, 1, mod, NONE)                        \
   X(Where, 9, LAST, 3, 3, 1, direct, where)                   \
   X(Sum, 1, LAST, 1, ANY, 1, variadic, add)                   \
   X(Max, 1, LAST, 1, ANY, 1, variadic, maximum)               \
@@ -149,6 +188,7 @@ static nd4c_status emit_cast_like(nd4c_onnx_emission *emission) {
   X(Mean, 1, LAST, 1, ANY, 1, mean, add)                      \
   X(Clip, 1, LAST, 1, 3, 1, clip, NONE)                       \
   X(Cast, 6, LAST, 1, 1, 1, cast, NONE)                       \
-  X(CastLike, 15, LAST, 2, 2, 1, cast_like, NONE)
+  X(CastLike, 15, LAST, 2, 2, 1, cast_like, NONE)             \
+  X(BitCast, 26, LAST, 1, 1, 1, bit_cast, NONE)
 
 ND4C_ONNX_FAMILY(elementwise, "", ROWS)

@@ -26,6 +26,8 @@
 nd4c_status nd4c_onnx_emit_direct(nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission);
+/* Refuses inputs whose dtype is not that of the first: ONNX promotes nothing. */
+nd4c_status nd4c_onnx_check_one_type(const nd4c_onnx_emission *emission);
 
 #define ND4C_ONNX_ROW(name, since, until, least, most, outputs, emit, op) \
   {#name, since, until, least, most, outputs, emit_##emit, ND4C_OP_##op},
