@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nd4c/datum.h"
 #include "nd4c/graph.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -38,6 +39,10 @@ typedef struct nd4c_model_value {
   int32_t rank;
   const int64_t *shape;
   const char *const *symbols;
+  /* From the outside in: {ARRAY} for an array, {OPTIONAL, SEQUENCE, ARRAY} for an optional sequence of arrays; dtype, rank
+   * and shape are those of the arrays. kind_count 0: not declared. */
+  const nd4c_datum_kind *kinds;
+  int32_t kind_count;
 } nd4c_model_value;
 
 ND4C_API int32_t nd4c_model_input_count(const nd4c_model *model);
@@ -57,7 +62,14 @@ ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, co
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);
 
-/* Report of the plan used last, as nd4c_plan_report; "" before the first run. */
+/* As nd4c_model_run for models whose inputs and outputs may be sequences and optionals. outputs receive fresh data, each
+ * to be released. ARGUMENT and DTYPE name an input that is of another kind or dtype than declared. */
+ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const char *const *input_names,
+                                         const nd4c_datum *const *inputs, int32_t input_count, nd4c_datum **outputs,
+                                         int32_t output_count);
+
+/* Report of the run before, as nd4c_plan_report, or which node kept the model from being a graph; "" before the first
+ * run. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 ND4C_EXTERN_C_END

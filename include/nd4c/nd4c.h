@@ -6,6 +6,7 @@
 #include "nd4c/array.h"
 #include "nd4c/config.h"
 #include "nd4c/context.h"
+#include "nd4c/datum.h"
 #include "nd4c/device.h"
 #include "nd4c/dtype.h"
 #include "nd4c/graph.h"

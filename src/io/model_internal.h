@@ -13,6 +13,8 @@ typedef struct nd4c_model_port {
   int32_t rank;     /* -1: unknown */
   int64_t *shape;
   const char **symbols;
+  int32_t kind_count; /* 0: not declared; 1: an array */
+  nd4c_datum_kind kinds[ND4C_ONNX_KINDS];
 } nd4c_model_port;
 
 /* What a plan was made for. */
@@ -25,8 +27,9 @@ typedef struct nd4c_model_key {
 
 typedef struct nd4c_model_plan {
   struct nd4c_model_plan *next; /* the one used before this one */
-  nd4c_plan *plan;
-  nd4c_model_key key; /* numbers follow the struct */
+  nd4c_plan *plan;              /* NULL: the model is interpreted */
+  char *need;                   /* why */
+  nd4c_model_key key;           /* numbers follow the struct */
 } nd4c_model_plan;
 
 struct nd4c_model {
@@ -47,6 +50,16 @@ struct nd4c_model {
 nd4c_status nd4c_model_check(const nd4c_model *model);
 /* Fills inputs and outputs from the parsed model. */
 nd4c_status nd4c_model_describe(nd4c_model *model);
+/* Puts the plan for these inputs in front of the list, making it if there is none. */
+nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs);
+void nd4c_model_plan_drop(nd4c_model_plan *plan);
+nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context);
+void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
+/* The first input or output that is no array; NULL: all are. */
+const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);
+/* As nd4c_model_match for data of the declared kinds. */
+nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *names, const nd4c_datum *const *inputs,
+                                  int32_t count, const nd4c_datum **ordered);
 /* Puts the given arrays into the order of the model's inputs, checked against what is declared. */
 nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, const nd4c_array *const *inputs,
                              int32_t count, const nd4c_array **ordered);

@@ -5,6 +5,7 @@
 #include "array/shape.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "io/datum.h"
 #include "io/model_internal.h"
 
 /* -- description ---------------------------------------------------------------------------------------------- */
@@ -24,6 +25,10 @@ static nd4c_status describe_port(nd4c_model *model, const nd4c_onnx_value_info *
   const nd4c_onnx_dtype *row = nd4c_onnx_dtype_get(info->type);
   port->dtype = row == NULL ? ND4C_DTYPE_NONE : row->dtype;
   port->rank = info->rank;
+  port->kind_count = info->kind_count;
+  for (int32_t i = 0; i < info->kind_count; i++) {
+    port->kinds[i] = (nd4c_datum_kind)info->kinds[i];
+  }
   size_t rank = info->rank > 0 ? (size_t)info->rank : 0;
   ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *port->shape, "a shape", &port->shape));
   ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *port->symbols, "a shape", &port->symbols));
@@ -38,10 +43,10 @@ static nd4c_status describe_port(nd4c_model *model, const nd4c_onnx_value_info *
 
 /* What the file says about each value by number; NULL where it says nothing. */
 static nd4c_status index_value_infos(nd4c_model *model, const nd4c_onnx_value_info ***infos) {
-  size_t count = (size_t)model->onnx.values.count;
+  size_t count = (size_t)model->onnx.graph.values.count;
   ND4C_TRY(nd4c_arena_take(&model->arena, count, sizeof **infos, "declared values", infos));
-  for (int32_t i = 0; i < model->onnx.value_infos.count; i++) {
-    const nd4c_onnx_value_info *info = (const nd4c_onnx_value_info *)model->onnx.value_infos.items + i;
+  for (int32_t i = 0; i < model->onnx.graph.value_infos.count; i++) {
+    const nd4c_onnx_value_info *info = (const nd4c_onnx_value_info *)model->onnx.graph.value_infos.items + i;
     (*infos)[info->value] = info;
   }
   return ND4C_OK;
@@ -54,7 +59,7 @@ static nd4c_status describe_intermediates(nd4c_model *model, int32_t count, nd4c
   ND4C_TRY(index_value_infos(model, &infos));
   (void)nd4c_onnx_intermediates(&model->onnx, numbers);
   for (int32_t i = 0; i < count; i++) {
-    nd4c_onnx_value_info unknown = {.name = nd4c_onnx_model_value(&model->onnx, numbers[i])->name, .rank = -1};
+    nd4c_onnx_value_info unknown = {.name = nd4c_onnx_graph_value(&model->onnx.graph, numbers[i])->name, .rank = -1};
     const nd4c_onnx_value_info *info = infos[numbers[i]];
     ND4C_TRY(describe_port(model, info != NULL ? info : &unknown, &ports[i]));
   }
@@ -64,18 +69,18 @@ static nd4c_status describe_intermediates(nd4c_model *model, int32_t count, nd4c
 nd4c_status nd4c_model_describe(nd4c_model *model) {
   const nd4c_onnx_model *onnx = &model->onnx;
   int32_t more = model->all_intermediates ? nd4c_onnx_intermediates(onnx, NULL) : 0;
-  model->input_count = onnx->inputs.count;
-  model->output_count = onnx->outputs.count + more;
+  model->input_count = onnx->graph.inputs.count;
+  model->output_count = onnx->graph.outputs.count + more;
   ND4C_TRY(nd4c_arena_take(&model->arena, (size_t)model->input_count, sizeof *model->inputs, "inputs", &model->inputs));
   ND4C_TRY(
       nd4c_arena_take(&model->arena, (size_t)model->output_count, sizeof *model->outputs, "outputs", &model->outputs));
   for (int32_t i = 0; i < model->input_count; i++) {
-    ND4C_TRY(describe_port(model, nd4c_onnx_model_input(onnx, i), &model->inputs[i]));
+    ND4C_TRY(describe_port(model, nd4c_onnx_graph_input(&onnx->graph, i), &model->inputs[i]));
   }
-  for (int32_t i = 0; i < onnx->outputs.count; i++) {
-    ND4C_TRY(describe_port(model, nd4c_onnx_model_output(onnx, i), &model->outputs[i]));
+  for (int32_t i = 0; i < onnx->graph.outputs.count; i++) {
+    ND4C_TRY(describe_port(model, nd4c_onnx_graph_output(&onnx->graph, i), &model->outputs[i]));
   }
-  return more > 0 ? describe_intermediates(model, more, model->outputs + onnx->outputs.count) : ND4C_OK;
+  return more > 0 ? describe_intermediates(model, more, model->outputs + onnx->graph.outputs.count) : ND4C_OK;
 }
 
 /* -- what is given -------------------------------------------------------------------------------------------- */
@@ -152,22 +157,17 @@ static nd4c_status fail_name(const nd4c_model *model, const char *name) {
   return status;
 }
 
-static nd4c_status match_name(const nd4c_model *model, const char *name, const nd4c_array *array,
-                              const nd4c_array **ordered) {
-  for (int32_t i = 0; i < model->input_count; i++) {
-    if (strcmp(model->inputs[i].name, name) == 0) {
-      if (ordered[i] != NULL) {
-        return nd4c_fail(ND4C_NAME, "input '%s' is given twice", name);
-      }
-      ordered[i] = array;
+/* The number of the input with this name. */
+static nd4c_status find_input(const nd4c_model *model, const char *name, int32_t *index) {
+  for (*index = 0; *index < model->input_count; ++*index) {
+    if (strcmp(model->inputs[*index].name, name) == 0) {
       return ND4C_OK;
     }
   }
   return fail_name(model, name);
 }
 
-nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, const nd4c_array *const *inputs,
-                             int32_t count, const nd4c_array **ordered) {
+static nd4c_status check_given(const char *const *names, const void *inputs, int32_t count) {
   if (count < 0 || (count > 0 && (names == NULL || inputs == NULL))) {
     return nd4c_fail(count < 0 ? ND4C_ARGUMENT : ND4C_NULL_ARGUMENT, "nd4c_model_run: %d inputs, %s", (int)count,
                      names == NULL ? "input_names is NULL" : "inputs is NULL");
@@ -176,8 +176,21 @@ nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, 
     if (names[i] == NULL) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_run: the name of input %d is NULL", (int)i);
     }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, const nd4c_array *const *inputs,
+                             int32_t count, const nd4c_array **ordered) {
+  ND4C_TRY(check_given(names, (const void *)inputs, count));
+  for (int32_t i = 0; i < count; i++) {
+    int32_t index = 0;
     ND4C_TRY(nd4c_array_check(inputs[i], names[i]));
-    ND4C_TRY(match_name(model, names[i], inputs[i], ordered));
+    ND4C_TRY(find_input(model, names[i], &index));
+    if (ordered[index] != NULL) {
+      return nd4c_fail(ND4C_NAME, "input '%s' is given twice", names[i]);
+    }
+    ordered[index] = inputs[i];
   }
   for (int32_t i = 0; i < model->input_count; i++) {
     if (ordered[i] == NULL) {
@@ -191,6 +204,62 @@ nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, 
         ND4C_TRY(check_symbols(model, ordered, i, j));
       }
     }
+  }
+  return ND4C_OK;
+}
+
+/* -- data ----------------------------------------------------------------------------------------------------- */
+
+const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model) {
+  for (int32_t i = 0; i < model->input_count; i++) {
+    if (model->inputs[i].kind_count > 1) {
+      return &model->inputs[i];
+    }
+  }
+  for (int32_t i = 0; i < model->output_count; i++) {
+    if (model->outputs[i].kind_count > 1) {
+      return &model->outputs[i];
+    }
+  }
+  return NULL;
+}
+
+/* Whether a datum is of the kinds from `level` on that the port declares, and of its dtype. */
+static nd4c_status check_datum(const nd4c_model_port *port, int32_t level, const nd4c_datum *datum) {
+  static const char *const names[] = {"nothing", "an array", "a sequence", "an optional"};
+  nd4c_datum_kind kind = nd4c_datum_get_kind(datum);
+  if (level == port->kind_count || kind != port->kinds[level]) {
+    return nd4c_fail(ND4C_ARGUMENT, "input '%s' is or holds %s, expected %s", port->name, names[kind],
+                     names[level == port->kind_count ? 0 : port->kinds[level]]);
+  }
+  nd4c_dtype dtype = nd4c_datum_dtype(datum);
+  if (dtype != ND4C_DTYPE_NONE && dtype != port->dtype) {
+    return nd4c_fail(ND4C_DTYPE, "input '%s' is or holds %s, expected %s", port->name, nd4c_dtype_name(dtype),
+                     nd4c_dtype_name(port->dtype));
+  }
+  for (int32_t i = 0; i < nd4c_datum_count(datum); i++) {
+    ND4C_TRY(check_datum(port, level + 1, nd4c_datum_item(datum, i)));
+  }
+  return port->kind_count == 1 ? check_port(port, nd4c_datum_array(datum)) : ND4C_OK;
+}
+
+nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *names, const nd4c_datum *const *inputs,
+                                  int32_t count, const nd4c_datum **ordered) {
+  ND4C_TRY(check_given(names, (const void *)inputs, count));
+  for (int32_t i = 0; i < count; i++) {
+    int32_t index = 0;
+    ND4C_TRY(nd4c_datum_check(inputs[i], names[i]));
+    ND4C_TRY(find_input(model, names[i], &index));
+    if (ordered[index] != NULL) {
+      return nd4c_fail(ND4C_NAME, "input '%s' is given twice", names[i]);
+    }
+    ordered[index] = inputs[i];
+  }
+  for (int32_t i = 0; i < model->input_count; i++) {
+    if (ordered[i] == NULL) {
+      return nd4c_fail(ND4C_NAME, "input '%s' of the model is not given", model->inputs[i].name);
+    }
+    ND4C_TRY(check_datum(&model->inputs[i], 0, ordered[i]));
   }
   return ND4C_OK;
 }

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "fuzz.h"
 #include "graph/graph.h"
 #include "io/model_internal.h"
@@ -45,6 +46,21 @@ static bool is_small(const nd4c_graph *graph) {
   return true;
 }
 
+/* A loop may go on for ever; that is not what is looked for here. */
+static bool has_loop(const nd4c_onnx_graph *graph) {
+  for (int32_t i = 0; i < graph->nodes.count; i++) {
+    const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
+    bool found = nd4c_span_is(node->op, "Loop") || node->function != NULL;
+    for (int32_t j = 0; j < node->attribute_count && !found; j++) {
+      found = node->attributes[j].graph != NULL && has_loop(node->attributes[j].graph);
+    }
+    if (found) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool import_model(nd4c_model *model, nd4c_array *const *inputs) {
   int32_t ranks[MOST_INPUTS];
   const int64_t *shapes[MOST_INPUTS];
@@ -57,8 +73,11 @@ static bool import_model(nd4c_model *model, nd4c_array *const *inputs) {
                                       .input_ranks = ranks,
                                       .input_shapes = shapes,
                                       .all_intermediates = model->all_intermediates};
-  if (nd4c_onnx_import(&model->onnx, &options, &graph) != ND4C_OK) {
-    return false;
+  char *need = NULL;
+  if (nd4c_onnx_import(&model->onnx, &options, &graph, &need) != ND4C_OK) {
+    bool interpreted = need != NULL && !has_loop(&model->onnx.graph);
+    nd4c_deallocate(need);
+    return interpreted;
   }
   bool small = is_small(graph);
   nd4c_graph_destroy(graph);

@@ -278,7 +278,7 @@ static void names_functions(void **state) {
   build_model(&model, &graph, 13);
   wire_text(&function, 1, "Mine");
   wire_message(&model, 25, &function);
-  expect_refusal("function", &model, ND4C_UNSUPPORTED, "'Mine' (a function of the model's own; first: node 0 (Mine))");
+  expect_refusal("function", &model, ND4C_FORMAT, "node 0 (Mine) at byte 8 has 1 inputs; expected at most 0");
 }
 
 /* -- at import ---------------------------------------------------------------------------------------------------- */
@@ -291,9 +291,10 @@ typedef struct import_case {
 } import_case;
 
 static const import_case imports[] = {
-    {"Reshape x i > y", 13, ND4C_UNSUPPORTED,
-     "node 0 (Reshape) at byte 8: input 'shape' depends on the values of the model's inputs; nd4c needs it at import"},
-    {"Reshape x x > y", 13, ND4C_UNSUPPORTED, "depends on the values"},
+    /* Interpreted, since the shape is an input: then it is wrong. */
+    {"Reshape x i > y", 13, ND4C_SHAPE,
+     "node 0 (Reshape) at byte 8: reshape: input x is float32 (2, 3): shape (2,) has 2 elements, expected 6"},
+    {"Reshape x x > y", 13, ND4C_FORMAT, "input 'shape' is float32 of rank 2 with 6 elements"},
     {"MatMul x x > y", 13, ND4C_SHAPE, "node 0 (MatMul)"},
     {"Concat x x > y", 13, ND4C_FORMAT, "attribute 'axis' is missing"},
     {"Constant > y", 13, ND4C_FORMAT, "0 attributes; expected exactly one value"},

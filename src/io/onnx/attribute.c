@@ -108,6 +108,8 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
       break;
     case FIELD_G:
       found = ND4C_ONNX_ATTR_GRAPH;
+      ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *attribute->graph, "a graph", &attribute->graph));
+      ND4C_TRY(nd4c_onnx_graph_parse(model, wire, field, attribute->graph));
       break;
     case FIELD_FLOATS:
       found = ND4C_ONNX_ATTR_FLOATS;
@@ -154,6 +156,10 @@ static nd4c_status settle_type(const nd4c_wire_field *field, const attribute_lis
   }
   if (attribute->type == ND4C_ONNX_ATTR_TENSOR && attribute->tensor == NULL && attribute->reference.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": attribute %s is a tensor, but holds none", field->offset,
+                     nd4c_span_show(attribute->name).text);
+  }
+  if (attribute->type == ND4C_ONNX_ATTR_GRAPH && attribute->graph == NULL && attribute->reference.size == 0) {
+    return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": attribute %s is a graph, but holds none", field->offset,
                      nd4c_span_show(attribute->name).text);
   }
   switch (attribute->type) {

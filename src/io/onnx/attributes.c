@@ -2,14 +2,41 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "io/onnx/emission.h"
+#include "io/onnx/importer.h"
+
+static const nd4c_onnx_attribute *find_named(const nd4c_onnx_attribute *attributes, int32_t count, nd4c_span name) {
+  for (int32_t i = 0; i < count; i++) {
+    if (nd4c_span_equal(attributes[i].name, name)) {
+      return &attributes[i];
+    }
+  }
+  return NULL;
+}
+
+const nd4c_onnx_attribute *nd4c_onnx_attribute_resolve(const nd4c_onnx_scope *scope,
+                                                       const nd4c_onnx_attribute *attribute) {
+  while (attribute != NULL && attribute->reference.size > 0) {
+    const nd4c_onnx_call *call = scope->call;
+    if (call == NULL) {
+      return NULL;
+    }
+    nd4c_span name = attribute->reference;
+    attribute = find_named(call->node->attributes, call->node->attribute_count, name);
+    if (attribute == NULL) {
+      const nd4c_arena_list *defaults = &call->function->attributes;
+      return find_named(defaults->items, defaults->count, name);
+    }
+    scope = call->scope;
+  }
+  return attribute;
+}
 
 const nd4c_onnx_attribute *nd4c_onnx_attribute_find(nd4c_onnx_emission *emission, const char *name) {
   const nd4c_onnx_node *node = emission->node;
   for (int32_t i = 0; i < node->attribute_count; i++) {
     if (nd4c_span_is(node->attributes[i].name, name)) {
       emission->used[i / 64] |= UINT64_C(1) << (i % 64);
-      return &node->attributes[i];
+      return nd4c_onnx_attribute_resolve(emission->scope, &node->attributes[i]);
     }
   }
   return NULL;
@@ -26,10 +53,6 @@ static nd4c_status find_typed(nd4c_onnx_emission *emission, const char *name, nd
   *attribute = nd4c_onnx_attribute_find(emission, name);
   if (*attribute == NULL) {
     return ND4C_OK;
-  }
-  if ((*attribute)->reference.size > 0) {
-    return nd4c_fail(ND4C_FORMAT, "attribute %s refers to a function's attribute, but the node is in no function",
-                     name);
   }
   if ((*attribute)->type != type) {
     return nd4c_fail(ND4C_FORMAT, "attribute %s is of type %s, expected %s", name, names[(*attribute)->type],
@@ -92,6 +115,19 @@ nd4c_status nd4c_onnx_get_tensor(nd4c_onnx_emission *emission, const char *name,
   const nd4c_onnx_attribute *attribute = NULL;
   ND4C_TRY(find_typed(emission, name, ND4C_ONNX_ATTR_TENSOR, &attribute));
   *tensor = attribute == NULL ? NULL : attribute->tensor;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_get_graph(nd4c_onnx_emission *emission, const char *name, const nd4c_onnx_graph **graph) {
+  const nd4c_onnx_attribute *attribute = NULL;
+  ND4C_TRY(find_typed(emission, name, ND4C_ONNX_ATTR_GRAPH, &attribute));
+  if (attribute == NULL || attribute->graph == NULL) {
+    return nd4c_fail(ND4C_FORMAT, "attribute '%s', a graph, is missing", name);
+  }
+  *graph = attribute->graph;
+  if ((*graph)->outer != emission->scope->graph) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "attribute '%s': a graph given to a function", name);
+  }
   return ND4C_OK;
 }
 

@@ -71,7 +71,7 @@ static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
       return nd4c_fail(ND4C_FORMAT, "attribute '%s' is of another type than its name says", forms[i].name);
     }
   }
-  if (attribute == NULL || attribute->reference.size > 0) {
+  if (attribute == NULL) {
     return nd4c_fail(ND4C_UNSUPPORTED, "a constant of form %s",
                      nd4c_span_show(emission->node->attributes[0].name).text);
   }

@@ -5,10 +5,6 @@
 #include "io/onnx/family.h"
 #include "ops/op.h"
 
-static nd4c_span_text name_of(const nd4c_onnx_emission *emission, int32_t input) {
-  return nd4c_span_show(nd4c_onnx_model_value(emission->model, emission->node->inputs[input])->name);
-}
-
 /* ONNX promotes nothing: its constraint T binds all inputs of arithmetic, comparisons and products, but for the
  * condition of Where. nd4c's ops would promote. */
 static nd4c_status check_inputs_from(const nd4c_onnx_emission *emission, int32_t first) {
@@ -17,8 +13,8 @@ static nd4c_status check_inputs_from(const nd4c_onnx_emission *emission, int32_t
     nd4c_dtype other = nd4c_onnx_operand_get(emission, emission->inputs[i]).dtype;
     if (other != dtype) {
       return nd4c_fail(ND4C_FORMAT, "input %s is %s, but input %s is %s; ONNX takes one dtype here: cast one of them",
-                       name_of(emission, first).text, nd4c_dtype_name(dtype), name_of(emission, i).text,
-                       nd4c_dtype_name(other));
+                       nd4c_onnx_input_name(emission, first).text, nd4c_dtype_name(dtype),
+                       nd4c_onnx_input_name(emission, i).text, nd4c_dtype_name(other));
     }
   }
   return ND4C_OK;

@@ -1,9 +1,11 @@
-/* From a parsed model to a graph for given input shapes. Values that depend on constants only are computed at once. */
+/* From a parsed model to a graph for given input shapes, or to its outputs for given inputs. Values that depend on
+ * constants only are computed at once; interpreting a model is importing it with its inputs as constants. */
 #ifndef ND4C_IO_ONNX_IMPORT_H
 #define ND4C_IO_ONNX_IMPORT_H
 
 #include "io/onnx/mapping.h"
 #include "io/onnx/model.h"
+#include "nd4c/datum.h"
 #include "nd4c/graph.h"
 #include "nd4c/model.h"
 
@@ -19,8 +21,14 @@ typedef struct nd4c_onnx_import_options {
 } nd4c_onnx_import_options;
 
 /* Builds the graph: its inputs in the order of the model's, its outputs likewise, followed by those that
- * nd4c_onnx_intermediates lists if all_intermediates is set. */
-nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options, nd4c_graph **graph);
+ * nd4c_onnx_intermediates lists if all_intermediates is set. UNSUPPORTED with a text in *need, to be freed with
+ * nd4c_deallocate, if the model cannot be a graph since a node needs values that only a run gives. */
+nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options, nd4c_graph **graph,
+                             char **need);
+
+/* Computes the outputs, in the same order, node after node from the inputs in the order of the model's. */
+nd4c_status nd4c_onnx_interpret(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options,
+                                const nd4c_datum *const *inputs, nd4c_datum **outputs);
 
 /* Numbers of the values that are outputs under all_intermediates after the model's own: every named output of a node
  * that the import makes, in order. `numbers` has room for all values of the model; NULL only counts. */

@@ -15,7 +15,9 @@
   X(nn)                       \
   X(shape)                    \
   X(index)                    \
-  X(constant)
+  X(constant)                 \
+  X(control)                  \
+  X(sequence)
 
 struct nd4c_onnx_emission;
 typedef nd4c_status (*nd4c_onnx_emit_function)(struct nd4c_onnx_emission *emission);

@@ -1,4 +1,4 @@
-/* Parsing of ModelProto and GraphProto. */
+/* Parsing of ModelProto. */
 #include "io/onnx/model.h"
 
 #include <inttypes.h>
@@ -7,16 +7,7 @@
 #include "base/status.h"
 
 enum { MODEL_IR_VERSION = 1, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
-enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2, FUNCTION_NAME = 1 };
-enum {
-  GRAPH_NODE = 1,
-  GRAPH_NAME = 2,
-  GRAPH_INITIALIZER = 5,
-  GRAPH_INPUT = 11,
-  GRAPH_OUTPUT = 12,
-  GRAPH_VALUE_INFO = 13,
-  GRAPH_SPARSE_INITIALIZER = 15
-};
+enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2, OPSETS_MOST = 256 };
 
 /* Parsed structures take this many bytes at most: what a sound file of `size` bytes never reaches. */
 static size_t arena_limit(size_t size) {
@@ -25,71 +16,26 @@ static size_t arena_limit(size_t size) {
   return size > (cap - base) / 64 ? cap : base + 64 * size;
 }
 
-static nd4c_status add_initializer(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field) {
-  nd4c_wire inner;
-  nd4c_onnx_tensor tensor;
-  nd4c_onnx_tensor *kept = NULL;
-  ND4C_TRY(nd4c_wire_enter(wire, field, "TensorProto", &inner));
-  ND4C_TRY(nd4c_onnx_tensor_parse(&inner, &model->files, &tensor));
-  if (tensor.name.size == 0) {
-    return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": an initializer without a name", field->offset);
-  }
-  ND4C_TRY(nd4c_arena_append(&model->arena, &model->initializers, sizeof *kept, "initializers", &kept));
-  *kept = tensor;
-  return ND4C_OK;
-}
-
-static nd4c_status parse_graph_field(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field) {
-  switch (field->number) {
-    case GRAPH_NODE:
-      return nd4c_onnx_node_parse(model, wire, field);
-    case GRAPH_NAME:
-      return nd4c_wire_text(wire, field, &model->graph_name);
-    case GRAPH_INITIALIZER:
-      return add_initializer(model, wire, field);
-    case GRAPH_INPUT:
-      return nd4c_onnx_value_info_parse(model, wire, field, &model->inputs);
-    case GRAPH_OUTPUT:
-      return nd4c_onnx_value_info_parse(model, wire, field, &model->outputs);
-    case GRAPH_VALUE_INFO:
-      return nd4c_onnx_value_info_parse(model, wire, field, &model->value_infos);
-    case GRAPH_SPARSE_INITIALIZER:
-      return nd4c_fail(ND4C_UNSUPPORTED, "byte %" PRIu64 ": a sparse initializer", field->offset);
-    default:
-      return ND4C_OK;
-  }
-}
-
-static nd4c_status parse_graph(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
-  nd4c_wire inner;
-  ND4C_TRY(nd4c_wire_enter(wire, outer, "GraphProto", &inner));
-  for (;;) {
-    nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
-    ND4C_TRY(parse_graph_field(model, &inner, &field));
-  }
-}
-
 /* The last entry for a domain holds. */
-static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_span domain, int64_t version) {
-  nd4c_onnx_opset *opsets = model->opsets.items;
+static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_arena_list *list, nd4c_span domain, int64_t version) {
+  nd4c_onnx_opset *opsets = list->items;
   nd4c_onnx_opset *added = NULL;
-  for (int32_t i = 0; i < model->opsets.count; i++) {
+  for (int32_t i = 0; i < list->count; i++) {
     if (nd4c_span_equal(opsets[i].domain, domain)) {
       opsets[i].version = version;
       return ND4C_OK;
     }
   }
-  ND4C_TRY(nd4c_arena_append(&model->arena, &model->opsets, sizeof *added, "opsets", &added));
+  if (list->count == OPSETS_MOST) {
+    return nd4c_fail(ND4C_FORMAT, "more than %d opset imports", (int)OPSETS_MOST);
+  }
+  ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *added, "opsets", &added));
   *added = (nd4c_onnx_opset){domain, version};
   return ND4C_OK;
 }
 
-static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
+nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer,
+                                  nd4c_arena_list *opsets) {
   nd4c_wire inner;
   nd4c_span domain = {0};
   int64_t version = 0;
@@ -110,25 +56,7 @@ static nd4c_status parse_opset(nd4c_onnx_model *model, const nd4c_wire *wire, co
   if (version < 1) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": opset %" PRId64 ", expected 1 or more", outer->offset, version);
   }
-  return add_opset(model, nd4c_onnx_domain(domain), version);
-}
-
-static nd4c_status parse_function(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer) {
-  nd4c_wire inner;
-  nd4c_span *name = NULL;
-  ND4C_TRY(nd4c_wire_enter(wire, outer, "FunctionProto", &inner));
-  ND4C_TRY(nd4c_arena_append(&model->arena, &model->functions, sizeof *name, "functions", &name));
-  for (;;) {
-    nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
-    if (field.number == FUNCTION_NAME) {
-      ND4C_TRY(nd4c_wire_text(&inner, &field, name));
-    }
-  }
+  return add_opset(model, opsets, nd4c_onnx_domain(domain), version);
 }
 
 static nd4c_status parse_model(nd4c_onnx_model *model) {
@@ -144,21 +72,23 @@ static nd4c_status parse_model(nd4c_onnx_model *model) {
     if (field.number == MODEL_IR_VERSION) {
       ND4C_TRY(nd4c_wire_int(&wire, &field, &model->ir_version));
     } else if (field.number == MODEL_OPSET) {
-      ND4C_TRY(parse_opset(model, &wire, &field));
+      ND4C_TRY(nd4c_onnx_opset_parse(model, &wire, &field, &model->opsets));
     } else if (field.number == MODEL_FUNCTION) {
-      ND4C_TRY(parse_function(model, &wire, &field));
+      ND4C_TRY(nd4c_onnx_function_parse(model, &wire, &field));
     } else if (field.number == MODEL_GRAPH) {
       if (has_graph) {
         return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a second graph; expected one", field.offset);
       }
       has_graph = true;
-      ND4C_TRY(parse_graph(model, &wire, &field));
+      ND4C_TRY(nd4c_onnx_graph_parse(model, &wire, &field, &model->graph));
     }
   }
   if (!has_graph) {
     return nd4c_fail(ND4C_FORMAT, "no graph in %zu bytes; expected an ONNX ModelProto", model->files.blob->bytes.size);
   }
-  return nd4c_onnx_model_check(model);
+  ND4C_TRY(nd4c_onnx_functions_sort(model));
+  ND4C_TRY(nd4c_onnx_model_check(model));
+  return nd4c_onnx_model_check_ops(model);
 }
 
 nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model) {

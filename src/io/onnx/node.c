@@ -6,35 +6,45 @@
 #include "io/onnx/attribute.h"
 #include "io/onnx/model.h"
 
-enum { FIELD_INPUT = 1, FIELD_OUTPUT = 2, FIELD_NAME = 3, FIELD_OP_TYPE = 4, FIELD_ATTRIBUTE = 5, FIELD_DOMAIN = 7 };
+enum {
+  FIELD_INPUT = 1,
+  FIELD_OUTPUT = 2,
+  FIELD_NAME = 3,
+  FIELD_OP_TYPE = 4,
+  FIELD_ATTRIBUTE = 5,
+  FIELD_DOMAIN = 7,
+  FIELD_OVERLOAD = 8
+};
 
 /* Lists of the node while they grow. */
 typedef struct node_lists {
   nd4c_arena_list inputs, outputs, attributes;
 } node_lists;
 
-static nd4c_status add_value(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
-                             nd4c_arena_list *list) {
+static nd4c_status add_value(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
+                             const nd4c_wire_field *field, nd4c_arena_list *list) {
   nd4c_span name;
   int32_t *number = NULL;
   ND4C_TRY(nd4c_wire_text(wire, field, &name));
   ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *number, "a node's values", &number));
   *number = ND4C_ONNX_NONE;
-  return name.size == 0 ? ND4C_OK : nd4c_onnx_names_intern(model, name, number);
+  return name.size == 0 ? ND4C_OK : nd4c_onnx_names_intern(model, graph, name, number);
 }
 
-static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
-                               nd4c_onnx_node *node, node_lists *lists) {
+static nd4c_status parse_field(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
+                               const nd4c_wire_field *field, nd4c_onnx_node *node, node_lists *lists) {
   nd4c_onnx_attribute *attribute = NULL;
   switch (field->number) {
     case FIELD_INPUT:
-      return add_value(model, wire, field, &lists->inputs);
+      return add_value(model, graph, wire, field, &lists->inputs);
     case FIELD_OUTPUT:
-      return add_value(model, wire, field, &lists->outputs);
+      return add_value(model, graph, wire, field, &lists->outputs);
     case FIELD_NAME:
       return nd4c_wire_text(wire, field, &node->name);
     case FIELD_OP_TYPE:
       return nd4c_wire_text(wire, field, &node->op);
+    case FIELD_OVERLOAD:
+      return nd4c_wire_text(wire, field, &node->overload);
     case FIELD_DOMAIN:
       ND4C_TRY(nd4c_wire_text(wire, field, &node->domain));
       node->domain = nd4c_onnx_domain(node->domain);
@@ -47,17 +57,17 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
   }
 }
 
-static nd4c_status check_attributes(const nd4c_onnx_model *model, const nd4c_onnx_node *node) {
+static nd4c_status check_attributes(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
   enum { LIMIT = 256 }; /* keeps the comparison of all pairs cheap */
   if (node->attribute_count > LIMIT) {
     return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has %d attributes; expected at most %d",
-                     nd4c_onnx_node_show(model, node).text, node->offset, (int)node->attribute_count, (int)LIMIT);
+                     nd4c_onnx_node_show(graph, node).text, node->offset, (int)node->attribute_count, (int)LIMIT);
   }
   for (int32_t i = 0; i < node->attribute_count; i++) {
     for (int32_t j = 0; j < i; j++) {
       if (nd4c_span_equal(node->attributes[i].name, node->attributes[j].name)) {
         return nd4c_fail(ND4C_FORMAT, "%s at byte %" PRIu64 " has attribute %s twice",
-                         nd4c_onnx_node_show(model, node).text, node->offset,
+                         nd4c_onnx_node_show(graph, node).text, node->offset,
                          nd4c_span_show(node->attributes[i].name).text);
       }
     }
@@ -65,7 +75,8 @@ static nd4c_status check_attributes(const nd4c_onnx_model *model, const nd4c_onn
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field) {
+nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
+                                 const nd4c_wire_field *field) {
   nd4c_wire inner;
   nd4c_onnx_node node = {.offset = field->offset};
   node_lists lists = {0};
@@ -77,7 +88,7 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, const nd4c_wire *wire, 
     if (!more) {
       break;
     }
-    ND4C_TRY(parse_field(model, &inner, &entry, &node, &lists));
+    ND4C_TRY(parse_field(model, graph, &inner, &entry, &node, &lists));
   }
   if (node.op.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": node %s without an op type", field->offset,
@@ -90,12 +101,12 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, const nd4c_wire *wire, 
   node.attributes = lists.attributes.items;
   node.attribute_count = lists.attributes.count;
   nd4c_onnx_node *kept = NULL;
-  ND4C_TRY(nd4c_arena_append(&model->arena, &model->nodes, sizeof *kept, "nodes", &kept));
+  ND4C_TRY(nd4c_arena_append(&model->arena, &graph->nodes, sizeof *kept, "nodes", &kept));
   *kept = node;
-  return check_attributes(model, kept);
+  return check_attributes(graph, kept);
 }
 
-nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_model *model, const nd4c_onnx_node *node) {
+nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
   nd4c_onnx_node_text shown;
   nd4c_span_text op = nd4c_span_show(node->op);
   size_t length = strlen(op.text);
@@ -104,7 +115,7 @@ nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_model *model, const nd4c
     (void)snprintf(shown.text, sizeof shown.text, "node %s (%.*s)", nd4c_span_show(node->name).text, (int)length - 2,
                    op.text + 1);
   } else {
-    (void)snprintf(shown.text, sizeof shown.text, "node %td (%.*s)", node - (const nd4c_onnx_node *)model->nodes.items,
+    (void)snprintf(shown.text, sizeof shown.text, "node %td (%.*s)", node - (const nd4c_onnx_node *)graph->nodes.items,
                    (int)length - 2, op.text + 1);
   }
   return shown;

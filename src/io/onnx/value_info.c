@@ -4,7 +4,17 @@
 #include "base/status.h"
 #include "io/onnx/model.h"
 
-enum { VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1, TENSOR_TYPE = 1, TENSOR_SHAPE = 2, SHAPE_DIM = 1 };
+enum {
+  VALUE_NAME = 1,
+  VALUE_TYPE = 2,
+  TYPE_TENSOR = 1,
+  TYPE_SEQUENCE = 4,
+  TYPE_OPTIONAL = 9,
+  INNER_TYPE = 1,
+  TENSOR_TYPE = 1,
+  TENSOR_SHAPE = 2,
+  SHAPE_DIM = 1
+};
 enum { DIM_VALUE = 1, DIM_SYMBOL = 2 };
 
 /* Extents while they are read. */
@@ -63,7 +73,6 @@ static nd4c_status parse_tensor_type(const nd4c_wire *wire, const nd4c_wire_fiel
                                      found_shape *found) {
   nd4c_wire inner;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "TypeProto.Tensor", &inner));
-  info->is_tensor = true;
   for (;;) {
     nd4c_wire_field field;
     bool more = false;
@@ -80,6 +89,36 @@ static nd4c_status parse_tensor_type(const nd4c_wire *wire, const nd4c_wire_fiel
 }
 
 static nd4c_status parse_type(const nd4c_wire *wire, const nd4c_wire_field *outer, nd4c_onnx_value_info *info,
+                              found_shape *found);
+
+/* TypeProto.Sequence or TypeProto.Optional: the type inside. */
+static nd4c_status parse_inner_type(const nd4c_wire *wire, const nd4c_wire_field *outer, nd4c_onnx_value_info *info,
+                                    found_shape *found) {
+  nd4c_wire inner;
+  ND4C_TRY(nd4c_wire_enter(wire, outer, "TypeProto.Sequence", &inner));
+  for (;;) {
+    nd4c_wire_field field;
+    bool more = false;
+    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
+    if (!more) {
+      return ND4C_OK;
+    }
+    if (field.number == INNER_TYPE) {
+      ND4C_TRY(parse_type(&inner, &field, info, found));
+    }
+  }
+}
+
+static nd4c_status add_kind(const nd4c_wire_field *field, nd4c_onnx_kind kind, nd4c_onnx_value_info *info) {
+  if (info->kind_count == ND4C_ONNX_KINDS) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "byte %" PRIu64 ": a type more than %d deep", field->offset,
+                     (int)ND4C_ONNX_KINDS);
+  }
+  info->kinds[info->kind_count++] = kind;
+  return ND4C_OK;
+}
+
+static nd4c_status parse_type(const nd4c_wire *wire, const nd4c_wire_field *outer, nd4c_onnx_value_info *info,
                               found_shape *found) {
   nd4c_wire inner;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "TypeProto", &inner));
@@ -91,7 +130,12 @@ static nd4c_status parse_type(const nd4c_wire *wire, const nd4c_wire_field *oute
       return ND4C_OK;
     }
     if (field.number == TYPE_TENSOR) {
+      ND4C_TRY(add_kind(&field, ND4C_ONNX_KIND_ARRAY, info));
       ND4C_TRY(parse_tensor_type(&inner, &field, info, found));
+    } else if (field.number == TYPE_SEQUENCE || field.number == TYPE_OPTIONAL) {
+      bool is_sequence = field.number == TYPE_SEQUENCE;
+      ND4C_TRY(add_kind(&field, is_sequence ? ND4C_ONNX_KIND_SEQUENCE : ND4C_ONNX_KIND_OPTIONAL, info));
+      ND4C_TRY(parse_inner_type(&inner, &field, info, found));
     }
   }
 }
@@ -113,8 +157,8 @@ static nd4c_status keep_shape(nd4c_onnx_model *model, const found_shape *found, 
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer,
-                                       nd4c_arena_list *list) {
+nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
+                                       const nd4c_wire_field *outer, nd4c_arena_list *list) {
   nd4c_wire inner;
   found_shape found = {.rank = -1};
   nd4c_onnx_value_info info = {.offset = outer->offset, .value = ND4C_ONNX_NONE};
@@ -135,7 +179,10 @@ nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, const nd4c_wire *
   if (info.name.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a value without a name", outer->offset);
   }
-  ND4C_TRY(nd4c_onnx_names_intern(model, info.name, &info.value));
+  if (info.kind_count > 0 && info.kinds[info.kind_count - 1] != ND4C_ONNX_KIND_ARRAY) {
+    info.kind_count = 0; /* of something that nd4c has no values for */
+  }
+  ND4C_TRY(nd4c_onnx_names_intern(model, graph, info.name, &info.value));
   ND4C_TRY(keep_shape(model, &found, &info));
   nd4c_onnx_value_info *kept = NULL;
   ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *kept, "declared values", &kept));
