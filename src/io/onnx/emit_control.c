@@ -152,6 +152,7 @@ static const nd4c_onnx_value_info *collected_info(const rounds *loop, int32_t in
   return nd4c_onnx_graph_output(loop->body, loop->first_output + loop->carried + index);
 }
 
+/* The last thing, since what is carried may be among what was collected, too, which is let go of. */
 static nd4c_status give_carried(nd4c_onnx_emission *emission, rounds *loop, nd4c_onnx_operand *outputs) {
   for (int32_t i = 0; i < loop->carried; i++) {
     outputs[i] = loop->inputs[loop->first_input + i];
@@ -198,12 +199,11 @@ static nd4c_status run_loop(nd4c_onnx_emission *emission, rounds *loop, int64_t 
     }
     ND4C_TRY(loop_round(emission, loop, i, &goes_on));
   }
-  ND4C_TRY(give_carried(emission, loop, emission->outputs));
   for (int32_t i = 0; i < loop->collected && loop->carried + i < emission->node->output_count; i++) {
     ND4C_TRY(
         stack(emission, collected_info(loop, i), &loop->lists[i], 0, false, &emission->outputs[loop->carried + i]));
   }
-  return ND4C_OK;
+  return give_carried(emission, loop, emission->outputs);
 }
 
 static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
@@ -316,12 +316,11 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
   for (int64_t i = 0; i < count; i++) {
     ND4C_TRY(scan_round(emission, s, scanned, i));
   }
-  ND4C_TRY(give_carried(emission, loop, outputs));
   for (int32_t i = 0; i < loop->collected; i++) {
     ND4C_TRY(stack(emission, collected_info(loop, i), &loop->lists[i], number_at(&s->output_axes, i),
                    number_at(&s->output_directions, i) != 0, &outputs[loop->carried + i]));
   }
-  return ND4C_OK;
+  return give_carried(emission, loop, outputs);
 }
 
 /* x with zeros behind it on axis 0 up to `length`. */
