@@ -14,7 +14,7 @@ typedef struct nd4c_dl_device {
 } nd4c_dl_device;
 
 typedef struct nd4c_dl_dtype {
-  uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool */
+  uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 5 complex, 6 bool; of 1.1: 10 .. 14 float8, 17 float4 */
   uint8_t bits;
   uint16_t lanes;
 } nd4c_dl_dtype;
@@ -37,7 +37,8 @@ typedef struct nd4c_dl_managed {
   nd4c_dl_tensor tensor;
 } nd4c_dl_managed;
 
-/* Takes over a tensor without a copy; its deleter is called when the last use is gone. If this fails the caller still
+/* int4, int2 and float4 are packed, the first element in the lowest bits (DLPack's padded form is refused).
+ * Takes over a tensor without a copy; its deleter is called when the last use is gone. If this fails the caller still
  * owns it. UNSUPPORTED for other devices, lanes, or versions with another major number. */
 ND4C_API nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out);
 /* Gives an array out without a copy; the consumer calls the deleter. DTYPE for utf8; waits for pending work. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array/handle_cache.h"
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -64,11 +65,30 @@ static inline void finish_handle(nd4c_array *array, nd4c_dtype dtype, int32_t ra
   array->magic = ND4C_ARRAY_MAGIC;
 }
 
+/* Elements that share a byte have no address: packed arrays lie in C order and begin with a block. */
+static nd4c_status check_packed(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                                int64_t offset) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  if (strides != NULL && !nd4c_shape_is_contiguous(rank, shape, strides)) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s holds %d elements a byte: arrays of it are contiguous, cast first",
+                     info->name, (int)info->block_elements);
+  }
+  if (offset % info->block_elements != 0) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s holds %d elements a byte: no byte begins with element %lld, cast first",
+                     info->name, (int)info->block_elements, (long long)offset);
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                             int64_t offset, nd4c_storage *storage, nd4c_array **out) {
   int64_t size;
   nd4c_array *array = NULL;
   ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
+  if (ND4C_UNLIKELY(nd4c_dtype_is_packed(dtype))) {
+    ND4C_TRY(check_packed(dtype, rank, shape, strides, offset));
+    strides = NULL; /* those of axes of length 1 do not matter */
+  }
   ND4C_TRY(take_handle(rank, &array));
   for (int32_t i = 0; i < rank; i++) {
     array->shape[i] = shape[i];
@@ -177,12 +197,12 @@ nd4c_device *nd4c_array_device(const nd4c_array *array) {
 /* First and last byte that a view touches, from the storage's first byte; false for an empty view. Views are checked
  * against their storage when they are made, so nothing overflows. */
 static bool view_bytes(const nd4c_array *array, int64_t *first, int64_t *last) {
-  int64_t low, high, bytes = nd4c_dtype_size(array->dtype);
+  int64_t low, high;
   if (!nd4c_layout_bounds(array->rank, array->shape, array->strides, &low, &high) || low > high) {
     return false;
   }
-  *first = (array->offset + low) * bytes;
-  *last = (array->offset + high + 1) * bytes - 1;
+  *first = nd4c_dtype_bytes(array->dtype, array->offset + low);
+  *last = nd4c_dtype_bytes(array->dtype, array->offset + high + 1) - 1;
   return true;
 }
 
@@ -200,7 +220,7 @@ static int64_t common_step(const nd4c_array *array, int64_t step) {
 
 /* Interlaced views of one storage: all elements of both lie on one grid each, which never meet. */
 static bool views_interlace(const nd4c_array *a, const nd4c_array *b) {
-  if (nd4c_dtype_size(a->dtype) != nd4c_dtype_size(b->dtype)) {
+  if (nd4c_dtype_size(a->dtype) != nd4c_dtype_size(b->dtype) || nd4c_dtype_size(a->dtype) == 0) {
     return false;
   }
   int64_t step = common_step(b, common_step(a, 0));

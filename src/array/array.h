@@ -31,7 +31,8 @@ struct nd4c_array {
 };
 
 /* Makes a handle over `storage`, taking over the caller's reference to it only on success. strides NULL: C order.
- * Bounds are the caller's business (see nd4c_layout_bounds). Handles come from a per-thread cache. */
+ * Bounds are the caller's business (see nd4c_layout_bounds). UNSUPPORTED for a packed array that is not in C order
+ * or does not begin with a whole block. Handles come from a per-thread cache. */
 nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                             int64_t offset, nd4c_storage *storage, nd4c_array **out);
 
@@ -43,6 +44,11 @@ nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t 
 /* ND4C_NULL_ARGUMENT or ND4C_HANDLE (in debug builds handles are poisoned on release and kept aside for a while, so
  * use after release is noticed) with the argument's name in the text. */
 nd4c_status nd4c_array_check(const nd4c_array *array, const char *what);
+
+/* Bytes from the storage's first byte to element 0: packed arrays begin with a whole block. */
+static inline int64_t nd4c_array_offset_bytes(const nd4c_array *array) {
+  return array->offset == 0 ? 0 : nd4c_dtype_bytes(array->dtype, array->offset);
+}
 
 /* Address of element 0, given that storage->address is not NULL. */
 static inline void *nd4c_array_address(const nd4c_array *array, int64_t element_bytes) {

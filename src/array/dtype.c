@@ -34,7 +34,20 @@ int64_t nd4c_dtype_size(nd4c_dtype dtype) {
   return info != NULL ? info->block_bytes / info->block_elements : 0;
 }
 
+int64_t nd4c_dtype_bytes(nd4c_dtype dtype, int64_t count) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  if (info == NULL || count <= 0) {
+    return 0;
+  }
+  int64_t blocks = info->block_elements == 1 ? count : (count - 1) / info->block_elements + 1;
+  return blocks * info->block_bytes;
+}
+
 /* -- names ---------------------------------------------------------------------------------------------------- */
+
+static bool is_narrow(nd4c_dtype dtype) {
+  return (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(dtype)) != 0;
+}
 
 /* "f32", "i8", "bf16": the kind's letter and the bits. */
 static void short_name(const nd4c_dtype_info *info, char *text, size_t size) {
@@ -45,14 +58,16 @@ static void short_name(const nd4c_dtype_info *info, char *text, size_t size) {
   (void)snprintf(text, size, "%s%d", letter, (int)info->bits);
 }
 
-/* The rows whose name, NumPy type or short name `name` is. NumPy counts bytes, the short names bits: "i8" means two. */
+/* The rows whose name, NumPy type or short name `name` is. NumPy counts bytes, the short names bits: "i8" means two.
+ * Narrow rows have no NumPy type of their own, and their bits would be taken for NumPy's bytes. */
 static nd4c_dtype_set rows_named(const char *name) {
   nd4c_dtype_set found = 0;
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     char bits[16];
     short_name(&table[dtype], bits, sizeof bits);
-    if (strcmp(name, table[dtype].name) == 0 || strcmp(name, table[dtype].numpy_type) == 0 ||
-        strcmp(name, table[dtype].numpy_type + 1) == 0 || strcmp(name, bits) == 0) {
+    bool other = strcmp(name, table[dtype].numpy_type) == 0 || strcmp(name, table[dtype].numpy_type + 1) == 0 ||
+                 strcmp(name, bits) == 0;
+    if (strcmp(name, table[dtype].name) == 0 || (other && !is_narrow(dtype))) {
       found |= ND4C_DTYPE_BIT(dtype);
     }
   }
@@ -106,7 +121,7 @@ static nd4c_dtype narrowest(nd4c_dtype_kind kind, int32_t bits) {
   nd4c_dtype best = ND4C_DTYPE_NONE;
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     const nd4c_dtype_info *info = &table[dtype];
-    if (info->kind == kind && info->available && dtype != ND4C_BFLOAT16 && info->bits >= bits &&
+    if (info->kind == kind && info->available && dtype != ND4C_BFLOAT16 && !is_narrow(dtype) && info->bits >= bits &&
         (best == ND4C_DTYPE_NONE || info->bits < table[best].bits)) {
       best = dtype;
     }
@@ -160,7 +175,7 @@ static nd4c_dtype promoted(nd4c_dtype a, nd4c_dtype b) {
   if (a == b) {
     return a;
   }
-  if (a_kind == ND4C_KIND_STRING || b_kind == ND4C_KIND_STRING) {
+  if (a_kind == ND4C_KIND_STRING || b_kind == ND4C_KIND_STRING || is_narrow(a) || is_narrow(b)) {
     return ND4C_DTYPE_NONE;
   }
   if (a_kind == ND4C_KIND_BOOL || b_kind == ND4C_KIND_BOOL) {
@@ -189,7 +204,8 @@ nd4c_status nd4c_dtype_promote(nd4c_dtype a, nd4c_dtype b, nd4c_dtype *result) {
   }
   nd4c_dtype dtype = promoted(a, b);
   if (dtype == ND4C_DTYPE_NONE) {
-    return nd4c_fail(ND4C_DTYPE, "dtypes %s and %s do not mix", table[a].name, table[b].name);
+    return nd4c_fail(ND4C_DTYPE, "dtypes %s and %s do not mix%s", table[a].name, table[b].name,
+                     is_narrow(a) || is_narrow(b) ? ": cast one of them first" : "");
   }
   *result = dtype;
   return ND4C_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array/half.h"
+#include "array/narrow.h"
 
 /* The largest double below 2^63 and 2^64: what a saturating conversion may still cast. */
 #define INT64_LIMIT 9223372036854774784.0
@@ -84,6 +85,9 @@ void nd4c_element_from_double(nd4c_dtype dtype, double value, void *element) {
       break;
     }
     default:
+      if (nd4c_dtype_is_narrow(dtype)) {
+        STORE(uint8_t, nd4c_narrow_from_double(dtype, value));
+      }
       break;
   }
 }
@@ -125,6 +129,21 @@ double nd4c_element_to_double(nd4c_dtype dtype, const void *element) {
     case ND4C_COMPLEX128:
       LOAD(double, );
     default:
-      return 0.0;
+      return nd4c_dtype_is_narrow(dtype) ? nd4c_narrow_to_double(dtype, *(const uint8_t *)element) : 0.0;
   }
+}
+
+void nd4c_element_set(nd4c_dtype dtype, void *elements, int64_t index, double value) {
+  if (nd4c_dtype_is_packed(dtype)) {
+    nd4c_narrow_set(dtype, elements, index, nd4c_narrow_from_double(dtype, value));
+  } else {
+    nd4c_element_from_double(dtype, value, (char *)elements + index * nd4c_dtype_size(dtype));
+  }
+}
+
+double nd4c_element_get(nd4c_dtype dtype, const void *elements, int64_t index) {
+  if (nd4c_dtype_is_packed(dtype)) {
+    return nd4c_narrow_to_double(dtype, nd4c_narrow_get(dtype, elements, index));
+  }
+  return nd4c_element_to_double(dtype, (const char *)elements + index * nd4c_dtype_size(dtype));
 }

@@ -7,6 +7,7 @@
 
 #include "array/decimal.h"
 #include "array/half.h"
+#include "array/narrow.h"
 #include "base/status.h"
 
 /* -- reading elements ----------------------------------------------------------------------------------------- */
@@ -70,6 +71,10 @@ static bool axis_is_cut(const nd4c_element_walk *walk, int32_t axis) {
   return walk->edge >= 0 && walk->shape[axis] / 2 >= walk->edge && walk->shape[axis] > 2 * walk->edge;
 }
 
+int64_t nd4c_walk_step(const nd4c_element_walk *walk) {
+  return nd4c_dtype_bytes(walk->dtype, 1);
+}
+
 int64_t nd4c_walk_count(const nd4c_element_walk *walk, int32_t axis) {
   return axis_is_cut(walk, axis) ? 2 * walk->edge : walk->shape[axis];
 }
@@ -85,7 +90,7 @@ static void walk_all(const nd4c_element_walk *walk, int32_t axis, const char *el
     visit(user, element);
     return;
   }
-  int64_t count = nd4c_walk_count(walk, axis), step = walk->strides[axis] * nd4c_dtype_size(walk->dtype);
+  int64_t count = nd4c_walk_count(walk, axis), step = walk->strides[axis] * nd4c_walk_step(walk);
   for (int64_t n = 0; n < count; n++) {
     walk_all(walk, axis + 1, element + nd4c_walk_index(walk, axis, n) * step, visit, user);
   }
@@ -188,6 +193,9 @@ void nd4c_element_measure(const nd4c_element_walk *walk, int precision, nd4c_ele
   columns->dtype = walk->dtype;
   columns->scalar = walk->rank == 0;
   nd4c_dtype_kind kind = nd4c_dtype_get_info(walk->dtype)->kind;
+  if (nd4c_dtype_is_narrow(walk->dtype)) {
+    return; /* ml_dtypes writes each for itself, without common columns */
+  }
   if (kind == ND4C_KIND_INT || kind == ND4C_KIND_UINT) {
     integer_survey survey = {.dtype = walk->dtype};
     walk_all(walk, 0, walk->element0, survey_integer, &survey);
@@ -280,10 +288,29 @@ static void append_integer(const nd4c_element_columns *columns, const char *elem
   nd4c_text_append(text, word, (size_t)length);
 }
 
+/* As C's %g, which is what ml_dtypes prints, with a point in any locale. */
+static void append_narrow(nd4c_dtype dtype, const char *element, nd4c_text *text) {
+  double value = nd4c_narrow_to_double(dtype, (uint8_t)*element);
+  char word[32];
+  if (!isfinite(value)) {
+    nd4c_text_print(text, "%s", not_finite_name(value, false));
+    return;
+  }
+  (void)snprintf(word, sizeof word, "%g", value);
+  for (char *c = word; *c != '\0'; c++) {
+    *c = strchr("+-0123456789e", *c) == NULL ? '.' : *c;
+  }
+  nd4c_text_print(text, "%s", word);
+}
+
 nd4c_status nd4c_element_append(const nd4c_element_walk *walk, const nd4c_element_columns *columns, const char *element,
                                 nd4c_text *text) {
   const char *bytes = "";
   int64_t length = 0;
+  if (nd4c_dtype_is_narrow(columns->dtype)) {
+    append_narrow(columns->dtype, element, text);
+    return ND4C_OK;
+  }
   switch (nd4c_dtype_get_info(columns->dtype)->kind) {
     case ND4C_KIND_BOOL:
       nd4c_text_print(text, "%s", *element == 0 ? "False" : columns->scalar ? "True" : " True");
@@ -341,6 +368,10 @@ nd4c_status nd4c_element_append_scalar(const nd4c_element_walk *walk, nd4c_text 
   nd4c_element_columns columns = {.dtype = walk->dtype, .scalar = true};
   const char *bytes = "";
   int64_t length = 0;
+  if (nd4c_dtype_is_narrow(walk->dtype)) {
+    append_narrow(walk->dtype, walk->element0, text);
+    return ND4C_OK;
+  }
   switch (nd4c_dtype_get_info(walk->dtype)->kind) {
     case ND4C_KIND_FLOAT:
       append_scalar_float(walk->dtype, read_float(walk->dtype, walk->element0, 0), 1, false, text);

@@ -21,7 +21,7 @@ typedef struct nd4c_element_columns {
   nd4c_float_columns real, imaginary;
 } nd4c_element_columns;
 
-/* Visits what is to be shown. */
+/* Visits what is to be shown. Elements of packed dtypes are codes, a byte each. */
 typedef struct nd4c_element_walk {
   nd4c_dtype dtype;
   int32_t rank;
@@ -32,6 +32,8 @@ typedef struct nd4c_element_walk {
   int64_t text_bytes;
 } nd4c_element_walk;
 
+/* Bytes from one element to the next. */
+int64_t nd4c_walk_step(const nd4c_element_walk *walk);
 /* Number of items shown of an axis, and the index of the n-th of them. */
 int64_t nd4c_walk_count(const nd4c_element_walk *walk, int32_t axis);
 int64_t nd4c_walk_index(const nd4c_element_walk *walk, int32_t axis, int64_t n);

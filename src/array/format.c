@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "array/element_text.h"
+#include "array/narrow.h"
 #include "array/shape.h"
+#include "base/alloc.h"
 #include "base/status.h"
 
 enum { DEFAULT_PRECISION = 8, DEFAULT_THRESHOLD = 1000, DEFAULT_EDGE = 3, DEFAULT_WIDTH = 75, SHAPE_TEXT_SIZE = 1024 };
@@ -61,7 +63,7 @@ static void put_separator(printer *p) {
 /* One row: words side by side, wrapped. */
 static void put_row(printer *p, int32_t axis, const char *element, int64_t indent, int64_t width) {
   int64_t count = nd4c_walk_count(&p->walk, axis), cut = count < p->walk.shape[axis] ? p->walk.edge : -1;
-  int64_t step = p->walk.strides[axis] * nd4c_dtype_size(p->walk.dtype);
+  int64_t step = p->walk.strides[axis] * nd4c_walk_step(&p->walk);
   width -= p->separator_size > 1 ? p->separator_size : 1; /* room for the separator or the bracket */
   p->line = indent;
   for (int64_t n = 0; n < count && p->status == ND4C_OK; n++) {
@@ -94,7 +96,7 @@ static void put_break(printer *p, int32_t axis, int64_t indent) {
 
 static void put_parts(printer *p, int32_t axis, const char *element, int64_t indent, int64_t width) {
   int64_t count = nd4c_walk_count(&p->walk, axis), cut = count < p->walk.shape[axis] ? p->walk.edge : -1;
-  int64_t step = p->walk.strides[axis] * nd4c_dtype_size(p->walk.dtype);
+  int64_t step = p->walk.strides[axis] * nd4c_walk_step(&p->walk);
   for (int64_t n = 0; n < count && p->status == ND4C_OK; n++) {
     if (n > 0) {
       put_break(p, axis, indent);
@@ -139,7 +141,9 @@ static void put_extras(printer *p, const nd4c_array *array) {
     nd4c_text_print(&extras, "shape=%s", nd4c_shape_text(array->rank, array->shape, shape, sizeof shape));
   }
   if (!dtype_is_implied(array->dtype) || array->size == 0) {
-    nd4c_text_print(&extras, "%sdtype=%s", extras.length > 0 ? ", " : "", nd4c_dtype_name(array->dtype));
+    const char *name = nd4c_dtype_name(array->dtype);
+    const char *quote = strchr(name, '_') != NULL ? "'" : "";
+    nd4c_text_print(&extras, "%sdtype=%s%s%s", extras.length > 0 ? ", " : "", quote, name, quote);
   }
   if (extras.length > 0) {
     nd4c_text_append(&p->text, ",", 1);
@@ -179,6 +183,18 @@ static nd4c_status options_resolve(const nd4c_print_options *given, nd4c_print_o
   return ND4C_OK;
 }
 
+/* The codes of a packed array, a byte each. */
+static nd4c_status unpack_codes(const nd4c_array *array, const void *element0, char **codes) {
+  *codes = nd4c_allocate((size_t)array->size + 1);
+  if (*codes == NULL) {
+    return nd4c_fail_memory("printing an array", (size_t)array->size);
+  }
+  for (int64_t i = 0; i < array->size; i++) {
+    (*codes)[i] = (char)nd4c_narrow_get(array->dtype, element0, i);
+  }
+  return ND4C_OK;
+}
+
 static void print_array(printer *p, const nd4c_array *array) {
   static const char prefix[] = "array(";
   bool repr = p->options.repr;
@@ -205,6 +221,11 @@ nd4c_status nd4c_format_text(const nd4c_array *array, const void *element0, cons
     return nd4c_fail(ND4C_NULL_ARGUMENT, "array_format: text is NULL");
   }
   ND4C_TRY(options_resolve(options, &p.options));
+  char *codes = NULL;
+  if (nd4c_dtype_is_packed(array->dtype)) {
+    ND4C_TRY(unpack_codes(array, element0, &codes));
+    element0 = codes;
+  }
   p.separator = p.options.repr ? ", " : " ";
   p.separator_size = p.options.repr ? 1 : 0;
   p.walk = (nd4c_element_walk){.dtype = array->dtype,
@@ -216,6 +237,7 @@ nd4c_status nd4c_format_text(const nd4c_array *array, const void *element0, cons
                                .text_base = array->storage->address,
                                .text_bytes = array->storage->bytes};
   print_array(&p, array);
+  nd4c_deallocate(codes);
   p.text.failed = p.text.failed || p.word.failed;
   nd4c_text_free(&p.word);
   if (p.status != ND4C_OK) {

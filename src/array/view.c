@@ -1,13 +1,28 @@
 #include <stddef.h>
 
 #include "array/array.h"
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
 
+/* A packed view ends with a block, or where the parent ends: writing it must not touch what lies behind. */
+static nd4c_status check_packed_end(const nd4c_array *array, int32_t rank, const int64_t *shape, int64_t offset) {
+  int64_t size = 0, elements = nd4c_dtype_get_info(array->dtype)->block_elements;
+  ND4C_TRY(nd4c_shape_size(array->dtype, rank, shape, &size));
+  if (size > 0 && (offset + size) % elements != 0 && offset + size != array->offset + array->size) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s holds %d elements a byte: no byte ends with element %lld, cast first",
+                     nd4c_dtype_name(array->dtype), (int)elements, (long long)(offset + size - 1));
+  }
+  return ND4C_OK;
+}
+
 /* A view shares the parent's storage; on failure the reference taken for it is given back. */
 static nd4c_status view_make(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                              int64_t offset, nd4c_array **out) {
+  if (nd4c_dtype_is_packed(array->dtype)) {
+    ND4C_TRY(check_packed_end(array, rank, shape, offset));
+  }
   nd4c_storage *storage = nd4c_storage_retain(array->storage);
   nd4c_status status = nd4c_array_make(array->dtype, rank, shape, strides, offset, storage, out);
   if (status != ND4C_OK) {
@@ -88,9 +103,10 @@ nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, int64_t ind
   return view_make(array, rank, shape, strides, array->offset + (array->size > 0 ? offset : 0), out);
 }
 
-/* True if elements first .. last (from the storage's start) lie inside it. */
-static bool storage_holds(const nd4c_storage *storage, int64_t first, int64_t last, int64_t element_bytes) {
-  return first >= 0 && last < storage->bytes / element_bytes;
+/* Elements that the storage has room for. */
+static int64_t storage_elements(const nd4c_array *array) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(array->dtype);
+  return array->storage->bytes / info->block_bytes * info->block_elements;
 }
 
 nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
@@ -105,7 +121,6 @@ nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const i
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "array_as_strided");
   }
-  int64_t element_bytes = nd4c_dtype_size(array->dtype);
   bool counted = nd4c_layout_bounds(rank, shape, strides, &low, &high) &&
                  nd4c_checked_add(array->offset, offset, &start) && nd4c_checked_add(start, low, &first) &&
                  nd4c_checked_add(start, high, &last);
@@ -115,9 +130,9 @@ nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const i
   if (size == 0) { /* touches nothing, wherever it points: let it point inside */
     return view_make(array, rank, shape, strides, array->offset, out);
   }
-  if (!storage_holds(array->storage, first, last, element_bytes)) {
+  if (first < 0 || last >= storage_elements(array)) {
     return nd4c_fail(ND4C_INDEX, "array_as_strided: the view touches elements %lld to %lld of a storage that has %lld",
-                     (long long)first, (long long)last, (long long)(array->storage->bytes / element_bytes));
+                     (long long)first, (long long)last, (long long)storage_elements(array));
   }
   return view_make(array, rank, shape, strides, start, out);
 }

@@ -19,7 +19,7 @@ nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void *
   if (writes) {
     nd4c_storage_commit(array->storage, host, access, NULL);
   }
-  *address = (char *)view.address + array->offset * nd4c_dtype_size(array->dtype);
+  *address = (char *)view.address + nd4c_array_offset_bytes(array);
   return ND4C_OK;
 }
 
@@ -56,7 +56,7 @@ nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data) {
 }
 
 static nd4c_status check_bytes(const nd4c_array *array, size_t bytes, const char *function) {
-  size_t expected = (size_t)(array->size * nd4c_dtype_size(array->dtype));
+  size_t expected = (size_t)nd4c_dtype_bytes(array->dtype, array->size);
   if (array->dtype == ND4C_UTF8) {
     return nd4c_fail(ND4C_DTYPE, "%s: utf8: use nd4c_array_string and nd4c_array_from_strings", function);
   }
@@ -76,6 +76,10 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   ND4C_TRY(check_output(data, "nd4c_array_read", "data"));
   void *address = NULL;
   ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  if (array->contiguous) {
+    memcpy(data, address, bytes);
+    return ND4C_OK;
+  }
   nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address, data);
   return ND4C_OK;
 }
@@ -94,6 +98,10 @@ nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) 
   }
   void *address = NULL;
   ND4C_TRY(nd4c_array_host_address(array, true, &address));
+  if (array->contiguous) {
+    memcpy(address, data, bytes);
+    return ND4C_OK;
+  }
   nd4c_unpack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), data, address);
   return ND4C_OK;
 }
@@ -116,7 +124,7 @@ nd4c_status nd4c_array_item(const nd4c_array *array, const int64_t *index, doubl
   }
   void *address = NULL;
   ND4C_TRY(nd4c_array_host_address(array, false, &address));
-  *value = nd4c_element_to_double(array->dtype, (char *)address + offset * nd4c_dtype_size(array->dtype));
+  *value = nd4c_element_get(array->dtype, address, offset);
   return ND4C_OK;
 }
 
@@ -127,7 +135,7 @@ nd4c_status nd4c_array_wait(const nd4c_array *array) {
 
 /* Brings the elements of a strided host array to a fresh array on a device without addresses. */
 static nd4c_status upload_packed(nd4c_array *to, const nd4c_array *from, const void *from_address) {
-  int64_t element = nd4c_dtype_size(from->dtype), bytes = from->size * element;
+  int64_t element = nd4c_dtype_size(from->dtype), bytes = nd4c_dtype_bytes(from->dtype, from->size);
   if (from->contiguous) {
     return nd4c_storage_upload(to->storage, from_address, bytes);
   }
@@ -152,9 +160,11 @@ nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, n
   nd4c_array *copy = NULL;
   ND4C_TRY(nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy));
   nd4c_status status = ND4C_OK;
-  if (atomic_load(&copy->storage->address) != NULL) {
-    nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address,
-              atomic_load(&copy->storage->address));
+  void *target = atomic_load(&copy->storage->address);
+  if (target != NULL && array->contiguous) {
+    memcpy(target, address, (size_t)nd4c_dtype_bytes(array->dtype, array->size));
+  } else if (target != NULL) {
+    nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address, target);
   } else if (array->size > 0) {
     status = upload_packed(copy, array, address);
   }

@@ -23,7 +23,7 @@ static nd4c_status count_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *sh
   }
   int64_t size = 0;
   ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
-  *bytes = size * nd4c_dtype_size(dtype);
+  *bytes = nd4c_dtype_bytes(dtype, size);
   return ND4C_OK;
 }
 
@@ -78,9 +78,9 @@ nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shap
   return ND4C_OK;
 }
 
-/* Writes `pattern` (one element, NULL: zero bytes) over a fresh array. */
+/* Writes `pattern` (one block, NULL: zero bytes) over a fresh array. */
 static nd4c_status fill_pattern(nd4c_array *array, const void *pattern) {
-  int64_t element = nd4c_dtype_size(array->dtype), bytes = array->size * element;
+  int64_t element = nd4c_dtype_bytes(array->dtype, 1), bytes = nd4c_dtype_bytes(array->dtype, array->size);
   char *host = atomic_load(&array->storage->address);
   bool direct = host != NULL;
   if (!direct) {
@@ -115,13 +115,15 @@ nd4c_status nd4c_array_zeros(nd4c_dtype dtype, int32_t rank, const int64_t *shap
 
 nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64_t *shape, double value, nd4c_device *device,
                             nd4c_array **out) {
-  unsigned char element[16];
+  unsigned char element[16] = {0};
   if (dtype == ND4C_UTF8) {
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_full: utf8 is not filled with a number");
   }
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_full", out != NULL ? &array : NULL));
-  nd4c_element_from_double(dtype, value, element);
+  for (int32_t i = 0; i < nd4c_dtype_get_info(dtype)->block_elements; ++i) {
+    nd4c_element_set(dtype, element, i, value);
+  }
   return fill_fresh(out, array, fill_pattern(array, element));
 }
 
@@ -136,14 +138,17 @@ nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64
   }
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, 1, &count, device, "nd4c_array_arange", out != NULL ? &array : NULL));
-  int64_t element = nd4c_dtype_size(dtype), bytes = count * element;
+  int64_t bytes = nd4c_dtype_bytes(dtype, count);
   char *host = atomic_load(&array->storage->address);
   bool direct = host != NULL;
   if (!direct && (host = nd4c_allocate((size_t)bytes)) == NULL) {
     return fill_fresh(out, array, nd4c_fail_memory("filling an array", (size_t)bytes));
   }
+  if (bytes > 0) {
+    host[bytes - 1] = 0; /* a packed array's last byte may have bits without an element */
+  }
   for (int64_t i = 0; i < count; ++i) {
-    nd4c_element_from_double(dtype, start + (double)i * step, host + i * element);
+    nd4c_element_set(dtype, host, i, start + (double)i * step);
   }
   nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);
   if (!direct) {
@@ -159,7 +164,7 @@ nd4c_status nd4c_array_from_data(nd4c_dtype dtype, int32_t rank, const int64_t *
   }
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_from_data", out != NULL ? &array : NULL));
-  int64_t bytes = array->size * nd4c_dtype_size(dtype);
+  int64_t bytes = nd4c_dtype_bytes(dtype, array->size);
   if (data == NULL && bytes > 0) {
     return fill_fresh(out, array, nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_from_data: data is NULL"));
   }
@@ -170,8 +175,8 @@ nd4c_status nd4c_array_from_data(nd4c_dtype dtype, int32_t rank, const int64_t *
 static nd4c_status find_extent(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                                int64_t *first, int64_t *bytes) {
   int64_t low = 0, high = -1, element = nd4c_dtype_size(dtype);
-  if (strides == NULL) {
-    *first = 0;
+  if (strides == NULL || element == 0) {
+    *first = 0; /* packed arrays have no strides but those of C order: making the handle checks them */
     return count_bytes(dtype, rank, shape, bytes);
   }
   int64_t ignored = 0;
@@ -209,7 +214,8 @@ nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   char *begin = data != NULL ? (char *)data + first : (char *)&nothing;
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_storage_wrap(begin, bytes, read_only, NULL, NULL, &storage));
-  nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, -first / nd4c_dtype_size(dtype), storage, out);
+  int64_t offset = first == 0 ? 0 : -first / nd4c_dtype_size(dtype);
+  nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, offset, storage, out);
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
     return status;

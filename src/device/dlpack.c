@@ -4,12 +4,48 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/write.h"
 
 enum { DL_CPU = 1, DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };
+/* The type codes up to 6 are those of version 1.0, the narrow floats came with 1.1. */
+enum {
+  DL_INT = 0,
+  DL_UINT = 1,
+  DL_FLOAT = 2,
+  DL_BFLOAT = 4,
+  DL_COMPLEX = 5,
+  DL_BOOL = 6,
+  DL_FLOAT8_E4M3FN = 10,
+  DL_FLOAT8_E4M3FNUZ = 11,
+  DL_FLOAT8_E5M2 = 12,
+  DL_FLOAT8_E5M2FNUZ = 13,
+  DL_FLOAT8_E8M0FNU = 14,
+  DL_FLOAT4_E2M1FN = 17
+};
+
+static uint8_t float_code(nd4c_dtype dtype) {
+  switch (dtype) {
+    case ND4C_BFLOAT16:
+      return DL_BFLOAT;
+    case ND4C_FLOAT8_E4M3FN:
+      return DL_FLOAT8_E4M3FN;
+    case ND4C_FLOAT8_E4M3FNUZ:
+      return DL_FLOAT8_E4M3FNUZ;
+    case ND4C_FLOAT8_E5M2:
+      return DL_FLOAT8_E5M2;
+    case ND4C_FLOAT8_E5M2FNUZ:
+      return DL_FLOAT8_E5M2FNUZ;
+    case ND4C_FLOAT8_E8M0FNU:
+      return DL_FLOAT8_E8M0FNU;
+    case ND4C_FLOAT4_E2M1FN:
+      return DL_FLOAT4_E2M1FN;
+    default:
+      return DL_FLOAT;
+  }
+}
 
 static nd4c_dl_dtype to_dl(nd4c_dtype dtype) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
@@ -17,8 +53,7 @@ static nd4c_dl_dtype to_dl(nd4c_dtype dtype) {
                  : info->kind == ND4C_KIND_INT     ? DL_INT
                  : info->kind == ND4C_KIND_UINT    ? DL_UINT
                  : info->kind == ND4C_KIND_COMPLEX ? DL_COMPLEX
-                 : dtype == ND4C_BFLOAT16          ? DL_BFLOAT
-                                                   : DL_FLOAT;
+                                                   : float_code(dtype);
   return (nd4c_dl_dtype){.code = code, .bits = (uint8_t)info->bits, .lanes = 1};
 }
 
@@ -96,7 +131,7 @@ nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
   }
   exported->array = nd4c_array_retain(array);
   exported->managed = (nd4c_dl_managed){.version_major = DL_VERSION_MAJOR,
-                                        .version_minor = 0,
+                                        .version_minor = nd4c_dtype_is_narrow(array->dtype) ? 1 : 0,
                                         .manager_ctx = exported,
                                         .deleter = delete_export,
                                         .flags = read_only ? DL_READ_ONLY : 0,

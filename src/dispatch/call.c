@@ -172,7 +172,7 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
   nd4c_pending_order(p, inferred, strides);
   nd4c_storage *storage = NULL;
   nd4c_status status =
-      nd4c_storage_create(p->context->device, size * nd4c_dtype_size(inferred->dtype), p->def->info.name, &storage);
+      nd4c_storage_create(p->context->device, nd4c_dtype_bytes(inferred->dtype, size), p->def->info.name, &storage);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "%s: output", p->def->info.name);
   }

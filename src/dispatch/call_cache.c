@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/compiler.h"
@@ -255,10 +256,21 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
   return entry;
 }
 
+/* Packed elements have no byte address that an entry could count with: those calls go the whole way. */
+static bool has_packed(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output) {
+  bool packed = nd4c_dtype_is_packed(output->dtype);
+  for (int32_t i = 0; i < input_count; ++i) {
+    packed = packed || (inputs[i] != NULL && nd4c_dtype_is_packed(inputs[i]->dtype));
+  }
+  return packed;
+}
+
 void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                          const nd4c_array *output, bool fresh, nd4c_choice *choice) {
-  call_cache *cache = input_count <= ND4C_CACHED_INPUTS && def->info.output_count == 1 ? get_cache() : NULL;
+  bool cacheable =
+      input_count <= ND4C_CACHED_INPUTS && def->info.output_count == 1 && !has_packed(inputs, input_count, output);
+  call_cache *cache = cacheable ? get_cache() : NULL;
   nd4c_cached_call *entry = cache != NULL ? make_entry(context, def, inputs, input_count, attrs, output) : NULL;
   if (entry == NULL) {
     nd4c_choice_release(choice);

@@ -40,7 +40,7 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, access, &view));
   if (view.address != NULL) {
-    tensor->data = (char *)view.address + array->offset * nd4c_dtype_size(array->dtype);
+    tensor->data = (char *)view.address + nd4c_array_offset_bytes(array);
   }
   tensor->buffer = view.buffer;
   if (after != NULL) {
@@ -54,7 +54,7 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
 /* A write into part of a storage keeps the rest: the bytes around the view must be current too. */
 static nd4c_access output_access(const nd4c_array *array) {
   bool whole =
-      array->contiguous && array->offset == 0 && array->size * nd4c_dtype_size(array->dtype) == array->storage->bytes;
+      array->contiguous && array->offset == 0 && nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
   return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
 }
 

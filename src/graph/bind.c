@@ -33,7 +33,7 @@ static patch_counts count_patches(const nd4c_plan *plan) {
 
 static void bind_operand(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor) {
   const nd4c_slot *slot = &plan->slots[value], *root = root_of(plan, value);
-  int64_t bytes = slot->offset * nd4c_dtype_size(slot->dtype);
+  int64_t bytes = nd4c_dtype_bytes(slot->dtype, slot->offset);
   if (root->kind == ND4C_SLOT_ARENA && root->bytes > 0) {
     tensor->data = (char *)plan->arena->address + root->arena_offset + bytes;
   }
@@ -87,7 +87,6 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
     return ND4C_OK;
   }
   const nd4c_slot *root = &plan->slots[slot->root];
-  int64_t element = nd4c_dtype_size(slot->dtype);
   if (root->kind == ND4C_SLOT_CONSTANT) {
     return make_array(slot, root->array->storage, root->array->offset + slot->offset, &plan->slot_arrays[index]);
   }
@@ -95,7 +94,8 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
     return nd4c_array_empty(slot->dtype, slot->rank, slot->shape, plan->device, &plan->slot_arrays[index]);
   }
   if (root->kind == ND4C_SLOT_ARENA) {
-    int64_t offset = root->arena_offset / element + slot->offset;
+    const nd4c_dtype_info *dtype = nd4c_dtype_get_info(slot->dtype);
+    int64_t offset = root->arena_offset / dtype->block_bytes * dtype->block_elements + slot->offset;
     return make_array(slot, plan->arena, offset, &plan->slot_arrays[index]);
   }
   return ND4C_OK;

@@ -316,7 +316,7 @@ static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index
   nd4c_tensor *tensor = &step->tensors[index];
   tensor->buffer = view.buffer;
   tensor->offset = array->offset;
-  int64_t bytes = array->offset * nd4c_dtype_size(array->dtype);
+  int64_t bytes = nd4c_array_offset_bytes(array);
   tensor->data = view.address == NULL ? NULL : (char *)view.address + bytes;
   return ND4C_OK;
 }

@@ -52,7 +52,7 @@ static nd4c_status make_own_slot(nd4c_plan *plan, nd4c_value value, nd4c_slot_ki
                       .root = value,
                       .port = info->input,
                       .array = info->constant};
-  slot->bytes = info->size * nd4c_dtype_size(info->dtype); /* checked when the value was recorded */
+  slot->bytes = nd4c_dtype_bytes(info->dtype, info->size); /* checked when the value was recorded */
   int64_t strides[ND4C_MAX_RANK];
   if (kind == ND4C_SLOT_CONSTANT) {
     return set_strides(plan, slot, info->constant->strides);

@@ -27,7 +27,7 @@ nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *arr
   nd4c_fence_release(view.written); /* the stream waits for it */
   tensor->offset = array->offset + offset;
   tensor->buffer = view.buffer;
-  tensor->data = view.address == NULL ? NULL : (char *)view.address + tensor->offset * nd4c_dtype_size(array->dtype);
+  tensor->data = view.address == NULL ? NULL : (char *)view.address + nd4c_dtype_bytes(array->dtype, tensor->offset);
   tensor->flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
   return ND4C_OK;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "array/array.h"
+#include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/os.h"
@@ -92,6 +93,31 @@ static nd4c_status check_bools(const nd4c_npy_header *header, const unsigned cha
   return ND4C_OK;
 }
 
+/* Codes of narrow elements, a byte each in the file; packed here. In Fortran order they are turned round on the way,
+ * for packed arrays have no strides. */
+static nd4c_status read_packed(const nd4c_npy_header *header, const unsigned char *data, nd4c_array **array) {
+  size_t bytes = (size_t)nd4c_dtype_bytes(header->dtype, header->size);
+  unsigned char *packed = nd4c_allocate_zeroed(bytes + 1, 1);
+  if (packed == NULL) {
+    return nd4c_fail_memory("a npy file's elements", bytes);
+  }
+  for (int64_t i = 0; i < header->size; i++) {
+    int64_t rest = i, from = i, step = header->size;
+    if (header->fortran_order) {
+      from = 0;
+      for (int32_t axis = header->rank - 1; axis >= 0; axis--) {
+        step /= header->shape[axis];
+        from += rest % header->shape[axis] * step;
+        rest /= header->shape[axis];
+      }
+    }
+    nd4c_narrow_set(header->dtype, packed, i, data[from]);
+  }
+  nd4c_status status = nd4c_array_from_data(header->dtype, header->rank, header->shape, packed, NULL, array);
+  nd4c_deallocate(packed);
+  return status;
+}
+
 /* Fortran order is C order of the reversed shape, seen with its axes reversed. */
 static nd4c_status reverse_axes(nd4c_array *base, const nd4c_npy_header *header, nd4c_array **array) {
   int64_t strides[ND4C_MAX_RANK];
@@ -115,6 +141,9 @@ static nd4c_status read_slice(nd4c_span file, nd4c_array **array) {
     shape[i] = header.shape[reversed ? header.rank - 1 - i : i];
   }
   ND4C_TRY(check_bools(&header, data));
+  if (nd4c_dtype_is_packed(header.dtype)) {
+    return read_packed(&header, data, array);
+  }
   if (header.dtype == ND4C_UTF8) {
     ND4C_TRY(read_strings(&header, data, shape, &base));
   } else {
@@ -149,7 +178,7 @@ nd4c_status nd4c_npy_read(const char *path, nd4c_array **array) {
 
 /* The element type in the file: its name there and its bytes. */
 typedef struct npy_type {
-  char descr[32];
+  char descr[48];
   int64_t item_bytes;
 } npy_type;
 
@@ -175,6 +204,9 @@ static nd4c_status describe_type(const nd4c_array *array, npy_type *type) {
     ND4C_TRY(count_code_points(array, &longest));
     (void)snprintf(type->descr, sizeof type->descr, "<U%" PRId64, longest);
     type->item_bytes = longest * UCS4_BYTES;
+  } else if (nd4c_dtype_is_narrow(dtype)) {
+    (void)snprintf(type->descr, sizeof type->descr, "[('%s', '|V1')]", nd4c_dtype_name(dtype));
+    type->item_bytes = 1;
   } else {
     (void)snprintf(type->descr, sizeof type->descr, "%s", nd4c_dtype_get_info(dtype)->numpy_type);
     type->item_bytes = nd4c_dtype_size(dtype);
@@ -185,7 +217,9 @@ static nd4c_status describe_type(const nd4c_array *array, npy_type *type) {
 /* Writes prefix and dictionary, padded to a multiple of ALIGNMENT; returns the bytes. */
 static size_t write_header(const nd4c_array *array, const npy_type *type, char *to, size_t size) {
   size_t used = PREFIX_BYTES;
-  used += (size_t)snprintf(to + used, size - used, "{'descr': '%s', 'fortran_order': False, 'shape': (", type->descr);
+  const char *quote = type->descr[0] == '[' ? "" : "'";
+  used += (size_t)snprintf(to + used, size - used, "{'descr': %s%s%s, 'fortran_order': False, 'shape': (", quote,
+                           type->descr, quote);
   for (int32_t i = 0; i < nd4c_array_rank(array); i++) {
     used += (size_t)snprintf(to + used, size - used, "%s%" PRId64, i > 0 ? ", " : "", nd4c_array_shape(array)[i]);
   }
@@ -223,6 +257,21 @@ static nd4c_status write_strings(const nd4c_array *array, const npy_type *type, 
   return ND4C_OK;
 }
 
+/* One code a byte, as NumPy and ml_dtypes have them. */
+static nd4c_status write_codes(const nd4c_array *array, unsigned char *to) {
+  size_t bytes = (size_t)nd4c_dtype_bytes(nd4c_array_dtype(array), nd4c_array_size(array));
+  unsigned char *packed = nd4c_allocate(bytes + 1);
+  if (packed == NULL) {
+    return nd4c_fail_memory("a npy file's elements", bytes);
+  }
+  nd4c_status status = nd4c_array_read(array, packed, bytes);
+  for (int64_t i = 0; status == ND4C_OK && i < nd4c_array_size(array); i++) {
+    to[i] = nd4c_narrow_get(nd4c_array_dtype(array), packed, i);
+  }
+  nd4c_deallocate(packed);
+  return status;
+}
+
 nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array) {
   char header[1024];
   npy_type type;
@@ -244,8 +293,10 @@ nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array) {
   }
   memcpy(file, header, header_bytes);
   size_t data_bytes = (size_t)bytes - header_bytes;
-  nd4c_status status = nd4c_array_dtype(array) == ND4C_UTF8 ? write_strings(array, &type, file + header_bytes)
-                                                            : nd4c_array_read(array, file + header_bytes, data_bytes);
+  nd4c_dtype dtype = nd4c_array_dtype(array);
+  nd4c_status status = dtype == ND4C_UTF8            ? write_strings(array, &type, file + header_bytes)
+                       : nd4c_dtype_is_packed(dtype) ? write_codes(array, file + header_bytes)
+                                                     : nd4c_array_read(array, file + header_bytes, data_bytes);
   if (status == ND4C_OK) {
     status = nd4c_os_write_file(path, file, (size_t)bytes);
   }

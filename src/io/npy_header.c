@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
@@ -103,6 +104,18 @@ static nd4c_status string_dtype(nd4c_span descr, nd4c_npy_header *header) {
   return ND4C_OK;
 }
 
+/* What ml_dtypes writes, one code a byte: "<f1" is its float8_e5m2; "V1" does not say which of the others, and is read
+ * as the codes themselves. */
+static bool ml_dtype(nd4c_span type, nd4c_npy_header *header) {
+  bool e5m2 = nd4c_span_is(type, "f1") && nd4c_dtype_get_info(ND4C_FLOAT8_E5M2)->available;
+  if (!e5m2 && !nd4c_span_is(type, "V1")) {
+    return false;
+  }
+  header->dtype = e5m2 ? ND4C_FLOAT8_E5M2 : ND4C_UINT8;
+  header->item_bytes = 1;
+  return true;
+}
+
 static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
   char order = descr.size > 1 ? (char)descr.bytes[0] : '?';
   if (memchr("<>|=", order, 4) == NULL) {
@@ -113,6 +126,9 @@ static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
     return string_dtype(descr, header);
   }
   nd4c_span type = {descr.bytes + 1, descr.size - 1};
+  if (ml_dtype(type, header)) {
+    return ND4C_OK;
+  }
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
     if (info == NULL || info->kind == ND4C_KIND_STRING || !nd4c_span_is(type, info->numpy_type + 1)) {
@@ -131,6 +147,27 @@ static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
     return ND4C_OK;
   }
   return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is no dtype of nd4c", nd4c_span_show(descr).text);
+}
+
+/* "[('float8_e4m3fn', '|V1')]", as nd4c writes narrow dtypes: the name of the one field says which. */
+static nd4c_status read_named_dtype(npy_cursor *cursor, nd4c_npy_header *header) {
+  nd4c_span name, type;
+  const unsigned char *start = cursor->at;
+  if (!take(cursor, "[") || !take(cursor, "(") || read_quoted(cursor, &name) != ND4C_OK || !take(cursor, ",") ||
+      read_quoted(cursor, &type) != ND4C_OK || !take(cursor, ")") || !take(cursor, "]") || type.size != 3 ||
+      !nd4c_span_is((nd4c_span){type.bytes + 1, 2}, "V1")) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "npy header, byte %td: a structured dtype", start - cursor->file);
+  }
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+    if (nd4c_dtype_is_narrow(dtype) && info->available && nd4c_span_is(name, info->name)) {
+      header->dtype = dtype;
+      header->item_bytes = 1;
+      return ND4C_OK;
+    }
+  }
+  return nd4c_fail(ND4C_UNSUPPORTED, "npy header, byte %td: a structured dtype, its field %s is no dtype of nd4c",
+                   start - cursor->file, nd4c_span_show(name).text);
 }
 
 static nd4c_status read_entry(npy_cursor *cursor, nd4c_npy_header *header, unsigned *seen) {
@@ -154,7 +191,7 @@ static nd4c_status read_entry(npy_cursor *cursor, nd4c_npy_header *header, unsig
     nd4c_span descr;
     skip_space(cursor);
     if (cursor->at < cursor->end && (*cursor->at == '[' || *cursor->at == '(')) {
-      return nd4c_fail(ND4C_UNSUPPORTED, "npy header, byte %td: a structured dtype", cursor->at - cursor->file);
+      return read_named_dtype(cursor, header);
     }
     ND4C_TRY(read_quoted(cursor, &descr));
     return find_dtype(descr, header);

@@ -119,7 +119,7 @@ static nd4c_status put_values(wire_writer *writer, const nd4c_array *array) {
     }
     return ND4C_OK;
   }
-  int64_t bytes = nd4c_array_size(array) * nd4c_dtype_size(nd4c_array_dtype(array));
+  int64_t bytes = nd4c_dtype_bytes(nd4c_array_dtype(array), nd4c_array_size(array));
   put_tag(writer, ND4C_ONNX_TENSOR_RAW_DATA, ND4C_WIRE_BYTES);
   put_varint(writer, (uint64_t)bytes);
   if (writer->to != NULL) {

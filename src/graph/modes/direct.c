@@ -7,13 +7,13 @@
 /* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
  * contents, and the storage is brought over. */
 static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address) {
-  int64_t offset = array->offset * nd4c_dtype_size(array->dtype);
+  int64_t offset = nd4c_array_offset_bytes(array);
   void *ready = nd4c_storage_ready_address(array->storage, plan->device);
   if (ready != NULL) {
     *address = (char *)ready + offset;
     return ND4C_OK;
   }
-  bool whole = array->size * nd4c_dtype_size(array->dtype) == array->storage->bytes;
+  bool whole = nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
   access = access == ND4C_ACCESS_WRITE && !whole ? ND4C_ACCESS_READ_WRITE : access; /* the rest of it stays */
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, &view));

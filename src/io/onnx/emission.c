@@ -85,7 +85,7 @@ static bool is_cheap(const nd4c_op_def *def, const nd4c_tensor *tensors, int32_t
 
 /* Bytes of a result, FOLD_BYTES + 1 if there are more. */
 static int64_t bytes_of(const nd4c_inferred *output) {
-  int64_t size = nd4c_dtype_size(output->dtype);
+  int64_t size = nd4c_dtype_bytes(output->dtype, 1);
   for (int32_t i = 0; i < output->rank && size > 0 && size <= FOLD_BYTES; i++) {
     size = output->shape[i] > FOLD_BYTES / size ? FOLD_BYTES + 1 : size * output->shape[i];
   }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/status.h"
 
@@ -153,7 +154,7 @@ static nd4c_status check_sizes(const nd4c_onnx_tensor *tensor, const found_tenso
   const nd4c_onnx_dtype *row = nd4c_onnx_dtype_get(found->data_type);
   nd4c_shape_text(tensor->rank, tensor->shape, shape, sizeof shape);
   if (tensor->has_raw) {
-    int64_t bytes = tensor->size * nd4c_dtype_size(tensor->dtype);
+    int64_t bytes = nd4c_dtype_bytes(tensor->dtype, tensor->size);
     if (tensor->dtype == ND4C_UTF8) {
       return nd4c_fail(ND4C_FORMAT, "strings in raw data; expected them in string_data");
     }
@@ -170,7 +171,9 @@ static nd4c_status check_sizes(const nd4c_onnx_tensor *tensor, const found_tenso
     return nd4c_fail(ND4C_FORMAT, "values of %s in field %u; expected field %u", row->name,
                      (unsigned)found->typed_field, (unsigned)row->typed_field);
   }
-  int64_t expected = tensor->size * row->typed_elements;
+  /* Packed types take a value for each byte of elements. */
+  bool packed = nd4c_dtype_is_packed(tensor->dtype);
+  int64_t expected = packed ? nd4c_dtype_bytes(tensor->dtype, tensor->size) : tensor->size * row->typed_elements;
   if (found->typed_count != expected) {
     return nd4c_fail(ND4C_FORMAT, "%" PRId64 " values; expected %" PRId64 " for shape %s of %s", found->typed_count,
                      expected, shape, row->name);
@@ -194,7 +197,7 @@ static nd4c_status check_tensor(nd4c_onnx_files *files, const found_tensor *foun
     ND4C_TRY(nd4c_onnx_files_range(files, found->location, found->external_offset, found->external_length, &tensor->raw,
                                    &tensor->blob));
     tensor->has_raw = true;
-    int64_t bytes = tensor->size * nd4c_dtype_size(tensor->dtype);
+    int64_t bytes = nd4c_dtype_bytes(tensor->dtype, tensor->size);
     if (found->external_length < 0 && tensor->raw.size > (uint64_t)bytes) {
       tensor->raw.size = (size_t)bytes;
     }

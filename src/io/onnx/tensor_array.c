@@ -1,6 +1,7 @@
 /* From a checked TensorProto to an array. */
 #include <inttypes.h>
 
+#include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "io/onnx/tensor.h"
@@ -33,7 +34,7 @@ static bool value_fits(uint64_t value, nd4c_dtype dtype) {
     case ND4C_UINT32:
       return value <= UINT32_MAX;
     default:
-      return true;
+      return !nd4c_dtype_is_narrow(dtype) || (number >= INT8_MIN && number <= UINT8_MAX); /* codes of one byte */
   }
 }
 
@@ -118,12 +119,12 @@ static nd4c_status make_typed(const nd4c_onnx_tensor *tensor, nd4c_array **array
   if (tensor->dtype == ND4C_UTF8) {
     return make_strings(tensor, &reader, array);
   }
-  int64_t item = nd4c_dtype_size(tensor->dtype);
-  reader.bytes = item / row->typed_elements;
+  size_t bytes = (size_t)nd4c_dtype_bytes(tensor->dtype, tensor->size);
+  reader.bytes = nd4c_dtype_bytes(tensor->dtype, 1) / row->typed_elements;
   /* The values were counted: they are as many as the file is long at most. */
-  reader.to = nd4c_allocate((size_t)(tensor->size * item));
+  reader.to = nd4c_allocate(bytes);
   if (reader.to == NULL) {
-    return nd4c_fail_memory("a tensor's values", (size_t)(tensor->size * item));
+    return nd4c_fail_memory("a tensor's values", bytes);
   }
   nd4c_status status = read_typed(&reader);
   if (status == ND4C_OK) {
