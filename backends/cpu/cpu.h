@@ -3,6 +3,7 @@
 #define ND4C_BACKENDS_CPU_CPU_H
 
 #include "backends/cpu/families.h"
+#include "kernels/narrow.h"
 #include "kernels/types.h"
 #include "nd4c/plugin.h"
 
@@ -36,12 +37,22 @@ ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
 #define ND4C_CPU_REALS (ND4C_CPU_INTS | ND4C_CPU_FLOATS)
 #define ND4C_CPU_NUMBERS (ND4C_CPU_REALS | ND4C_CPU_COMPLEXES)
 #define ND4C_CPU_ALL (ND4C_CPU_BOOLS | ND4C_CPU_NUMBERS)
+/* Narrow ones, which only the kernels that say so take: moves take float8 (a byte an element), those that keep C order
+ * packed ones too. */
+#define ND4C_CPU_NARROW_BIT(NAME, ...) | ND4C_DTYPE_BIT(ND4C_##NAME)
+#define ND4C_CPU_FLOAT8S (UINT64_C(0) ND4C_FLOAT8_DTYPES(ND4C_CPU_NARROW_BIT))
+#define ND4C_CPU_PACKED (UINT64_C(0) ND4C_PACKED_DTYPES(ND4C_CPU_NARROW_BIT))
+#define ND4C_CPU_MOVABLE (ND4C_CPU_ALL | ND4C_CPU_FLOAT8S)
+#define ND4C_CPU_STORED (ND4C_CPU_MOVABLE | ND4C_CPU_PACKED)
 
 /* The libraries are asked before engine simd (simd.h), where they have an op. */
 enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
 
-/* A kernel of the reference: X(op, dtypes, run) in a family's list. */
-#define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, run_function)                         \
+/* A kernel of the reference: X(op, dtypes, run) in a family's list. Its other operands are of ND4C_CPU_ALL, or, with
+ * nd4c_cpu_reference_stored as `usable`, of ND4C_CPU_STORED. */
+#define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, run_function) \
+  ND4C_CPU_REFERENCE_KERNEL_IF(op_name, dtype_set, nd4c_cpu_reference_usable, run_function)
+#define ND4C_CPU_REFERENCE_KERNEL_IF(op_name, dtype_set, usable_function, run_function)     \
   static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
                                                   .op_version = 1,                          \
                                                   .op = #op_name,                           \
@@ -49,18 +60,22 @@ enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
                                                   .name = "reference." #op_name,            \
                                                   .priority = 0,                            \
                                                   .dtypes = (dtype_set),                    \
-                                                  .usable = nd4c_cpu_reference_usable,      \
+                                                  .usable = (usable_function),              \
                                                   .run = (run_function)};
 
 /* False for an operand of a dtype that no kernel here computes: strings. */
 bool nd4c_cpu_reference_usable(const nd4c_call *call, char *reason, size_t reason_size);
+bool nd4c_cpu_reference_stored(const nd4c_call *call, char *reason, size_t reason_size);
 
 enum { ND4C_CPU_MAX_RANK = 32, ND4C_CPU_CACHE_LINE = 64 };
 
-/* Bytes an element; 0 for a dtype that this backend does not compute. */
+/* Bytes an element; 0 for a dtype that this backend does not compute, and for packed ones. */
 static inline int32_t nd4c_cpu_dtype_bytes(nd4c_dtype dtype) {
 #define ND4C_CPU_DTYPE_BYTES(NAME, name, kind) [ND4C_##NAME] = sizeof(nd4c_c_##name),
-  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_NUMBER_DTYPES(ND4C_CPU_DTYPE_BYTES)};
+#define ND4C_CPU_FLOAT8_BYTES(NAME, name) [ND4C_##NAME] = 1,
+  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_NUMBER_DTYPES(ND4C_CPU_DTYPE_BYTES)
+                                                    ND4C_FLOAT8_DTYPES(ND4C_CPU_FLOAT8_BYTES)};
+#undef ND4C_CPU_FLOAT8_BYTES
 #undef ND4C_CPU_DTYPE_BYTES
   return bytes[dtype];
 }
@@ -109,5 +124,6 @@ static inline nd4c_status nd4c_cpu_gather_fail(int64_t index, int64_t axis, int6
 
 /* Reason of kernels that compute numbers and are asked for strings. */
 #define ND4C_CPU_NO_STRINGS "strings are offsets into their own storage: only views of them are supported"
+#define ND4C_CPU_NO_NARROW "narrow dtypes are not computed with: cast first"
 
 #endif

@@ -3,15 +3,26 @@
 
 #include "backends/cpu/cpu.h"
 
-bool nd4c_cpu_reference_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  bool known = true;
+/* Whether all operands are of a set; inputs left out are of any. */
+static bool operands_are(const nd4c_call *call, nd4c_dtype_set set, char *reason, size_t reason_size) {
+  nd4c_dtype_set seen = 0;
   for (int32_t i = 0; i < call->input_count; i++)
-    known = known && (call->inputs[i].dtype == ND4C_DTYPE_NONE || nd4c_cpu_dtype_bytes(call->inputs[i].dtype) > 0);
+    seen |= call->inputs[i].dtype == ND4C_DTYPE_NONE ? 0 : ND4C_DTYPE_BIT(call->inputs[i].dtype);
   for (int32_t i = 0; i < call->output_count; i++)
-    known = known && nd4c_cpu_dtype_bytes(call->outputs[i].dtype) > 0;
-  if (!known)
-    (void)snprintf(reason, reason_size, ND4C_CPU_NO_STRINGS);
-  return known;
+    seen |= ND4C_DTYPE_BIT(call->outputs[i].dtype);
+  if ((seen & ~set) == 0)
+    return true;
+  bool strings = (seen & ~set & ND4C_DTYPE_BIT(ND4C_UTF8)) != 0;
+  (void)snprintf(reason, reason_size, strings ? ND4C_CPU_NO_STRINGS : ND4C_CPU_NO_NARROW);
+  return false;
+}
+
+bool nd4c_cpu_reference_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  return operands_are(call, ND4C_CPU_ALL, reason, reason_size);
+}
+
+bool nd4c_cpu_reference_stored(const nd4c_call *call, char *reason, size_t reason_size) {
+  return operands_are(call, ND4C_CPU_STORED, reason, reason_size);
 }
 
 static bool state(bool verify, char *text, size_t text_size) {

@@ -30,7 +30,11 @@ static void map(const nd4c_call *call, nd4c_value_function function, const nd4c_
   }
   nd4c_map job;
   nd4c_map_start(&job, function, input_count + number_count, inputs, casts, &output, y->rank, y->shape);
-  nd4c_cpu_parallel(job.size, GRAIN, call->width, map_range, &job);
+  /* Packed elements share bytes: one thread writes them all. The bits that are nobody's are 0. */
+  int bits = nd4c_packed_bits(y->dtype);
+  nd4c_cpu_parallel(job.size, GRAIN, bits != 0 ? 1 : call->width, map_range, &job);
+  for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++)
+    nd4c_packed_set(y->data, i, bits, 0);
 }
 
 void nd4c_cpu_reference_map(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as, int32_t number_count,
@@ -92,24 +96,23 @@ static nd4c_status run_clip(const nd4c_call *call) {
 }
 
 /* X(op, dtypes of the first input) */
-#define UNARY_OPS(X)           \
-  X(negative, ND4C_CPU_ALL)    \
-  X(abs, ND4C_CPU_ALL)         \
-  X(sign, ND4C_CPU_ALL)        \
-  X(square, ND4C_CPU_ALL)      \
-  X(sqrt, FLOATING)            \
-  X(reciprocal, FLOATING)      \
-  X(exp, FLOATING)             \
-  X(log, FLOATING)             \
-  X(sin, FLOATING)             \
-  X(cos, FLOATING)             \
-  X(relu, ND4C_CPU_REALS)      \
-  X(floor, ND4C_CPU_REALS)     \
-  X(ceil, ND4C_CPU_REALS)      \
-  X(round, ND4C_CPU_ALL)       \
-  X(is_nan, ND4C_CPU_ALL)      \
-  X(logical_not, ND4C_CPU_ALL) \
-  X(copy, ND4C_CPU_ALL)
+#define UNARY_OPS(X)        \
+  X(negative, ND4C_CPU_ALL) \
+  X(abs, ND4C_CPU_ALL)      \
+  X(sign, ND4C_CPU_ALL)     \
+  X(square, ND4C_CPU_ALL)   \
+  X(sqrt, FLOATING)         \
+  X(reciprocal, FLOATING)   \
+  X(exp, FLOATING)          \
+  X(log, FLOATING)          \
+  X(sin, FLOATING)          \
+  X(cos, FLOATING)          \
+  X(relu, ND4C_CPU_REALS)   \
+  X(floor, ND4C_CPU_REALS)  \
+  X(ceil, ND4C_CPU_REALS)   \
+  X(round, ND4C_CPU_ALL)    \
+  X(is_nan, ND4C_CPU_ALL)   \
+  X(logical_not, ND4C_CPU_ALL)
 #define ARITHMETIC_OPS(X)   \
   X(add, ND4C_CPU_ALL)      \
   X(subtract, ND4C_CPU_ALL) \
@@ -129,7 +132,6 @@ static nd4c_status run_clip(const nd4c_call *call) {
   X(logical_or, ND4C_CPU_ALL)    \
   X(logical_xor, ND4C_CPU_ALL)
 #define OTHER_OPS(X)             \
-  X(cast, ND4C_CPU_ALL)          \
   X(where, ND4C_CPU_ALL)         \
   X(leaky_relu, ND4C_CPU_FLOATS) \
   X(clip, ND4C_CPU_REALS)
@@ -145,6 +147,10 @@ COMPARISON_OPS(DEFINE_COMPARISON)
 #define ALL_OPS(X) UNARY_OPS(X) ARITHMETIC_OPS(X) COMPARISON_OPS(X) OTHER_OPS(X)
 #define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
 ALL_OPS(DEFINE_KERNEL)
+RUN_UNARY(copy)
+ND4C_CPU_REFERENCE_KERNEL_IF(copy, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_copy)
+ND4C_CPU_REFERENCE_KERNEL_IF(cast, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_cast)
 
 #define KERNEL_ENTRY(op, dtypes) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_elementwise_kernels[] = {ALL_OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_elementwise_kernels[] = {ALL_OPS(KERNEL_ENTRY) & reference_copy,
+                                                                     &reference_cast, NULL};

@@ -39,13 +39,13 @@ static nd4c_status run_gather(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define OPS(X)        \
-  X(reshape, reshape) \
-  X(flatten, reshape) \
-  X(concat, concat)   \
-  X(gather, gather)
-#define DEFINE_KERNEL(op, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_ALL, run_##run)
+#define OPS(X)                         \
+  X(reshape, reshape, ND4C_CPU_STORED) \
+  X(flatten, reshape, ND4C_CPU_STORED) \
+  X(concat, concat, ND4C_CPU_MOVABLE)  \
+  X(gather, gather, ND4C_CPU_MOVABLE)
+#define DEFINE_KERNEL(op, run, dtypes) ND4C_CPU_REFERENCE_KERNEL_IF(op, dtypes, nd4c_cpu_reference_stored, run_##run)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, run) &reference_##op,
+#define KERNEL_ENTRY(op, run, dtypes) &reference_##op,
 const nd4c_kernel *const nd4c_cpu_reference_rearrangement_kernels[] = {OPS(KERNEL_ENTRY) NULL};

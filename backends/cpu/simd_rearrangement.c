@@ -16,7 +16,7 @@ static nd4c_status run_copy(const nd4c_call *call) {
   copy(&call->inputs[0], &call->outputs[0], call->width);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_ALL, NULL, run_copy)
+ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_MOVABLE, NULL, run_copy)
 
 /* -- reshape and flatten: the contiguous side takes the shape of the other ------------------------------------ */
 
@@ -42,8 +42,8 @@ static nd4c_status run_reshape(const nd4c_call *call) {
   copy(output_is_plain ? x : &plain, output_is_plain ? &plain : y, call->width);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_ALL, usable_reshape, run_reshape)
-ND4C_CPU_SIMD_KERNEL(flatten, ND4C_CPU_ALL, usable_reshape, run_reshape)
+ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_MOVABLE, usable_reshape, run_reshape)
+ND4C_CPU_SIMD_KERNEL(flatten, ND4C_CPU_MOVABLE, usable_reshape, run_reshape)
 
 /* -- concat --------------------------------------------------------------------------------------------------- */
 
@@ -69,7 +69,7 @@ static nd4c_status run_concat(const nd4c_call *call) {
   }
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_ALL, usable_concat, run_concat)
+ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, usable_concat, run_concat)
 
 /* -- gather of contiguous blocks ------------------------------------------------------------------------------ */
 
@@ -125,7 +125,7 @@ static nd4c_status run_gather(const nd4c_call *call) {
     nd4c_cpu_parallel(outer * job.count, 65536 / (block + 64) + 1, call->width, gather_blocks, &job);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(gather, ND4C_CPU_ALL, usable_gather, run_gather)
+ND4C_CPU_SIMD_KERNEL(gather, ND4C_CPU_MOVABLE, usable_gather, run_gather)
 
 const nd4c_kernel *const nd4c_cpu_simd_rearrangement_kernels[] = {&simd_copy,   &simd_reshape, &simd_flatten,
                                                                   &simd_concat, &simd_gather,  NULL};

@@ -65,7 +65,7 @@ static void add(nd4c_op op, const char *name, uint32_t version) {
       .engine = "stub",
       .name = "stub.plain",
       .priority = 10,
-      .dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8),
+      .dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8) & ~ND4C_DTYPES_NARROW,
       .usable = usable,
       .prepare = prepare,
       .unprepare = unprepare,

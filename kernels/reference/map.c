@@ -41,8 +41,21 @@ void nd4c_map_start(nd4c_map *map, nd4c_value_function function, int32_t input_c
     simplify(map, rank, shape, strides);
 }
 
+/* Narrow elements that only move keep their bits, NaN's too. */
+static bool move_piece(const nd4c_map *map, int64_t count, const int64_t *offsets) {
+  const nd4c_operand *x = &map->operands[1], *y = &map->operands[0];
+  if (map->function != nd4c_value_copy || x->dtype != y->dtype || (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(y->dtype)) == 0)
+    return false;
+  int64_t from = map->rank > 0 ? map->strides[1][0] : 0, to = map->rank > 0 ? map->strides[0][0] : 0;
+  for (int64_t j = 0; j < count; j++)
+    nd4c_value_move(y->dtype, x->data, offsets[1] + j * from, y->data, offsets[0] + j * to);
+  return true;
+}
+
 /* `count` elements of a row from the offsets given. */
 static void compute_piece(const nd4c_map *map, int64_t count, const int64_t *offsets) {
+  if (move_piece(map, count, offsets))
+    return;
   nd4c_value values[ND4C_REFERENCE_MAX_INPUTS][PIECE], results[PIECE];
   for (int32_t i = 0; i < map->input_count; i++) {
     const nd4c_operand *operand = &map->operands[i + 1];

@@ -14,8 +14,8 @@ void nd4c_reference_reshape(const nd4c_operand *x, int32_t x_rank, const int64_t
   int64_t from[ND4C_REFERENCE_MAX_RANK] = {0}, to[ND4C_REFERENCE_MAX_RANK] = {0};
   bool more = !is_empty(x_rank, x_shape);
   while (more) {
-    nd4c_value value = nd4c_value_load(x->dtype, x->data, nd4c_index_offset(x_rank, from, x->strides));
-    nd4c_value_store(y->dtype, y->data, nd4c_index_offset(y_rank, to, y->strides), value);
+    nd4c_value_move(x->dtype, x->data, nd4c_index_offset(x_rank, from, x->strides), y->data,
+                    nd4c_index_offset(y_rank, to, y->strides));
     more = nd4c_index_next(x_rank, x_shape, from) && nd4c_index_next(y_rank, y_shape, to);
   }
 }
@@ -53,7 +53,6 @@ void nd4c_reference_gather(const nd4c_operand *x, const int64_t *x_shape, const 
       chosen += x_shape[axis];
     int64_t offset = nd4c_index_offset(axis, index, x->strides) + chosen * x->strides[axis] +
                      nd4c_index_offset(y_rank - after, index + after, x->strides + axis + 1);
-    nd4c_value_store(y->dtype, y->data, nd4c_index_offset(y_rank, index, y->strides),
-                     nd4c_value_load(x->dtype, x->data, offset));
+    nd4c_value_move(x->dtype, x->data, offset, y->data, nd4c_index_offset(y_rank, index, y->strides));
   } while (nd4c_index_next(y_rank, y_shape, index));
 }

@@ -1,5 +1,6 @@
 #include "dispatch/pending.h"
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -70,6 +71,7 @@ void nd4c_pending_order(const nd4c_pending *p, const nd4c_inferred *inferred, in
   const int64_t *like[ND4C_PENDING_INPUTS];
   int32_t count = 0;
   int32_t considered = p->def->order == ND4C_ORDER_INPUTS ? p->input_count : p->def->order == ND4C_ORDER_FIRST ? 1 : 0;
+  considered = nd4c_dtype_is_packed(inferred->dtype) ? 0 : considered;
   for (int32_t i = 0; i < considered && i < p->input_count && count < ND4C_PENDING_INPUTS; ++i) {
     if (p->inputs[i] != NULL && p->inputs[i]->rank == inferred->rank) {
       like[count++] = p->inputs[i]->strides;

@@ -1,6 +1,7 @@
 /* Slots: which values share memory, and how each lies in it. Views cost nothing at run time: they are resolved here. */
 #include <string.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
@@ -26,7 +27,7 @@ static nd4c_status set_strides(nd4c_plan *plan, nd4c_slot *slot, const int64_t *
 }
 
 void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides) {
-  if (value->order == NULL) {
+  if (value->order == NULL || nd4c_dtype_is_packed(value->dtype)) {
     nd4c_shape_strides(value->rank, value->shape, strides);
     return;
   }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/status.h"
 #include "ops/rules.h"
@@ -177,7 +178,8 @@ nd4c_status nd4c_rule_accepted_dtype(const nd4c_inference *inference, int32_t po
     return ND4C_OK;
   }
   char expected[ND4C_RULE_TEXT_SIZE / 2];
-  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected one of %s",
+  bool narrow = nd4c_dtype_is_narrow(inference->inputs[position].dtype);
+  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "%sexpected one of %s", narrow ? "cast first, " : "",
                           set_text(inference->op->dtypes, expected, sizeof expected));
 }
 
@@ -273,8 +275,11 @@ nd4c_status nd4c_rule_promote(const nd4c_inference *inference, int32_t a, int32_
     return ND4C_OK;
   }
   char name[64];
-  return nd4c_rule_refuse(inference, b, status, "expected a dtype that mixes with %s of input %s",
-                          nd4c_dtype_name(inference->inputs[a].dtype), input_name(inference->op, a, name, sizeof name));
+  nd4c_dtype first = inference->inputs[a].dtype;
+  bool narrow = nd4c_dtype_is_narrow(first) || nd4c_dtype_is_narrow(inference->inputs[b].dtype);
+  return nd4c_rule_refuse(inference, b, status, "%sexpected a dtype that mixes with %s of input %s",
+                          narrow ? "cast first, " : "", nd4c_dtype_name(first),
+                          input_name(inference->op, a, name, sizeof name));
 }
 
 nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, int64_t axis, int32_t rank,

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "ops/rules.h"
 
-/* -- dtype sets: by kind, of the rows that this build has ------------------------------------------------------ */
+/* -- dtype sets: by kind, of the rows that this build has, narrow ones apart ------------------------------------ */
 
 #ifdef ND4C_DTYPES_LITE
 #define BUILD_FULL 0
@@ -17,14 +17,26 @@
 #endif
 #define BUILD_LITE 1
 
-#define KIND_BIT(NAME, name, number, build, kind, wanted) \
-  | (ND4C_KIND_##kind == (wanted) && BUILD_##build ? ND4C_DTYPE_BIT(number) : 0)
-#define BOOL_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_BOOL)
-#define INT_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_INT)
-#define UINT_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_UINT)
-#define FLOAT_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_FLOAT)
-#define COMPLEX_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_COMPLEX)
-#define STRING_BIT(NAME, name, number, build, kind, ...) KIND_BIT(NAME, name, number, build, kind, ND4C_KIND_STRING)
+#define KIND_BIT(NAME, name, number, build, kind, bits, wanted)                                        \
+  | (ND4C_KIND_##kind == (wanted) && BUILD_##build && (bits) >= ((wanted) == ND4C_KIND_FLOAT ? 16 : 8) \
+         ? ND4C_DTYPE_BIT(number)                                                                      \
+         : 0)
+#define FLOAT8_BIT(NAME, name, number, build, kind, bits, ...) \
+  | (ND4C_KIND_##kind == ND4C_KIND_FLOAT && (bits) == 8 && BUILD_##build ? ND4C_DTYPE_BIT(number) : 0)
+#define PACKED_BIT(NAME, name, number, build, kind, bits, ...) \
+  | ((bits) < 8 && BUILD_##build ? ND4C_DTYPE_BIT(number) : 0)
+#define BOOL_BIT(NAME, name, number, build, kind, bits, ...) \
+  KIND_BIT(NAME, name, number, build, kind, bits, ND4C_KIND_BOOL)
+#define INT_BIT(NAME, name, number, build, kind, bits, ...) \
+  KIND_BIT(NAME, name, number, build, kind, bits, ND4C_KIND_INT)
+#define UINT_BIT(NAME, name, number, build, kind, bits, ...) \
+  KIND_BIT(NAME, name, number, build, kind, bits, ND4C_KIND_UINT)
+#define FLOAT_BIT(NAME, name, number, build, kind, bits, ...) \
+  KIND_BIT(NAME, name, number, build, kind, bits, ND4C_KIND_FLOAT)
+#define COMPLEX_BIT(NAME, name, number, build, kind, bits, ...) \
+  KIND_BIT(NAME, name, number, build, kind, bits, ND4C_KIND_COMPLEX)
+#define STRING_BIT(NAME, name, number, build, kind, bits, ...) \
+  KIND_BIT(NAME, name, number, build, kind, bits, ND4C_KIND_STRING)
 
 #define DTYPES_BOOLEAN (0 ND4C_DTYPE_TABLE(BOOL_BIT))
 #define DTYPES_REAL_FLOATING (0 ND4C_DTYPE_TABLE(FLOAT_BIT))
@@ -35,6 +47,10 @@
 #define DTYPES_NUMERIC (DTYPES_REAL ND4C_DTYPE_TABLE(COMPLEX_BIT))
 #define DTYPES_NUMBER_OR_BOOL (DTYPES_NUMERIC ND4C_DTYPE_TABLE(BOOL_BIT))
 #define DTYPES_ANY (DTYPES_NUMBER_OR_BOOL ND4C_DTYPE_TABLE(STRING_BIT))
+/* What cast takes; what moves that need a byte for each element take; what moves that keep C order take. */
+#define DTYPES_CASTABLE (DTYPES_NUMBER_OR_BOOL ND4C_DTYPE_TABLE(FLOAT8_BIT) ND4C_DTYPE_TABLE(PACKED_BIT))
+#define DTYPES_MOVABLE (DTYPES_ANY ND4C_DTYPE_TABLE(FLOAT8_BIT))
+#define DTYPES_STORED (DTYPES_MOVABLE ND4C_DTYPE_TABLE(PACKED_BIT))
 
 /* -- schemas --------------------------------------------------------------------------------------------------- */
 

@@ -24,14 +24,14 @@ static void test_table(void **state) {
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
     assert_non_null(info);
-    assert_int_equal(info->bits, 8 * info->block_bytes);
-    assert_int_equal(nd4c_dtype_size(dtype), info->block_bytes);
+    assert_int_equal(info->bits * info->block_elements, 8 * info->block_bytes);
+    assert_int_equal(nd4c_dtype_size(dtype), info->block_elements == 1 ? info->block_bytes : 0);
     nd4c_dtype found = 0;
     assert_int_equal(nd4c_dtype_find(info->name, &found), info->available ? ND4C_OK : ND4C_DTYPE);
     assert_int_equal(found, info->available ? dtype : 0);
     available += info->available;
   }
-  assert_int_equal(available, LITE ? 8 : 16);
+  assert_int_equal(available, LITE ? 8 : 26);
   assert_null(nd4c_dtype_get_info(0));
   assert_null(nd4c_dtype_get_info(-1));
   assert_null(nd4c_dtype_get_info(ND4C_DTYPE_END));
@@ -115,6 +115,11 @@ static const struct {
     {ND4C_BFLOAT16, ND4C_UINT16, ND4C_FLOAT32},
     {ND4C_BFLOAT16, ND4C_INT64, ND4C_FLOAT64},
     {ND4C_BFLOAT16, ND4C_COMPLEX64, ND4C_COMPLEX64},
+    {ND4C_FLOAT8_E5M2, ND4C_FLOAT8_E5M2, ND4C_FLOAT8_E5M2},
+    {ND4C_FLOAT8_E5M2, ND4C_FLOAT8_E4M3FN, ND4C_DTYPE_NONE},
+    {ND4C_FLOAT8_E5M2, ND4C_FLOAT32, ND4C_DTYPE_NONE},
+    {ND4C_INT4, ND4C_INT8, ND4C_DTYPE_NONE},
+    {ND4C_INT4, ND4C_BOOL, ND4C_DTYPE_NONE},
 #endif
 };
 

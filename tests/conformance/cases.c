@@ -92,6 +92,9 @@ static long double special(cf_random *random, nd4c_dtype dtype) {
 }
 
 static long double real_value(cf_random *random, nd4c_dtype dtype, cf_fill_kind kind) {
+  if (cf_is_narrow(dtype)) {
+    return cf_narrow_decode(dtype, (int)(cf_next(random) & 0xff)); /* there are few of them: any */
+  }
   switch (kind) {
     case CF_POSITIVE:
       return (long double)uniform(random, 0.1, 4);

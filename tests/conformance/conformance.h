@@ -19,7 +19,7 @@ typedef struct cf_value {
   long double re, im;
 } cf_value;
 
-/* C order. Elements of utf8 tensors are numbers of cf_string, 8 bytes each. */
+/* C order. Elements of utf8 tensors are numbers of cf_string, 8 bytes each; packed elements are codes of a byte. */
 typedef struct cf_tensor {
   nd4c_dtype dtype; /* NONE: an input left out */
   int32_t rank;
@@ -32,6 +32,8 @@ bool cf_is_float(nd4c_dtype dtype);
 bool cf_is_complex(nd4c_dtype dtype);
 bool cf_is_integer(nd4c_dtype dtype); /* without bool */
 bool cf_is_unsigned(nd4c_dtype dtype);
+bool cf_is_narrow(nd4c_dtype dtype); /* float8 and what is packed */
+bool cf_is_packed(nd4c_dtype dtype);
 /* Whether this build has it. */
 bool cf_has_dtype(nd4c_dtype dtype);
 int64_t cf_size_of(nd4c_dtype dtype);
@@ -39,6 +41,13 @@ int cf_bits_of(nd4c_dtype dtype);
 const char *cf_string(int64_t number);
 /* The number of a text, which is kept. */
 int64_t cf_string_number(const char *text, int64_t length);
+
+/* -- narrow.c */
+long double cf_narrow_decode(nd4c_dtype dtype, int code);
+int cf_narrow_encode(nd4c_dtype dtype, long double value, bool saturate);
+/* Between a packed tensor's codes and the library's bytes. */
+void cf_pack(const cf_tensor *tensor, unsigned char *packed);
+void cf_unpack(const unsigned char *packed, cf_tensor *tensor);
 
 cf_value cf_get(const cf_tensor *tensor, int64_t index);
 void cf_set(cf_tensor *tensor, int64_t index, cf_value value);
@@ -184,7 +193,7 @@ typedef struct cf_placement {
   bool injective; /* no two elements share a place */
 } cf_placement;
 /* False: the layout does not apply to such a shape. */
-bool cf_place(cf_layout layout, int32_t rank, const int64_t *shape, cf_placement *placement);
+bool cf_place(nd4c_dtype dtype, cf_layout layout, int32_t rank, const int64_t *shape, cf_placement *placement);
 
 /* A tensor on a device: the whole block and the view into it. */
 typedef struct cf_array {

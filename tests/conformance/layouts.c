@@ -49,10 +49,23 @@ static bool applies(cf_layout layout, int32_t rank, const int64_t *shape) {
   }
 }
 
-bool cf_place(cf_layout layout, int32_t rank, const int64_t *shape, cf_placement *placement) {
+/* Packed arrays are contiguous; in the layout `offset` they begin with a later byte, and end where the memory does. */
+static bool place_packed(cf_layout layout, int32_t rank, const int64_t *shape, cf_placement *placement) {
+  int32_t order[CF_RANK];
+  axis_order(CF_LAYOUT_contiguous, rank, order);
+  int64_t size = ordered_strides(rank, shape, order, placement->strides);
+  placement->offset = layout == CF_LAYOUT_contiguous ? 0 : 8;
+  placement->total = size + placement->offset;
+  return layout == CF_LAYOUT_contiguous || layout == CF_LAYOUT_offset;
+}
+
+bool cf_place(nd4c_dtype dtype, cf_layout layout, int32_t rank, const int64_t *shape, cf_placement *placement) {
   int32_t order[CF_RANK];
   int64_t size = 1;
   *placement = (cf_placement){.injective = true, .offset = layout == CF_LAYOUT_contiguous ? 0 : CF_GUARD};
+  if (cf_is_packed(dtype)) {
+    return place_packed(layout, rank, shape, placement);
+  }
   if (!applies(layout, rank, shape)) {
     return false;
   }
@@ -95,7 +108,18 @@ static int64_t place_of(const cf_tensor *tensor, const cf_placement *placement, 
   return place;
 }
 
+static nd4c_status upload_packed(const cf_tensor *block, nd4c_device *device, nd4c_array **base) {
+  unsigned char *packed = cf_need((size_t)block->size);
+  cf_pack(block, packed);
+  nd4c_status status = nd4c_array_from_data(block->dtype, block->rank, block->shape, packed, device, base);
+  free(packed);
+  return status;
+}
+
 static nd4c_status upload(const cf_tensor *block, nd4c_device *device, nd4c_array **base) {
+  if (cf_is_packed(block->dtype)) {
+    return upload_packed(block, device, base);
+  }
   if (block->dtype != ND4C_UTF8) {
     return nd4c_array_from_data(block->dtype, block->rank, block->shape, block->data, device, base);
   }
@@ -116,7 +140,8 @@ nd4c_status cf_array_make(cf_tensor *tensor, const cf_placement *placement, nd4c
   *array = (cf_array){.placement = *placement};
   cf_tensor_make(&array->block, tensor->dtype, 1, &placement->total);
   /* Nobody may read what lies between the elements; the pattern is NaN, or huge. */
-  memset(array->block.data, tensor->dtype == ND4C_UTF8 ? 0 : 0x7f, (size_t)(placement->total * bytes));
+  int pattern = tensor->dtype == ND4C_UTF8 ? 0 : cf_is_packed(tensor->dtype) ? 1 : 0x7f;
+  memset(array->block.data, pattern, (size_t)(placement->total * bytes));
   for (int64_t i = 0; i < tensor->size; i++) {
     memcpy(array->block.data + place_of(tensor, placement, i) * bytes, tensor->data + i * bytes, (size_t)bytes);
   }
@@ -151,8 +176,20 @@ static nd4c_status read_strings(const nd4c_array *array, cf_tensor *tensor) {
   return ND4C_OK;
 }
 
+static nd4c_status read_packed(const nd4c_array *array, cf_tensor *tensor) {
+  size_t bytes = (size_t)((tensor->size * cf_bits_of(tensor->dtype) + 7) / 8);
+  unsigned char *packed = cf_need(bytes);
+  nd4c_status status = nd4c_array_read(array, packed, bytes);
+  cf_unpack(packed, tensor);
+  free(packed);
+  return status;
+}
+
 nd4c_status cf_array_read(const nd4c_array *array, cf_tensor *tensor) {
   cf_tensor_make(tensor, nd4c_array_dtype(array), nd4c_array_rank(array), nd4c_array_shape(array));
+  if (cf_is_packed(tensor->dtype)) {
+    return read_packed(array, tensor);
+  }
   nd4c_status status = tensor->dtype == ND4C_UTF8
                            ? read_strings(array, tensor)
                            : nd4c_array_read(array, tensor->data, (size_t)(tensor->size * cf_size_of(tensor->dtype)));

@@ -107,10 +107,10 @@ static bool place_input(cf_layout layout, int32_t position, int32_t number, cons
   if (layout == CF_LAYOUT_mixed) {
     own = (cf_layout)((uint32_t)(position * 3 + number) % CF_LAYOUT_mixed);
   }
-  if (cf_place(own, tensor->rank, tensor->shape, placement)) {
+  if (cf_place(tensor->dtype, own, tensor->rank, tensor->shape, placement)) {
     return true;
   }
-  (void)cf_place(CF_LAYOUT_contiguous, tensor->rank, tensor->shape, placement);
+  (void)cf_place(tensor->dtype, CF_LAYOUT_contiguous, tensor->rank, tensor->shape, placement);
   return false;
 }
 
@@ -312,9 +312,9 @@ static void run_given(cf_run *run, const prepared *p, cf_layout layout) {
     const cf_expected *e = &p->expected[i];
     cf_placement placement;
     cf_tensor before;
-    applies = cf_place(layout, e->rank, e->shape, &placement);
+    applies = cf_place(e->dtype, layout, e->rank, e->shape, &placement);
     if (!applies) {
-      applies = i > 0 && cf_place(CF_LAYOUT_offset, e->rank, e->shape, &placement);
+      applies = i > 0 && cf_place(e->dtype, CF_LAYOUT_offset, e->rank, e->shape, &placement);
     }
     if (applies) {
       cf_tensor_make(&before, e->dtype, e->rank, e->shape);
@@ -355,13 +355,14 @@ static void run_in_place(cf_run *run, prepared *p) {
 /* Into a view that overlaps input 0, one element further on. */
 static void run_shifted(cf_run *run, prepared *p) {
   const cf_tensor *x = &p->c.inputs[0];
-  if (p->c.input_count == 0 || !same_form(&p->expected[0], x) || x->dtype == ND4C_UTF8 || x->size < 2) {
+  if (p->c.input_count == 0 || !same_form(&p->expected[0], x) || x->dtype == ND4C_UTF8 || cf_is_packed(x->dtype) ||
+      x->size < 2) {
     return;
   }
   cf_placement placement;
   cf_array target = {0};
   cf_tensor copy;
-  (void)cf_place(CF_LAYOUT_offset, x->rank, x->shape, &placement);
+  (void)cf_place(x->dtype, CF_LAYOUT_offset, x->rank, x->shape, &placement);
   cf_tensor_make(&copy, x->dtype, x->rank, x->shape);
   memcpy(copy.data, x->data, (size_t)(x->size * cf_size_of(x->dtype)));
   nd4c_status status = cf_array_make(&copy, &placement, run->device, &target);
@@ -616,7 +617,7 @@ static void run_recorded_refusals(cf_run *run, const cf_record *record) {
     for (int32_t i = 0; i < p.c.input_count && status == ND4C_OK; i++) {
       cf_placement placement;
       if (p.c.inputs[i].dtype != ND4C_DTYPE_NONE) {
-        (void)cf_place(CF_LAYOUT_contiguous, p.c.inputs[i].rank, p.c.inputs[i].shape, &placement);
+        (void)cf_place(p.c.inputs[i].dtype, CF_LAYOUT_contiguous, p.c.inputs[i].rank, p.c.inputs[i].shape, &placement);
         status = cf_array_make(&p.c.inputs[i], &placement, run->device, &p.arrays[i]);
         p.inputs[i] = p.arrays[i].view;
       }

@@ -81,7 +81,7 @@ bool cf_is_integer(nd4c_dtype dtype) {
   return kind_of(dtype) == ND4C_KIND_INT || cf_is_unsigned(dtype);
 }
 int64_t cf_size_of(nd4c_dtype dtype) {
-  return dtype == ND4C_UTF8 ? 8 : cf_bits_of(dtype) / 8;
+  return dtype == ND4C_UTF8 ? 8 : cf_is_packed(dtype) ? 1 : cf_bits_of(dtype) / 8;
 }
 
 bool cf_has_dtype(nd4c_dtype dtype) {
@@ -99,6 +99,18 @@ typedef struct format {
 
 static format format_of(nd4c_dtype dtype) {
   switch (dtype) {
+    case ND4C_FLOAT8_E4M3FN:
+      return (format){4, -6, 8};
+    case ND4C_FLOAT8_E4M3FNUZ:
+      return (format){4, -7, 7};
+    case ND4C_FLOAT8_E5M2:
+      return (format){3, -14, 15};
+    case ND4C_FLOAT8_E5M2FNUZ:
+      return (format){3, -15, 15};
+    case ND4C_FLOAT8_E8M0FNU:
+      return (format){1, -127, 127};
+    case ND4C_FLOAT4_E2M1FN:
+      return (format){2, 0, 2};
     case ND4C_FLOAT16:
       return (format){11, -14, 15};
     case ND4C_BFLOAT16:
@@ -133,6 +145,9 @@ long double cf_ulp(nd4c_dtype dtype, long double value) {
 long double cf_round(nd4c_dtype dtype, long double value) {
   if (!isfinite(value) || value == 0) {
     return value;
+  }
+  if (cf_is_narrow(dtype)) {
+    return cf_narrow_decode(dtype, cf_narrow_encode(dtype, value, false));
   }
   format f = format_of(dtype);
   long double ulp = cf_ulp(dtype, value);
@@ -215,9 +230,14 @@ cf_value cf_get(const cf_tensor *tensor, int64_t index) {
     case ND4C_UTF8:
       memcpy(&value.i, at, sizeof value.i);
       break;
-    default: /* integers, little-endian */
+    default: /* integers, little-endian, and codes */
       memcpy(&value.i, at, (size_t)cf_size_of(tensor->dtype));
-      value.i = cf_wrap(tensor->dtype, value.i);
+      if (cf_is_float(tensor->dtype)) {
+        value.re = cf_narrow_decode(tensor->dtype, (int)value.i);
+        value.i = 0;
+      } else {
+        value.i = cf_wrap(tensor->dtype, value.i);
+      }
       break;
   }
   return value;
@@ -253,6 +273,11 @@ void cf_set(cf_tensor *tensor, int64_t index, cf_value value) {
       at[0] = value.i != 0;
       break;
     default:
+      if (cf_is_float(tensor->dtype)) {
+        value.i = cf_narrow_encode(tensor->dtype, value.re, false);
+      } else if (cf_is_packed(tensor->dtype)) {
+        value.i &= (1 << cf_bits_of(tensor->dtype)) - 1;
+      }
       memcpy(at, &value.i, (size_t)cf_size_of(tensor->dtype));
       break;
   }
@@ -282,6 +307,8 @@ cf_value cf_convert(cf_value value, nd4c_dtype from, nd4c_dtype to) {
     result.i = wide ? value.re != 0 || value.im != 0 || isnan(value.re) || isnan(value.im) : value.i != 0;
   } else if (cf_is_integer(to)) {
     result.i = wide ? saturate(value.re, to) : cf_wrap(to, value.i);
+  } else if (cf_is_narrow(to)) {
+    result.re = cf_narrow_decode(to, cf_narrow_encode(to, re, true));
   } else {
     result.re = cf_round(to, re);
     result.im = cf_is_complex(to) ? cf_round(to, value.im) : 0;
@@ -293,7 +320,8 @@ cf_value cf_convert(cf_value value, nd4c_dtype from, nd4c_dtype to) {
 
 static nd4c_dtype of_kind(nd4c_dtype_kind kind, int bits) {
 #define OF_KIND(NAME, name, number, build, kind_, bits_, ...)                              \
-  if (kind == ND4C_KIND_##kind_ && bits == (bits_) && ND4C_##NAME != (int)ND4C_BFLOAT16) { \
+  if (kind == ND4C_KIND_##kind_ && bits == (bits_) && ND4C_##NAME != (int)ND4C_BFLOAT16 && \
+      !cf_is_narrow(ND4C_##NAME)) {                                                        \
     return ND4C_##NAME;                                                                    \
   }
   ND4C_DTYPE_TABLE(OF_KIND)
@@ -318,7 +346,7 @@ static nd4c_dtype promote(nd4c_dtype a, nd4c_dtype b) {
   if (a == b) {
     return a;
   }
-  if (ka == ND4C_KIND_STRING || kb == ND4C_KIND_STRING) {
+  if (ka == ND4C_KIND_STRING || kb == ND4C_KIND_STRING || cf_is_narrow(a) || cf_is_narrow(b)) {
     return ND4C_DTYPE_NONE;
   }
   if (ka == ND4C_KIND_BOOL || kb == ND4C_KIND_BOOL) {

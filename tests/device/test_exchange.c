@@ -115,15 +115,18 @@ static void round_trips_share_memory(void **state) {
     nd4c_dl_managed *managed = NULL;
     const void *first = NULL, *second = NULL;
     assert_int_equal(nd4c_array_zeros(dtype, 2, shape, NULL, &a), ND4C_OK);
-    assert_int_equal(nd4c_transpose(a, NULL, 0, &transposed), ND4C_OK);
+    bool packed = info->block_elements > 1; /* in C order alone */
+    transposed = packed ? nd4c_array_retain(a) : NULL;
+    assert_int_equal(packed ? ND4C_OK : nd4c_transpose(a, NULL, 0, &transposed), ND4C_OK);
     assert_int_equal(nd4c_array_to_dlpack(transposed, &managed), ND4C_OK);
     nd4c_array_release(transposed);
     assert_int_equal(managed->version_major, 1);
     assert_int_equal(managed->tensor.device.device_type, 1);
     assert_int_equal(managed->tensor.dtype.bits, info->bits);
     assert_int_equal(managed->tensor.ndim, 2);
-    assert_int_equal(managed->tensor.shape[0], 4);
-    assert_int_equal(managed->tensor.strides[0], 1);
+    assert_int_equal(managed->tensor.shape[0], packed ? 3 : 4);
+    assert_int_equal(managed->tensor.strides[0], packed ? 4 : 1);
+    assert_int_equal(managed->version_minor, info->bits < 8 || (info->bits == 8 && info->kind == ND4C_KIND_FLOAT));
     assert_int_equal(nd4c_array_from_dlpack(managed, &back), ND4C_OK);
     assert_int_equal(nd4c_array_dtype(back), dtype);
     assert_int_equal(nd4c_array_data(a, &first), ND4C_OK);

@@ -120,7 +120,12 @@ static const tensor_case tensors[] = {
     {1, 3, {1 << 30, 1 << 30, 1 << 10}, 24, ND4C_FORMAT, "shape refused"},
     {1, 1, {1 << 30}, 24, ND4C_FORMAT, "24 bytes of data; expected 4294967296"},
     {8, 1, {1}, 16, ND4C_FORMAT, "strings in raw data"},
+#ifdef ND4C_DTYPES_LITE
     {17, 1, {1}, 1, ND4C_UNSUPPORTED, "element type FLOAT8E4M3FN is not in this build of nd4c"},
+#else
+    {17, 1, {2}, 1, ND4C_FORMAT, "1 bytes of data; expected 2 for shape (2,) of FLOAT8E4M3FN"},
+    {22, 1, {5}, 2, ND4C_FORMAT, "2 bytes of data; expected 3 for shape (5,) of INT4"},
+#endif
     {0, 1, {1}, 1, ND4C_FORMAT, "element type 0 is none of ONNX's"}};
 
 static void refuses_tensors(void **state) {

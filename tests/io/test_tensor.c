@@ -173,7 +173,7 @@ static void round_trips(void **state) {
       assert_int_equal(nd4c_array_string(back, 0, &text, &length), ND4C_OK);
       assert_true(length == 2 && memcmp(text, texts[0], 2) == 0);
     } else {
-      size_t size = 2 * (size_t)info->block_bytes;
+      size_t size = (size_t)nd4c_dtype_bytes(dtype, 2);
       assert_int_equal(nd4c_array_read(back, values, size), ND4C_OK);
       assert_memory_equal(values, data, size);
     }

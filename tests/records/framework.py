@@ -30,6 +30,9 @@ NUMPY = {
     "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64, "float16": np.float16,
     "bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64, "complex64": np.complex64,
     "complex128": np.complex128, "utf8": np.object_,
+    **{name: getattr(ml_dtypes, name) for name in (
+        "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn",
+        "int4", "uint4", "int2", "uint2")},
 }
 NAMES = {np.dtype(t): name for name, t in NUMPY.items()}
 KINDS = {"int": 1, "bool": 2, "float": 3, "ints": 4, "floats": 5, "string": 6, "dtype": 8}
@@ -39,6 +42,10 @@ INTS = ("int8", "int16", "int32", "int64")
 UINTS = ("uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 COMPLEXES = ("complex64", "complex128")
+# Narrow dtypes: float8, and those packed in memory, whose elements are codes of a byte in records.
+FLOAT8S = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")
+PACKED = ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
+NARROW = FLOAT8S + PACKED
 
 
 def is_float(dtype):
@@ -113,7 +120,9 @@ class Sampler:
         return np.asarray(x).astype(NUMPY[dtype])
 
     def small(self, dtype, shape=()):
-        """-4 .. 4; integers -9 .. 9 (unsigned 0 .. 9); bools; a few short strings."""
+        """-4 .. 4; integers -9 .. 9 (unsigned 0 .. 9); bools; a few short strings; any narrow number."""
+        if dtype in NARROW:
+            return self.bits(dtype, shape)
         if dtype == "utf8":
             words = np.array(["", "a", "nd4c", "äöü", "日本", "seven"], dtype=object)
             return words[self.random.integers(0, len(words), size=shape)]
@@ -133,12 +142,17 @@ class Sampler:
         """All bit patterns, NaN and infinities among them (0 or 1 for bool)."""
         if dtype == "bool":
             return self.small(dtype, shape)
+        if dtype in PACKED:
+            codes = self.random.integers(0, 4 if dtype.endswith("2") else 16, size=shape).astype(np.uint8)
+            return codes.view(NUMPY[dtype])
         item = np.dtype(NUMPY[dtype])
         count = int(np.prod(shape, dtype=np.int64)) * item.itemsize
         return np.frombuffer(self.random.bytes(count), dtype=item).reshape(shape).copy()
 
     def special(self, dtype, shape=()):
         """Zeros, infinities, NaN, extremes and ties; integers: extremes."""
+        if dtype in NARROW:
+            return self.bits(dtype, shape)
         if dtype in ("bool", "utf8"):
             return self.small(dtype, shape)
         t = np.dtype(NUMPY[dtype])

@@ -91,20 +91,35 @@ static const char *signature(const nd4c_op_info *op, char *buffer, size_t size) 
   return buffer;
 }
 
+/* The dtypes of one kind, of this build; the narrow ones, which few ops take, are kinds of their own. */
+static nd4c_dtype_set kind_set(nd4c_dtype_kind kind, nd4c_dtype_set narrow) {
+  nd4c_dtype_set set = 0;
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+    bool wanted = narrow != 0 ? (narrow & ND4C_DTYPE_BIT(dtype)) != 0
+                              : info->kind == kind && (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(dtype)) == 0;
+    set |= wanted && info->available ? ND4C_DTYPE_BIT(dtype) : 0;
+  }
+  return set;
+}
+
 /* The dtypes of a set; a kind that is there in full goes by the kind's name. */
 static const char *dtypes_text(nd4c_dtype_set set, char *buffer, size_t size) {
   static const struct {
     nd4c_dtype_kind kind;
+    nd4c_dtype_set narrow;
     const char *name;
-  } kinds[] = {{ND4C_KIND_BOOL, "bool"},   {ND4C_KIND_INT, "int"},         {ND4C_KIND_UINT, "uint"},
-               {ND4C_KIND_FLOAT, "float"}, {ND4C_KIND_COMPLEX, "complex"}, {ND4C_KIND_STRING, "utf8"}};
+  } kinds[] = {{ND4C_KIND_BOOL, 0, "bool"},
+               {ND4C_KIND_INT, 0, "int"},
+               {ND4C_KIND_UINT, 0, "uint"},
+               {ND4C_KIND_FLOAT, 0, "float"},
+               {ND4C_KIND_COMPLEX, 0, "complex"},
+               {ND4C_KIND_STRING, 0, "utf8"},
+               {ND4C_KIND_NONE, ND4C_DTYPES_NARROW & ~ND4C_DTYPES_PACKED, "float8"},
+               {ND4C_KIND_NONE, ND4C_DTYPES_PACKED, "packed"}};
   buffer[0] = '\0';
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-    nd4c_dtype_set whole = 0;
-    for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
-      const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
-      whole |= info != NULL && info->kind == kinds[k].kind && info->available ? ND4C_DTYPE_BIT(dtype) : 0;
-    }
+    nd4c_dtype_set whole = kind_set(kinds[k].kind, kinds[k].narrow);
     if (whole != 0 && (set & whole) == whole) {
       append(buffer, size, buffer[0] != '\0' ? ", " : "", kinds[k].name, "");
       continue;
@@ -126,7 +141,10 @@ static int print_markdown(const char *pattern) {
       "Made by `nd4c ops --markdown` from `include/nd4c/op_table.h`; a test keeps it current.\n\n"
       "An input marked `?` may be left out, one marked `...` takes the rest of the inputs. Attributes stand after the\n"
       "semicolon with their defaults. `nd4c_<name>` is the C function, its parameters in this order. `int`, `uint`,\n"
-      "`float`, `complex` stand for all dtypes of that kind. The last four columns: its names in NumPy or SciPy,\n"
+      "`float`, `complex` stand for all dtypes of that kind that are computed with, `float8` and `packed` (int4, "
+      "int2,\n"
+      "float4) for those that are stored, moved, cast and quantised. The last four columns: its names in NumPy or "
+      "SciPy,\n"
       "PyTorch, ONNX and ND4J; empty where there is no function of just this meaning.\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);

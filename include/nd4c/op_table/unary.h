@@ -40,10 +40,11 @@
   OP(21, 1, logical_not, UNARY, ND4C_SIG_UNARY, predicate, BOOLEAN, "y = not x", "logical_not|logical_not|Not|not")   \
   OP(22, 1, clip, UNARY, ND4C_SIG_CLIP, clip, REAL, "y = min(max(x, low), high); low and high are 0-d, optional",     \
      "clip|clamp|Clip|clipByValue")                                                                                   \
-  OP(23, 1, cast, UNARY, ND4C_SIG_CAST, cast, NUMBER_OR_BOOL,                                                         \
+  OP(23, 1, cast, UNARY, ND4C_SIG_CAST, cast, CASTABLE,                                                               \
      "y = x as dtype: float to integer truncates, out of range saturates, NaN gives 0; complex to real drops the "    \
-     "imaginary part",                                                                                                \
+     "imaginary part; to float8 and float4 rounds to nearest even and saturates (cast_float8 has other ways)",        \
      "astype|Tensor.to|Cast|castTo")                                                                                  \
-  OP(24, 1, copy, UNARY, ND4C_SIG_UNARY, same, ANY, "y = x, in fresh C-contiguous storage", "copy|clone|Identity|dup")
+  OP(24, 1, copy, UNARY, ND4C_SIG_UNARY, same, STORED, "y = x, in fresh C-contiguous storage",                        \
+     "copy|clone|Identity|dup")
 
 #endif

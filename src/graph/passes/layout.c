@@ -3,6 +3,7 @@
  * must be in C order (outputs of the graph) stays so. */
 #include <string.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/status.h"
 #include "dispatch/choice.h"
@@ -103,7 +104,7 @@ static bool is_permutation(const int32_t *order, int32_t rank) {
 static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
   nd4c_graph *graph = work->rewrite->graph;
   nd4c_graph_value *output = &graph->values[node->outputs[0]];
-  if (node->output_count != 1 || work->is_output[node->outputs[0]]) {
+  if (node->output_count != 1 || work->is_output[node->outputs[0]] || nd4c_dtype_is_packed(output->dtype)) {
     return ND4C_OK;
   }
   const int32_t *order = NULL;
