@@ -20,6 +20,7 @@
   X(reference_linalg)        \
   X(reference_nn)            \
   X(reference_sorting)       \
+  X(reference_histogram)     \
   X(reference_window)        \
   X(reference_normalization) \
   X(reference_statistics)    \

@@ -152,3 +152,18 @@ void nd4c_ref_write_raw(int64_t bytes, char *data, int64_t start, int64_t stride
       break;
   }
 }
+
+void nd4c_ref_permute_raw(int64_t bytes, const char *data, int64_t start, int64_t stride, const int64_t *order,
+                          int64_t count, char *to, int64_t to_start, int64_t to_stride) {
+  switch (bytes) {
+#define PERMUTE_RAW(size)                                                                                            \
+  case size:                                                                                                         \
+    for (int64_t i = 0; i < count; i++) {                                                                            \
+      memcpy(to + (to_start + i * to_stride) * (size), data + (start + order[i] * stride) * (size), (size_t)(size)); \
+    }                                                                                                                \
+    break;
+    RAW_SIZES(PERMUTE_RAW)
+    default:
+      break;
+  }
+}

@@ -23,6 +23,10 @@ void nd4c_ref_write_words(nd4c_dtype dtype, char *data, int64_t start, int64_t s
 void nd4c_ref_read_raw(int64_t bytes, const char *data, int64_t start, int64_t stride, int64_t count, void *to);
 void nd4c_ref_write_raw(int64_t bytes, char *data, int64_t start, int64_t stride, int64_t count, const void *from);
 
+/* to[i] = from[order[i]], element by element. */
+void nd4c_ref_permute_raw(int64_t bytes, const char *data, int64_t start, int64_t stride, const int64_t *order,
+                          int64_t count, char *to, int64_t to_start, int64_t to_stride);
+
 /* Axes of a tensor split in two groups: those over which an op loops, and those that it takes as one. */
 typedef struct nd4c_ref_axes {
   int32_t rank;

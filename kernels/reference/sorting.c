@@ -53,3 +53,22 @@ void nd4c_ref_nonzero(const nd4c_ref_tensor *x, int64_t count, int64_t *y) {
     }
   } while (nd4c_index_next(x->rank, x->shape, index));
 }
+
+int64_t nd4c_ref_argwhere(const nd4c_ref_tensor *x, int64_t *y) {
+  int64_t index[MAX_RANK] = {0};
+  int64_t count = 0;
+  nd4c_dtype_kind kind = nd4c_reference_kind(x->dtype);
+  if (is_empty(x)) {
+    return 0;
+  }
+  do {
+    int64_t offset = nd4c_index_offset(x->rank, index, x->strides);
+    if (!is_zero(kind, nd4c_value_load(x->dtype, x->data, offset))) {
+      for (int32_t axis = 0; axis < x->rank; axis++) {
+        y[count * x->rank + axis] = index[axis];
+      }
+      count++;
+    }
+  } while (nd4c_index_next(x->rank, x->shape, index));
+  return count;
+}

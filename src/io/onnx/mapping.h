@@ -17,7 +17,8 @@
   X(index)                    \
   X(constant)                 \
   X(control)                  \
-  X(sequence)
+  X(sequence)                 \
+  X(sorting)
 
 struct nd4c_onnx_emission;
 typedef nd4c_status (*nd4c_onnx_emit_function)(struct nd4c_onnx_emission *emission);
