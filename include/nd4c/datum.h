@@ -26,7 +26,8 @@ typedef enum nd4c_datum_kind {
 /* A datum of an array. */
 ND4C_API nd4c_status nd4c_datum_of_array(nd4c_array *array, nd4c_datum **out);
 /* A sequence of `count` items, all of one kind. dtype: of the arrays, asked for where there are no items;
- * ND4C_DTYPE_NONE if it is not known. ARGUMENT if items differ in kind, DTYPE if the arrays differ in dtype. */
+ * ND4C_DTYPE_NONE if it is not known. ARGUMENT if items differ in kind or go more than 8 deep, DTYPE if the arrays
+ * differ in dtype. */
 ND4C_API nd4c_status nd4c_datum_of_sequence(nd4c_dtype dtype, nd4c_datum *const *items, int32_t count,
                                             nd4c_datum **out);
 /* An optional that holds `item`, an array or a sequence, or nothing (NULL). */

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-enum { DATUM_MAGIC = 0x6461746d, DATUM_DEAD = 0x64656174 };
+enum { DATUM_MAGIC = 0x6461746d, DATUM_DEAD = 0x64656174, DEPTH_MOST = 8 };
 
 nd4c_status nd4c_datum_check(const nd4c_datum *datum, const char *what) {
   if (datum == NULL) {
@@ -23,6 +23,7 @@ static nd4c_status make(nd4c_datum_kind kind, nd4c_dtype dtype, int32_t count, n
   atomic_init(&made->references, 1);
   made->kind = kind;
   made->dtype = dtype;
+  made->depth = 1;
   made->count = count;
   *out = made;
   return ND4C_OK;
@@ -40,6 +41,11 @@ nd4c_status nd4c_datum_of_array(nd4c_array *array, nd4c_datum **out) {
   return ND4C_OK;
 }
 
+/* Data are released, written and compared item by item: how deep they go must be bounded. */
+static nd4c_status check_depth(const nd4c_datum *item) {
+  return item->depth < DEPTH_MOST ? ND4C_OK : nd4c_fail(ND4C_ARGUMENT, "a datum more than %d deep", (int)DEPTH_MOST);
+}
+
 static nd4c_status check_items(nd4c_dtype *dtype, nd4c_datum *const *items, int32_t count) {
   if (count < 0 || (count > 0 && items == NULL)) {
     return nd4c_fail(count < 0 ? ND4C_ARGUMENT : ND4C_NULL_ARGUMENT, "nd4c_datum_of_sequence: %d items%s", (int)count,
@@ -50,6 +56,7 @@ static nd4c_status check_items(nd4c_dtype *dtype, nd4c_datum *const *items, int3
     if (items[i]->kind != items[0]->kind) {
       return nd4c_fail(ND4C_ARGUMENT, "nd4c_datum_of_sequence: item %d is of another kind than item 0", (int)i);
     }
+    ND4C_TRY(check_depth(items[i]));
     nd4c_dtype found = items[i]->dtype;
     *dtype = *dtype == ND4C_DTYPE_NONE ? found : *dtype;
     if (found != ND4C_DTYPE_NONE && found != *dtype) {
@@ -69,6 +76,7 @@ nd4c_status nd4c_datum_of_sequence(nd4c_dtype dtype, nd4c_datum *const *items, i
   ND4C_TRY(make(ND4C_DATUM_SEQUENCE, dtype, count, &made));
   for (int32_t i = 0; i < count; i++) {
     made->items[i] = nd4c_datum_retain(items[i]);
+    made->depth = made->depth <= items[i]->depth ? items[i]->depth + 1 : made->depth;
   }
   *out = made;
   return ND4C_OK;
@@ -84,10 +92,12 @@ nd4c_status nd4c_datum_of_optional(nd4c_datum *item, nd4c_datum **out) {
     if (item->kind == ND4C_DATUM_OPTIONAL) {
       return nd4c_fail(ND4C_ARGUMENT, "nd4c_datum_of_optional: item is an optional; expected an array or a sequence");
     }
+    ND4C_TRY(check_depth(item));
   }
   ND4C_TRY(make(ND4C_DATUM_OPTIONAL, item == NULL ? ND4C_DTYPE_NONE : item->dtype, item != NULL, &made));
   if (item != NULL) {
     made->items[0] = nd4c_datum_retain(item);
+    made->depth = item->depth + 1;
   }
   *out = made;
   return ND4C_OK;

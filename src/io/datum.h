@@ -12,6 +12,7 @@ struct nd4c_datum {
   nd4c_datum_kind kind;
   nd4c_dtype dtype;
   nd4c_array *array;
+  int32_t depth; /* of an array: 1 */
   int32_t count;
   nd4c_datum *items[];
 };

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "io/blob.h"
 #include "io/onnx/tensor.h"
+#include "io/wire_write.h"
 #include "nd4c/io.h"
 
 enum { VARINT_BYTES = 10 };
@@ -75,21 +76,14 @@ nd4c_status nd4c_tensor_read(const char *path, nd4c_array **array, char **name) 
 
 /* -- writing -------------------------------------------------------------------------------------------------- */
 
-/* Bytes of a message under construction; with `to` NULL they are only counted. */
-typedef struct wire_writer {
-  unsigned char *to;
-  int64_t used;
-  bool overflow;
-} wire_writer;
-
-static void put_bytes(wire_writer *writer, const void *bytes, int64_t size) {
+static void put_bytes(nd4c_wire_writer *writer, const void *bytes, int64_t size) {
   if (writer->to != NULL && size > 0) {
     memcpy(writer->to + writer->used, bytes, (size_t)size);
   }
   writer->overflow |= !nd4c_checked_add(writer->used, size, &writer->used);
 }
 
-static void put_varint(wire_writer *writer, uint64_t value) {
+void nd4c_wire_put_varint(nd4c_wire_writer *writer, uint64_t value) {
   unsigned char bytes[VARINT_BYTES];
   int64_t count = 0;
   for (; value >= 0x80; value >>= 7) {
@@ -99,29 +93,29 @@ static void put_varint(wire_writer *writer, uint64_t value) {
   put_bytes(writer, bytes, count);
 }
 
-static void put_tag(wire_writer *writer, uint32_t field, nd4c_wire_type type) {
-  put_varint(writer, (uint64_t)field << 3 | (uint64_t)type);
+void nd4c_wire_put_tag(nd4c_wire_writer *writer, uint32_t field, nd4c_wire_type type) {
+  nd4c_wire_put_varint(writer, (uint64_t)field << 3 | (uint64_t)type);
 }
 
-static void put_field_bytes(wire_writer *writer, uint32_t field, const void *bytes, int64_t size) {
-  put_tag(writer, field, ND4C_WIRE_BYTES);
-  put_varint(writer, (uint64_t)size);
+void nd4c_wire_put_bytes(nd4c_wire_writer *writer, uint32_t field, const void *bytes, int64_t size) {
+  nd4c_wire_put_tag(writer, field, ND4C_WIRE_BYTES);
+  nd4c_wire_put_varint(writer, (uint64_t)size);
   put_bytes(writer, bytes, size);
 }
 
-static nd4c_status put_values(wire_writer *writer, const nd4c_array *array) {
+static nd4c_status put_values(nd4c_wire_writer *writer, const nd4c_array *array) {
   if (nd4c_array_dtype(array) == ND4C_UTF8) {
     for (int64_t i = 0; i < nd4c_array_size(array); i++) {
       const char *text = NULL;
       int64_t length = 0;
       ND4C_TRY(nd4c_array_string(array, i, &text, &length));
-      put_field_bytes(writer, ND4C_ONNX_TENSOR_STRING_DATA, text, length);
+      nd4c_wire_put_bytes(writer, ND4C_ONNX_TENSOR_STRING_DATA, text, length);
     }
     return ND4C_OK;
   }
   int64_t bytes = nd4c_dtype_bytes(nd4c_array_dtype(array), nd4c_array_size(array));
-  put_tag(writer, ND4C_ONNX_TENSOR_RAW_DATA, ND4C_WIRE_BYTES);
-  put_varint(writer, (uint64_t)bytes);
+  nd4c_wire_put_tag(writer, ND4C_ONNX_TENSOR_RAW_DATA, ND4C_WIRE_BYTES);
+  nd4c_wire_put_varint(writer, (uint64_t)bytes);
   if (writer->to != NULL) {
     ND4C_TRY(nd4c_array_read(array, writer->to + writer->used, (size_t)bytes));
   }
@@ -129,17 +123,42 @@ static nd4c_status put_values(wire_writer *writer, const nd4c_array *array) {
   return ND4C_OK;
 }
 
-static nd4c_status put_tensor(wire_writer *writer, const nd4c_array *array, const char *name) {
+nd4c_status nd4c_tensor_put(nd4c_wire_writer *writer, const nd4c_array *array, const char *name) {
   for (int32_t i = 0; i < nd4c_array_rank(array); i++) {
-    put_tag(writer, ND4C_ONNX_TENSOR_DIMS, ND4C_WIRE_VARINT);
-    put_varint(writer, (uint64_t)nd4c_array_shape(array)[i]);
+    nd4c_wire_put_tag(writer, ND4C_ONNX_TENSOR_DIMS, ND4C_WIRE_VARINT);
+    nd4c_wire_put_varint(writer, (uint64_t)nd4c_array_shape(array)[i]);
   }
-  put_tag(writer, ND4C_ONNX_TENSOR_DATA_TYPE, ND4C_WIRE_VARINT);
-  put_varint(writer, (uint64_t)nd4c_onnx_dtype_number(nd4c_array_dtype(array)));
+  nd4c_wire_put_tag(writer, ND4C_ONNX_TENSOR_DATA_TYPE, ND4C_WIRE_VARINT);
+  nd4c_wire_put_varint(writer, (uint64_t)nd4c_onnx_dtype_number(nd4c_array_dtype(array)));
   if (name != NULL && name[0] != '\0') {
-    put_field_bytes(writer, ND4C_ONNX_TENSOR_NAME, name, (int64_t)strlen(name));
+    nd4c_wire_put_bytes(writer, ND4C_ONNX_TENSOR_NAME, name, (int64_t)strlen(name));
   }
   return put_values(writer, array);
+}
+
+nd4c_status nd4c_wire_write_file(const char *path, const char *caller, nd4c_wire_put put, const void *value,
+                                 const char *name) {
+  nd4c_wire_writer writer = {0};
+  ND4C_TRY(put(&writer, value, name));
+  if (writer.overflow || writer.used > INT32_MAX) {
+    return nd4c_fail(ND4C_OVERFLOW, "%s: %" PRId64 " bytes; a protobuf message holds at most %d", caller, writer.used,
+                     INT32_MAX);
+  }
+  size_t size = (size_t)writer.used;
+  writer = (nd4c_wire_writer){.to = nd4c_allocate(size)};
+  if (writer.to == NULL) {
+    return nd4c_fail_memory("a protobuf file", size);
+  }
+  nd4c_status status = put(&writer, value, name);
+  if (status == ND4C_OK) {
+    status = nd4c_os_write_file(path, writer.to, size);
+  }
+  nd4c_deallocate(writer.to);
+  return status;
+}
+
+static nd4c_status put_array(nd4c_wire_writer *writer, const void *array, const char *name) {
+  return nd4c_tensor_put(writer, array, name);
 }
 
 nd4c_status nd4c_tensor_write(const char *path, const nd4c_array *array, const char *name) {
@@ -151,21 +170,5 @@ nd4c_status nd4c_tensor_write(const char *path, const nd4c_array *array, const c
     return nd4c_fail(ND4C_FORMAT, "nd4c_tensor_write: the name %s is not UTF-8",
                      nd4c_span_show(nd4c_span_of_text(name)).text);
   }
-  wire_writer writer = {0};
-  ND4C_TRY(put_tensor(&writer, array, name));
-  if (writer.overflow || writer.used > INT32_MAX) {
-    return nd4c_fail(ND4C_OVERFLOW, "nd4c_tensor_write: %" PRId64 " bytes; a protobuf message holds at most %d",
-                     writer.used, INT32_MAX);
-  }
-  size_t size = (size_t)writer.used;
-  writer = (wire_writer){.to = nd4c_allocate(size)};
-  if (writer.to == NULL) {
-    return nd4c_fail_memory("a TensorProto file", size);
-  }
-  nd4c_status status = put_tensor(&writer, array, name);
-  if (status == ND4C_OK) {
-    status = nd4c_os_write_file(path, writer.to, size);
-  }
-  nd4c_deallocate(writer.to);
-  return status;
+  return nd4c_wire_write_file(path, "nd4c_tensor_write", put_array, array, name);
 }

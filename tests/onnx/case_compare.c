@@ -104,7 +104,7 @@ static bool compare_numbers(const double *a, const double *b, int64_t size, int 
   return bad == 0;
 }
 
-bool case_compare(const nd4c_array *given, const nd4c_array *expected, const onnx_case *one, char *reason) {
+static bool compare_arrays(const nd4c_array *given, const nd4c_array *expected, const onnx_case *one, char *reason) {
   const nd4c_dtype dtype = nd4c_array_dtype(expected);
   if (nd4c_array_dtype(given) != dtype || !same_shape(given, expected)) {
     char a[200], b[200];
@@ -137,4 +137,23 @@ bool case_compare(const nd4c_array *given, const nd4c_array *expected, const onn
   free(a);
   free(b);
   return same;
+}
+
+bool case_compare(const nd4c_datum *given, const nd4c_datum *expected, const onnx_case *one, char *reason) {
+  static const char *const kinds[] = {"nothing", "an array", "a sequence", "an optional"};
+  const nd4c_datum_kind kind = nd4c_datum_get_kind(expected);
+  if (nd4c_datum_get_kind(given) != kind || nd4c_datum_count(given) != nd4c_datum_count(expected)) {
+    (void)snprintf(reason, CASE_REASON, "it is %s of %d, expected %s of %d", kinds[nd4c_datum_get_kind(given)],
+                   (int)nd4c_datum_count(given), kinds[kind], (int)nd4c_datum_count(expected));
+    return false;
+  }
+  if (kind == ND4C_DATUM_ARRAY) {
+    return compare_arrays(nd4c_datum_array(given), nd4c_datum_array(expected), one, reason);
+  }
+  for (int32_t i = 0; i < nd4c_datum_count(expected); i++) {
+    if (!case_compare(nd4c_datum_item(given, i), nd4c_datum_item(expected, i), one, reason)) {
+      return false;
+    }
+  }
+  return true;
 }

@@ -13,7 +13,7 @@ typedef struct case_files {
   nd4c_model *model;
   int32_t input_count, output_count;
   const char **names;
-  nd4c_array **inputs, **outputs;
+  nd4c_datum **inputs, **outputs;
 } case_files;
 
 /* Keeps the library's text as the reason, on one line. */
@@ -56,6 +56,11 @@ static bool open_case(case_files *files) {
   return true;
 }
 
+/* How a value's file is to be read. */
+static nd4c_datum_kind kind_of(const nd4c_model_value *value) {
+  return value->kind_count > 0 ? value->kinds[0] : ND4C_DATUM_ARRAY;
+}
+
 static bool read_inputs(case_files *files) {
   for (int32_t i = 0; i < files->input_count; i++) {
     char path[PATH];
@@ -64,7 +69,7 @@ static bool read_inputs(case_files *files) {
     path_of(files, "input", i, path);
     if (status == ND4C_OK) {
       files->names[i] = value.name;
-      status = nd4c_tensor_read(path, &files->inputs[i], NULL);
+      status = nd4c_datum_read(path, kind_of(&value), &files->inputs[i]);
     }
     if (status != ND4C_OK) {
       return fail_status(files->one, status, "input");
@@ -76,14 +81,18 @@ static bool read_inputs(case_files *files) {
 static bool compare_outputs(case_files *files) {
   for (int32_t i = 0; i < files->output_count; i++) {
     char path[PATH], reason[CASE_REASON] = "";
-    nd4c_array *expected = NULL;
+    nd4c_datum *expected = NULL;
+    nd4c_model_value value = {.struct_size = sizeof value};
     path_of(files, "output", i, path);
-    const nd4c_status status = nd4c_tensor_read(path, &expected, NULL);
+    nd4c_status status = nd4c_model_output(files->model, i, &value);
+    if (status == ND4C_OK) {
+      status = nd4c_datum_read(path, kind_of(&value), &expected);
+    }
     if (status != ND4C_OK) {
       return fail_status(files->one, status, "expected output");
     }
     const bool same = case_compare(files->outputs[i], expected, files->one, reason);
-    nd4c_array_release(expected);
+    nd4c_datum_release(expected);
     if (!same) {
       files->one->result = CASE_FAILED;
       (void)snprintf(files->one->reason, sizeof files->one->reason, "output %d: %s", (int)i, reason);
@@ -95,10 +104,10 @@ static bool compare_outputs(case_files *files) {
 
 static void close_case(case_files *files) {
   for (int32_t i = 0; files->inputs != NULL && i < files->input_count; i++) {
-    nd4c_array_release(files->inputs[i]);
+    nd4c_datum_release(files->inputs[i]);
   }
   for (int32_t i = 0; files->outputs != NULL && i < files->output_count; i++) {
-    nd4c_array_release(files->outputs[i]);
+    nd4c_datum_release(files->outputs[i]);
   }
   free(files->names);
   free(files->inputs);
@@ -110,8 +119,9 @@ void case_run(const char *folder, onnx_case *one) {
   case_files files = {.folder = folder, .one = one};
   one->result = CASE_PASSED;
   if (open_case(&files) && read_inputs(&files)) {
-    const nd4c_status status = nd4c_model_run(files.model, NULL, files.names, (const nd4c_array *const *)files.inputs,
-                                              files.input_count, files.outputs, files.output_count);
+    const nd4c_status status =
+        nd4c_model_run_data(files.model, NULL, files.names, (const nd4c_datum *const *)files.inputs, files.input_count,
+                            files.outputs, files.output_count);
     if (status != ND4C_OK) {
       (void)fail_status(one, status, "run");
     } else {

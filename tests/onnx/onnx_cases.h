@@ -22,8 +22,8 @@ typedef struct onnx_case {
 /* Opens FOLDER/<name>/model.onnx, runs it on the case's inputs and compares the outputs. */
 void case_run(const char *folder, onnx_case *one);
 
-/* Whether an array is what was expected; if not, `reason` says what differs. Integers, booleans and texts exactly,
+/* Whether a value is what was expected; if not, `reason` says what differs. Integers, booleans and texts exactly,
  * floating numbers as numpy.testing.assert_allclose. */
-bool case_compare(const nd4c_array *given, const nd4c_array *expected, const onnx_case *one, char *reason);
+bool case_compare(const nd4c_datum *given, const nd4c_datum *expected, const onnx_case *one, char *reason);
 
 #endif
