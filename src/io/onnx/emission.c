@@ -199,7 +199,7 @@ static void label_of(const nd4c_onnx_node *node, char *label) {
 static nd4c_status make_dense(nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
   nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
   if (slot->array == NULL || slot->value != ND4C_VALUE_NONE || nd4c_array_is_contiguous(slot->array) ||
-      nd4c_array_size(slot->array) > FOLD_BYTES / nd4c_dtype_size(nd4c_array_dtype(slot->array))) {
+      nd4c_dtype_bytes(nd4c_array_dtype(slot->array), nd4c_array_size(slot->array)) > FOLD_BYTES) {
     return ND4C_OK;
   }
   const nd4c_array *view = slot->array;
