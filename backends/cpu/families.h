@@ -25,6 +25,7 @@
   X(reference_normalization) \
   X(reference_statistics)    \
   X(reference_recurrent)     \
+  X(reference_attention)     \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

@@ -77,6 +77,12 @@ enum nd4c_recurrent_activation {
 #undef ND4C_RECURRENT_ENUM
 };
 
+enum nd4c_update_rule {
+#define ND4C_UPDATE_RULE_ENUM(NAME, number, name) ND4C_UPDATE_RULE_##NAME = number,
+  ND4C_UPDATE_RULE_TABLE(ND4C_UPDATE_RULE_ENUM)
+#undef ND4C_UPDATE_RULE_ENUM
+};
+
 enum nd4c_direction {
 #define ND4C_DIRECTION_ENUM(NAME, number, name) ND4C_DIRECTION_##NAME = number,
   ND4C_DIRECTION_TABLE(ND4C_DIRECTION_ENUM)

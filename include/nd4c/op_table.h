@@ -21,6 +21,7 @@
 #define ND4C_OP_TABLE_H
 
 #include "nd4c/op_table/activation.h"
+#include "nd4c/op_table/attention.h"
 #include "nd4c/op_table/binary.h"
 #include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
@@ -61,7 +62,8 @@
   ND4C_OPS_MATHEMATICS(OP) \
   ND4C_OPS_ACTIVATION(OP) \
   ND4C_OPS_NORMALIZATION(OP) \
-  ND4C_OPS_RECURRENT(OP)
+  ND4C_OPS_RECURRENT(OP) \
+  ND4C_OPS_ATTENTION(OP)
 
 /* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */
 #define ND4C_ACTIVATION_TABLE(X) \

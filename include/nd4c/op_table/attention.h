@@ -1,0 +1,84 @@
+/* Rows of the op table: attention and what goes with it. op_table.h says how to read them. */
+#ifndef ND4C_OP_TABLE_ATTENTION_H
+#define ND4C_OP_TABLE_ATTENTION_H
+
+/* Values of the attribute `update_rule` of linear_attention: X(NAME, number, name). */
+#define ND4C_UPDATE_RULE_TABLE(X) \
+  X(LINEAR, 0, "linear")          \
+  X(GATED, 1, "gated")            \
+  X(DELTA, 2, "delta")            \
+  X(GATED_DELTA, 3, "gated_delta")
+
+/* q, k, v: [n, heads, t, head], or [n, t, heads * head] with both numbers of heads. scale 0: 1 / sqrt(head). */
+#define ND4C_SIG_ATTENTION_BASE(A, op) \
+  A(op, IN, q, 0)                      \
+  A(op, IN, k, 0)                      \
+  A(op, IN, v, 0)                      \
+  A(op, OPT, mask, 0)                  \
+  A(op, OPT, past_key, 0)              \
+  A(op, OPT, past_value, 0)            \
+  A(op, OPT, key_lengths, 0)           \
+  A(op, INT, q_heads, 0)               \
+  A(op, INT, kv_heads, 0)              \
+  A(op, FLOAT, scale, 0.0)             \
+  A(op, BOOL, is_causal, 0)            \
+  A(op, FLOAT, softcap, 0.0) A(op, INT, left_window, -1) A(op, INT, right_window, -1)
+#define ND4C_SIG_ATTENTION(A, op) ND4C_SIG_ATTENTION_BASE(A, op) A(op, OUT, y, 0)
+#define ND4C_SIG_ATTENTION_CACHE(A, op) \
+  ND4C_SIG_ATTENTION_BASE(A, op)        \
+  A(op, INT, scores_mode, 0)            \
+  A(op, OUT, y, 0) A(op, OUT, present_key, 0) A(op, OUT, present_value, 0) A(op, OUT, scores, 0)
+#define ND4C_SIG_MULTI_HEAD(A, op) \
+  A(op, IN, q, 0)                  \
+  A(op, IN, k, 0)                  \
+  A(op, IN, v, 0)                  \
+  A(op, IN, wq, 0)                 \
+  A(op, IN, wk, 0)                 \
+  A(op, IN, wv, 0)                 \
+  A(op, IN, wo, 0)                 \
+  A(op, OPT, bq, 0)                \
+  A(op, OPT, bk, 0)                \
+  A(op, OPT, bv, 0)                \
+  A(op, OPT, bo, 0)                \
+  A(op, OPT, mask, 0) A(op, INT, heads, 1) A(op, BOOL, is_causal, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_ROTARY(A, op)   \
+  A(op, IN, x, 0)                \
+  A(op, IN, cos, 0)              \
+  A(op, IN, sin, 0)              \
+  A(op, OPT, position_ids, 0)    \
+  A(op, INT, heads, 0)           \
+  A(op, INT, rotary_dim, 0) A(op, BOOL, interleaved, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_LINEAR_ATTENTION(A, op) \
+  A(op, IN, q, 0)                        \
+  A(op, IN, k, 0)                        \
+  A(op, IN, v, 0)                        \
+  A(op, OPT, past_state, 0)              \
+  A(op, OPT, decay, 0)                   \
+  A(op, OPT, beta, 0)                    \
+  A(op, INT, q_heads, 1)                 \
+  A(op, INT, kv_heads, 1)                \
+  A(op, FLOAT, scale, 0.0) A(op, INT, update_rule, 0) A(op, OUT, y, 0) A(op, OUT, present_state, 0)
+
+#define ND4C_OPS_ATTENTION(OP)                                                                                       \
+  OP(660, 1, attention, NN, ND4C_SIG_ATTENTION, attention, REAL_FLOATING,                                            \
+     "y = softmax(softcap(scale q k^T) + mask) v by head, past_* before k and v; each group of q's heads shares one " \
+     "of k and v; a false in a boolean mask, keys past key_lengths, after is_causal's frontier or outside the "      \
+     "windows do not take part; a query without keys gives 0",                                                       \
+     "|nn.functional.scaled_dot_product_attention|Attention|dotProductAttention")                                    \
+  OP(661, 1, attention_with_cache, NN, ND4C_SIG_ATTENTION_CACHE, attention_with_cache, REAL_FLOATING,                \
+     "attention, and past_* with k and v behind, and the scores: scores_mode 0 scale q k^T, 1 after softcap, 2 and " \
+     "mask, 3 after softmax",                                                                                        \
+     "||Attention|")                                                                                                 \
+  OP(662, 1, multi_head_attention, NN, ND4C_SIG_MULTI_HEAD, multi_head_attention, REAL_FLOATING,                     \
+     "attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T + bo",               \
+     "|nn.MultiheadAttention||multiHeadDotProductAttention")                                                         \
+  OP(663, 1, rotary_embedding, NN, ND4C_SIG_ROTARY, rotary_embedding, REAL_FLOATING,                                 \
+     "pairs of x's first rotary_dim (0: all) features, halves or interleaved neighbours, turned by the angles of "   \
+     "cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t]",                                    \
+     "||RotaryEmbedding|")                                                                                           \
+  OP(664, 1, linear_attention, NN, ND4C_SIG_LINEAR_ATTENTION, linear_attention, REAL_FLOATING,                       \
+     "y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S scaled by "       \
+     "e^decay before; delta: v replaced by beta (v - S^T k)",                                                        \
+     "||LinearAttention|")
+
+#endif
