@@ -173,8 +173,25 @@ static void test_streaming(void **state) {
   check_level(nd4c_cpu_level_name(nd4c_cpu_get_level()));
 }
 
+/* Streaming loops are picked by the steps of both inputs: every pair of placements. */
+static void test_streaming_pairs(void **state) {
+  (void)state;
+  static const shape_case shape = {2, {3, 4099}};
+  open_backend();
+  stream_bytes = "1024";
+  level = nd4c_cpu_level_name(nd4c_cpu_get_level());
+  assert_int_equal(backend->open(), ND4C_OK);
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+    for (size_t d = 0; ops[o].inputs == 2 && !ops[o].predicate && d < sizeof dtypes / sizeof *dtypes; d++)
+      for (int a = 0; a < PLACEMENTS; a++)
+        for (int b = 0; b < PLACEMENTS; b++)
+          check(&ops[o], dtypes[d], &shape, (const placement[3]){PLAIN, (placement)a, (placement)b}, 2);
+  backend->close();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_base), cmocka_unit_test(test_avx2),
-                                     cmocka_unit_test(test_avx512), cmocka_unit_test(test_streaming)};
+                                     cmocka_unit_test(test_avx512), cmocka_unit_test(test_streaming),
+                                     cmocka_unit_test(test_streaming_pairs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
