@@ -35,6 +35,18 @@ enum nd4c_auto_pad {
 #undef ND4C_AUTO_PAD_ENUM
 };
 
+enum nd4c_case {
+#define ND4C_CASE_ENUM(NAME, number, name) ND4C_CASE_##NAME = number,
+  ND4C_CASE_TABLE(ND4C_CASE_ENUM)
+#undef ND4C_CASE_ENUM
+};
+
+enum nd4c_tfidf {
+#define ND4C_TFIDF_ENUM(NAME, number, name) ND4C_TFIDF_##NAME = number,
+  ND4C_TFIDF_TABLE(ND4C_TFIDF_ENUM)
+#undef ND4C_TFIDF_ENUM
+};
+
 enum nd4c_interpolation {
 #define ND4C_INTERPOLATION_ENUM(NAME, number, name) ND4C_INTERPOLATION_##NAME = number,
   ND4C_INTERPOLATION_TABLE(ND4C_INTERPOLATION_ENUM)

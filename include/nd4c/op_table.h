@@ -34,6 +34,7 @@
 #include "nd4c/op_table/shape.h"
 #include "nd4c/op_table/sorting.h"
 #include "nd4c/op_table/statistics.h"
+#include "nd4c/op_table/text.h"
 #include "nd4c/op_table/unary.h"
 #include "nd4c/op_table/window.h"
 
@@ -56,6 +57,7 @@
   ND4C_OPS_LINALG(OP) \
   ND4C_OPS_DECOMPOSITION(OP) \
   ND4C_OPS_NN(OP) \
+  ND4C_OPS_TEXT(OP)       \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
   ND4C_OPS_WINDOW(OP) \

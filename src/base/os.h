@@ -62,6 +62,10 @@ int64_t nd4c_os_cache_bytes(void);
 bool nd4c_os_thread_start(void (*function)(void *argument), void *argument);
 /* Calls `child` in the child after every fork from now on. */
 void nd4c_os_on_fork(void (*child)(void));
+/* A code point in upper or lower case: Unicode's simple mapping, of no language; itself if it has none. */
+uint32_t nd4c_os_change_case(uint32_t code, bool upper);
+/* strtod with a point, whatever the program's locale says. */
+double nd4c_os_parse_number(const char *text, char **end);
 /* Process number, to notice a fork. */
 int64_t nd4c_os_process(void);
 

@@ -10,6 +10,7 @@
 #include "device/storage.h"
 #include "dispatch/call_cache.h"
 #include "dispatch/execute.h"
+#include "dispatch/host_ops.h"
 #include "dispatch/pending.h"
 #include "dispatch/strings.h"
 #include "dispatch/views.h"
@@ -277,7 +278,31 @@ static nd4c_status compute_true_shapes(nd4c_pending *p, nd4c_choice *choice) {
   return deliver(p);
 }
 
+/* Into fresh arrays, which are then handed over or copied. */
+static nd4c_status compute_on_host(nd4c_pending *p, nd4c_host_op_function function) {
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    if (p->outputs[i] != NULL && p->inferred[i].dtype == ND4C_UTF8) {
+      return nd4c_fail(ND4C_UNSUPPORTED, "%s: strings cannot be written into an array that is given: expected NULL",
+                       p->def->info.name);
+    }
+    if (p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data) {
+      ND4C_TRY(check_given_output(p, i));
+    }
+  }
+  ND4C_TRY(function(p));
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    if (p->outputs[i] != NULL && p->inferred[i].shape_depends_on_data) {
+      ND4C_TRY(check_given_output(p, i));
+    }
+  }
+  return deliver(p);
+}
+
 static nd4c_status compute(nd4c_pending *p, uint64_t key) {
+  nd4c_host_op_function function = nd4c_host_op_find(p);
+  if (function != NULL) {
+    return compute_on_host(p, function);
+  }
   if (p->inferred[0].dtype == ND4C_UTF8) {
     return nd4c_strings_compute(p);
   }

@@ -2,7 +2,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "dispatch/pending.h"
+#include "dispatch/host_ops.h"
 
 static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
   nd4c_inference inference;
@@ -11,6 +11,10 @@ static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
   int64_t offset = 0;
   if (p->def->view != NULL && p->def->view(&inference, strides[0], &offset)) {
     nd4c_text_print(text, "%s: a view, no kernel\n", p->def->info.name);
+    return ND4C_OK;
+  }
+  if (nd4c_host_op_find(p) != NULL) {
+    nd4c_text_print(text, "%s: computed by the library itself, no kernel\n", p->def->info.name);
     return ND4C_OK;
   }
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {

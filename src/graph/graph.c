@@ -275,6 +275,10 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
   }
   ND4C_TRY(nd4c_op_resolve_attrs(&def->info, attrs, attr_count, values));
   ND4C_TRY(nd4c_graph_infer(graph, def, inputs, input_count, values, inferred));
+  if (def->info.category == ND4C_CATEGORY_TEXT) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s: it is computed on the host, so it cannot be part of a graph: call it eagerly",
+                     def->info.name);
+  }
   for (int32_t i = 0; i < def->info.output_count; ++i) {
     if (inferred[i].shape_depends_on_data) {
       return nd4c_fail(

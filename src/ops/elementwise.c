@@ -50,9 +50,16 @@ nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
   int64_t number = inference->attrs[ND4C_ATTR_cast_dtype].as.i;
   bool known = number > ND4C_DTYPE_NONE && number < ND4C_DTYPE_END;
   const nd4c_dtype_info *info = known ? nd4c_dtype_get_info((nd4c_dtype)number) : NULL;
-  if (info == NULL || !info->available || info->kind == ND4C_KIND_STRING) {
+  bool parsed = x->dtype == ND4C_UTF8, printed = number == ND4C_UTF8;
+  if (info == NULL || !info->available) {
     return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s (number %lld) is no target, expected bool or a number",
                             info == NULL ? "?" : info->name, (long long)number);
+  }
+  /* Strings say nothing of complex numbers, float8 and packed ones. */
+  nd4c_dtype other = parsed ? (nd4c_dtype)number : x->dtype;
+  if (parsed != printed && (other > ND4C_COMPLEX128 || (parsed && info->kind == ND4C_KIND_COMPLEX))) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s is no target, expected %s", info->name,
+                            parsed ? "utf8, bool or a real number" : "a dtype of numbers");
   }
   nd4c_rule_output(inference, (nd4c_dtype)number, x->rank, x->shape);
   return ND4C_OK;

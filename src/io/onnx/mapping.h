@@ -9,6 +9,7 @@
 #define ND4C_ONNX_FAMILIES(X) \
   X(elementwise)              \
   X(image)                    \
+  X(text)                     \
   X(activation)               \
   X(reduce)                   \
   X(linalg)                   \

@@ -1,0 +1,37 @@
+/* Letters and numbers in text, whatever locale the program has set. */
+#define _GNU_SOURCE
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <wctype.h>
+
+#include "base/os.h"
+
+static locale_t unicode, plain;
+
+static void make_locales(void) {
+  unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+  plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+static void need_locales(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  (void)pthread_once(&once, make_locales);
+}
+
+uint32_t nd4c_os_change_case(uint32_t code, bool upper) {
+  if (code < 0x80) {
+    bool change = upper ? code >= 'a' && code <= 'z' : code >= 'A' && code <= 'Z';
+    return change ? code ^ 0x20 : code;
+  }
+  need_locales();
+  if (unicode == (locale_t)0) {
+    return code;
+  }
+  return (uint32_t)(upper ? towupper_l((wint_t)code, unicode) : towlower_l((wint_t)code, unicode));
+}
+
+double nd4c_os_parse_number(const char *text, char **end) {
+  need_locales();
+  return plain == (locale_t)0 ? strtod(text, end) : strtod_l(text, end, plain);
+}

@@ -1,0 +1,48 @@
+/* What ops on strings share: operands as lists on the host, results made of them. */
+#ifndef ND4C_DISPATCH_TEXT_TEXT_H
+#define ND4C_DISPATCH_TEXT_TEXT_H
+
+#include "base/text.h"
+#include "dispatch/host_ops.h"
+
+/* One string; not NUL-terminated, borrowed from its array. */
+typedef struct nd4c_string {
+  const char *bytes;
+  int64_t length;
+} nd4c_string;
+
+/* The strings of input `index` in C order; freed by the caller with nd4c_deallocate, also after a failure. */
+nd4c_status nd4c_strings_read(const nd4c_pending *p, int32_t index, nd4c_string **strings);
+/* The elements of a numeric input in C order, likewise. */
+nd4c_status nd4c_numbers_read(const nd4c_pending *p, int32_t index, void **numbers);
+/* Below 0, 0 or above as strcmp says, by bytes: the order of code points. */
+int nd4c_string_compare(nd4c_string a, nd4c_string b);
+
+/* Where element `number` (C order of output 0) lies in input `index`, broadcast, counted in C order. */
+int64_t nd4c_broadcast_number(const nd4c_pending *p, int32_t index, int64_t number);
+
+/* Strings that are being made, one after the other. Zero-initialised is empty. */
+typedef struct nd4c_string_list {
+  nd4c_text bytes;
+  int64_t *ends;
+  int64_t count, capacity;
+} nd4c_string_list;
+/* Ends the string whose bytes were appended to list->bytes since the last. */
+nd4c_status nd4c_string_list_end(nd4c_string_list *list);
+nd4c_status nd4c_string_list_add(nd4c_string_list *list, nd4c_string string);
+/* Makes target `output` of as many strings as its inferred shape has. */
+nd4c_status nd4c_string_list_take(const nd4c_string_list *list, nd4c_pending *p, int32_t output);
+void nd4c_string_list_free(nd4c_string_list *list);
+
+/* Makes target `output` of numbers, of the inferred dtype and shape, and gives its elements to be written. */
+nd4c_status nd4c_numbers_make(nd4c_pending *p, int32_t output, void **data);
+
+/* The code point at bytes[*at], which is UTF-8 (arrays hold nothing else); steps over it. */
+uint32_t nd4c_string_next(nd4c_string string, int64_t *at);
+void nd4c_string_put(nd4c_text *text, uint32_t code);
+/* White space as Unicode has it (and Python's str.split). */
+bool nd4c_code_is_space(uint32_t code);
+/* Appends a string in upper or lower case, one code point for one: Unicode's simple mapping, of no language. */
+void nd4c_string_put_case(nd4c_text *text, nd4c_string string, bool upper);
+
+#endif
