@@ -41,26 +41,64 @@ static void end_progress(const progress *p) {
 typedef struct session {
   nd4c_model *model;
   int32_t input_count, output_count;
-  nd4c_array **inputs, **outputs;
+  bool odd; /* an input or output is a sequence or optional */
+  nd4c_datum **inputs, **outputs;
+  nd4c_array **given, **results; /* the same as arrays, unless odd; `given` is borrowed */
   const char **names;
   double *times;
 } session;
 
-static void release_all(nd4c_array **arrays, int32_t count) {
-  for (int32_t i = 0; arrays != NULL && i < count; i++) {
-    nd4c_array_release(arrays[i]);
-    arrays[i] = NULL;
+static void release_all(nd4c_datum **data, int32_t count) {
+  for (int32_t i = 0; data != NULL && i < count; i++) {
+    nd4c_datum_release(data[i]);
+    data[i] = NULL;
   }
 }
 
 static void close_session(session *s) {
   release_all(s->inputs, s->input_count);
   release_all(s->outputs, s->output_count);
+  for (int32_t i = 0; s->results != NULL && i < s->output_count; i++) {
+    nd4c_array_release(s->results[i]);
+  }
+  free(s->given);
+  free(s->results);
   free(s->inputs);
   free(s->outputs);
   free(s->names);
   free(s->times);
   nd4c_model_close(s->model);
+}
+
+static int make_room(const run_options *options, session *s) {
+  s->input_count = nd4c_model_input_count(s->model);
+  s->output_count = nd4c_model_output_count(s->model);
+  s->inputs = calloc((size_t)s->input_count + 1, sizeof *s->inputs);
+  s->outputs = calloc((size_t)s->output_count + 1, sizeof *s->outputs);
+  s->given = calloc((size_t)s->input_count + 1, sizeof *s->given);
+  s->results = calloc((size_t)s->output_count + 1, sizeof *s->results);
+  s->names = calloc((size_t)s->input_count + 1, sizeof *s->names);
+  s->times = calloc((size_t)options->repeat, sizeof *s->times);
+  const bool made = s->inputs != NULL && s->outputs != NULL && s->given != NULL && s->results != NULL &&
+                    s->names != NULL && s->times != NULL;
+  return made ? CLI_OK : cli_fail(&cli_run, "no memory for %" PRId64 " runs", options->repeat);
+}
+
+static int describe_values(session *s) {
+  for (int32_t i = 0; i < s->input_count + s->output_count; i++) {
+    nd4c_model_value value = {.struct_size = sizeof value};
+    const bool is_input = i < s->input_count;
+    const nd4c_status status =
+        is_input ? nd4c_model_input(s->model, i, &value) : nd4c_model_output(s->model, i - s->input_count, &value);
+    if (status != ND4C_OK) {
+      return cli_fail_status(&cli_run, status);
+    }
+    s->odd = s->odd || value.kind_count > 1;
+    if (is_input) {
+      s->names[i] = value.name;
+    }
+  }
+  return CLI_OK;
 }
 
 static int open_session(const run_options *options, session *s) {
@@ -71,28 +109,26 @@ static int open_session(const run_options *options, session *s) {
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
   }
-  s->input_count = nd4c_model_input_count(s->model);
-  s->output_count = nd4c_model_output_count(s->model);
-  s->inputs = calloc((size_t)s->input_count + 1, sizeof *s->inputs);
-  s->outputs = calloc((size_t)s->output_count + 1, sizeof *s->outputs);
-  s->names = calloc((size_t)s->input_count + 1, sizeof *s->names);
-  s->times = calloc((size_t)options->repeat, sizeof *s->times);
-  if (s->inputs == NULL || s->outputs == NULL || s->names == NULL || s->times == NULL) {
-    return cli_fail(&cli_run, "no memory for %" PRId64 " runs", options->repeat);
+  int result = make_room(options, s);
+  result = result == CLI_OK ? describe_values(s) : result;
+  result = result == CLI_OK ? run_make_inputs(options, s->model, s->inputs) : result;
+  for (int32_t i = 0; result == CLI_OK && i < s->input_count; i++) {
+    s->given[i] = nd4c_datum_array(s->inputs[i]);
   }
-  for (int32_t i = 0; i < s->input_count; i++) {
-    nd4c_model_value value = {.struct_size = sizeof value};
-    if (nd4c_model_input(s->model, i, &value) != ND4C_OK) {
-      return cli_fail_status(&cli_run, nd4c_error_code());
-    }
-    s->names[i] = value.name;
-  }
-  return run_make_inputs(options, s->model, s->inputs);
+  return result;
 }
 
+/* Arrays are written into again and again; other values are made anew. */
 static nd4c_status run_once(session *s) {
-  const nd4c_status status = nd4c_model_run(s->model, NULL, s->names, (const nd4c_array *const *)s->inputs,
-                                            s->input_count, s->outputs, s->output_count);
+  nd4c_status status = ND4C_OK;
+  if (s->odd) {
+    release_all(s->outputs, s->output_count);
+    status = nd4c_model_run_data(s->model, NULL, s->names, (const nd4c_datum *const *)s->inputs, s->input_count,
+                                 s->outputs, s->output_count);
+  } else {
+    status = nd4c_model_run(s->model, NULL, s->names, (const nd4c_array *const *)s->given, s->input_count, s->results,
+                            s->output_count);
+  }
   return status != ND4C_OK ? status : nd4c_context_synchronize(nd4c_context_current());
 }
 
@@ -116,10 +152,21 @@ static int run_all(const run_options *options, session *s) {
 
 /* -- telling --------------------------------------------------------------------------------------------------- */
 
+static int wrap_results(session *s) {
+  for (int32_t i = 0; i < s->output_count && !s->odd; i++) {
+    const nd4c_status status = nd4c_datum_of_array(s->results[i], &s->outputs[i]);
+    if (status != ND4C_OK) {
+      return cli_fail_status(&cli_run, status);
+    }
+  }
+  return CLI_OK;
+}
+
 static int tell(const run_options *options, session *s) {
   cJSON *root = options->json ? cJSON_CreateObject() : NULL;
   cJSON *list = options->json ? cJSON_AddArrayToObject(root, "outputs") : NULL;
-  int result = run_write_outputs(options, s->model, s->outputs, list);
+  int result = wrap_results(s);
+  result = result == CLI_OK ? run_write_outputs(options, s->model, s->outputs, list) : result;
   const double median = cli_median(s->times, (int)options->repeat); /* sorts: the least stands first */
   char *report = NULL;
   if (result == CLI_OK && options->report && nd4c_model_report(s->model, &report) != ND4C_OK) {
@@ -292,9 +339,10 @@ const cli_command cli_run = {
     .summary = "run a model on inputs from files or at random, write its outputs, time it",
     .help =
         "usage: nd4c run MODEL [--input NAME=FILE]... [--output DIR] [OPTIONS]\n\n"
-        "  -i, --input NAME=FILE  an input: .npy, or .pb for a serialized ONNX TensorProto\n"
+        "  -i, --input NAME=FILE  an input: .npy, or .pb for a serialized ONNX TensorProto, SequenceProto or\n"
+        "                         OptionalProto, as the model declares it\n"
         "  -o, --output DIR       write each output to DIR/NAME.npy (what is no file name character becomes _)\n"
-        "  --format npy|pb        format of the outputs; default npy\n"
+        "  --format npy|pb        format of the outputs; default npy; sequences and optionals are always .pb\n"
         "  --random-inputs        make the inputs that are not given: floating ones standard normal, integers and\n"
         "                         booleans 0 or 1, equal for equal seeds, names and shapes on every machine\n"
         "  --seed N               of --random-inputs; default 0\n"

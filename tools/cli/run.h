@@ -23,11 +23,11 @@ typedef struct run_options {
   run_named inputs[RUN_NAMED], shapes[RUN_NAMED];
 } run_options;
 
-/* Fills arrays[0 .. nd4c_model_input_count - 1], from files or at random; what was made before a failure stands in the
- * array, too. Returns an exit code. */
-int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_array **arrays);
+/* Fills inputs[0 .. nd4c_model_input_count - 1], from files or at random; what was made before a failure stands there,
+ * too. Returns an exit code. */
+int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_datum **inputs);
 
 /* Writes each output into its file; `files` (may be NULL) receives a JSON string for each. Returns an exit code. */
-int run_write_outputs(const run_options *options, const nd4c_model *model, nd4c_array *const *outputs, cJSON *list);
+int run_write_outputs(const run_options *options, const nd4c_model *model, nd4c_datum *const *outputs, cJSON *list);
 
 #endif

@@ -143,8 +143,34 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-static nd4c_status read_file(const char *path, nd4c_array **array) {
-  return ends_with(path, ".pb") ? nd4c_tensor_read(path, array, NULL) : nd4c_npy_read(path, array);
+/* The file's value as the model declares the input. */
+static nd4c_status read_file(const char *path, const nd4c_model_value *value, nd4c_datum **input) {
+  if (ends_with(path, ".pb")) {
+    return nd4c_datum_read(path, value->kind_count > 0 ? value->kinds[0] : ND4C_DATUM_ARRAY, input);
+  }
+  nd4c_array *array = NULL;
+  nd4c_status status = nd4c_npy_read(path, &array);
+  if (status == ND4C_OK) {
+    status = nd4c_datum_of_array(array, input);
+    nd4c_array_release(array);
+  }
+  return status;
+}
+
+static int random_input(const run_options *options, const nd4c_model_value *value, nd4c_datum **input) {
+  int64_t shape[ND4C_MAX_RANK];
+  nd4c_model_value shaped = *value;
+  nd4c_array *array = NULL;
+  const int result = random_shape(options, value, shape, &shaped.rank);
+  if (result != CLI_OK) {
+    return result;
+  }
+  nd4c_status status = make_random(&shaped, shape, options->seed, &array);
+  if (status == ND4C_OK) {
+    status = nd4c_datum_of_array(array, input);
+    nd4c_array_release(array);
+  }
+  return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
 }
 
 /* A file of a kind that nd4c does not read is no matter of ops: what helps is another file. */
@@ -158,26 +184,28 @@ static int fail_read(const nd4c_model_value *value, nd4c_status status) {
                        value->name, dtype, value->name, dtype);
 }
 
-static int make_input(const run_options *options, const nd4c_model_value *value, nd4c_array **array) {
+static int make_input(const run_options *options, const nd4c_model_value *value, nd4c_datum **input) {
   char text[512];
   const char *path = find_named(options->inputs, options->input_count, value->name);
+  const bool odd = value->kind_count > 1;
+  if (path != NULL && odd && !ends_with(path, ".pb")) {
+    return cli_usage(&cli_run, "--input %s=%s: the input is a sequence or optional: a .pb was expected", value->name,
+                     path);
+  }
   if (path != NULL) {
-    const nd4c_status status = read_file(path, array);
+    const nd4c_status status = read_file(path, value, input);
     return status == ND4C_OK ? CLI_OK : fail_read(value, status);
+  }
+  if (odd) {
+    return cli_usage(&cli_run, "input '%s', a sequence or optional, is not given: --input %s=FILE.pb", value->name,
+                     value->name);
   }
   if (!options->random) {
     return cli_usage(&cli_run, "input '%s', %s %s, is not given: --input %s=FILE, or --random-inputs", value->name,
                      nd4c_dtype_name(value->dtype),
                      cli_shape_text(value->rank, value->shape, value->symbols, text, sizeof text), value->name);
   }
-  int64_t shape[ND4C_MAX_RANK];
-  nd4c_model_value shaped = *value;
-  const int result = random_shape(options, value, shape, &shaped.rank);
-  if (result != CLI_OK) {
-    return result;
-  }
-  const nd4c_status status = make_random(&shaped, shape, options->seed, array);
-  return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+  return random_input(options, value, input);
 }
 
 /* A name that no input has is a mistake, told with the names there are. */
@@ -205,7 +233,7 @@ static int check_names(const nd4c_model *model, const run_named *list, int count
   return CLI_OK;
 }
 
-int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_array **arrays) {
+int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_datum **inputs) {
   int result = check_names(model, options->inputs, options->input_count, "--input");
   if (result == CLI_OK) {
     result = check_names(model, options->shapes, options->shape_count, "--shape");
@@ -213,7 +241,7 @@ int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_ar
   for (int32_t i = 0; result == CLI_OK && i < nd4c_model_input_count(model); i++) {
     nd4c_model_value value = {.struct_size = sizeof value};
     const nd4c_status status = nd4c_model_input(model, i, &value);
-    result = status == ND4C_OK ? make_input(options, &value, &arrays[i]) : cli_fail_status(&cli_run, status);
+    result = status == ND4C_OK ? make_input(options, &value, &inputs[i]) : cli_fail_status(&cli_run, status);
   }
   return result;
 }

@@ -23,7 +23,8 @@ static void file_name(const char *name, char *buffer, size_t size) {
 }
 
 /* The path of output `index`. Two names that become one file name are kept apart by the output's number. */
-static int output_path(const run_options *options, const nd4c_model *model, int32_t index, char *path, size_t size) {
+static int output_path(const run_options *options, const nd4c_model *model, int32_t index, bool tensor, char *path,
+                       size_t size) {
   char own[192], other[192];
   nd4c_model_value value = {.struct_size = sizeof value};
   if (nd4c_model_output(model, index, &value) != ND4C_OK) {
@@ -43,7 +44,7 @@ static int output_path(const run_options *options, const nd4c_model *model, int3
   if (taken) {
     (void)snprintf(number, sizeof number, "_%d", (int)index);
   }
-  const int length = snprintf(path, size, "%s/%s%s.%s", options->output, own, number, options->tensors ? "pb" : "npy");
+  const int length = snprintf(path, size, "%s/%s%s.%s", options->output, own, number, tensor ? "pb" : "npy");
   return length > 0 && (size_t)length < size ? CLI_OK : cli_fail(&cli_run, "--output: the path is too long");
 }
 
@@ -55,45 +56,76 @@ static int make_folder(const char *path) {
   return cli_fail(&cli_run, "--output %s: %s", path, strerror(errno));
 }
 
-static int write_output(const run_options *options, const nd4c_model *model, int32_t index, nd4c_array *array,
+/* "float32 (2, 3)", "sequence of 3 float32", "empty optional" */
+static void describe(const nd4c_datum *datum, char *text, size_t size) {
+  char shape[480];
+  const nd4c_array *array = nd4c_datum_array(datum);
+  const int count = (int)nd4c_datum_count(datum);
+  const char *dtype = nd4c_datum_dtype(datum) != ND4C_DTYPE_NONE ? nd4c_dtype_name(nd4c_datum_dtype(datum)) : "?";
+  if (array != NULL) {
+    (void)snprintf(text, size, "%s %s", dtype,
+                   cli_shape_text(nd4c_array_rank(array), nd4c_array_shape(array), NULL, shape, sizeof shape));
+  } else if (nd4c_datum_get_kind(datum) == ND4C_DATUM_SEQUENCE) {
+    (void)snprintf(text, size, "sequence of %d %s", count, dtype);
+  } else if (count == 0) {
+    (void)snprintf(text, size, "empty optional");
+  } else {
+    describe(nd4c_datum_item(datum, 0), shape, sizeof shape);
+    (void)snprintf(text, size, "optional %s", shape);
+  }
+}
+
+/* An object of name, what it is, and file. */
+static cJSON *make_entry(const nd4c_model_value *value, const nd4c_datum *datum, const char *path) {
+  static const char *const kinds[] = {"nothing", "array", "sequence", "optional"};
+  const nd4c_array *array = nd4c_datum_array(datum);
+  cJSON *entry = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(entry, "name", value->name);
+  (void)cJSON_AddStringToObject(entry, "dtype", nd4c_dtype_name(nd4c_datum_dtype(datum)));
+  if (array == NULL) {
+    (void)cJSON_AddStringToObject(entry, "kind", kinds[nd4c_datum_get_kind(datum)]);
+    (void)cJSON_AddNumberToObject(entry, "count", nd4c_datum_count(datum));
+  } else {
+    cJSON *extents = cJSON_AddArrayToObject(entry, "shape");
+    for (int32_t axis = 0; axis < nd4c_array_rank(array); axis++) {
+      (void)cJSON_AddItemToArray(extents, cJSON_CreateNumber((double)nd4c_array_shape(array)[axis]));
+    }
+  }
+  if (path[0] != '\0') {
+    (void)cJSON_AddStringToObject(entry, "file", path);
+  }
+  return entry;
+}
+
+static int write_output(const run_options *options, const nd4c_model *model, int32_t index, const nd4c_datum *datum,
                         cJSON *list) {
-  char path[4096] = "", shape[512];
+  char path[4096] = "", text[640];
+  const nd4c_array *array = nd4c_datum_array(datum);
   nd4c_model_value value = {.struct_size = sizeof value};
   if (nd4c_model_output(model, index, &value) != ND4C_OK) {
     return cli_fail_status(&cli_run, nd4c_error_code());
   }
   if (options->output != NULL) {
-    const int result = output_path(options, model, index, path, sizeof path);
+    const bool tensor = options->tensors || array == NULL;
+    const int result = output_path(options, model, index, tensor, path, sizeof path);
     if (result != CLI_OK) {
       return result;
     }
-    const nd4c_status status =
-        options->tensors ? nd4c_tensor_write(path, array, value.name) : nd4c_npy_write(path, array);
+    const nd4c_status status = tensor ? nd4c_datum_write(path, datum, value.name) : nd4c_npy_write(path, array);
     if (status != ND4C_OK) {
       return cli_fail_status(&cli_run, status);
     }
   }
-  if (list == NULL) {
-    (void)printf("%s  %s %s%s%s\n", value.name, nd4c_dtype_name(nd4c_array_dtype(array)),
-                 cli_shape_text(nd4c_array_rank(array), nd4c_array_shape(array), NULL, shape, sizeof shape),
-                 path[0] != '\0' ? "  " : "", path);
+  if (list != NULL) {
+    (void)cJSON_AddItemToArray(list, make_entry(&value, datum, path));
     return CLI_OK;
   }
-  cJSON *entry = cJSON_CreateObject();
-  (void)cJSON_AddStringToObject(entry, "name", value.name);
-  (void)cJSON_AddStringToObject(entry, "dtype", nd4c_dtype_name(nd4c_array_dtype(array)));
-  cJSON *extents = cJSON_AddArrayToObject(entry, "shape");
-  for (int32_t axis = 0; axis < nd4c_array_rank(array); axis++) {
-    (void)cJSON_AddItemToArray(extents, cJSON_CreateNumber((double)nd4c_array_shape(array)[axis]));
-  }
-  if (path[0] != '\0') {
-    (void)cJSON_AddStringToObject(entry, "file", path);
-  }
-  (void)cJSON_AddItemToArray(list, entry);
+  describe(datum, text, sizeof text);
+  (void)printf("%s  %s%s%s\n", value.name, text, path[0] != '\0' ? "  " : "", path);
   return CLI_OK;
 }
 
-int run_write_outputs(const run_options *options, const nd4c_model *model, nd4c_array *const *outputs, cJSON *list) {
+int run_write_outputs(const run_options *options, const nd4c_model *model, nd4c_datum *const *outputs, cJSON *list) {
   int result = options->output != NULL ? make_folder(options->output) : CLI_OK;
   for (int32_t i = 0; result == CLI_OK && i < nd4c_model_output_count(model); i++) {
     result = write_output(options, model, i, outputs[i], list);
