@@ -29,6 +29,7 @@
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \
+  X(openblas_decomposition)  \
   X(openblas_matmul)
 
 /* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */

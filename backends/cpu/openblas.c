@@ -91,6 +91,24 @@ static bool find_symbols(nd4c_openblas *blas, void *library) {
   return true;
 }
 
+/* The library serves products without it. */
+static void find_lapack(nd4c_lapack *lapack, void *library) {
+#define FIND(name, parameters)                                                                              \
+  {                                                                                                         \
+    void *symbol = nd4c_cpu_host->library_symbol(library, #name);                                           \
+    if (symbol == NULL) {                                                                                   \
+      snprintf(lapack->text, sizeof lapack->text,                                                           \
+               "%s lacks the symbol %s: it was built without LAPACK (Debian's libopenblas0-openmp has it)", \
+               LIBRARY_NAME, #name);                                                                        \
+      return;                                                                                               \
+    }                                                                                                       \
+    memcpy(&lapack->name, &symbol, sizeof symbol);                                                          \
+  }
+  ND4C_LAPACK_SYMBOLS(FIND)
+#undef FIND
+  lapack->ready = true;
+}
+
 static void describe(nd4c_openblas *blas) {
   static const char *const kinds[] = {"without threads", "with threads of its own, limited to one: we split the work",
                                       "on the shared OpenMP pool"};
@@ -98,8 +116,9 @@ static void describe(nd4c_openblas *blas) {
   nd4c_cpu_host->library_find(LIBRARY_NAME, path, sizeof path);
   judge(blas->openblas_get_corename(), warning, sizeof warning);
   const char *kind = blas->parallel >= 0 && blas->parallel <= 2 ? kinds[blas->parallel] : "with an unknown pool";
-  snprintf(blas->text, sizeof blas->text, "%s, core %s, %s, %s%s", blas->openblas_get_config(),
-           blas->openblas_get_corename(), kind, path, warning);
+  snprintf(blas->text, sizeof blas->text, "%s, core %s, %s, %s%s%s", blas->openblas_get_config(),
+           blas->openblas_get_corename(), kind, path, blas->lapack.ready ? ", with LAPACK" : ", without LAPACK",
+           warning);
 }
 
 static void load(nd4c_openblas *blas) {
@@ -124,6 +143,7 @@ static void load(nd4c_openblas *blas) {
   if (blas->omp_set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
     blas->openblas_set_num_threads(1);
   }
+  find_lapack(&blas->lapack, library);
   describe(blas);
   blas->ready = true;
 }

@@ -3,6 +3,7 @@
 #define ND4C_BACKENDS_CPU_OPENBLAS_H
 
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/openblas_lapack.h"
 
 /* Values of the C BLAS interface. */
 enum { CBLAS_BY_ROWS = 101, CBLAS_AS_IS = 111, CBLAS_TRANSPOSED = 112 };
@@ -38,6 +39,7 @@ typedef struct nd4c_openblas {
 #define ND4C_OPENBLAS_FIELD(result, name, parameters) result(*name) parameters;
   ND4C_OPENBLAS_SYMBOLS(ND4C_OPENBLAS_FIELD)
 #undef ND4C_OPENBLAS_FIELD
+  nd4c_lapack lapack;
 } nd4c_openblas;
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
