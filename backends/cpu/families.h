@@ -7,6 +7,7 @@
   X(simd_elementwise)        \
   X(simd_reduction)          \
   X(simd_rearrangement)      \
+  X(reference_contraction)   \
   X(reference_decomposition) \
   X(reference_elementwise)   \
   X(reference_image)         \
@@ -29,6 +30,7 @@
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \
+  X(openblas_contraction)    \
   X(openblas_decomposition)  \
   X(openblas_matmul)
 

@@ -23,6 +23,7 @@
 #include "nd4c/op_table/activation.h"
 #include "nd4c/op_table/attention.h"
 #include "nd4c/op_table/binary.h"
+#include "nd4c/op_table/contraction.h"
 #include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/linalg.h"
@@ -55,6 +56,7 @@
   ND4C_OPS_STATISTICS(OP) \
   ND4C_OPS_IMAGE(OP) \
   ND4C_OPS_LINALG(OP) \
+  ND4C_OPS_CONTRACTION(OP) \
   ND4C_OPS_DECOMPOSITION(OP) \
   ND4C_OPS_NN(OP) \
   ND4C_OPS_TEXT(OP)       \

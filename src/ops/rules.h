@@ -19,6 +19,8 @@ bool nd4c_view_broadcast_to(const nd4c_inference *inference, int64_t *strides, i
 bool nd4c_view_squeeze(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 bool nd4c_view_expand_dims(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 bool nd4c_view_flatten(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_matrix_transpose(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_diagonal(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 bool nd4c_view_slice(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 
 /* Refuses an input: "conv: input w is float32 (8, 3, 3, 3): " and the formatted rest, which says what was expected. */

@@ -36,6 +36,8 @@ PLACES = {
     "linalg": [("reference", ["kernels/reference/matmul.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
     "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c"]),
            ("simd", ["kernels/cpu/nn_loops.h"])],
+    "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
+                                   "backends/cpu/contraction_labels.c"])],
     "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c",
                                      "kernels/reference/norms.c", "backends/cpu/dense_solve.c",
                                      "backends/cpu/dense_spectral.c"])],

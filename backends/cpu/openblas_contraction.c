@@ -1,0 +1,110 @@
+/* Sums of products whose pairs are multiplied by OpenBLAS, in double and double complex. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "backends/cpu/contraction.h"
+#include "backends/cpu/openblas.h"
+
+/* Multiplications of one matrix of a batch up to which matrices, not parts of them, are shared out. */
+enum { SMALL_MATRIX = 1 << 22 };
+
+typedef struct job {
+  const nd4c_openblas *blas;
+  bool complex_numbers;
+  int64_t m, n, k;
+  const char *a, *b;
+  char *c;
+  int32_t width;
+} job;
+
+static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  static const double one[2] = {1, 0}, zero[2] = {0, 0};
+  const job *j = user;
+  int64_t bytes = j->complex_numbers ? 16 : 8;
+  int m = (int)j->m, n = (int)j->n, k = (int)j->k;
+  (void)worker;
+  int before = nd4c_openblas_enter(j->blas, j->width);
+  for (int64_t index = begin; index < end; index++) {
+    const void *a = j->a + index * j->m * j->k * bytes, *b = j->b + index * j->k * j->n * bytes;
+    void *c = j->c + index * j->m * j->n * bytes;
+    if (j->complex_numbers) {
+      j->blas->cblas_zgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, one, a, k, b, n, zero, c, n);
+    } else {
+      j->blas->cblas_dgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
+    }
+  }
+  nd4c_openblas_leave(j->blas, before);
+}
+
+static void product(const nd4c_contraction *contraction, int64_t batch, int64_t m, int64_t n, int64_t k, const void *a,
+                    const void *b, void *c) {
+  job j = {.blas = nd4c_openblas_get(), .complex_numbers = contraction->wide == ND4C_COMPLEX128};
+  int64_t bytes = j.complex_numbers ? 16 : 8;
+  bool whole = batch == 1 || m * n * k > SMALL_MATRIX;
+  if (m == 0 || n == 0 || k == 0 || m > INT_MAX || n > INT_MAX || k > INT_MAX) {
+    for (int64_t index = 0; index < batch; index++) {
+      nd4c_wide_product(contraction->wide, 0, m, n, k, (const char *)a + index * m * k * bytes,
+                        (const char *)b + index * k * n * bytes, (char *)c + index * m * n * bytes);
+    }
+    return;
+  }
+  j.m = m;
+  j.n = n;
+  j.k = k;
+  j.a = a;
+  j.b = b;
+  j.c = c;
+  j.width = whole ? contraction->call->width : 1;
+  if (whole) {
+    multiply_range(&j, 0, batch, 0);
+  } else {
+    nd4c_cpu_parallel(batch, nd4c_cpu_grain(m * n * k), contraction->call->width, multiply_range, &j);
+  }
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = NULL;
+  double most = 0;
+  for (int32_t i = 0; i < call->input_count; i++) {
+    most = (double)call->inputs[i].size > most ? (double)call->inputs[i].size : most;
+  }
+  nd4c_dtype_kind kind = nd4c_reference_kind(call->outputs[0].dtype);
+  if (kind != ND4C_KIND_FLOAT && kind != ND4C_KIND_COMPLEX) {
+    why = "BLAS multiplies floating numbers";
+  } else if (call->input_count < 2 || most < 1024) {
+    why = "the operands are small";
+  }
+  const nd4c_openblas *blas = why == NULL ? nd4c_openblas_get() : NULL;
+  if (why == NULL && (blas == NULL || !blas->ready)) {
+    why = blas == NULL ? "no memory for OpenBLAS's table" : blas->text;
+  }
+  if (why != NULL) {
+    snprintf(reason, reason_size, "%s", why);
+  }
+  return why == NULL;
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  if (nd4c_openblas_get() == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
+  }
+  return nd4c_cpu_contraction_run(call, product);
+}
+
+/* Those whose products can be matrices of some size. */
+#define OPS(X) X(tensordot) X(multi_dot) X(einsum) X(inner)
+
+#define KERNEL(op_name)                                                                    \
+  static const nd4c_kernel openblas_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+                                                 .op_version = 1,                          \
+                                                 .op = #op_name,                           \
+                                                 .engine = "openblas",                     \
+                                                 .name = "openblas." #op_name,             \
+                                                 .priority = ND4C_CPU_PRIORITY_OPENBLAS,   \
+                                                 .dtypes = ND4C_CPU_NUMBERS,               \
+                                                 .usable = usable,                         \
+                                                 .run = run};
+OPS(KERNEL)
+
+#define LISTED(op) &openblas_##op,
+const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[] = {OPS(LISTED) NULL};
