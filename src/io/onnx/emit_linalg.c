@@ -64,6 +64,6 @@ static nd4c_status emit_gemm(nd4c_onnx_emission *emission) {
 
 #define ROWS(X)                               \
   X(MatMul, 1, LAST, 2, 2, 1, direct, matmul) \
-  X(Gemm, 7, LAST, 2, 3, 1, gemm, NONE)
+  X(Gemm, 1, LAST, 2, 3, 1, gemm, NONE)
 
 ND4C_ONNX_FAMILY(linalg, "", ROWS)

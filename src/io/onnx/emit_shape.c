@@ -123,6 +123,53 @@ static nd4c_status emit_tile(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_reshape(emission, x, count, joined, &emission->outputs[0]);
 }
 
+/* -- CenterCropPad --------------------------------------------------------------------------------------------- */
+
+/* One axis brought to `length`: the middle of it, or zeros on both sides; an odd one goes to the end. */
+static nd4c_status center_axis(nd4c_onnx_emission *emission, int64_t axis, int64_t length, nd4c_onnx_operand *x) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_onnx_operand parts[3] = {ND4C_ONNX_OPERAND_NONE, *x, ND4C_ONNX_OPERAND_NONE};
+  int64_t extent = info.shape[axis];
+  if (length < 0) {
+    return nd4c_fail(ND4C_SHAPE, "length %" PRId64 " for axis %" PRId64, length, axis);
+  }
+  if (length <= extent) {
+    int64_t start = (extent - length) / 2;
+    return nd4c_onnx_emit_slice(emission, *x, axis, start, start + length, 1, x);
+  }
+  nd4c_onnx_operand zero = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 0, &zero));
+  info.shape[axis] = (length - extent) / 2;
+  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &parts[0]));
+  info.shape[axis] = length - extent - info.shape[axis];
+  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &parts[2]));
+  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
+  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 3, &attr, 1, x);
+}
+
+static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
+  int64_t lengths[ND4C_MAX_RANK];
+  int32_t count = 0;
+  int32_t axis_count = 0;
+  const int64_t *axes = NULL;
+  nd4c_onnx_operand x = emission->inputs[0];
+  int32_t rank = nd4c_onnx_operand_get(emission, x).rank;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "axes", &axes, &axis_count));
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, lengths, &count));
+  if (count != (axes == NULL ? rank : axis_count)) {
+    return nd4c_fail(ND4C_FORMAT, "%d lengths for %d axes", (int)count, (int)(axes == NULL ? rank : axis_count));
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int64_t axis = axes == NULL ? i : axes[i];
+    if (axis < -rank || axis >= rank) {
+      return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
+    }
+    ND4C_TRY(center_axis(emission, axis < 0 ? axis + rank : axis, lengths[i], &x));
+  }
+  emission->outputs[0] = x;
+  return ND4C_OK;
+}
+
 /* -- depth and space ------------------------------------------------------------------------------------------- */
 
 /* Reshape to six axes, permute them, join them to four. */
@@ -192,15 +239,16 @@ static nd4c_status emit_space_to_depth(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                           \
-  X(Reshape, 1, LAST, 1, 2, 1, reshape, NONE)             \
-  X(Flatten, 1, LAST, 1, 1, 1, flatten, NONE)             \
-  X(Transpose, 1, LAST, 1, 1, 1, transpose, NONE)         \
-  X(Squeeze, 1, LAST, 1, 2, 1, squeeze, NONE)             \
-  X(Unsqueeze, 1, LAST, 1, 2, 1, unsqueeze, NONE)         \
-  X(Expand, 8, LAST, 2, 2, 1, expand, NONE)               \
-  X(Tile, 6, LAST, 2, 2, 1, tile, NONE)                   \
-  X(DepthToSpace, 1, LAST, 1, 1, 1, depth_to_space, NONE) \
+#define ROWS(X)                                              \
+  X(Reshape, 1, LAST, 1, 2, 1, reshape, NONE)                \
+  X(Flatten, 1, LAST, 1, 1, 1, flatten, NONE)                \
+  X(Transpose, 1, LAST, 1, 1, 1, transpose, NONE)            \
+  X(Squeeze, 1, LAST, 1, 2, 1, squeeze, NONE)                \
+  X(Unsqueeze, 1, LAST, 1, 2, 1, unsqueeze, NONE)            \
+  X(Expand, 8, LAST, 2, 2, 1, expand, NONE)                  \
+  X(Tile, 6, LAST, 2, 2, 1, tile, NONE)                      \
+  X(CenterCropPad, 18, LAST, 2, 2, 1, center_crop_pad, NONE) \
+  X(DepthToSpace, 1, LAST, 1, 1, 1, depth_to_space, NONE)    \
   X(SpaceToDepth, 1, LAST, 1, 1, 1, space_to_depth, NONE)
 
 ND4C_ONNX_FAMILY(shape, "", ROWS)

@@ -19,6 +19,7 @@
   X(constant)                 \
   X(control)                  \
   X(sequence)                 \
+  X(legacy)                   \
   X(sorting)
 
 struct nd4c_onnx_emission;

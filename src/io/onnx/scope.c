@@ -9,7 +9,7 @@
 
 /* Graphs and calls inside each other, and nodes of a graph with everything inlined, at most. What is interpreted may
  * have as many rounds as its loops say. */
-enum { DEPTH_MOST = 64, NODES_MOST = 1 << 22 };
+enum { DEPTH_MOST = 64, NODES_MOST = 1 << 20 };
 
 /* -- values --------------------------------------------------------------------------------------------------- */
 
