@@ -112,5 +112,23 @@ ND4C_API nd4c_status nd4c_dtype_find(const char *name, nd4c_dtype *dtype);
  */
 ND4C_API nd4c_status nd4c_dtype_promote(nd4c_dtype a, nd4c_dtype b, nd4c_dtype *result);
 
+/* Whether promotion would take `from` to `to`: what the Array API's can_cast asks. False for dtypes of no build. */
+ND4C_API bool nd4c_dtype_can_cast(nd4c_dtype from, nd4c_dtype to);
+
+/* What the numbers of a dtype can be: the Array API's finfo and iinfo. Complex dtypes: of their parts. */
+typedef struct nd4c_dtype_limits {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_dtype_limits) */
+  int32_t bits;         /* of one number */
+  int64_t integer_min;  /* integers and bool; 0 for floats */
+  uint64_t integer_max;
+  double min, max; /* the finite ones farthest from 0; of integers rounded to double */
+  double epsilon;  /* from 1 to the next number; floats only, else 0 */
+  double smallest_normal;
+  double smallest_subnormal; /* smallest_normal where there are no subnormal numbers */
+} nd4c_dtype_limits;
+
+/* Fills *limits. DTYPE for strings and unknown numbers, ARGUMENT for another struct_size. Any thread. */
+ND4C_API nd4c_status nd4c_dtype_get_limits(nd4c_dtype dtype, nd4c_dtype_limits *limits);
+
 ND4C_EXTERN_C_END
 #endif

@@ -210,3 +210,8 @@ nd4c_status nd4c_dtype_promote(nd4c_dtype a, nd4c_dtype b, nd4c_dtype *result) {
   *result = dtype;
   return ND4C_OK;
 }
+
+bool nd4c_dtype_can_cast(nd4c_dtype from, nd4c_dtype to) {
+  const nd4c_dtype_info *a = nd4c_dtype_get_info(from), *b = nd4c_dtype_get_info(to);
+  return a != NULL && b != NULL && a->available && b->available && promoted(from, to) == to;
+}
