@@ -26,6 +26,7 @@
   X(reference_normalization) \
   X(reference_statistics)    \
   X(reference_recurrent)     \
+  X(reference_loss)          \
   X(reference_attention)     \
   X(onednn_conv)             \
   X(onednn_matmul)           \

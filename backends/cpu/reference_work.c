@@ -26,13 +26,21 @@ int64_t *nd4c_cpu_work_make_integers(nd4c_cpu_work *work, int64_t count) {
   return integers == NULL ? NULL : memset(integers, 0, (size_t)count * sizeof *integers);
 }
 
-const double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, const nd4c_call *call, int32_t input, int32_t rank,
-                                    const int64_t *shape) {
+static double *load(nd4c_cpu_work *work, const nd4c_call *call, int32_t input, int32_t rank, const int64_t *shape) {
   nd4c_ref_tensor tensor = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, input));
   double *numbers = tensor.dtype == ND4C_DTYPE_NONE ? NULL : take(work, nd4c_ref_extent(rank, shape));
   if (numbers != NULL)
     nd4c_ref_numbers_load(&tensor, rank, shape, numbers);
   return numbers;
+}
+
+const double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, const nd4c_call *call, int32_t input, int32_t rank,
+                                    const int64_t *shape) {
+  return load(work, call, input, rank, shape);
+}
+
+double *nd4c_cpu_work_copy(nd4c_cpu_work *work, const nd4c_call *call, int32_t input) {
+  return load(work, call, input, call->inputs[input].rank, call->inputs[input].shape);
 }
 
 const double *nd4c_cpu_work_load(nd4c_cpu_work *work, const nd4c_call *call, int32_t input) {

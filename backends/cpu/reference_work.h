@@ -21,6 +21,8 @@ typedef struct nd4c_cpu_work {
 /* Zeroed numbers. */
 double *nd4c_cpu_work_make(nd4c_cpu_work *work, int64_t count);
 int64_t *nd4c_cpu_work_make_integers(nd4c_cpu_work *work, int64_t count);
+/* A copy of an input to change. */
+double *nd4c_cpu_work_copy(nd4c_cpu_work *work, const nd4c_call *call, int32_t input);
 /* The elements of an input, NULL if it was left out; broadcast to the shape of another tensor, or to a shape. */
 const double *nd4c_cpu_work_load(nd4c_cpu_work *work, const nd4c_call *call, int32_t input);
 const double *nd4c_cpu_work_load_like(nd4c_cpu_work *work, const nd4c_call *call, int32_t input,

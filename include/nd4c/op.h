@@ -89,6 +89,12 @@ enum nd4c_recurrent_activation {
 #undef ND4C_RECURRENT_ENUM
 };
 
+enum nd4c_loss_reduction {
+#define ND4C_LOSS_REDUCTION_ENUM(NAME, number, name) ND4C_LOSS_REDUCTION_##NAME = number,
+  ND4C_LOSS_REDUCTION_TABLE(ND4C_LOSS_REDUCTION_ENUM)
+#undef ND4C_LOSS_REDUCTION_ENUM
+};
+
 enum nd4c_update_rule {
 #define ND4C_UPDATE_RULE_ENUM(NAME, number, name) ND4C_UPDATE_RULE_##NAME = number,
   ND4C_UPDATE_RULE_TABLE(ND4C_UPDATE_RULE_ENUM)

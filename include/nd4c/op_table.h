@@ -27,6 +27,7 @@
 #include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/linalg.h"
+#include "nd4c/op_table/loss.h"
 #include "nd4c/op_table/mathematics.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
@@ -63,6 +64,7 @@
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
   ND4C_OPS_WINDOW(OP) \
+  ND4C_OPS_LOSS(OP) \
   ND4C_OPS_MATHEMATICS(OP) \
   ND4C_OPS_ACTIVATION(OP) \
   ND4C_OPS_NORMALIZATION(OP) \
