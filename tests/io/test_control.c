@@ -1,0 +1,359 @@
+/* Graphs inside nodes, functions, and models that are interpreted since they need the values of inputs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_build.h"
+#include "nd4c/nd4c.h"
+
+static const int64_t two[] = {2};
+
+static void expect_status(nd4c_status given, nd4c_status expected, const char *words) {
+  if (given != expected || (expected != ND4C_OK && strstr(nd4c_error_message(), words) == NULL)) {
+    fail_msg("%s \"%s\"; expected %s \"%s\"", nd4c_status_name(given), nd4c_error_message(), nd4c_status_name(expected),
+             words);
+  }
+}
+
+/* -- building -------------------------------------------------------------------------------------------------- */
+
+/* Adds a node, "If c > y", with a graph as attribute `name`, and another one if `second` is given. */
+static void build_holder(wire_bytes *graph, const char *text, const char *name, const wire_bytes *first,
+                         const char *second_name, const wire_bytes *second) {
+  wire_bytes node = {0};
+  char copy[256];
+  uint32_t field = 4;
+  (void)snprintf(copy, sizeof copy, "%s", text);
+  for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " ")) {
+    if (strcmp(word, ">") == 0) {
+      field = 2;
+    } else if (strchr(word, '=') != NULL) {
+      build_attribute(&node, word);
+    } else {
+      wire_text(&node, field, strcmp(word, "-") == 0 ? "" : word);
+      field = field == 4 ? 1 : field;
+    }
+  }
+  for (int i = 0; i < (second != NULL ? 2 : 1); i++) {
+    wire_bytes attribute = {0};
+    wire_text(&attribute, 1, i == 0 ? name : second_name);
+    wire_message(&attribute, 6, i == 0 ? first : second);
+    wire_number(&attribute, 20, 5);
+    wire_message(&node, 5, &attribute);
+  }
+  wire_message(graph, 1, &node);
+}
+
+/* A named value without a type, as graphs inside nodes may have. */
+static void build_name(wire_bytes *graph, uint32_t field, const char *name) {
+  wire_bytes info = {0};
+  wire_text(&info, 1, name);
+  wire_message(graph, field, &info);
+}
+
+/* inputs: float32 [2] "x" and a 0-d value "c" of `type`; output "y". */
+static nd4c_model *open_model(wire_bytes *bytes, wire_bytes *graph, int type) {
+  nd4c_model *model = NULL;
+  build_value(graph, 11, "x", 1, 1, two);
+  build_value(graph, 11, "c", type, 0, NULL);
+  build_name(graph, 12, "y");
+  build_model(bytes, graph, 16);
+  expect_status(nd4c_model_open_memory(bytes->bytes, bytes->size, NULL, NULL, NULL, &model), ND4C_OK, "");
+  return model;
+}
+
+static nd4c_status run(nd4c_model *model, nd4c_dtype type, double c, nd4c_array **y) {
+  const char *names[] = {"x", "c"};
+  nd4c_array *arrays[2] = {0};
+  const float x[] = {1, 2};
+  expect_status(nd4c_array_from_data(ND4C_FLOAT32, 1, two, x, NULL, &arrays[0]), ND4C_OK, "");
+  expect_status(nd4c_array_scalar(type, c, NULL, &arrays[1]), ND4C_OK, "");
+  const nd4c_array *inputs[] = {arrays[0], arrays[1]};
+  nd4c_status status = nd4c_model_run(model, NULL, names, inputs, 2, y, 1);
+  nd4c_array_release(arrays[0]);
+  nd4c_array_release(arrays[1]);
+  return status;
+}
+
+static void expect_values(nd4c_model *model, nd4c_dtype type, double c, int count, const float *expected) {
+  nd4c_array *y = NULL;
+  float values[16];
+  expect_status(run(model, type, c, &y), ND4C_OK, "");
+  assert_int_equal(nd4c_array_size(y), count);
+  expect_status(nd4c_array_read(y, values, (size_t)count * sizeof *values), ND4C_OK, "");
+  for (int i = 0; i < count; i++) {
+    if (values[i] != expected[i]) {
+      fail_msg("element %d is %g, expected %g", i, (double)values[i], (double)expected[i]);
+    }
+  }
+  nd4c_array_release(y);
+}
+
+/* -- If ------------------------------------------------------------------------------------------------------- */
+
+static void if_takes_the_branch_of_the_input(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, yes = {0}, no = {0};
+  char *report = NULL;
+  build_nodes(&yes, "Add x x > a"); /* x of the graph around */
+  build_name(&yes, 12, "a");
+  build_nodes(&no, "Neg d > b");
+  build_name(&no, 12, "b");
+  build_nodes(&graph, "Add x x > d");
+  build_holder(&graph, "If c > y", "then_branch", &yes, "else_branch", &no);
+  nd4c_model *model = open_model(&bytes, &graph, 9);
+  for (int i = 0; i < 2; i++) {
+    expect_values(model, ND4C_BOOL, 1, 2, (const float[]){2, 4});
+    expect_values(model, ND4C_BOOL, 0, 2, (const float[]){-2, -4});
+  }
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_non_null(strstr(report, "interpreted, node after node"));
+  assert_non_null(strstr(report, "node 1 (If): the condition depends on the values"));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
+/* The result of an interpretation goes where the caller says, or nowhere. */
+static void interpreted_results_go_where_they_belong(void **state) {
+  (void)state;
+  wire_bytes bytes = {0}, graph = {0}, yes = {0}, no = {0};
+  build_nodes(&yes, "Identity x > a");
+  build_name(&yes, 12, "a");
+  build_nodes(&no, "Neg x > b");
+  build_name(&no, 12, "b");
+  build_holder(&graph, "If c > y", "then_branch", &yes, "else_branch", &no);
+  nd4c_model *model = open_model(&bytes, &graph, 9);
+  nd4c_array *place = NULL;
+  nd4c_array *wrong = NULL;
+  double value = 0;
+  expect_status(nd4c_array_zeros(ND4C_FLOAT32, 1, two, NULL, &place), ND4C_OK, "");
+  expect_status(nd4c_array_full(ND4C_FLOAT32, 1, (const int64_t[]){3}, 5, NULL, &wrong), ND4C_OK, "");
+  nd4c_array *kept = place;
+  expect_status(run(model, ND4C_BOOL, 0, &place), ND4C_OK, "");
+  assert_ptr_equal(place, kept);
+  expect_status(nd4c_array_item(place, (const int64_t[]){1}, &value), ND4C_OK, "");
+  assert_true(value == -2);
+  expect_status(run(model, ND4C_BOOL, 1, &wrong), ND4C_SHAPE, "output 'y': the array given is float32 (3,)");
+  expect_status(nd4c_array_item(wrong, (const int64_t[]){2}, &value), ND4C_OK, "");
+  assert_true(value == 5);
+  nd4c_array_release(place);
+  nd4c_array_release(wrong);
+  nd4c_model_close(model);
+}
+
+/* -- Loop ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_model *open_loop(wire_bytes *bytes, const char *node) {
+  wire_bytes graph = {0}, body = {0};
+  build_nodes(&body, "Add v x > w; Identity go > on; Identity w > s");
+  build_name(&body, 11, "i");
+  build_name(&body, 11, "go");
+  build_name(&body, 11, "v");
+  build_name(&body, 12, "on");
+  build_name(&body, 12, "w");
+  build_value(&body, 12, "s", 1, 1, two);
+  build_holder(&graph, node, "body", &body, NULL, NULL);
+  return open_model(bytes, &graph, 7);
+}
+
+static void loop_runs_as_often_as_the_input_says(void **state) {
+  (void)state;
+  wire_bytes bytes = {0};
+  nd4c_model *model = open_loop(&bytes, "Loop c - x > last y");
+  expect_values(model, ND4C_INT64, 2, 4, (const float[]){2, 4, 3, 6});
+  nd4c_array *empty = NULL;
+  expect_status(run(model, ND4C_INT64, 0, &empty), ND4C_OK, "");
+  assert_int_equal(nd4c_array_rank(empty), 2);
+  assert_int_equal(nd4c_array_size(empty), 0);
+  nd4c_array_release(empty);
+  /* Many rounds: what a round makes is gone after it. */
+  nd4c_array *many = NULL;
+  expect_status(run(model, ND4C_INT64, 2000, &many), ND4C_OK, "");
+  assert_int_equal(nd4c_array_size(many), 4000);
+  nd4c_array_release(many);
+  nd4c_model_close(model);
+}
+
+static void refuses_bodies_that_do_not_agree(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"Loop c > last y", "Loop c - x x > last y", "Loop c - x > a b y",
+                                      "Loop c > y",      "Scan c x > y",          "SequenceMap c > y",
+                                      "If c > y"};
+  for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+    wire_bytes bytes = {0};
+    nd4c_array *y = NULL;
+    nd4c_model *model = open_loop(&bytes, nodes[i]);
+    expect_status(run(model, ND4C_INT64, 2, &y), ND4C_FORMAT, "at byte");
+    assert_null(y);
+    nd4c_model_close(model);
+  }
+}
+
+/* -- graphs that are not right ---------------------------------------------------------------------------------- */
+
+static void expect_refusal(const wire_bytes *bytes, nd4c_status status, const char *words) {
+  nd4c_model *model = NULL;
+  expect_status(nd4c_model_open_memory(bytes->bytes, bytes->size, NULL, NULL, NULL, &model), status, words);
+  assert_null(model);
+}
+
+static void refuses_inner_graphs_that_are_not_right(void **state) {
+  (void)state;
+  static const struct {
+    const char *nodes, *output, *words;
+    nd4c_status status;
+  } cases[] = {{"Neg later > b", "b", "reads 'later', which nothing defines", ND4C_FORMAT},
+               {"Neg x > b; Neg x > b", "b", "defined a second time", ND4C_FORMAT},
+               {"Neg x > b", "other", "is not defined by any node", ND4C_FORMAT},
+               {"Nonsense x > b", "b", "'Nonsense' (not known at this opset", ND4C_UNSUPPORTED},
+               {"Neg x x > b", "b", "has 2 inputs", ND4C_FORMAT}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    wire_bytes bytes = {0}, graph = {0}, branch = {0};
+    build_nodes(&branch, cases[i].nodes);
+    build_name(&branch, 12, cases[i].output);
+    build_holder(&graph, "If c > y", "then_branch", &branch, "else_branch", &branch);
+    build_nodes(&graph, "Neg x > later");
+    build_value(&graph, 11, "x", 1, 1, two);
+    build_value(&graph, 11, "c", 9, 0, NULL);
+    build_name(&graph, 12, "y");
+    build_model(&bytes, &graph, 16);
+    expect_refusal(&bytes, cases[i].status, cases[i].words);
+  }
+}
+
+static void refuses_graphs_too_deep(void **state) {
+  (void)state;
+  wire_bytes *bytes = calloc(1, sizeof *bytes);
+  wire_bytes *graph = calloc(1, sizeof *graph);
+  wire_bytes *outer = calloc(1, sizeof *outer);
+  assert_true(bytes != NULL && graph != NULL && outer != NULL);
+  build_nodes(graph, "Neg x > y");
+  build_name(graph, 12, "y");
+  for (int i = 0; i < 40; i++) {
+    memset(outer, 0, sizeof *outer);
+    build_holder(outer, "If c > y", "then_branch", graph, NULL, NULL);
+    build_name(outer, 12, "y");
+    memcpy(graph, outer, sizeof *graph);
+  }
+  build_model(bytes, graph, 16);
+  expect_refusal(bytes, ND4C_FORMAT, "nested deeper than");
+  free(bytes);
+  free(graph);
+  free(outer);
+}
+
+/* -- functions ------------------------------------------------------------------------------------------------- */
+
+/* A function of one input and output, of the domain "mine". */
+static void build_function(wire_bytes *model, const char *name, const char *nodes, const char *domain_of_nodes) {
+  wire_bytes function = {0}, import = {0}, text = {0};
+  wire_text(&function, 1, name);
+  wire_text(&function, 4, "p");
+  wire_text(&function, 5, "q");
+  build_nodes(&text, nodes);
+  /* build_nodes writes field 1 of a graph: nodes are field 7 of a function. */
+  for (size_t at = 0; at < text.size;) {
+    size_t size = 0;
+    int shift = 0;
+    for (at++;; shift += 7) {
+      size |= (size_t)(text.bytes[at] & 0x7f) << shift;
+      if ((text.bytes[at++] & 0x80) == 0) {
+        break;
+      }
+    }
+    wire_bytes node = {0};
+    wire_raw(&node, text.bytes + at, size);
+    if (domain_of_nodes != NULL) {
+      wire_text(&node, 7, domain_of_nodes);
+    }
+    wire_message(&function, 7, &node);
+    at += size;
+  }
+  wire_number(&import, 2, 16);
+  wire_message(&function, 9, &import);
+  wire_text(&function, 10, "mine");
+  wire_message(model, 25, &function);
+}
+
+/* y = mine::first(x) */
+static nd4c_status open_calling(wire_bytes *bytes, const char *first, nd4c_model **model) {
+  wire_bytes graph = {0}, node = {0}, import = {0};
+  wire_text(&node, 4, first);
+  wire_text(&node, 1, "x");
+  wire_text(&node, 2, "y");
+  wire_text(&node, 7, "mine");
+  wire_message(&graph, 1, &node);
+  build_value(&graph, 11, "x", 1, 1, two);
+  build_value(&graph, 11, "c", 9, 0, NULL);
+  build_name(&graph, 12, "y");
+  wire_text(&import, 1, "mine");
+  wire_number(&import, 2, 1);
+  wire_message(bytes, 8, &import);
+  build_model(bytes, &graph, 16);
+  return nd4c_model_open_memory(bytes->bytes, bytes->size, NULL, NULL, NULL, model);
+}
+
+static void functions_are_inlined(void **state) {
+  (void)state;
+  wire_bytes bytes = {0};
+  nd4c_model *model = NULL;
+  char *report = NULL;
+  build_function(&bytes, "Outer", "Inner p > m; Inner m > q", "mine");
+  build_function(&bytes, "Inner", "Add p p > m; Neg m > q", NULL);
+  expect_status(open_calling(&bytes, "Outer", &model), ND4C_OK, "");
+  expect_values(model, ND4C_BOOL, 0, 2, (const float[]){4, 8});
+  expect_status(nd4c_model_report(model, &report), ND4C_OK, "");
+  assert_null(strstr(report, "interpreted"));
+  nd4c_free(report);
+  nd4c_model_close(model);
+}
+
+static void refuses_functions_without_end(void **state) {
+  (void)state;
+  wire_bytes *bytes = calloc(1, sizeof *bytes);
+  nd4c_model *model = NULL;
+  nd4c_array *y = NULL;
+  assert_non_null(bytes);
+  build_function(bytes, "Self", "Self p > q", "mine");
+  expect_status(open_calling(bytes, "Self", &model), ND4C_OK, "");
+  expect_status(run(model, ND4C_BOOL, 0, &y), ND4C_FORMAT, "more than 64 deep");
+  nd4c_model_close(model);
+  /* Each calls the next one twice: 2^40 nodes. */
+  memset(bytes, 0, sizeof *bytes);
+  for (int i = 0; i < 40; i++) {
+    char name[16], nodes[64];
+    (void)snprintf(name, sizeof name, "F%d", i);
+    (void)snprintf(nodes, sizeof nodes, "F%d p > m; F%d m > q", i + 1, i + 1);
+    build_function(bytes, name, nodes, "mine");
+  }
+  build_function(bytes, "F40", "Identity p > q", NULL);
+  expect_status(open_calling(bytes, "F0", &model), ND4C_OK, "");
+  expect_status(run(model, ND4C_BOOL, 0, &y), ND4C_FORMAT, "nodes with all functions and loops inlined");
+  assert_null(y);
+  nd4c_model_close(model);
+  /* Two of one name. */
+  memset(bytes, 0, sizeof *bytes);
+  model = NULL;
+  build_function(bytes, "Twice", "Identity p > q", NULL);
+  build_function(bytes, "Twice", "Identity p > q", NULL);
+  expect_status(open_calling(bytes, "Twice", &model), ND4C_FORMAT, "function 'Twice' is defined a second time");
+  free(bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(if_takes_the_branch_of_the_input),
+                                     cmocka_unit_test(interpreted_results_go_where_they_belong),
+                                     cmocka_unit_test(loop_runs_as_often_as_the_input_says),
+                                     cmocka_unit_test(refuses_bodies_that_do_not_agree),
+                                     cmocka_unit_test(refuses_inner_graphs_that_are_not_right),
+                                     cmocka_unit_test(refuses_graphs_too_deep),
+                                     cmocka_unit_test(functions_are_inlined),
+                                     cmocka_unit_test(refuses_functions_without_end)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
