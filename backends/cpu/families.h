@@ -11,6 +11,7 @@
   X(reference_decomposition) \
   X(reference_elementwise)   \
   X(reference_image)         \
+  X(reference_learning)      \
   X(reference_mathematics)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \

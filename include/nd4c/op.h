@@ -47,6 +47,30 @@ enum nd4c_tfidf {
 #undef ND4C_TFIDF_ENUM
 };
 
+enum nd4c_tree_aggregate {
+#define ND4C_TREE_AGGREGATE_ENUM(NAME, number, name) ND4C_TREE_AGGREGATE_##NAME = number,
+  ND4C_TREE_AGGREGATE_TABLE(ND4C_TREE_AGGREGATE_ENUM)
+#undef ND4C_TREE_AGGREGATE_ENUM
+};
+
+enum nd4c_tree_mode {
+#define ND4C_TREE_MODE_ENUM(NAME, number, name) ND4C_TREE_MODE_##NAME = number,
+  ND4C_TREE_MODE_TABLE(ND4C_TREE_MODE_ENUM)
+#undef ND4C_TREE_MODE_ENUM
+};
+
+enum nd4c_score_transform {
+#define ND4C_SCORE_TRANSFORM_ENUM(NAME, number, name) ND4C_SCORE_TRANSFORM_##NAME = number,
+  ND4C_SCORE_TRANSFORM_TABLE(ND4C_SCORE_TRANSFORM_ENUM)
+#undef ND4C_SCORE_TRANSFORM_ENUM
+};
+
+enum nd4c_svm_kernel {
+#define ND4C_SVM_KERNEL_ENUM(NAME, number, name) ND4C_SVM_KERNEL_##NAME = number,
+  ND4C_SVM_KERNEL_TABLE(ND4C_SVM_KERNEL_ENUM)
+#undef ND4C_SVM_KERNEL_ENUM
+};
+
 enum nd4c_interpolation {
 #define ND4C_INTERPOLATION_ENUM(NAME, number, name) ND4C_INTERPOLATION_##NAME = number,
   ND4C_INTERPOLATION_TABLE(ND4C_INTERPOLATION_ENUM)

@@ -26,6 +26,7 @@
 #include "nd4c/op_table/contraction.h"
 #include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
+#include "nd4c/op_table/learning.h"
 #include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/loss.h"
 #include "nd4c/op_table/mathematics.h"
@@ -61,6 +62,7 @@
   ND4C_OPS_DECOMPOSITION(OP) \
   ND4C_OPS_NN(OP) \
   ND4C_OPS_TEXT(OP)       \
+  ND4C_OPS_LEARNING(OP)   \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
   ND4C_OPS_WINDOW(OP) \

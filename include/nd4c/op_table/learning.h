@@ -1,0 +1,80 @@
+/* Rows of the op table: classical machine learning. op_table.h says how to read them. */
+#ifndef ND4C_OP_TABLE_LEARNING_H
+#define ND4C_OP_TABLE_LEARNING_H
+
+/* Values of the attribute `aggregate` of tree_ensemble, in ONNX's order: X(NAME, number, name). */
+#define ND4C_TREE_AGGREGATE_TABLE(X) \
+  X(AVERAGE, 0, "AVERAGE")           \
+  X(SUM, 1, "SUM")                   \
+  X(MIN, 2, "MIN")                   \
+  X(MAX, 3, "MAX")
+
+/* Values of node_modes of tree_ensemble, in ONNX's order: X(NAME, number, name). */
+#define ND4C_TREE_MODE_TABLE(X) \
+  X(LEQ, 0, "BRANCH_LEQ")       \
+  X(LT, 1, "BRANCH_LT")         \
+  X(GTE, 2, "BRANCH_GTE")       \
+  X(GT, 3, "BRANCH_GT")         \
+  X(EQ, 4, "BRANCH_EQ")         \
+  X(NEQ, 5, "BRANCH_NEQ")       \
+  X(MEMBER, 6, "BRANCH_MEMBER")
+
+/* Values of the attribute `transform` of score_transform, in ONNX's order: X(NAME, number, name). */
+#define ND4C_SCORE_TRANSFORM_TABLE(X) \
+  X(NONE, 0, "NONE")                  \
+  X(SOFTMAX, 1, "SOFTMAX")            \
+  X(LOGISTIC, 2, "LOGISTIC")          \
+  X(SOFTMAX_ZERO, 3, "SOFTMAX_ZERO")  \
+  X(PROBIT, 4, "PROBIT")
+
+/* Values of the attribute `kernel` of svm_kernel: X(NAME, number, name). */
+#define ND4C_SVM_KERNEL_TABLE(X) \
+  X(LINEAR, 0, "LINEAR")         \
+  X(POLY, 1, "POLY")             \
+  X(RBF, 2, "RBF")               \
+  X(SIGMOID, 3, "SIGMOID")
+
+#define ND4C_SIG_LABEL_INDEX(A, op) A(op, IN, x, 0) A(op, IN, keys, 0) A(op, OUT, index, 0)
+#define ND4C_SIG_TREE_ENSEMBLE(A, op) \
+  A(op, IN, x, 0)                     \
+  A(op, IN, node_features, 0)         \
+  A(op, IN, node_splits, 0)           \
+  A(op, IN, node_modes, 0)            \
+  A(op, IN, true_ids, 0)              \
+  A(op, IN, true_leaves, 0)           \
+  A(op, IN, false_ids, 0)             \
+  A(op, IN, false_leaves, 0)          \
+  A(op, IN, leaf_targets, 0)          \
+  A(op, IN, leaf_weights, 0)          \
+  A(op, IN, roots, 0)                 \
+  A(op, OPT, missing_true, 0)         \
+  A(op, OPT, members, 0)              \
+  A(op, OPT, leaf_ends, 0) A(op, INT, targets, 1) A(op, INT, aggregate, 1) A(op, OUT, y, 0)
+#define ND4C_SIG_SCORE_TRANSFORM(A, op) A(op, IN, x, 0) A(op, INT, transform, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_SVM_KERNEL(A, op) \
+  A(op, IN, x, 0)                  \
+  A(op, IN, vectors, 0)            \
+  A(op, INT, kernel, 0)            \
+  A(op, FLOAT, gamma, 1.0) A(op, FLOAT, coef0, 0) A(op, FLOAT, degree, 3) A(op, OUT, y, 0)
+
+#define ND4C_OPS_LEARNING(OP)                                                                                          \
+  OP(830, 1, label_index, LEARNING, ND4C_SIG_LABEL_INDEX, label_index, ANY,                                            \
+     "int64 position of each element of x among keys (the last of equal ones; NaN is equal to NaN), as many as there " \
+     "are keys for one that is not among them",                                                                        \
+     "||LabelEncoder|")                                                                                                \
+  OP(831, 1, tree_ensemble, LEARNING, ND4C_SIG_TREE_ENSEMBLE, tree_ensemble, REAL_FLOATING,                            \
+     "y [n, targets]: sum (average, least, largest) of the weights of the leaves that each row of x [n, features] "    \
+     "reaches; a node asks whether its feature stands in relation node_modes to its split (or is among its members, "  \
+     "sets that NaN ends, or is NaN where missing_true) and goes to node or leaf true_ids, else false_ids "            \
+     "(ONNX TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each",                  \
+     "||TreeEnsemble|")                                                                                                \
+  OP(832, 1, score_transform, LEARNING, ND4C_SIG_SCORE_TRANSFORM, score_transform, REAL_FLOATING,                      \
+     "scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the inverse of the "   \
+     "normal distribution (ONNX post_transform)",                                                                      \
+     "|||")                                                                                                            \
+  OP(833, 1, svm_kernel, LEARNING, ND4C_SIG_SVM_KERNEL, svm_kernel, REAL_FLOATING,                                     \
+     "y [n, v] for x [n, f] and vectors [v, f]: x . v, (gamma x . v + coef0)^degree, e^(-gamma |x - v|^2) or "         \
+     "tanh(gamma x . v + coef0)",                                                                                      \
+     "|||")
+
+#endif
