@@ -259,6 +259,16 @@ static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_
   return ND4C_OK;
 }
 
+/* Strings, and what is computed from them, are no device's. */
+static bool is_of_the_host(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
+                           int32_t input_count, const nd4c_inferred *inferred) {
+  bool strings = def->info.category == ND4C_CATEGORY_TEXT || inferred[0].dtype == ND4C_UTF8;
+  for (int32_t i = 0; i < input_count; ++i) {
+    strings = strings || (inputs[i] != ND4C_VALUE_NONE && graph->values[inputs[i]].dtype == ND4C_UTF8);
+  }
+  return strings;
+}
+
 static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs, int32_t input_count,
                           const nd4c_attr *attrs, int32_t attr_count, const char *label, nd4c_value *outputs) {
   enum { ATTRS = 32, OUTPUTS = 8 };
@@ -275,8 +285,9 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
   }
   ND4C_TRY(nd4c_op_resolve_attrs(&def->info, attrs, attr_count, values));
   ND4C_TRY(nd4c_graph_infer(graph, def, inputs, input_count, values, inferred));
-  if (def->info.category == ND4C_CATEGORY_TEXT) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "%s: it is computed on the host, so it cannot be part of a graph: call it eagerly",
+  if (is_of_the_host(graph, def, inputs, input_count, inferred)) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "%s: strings are computed on the host, so it cannot be part of a graph: call it eagerly",
                      def->info.name);
   }
   for (int32_t i = 0; i < def->info.output_count; ++i) {

@@ -23,17 +23,15 @@ static nd4c_status choose(nd4c_onnx_emission *emission, const char *attribute, c
 /* -- resize ------------------------------------------------------------------------------------------------------ */
 
 /* Numbers of a constant input of floats; none if it is left out. */
-static nd4c_status read_floats(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+static nd4c_status read_floats(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                double *values, int32_t *count) {
   float list[ND4C_MAX_RANK];
   *count = 0;
   if (operand == ND4C_ONNX_OPERAND_NONE) {
     return ND4C_OK;
   }
-  nd4c_array *array = nd4c_onnx_constant_array(emission, operand);
-  if (array == NULL) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "%s depends on the values of the model's inputs; nd4c needs it at import", what);
-  }
+  nd4c_array *array = NULL;
+  ND4C_TRY(nd4c_onnx_read_array(emission, operand, what, &array));
   if (nd4c_array_dtype(array) != ND4C_FLOAT32 || nd4c_array_rank(array) > 1 || nd4c_array_size(array) > ND4C_MAX_RANK) {
     return nd4c_fail(ND4C_FORMAT, "%s is %s of rank %d; expected at most %d of float32", what,
                      nd4c_dtype_name(nd4c_array_dtype(array)), (int)nd4c_array_rank(array), ND4C_MAX_RANK);
