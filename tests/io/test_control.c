@@ -183,8 +183,7 @@ static void loop_runs_as_often_as_the_input_says(void **state) {
 static void refuses_bodies_that_do_not_agree(void **state) {
   (void)state;
   static const char *const nodes[] = {"Loop c > last y", "Loop c - x x > last y", "Loop c - x > a b y",
-                                      "Loop c > y",      "Scan c x > y",          "SequenceMap c > y",
-                                      "If c > y"};
+                                      "Loop c > y",      "Scan c x > y",          "If c > y"};
   for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
     wire_bytes bytes = {0};
     nd4c_array *y = NULL;
