@@ -178,6 +178,7 @@ setup() {
   if [ "${1-}" = test ]; then
     need_packages "${build_packages[@]}" "${test_packages[@]}"
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
+    need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"
   else
     need_packages "${build_packages[@]}"

@@ -1,10 +1,10 @@
 #define _DEFAULT_SOURCE /* strdup */
-/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE]
+/* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE [--update]]
  *
  * FOLDER is what materialise.py made. One line a case: "pass", "fail" with the reason, or "unsupported" with the
  * reason; then a table by op and the totals. --known: a case that fails and is not listed, or is listed and passes, is
- * an error.
- */
+ * an error;
+ * --update writes the list anew: reasons that are there stay, a new failure gets the library's text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { MOST_CASES = 4096, LINE = 2048 };
 
 typedef struct options {
   const char *folder, *filter, *known;
-  bool only_failed, summary;
+  bool only_failed, summary, update;
 } options;
 
 typedef struct case_list {
@@ -107,18 +107,19 @@ static void print_totals(const case_list *list) {
 
 /* -- known failures -------------------------------------------------------------------------------------------- */
 
-/* Lines "kind/name reason"; '#' begins a comment. Returns the number of differences. */
-static int check_known(const case_list *list, const options *chosen) {
+/* Lines "kind/name reason"; '#' begins a comment. Keeps the reasons with the cases. Returns the number of lines that
+ * are not right. */
+static int read_known(const case_list *list, const options *chosen, char **reasons) {
   char line[LINE];
   int wrong = 0;
-  bool *listed = calloc((size_t)list->count + 1, sizeof *listed);
   FILE *file = fopen(chosen->known, "r");
-  if (file == NULL || listed == NULL) {
+  if (file == NULL) {
     stop("cannot read ", chosen->known);
   }
   while (fgets(line, sizeof line, file) != NULL) {
     char name[640];
     int reason = 0, found = -1;
+    line[strcspn(line, "\n")] = '\0';
     if (line[0] == '#' || sscanf(line, "%639s %n", name, &reason) != 1) {
       continue;
     }
@@ -129,18 +130,58 @@ static int check_known(const case_list *list, const options *chosen) {
       (void)printf("known: %s %s\n", name, line[reason] == '\0' ? "has no reason" : "is no case");
       wrong++;
     } else if (found >= 0) {
-      listed[found] = true;
+      free(reasons[found]);
+      reasons[found] = copy_text(line + reason);
     }
   }
   (void)fclose(file);
+  return wrong;
+}
+
+static int compare_known(const case_list *list, char *const *reasons) {
+  int wrong = 0;
   for (int i = 0; i < list->count; i++) {
     const bool passed = list->cases[i].result == CASE_PASSED;
-    if (passed == listed[i]) {
+    if (passed == (reasons[i] != NULL)) {
       (void)printf("known: %s %s\n", list->cases[i].name, passed ? "is listed, but passes" : "fails and is not listed");
       wrong++;
     }
   }
-  free(listed);
+  return wrong;
+}
+
+static void write_known(const case_list *list, const options *chosen, char *const *reasons) {
+  FILE *file = fopen(chosen->known, "w");
+  if (file == NULL) {
+    stop("cannot write ", chosen->known);
+  }
+  (void)fprintf(
+      file, "# Cases that fail, each with the reason; nd4c_onnx_cases --known checks the list, --update renews it.\n");
+  for (int i = 0; i < list->count; i++) {
+    const onnx_case *one = &list->cases[i];
+    if (one->result != CASE_PASSED) {
+      (void)fprintf(file, "%s %.200s\n", one->name, reasons[i] != NULL ? reasons[i] : one->reason);
+    }
+  }
+  (void)fclose(file);
+}
+
+static int check_known(const case_list *list, const options *chosen) {
+  char **reasons = calloc((size_t)list->count + 1, sizeof *reasons);
+  if (reasons == NULL) {
+    stop("out of memory", "");
+  }
+  int wrong = read_known(list, chosen, reasons);
+  if (chosen->update && chosen->filter == NULL) {
+    write_known(list, chosen, reasons);
+    wrong = 0;
+  } else {
+    wrong += compare_known(list, reasons);
+  }
+  for (int i = 0; i < list->count; i++) {
+    free(reasons[i]);
+  }
+  free(reasons);
   return wrong;
 }
 
@@ -154,6 +195,8 @@ static options parse(int argc, char **argv) {
       chosen.only_failed = true;
     } else if (strcmp(argv[i], "--summary") == 0) {
       chosen.summary = true;
+    } else if (strcmp(argv[i], "--update") == 0) {
+      chosen.update = true;
     } else if (strcmp(argv[i], "--filter") == 0 && has_value) {
       chosen.filter = argv[++i];
     } else if (strcmp(argv[i], "--known") == 0 && has_value) {
@@ -161,7 +204,7 @@ static options parse(int argc, char **argv) {
     } else if (argv[i][0] != '-' && chosen.folder == NULL) {
       chosen.folder = argv[i];
     } else {
-      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE] expected, not ", argv[i]);
+      stop("FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE [--update]] expected, not ", argv[i]);
     }
   }
   if (chosen.folder == NULL) {
