@@ -15,6 +15,10 @@
   X(reference_mathematics)   \
   X(reference_reduction)     \
   X(reference_rearrangement) \
+  X(reference_creation)      \
+  X(reference_arrangement)   \
+  X(reference_indexing)      \
+  X(reference_index_parts)   \
   X(simd_conv)               \
   X(simd_norm)               \
   X(simd_pool)               \

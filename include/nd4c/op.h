@@ -131,6 +131,24 @@ enum nd4c_direction {
 #undef ND4C_DIRECTION_ENUM
 };
 
+enum nd4c_pad_mode {
+#define ND4C_PAD_MODE_ENUM(NAME, number, name) ND4C_PAD_##NAME = number,
+  ND4C_PAD_MODE_TABLE(ND4C_PAD_MODE_ENUM)
+#undef ND4C_PAD_MODE_ENUM
+};
+
+enum nd4c_index_mode {
+#define ND4C_INDEX_MODE_ENUM(NAME, number, name) ND4C_INDEX_##NAME = number,
+  ND4C_INDEX_MODE_TABLE(ND4C_INDEX_MODE_ENUM)
+#undef ND4C_INDEX_MODE_ENUM
+};
+
+enum nd4c_scatter_reduction {
+#define ND4C_SCATTER_ENUM(NAME, number, name) ND4C_SCATTER_##NAME = number,
+  ND4C_SCATTER_TABLE(ND4C_SCATTER_ENUM)
+#undef ND4C_SCATTER_ENUM
+};
+
 /* Positions of inputs and attributes of every op, for kernels: ND4C_IN_conv_bias, ND4C_ATTR_conv_strides, and the
  * counts ND4C_IN_conv_count, ND4C_ATTR_conv_count. Ops with one signature share positions. */
 #define ND4C_POS_IN_IN(op, name) ND4C_IN_##op##_##name,

@@ -27,6 +27,10 @@
 #include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/learning.h"
+#include "nd4c/op_table/creation.h"
+#include "nd4c/op_table/decomposition.h"
+#include "nd4c/op_table/image.h"
+#include "nd4c/op_table/indexing.h"
 #include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/loss.h"
 #include "nd4c/op_table/mathematics.h"
@@ -71,7 +75,9 @@
   ND4C_OPS_ACTIVATION(OP) \
   ND4C_OPS_NORMALIZATION(OP) \
   ND4C_OPS_RECURRENT(OP) \
-  ND4C_OPS_ATTENTION(OP)
+  ND4C_OPS_ATTENTION(OP) \
+  ND4C_OPS_CREATION(OP) \
+  ND4C_OPS_INDEXING(OP)
 
 /* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */
 #define ND4C_ACTIVATION_TABLE(X) \

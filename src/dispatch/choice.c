@@ -26,7 +26,8 @@ static void note(const search *s, const char *name, const char *engine, const ch
 
 /* Whether the kernel may compute the call; the reason if not. */
 static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, size_t reason_size) {
-  nd4c_dtype dtype = s->call->input_count > 0 ? s->call->inputs[0].dtype : ND4C_DTYPE_NONE;
+  /* Without inputs the first output's dtype stands for what kernels declare. */
+  nd4c_dtype dtype = s->call->input_count > 0 ? s->call->inputs[0].dtype : s->call->outputs[0].dtype;
   reason[0] = '\0';
   if (nd4c_engine_is_disabled(&s->rules, kernel->engine)) {
     (void)snprintf(reason, reason_size, "disabled by SD_KERNEL_DISABLE_ENGINES=%.400s", s->rules.disabled);

@@ -1,5 +1,5 @@
 /* An op that moves elements does not look at them. So numbers go through it in place of strings, and tell afterwards
- * which string stands where. */
+ * which string stands where. They count from 1: where an op puts zeros (pad), there are empty strings. */
 #include "dispatch/strings.h"
 
 #include "base/alloc.h"
@@ -9,8 +9,8 @@
 typedef struct string_move {
   nd4c_pending *p;
   nd4c_device *host;
-  const nd4c_array **inputs; /* stand-ins for strings, and the other inputs themselves */
-  nd4c_array *picked;        /* numbers of strings, counted through all inputs */
+  const nd4c_array **inputs;                /* stand-ins for strings, and the other inputs themselves */
+  nd4c_array *picked[ND4C_PENDING_OUTPUTS]; /* numbers of strings, counted through all inputs; other results */
   int64_t *numbers, *lengths;
   const char **texts;
 } string_move;
@@ -39,7 +39,7 @@ static nd4c_status make_stand_in(const string_move *m, const nd4c_array *strings
 static nd4c_status pick(string_move *m) {
   const nd4c_pending *p = m->p;
   nd4c_context host_context = {.device = m->host, .width = p->context->width, .strict = p->context->strict};
-  int64_t first = 0;
+  int64_t first = 1;
   for (int32_t i = 0; i < p->input_count; ++i) {
     if (is_strings(p->inputs[i])) {
       nd4c_array *stand_in = NULL;
@@ -50,11 +50,17 @@ static nd4c_status pick(string_move *m) {
       m->inputs[i] = p->inputs[i];
     }
   }
-  return nd4c_op_call_positional(&host_context, p->def->info.op, m->inputs, p->input_count, p->attrs, &m->picked);
+  return nd4c_op_call_positional(&host_context, p->def->info.op, m->inputs, p->input_count, p->attrs, m->picked);
 }
 
 static nd4c_status find_text(const string_move *m, int64_t number, const char **text, int64_t *length) {
   const nd4c_pending *p = m->p;
+  if (number == 0) {
+    *text = "";
+    *length = 0;
+    return ND4C_OK;
+  }
+  number -= 1;
   for (int32_t i = 0; i < p->input_count; ++i) {
     int64_t size = is_strings(p->inputs[i]) ? p->inputs[i]->size : 0;
     if (number < size) {
@@ -65,8 +71,9 @@ static nd4c_status find_text(const string_move *m, int64_t number, const char **
   return nd4c_fail(ND4C_INTERNAL, "%s: a string that no input has", p->def->info.name);
 }
 
-static nd4c_status collect(string_move *m) {
-  nd4c_array *picked = m->picked;
+/* Strings in place of the numbers of one result. */
+static nd4c_status collect_result(string_move *m, int32_t at) {
+  nd4c_array *picked = m->picked[at];
   size_t count = (size_t)picked->size;
   m->numbers = nd4c_allocate_zeroed(count, sizeof *m->numbers);
   m->lengths = nd4c_allocate_zeroed(count, sizeof *m->lengths);
@@ -78,7 +85,34 @@ static nd4c_status collect(string_move *m) {
   for (size_t i = 0; i < count; ++i) {
     ND4C_TRY(find_text(m, m->numbers[i], &m->texts[i], &m->lengths[i]));
   }
-  return nd4c_array_from_strings(picked->rank, picked->shape, m->texts, m->lengths, &m->p->outputs[0]);
+  nd4c_array *strings = NULL;
+  ND4C_TRY(nd4c_array_from_strings(picked->rank, picked->shape, m->texts, m->lengths, &strings));
+  nd4c_array_release(picked);
+  m->picked[at] = strings;
+  return ND4C_OK;
+}
+
+static void clear_lists(string_move *m) {
+  nd4c_deallocate(m->numbers);
+  nd4c_deallocate(m->lengths);
+  nd4c_deallocate(m->texts);
+  m->numbers = m->lengths = NULL;
+  m->texts = NULL;
+}
+
+/* Results are handed over when all of them are there. */
+static nd4c_status collect(string_move *m) {
+  int32_t count = m->p->def->info.output_count;
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_status status = m->p->inferred[i].dtype == ND4C_UTF8 ? collect_result(m, i) : ND4C_OK;
+    clear_lists(m);
+    ND4C_TRY(status);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    m->p->outputs[i] = m->picked[i];
+    m->picked[i] = NULL;
+  }
+  return ND4C_OK;
 }
 
 static void clear(string_move *m) {
@@ -92,16 +126,17 @@ static void clear(string_move *m) {
     }
   }
   nd4c_deallocate(m->inputs);
-  nd4c_array_release(m->picked);
-  nd4c_deallocate(m->numbers);
-  nd4c_deallocate(m->lengths);
-  nd4c_deallocate(m->texts);
+  for (int32_t i = 0; i < m->p->def->info.output_count; ++i) {
+    nd4c_array_release(m->picked[i]);
+  }
 }
 
 nd4c_status nd4c_strings_compute(nd4c_pending *p) {
-  if (p->outputs[0] != NULL) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "%s: strings cannot be written into an array that is given: expected NULL",
-                     p->def->info.name);
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    if (p->outputs[i] != NULL) {
+      return nd4c_fail(ND4C_UNSUPPORTED, "%s: strings cannot be written into an array that is given: expected NULL",
+                       p->def->info.name);
+    }
   }
   string_move m = {.p = p};
   ND4C_TRY(nd4c_device_host(&m.host));

@@ -332,3 +332,52 @@ nd4c_status nd4c_rule_text_choice(const nd4c_inference *inference, const char *a
   }
   return nd4c_fail(ND4C_ARGUMENT, "%s: %s is '%.64s', expected one of %s", inference->op->name, attr, value, expected);
 }
+
+nd4c_status nd4c_rule_index_dtype(const nd4c_inference *inference, int32_t position) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  if (tensor == NULL || tensor->dtype == ND4C_INT32 || tensor->dtype == ND4C_INT64) {
+    return ND4C_OK;
+  }
+  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected int32 or int64");
+}
+
+nd4c_status nd4c_rule_bool_dtype(const nd4c_inference *inference, int32_t position) {
+  if (inference->inputs[position].dtype == ND4C_BOOL) {
+    return ND4C_OK;
+  }
+  return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected bool");
+}
+
+nd4c_status nd4c_rule_dtype_attr(const nd4c_inference *inference, int64_t dtype) {
+  bool known = dtype > 0 && dtype < ND4C_DTYPE_END;
+  if (known && (inference->op->dtypes & ND4C_DTYPE_BIT(dtype)) != 0) {
+    return ND4C_OK;
+  }
+  char expected[ND4C_RULE_TEXT_SIZE / 2];
+  return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, expected one of %s", inference->op->name,
+                   known ? nd4c_dtype_name((nd4c_dtype)dtype) : "none that there is",
+                   set_text(inference->op->dtypes, expected, sizeof expected));
+}
+
+nd4c_status nd4c_rule_shape_attr(nd4c_inference *inference, const nd4c_attr_value *shape, nd4c_dtype dtype) {
+  if (shape->count > ND4C_MAX_RANK) {
+    return nd4c_fail(ND4C_SHAPE, "%s: shape has %d axes, expected at most %d", inference->op->name, (int)shape->count,
+                     ND4C_MAX_RANK);
+  }
+  for (int32_t i = 0; i < shape->count; ++i) {
+    if (shape->as.ints[i] < 0) {
+      return nd4c_fail(ND4C_SHAPE, "%s: shape has the extent %lld, expected at least 0", inference->op->name,
+                       (long long)shape->as.ints[i]);
+    }
+  }
+  nd4c_rule_output(inference, dtype, shape->count, shape->as.ints);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_rule_rank(const nd4c_inference *inference, int64_t rank) {
+  if (rank <= ND4C_MAX_RANK) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_SHAPE, "%s: the result would have %lld axes, expected at most %d", inference->op->name,
+                   (long long)rank, ND4C_MAX_RANK);
+}

@@ -56,6 +56,8 @@
 #define DTYPES_MOVABLE (DTYPES_ANY ND4C_DTYPE_TABLE(FLOAT8_BIT))
 #define DTYPES_STORED (DTYPES_MOVABLE ND4C_DTYPE_TABLE(PACKED_BIT))
 
+#define DTYPES_INDEX (ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64))
+
 /* -- schemas --------------------------------------------------------------------------------------------------- */
 
 #define INPUT_IN(name) {#name, false, false},

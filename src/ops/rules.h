@@ -20,8 +20,15 @@ bool nd4c_view_squeeze(const nd4c_inference *inference, int64_t *strides, int64_
 bool nd4c_view_expand_dims(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 bool nd4c_view_flatten(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 bool nd4c_view_matrix_transpose(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
-bool nd4c_view_diagonal(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 bool nd4c_view_slice(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_flip(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_swapaxes(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_moveaxis(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_atleast_nd(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_select(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_diagonal(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_sliding_window_view(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
+bool nd4c_view_unfold(const nd4c_inference *inference, int64_t *strides, int64_t *offset);
 
 /* Refuses an input: "conv: input w is float32 (8, 3, 3, 3): " and the formatted rest, which says what was expected. */
 nd4c_status nd4c_rule_refuse(const nd4c_inference *inference, int32_t input, nd4c_status code, const char *format, ...)
@@ -80,6 +87,21 @@ nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype);
 nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference);
 /* What sums of a dtype are kept in. */
 nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype);
+
+/* Refuses an input that holds no indices: int32 or int64. Inputs left out pass. */
+nd4c_status nd4c_rule_index_dtype(const nd4c_inference *inference, int32_t position);
+
+/* Refuses an input that is not bool. */
+nd4c_status nd4c_rule_bool_dtype(const nd4c_inference *inference, int32_t position);
+
+/* Refuses a dtype attribute that is none of the op's. */
+nd4c_status nd4c_rule_dtype_attr(const nd4c_inference *inference, int64_t dtype);
+
+/* First output from the attribute `shape` of an op, checked: extents and their number. */
+nd4c_status nd4c_rule_shape_attr(nd4c_inference *inference, const nd4c_attr_value *shape, nd4c_dtype dtype);
+
+/* Refuses a result of more axes than an array can have. */
+nd4c_status nd4c_rule_rank(const nd4c_inference *inference, int64_t rank);
 
 /* Refuses an INT attribute that is not among the values 0 .. count - 1 of the named table. */
 nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count);

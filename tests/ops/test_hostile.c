@@ -12,7 +12,7 @@
 #include "array/shape.h"
 #include "ops/op.h"
 
-enum { ROUNDS = 200000, INPUTS = 6, ATTRS = 8, LIST = 40 };
+enum { ROUNDS = 200000, INPUTS = 24, ATTRS = 24, OUTPUTS = 8, LIST = 40 };
 
 static uint64_t generator;
 
@@ -55,6 +55,9 @@ static void draw_input(call *self, int32_t i, const nd4c_tensor *like) {
     self->shapes[i][axis] = same ? like->shape[axis] : number();
     self->strides[i][axis] = 1;
   }
+  /* As every caller has it; of what is refused at the door nobody reads it. */
+  int64_t size = 0;
+  tensor->size = nd4c_shape_size(tensor->dtype, tensor->rank, tensor->shape, &size) == ND4C_OK ? size : 0;
 }
 
 static void draw_attr(call *self, int32_t i, const nd4c_attr_value *preset) {
@@ -69,6 +72,10 @@ static void draw_attr(call *self, int32_t i, const nd4c_attr_value *preset) {
     for (int32_t j = 0; j < value->count; ++j) {
       self->lists[i][j] = number();
     }
+  } else if (preset->kind == ND4C_ATTR_FLOATS) {
+    value->count = 0;
+  } else if (preset->kind == ND4C_ATTR_STRING) {
+    value->as.string = below(2) == 0 ? "" : "no such thing";
   } else if (preset->kind == ND4C_ATTR_FLOAT) {
     value->as.f = (double)number();
   } else if (preset->kind == ND4C_ATTR_BOOL) {
@@ -79,8 +86,8 @@ static void draw_attr(call *self, int32_t i, const nd4c_attr_value *preset) {
 }
 
 static void draw_call(call *self, const nd4c_op_info *op) {
-  bool variadic = op->inputs[op->input_count - 1].variadic;
-  self->input_count = below(20) == 0 || variadic ? (int32_t)below(INPUTS + 1) : op->input_count;
+  bool variadic = op->input_count > 0 && op->inputs[op->input_count - 1].variadic;
+  self->input_count = below(20) == 0 || variadic ? (int32_t)below(7) : op->input_count;
   for (int32_t i = 0; i < self->input_count; ++i) {
     draw_input(self, i, i > 0 && below(4) > 0 ? &self->inputs[0] : NULL);
   }
@@ -127,12 +134,12 @@ static void nothing_crashes(void **state) {
   generator = seed;
   for (int round = 0; round < ROUNDS; ++round) {
     call self;
-    nd4c_inferred output;
+    nd4c_inferred outputs[OUTPUTS];
     const nd4c_op_info *op = nd4c_op_at((int32_t)below(nd4c_op_count()));
     const nd4c_op_def *def = nd4c_op_get_def(op->op);
     draw_call(&self, op);
     nd4c_inference inference = {
-        .input_count = self.input_count, .inputs = self.inputs, .attrs = self.attrs, .outputs = &output};
+        .input_count = self.input_count, .inputs = self.inputs, .attrs = self.attrs, .outputs = outputs};
     nd4c_error_clear();
     nd4c_status status = nd4c_op_infer(def, &inference);
     if (status != ND4C_OK) {
@@ -142,7 +149,7 @@ static void nothing_crashes(void **state) {
     }
     ++accepted;
     views += def->view != NULL;
-    if (!sound(&output) || (def->view != NULL && !view_inside(def, &self, &inference))) {
+    if (!sound(&outputs[0]) || (def->view != NULL && !view_inside(def, &self, &inference))) {
       report(op, seed, round);
     }
   }

@@ -125,7 +125,7 @@ class Sampler:
             return self.bits(dtype, shape)
         if dtype == "utf8":
             words = np.array(["", "a", "nd4c", "äöü", "日本", "seven"], dtype=object)
-            return words[self.random.integers(0, len(words), size=shape)]
+            return np.asarray(words[self.random.integers(0, len(words), size=shape)], dtype=object)
         if dtype == "bool":
             return np.asarray(self.random.integers(0, 2, size=shape)).astype(bool)
         if is_integer(dtype):
@@ -168,6 +168,32 @@ class Sampler:
                       info.smallest_subnormal, -info.smallest_subnormal, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 100, -100]
         values = np.array([t.type(v) for v in values], dtype=t)
         return values[self.random.integers(0, len(values), size=shape)]
+
+
+# -- for ops that move elements ------------------------------------------------------------------------------------------
+
+INDEX = (np.int32, np.int64)
+
+
+def zero(dtype):
+    """What ops fill with: the element of zero bits, the empty string."""
+    return "" if dtype == "utf8" else np.zeros(16, np.uint8).view(NUMPY[dtype])[0]
+
+
+def zeros(shape, dtype):
+    y = np.empty(shape, NUMPY[dtype])
+    y[...] = zero(dtype)
+    return y
+
+
+def dense(x):
+    """A copy in C order; NumPy's scalars and strings as 0-d arrays."""
+    return np.array(x, dtype=np.object_ if isinstance(x, str) else x.dtype, order="C")
+
+
+def picks(s, extent, shape, index=np.int64):
+    """Indices in range, negative ones among them."""
+    return np.asarray(s.integers(-extent, extent - 1, shape)).astype(index)
 
 
 RECORDS = {}   # op: (function, ulps, complex ulps)

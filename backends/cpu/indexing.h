@@ -1,0 +1,39 @@
+/* What the files that move elements share. */
+#ifndef ND4C_BACKENDS_CPU_INDEXING_H
+#define ND4C_BACKENDS_CPU_INDEXING_H
+
+#include <stdio.h>
+
+#include "backends/cpu/reference.h"
+#include "kernels/reference/move.h"
+
+#define ND4C_CPU_TRY(call)           \
+  do {                               \
+    nd4c_status try_status = (call); \
+    if (try_status != ND4C_OK) {     \
+      return try_status;             \
+    }                                \
+  } while (0)
+
+/* The failure of an index out of range: number `flat` of the input, in C order. */
+nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t flat, int64_t value, int32_t axis,
+                                int64_t extent);
+/* Refuses indices that are not in -extent .. extent - 1. */
+nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t axis, int64_t extent);
+
+/* Runs a plan, its slowest axis shared out where there is enough to move. */
+void nd4c_cpu_run_plan(const nd4c_call *call, const nd4c_ref_plan *plan, const void *from, void *to);
+
+/* C-order strides. */
+static inline void nd4c_cpu_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides) {
+  int64_t stride = 1;
+  for (int32_t i = rank - 1; i >= 0; i--) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+}
+
+/* The bytes of every dtype's zero. */
+extern const char nd4c_cpu_zero[16];
+
+#endif
