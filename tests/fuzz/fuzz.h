@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "nd4c/array.h"
+#include "nd4c/datum.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,12 +28,22 @@ static inline void fuzz_read_array(const nd4c_array *array) {
   if (size > MOST) {
     return;
   }
-  size_t bytes = (size_t)(size * nd4c_dtype_size(nd4c_array_dtype(array)));
+  size_t bytes = (size_t)nd4c_dtype_bytes(nd4c_array_dtype(array), size);
   void *copy = malloc(bytes + 1);
   if (copy == NULL || nd4c_array_read(array, copy, bytes) != ND4C_OK) {
     abort();
   }
   free(copy);
+}
+
+/* The same for every array in a datum. */
+static inline void fuzz_read_datum(const nd4c_datum *datum) {
+  if (nd4c_datum_array(datum) != NULL) {
+    fuzz_read_array(nd4c_datum_array(datum));
+  }
+  for (int32_t i = 0; i < nd4c_datum_count(datum); i++) {
+    fuzz_read_datum(nd4c_datum_item(datum, i));
+  }
 }
 
 #endif

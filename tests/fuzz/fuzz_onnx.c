@@ -46,19 +46,18 @@ static bool is_small(const nd4c_graph *graph) {
   return true;
 }
 
-/* A loop may go on for ever; that is not what is looked for here. */
-static bool has_loop(const nd4c_onnx_graph *graph) {
-  for (int32_t i = 0; i < graph->nodes.count; i++) {
+/* Whether interpreting takes a bearable time: a loop may go on for ever, and nobody looks at sizes beforehand. */
+static bool is_bearable(const nd4c_onnx_graph *graph) {
+  enum { MOST_INTERPRETED = 8 };
+  bool bearable = graph->nodes.count <= MOST_INTERPRETED;
+  for (int32_t i = 0; i < graph->nodes.count && bearable; i++) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
-    bool found = nd4c_span_is(node->op, "Loop") || node->function != NULL;
-    for (int32_t j = 0; j < node->attribute_count && !found; j++) {
-      found = node->attributes[j].graph != NULL && has_loop(node->attributes[j].graph);
-    }
-    if (found) {
-      return true;
+    bearable = !nd4c_span_is(node->op, "Loop") && node->function == NULL;
+    for (int32_t j = 0; j < node->attribute_count && bearable; j++) {
+      bearable = node->attributes[j].graph == NULL || is_bearable(node->attributes[j].graph);
     }
   }
-  return false;
+  return bearable;
 }
 
 static bool import_model(nd4c_model *model, nd4c_array *const *inputs) {
@@ -75,7 +74,7 @@ static bool import_model(nd4c_model *model, nd4c_array *const *inputs) {
                                       .all_intermediates = model->all_intermediates};
   char *need = NULL;
   if (nd4c_onnx_import(&model->onnx, &options, &graph, &need) != ND4C_OK) {
-    bool interpreted = need != NULL && !has_loop(&model->onnx.graph);
+    bool interpreted = need != NULL && is_bearable(&model->onnx.graph);
     nd4c_deallocate(need);
     return interpreted;
   }
@@ -100,6 +99,45 @@ static void run_model(nd4c_model *model, const char *const *names, nd4c_array *c
   free(outputs);
 }
 
+/* What a port declares from `level` on, around the array: two of it where it is a sequence. */
+static nd4c_datum *make_datum(const nd4c_model_port *port, int32_t level, nd4c_array *array) {
+  nd4c_datum *made = NULL;
+  if (level == port->kind_count - 1) {
+    (void)nd4c_datum_of_array(array, &made);
+    return made;
+  }
+  nd4c_datum *inner = make_datum(port, level + 1, array);
+  nd4c_datum *items[2] = {inner, inner};
+  if (inner != NULL && port->kinds[level] == ND4C_DATUM_SEQUENCE) {
+    (void)nd4c_datum_of_sequence(port->dtype, items, 2, &made);
+  } else if (inner != NULL) {
+    (void)nd4c_datum_of_optional(inner, &made);
+  }
+  nd4c_datum_release(inner);
+  return made;
+}
+
+static void run_data(nd4c_model *model, const char *const *names, nd4c_array *const *inputs) {
+  nd4c_datum *given[MOST_INPUTS] = {0};
+  nd4c_datum **outputs = calloc((size_t)model->output_count + 1, sizeof(nd4c_datum *));
+  bool made = outputs != NULL && is_bearable(&model->onnx.graph);
+  for (int32_t i = 0; i < model->input_count && made; i++) {
+    given[i] = make_datum(&model->inputs[i], 0, inputs[i]);
+    made = given[i] != NULL;
+  }
+  if (made && nd4c_model_run_data(model, NULL, names, (const nd4c_datum *const *)given, model->input_count, outputs,
+                                  model->output_count) == ND4C_OK) {
+    for (int32_t i = 0; i < model->output_count; i++) {
+      fuzz_read_datum(outputs[i]);
+      nd4c_datum_release(outputs[i]);
+    }
+  }
+  for (int32_t i = 0; i < model->input_count; i++) {
+    nd4c_datum_release(given[i]);
+  }
+  free((void *)outputs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static bool prepared;
   if (!prepared) {
@@ -114,8 +152,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (nd4c_model_open_memory(data, size, &options, NULL, NULL, &model) != ND4C_OK) {
     return 0;
   }
-  if (make_inputs(model, inputs, names) && import_model(model, inputs)) {
-    run_model(model, names, inputs);
+  if (make_inputs(model, inputs, names)) {
+    if (nd4c_model_odd_port(model) != NULL) {
+      run_data(model, names, inputs);
+    } else if (import_model(model, inputs)) {
+      run_model(model, names, inputs);
+    }
   }
   for (int32_t i = 0; i < MOST_INPUTS; i++) {
     nd4c_array_release(inputs[i]);

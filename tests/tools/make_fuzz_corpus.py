@@ -90,6 +90,55 @@ def onnx_models():
           [("x", i64, [2])], [("y", f32), ("k", i64)], [("w", np.ones((3, 2), np.float32))])
 
 
+def datum():
+    pair = [np.arange(2, dtype=np.float32), np.ones((2, 2), np.float32)]
+    write("datum", "sequence.pb", numpy_helper.from_list(pair, "s").SerializeToString())
+    write("datum", "optional.pb", numpy_helper.from_optional(pair, "o").SerializeToString())
+    write("datum", "one.pb", numpy_helper.from_optional(pair[0], "o").SerializeToString())
+    write("datum", "empty.pb", numpy_helper.from_optional(None, "o").SerializeToString())
+    write("datum", "nested.pb", numpy_helper.from_list([pair, pair], "s").SerializeToString())
+
+
+def inner(name, nodes, inputs, outputs):
+    infos = [helper.make_tensor_value_info(n, k, s) for n, k, s in inputs]
+    return helper.make_graph(nodes, name, infos, [helper.make_tensor_value_info(n, k, None) for n, k in outputs])
+
+
+def graphs_inside():
+    """If, Loop, Scan, functions, sequences and optionals."""
+    node, f32, i64, boolean = helper.make_node, TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+    yes = inner("yes", [node("Add", ["x", "x"], ["a"])], [], [("a", f32)])
+    no = inner("no", [node("Neg", ["x"], ["b"])], [], [("b", f32)])
+    model("if", [node("If", ["c"], ["y"], then_branch=yes, else_branch=no)], [("x", f32, [2]), ("c", boolean, [])], [("y", f32)])
+    body = inner("body", [node("Add", ["v", "x"], ["w"]), node("Identity", ["go"], ["on"]), node("Identity", ["w"], ["s"])],
+                 [("i", i64, []), ("go", boolean, []), ("v", f32, [2])], [("on", boolean), ("w", f32), ("s", f32)])
+    model("loop", [node("Loop", ["m", "", "x"], ["l", "y"], body=body)], [("x", f32, [2])], [("l", f32), ("y", f32)],
+          [("m", np.int64(3))])
+    step = inner("step", [node("Add", ["v", "e"], ["w"]), node("Identity", ["w"], ["s"])],
+                 [("v", f32, [2]), ("e", f32, [2])], [("w", f32), ("s", f32)])
+    model("scan", [node("Scan", ["z", "x"], ["l", "y"], body=step, num_scan_inputs=1, scan_input_directions=[1])],
+          [("x", f32, [3, 2])], [("l", f32), ("y", f32)], [("z", np.zeros(2, np.float32))])
+    model("sequences", [node("SplitToSequence", ["x"], ["s"], axis=0), node("SequenceAt", ["s", "p"], ["a"]),
+                        node("SequenceErase", ["s", "p"], ["t"]), node("ConcatFromSequence", ["t"], ["y"], axis=0),
+                        node("Optional", ["a"], ["o"]), node("OptionalGetElement", ["o"], ["b"])],
+          [("x", f32, [3, 2])], [("y", f32), ("b", f32)], [("p", np.int64(-1))], 15)
+    sequence = helper.make_tensor_sequence_value_info
+    graph = helper.make_graph([node("SequenceInsert", ["s", "x"], ["t"])], "g",
+                              [sequence("s", f32, None), helper.make_tensor_value_info("x", f32, [2])], [sequence("t", f32, None)])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    write("onnx", "sequence_input.onnx", made.SerializeToString())
+    opsets = [helper.make_opsetid("", 15), helper.make_opsetid("mine", 1)]
+    leaky = node("LeakyRelu", ["p"], ["q"])
+    leaky.attribute.add(name="alpha", ref_attr_name="a", type=1)
+    function = helper.make_function("mine", "F", ["p"], ["q"], [leaky], opsets, ["a"])
+    graph = helper.make_graph([node("F", ["x"], ["y"], domain="mine", a=0.5)], "g",
+                              [helper.make_tensor_value_info("x", f32, [2])], [helper.make_tensor_value_info("y", f32, [2])])
+    made = helper.make_model(graph, opset_imports=opsets, functions=[function], ir_version=8)
+    write("onnx", "function.onnx", made.SerializeToString())
+
+
 npy()
 tensor()
 onnx_models()
+datum()
+graphs_inside()
