@@ -30,6 +30,7 @@
   X(reference_window)        \
   X(reference_normalization) \
   X(reference_statistics)    \
+  X(reference_random)        \
   X(reference_recurrent)     \
   X(reference_loss)          \
   X(reference_attention)     \

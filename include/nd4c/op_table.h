@@ -37,6 +37,7 @@
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
 #include "nd4c/op_table/recurrent.h"
+#include "nd4c/op_table/random.h"
 #include "nd4c/op_table/reduction.h"
 #include "nd4c/op_table/shape.h"
 #include "nd4c/op_table/sorting.h"
@@ -69,6 +70,7 @@
   ND4C_OPS_LEARNING(OP)   \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
+  ND4C_OPS_RANDOM(OP) \
   ND4C_OPS_WINDOW(OP) \
   ND4C_OPS_LOSS(OP) \
   ND4C_OPS_MATHEMATICS(OP) \
