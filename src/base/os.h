@@ -66,6 +66,8 @@ void nd4c_os_on_fork(void (*child)(void));
 uint32_t nd4c_os_change_case(uint32_t code, bool upper);
 /* strtod with a point, whatever the program's locale says. */
 double nd4c_os_parse_number(const char *text, char **end);
+/* A number that nobody can foresee. */
+uint64_t nd4c_os_entropy(void);
 /* Process number, to notice a fork. */
 int64_t nd4c_os_process(void);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -325,6 +326,14 @@ int64_t nd4c_os_nanoseconds(void) {
 
 const char *nd4c_os_environment(const char *name) {
   return getenv(name);
+}
+
+uint64_t nd4c_os_entropy(void) {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof value, GRND_NONBLOCK) != (ssize_t)sizeof value) {
+    value = (uint64_t)nd4c_os_nanoseconds() * UINT64_C(0x9E3779B97F4A7C15) ^ (uint64_t)nd4c_os_process();
+  }
+  return value;
 }
 
 int64_t nd4c_os_process(void) {

@@ -29,13 +29,13 @@ def philox(key, counter, rounds=10):
 KNOWN = json.loads((pathlib.Path(__file__).resolve().parent.parent / "data/philox.json").read_text())
 
 
-def number(words):
+def joined(words):
     """Words of 32 bits, low first, as one number."""
     return sum(int(w, 16) << 32 * i for i, w in enumerate(words))
 
 
 for vector in KNOWN["vectors"]:
-    found = philox(number(vector["key"]), number(vector["ctr"]), vector["rounds"])
+    found = philox(joined(vector["key"]), joined(vector["ctr"]), vector["rounds"])
     assert list(found) == [int(w, 16) for w in vector["out"]], vector
 
 
@@ -123,7 +123,7 @@ def random_bits(s, dtype):
                 yield Case([x], {"shape": list(shape), "dtype": to}, [y.astype(NUMPY[to])])
     for stream in KNOWN["streams"]:
         counter = int(stream["ctr0"], 16)
-        words = [number(stream["key"]), counter & M64, counter >> 64]
+        words = [joined(stream["key"]), counter & M64, counter >> 64]
         y = np.array([State(words).block(i) for i in range(stream["blocks"])], dtype="<u4").reshape(-1)
         assert hashlib.sha256(y.tobytes()).hexdigest() == stream["sha256_le_words"], stream
         yield Case([np.array(words, dtype=np.uint64).astype(NUMPY[dtype])], {"shape": [y.size], "dtype": "uint32"}, [y])

@@ -20,7 +20,8 @@
   X(control)                  \
   X(sequence)                 \
   X(legacy)                   \
-  X(sorting)
+  X(sorting)                  \
+  X(random)
 
 struct nd4c_onnx_emission;
 typedef nd4c_status (*nd4c_onnx_emit_function)(struct nd4c_onnx_emission *emission);
