@@ -58,8 +58,8 @@ static const graph_case graphs[] = {
     {"Add x - > y", "y", 13, ND4C_FORMAT, "input 1 is left out, but required"},
     {"Relu x >", "x", 13, ND4C_FORMAT, "node 0 (Relu) at byte 8 has no output"},
     {"Relu x > y", "z", 13, ND4C_FORMAT, "is not defined by any node"},
-    {"MaxPool x > y i; Cast i > z", "z", 13, ND4C_UNSUPPORTED,
-     "node 1 (Cast) reads 'i', output 1 of node 0 (MaxPool); nd4c makes the first 1"},
+    {"LRN x > y i; Cast i > z", "z", 13, ND4C_UNSUPPORTED,
+     "node 1 (Cast) reads 'i', output 1 of node 0 (LRN); nd4c makes the first 1"},
 };
 
 static void refuses_graphs(void **state) {

@@ -3,103 +3,38 @@
 
 #include "base/status.h"
 #include "io/onnx/family.h"
-
-/* Attributes that conv and pools share, as nd4c's ops take them. */
-typedef struct window_attributes {
-  nd4c_attr attrs[8];
-  int32_t count;
-} window_attributes;
-
-static nd4c_status add_ints(nd4c_onnx_emission *emission, const char *onnx, const char *name,
-                            window_attributes *window) {
-  const int64_t *values = NULL;
-  int32_t count = 0;
-  ND4C_TRY(nd4c_onnx_get_ints(emission, onnx, &values, &count));
-  if (count > 0) {
-    window->attrs[window->count++] = nd4c_attr_of_ints(name, values, count);
-  }
-  return ND4C_OK;
-}
-
-static nd4c_status add_auto_pad(nd4c_onnx_emission *emission, window_attributes *window) {
-  static const struct {
-    const char *name;
-    int64_t value;
-  } modes[] = {{"NOTSET", ND4C_AUTO_PAD_EXPLICIT},
-               {"SAME_UPPER", ND4C_AUTO_PAD_SAME_UPPER},
-               {"SAME_LOWER", ND4C_AUTO_PAD_SAME_LOWER},
-               {"VALID", ND4C_AUTO_PAD_VALID}};
-  nd4c_span mode;
-  ND4C_TRY(nd4c_onnx_get_text(emission, "auto_pad", "NOTSET", &mode));
-  for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-    if (nd4c_span_is(mode, modes[i].name)) {
-      window->attrs[window->count++] = nd4c_attr_of_int("auto_pad", modes[i].value);
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "attribute 'auto_pad' is %s, expected NOTSET, SAME_UPPER, SAME_LOWER or VALID",
-                   nd4c_span_show(mode).text);
-}
-
-static nd4c_status read_window(nd4c_onnx_emission *emission, window_attributes *window) {
-  *window = (window_attributes){0};
-  ND4C_TRY(add_ints(emission, "strides", "strides", window));
-  ND4C_TRY(add_ints(emission, "pads", "pads", window));
-  ND4C_TRY(add_ints(emission, "dilations", "dilations", window));
-  return add_auto_pad(emission, window);
-}
-
-/* kernel_shape repeats what the weights' shape says. */
-static nd4c_status check_kernel_shape(nd4c_onnx_emission *emission) {
-  const int64_t *kernel = NULL;
-  int32_t count = 0;
-  nd4c_onnx_operand_info w = nd4c_onnx_operand_get(emission, emission->inputs[1]);
-  ND4C_TRY(nd4c_onnx_get_ints(emission, "kernel_shape", &kernel, &count));
-  if (kernel == NULL) {
-    return ND4C_OK;
-  }
-  bool agrees = count == w.rank - 2;
-  for (int32_t i = 0; agrees && i < count; i++) {
-    agrees = kernel[i] == w.shape[i + 2];
-  }
-  return agrees ? ND4C_OK : nd4c_fail(ND4C_SHAPE, "attribute 'kernel_shape' does not agree with the weights' shape");
-}
+#include "io/onnx/window.h"
 
 static nd4c_status emit_conv(nd4c_onnx_emission *emission) {
   int64_t groups = 0;
-  window_attributes window;
-  ND4C_TRY(read_window(emission, &window));
-  ND4C_TRY(check_kernel_shape(emission));
+  nd4c_onnx_window window;
+  ND4C_TRY(nd4c_onnx_read_window(emission, &window));
+  ND4C_TRY(nd4c_onnx_check_kernel_shape(emission));
   ND4C_TRY(nd4c_onnx_get_int(emission, "group", 1, &groups));
   window.attrs[window.count++] = nd4c_attr_of_int("groups", groups);
   return nd4c_onnx_emit(emission, ND4C_OP_conv, emission->inputs, emission->input_count, window.attrs, window.count,
                         &emission->outputs[0]);
 }
 
-static nd4c_status read_pool(nd4c_onnx_emission *emission, window_attributes *window) {
-  int64_t ceil_mode = 0;
-  ND4C_TRY(read_window(emission, window));
-  if (nd4c_onnx_attribute_find(emission, "kernel_shape") == NULL) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'kernel_shape' is missing");
-  }
-  ND4C_TRY(add_ints(emission, "kernel_shape", "kernel", window));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "ceil_mode", 0, &ceil_mode));
-  window->attrs[window->count++] = nd4c_attr_of_bool("ceil_mode", ceil_mode != 0);
-  return ND4C_OK;
-}
-
+/* The indices count in all of x; they are made only if somebody may read them. */
 static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
-  window_attributes window;
-  nd4c_onnx_ignore(emission, "storage_order"); /* of the indices, which are not made */
-  ND4C_TRY(read_pool(emission, &window));
-  return nd4c_onnx_emit(emission, ND4C_OP_max_pool, emission->inputs, 1, window.attrs, window.count,
-                        &emission->outputs[0]);
+  int64_t storage_order = 0;
+  nd4c_onnx_window window;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "storage_order", 0, &storage_order));
+  ND4C_TRY(nd4c_onnx_read_pool(emission, &window));
+  if (!nd4c_onnx_wants(emission, 1)) {
+    return nd4c_onnx_emit(emission, ND4C_OP_max_pool, emission->inputs, 1, window.attrs, window.count,
+                          &emission->outputs[0]);
+  }
+  window.attrs[window.count++] = nd4c_attr_of_bool("column_major", storage_order != 0);
+  return nd4c_onnx_emit_outputs(emission, ND4C_OP_max_pool_with_indices, emission->inputs, 1, window.attrs,
+                                window.count, emission->outputs, 2);
 }
 
 static nd4c_status emit_average_pool(nd4c_onnx_emission *emission) {
   int64_t include = 0;
-  window_attributes window;
-  ND4C_TRY(read_pool(emission, &window));
+  nd4c_onnx_window window;
+  ND4C_TRY(nd4c_onnx_read_pool(emission, &window));
   ND4C_TRY(nd4c_onnx_get_int(emission, "count_include_pad", 0, &include));
   window.attrs[window.count++] = nd4c_attr_of_bool("count_include_pad", include != 0);
   return nd4c_onnx_emit(emission, ND4C_OP_average_pool, emission->inputs, 1, window.attrs, window.count,
@@ -121,21 +56,41 @@ static nd4c_status emit_global_pool(nd4c_onnx_emission *emission) {
 
 /* -- normalisations ------------------------------------------------------------------------------------------- */
 
+/* Statistics of x itself. Running ones may have another dtype than x. */
+static nd4c_status batch_norm_training(nd4c_onnx_emission *emission, double epsilon, double momentum) {
+  nd4c_onnx_operand inputs[5];
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype running = nd4c_onnx_operand_get(emission, emission->inputs[3]).dtype;
+  for (int32_t i = 0; i < 5; i++) {
+    ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[i], dtype, &inputs[i]));
+  }
+  nd4c_attr attrs[] = {nd4c_attr_of_float("epsilon", epsilon), nd4c_attr_of_float("momentum", momentum)};
+  ND4C_TRY(nd4c_onnx_emit_outputs(emission, ND4C_OP_batch_norm_training, inputs, 5, attrs, 2, emission->outputs, 3));
+  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->outputs[1], running, &emission->outputs[1]));
+  return nd4c_onnx_emit_cast(emission, emission->outputs[2], running, &emission->outputs[2]);
+}
+
 static nd4c_status emit_batch_norm(nd4c_onnx_emission *emission) {
-  enum { TEST_FLAG_UNTIL = 6 };
+  enum { TEST_FLAG_UNTIL = 6, TRAINING_SINCE = 14 };
   double epsilon = 0;
+  double momentum = 0;
   int64_t spatial = 0;
   int64_t training = 0;
   int64_t test = 0;
-  nd4c_onnx_ignore(emission, "momentum");
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
+  ND4C_TRY(nd4c_onnx_get_float(emission, "momentum", 0.9, &momentum));
   ND4C_TRY(nd4c_onnx_get_int(emission, "spatial", 1, &spatial));
   ND4C_TRY(nd4c_onnx_get_int(emission, "training_mode", 0, &training));
   ND4C_TRY(nd4c_onnx_get_int(emission, "is_test", emission->opset <= TEST_FLAG_UNTIL ? 0 : 1, &test));
-  if (spatial == 0 || training != 0 || test == 0) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "batch normalisation %s; nd4c has the one for inference, by channel",
-                     spatial == 0 ? "by element (spatial = 0)" : "in training mode");
+  if (spatial == 0 || test == 0 || (training == 0 && emission->node->output_count > 1)) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "batch normalisation %s; nd4c has the one by channel, for inference and, from "
+                     "opset %d on, for training",
+                     spatial == 0 ? "by element (spatial = 0)" : "in an older training mode", TRAINING_SINCE);
+  }
+  if (training != 0) {
+    return batch_norm_training(emission, epsilon, momentum);
   }
   nd4c_attr attr = nd4c_attr_of_float("epsilon", epsilon);
   return nd4c_onnx_emit(emission, ND4C_OP_batch_norm, emission->inputs, 5, &attr, 1, &emission->outputs[0]);
@@ -173,10 +128,18 @@ static nd4c_status emit_instance_norm(nd4c_onnx_emission *emission) {
 static nd4c_status emit_layer_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   int64_t axis = 0;
-  nd4c_onnx_ignore(emission, "stash_type"); /* the precision of the statistics; nd4c's is f32 or wider */
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  int64_t stash_type = 0; /* of the statistics; they are computed in f64 */
+  ND4C_TRY(nd4c_onnx_get_int(emission, "stash_type", 1, &stash_type));
+  ND4C_TRY(nd4c_onnx_dtype_resolve(stash_type, &dtype));
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -1, &axis));
-  nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_float("epsilon", epsilon)};
+  nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_float("epsilon", epsilon),
+                       nd4c_attr_of_dtype("dtype", dtype)};
+  if (nd4c_onnx_wants(emission, 1) || nd4c_onnx_wants(emission, 2)) {
+    return nd4c_onnx_emit_outputs(emission, ND4C_OP_layer_norm_with_statistics, emission->inputs, emission->input_count,
+                                  attrs, 3, emission->outputs, 3);
+  }
   return nd4c_onnx_emit(emission, ND4C_OP_layer_norm, emission->inputs, emission->input_count, attrs, 2,
                         &emission->outputs[0]);
 }
@@ -209,6 +172,59 @@ static nd4c_status emit_rms_norm(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, emission->inputs[1], &emission->outputs[0]);
 }
 
+/* Up to opset 20 scale and bias are those of the groups. */
+static nd4c_status spread_groups(nd4c_onnx_emission *emission, int64_t groups, int64_t channels,
+                                 nd4c_onnx_operand *list) {
+  const int64_t column[2] = {groups, 1}, table[2] = {groups, channels / groups};
+  ND4C_TRY(nd4c_onnx_emit_reshape(emission, *list, 2, column, list));
+  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, *list, 2, table, list));
+  return nd4c_onnx_emit_reshape(emission, *list, 1, &channels, list);
+}
+
+static nd4c_status emit_group_norm(nd4c_onnx_emission *emission) {
+  enum { BY_CHANNEL_SINCE = 21 };
+  double epsilon = 0;
+  int64_t groups = 0;
+  nd4c_onnx_operand inputs[3] = {emission->inputs[0], emission->inputs[1], emission->inputs[2]};
+  nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, inputs[0]);
+  nd4c_onnx_operand_info scale = nd4c_onnx_operand_get(emission, inputs[1]);
+  nd4c_onnx_ignore(emission, "stash_type");
+  ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "num_groups", 0, &groups));
+  if (emission->opset < BY_CHANNEL_SINCE) {
+    if (groups < 1 || x.rank < 2 || x.shape[1] % groups != 0 || scale.rank != 1 || scale.shape[0] != groups) {
+      return nd4c_fail(ND4C_SHAPE,
+                       "num_groups is %" PRId64
+                       "; expected a divisor of the channels, and a scale and "
+                       "bias for each group",
+                       groups);
+    }
+    ND4C_TRY(spread_groups(emission, groups, x.shape[1], &inputs[1]));
+    ND4C_TRY(spread_groups(emission, groups, x.shape[1], &inputs[2]));
+  }
+  nd4c_attr attrs[] = {nd4c_attr_of_int("groups", groups), nd4c_attr_of_float("epsilon", epsilon)};
+  return nd4c_onnx_emit(emission, ND4C_OP_group_norm, inputs, 3, attrs, 2, &emission->outputs[0]);
+}
+
+static nd4c_status emit_lp_norm(nd4c_onnx_emission *emission) {
+  int64_t axis = 0;
+  int64_t p = 0;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -1, &axis));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "p", 2, &p));
+  nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_float("p", (double)p)};
+  return nd4c_onnx_emit(emission, ND4C_OP_lp_normalize, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+}
+
+static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
+  static const int64_t preset[] = {0, 2, 3};
+  const int64_t *axes = NULL;
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "axes", &axes, &count));
+  nd4c_attr attrs[] = {axes != NULL ? nd4c_attr_of_ints("axes", axes, count) : nd4c_attr_of_ints("axes", preset, 3),
+                       nd4c_attr_of_float("epsilon", 1e-9)}; /* of ONNX's own definition */
+  return nd4c_onnx_emit(emission, ND4C_OP_standardize, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+}
+
 static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
   int64_t size = 0;
   double alpha = 0;
@@ -239,5 +255,55 @@ static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
   X(LayerNormalization, 17, LAST, 2, 3, 1, layer_norm, NONE)      \
   X(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)          \
   X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)
+/* -- Dropout -------------------------------------------------------------------------------------------------- */
+
+/* At inference nothing is dropped: y is x, and the mask is true everywhere (before opset 10: of x's dtype). */
+static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
+  enum { TEST_FLAG_UNTIL = 6, MASK_IS_BOOL = 10 };
+  double ratio = 0;
+  int64_t test = 0;
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand training = nd4c_onnx_input(emission, 2);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_onnx_ignore(emission, "seed");
+  ND4C_TRY(nd4c_onnx_get_float(emission, "ratio", 0.5, &ratio));
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  ND4C_TRY(nd4c_onnx_get_int(emission, "is_test", emission->opset <= TEST_FLAG_UNTIL ? 0 : 1, &test));
+  double trains = test == 0 ? 1 : 0;
+  if (training != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(nd4c_onnx_read_number(emission, training, "input 'training_mode'", &trains));
+  }
+  if (nd4c_onnx_input(emission, 1) != ND4C_ONNX_OPERAND_NONE && trains != 0) {
+    ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'ratio'", &ratio));
+  }
+  if (trains != 0 && ratio != 0) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "dropout in training mode; nd4c has the one for inference");
+  }
+  emission->outputs[0] = x;
+  if (emission->node->output_count < 2) {
+    return ND4C_OK;
+  }
+  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_scalar(emission, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
+  return nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &emission->outputs[1]);
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                                     \
+  X(Conv, 1, LAST, 2, 3, 1, conv, NONE)                             \
+  X(MaxPool, 1, LAST, 1, 1, 2, max_pool, NONE)                      \
+  X(AveragePool, 1, LAST, 1, 1, 1, average_pool, NONE)              \
+  X(GlobalAveragePool, 1, LAST, 1, 1, 1, global_pool, mean)         \
+  X(GlobalMaxPool, 1, LAST, 1, 1, 1, global_pool, max)              \
+  X(BatchNormalization, 1, LAST, 5, 5, 3, batch_norm, NONE)         \
+  X(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE)   \
+  X(LayerNormalization, 17, LAST, 2, 3, 3, layer_norm, NONE)        \
+  X(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)            \
+  X(GroupNormalization, 18, LAST, 3, 3, 1, group_norm, NONE)        \
+  X(LpNormalization, 1, LAST, 1, 1, 1, lp_norm, NONE)               \
+  X(MeanVarianceNormalization, 9, LAST, 1, 1, 1, standardize, NONE) \
+  X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)                               \
+  X(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
 
 ND4C_ONNX_FAMILY(nn, "", ROWS)

@@ -14,6 +14,12 @@
   X(reduce)                   \
   X(linalg)                   \
   X(nn)                       \
+  X(window)                   \
+  X(recurrent)                \
+  X(attention)                \
+  X(attention_preview)        \
+  X(loss)                     \
+  X(training)                 \
   X(shape)                    \
   X(index)                    \
   X(constant)                 \
