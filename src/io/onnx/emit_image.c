@@ -3,22 +3,7 @@
 
 #include "base/status.h"
 #include "io/onnx/family.h"
-
-#define NAME_ROW(NAME, number, name) name,
-
-/* The number of a word in a list that ends with NULL. */
-static nd4c_status choose(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
-                          const char *const *words, int64_t *number) {
-  nd4c_span word;
-  ND4C_TRY(nd4c_onnx_get_text(emission, attribute, preset, &word));
-  for (int64_t i = 0; words[i] != NULL; i++) {
-    if (nd4c_span_is(word, words[i])) {
-      *number = i;
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "attribute %s is %s, which ONNX does not define", attribute, nd4c_span_show(word).text);
-}
+#include "io/onnx/lists.h"
 
 /* -- resize ------------------------------------------------------------------------------------------------------ */
 
@@ -72,7 +57,7 @@ static nd4c_status emit_plan(nd4c_onnx_emission *emission, const resize_plan *pl
                         sizeof attrs / sizeof attrs[0], &emission->outputs[0]);
 }
 
-static const char *const interpolations[] = {ND4C_INTERPOLATION_TABLE(NAME_ROW) NULL};
+static const char *const interpolations[] = {ND4C_INTERPOLATION_TABLE(ND4C_ONNX_WORD) NULL};
 
 /* Up to opset 10: scales alone, corners on corners, the element before. */
 static nd4c_status emit_upsample(nd4c_onnx_emission *emission) {
@@ -81,7 +66,7 @@ static nd4c_status emit_upsample(nd4c_onnx_emission *emission) {
                       .nearest = ND4C_RESIZE_NEAREST_FLOOR,
                       .roi = ND4C_ONNX_OPERAND_NONE};
   const double *scales = NULL;
-  ND4C_TRY(choose(emission, "mode", "nearest", interpolations, &plan.mode));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "mode", "nearest", interpolations, &plan.mode));
   if (emission->opset < SCALES_ARE_INPUT) {
     ND4C_TRY(nd4c_onnx_get_floats(emission, "scales", &scales, &plan.scale_count));
     if (plan.scale_count > ND4C_MAX_RANK) {
@@ -97,13 +82,14 @@ static nd4c_status emit_upsample(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status read_resize_attributes(nd4c_onnx_emission *emission, resize_plan *plan) {
-  static const char *const coordinates[] = {ND4C_RESIZE_COORDINATES_TABLE(NAME_ROW) NULL};
-  static const char *const nearests[] = {ND4C_RESIZE_NEAREST_TABLE(NAME_ROW) NULL};
-  static const char *const aspects[] = {ND4C_RESIZE_ASPECT_TABLE(NAME_ROW) NULL};
-  ND4C_TRY(choose(emission, "mode", "nearest", interpolations, &plan->mode));
-  ND4C_TRY(choose(emission, "coordinate_transformation_mode", "half_pixel", coordinates, &plan->coordinates));
-  ND4C_TRY(choose(emission, "nearest_mode", "round_prefer_floor", nearests, &plan->nearest));
-  ND4C_TRY(choose(emission, "keep_aspect_ratio_policy", "stretch", aspects, &plan->aspect));
+  static const char *const coordinates[] = {ND4C_RESIZE_COORDINATES_TABLE(ND4C_ONNX_WORD) NULL};
+  static const char *const nearests[] = {ND4C_RESIZE_NEAREST_TABLE(ND4C_ONNX_WORD) NULL};
+  static const char *const aspects[] = {ND4C_RESIZE_ASPECT_TABLE(ND4C_ONNX_WORD) NULL};
+  ND4C_TRY(nd4c_onnx_get_word(emission, "mode", "nearest", interpolations, &plan->mode));
+  ND4C_TRY(
+      nd4c_onnx_get_word(emission, "coordinate_transformation_mode", "half_pixel", coordinates, &plan->coordinates));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "nearest_mode", "round_prefer_floor", nearests, &plan->nearest));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "keep_aspect_ratio_policy", "stretch", aspects, &plan->aspect));
   ND4C_TRY(nd4c_onnx_get_int(emission, "exclude_outside", 0, &plan->exclude_outside));
   ND4C_TRY(nd4c_onnx_get_int(emission, "antialias", 0, &plan->antialias));
   ND4C_TRY(nd4c_onnx_get_float(emission, "cubic_coeff_a", -0.75, &plan->cubic_a));
@@ -136,12 +122,13 @@ static nd4c_status emit_resize(nd4c_onnx_emission *emission) {
 static nd4c_status emit_grid_sample(nd4c_onnx_emission *emission) {
   /* Opset 16 says bilinear and bicubic. */
   static const char *const older[] = {"nearest", "bilinear", "bicubic", NULL};
-  static const char *const paddings[] = {ND4C_SAMPLE_PADDING_TABLE(NAME_ROW) NULL};
+  static const char *const paddings[] = {ND4C_SAMPLE_PADDING_TABLE(ND4C_ONNX_WORD) NULL};
   enum { NAMES_SINCE = 20 };
   int64_t mode = 0, padding = 0, align = 0;
   bool is_older = emission->opset < NAMES_SINCE;
-  ND4C_TRY(choose(emission, "mode", is_older ? "bilinear" : "linear", is_older ? older : interpolations, &mode));
-  ND4C_TRY(choose(emission, "padding_mode", "zeros", paddings, &padding));
+  ND4C_TRY(
+      nd4c_onnx_get_word(emission, "mode", is_older ? "bilinear" : "linear", is_older ? older : interpolations, &mode));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "padding_mode", "zeros", paddings, &padding));
   ND4C_TRY(nd4c_onnx_get_int(emission, "align_corners", 0, &align));
   nd4c_attr attrs[] = {nd4c_attr_of_int("mode", mode), nd4c_attr_of_int("padding", padding),
                        nd4c_attr_of_bool("align_corners", align != 0)};
@@ -179,9 +166,9 @@ static nd4c_status emit_roi_align(nd4c_onnx_emission *emission) {
   static const char *const shifts[] = {"output_half_pixel", "half_pixel", NULL};
   int64_t mode = 0, half_pixel = 0, ratio = 0, size[2];
   double scale = 1;
-  ND4C_TRY(choose(emission, "mode", "avg", modes, &mode));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "mode", "avg", modes, &mode));
   if (emission->opset >= HALF_PIXEL_SINCE) {
-    ND4C_TRY(choose(emission, "coordinate_transformation_mode", "half_pixel", shifts, &half_pixel));
+    ND4C_TRY(nd4c_onnx_get_word(emission, "coordinate_transformation_mode", "half_pixel", shifts, &half_pixel));
   }
   ND4C_TRY(nd4c_onnx_get_int(emission, "output_height", 1, &size[0]));
   ND4C_TRY(nd4c_onnx_get_int(emission, "output_width", 1, &size[1]));

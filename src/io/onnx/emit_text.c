@@ -4,20 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "io/onnx/family.h"
-
-/* The number of a word in a list that ends with NULL. */
-static nd4c_status choose(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
-                          const char *const *words, int64_t *number) {
-  nd4c_span word;
-  ND4C_TRY(nd4c_onnx_get_text(emission, attribute, preset, &word));
-  for (int64_t i = 0; words[i] != NULL; i++) {
-    if (nd4c_span_is(word, words[i])) {
-      *number = i;
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "attribute %s is %s, which ONNX does not define", attribute, nd4c_span_show(word).text);
-}
+#include "io/onnx/lists.h"
 
 /* An attribute's bytes, NUL-terminated; freed by the caller. */
 static nd4c_status copy_text(nd4c_span span, const char *what, char **text) {
@@ -33,29 +20,6 @@ static nd4c_status copy_text(nd4c_span span, const char *what, char **text) {
     memcpy(*text, span.bytes, span.size);
   }
   return ND4C_OK;
-}
-
-/* A constant of an attribute's strings. */
-static nd4c_status make_strings(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
-                                nd4c_onnx_operand *operand) {
-  size_t room = (size_t)count + 1;
-  const char **texts = nd4c_allocate_zeroed(room, sizeof *texts);
-  int64_t *lengths = nd4c_allocate_zeroed(room, sizeof *lengths), shape = count;
-  nd4c_array *array = NULL;
-  nd4c_status status = ND4C_OK;
-  if (texts == NULL || lengths == NULL) {
-    status = nd4c_fail_memory("strings", room * sizeof *texts);
-  }
-  for (int32_t i = 0; status == ND4C_OK && i < count; i++) {
-    texts[i] = spans[i].size > 0 ? (const char *)spans[i].bytes : "";
-    lengths[i] = (int64_t)spans[i].size;
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_array_from_strings(1, &shape, texts, lengths, &array);
-  }
-  nd4c_deallocate(texts);
-  nd4c_deallocate(lengths);
-  return status == ND4C_OK ? nd4c_onnx_constant(emission, array, operand) : status;
 }
 
 static nd4c_status emit_string_split(nd4c_onnx_emission *emission) {
@@ -94,12 +58,12 @@ static nd4c_status emit_string_normalizer(nd4c_onnx_emission *emission) {
   int32_t count = 0;
   int64_t change = 0, sensitive = 0;
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], ND4C_ONNX_OPERAND_NONE};
-  ND4C_TRY(choose(emission, "case_change_action", "NONE", cases, &change));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "case_change_action", "NONE", cases, &change));
   ND4C_TRY(nd4c_onnx_get_int(emission, "is_case_sensitive", 0, &sensitive));
   ND4C_TRY(nd4c_onnx_get_strings(emission, "stopwords", &words, &count));
   ND4C_TRY(check_locale(emission));
   if (count > 0) {
-    ND4C_TRY(make_strings(emission, words, count, &inputs[1]));
+    ND4C_TRY(nd4c_onnx_string_list(emission, words, count, &inputs[1]));
   }
   nd4c_attr attrs[] = {nd4c_attr_of_int("change_case", change), nd4c_attr_of_bool("case_sensitive", sensitive != 0)};
   return nd4c_onnx_emit(emission, ND4C_OP_string_normalizer, inputs, count > 0 ? 2 : 1, attrs, 2,
@@ -129,7 +93,7 @@ static nd4c_status read_pool(nd4c_onnx_emission *emission, nd4c_onnx_operand *po
   if ((string_count > 0) == (integer_count > 0)) {
     return nd4c_fail(ND4C_FORMAT, "expected either pool_strings or pool_int64s");
   }
-  return string_count > 0 ? make_strings(emission, strings, string_count, pool)
+  return string_count > 0 ? nd4c_onnx_string_list(emission, strings, string_count, pool)
                           : nd4c_onnx_int64s(emission, 1, integer_count, integers, pool);
 }
 
@@ -141,7 +105,7 @@ static nd4c_status emit_tfidf_vectorizer(nd4c_onnx_emission *emission) {
   int32_t count = 0, index_count = 0, weight_count = 0;
   int64_t least = 0, most = 0, skips = 0, mode = 0;
   ND4C_TRY(read_pool(emission, &inputs[1]));
-  ND4C_TRY(choose(emission, "mode", "", modes, &mode));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "mode", "", modes, &mode));
   ND4C_TRY(nd4c_onnx_get_ints(emission, "ngram_counts", &counts, &count));
   ND4C_TRY(nd4c_onnx_get_ints(emission, "ngram_indexes", &indexes, &index_count));
   ND4C_TRY(nd4c_onnx_get_floats(emission, "weights", &weights, &weight_count));

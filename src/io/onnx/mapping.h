@@ -10,6 +10,9 @@
   X(elementwise)              \
   X(image)                    \
   X(text)                     \
+  X(learning)                 \
+  X(trees)                    \
+  X(vectors)                  \
   X(activation)               \
   X(reduce)                   \
   X(linalg)                   \
