@@ -244,52 +244,6 @@ static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                   \
-  X(Conv, 1, LAST, 2, 3, 1, conv, NONE)                           \
-  X(MaxPool, 1, LAST, 1, 1, 1, max_pool, NONE)                    \
-  X(AveragePool, 1, LAST, 1, 1, 1, average_pool, NONE)            \
-  X(GlobalAveragePool, 1, LAST, 1, 1, 1, global_pool, mean)       \
-  X(GlobalMaxPool, 1, LAST, 1, 1, 1, global_pool, max)            \
-  X(BatchNormalization, 1, LAST, 5, 5, 1, batch_norm, NONE)       \
-  X(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE) \
-  X(LayerNormalization, 17, LAST, 2, 3, 1, layer_norm, NONE)      \
-  X(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)          \
-  X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)
-/* -- Dropout -------------------------------------------------------------------------------------------------- */
-
-/* At inference nothing is dropped: y is x, and the mask is true everywhere (before opset 10: of x's dtype). */
-static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
-  enum { TEST_FLAG_UNTIL = 6, MASK_IS_BOOL = 10 };
-  double ratio = 0;
-  int64_t test = 0;
-  nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_onnx_operand training = nd4c_onnx_input(emission, 2);
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
-  nd4c_onnx_ignore(emission, "seed");
-  ND4C_TRY(nd4c_onnx_get_float(emission, "ratio", 0.5, &ratio));
-  nd4c_onnx_ignore(emission, "consumed_inputs");
-  ND4C_TRY(nd4c_onnx_get_int(emission, "is_test", emission->opset <= TEST_FLAG_UNTIL ? 0 : 1, &test));
-  double trains = test == 0 ? 1 : 0;
-  if (training != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_read_number(emission, training, "input 'training_mode'", &trains));
-  }
-  if (nd4c_onnx_input(emission, 1) != ND4C_ONNX_OPERAND_NONE && trains != 0) {
-    ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'ratio'", &ratio));
-  }
-  if (trains != 0 && ratio != 0) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "dropout in training mode; nd4c has the one for inference");
-  }
-  emission->outputs[0] = x;
-  if (emission->node->output_count < 2) {
-    return ND4C_OK;
-  }
-  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_scalar(emission, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
-  return nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &emission->outputs[1]);
-}
-
-/* -- rows ------------------------------------------------------------------------------------------------------ */
-
 #define ROWS(X)                                                     \
   X(Conv, 1, LAST, 2, 3, 1, conv, NONE)                             \
   X(MaxPool, 1, LAST, 1, 1, 2, max_pool, NONE)                      \
@@ -303,7 +257,6 @@ static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
   X(GroupNormalization, 18, LAST, 3, 3, 1, group_norm, NONE)        \
   X(LpNormalization, 1, LAST, 1, 1, 1, lp_norm, NONE)               \
   X(MeanVarianceNormalization, 9, LAST, 1, 1, 1, standardize, NONE) \
-  X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)                               \
-  X(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
+  X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)
 
 ND4C_ONNX_FAMILY(nn, "", ROWS)
