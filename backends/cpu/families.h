@@ -25,6 +25,8 @@
   X(simd_product)            \
   X(reference_linalg)        \
   X(reference_nn)            \
+  X(reference_fft)           \
+  X(reference_signal)        \
   X(reference_sorting)       \
   X(reference_histogram)     \
   X(reference_window)        \

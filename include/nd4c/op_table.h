@@ -24,22 +24,21 @@
 #include "nd4c/op_table/attention.h"
 #include "nd4c/op_table/binary.h"
 #include "nd4c/op_table/contraction.h"
-#include "nd4c/op_table/decomposition.h"
-#include "nd4c/op_table/image.h"
-#include "nd4c/op_table/learning.h"
 #include "nd4c/op_table/creation.h"
 #include "nd4c/op_table/decomposition.h"
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/indexing.h"
+#include "nd4c/op_table/learning.h"
 #include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/loss.h"
 #include "nd4c/op_table/mathematics.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
-#include "nd4c/op_table/recurrent.h"
 #include "nd4c/op_table/random.h"
+#include "nd4c/op_table/recurrent.h"
 #include "nd4c/op_table/reduction.h"
 #include "nd4c/op_table/shape.h"
+#include "nd4c/op_table/signal.h"
 #include "nd4c/op_table/sorting.h"
 #include "nd4c/op_table/statistics.h"
 #include "nd4c/op_table/text.h"
@@ -65,9 +64,10 @@
   ND4C_OPS_LINALG(OP) \
   ND4C_OPS_CONTRACTION(OP) \
   ND4C_OPS_DECOMPOSITION(OP) \
+  ND4C_OPS_SIGNAL(OP) \
   ND4C_OPS_NN(OP) \
-  ND4C_OPS_TEXT(OP)       \
-  ND4C_OPS_LEARNING(OP)   \
+  ND4C_OPS_TEXT(OP) \
+  ND4C_OPS_LEARNING(OP) \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
   ND4C_OPS_RANDOM(OP) \
