@@ -65,7 +65,7 @@ void nd4c_ref_mel_weights(const nd4c_ref_mel *mel, const nd4c_ref_tensor *y) {
       } else if (j >= low && j <= center) {
         weight = center == low ? 1 : (double)(j - low) / (double)(center - low);
       }
-      nd4c_value value = {.f = weight};
+      nd4c_value value = nd4c_value_cast(ND4C_KIND_FLOAT, (nd4c_value){.f = weight}, y->dtype);
       nd4c_value_store(y->dtype, y->data, j * y->strides[0] + i * y->strides[1], value);
     }
   }

@@ -38,6 +38,8 @@ PLACES = {
            ("simd", ["kernels/cpu/nn_loops.h"])],
     "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
                                    "backends/cpu/contraction_labels.c"])],
+    "signal": [("reference", ["kernels/reference/signal_fft.c", "kernels/reference/signal_sequences.c",
+                              "backends/cpu/reference_fft.c", "backends/cpu/reference_signal.c"])],
     "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c",
                                      "kernels/reference/norms.c", "backends/cpu/dense_solve.c",
                                      "backends/cpu/dense_spectral.c"])],
