@@ -92,7 +92,7 @@ static inline uint8_t nd4c_float8_e8m0fnu_encode(double x, nd4c_narrow_rounding 
   int exponent;
   if (!(x >= 0))
     return 0xff;
-  if (x > 0x1p127 && !saturate && (rounding == ND4C_NARROW_UP || x >= 0x1.8p127))
+  if (x > 0x1p127 && !saturate && (rounding == ND4C_NARROW_UP || (rounding == ND4C_NARROW_NEAREST && x >= 0x1.8p127)))
     return 0xff;
   if (x >= 0x1p127)
     return isinf(x) && !saturate ? 0xff : 0xfe;

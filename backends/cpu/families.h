@@ -36,6 +36,8 @@
   X(reference_recurrent)     \
   X(reference_loss)          \
   X(reference_attention)     \
+  X(reference_quantization)  \
+  X(reference_qlinear)       \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \

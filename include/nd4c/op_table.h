@@ -34,6 +34,11 @@
 #include "nd4c/op_table/mathematics.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
+<<<<<<< HEAD
+=======
+#include "nd4c/op_table/recurrent.h"
+#include "nd4c/op_table/quantization.h"
+>>>>>>> 43b2e5e (Quantisation: quantize_linear, dequantize_linear, dynamic and fake, products and convolutions of bytes, blocks of 4 bits, cast_float8)
 #include "nd4c/op_table/random.h"
 #include "nd4c/op_table/recurrent.h"
 #include "nd4c/op_table/reduction.h"
@@ -70,6 +75,7 @@
   ND4C_OPS_LEARNING(OP) \
   ND4C_OPS_SHAPE(OP) \
   ND4C_OPS_SORTING(OP) \
+  ND4C_OPS_QUANTIZATION(OP) \
   ND4C_OPS_RANDOM(OP) \
   ND4C_OPS_WINDOW(OP) \
   ND4C_OPS_LOSS(OP) \
@@ -89,6 +95,12 @@
   X(GELU_TANH, 3, "gelu_tanh")   \
   X(SIGMOID, 4, "sigmoid")       \
   X(TANH, 5, "tanh")
+
+/* Values of the attribute `rounding` of cast_float8, which is for float8_e8m0fnu: X(NAME, number, name). */
+#define ND4C_ROUNDING_TABLE(X) \
+  X(NEAREST, 0, "nearest")     \
+  X(UP, 1, "up")               \
+  X(DOWN, 2, "down")
 
 /* Values of the attribute `auto_pad` of conv and pools: X(NAME, number, name). SAME_* pad so that the output has
  * ceil(input / stride) cells; an odd cell goes to the end (UPPER) or the beginning (LOWER). */

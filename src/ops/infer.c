@@ -202,7 +202,8 @@ nd4c_status nd4c_rule_all_same_dtype(const nd4c_inference *inference) {
 nd4c_status nd4c_rule_integers(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
   const nd4c_dtype_info *dtype = tensor == NULL ? NULL : nd4c_dtype_get_info(tensor->dtype);
-  if (dtype == NULL || dtype->kind == ND4C_KIND_INT || dtype->kind == ND4C_KIND_UINT) {
+  bool narrow = tensor != NULL && nd4c_dtype_is_narrow(tensor->dtype);
+  if (dtype == NULL || (!narrow && (dtype->kind == ND4C_KIND_INT || dtype->kind == ND4C_KIND_UINT))) {
     return ND4C_OK;
   }
   return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected integers");
