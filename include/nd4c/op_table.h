@@ -34,11 +34,7 @@
 #include "nd4c/op_table/mathematics.h"
 #include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
-<<<<<<< HEAD
-=======
-#include "nd4c/op_table/recurrent.h"
 #include "nd4c/op_table/quantization.h"
->>>>>>> 43b2e5e (Quantisation: quantize_linear, dequantize_linear, dynamic and fake, products and convolutions of bytes, blocks of 4 bits, cast_float8)
 #include "nd4c/op_table/random.h"
 #include "nd4c/op_table/recurrent.h"
 #include "nd4c/op_table/reduction.h"
