@@ -133,30 +133,35 @@ static nd4c_status emit_size(nd4c_onnx_emission *emission) {
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
 
+/* int32 and int64 are counted in 64 bits, the others as the op arange does. */
 static nd4c_status emit_range(nd4c_onnx_emission *emission) {
   static const char *const names[3] = {"input 'start'", "input 'limit'", "input 'delta'"};
-  enum { MOST = 1 << 26 };
-  double bounds[3];
-  nd4c_array *array = NULL;
-  for (int32_t i = 0; i < 3; i++) {
-    ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[i], names[i], &bounds[i]));
-  }
-  double count = ceil((bounds[1] - bounds[0]) / bounds[2]);
-  if (!(count <= MOST) || bounds[2] == 0) {
-    return nd4c_fail(ND4C_FORMAT, "a range from %g to %g by %g; expected at most %d elements", bounds[0], bounds[1],
-                     bounds[2], (int)MOST);
-  }
+  static const char *const attr_names[3] = {"start", "stop", "step"};
   nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
-  ND4C_TRY(nd4c_array_arange(dtype, bounds[0], bounds[2], count > 0 ? (int64_t)count : 0, NULL, &array));
-  return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+  bool whole = dtype == ND4C_INT32 || dtype == ND4C_INT64;
+  nd4c_attr attrs[4] = {[3] = nd4c_attr_of_dtype("dtype", dtype)};
+  for (int32_t i = 0; i < 3; i++) {
+    int64_t integer = 0;
+    int32_t count = 0;
+    double number = 0;
+    if (whole) {
+      ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[i], names[i], 1, &integer, &count));
+      if (count != 1) {
+        return nd4c_fail(ND4C_FORMAT, "%s is empty; expected a number", names[i]);
+      }
+      attrs[i] = nd4c_attr_of_int(attr_names[i], integer);
+    } else {
+      ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[i], names[i], &number));
+      attrs[i] = nd4c_attr_of_float(attr_names[i], number);
+    }
+  }
+  return nd4c_onnx_emit(emission, whole ? ND4C_OP_integer_range : ND4C_OP_arange, NULL, 0, attrs, 4,
+                        &emission->outputs[0]);
 }
 
 static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
   int64_t number = 0;
   int64_t k = 0;
-  nd4c_onnx_operand rows = ND4C_ONNX_OPERAND_NONE;
-  nd4c_onnx_operand columns = ND4C_ONNX_OPERAND_NONE;
-  nd4c_array *range = NULL;
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   nd4c_dtype dtype = info.dtype;
   ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
@@ -167,15 +172,9 @@ static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
   if (info.rank != 2) {
     return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 2", (int)info.rank);
   }
-  int64_t column[2] = {info.shape[0], 1};
-  ND4C_TRY(nd4c_array_arange(ND4C_INT64, (double)k, 1, info.shape[0], NULL, &range));
-  ND4C_TRY(nd4c_onnx_constant(emission, range, &rows));
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, rows, 2, column, &rows));
-  range = NULL;
-  ND4C_TRY(nd4c_array_arange(ND4C_INT64, 0, 1, info.shape[1], NULL, &range));
-  ND4C_TRY(nd4c_onnx_constant(emission, range, &columns));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_equal, rows, columns, &emission->outputs[0]));
-  return nd4c_onnx_emit_cast(emission, emission->outputs[0], dtype, &emission->outputs[0]);
+  nd4c_attr attrs[4] = {nd4c_attr_of_int("rows", info.shape[0]), nd4c_attr_of_int("columns", info.shape[1]),
+                        nd4c_attr_of_int("k", k), nd4c_attr_of_dtype("dtype", dtype)};
+  return nd4c_onnx_emit(emission, ND4C_OP_eye, NULL, 0, attrs, 4, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

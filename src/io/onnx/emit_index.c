@@ -166,22 +166,6 @@ static nd4c_status emit_gather(nd4c_onnx_emission *emission) {
 
 /* -- Pad ------------------------------------------------------------------------------------------------------ */
 
-/* One side of one axis: a block of `value` beside x. */
-static nd4c_status pad_side(nd4c_onnx_emission *emission, nd4c_onnx_operand value, int64_t axis, int64_t amount,
-                            bool before, nd4c_onnx_operand *x) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
-  nd4c_onnx_operand parts[2];
-  if (amount < 0) {
-    int64_t kept = amount < -info.shape[axis] ? 0 : info.shape[axis] + amount;
-    int64_t start = before ? info.shape[axis] - kept : 0;
-    return nd4c_onnx_emit_slice(emission, *x, axis, start, start + kept, 1, x);
-  }
-  info.shape[axis] = amount;
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, value, info.rank, info.shape, &parts[before ? 0 : 1]));
-  parts[before ? 1 : 0] = *x;
-  return concat(emission, parts, 2, axis, x);
-}
-
 /* The amounts, begins then ends, for all axes. */
 static nd4c_status read_pads(nd4c_onnx_emission *emission, int32_t rank, int64_t *pads) {
   enum { PADS_ARE_INPUT = 11 };
@@ -217,36 +201,43 @@ static nd4c_status read_pads(nd4c_onnx_emission *emission, int32_t rank, int64_t
   return ND4C_OK;
 }
 
+/* Modes in the order of the op's table. */
+static nd4c_status read_pad_mode(nd4c_onnx_emission *emission, int64_t *mode) {
+  static const char *const names[] = {
+#define NAME_ROW(NAME, number, name) name,
+      ND4C_PAD_MODE_TABLE(NAME_ROW)
+#undef NAME_ROW
+  };
+  nd4c_span text;
+  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "constant", &text));
+  for (*mode = 0; *mode <= ND4C_PAD_WRAP; ++*mode) {
+    if (nd4c_span_is(text, names[*mode])) {
+      return ND4C_OK;
+    }
+  }
+  return nd4c_fail(ND4C_FORMAT, "mode %s; expected constant, edge, reflect or wrap", nd4c_span_show(text).text);
+}
+
 static nd4c_status emit_pad(nd4c_onnx_emission *emission) {
   enum { VALUE_IS_INPUT = 11 };
   int64_t pads[2 * ND4C_MAX_RANK];
-  nd4c_span mode;
+  int64_t mode = 0;
   double number = 0;
-  nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_onnx_operand value = nd4c_onnx_input(emission, 2);
-  int32_t rank = nd4c_onnx_operand_get(emission, x).rank;
-  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "constant", &mode));
-  if (!nd4c_span_is(mode, "constant")) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "mode %s; nd4c has 'constant'", nd4c_span_show(mode).text);
-  }
+  nd4c_onnx_operand inputs[2] = {emission->inputs[0], ND4C_ONNX_OPERAND_NONE};
+  int32_t rank = nd4c_onnx_operand_get(emission, inputs[0]).rank;
+  ND4C_TRY(read_pad_mode(emission, &mode));
   ND4C_TRY(read_pads(emission, rank, pads));
   if (emission->opset < VALUE_IS_INPUT) {
     ND4C_TRY(nd4c_onnx_get_float(emission, "value", 0, &number));
-  }
-  if (value == ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_scalar_like(emission, x, number, &value));
-  } else if (nd4c_onnx_operand_get(emission, value).rank > 0) {
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, value, 0, NULL, &value));
-  }
-  for (int32_t axis = 0; axis < rank; axis++) {
-    for (int end = 0; end < 2; end++) {
-      if (pads[axis + end * rank] != 0) {
-        ND4C_TRY(pad_side(emission, value, axis, pads[axis + end * rank], end == 0, &x));
-      }
+    if (number != 0) {
+      ND4C_TRY(nd4c_onnx_scalar_like(emission, inputs[0], number, &inputs[1]));
     }
+  } else {
+    inputs[1] = nd4c_onnx_input(emission, 2);
   }
-  emission->outputs[0] = x;
-  return ND4C_OK;
+  nd4c_attr attrs[2] = {nd4c_attr_of_ints("pads", pads, 2 * rank), nd4c_attr_of_int("mode", mode)};
+  return nd4c_onnx_emit(emission, ND4C_OP_pad, inputs, inputs[1] == ND4C_ONNX_OPERAND_NONE ? 1 : 2, attrs, 2,
+                        &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

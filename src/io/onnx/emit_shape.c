@@ -96,31 +96,16 @@ static nd4c_status emit_expand(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_broadcast(emission, emission->inputs[0], rank, shape, &emission->outputs[0]);
 }
 
-/* Repeats: [a, b] becomes [1, a, 1, b], is spread over [r, a, s, b] and joined to [r a, s b]. */
 static nd4c_status emit_tile(nd4c_onnx_emission *emission) {
   int64_t repeats[ND4C_MAX_RANK];
-  int64_t split[ND4C_MAX_RANK];
-  int64_t spread[ND4C_MAX_RANK];
-  int64_t joined[ND4C_MAX_RANK];
   int32_t count = 0;
-  nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'repeats'", ND4C_MAX_RANK, repeats, &count));
-  if (count != info.rank || 2 * count > ND4C_MAX_RANK) {
-    return nd4c_fail(ND4C_SHAPE, "%d repeats for rank %d; expected one an axis, at most %d", (int)count, (int)info.rank,
-                     ND4C_MAX_RANK / 2);
+  if (count != rank) {
+    return nd4c_fail(ND4C_SHAPE, "%d repeats for rank %d; expected one an axis", (int)count, (int)rank);
   }
-  for (int32_t i = 0; i < count; i++) {
-    split[2 * i] = 1;
-    spread[2 * i] = repeats[i];
-    split[2 * i + 1] = spread[2 * i + 1] = info.shape[i];
-    if (repeats[i] < 0 || !nd4c_checked_multiply(repeats[i], info.shape[i], &joined[i])) {
-      return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " repeats of %" PRId64, repeats[i], info.shape[i]);
-    }
-  }
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, x, 2 * count, split, &x));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, x, 2 * count, spread, &x));
-  return nd4c_onnx_emit_reshape(emission, x, count, joined, &emission->outputs[0]);
+  nd4c_attr attr = nd4c_attr_of_ints("repeats", repeats, count);
+  return nd4c_onnx_emit(emission, ND4C_OP_tile, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- CenterCropPad --------------------------------------------------------------------------------------------- */
@@ -172,69 +157,21 @@ static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
 
 /* -- depth and space ------------------------------------------------------------------------------------------- */
 
-/* Reshape to six axes, permute them, join them to four. */
-static nd4c_status rearrange(nd4c_onnx_emission *emission, const int64_t *split, const int64_t *order,
-                             const int64_t *joined) {
-  nd4c_onnx_operand x = emission->inputs[0];
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, x, 6, split, &x));
-  ND4C_TRY(nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, x, 6, order, &x));
-  return nd4c_onnx_emit_reshape(emission, x, 4, joined, &emission->outputs[0]);
-}
-
-static nd4c_status read_block(nd4c_onnx_emission *emission, nd4c_onnx_operand_info *info, int64_t *block) {
-  *info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
-  ND4C_TRY(nd4c_onnx_get_int(emission, "blocksize", 0, block));
-  if (info->rank != 4 || *block < 1 || *block > 1 << 15) {
-    return nd4c_fail(ND4C_SHAPE, "an input of rank %d and blocks of %" PRId64 "; expected rank 4 and 1 or more",
-                     (int)info->rank, *block);
-  }
-  return ND4C_OK;
-}
-
-static nd4c_status emit_depth_to_space(nd4c_onnx_emission *emission) {
-  static const int64_t depth_first[6] = {0, 3, 4, 1, 5, 2};
-  static const int64_t column_first[6] = {0, 1, 4, 2, 5, 3};
-  int64_t b = 0;
+static nd4c_status emit_blocks(nd4c_onnx_emission *emission) {
+  int64_t block = 0;
   nd4c_span mode;
-  nd4c_onnx_operand_info x;
-  ND4C_TRY(read_block(emission, &x, &b));
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  ND4C_TRY(nd4c_onnx_get_int(emission, "blocksize", 0, &block));
   ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
-  bool crd = nd4c_span_is(mode, "CRD");
-  if ((!crd && !nd4c_span_is(mode, "DCR")) || x.shape[1] % (b * b) != 0) {
-    return nd4c_fail(ND4C_FORMAT, "mode %s, %" PRId64 " channels, blocks of %" PRId64, nd4c_span_show(mode).text,
-                     x.shape[1], b);
-  }
-  int64_t depth = x.shape[1] / (b * b);
-  int64_t split[6] = {x.shape[0], crd ? depth : b, b, crd ? b : depth, x.shape[2], x.shape[3]};
-  int64_t joined[4] = {x.shape[0], depth};
-  if (!nd4c_checked_multiply(x.shape[2], b, &joined[2]) || !nd4c_checked_multiply(x.shape[3], b, &joined[3])) {
-    return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " by %" PRId64 " blocks of %" PRId64, x.shape[2], x.shape[3], b);
-  }
-  return rearrange(emission, split, crd ? column_first : depth_first, joined);
-}
-
-static nd4c_status emit_space_to_depth(nd4c_onnx_emission *emission) {
-  static const int64_t block_first[6] = {0, 3, 5, 1, 2, 4};
-  static const int64_t depth_first[6] = {0, 1, 3, 5, 2, 4};
-  int64_t b = 0;
-  nd4c_span mode;
-  nd4c_onnx_operand_info x;
-  ND4C_TRY(read_block(emission, &x, &b));
-  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
-  bool crd = nd4c_span_is(mode, "CRD");
-  if (!crd && !nd4c_span_is(mode, "DCR")) {
+  bool depth_first = nd4c_span_is(mode, "CRD");
+  if (!depth_first && !nd4c_span_is(mode, "DCR")) {
     return nd4c_fail(ND4C_FORMAT, "mode %s, expected 'DCR' or 'CRD'", nd4c_span_show(mode).text);
   }
-  if (x.shape[2] % b != 0 || x.shape[3] % b != 0) {
-    return nd4c_fail(ND4C_SHAPE, "%" PRId64 " by %" PRId64 " cells do not split into blocks of %" PRId64, x.shape[2],
-                     x.shape[3], b);
+  if (info.rank != 4) {
+    return nd4c_fail(ND4C_SHAPE, "an input of rank %d; expected rank 4", (int)info.rank);
   }
-  int64_t split[6] = {x.shape[0], x.shape[1], x.shape[2] / b, b, x.shape[3] / b, b};
-  int64_t joined[4] = {x.shape[0], 0, x.shape[2] / b, x.shape[3] / b};
-  if (!nd4c_checked_multiply(x.shape[1], b * b, &joined[1])) {
-    return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " channels of blocks of %" PRId64, x.shape[1], b);
-  }
-  return rearrange(emission, split, crd ? depth_first : block_first, joined);
+  nd4c_attr attrs[2] = {nd4c_attr_of_int("block_size", block), nd4c_attr_of_bool("depth_first", depth_first)};
+  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
@@ -248,7 +185,7 @@ static nd4c_status emit_space_to_depth(nd4c_onnx_emission *emission) {
   X(Expand, 8, LAST, 2, 2, 1, expand, NONE)                  \
   X(Tile, 6, LAST, 2, 2, 1, tile, NONE)                      \
   X(CenterCropPad, 18, LAST, 2, 2, 1, center_crop_pad, NONE) \
-  X(DepthToSpace, 1, LAST, 1, 1, 1, depth_to_space, NONE)    \
-  X(SpaceToDepth, 1, LAST, 1, 1, 1, space_to_depth, NONE)
+  X(DepthToSpace, 1, LAST, 1, 1, 1, blocks, depth_to_space)  \
+  X(SpaceToDepth, 1, LAST, 1, 1, 1, blocks, space_to_depth)
 
 ND4C_ONNX_FAMILY(shape, "", ROWS)

@@ -25,6 +25,7 @@
   X(training)                 \
   X(shape)                    \
   X(index)                    \
+  X(indexing)                 \
   X(constant)                 \
   X(control)                  \
   X(sequence)                 \
