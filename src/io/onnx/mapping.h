@@ -16,6 +16,7 @@
   X(activation)               \
   X(reduce)                   \
   X(linalg)                   \
+  X(signal)                   \
   X(nn)                       \
   X(window)                   \
   X(recurrent)                \
