@@ -122,6 +122,7 @@ static nd4c_status check_inner(nd4c_onnx_model *model, nd4c_onnx_graph *graph, c
 static nd4c_status define_node(nd4c_onnx_model *model, nd4c_onnx_graph *graph, int32_t index) {
   const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, index);
   graph->current = index;
+  graph->keeps_values = graph->keeps_values || nd4c_span_is(node->op, "Gradient");
   for (int32_t i = 0; i < node->input_count; i++) {
     if (node->inputs[i] != ND4C_ONNX_NONE && !resolve(graph, node->inputs[i], index)) {
       return fail_undefined(graph, node, node->inputs[i]);

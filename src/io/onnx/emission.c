@@ -36,6 +36,16 @@ nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t in
   return index < emission->input_count ? emission->inputs[index] : ND4C_ONNX_OPERAND_NONE;
 }
 
+const nd4c_onnx_graph *nd4c_onnx_emission_graph(const nd4c_onnx_emission *emission) {
+  return emission->scope->graph;
+}
+
+nd4c_status nd4c_onnx_read_value(nd4c_onnx_emission *emission, int32_t number, nd4c_onnx_operand *operand) {
+  *operand = ND4C_ONNX_OPERAND_NONE;
+  return number == ND4C_ONNX_NONE ? ND4C_OK
+                                  : nd4c_onnx_scope_read(emission->importer, emission->scope, number, operand);
+}
+
 nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t index) {
   int32_t number = index < emission->node->input_count ? emission->node->inputs[index] : ND4C_ONNX_NONE;
   return nd4c_span_show(number == ND4C_ONNX_NONE ? (nd4c_span){0}

@@ -38,6 +38,9 @@ nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission,
 /* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
 
+/* The graph that the node stands in, and the operand of any of its values up to here; NONE if it has none. */
+const nd4c_onnx_graph *nd4c_onnx_emission_graph(const nd4c_onnx_emission *emission);
+nd4c_status nd4c_onnx_read_value(nd4c_onnx_emission *emission, int32_t number, nd4c_onnx_operand *operand);
 /* The name of input `index`, for errors. */
 nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t index);
 /* Whether the node names output `index`. */

@@ -31,6 +31,7 @@
   X(control)                  \
   X(sequence)                 \
   X(legacy)                   \
+  X(gradient)                 \
   X(sorting)                  \
   X(random)
 

@@ -117,6 +117,7 @@ typedef struct nd4c_onnx_graph {
   nd4c_onnx_names names;
   int32_t first_initializer; /* number of its first one among all of the model */
   int32_t current;           /* while it is checked: the node */
+  bool keeps_values;         /* a node (Gradient) reads values that it does not name as inputs */
   uint64_t offset;
 } nd4c_onnx_graph;
 

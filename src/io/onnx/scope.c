@@ -203,7 +203,7 @@ nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_sc
       options->progress(options->user, what, i, graph->nodes.count);
     }
     ND4C_TRY(emit_node(importer, scope, node));
-    if (!(is_model && options->all_intermediates)) {
+    if (!(is_model && options->all_intermediates) && !graph->keeps_values) {
       drop_dead(importer, scope, node->inputs, node->input_count, i);
       drop_dead(importer, scope, node->outputs, node->output_count, i);
     }
