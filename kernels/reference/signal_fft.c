@@ -205,21 +205,40 @@ static void step_5(const step *t, const number *x, number *y) {
   }
 }
 
-/* Any prime: pairs j and radix - j share their sums and differences. */
+/* One butterfly of a prime length: inputs j and radix - j share their sums and differences, outputs k and radix - k
+ * what is made of them. */
+static void butterfly(int64_t radix, const number *wheel, const number *a, int64_t next, number *out) {
+  number plus[LARGEST_RADIX / 2 + 1], minus[LARGEST_RADIX / 2 + 1];
+  int64_t half = radix / 2;
+  out[0] = a[0];
+  for (int64_t j = 1; j <= half; j++) {
+    plus[j] = a[j * next] + a[(radix - j) * next];
+    minus[j] = turned(a[j * next] - a[(radix - j) * next]);
+    out[0] += plus[j];
+  }
+  for (int64_t k = 1; k <= half; k++) {
+    number even = a[0], odd = 0;
+    for (int64_t j = 1, turn = 0; j <= half; j++) {
+      turn += turn + k >= radix ? k - radix : k; /* j k modulo radix */
+      even += creal(wheel[turn]) * plus[j];
+      odd -= cimag(wheel[turn]) * minus[j];
+    }
+    out[k] = even + odd;
+    out[radix - k] = even - odd;
+  }
+}
+
 static void step_any(const step *t, int64_t n, const number *x, number *y) {
-  int64_t radix = t->radix, half = radix / 2, next = t->m * t->s;
+  number wheel[LARGEST_RADIX], out[LARGEST_RADIX];
+  int64_t radix = t->radix;
+  for (int64_t k = 0; k < radix; k++) {
+    wheel[k] = t->roots[k * (n / radix)];
+  }
   for (int64_t p = 0; p < t->m; p++) {
-    for (int64_t k = 0; k < radix; k++) {
-      number w = t->roots[k * p * t->root_step];
-      for (int64_t q = 0; q < t->s; q++) {
-        const number *a = x + p * t->s + q;
-        number sum = a[0];
-        for (int64_t j = 1; j <= half; j++) {
-          number root = t->roots[j * k % radix * (n / radix)];
-          number plus = a[j * next] + a[(radix - j) * next], minus = a[j * next] - a[(radix - j) * next];
-          sum += creal(root) * plus - turned(cimag(root) * minus);
-        }
-        y[(radix * p + k) * t->s + q] = multiply(sum, w);
+    for (int64_t q = 0; q < t->s; q++) {
+      butterfly(radix, wheel, x + p * t->s + q, t->m * t->s, out);
+      for (int64_t k = 0; k < radix; k++) {
+        y[(radix * p + k) * t->s + q] = multiply(out[k], t->roots[k * p * t->root_step]);
       }
     }
   }
@@ -341,16 +360,26 @@ static void exchange_parts(int64_t count, number *x) {
   }
 }
 
+static void store_number(const nd4c_ref_tensor *to, bool real, int64_t offset, number result) {
+  if (to->dtype == ND4C_COMPLEX128 || to->dtype == ND4C_FLOAT64) {
+    double parts[2] = {creal(result), cimag(result)};
+    size_t bytes = to->dtype == ND4C_FLOAT64 ? 8 : 16;
+    memcpy(to->data + offset * (int64_t)bytes, parts, bytes);
+    return;
+  }
+  nd4c_value value = {.c = result};
+  if (real) {
+    value.f = creal(result);
+  }
+  nd4c_value_store(to->dtype, to->data, offset, value);
+}
+
 static void store_line(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes, const number *x) {
   const nd4c_ref_tensor *to = &pass->to;
   bool real = nd4c_reference_kind(to->dtype) == ND4C_KIND_FLOAT;
   for (int64_t i = 0; i < to->shape[pass->axis]; i++) {
     number result = x[i * lanes + lane] * pass->scale;
-    nd4c_value value = {.c = pass->conjugate_out ? conj(result) : result};
-    if (real) {
-      value.f = creal(result);
-    }
-    nd4c_value_store(to->dtype, to->data, offset + i * to->strides[pass->axis], value);
+    store_number(to, real, offset + i * to->strides[pass->axis], pass->conjugate_out ? conj(result) : result);
   }
 }
 
