@@ -11,6 +11,7 @@
 #include "nd4c/dtype.h"
 #include "nd4c/graph.h"
 #include "nd4c/io.h"
+#include "nd4c/lists.h"
 #include "nd4c/log.h"
 #include "nd4c/model.h"
 #include "nd4c/op.h"

@@ -43,6 +43,11 @@ PLACES = {
     "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c",
                                      "kernels/reference/norms.c", "backends/cpu/dense_solve.c",
                                      "backends/cpu/dense_spectral.c"])],
+    "creation": [("reference", ["kernels/reference/parts.c", "backends/cpu/reference_creation.c"])],
+    "indexing": [("reference", ["kernels/reference/indexing.c", "kernels/reference/arrange.c", "kernels/reference/move.c",
+                                "kernels/reference/combine.c", "kernels/reference/parts.c",
+                                "backends/cpu/reference_indexing.c", "backends/cpu/reference_arrangement.c",
+                                "backends/cpu/reference_index_parts.c"])],
     "shape": [("reference", ["kernels/reference/rearrange.c"]), ("simd", ["kernels/cpu/move.c"])],
 }
 
