@@ -48,6 +48,11 @@ PLACES = {
                                 "kernels/reference/combine.c", "kernels/reference/parts.c",
                                 "backends/cpu/reference_indexing.c", "backends/cpu/reference_arrangement.c",
                                 "backends/cpu/reference_index_parts.c"])],
+    "window": [("reference", ["kernels/reference/windowed_conv.c", "kernels/reference/windowed_pool.c"])],
+    "normalization": [("reference", ["kernels/reference/normal.c", "backends/cpu/reference_normalization.c"])],
+    "recurrent": [("reference", ["kernels/reference/recurrent.c", "kernels/reference/ctc.c"])],
+    "attention": [("reference", ["kernels/reference/attend.c", "backends/cpu/reference_attention.c"])],
+    "loss": [("reference", ["kernels/reference/losses.c", "backends/cpu/reference_loss.c"])],
     "shape": [("reference", ["kernels/reference/rearrange.c"]), ("simd", ["kernels/cpu/move.c"])],
 }
 
