@@ -285,12 +285,57 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
+/* -- embedding_bag ------------------------------------------------------------------------------------------------ */
+
+static void bag_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_embedding_bag(user, begin, end);
+}
+
+/* Indices are rows of the table; offsets grow from 0 to the number of indices. */
+static nd4c_status check_bags(const nd4c_call *call, const nd4c_ref_bag_args *args) {
+  int64_t rows = call->inputs[0].shape[0];
+  for (int64_t i = 0; i < args->count; i++)
+    if (args->indices[i] < 0 || args->indices[i] >= rows)
+      return nd4c_cpu_index_fail(call, "an index", args->indices[i], 0, rows - 1);
+  for (int64_t i = 0; args->offsets != NULL && i < args->bags; i++) {
+    int64_t least = i > 0 ? args->offsets[i - 1] : 0;
+    if (args->offsets[i] < least || args->offsets[i] > args->count)
+      return nd4c_cpu_index_fail(call, "an offset", args->offsets[i], least, args->count);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status embedding_bag_run(const nd4c_call *call) {
+  nd4c_cpu_work work = {0};
+  const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
+  nd4c_ref_bag_args args = {.bags = y->shape[0],
+                            .features = y->shape[1],
+                            .count = indices->size,
+                            .each = indices->rank == 2 ? indices->shape[1] : 0,
+                            .mode = call->attrs[ND4C_ATTR_embedding_bag_mode].as.i,
+                            .padding = call->attrs[ND4C_ATTR_embedding_bag_padding_index].as.i,
+                            .table = nd4c_cpu_work_load(&work, call, ND4C_IN_embedding_bag_table),
+                            .weights = nd4c_cpu_work_load(&work, call, ND4C_IN_embedding_bag_weights),
+                            .indices = nd4c_cpu_work_load_integers(&work, call, ND4C_IN_embedding_bag_indices),
+                            .offsets = nd4c_cpu_work_load_integers(&work, call, ND4C_IN_embedding_bag_offsets),
+                            .y = nd4c_cpu_work_make(&work, y->size)};
+  nd4c_status status = work.failed ? ND4C_OK : check_bags(call, &args);
+  if (!work.failed && status == ND4C_OK) {
+    int64_t each = args.bags > 0 ? args.count / args.bags * args.features : 0;
+    nd4c_cpu_host->parallel_for(args.bags, nd4c_cpu_grain(each), call->width, bag_range, &args);
+    nd4c_cpu_work_store(call, 0, args.y);
+  }
+  return nd4c_cpu_work_end(&work, call, status);
+}
+
 #define OPS(X)            \
   X(attention)            \
   X(attention_with_cache) \
   X(multi_head_attention) \
   X(rotary_embedding)     \
-  X(linear_attention)
+  X(linear_attention)     \
+  X(embedding_bag)
 #define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run)
 OPS(DEFINE_KERNEL)
 

@@ -138,3 +138,30 @@ void nd4c_ref_linear_attend(const nd4c_ref_linear_attend_args *args, int64_t beg
     }
   }
 }
+
+void nd4c_ref_embedding_bag(const nd4c_ref_bag_args *args, int64_t begin, int64_t end) {
+  enum { SUM, MEAN, MAX };
+  int64_t n = args->features;
+  for (int64_t bag = begin; bag < end; bag++) {
+    int64_t first = args->offsets != NULL ? args->offsets[bag] : bag * args->each, taken = 0;
+    int64_t last = args->offsets == NULL  ? first + args->each
+                   : bag + 1 < args->bags ? args->offsets[bag + 1]
+                                          : args->count;
+    double *y = args->y + bag * n;
+    for (int64_t i = first; i < last; i++) {
+      const double *row = args->table + args->indices[i] * n;
+      double weight = args->weights != NULL ? args->weights[i] : 1;
+      if (args->indices[i] == args->padding)
+        continue;
+      for (int64_t j = 0; j < n; j++) {
+        if (args->mode != MAX)
+          y[j] += weight * row[j];
+        else if (taken == 0 || (!isnan(y[j]) && !(row[j] <= y[j])))
+          y[j] = row[j];
+      }
+      taken++;
+    }
+    for (int64_t j = 0; args->mode == MEAN && taken > 0 && j < n; j++)
+      y[j] /= (double)taken;
+  }
+}

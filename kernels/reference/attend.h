@@ -49,4 +49,13 @@ typedef struct nd4c_ref_linear_attend_args {
 /* Range over batch and heads of k. */
 void nd4c_ref_linear_attend(const nd4c_ref_linear_attend_args *args, int64_t begin, int64_t end);
 
+typedef struct nd4c_ref_bag_args {
+  int64_t bags, features, count, each, mode, padding; /* each: indices a bag without offsets */
+  const double *table, *weights;                      /* weights may be NULL */
+  const int64_t *indices, *offsets;                   /* offsets may be NULL */
+  double *y;
+} nd4c_ref_bag_args;
+/* Range over bags. */
+void nd4c_ref_embedding_bag(const nd4c_ref_bag_args *args, int64_t begin, int64_t end);
+
 #endif

@@ -303,3 +303,28 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   nd4c_rule_output_at(inference, 1, past != NULL ? past->dtype : x->dtype, KEY_AXES, state);
   return ND4C_OK;
 }
+
+nd4c_status nd4c_infer_embedding_bag(nd4c_inference *inference) {
+  enum { MODES = 3 };
+  const nd4c_tensor *table = &inference->inputs[0], *indices = &inference->inputs[1];
+  const nd4c_tensor *offsets = nd4c_rule_input(inference, ND4C_IN_embedding_bag_offsets);
+  const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_embedding_bag_weights);
+  int64_t mode = inference->attrs[ND4C_ATTR_embedding_bag_mode].as.i;
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, MODES));
+  ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_embedding_bag_indices));
+  ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_embedding_bag_offsets));
+  ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_embedding_bag_weights));
+  ND4C_TRY(nd4c_rule_expect_rank(inference, 0, 2, "[rows, features]"));
+  ND4C_TRY(nd4c_rule_expect_rank(inference, 1, offsets != NULL ? 1 : 2,
+                                 offsets != NULL ? "1 axis beside offsets" : "[bags, n] without offsets"));
+  ND4C_TRY(nd4c_rule_expect_rank(inference, ND4C_IN_embedding_bag_offsets, 1, "[bags]"));
+  ND4C_TRY(nd4c_rule_expect_shape(inference, ND4C_IN_embedding_bag_weights, indices->rank, indices->shape,
+                                  "the shape of indices"));
+  if (weights != NULL && mode != 0) {
+    return nd4c_rule_refuse(inference, ND4C_IN_embedding_bag_weights, ND4C_ARGUMENT,
+                            "expected none for mode %lld: only sums are weighted", (long long)mode);
+  }
+  const int64_t shape[2] = {offsets != NULL ? offsets->shape[0] : indices->shape[0], table->shape[1]};
+  nd4c_rule_output(inference, table->dtype, 2, shape);
+  return ND4C_OK;
+}

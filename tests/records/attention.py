@@ -281,3 +281,40 @@ def linear_attention_refusals(s):
     yield Refusal([q, make(1, 2, 4), make(1, 2, 6)], heads, "SHAPE", "q's length 3")
     yield Refusal([q, k, v, make(1, 2, 2, 2)], heads, "SHAPE", "input past_state")
 
+
+@cases("embedding_bag")
+def embedding_bag(s, dtype):
+    for number, (rows, d, shape, offsets, padding) in enumerate([(5, 3, (3, 4), None, -1), (4, 2, (7,), [0, 2, 2, 5], -1), (5, 3, (2, 3), None, 2),
+                                                                 (3, 4, (6,), [1, 6], 0), (2, 2, (0, 3), None, -1), (3, 0, (2, 2), None, -1), (3, 2, (2, 0), None, -1)]):
+        table = repeat_first(s.small(dtype, (rows, d))) if number == 2 else s.small(dtype, (rows, d))
+        kind = [np.int64, np.int32][number % 2]
+        indices = s.integers(0, rows - 1, shape).astype(kind)
+        for mode, weighted in [(0, False), (0, True), (1, False), (2, False)]:
+            w = s.small(dtype, shape) if weighted else None
+            bounds = None if offsets is None else [*offsets, shape[0]]
+            bags = [range(a, b) for a, b in zip(bounds, bounds[1:])] if offsets else [range(i * shape[1], (i + 1) * shape[1]) for i in range(shape[0])]
+            y, scale = np.zeros((len(bags), d), np.longdouble), np.zeros((len(bags), d))
+            flat, weights = indices.reshape(-1), None if w is None else double(w).reshape(-1)
+            for b, bag in enumerate(bags):
+                kept = [i for i in bag if flat[i] != padding]
+                if kept:
+                    terms = np.stack([double(table)[flat[i]] * (1 if w is None else weights[i]) for i in kept])
+                    y[b] = [terms.sum(axis=0), terms.mean(axis=0), terms.max(axis=0)][mode]
+                    scale[b] = abs(terms).sum(axis=0)
+            attrs = dict({"mode": mode} if mode else {}, **({"padding_index": padding} if padding >= 0 else {}))
+            inputs = [table, indices, None if offsets is None else np.array(offsets, kind), w]
+            yield Case(inputs, attrs, [near(y, dtype, scale)], ulps_of(dtype))
+
+
+@refusals("embedding_bag")
+def embedding_bag_refusals(s):
+    table, indices = s.small("float32", (4, 2)), np.array([[0, 1], [2, 3]])
+    yield Refusal([table, indices], {"mode": 3}, "ARGUMENT", "mode is 3")
+    yield Refusal([table, indices[0]], {}, "SHAPE", "[bags, n] without offsets")
+    yield Refusal([table, indices, np.array([0])], {}, "SHAPE", "1 axis beside offsets")
+    yield Refusal([table, indices + 1], {}, "INDEX", "an index is 4, expected 0 to 3")
+    yield Refusal([table, indices[0], np.array([1, 0])], {}, "INDEX", "an offset is 0, expected 1 to 2")
+    yield Refusal([table, indices, None, s.small("float32", (2, 2))], {"mode": 1}, "ARGUMENT", "only sums")
+    yield Refusal([table, indices, None, s.small("float32", (2, 1))], {}, "SHAPE", "the shape of indices")
+    yield Refusal([table, s.small("float32", (2, 2))], {}, "DTYPE", "expected integers")
+    yield Refusal([table[0], indices], {}, "SHAPE", "[rows, features]")

@@ -41,12 +41,12 @@
   A(op, OPT, bv, 0)                \
   A(op, OPT, bo, 0)                \
   A(op, OPT, mask, 0) A(op, INT, heads, 1) A(op, BOOL, is_causal, 0) A(op, OUT, y, 0)
-#define ND4C_SIG_ROTARY(A, op)   \
-  A(op, IN, x, 0)                \
-  A(op, IN, cos, 0)              \
-  A(op, IN, sin, 0)              \
-  A(op, OPT, position_ids, 0)    \
-  A(op, INT, heads, 0)           \
+#define ND4C_SIG_ROTARY(A, op) \
+  A(op, IN, x, 0)              \
+  A(op, IN, cos, 0)            \
+  A(op, IN, sin, 0)            \
+  A(op, OPT, position_ids, 0)  \
+  A(op, INT, heads, 0)         \
   A(op, INT, rotary_dim, 0) A(op, BOOL, interleaved, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_LINEAR_ATTENTION(A, op) \
   A(op, IN, q, 0)                        \
@@ -59,26 +59,36 @@
   A(op, INT, kv_heads, 1)                \
   A(op, FLOAT, scale, 0.0) A(op, INT, update_rule, 0) A(op, OUT, y, 0) A(op, OUT, present_state, 0)
 
-#define ND4C_OPS_ATTENTION(OP)                                                                                       \
-  OP(660, 1, attention, NN, ND4C_SIG_ATTENTION, attention, REAL_FLOATING,                                            \
+#define ND4C_SIG_EMBEDDING_BAG(A, op) \
+  A(op, IN, table, 0)                 \
+  A(op, IN, indices, 0)               \
+  A(op, OPT, offsets, 0)              \
+  A(op, OPT, weights, 0) A(op, INT, mode, 0) A(op, INT, padding_index, -1) A(op, OUT, y, 0)
+
+#define ND4C_OPS_ATTENTION(OP)                                                                                        \
+  OP(660, 1, attention, NN, ND4C_SIG_ATTENTION, attention, REAL_FLOATING,                                             \
      "y = softmax(softcap(scale q k^T) + mask) v by head, past_* before k and v; each group of q's heads shares one " \
-     "of k and v; a false in a boolean mask, keys past key_lengths, after is_causal's frontier or outside the "      \
-     "windows do not take part; a query without keys gives 0",                                                       \
-     "|nn.functional.scaled_dot_product_attention|Attention|dotProductAttention")                                    \
-  OP(661, 1, attention_with_cache, NN, ND4C_SIG_ATTENTION_CACHE, attention_with_cache, REAL_FLOATING,                \
-     "attention, and past_* with k and v behind, and the scores: scores_mode 0 scale q k^T, 1 after softcap, 2 and " \
-     "mask, 3 after softmax",                                                                                        \
-     "||Attention|")                                                                                                 \
-  OP(662, 1, multi_head_attention, NN, ND4C_SIG_MULTI_HEAD, multi_head_attention, REAL_FLOATING,                     \
-     "attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T + bo",               \
-     "|nn.MultiheadAttention||multiHeadDotProductAttention")                                                         \
-  OP(663, 1, rotary_embedding, NN, ND4C_SIG_ROTARY, rotary_embedding, REAL_FLOATING,                                 \
-     "pairs of x's first rotary_dim (0: all) features, halves or interleaved neighbours, turned by the angles of "   \
-     "cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t]",                                    \
-     "||RotaryEmbedding|")                                                                                           \
-  OP(664, 1, linear_attention, NN, ND4C_SIG_LINEAR_ATTENTION, linear_attention, REAL_FLOATING,                       \
-     "y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S scaled by "       \
-     "e^decay before; delta: v replaced by beta (v - S^T k)",                                                        \
-     "||LinearAttention|")
+     "of k and v; a false in a boolean mask, keys past key_lengths, after is_causal's frontier or outside the "       \
+     "windows do not take part; a query without keys gives 0",                                                        \
+     "|nn.functional.scaled_dot_product_attention|Attention|dotProductAttention")                                     \
+  OP(661, 1, attention_with_cache, NN, ND4C_SIG_ATTENTION_CACHE, attention_with_cache, REAL_FLOATING,                 \
+     "attention, and past_* with k and v behind, and the scores: scores_mode 0 scale q k^T, 1 after softcap, 2 and "  \
+     "mask, 3 after softmax",                                                                                         \
+     "||Attention|")                                                                                                  \
+  OP(662, 1, multi_head_attention, NN, ND4C_SIG_MULTI_HEAD, multi_head_attention, REAL_FLOATING,                      \
+     "attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T + bo",                \
+     "|nn.MultiheadAttention||multiHeadDotProductAttention")                                                          \
+  OP(663, 1, rotary_embedding, NN, ND4C_SIG_ROTARY, rotary_embedding, REAL_FLOATING,                                  \
+     "pairs of x's first rotary_dim (0: all) features, halves or interleaved neighbours, turned by the angles of "    \
+     "cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t]",                                     \
+     "||RotaryEmbedding|")                                                                                            \
+  OP(664, 1, linear_attention, NN, ND4C_SIG_LINEAR_ATTENTION, linear_attention, REAL_FLOATING,                        \
+     "y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S scaled by "        \
+     "e^decay before; delta: v replaced by beta (v - S^T k)",                                                         \
+     "||LinearAttention|")                                                                                            \
+  OP(665, 1, embedding_bag, NN, ND4C_SIG_EMBEDDING_BAG, embedding_bag, REAL_FLOATING,                                 \
+     "rows of table at indices, times weights, reduced by bag: those of a row of indices [bags, n], or from one of "  \
+     "offsets to the next; mode 0 sum, 1 mean, 2 max; padding_index is left out; an empty bag gives 0",               \
+     "|nn.functional.embedding_bag||")
 
 #endif

@@ -66,9 +66,9 @@
      "|native_layer_norm|LayerNormalization|")                                                                        \
   OP(627, 1, skip_layer_norm, NN, ND4C_SIG_SKIP_LAYER_NORM, skip_layer_norm, REAL_FLOATING,                           \
      "layer_norm (or rms_norm) on the last axis of sum = x + skip + addend, and that sum",                            \
-     "||SkipLayerNormalization (com.microsoft)|")                                                                                                           \
-  OP(628, 1, bias_add, NN, ND4C_SIG_BIAS_ADD, bias_add, REAL_FLOATING,                                                \
-     "y = activation(x + bias), bias along axis", "|||biasAdd")                                                       \
+     "||SkipLayerNormalization (com.microsoft)|")                                                                     \
+  OP(628, 1, bias_add, NN, ND4C_SIG_BIAS_ADD, bias_add, REAL_FLOATING, "y = activation(x + bias), bias along axis",   \
+     "|||biasAdd")                                                                                                    \
   OP(629, 1, clip_by_norm, NN, ND4C_SIG_CLIP_BY_NORM, clip_by_norm, REAL_FLOATING,                                    \
      "y = x * max_norm / max(norm, max_norm), norm given or the Euclidean one over axes (none: all)",                 \
      "|nn.utils.clip_grad_norm_||clipByNorm, clipByGlobalNorm")                                                       \

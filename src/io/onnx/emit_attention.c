@@ -78,8 +78,7 @@ static nd4c_status emit_linear_attention(nd4c_onnx_emission *emission) {
                                 emission->outputs, 2);
 }
 
-/* -- FlexAttention: scores and shares pass through graphs of the node 
- */
+/* -- FlexAttention: scores and shares pass through graphs of the node -- */
 
 /* k or v [n, heads, t, head] with each head repeated: [n, heads * times, t, head]. */
 static nd4c_status repeat_heads(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t times,
