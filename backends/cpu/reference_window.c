@@ -71,8 +71,7 @@ static void conv_transpose_range(void *user, int64_t begin, int64_t end, int32_t
 }
 
 static void deformable_conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_deformable_conv(user, begin, end);
+  nd4c_ref_deformable_conv(user, begin, end, worker);
 }
 
 static nd4c_status conv_transpose_run(const nd4c_call *call) {
@@ -84,8 +83,10 @@ static nd4c_status conv_transpose_run(const nd4c_call *call) {
                                 .bias = nd4c_cpu_work_load(&work, call, ND4C_IN_conv_transpose_bias),
                                 .y = nd4c_cpu_work_make(&work, y->size)};
   if (!work.failed) {
-    int64_t grain = nd4c_cpu_grain(w->shape[1] > 0 ? w->size / w->shape[1] : 0);
-    nd4c_cpu_host->parallel_for(y->size, grain, call->width, conv_transpose_range, &args);
+    int64_t planes = y->shape[0] * y->shape[1], each = w->shape[1] > 0 ? w->size / w->shape[1] : 0;
+    int64_t cells = nd4c_ref_extent(y->rank - 2, y->shape + 2);
+    int64_t grain = nd4c_cpu_grain(cells < INT32_MAX && each < INT32_MAX ? cells * each : INT64_MAX / 2);
+    nd4c_cpu_host->parallel_for(planes, grain, call->width, conv_transpose_range, &args);
     nd4c_cpu_work_store(call, 0, args.y);
   }
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
@@ -119,9 +120,12 @@ static nd4c_status deformable_conv_run(const nd4c_call *call) {
                                 .offset_groups = call->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i,
                                 .spatial = w->rank - 2,
                                 .y = nd4c_cpu_work_make(&work, y->size)};
+  const int64_t *kernel = args.sweep.kernel;
+  int64_t column = args.sweep.channels * kernel[0] * kernel[1] * kernel[2];
+  args.scratch = nd4c_cpu_work_make(&work, column * (call->width > 0 ? call->width : 1));
   if (!work.failed) {
-    int64_t grain = nd4c_cpu_grain(w->shape[0] > 0 ? 4 * w->size / w->shape[0] : 0);
-    nd4c_cpu_host->parallel_for(y->size, grain, call->width, deformable_conv_range, &args);
+    int64_t cells = y->shape[0] * nd4c_ref_extent(y->rank - 2, y->shape + 2);
+    nd4c_cpu_host->parallel_for(cells, nd4c_cpu_grain(w->size), call->width, deformable_conv_range, &args);
     nd4c_cpu_work_store(call, 0, args.y);
   }
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
@@ -226,7 +230,43 @@ static void max_pool_with_indices_range(void *user, int64_t begin, int64_t end, 
   nd4c_ref_max_pool_with_indices(user, begin, end);
 }
 
+/* The index of a cell of a plane, as the attributes count; -1 stays. */
+static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index) {
+  bool column_major = call->attrs[ND4C_ATTR_max_pool_with_indices_column_major].as.i != 0;
+  bool planar = call->attrs[ND4C_ATTR_max_pool_with_indices_planar].as.i != 0;
+  int64_t base = planar ? 0 : row * s->x[0] * s->x[1] * s->x[2];
+  if (index < 0 || !column_major)
+    return index < 0 ? index : base + index;
+  int64_t i = index / (s->x[1] * s->x[2]), j = index / s->x[2] % s->x[1], k = index % s->x[2];
+  return base + (k * s->x[1] + j) * s->x[0] + i;
+}
+
+/* Floating numbers as doubles. */
+static nd4c_status max_pool_numbers(const nd4c_call *call) {
+  nd4c_cpu_work work = {0};
+  const nd4c_tensor *y = &call->outputs[0];
+  const nd4c_cpu_window_attrs at = {ND4C_ATTR_max_pool_strides, ND4C_ATTR_max_pool_pads, ND4C_ATTR_max_pool_dilations,
+                                    ND4C_ATTR_max_pool_auto_pad};
+  nd4c_ref_pool_numbers args = {.sweep = window_sweep(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints),
+                                .kind = ND4C_REF_POOL_MAX,
+                                .x = nd4c_cpu_work_load(&work, call, 0),
+                                .y = nd4c_cpu_work_make(&work, y->size),
+                                .indices = nd4c_cpu_work_make_integers(&work, y->size)};
+  if (!work.failed) {
+    int64_t cells = args.sweep.y[0] * args.sweep.y[1] * args.sweep.y[2];
+    nd4c_cpu_host->parallel_for(y->size, nd4c_cpu_grain(8), call->width, pool_range, &args);
+    for (int64_t i = 0; i < y->size; i++)
+      args.indices[i] = count_index(call, &args.sweep, i / cells, args.indices[i]);
+    nd4c_cpu_work_store(call, 0, args.y);
+    nd4c_cpu_work_store_integers(call, 1, args.indices);
+  }
+  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+}
+
+/* Integers as they are: 64 bits do not fit into a double. */
 static nd4c_status max_pool_with_indices_run(const nd4c_call *call) {
+  if (nd4c_reference_kind(call->inputs[0].dtype) == ND4C_KIND_FLOAT)
+    return max_pool_numbers(call);
   nd4c_cpu_work work = {0};
   const nd4c_tensor *y = &call->outputs[0];
   const nd4c_attr_value *attrs = call->attrs;

@@ -1,5 +1,5 @@
-/* Convolutions and pools on numbers in C order (numbers.h). Each computes the outputs [begin, end) in C order. Extents
- * have three spatial axes, of which the missing first ones are 1. */
+/* Convolutions and pools on numbers in C order (numbers.h). Each computes a range of the outputs in C order, if nothing
+ * else is said. Extents have three spatial axes, of which the missing first ones are 1. */
 #ifndef ND4C_KERNELS_REFERENCE_WINDOWED_H
 #define ND4C_KERNELS_REFERENCE_WINDOWED_H
 
@@ -18,10 +18,13 @@ typedef struct nd4c_ref_conv_numbers {
   const double *offset, *mask;
   int64_t offset_groups;
   int32_t spatial;
+  double *scratch; /* deformable_conv: channels * taps for each worker */
   double *y;
 } nd4c_ref_conv_numbers;
+/* Range over the planes of y: batch and channels. */
 void nd4c_ref_conv_transpose(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end);
-void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end);
+/* Range over batch and output cells. */
+void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end, int32_t worker);
 
 typedef struct nd4c_ref_causal_conv_args {
   int64_t channels, length, taps;
@@ -52,7 +55,7 @@ typedef struct nd4c_ref_pool_numbers {
 } nd4c_ref_pool_numbers;
 void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end);
 
-/* max_pool_with_indices, for any real dtype: values as they are. */
+/* max_pool_with_indices of integers: values as they are. */
 typedef struct nd4c_ref_pool_indices_args {
   nd4c_ref_tensor x, y;
   nd4c_ref_window window;

@@ -2,66 +2,54 @@
 
 #include "kernels/reference/windowed.h"
 
-/* Position of output number `flat`: batch, channel and three spatial axes. */
-static void place_of(const nd4c_ref_sweep *s, int64_t flat, int64_t *batch, int64_t *channel, int64_t *at) {
-  for (int axis = 2; axis >= 0; axis--) {
-    at[axis] = flat % s->y[axis];
-    flat /= s->y[axis];
-  }
-  *channel = flat % s->outputs;
-  *batch = flat / s->outputs;
-}
-
 static int64_t volume(const int64_t *extents) {
   return extents[0] * extents[1] * extents[2];
 }
 
-/* The cell of x from which tap k reaches an output cell, -1 if none: (at + pad - k * dilation) / stride, without rest.
- */
-static int64_t source(const nd4c_ref_sweep *s, int axis, int64_t at, int64_t k) {
-  int64_t place = at + s->pad[axis] - k * s->dilation[axis];
-  if (place < 0 || place % s->stride[axis] != 0 || place / s->stride[axis] >= s->x[axis])
-    return -1;
-  return place / s->stride[axis];
+/* Places of x along an axis whose tap k reaches a cell of y: the first and one past the last. A cell is at * stride -
+ * pad
+ * + k * dilation. */
+static void reached(const nd4c_ref_sweep *s, int axis, int64_t k, int64_t *first, int64_t *last) {
+  int64_t shift = k * s->dilation[axis] - s->pad[axis], stride = s->stride[axis];
+  *first = shift < 0 ? (-shift + stride - 1) / stride : 0;
+  *last = shift < s->y[axis] ? (s->y[axis] - 1 - shift) / stride + 1 : 0;
+  *last = *last < s->x[axis] ? *last : s->x[axis];
 }
 
-/* Sum over the input channels of a group, of one cell of x and one of w. */
-static double channel_sum(const nd4c_ref_conv_numbers *args, int64_t batch, int64_t channel, int64_t x_cell,
-                          int64_t w_cell) {
-  const nd4c_ref_sweep *s = &args->sweep;
-  int64_t each = s->outputs / s->groups, inputs = s->channels / s->groups, group = channel / each;
-  int64_t x_step = volume(s->x), w_step = volume(s->kernel) * each;
-  const double *x = args->x + (batch * s->channels + group * inputs) * x_step + x_cell;
-  const double *w = args->w + group * inputs * w_step + channel % each * volume(s->kernel) + w_cell;
-  double sum = 0;
-  for (int64_t c = 0; c < inputs; c++)
-    sum += x[c * x_step] * w[c * w_step];
-  return sum;
-}
-
-static double transposed_sum(const nd4c_ref_conv_numbers *args, int64_t batch, int64_t channel, const int64_t *at) {
-  const nd4c_ref_sweep *s = &args->sweep;
-  double sum = 0;
-  for (int64_t i = 0; i < s->kernel[0]; i++) {
-    int64_t from_i = source(s, 0, at[0], i);
-    for (int64_t j = 0; j < s->kernel[1] && from_i >= 0; j++) {
-      int64_t from_j = source(s, 1, at[1], j);
-      for (int64_t k = 0; k < s->kernel[2] && from_j >= 0; k++) {
-        int64_t from_k = source(s, 2, at[2], k);
-        if (from_k >= 0)
-          sum += channel_sum(args, batch, channel, (from_i * s->x[1] + from_j) * s->x[2] + from_k,
-                             (i * s->kernel[1] + j) * s->kernel[2] + k);
-      }
+/* Adds a plane of x times the weight of one tap to a plane of y. */
+static void spread_tap(const nd4c_ref_sweep *s, const int64_t *k, const double *x, double weight, double *y) {
+  int64_t first[3], last[3], shift[3];
+  for (int axis = 0; axis < 3; axis++) {
+    reached(s, axis, k[axis], &first[axis], &last[axis]);
+    shift[axis] = k[axis] * s->dilation[axis] - s->pad[axis];
+  }
+  for (int64_t i = first[0]; i < last[0]; i++) {
+    for (int64_t j = first[1]; j < last[1]; j++) {
+      const double *from = x + (i * s->x[1] + j) * s->x[2];
+      double *to = y + ((i * s->stride[0] + shift[0]) * s->y[1] + j * s->stride[1] + shift[1]) * s->y[2] + shift[2];
+      for (int64_t l = first[2]; l < last[2]; l++)
+        to[l * s->stride[2]] += weight * from[l];
     }
   }
-  return sum;
 }
 
 void nd4c_ref_conv_transpose(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end) {
-  for (int64_t flat = begin; flat < end; flat++) {
-    int64_t at[3], batch, channel;
-    place_of(&args->sweep, flat, &batch, &channel, at);
-    args->y[flat] = transposed_sum(args, batch, channel, at) + (args->bias != NULL ? args->bias[channel] : 0);
+  const nd4c_ref_sweep *s = &args->sweep;
+  int64_t each = s->outputs / s->groups, inputs = s->channels / s->groups, taps = volume(s->kernel);
+  for (int64_t plane = begin; plane < end; plane++) {
+    int64_t batch = plane / s->outputs, channel = plane % s->outputs, group = channel / each;
+    double *y = args->y + plane * volume(s->y);
+    for (int64_t i = 0; i < volume(s->y); i++)
+      y[i] = args->bias != NULL ? args->bias[channel] : 0;
+    for (int64_t c = group * inputs; c < (group + 1) * inputs; c++) {
+      const double *x = args->x + (batch * s->channels + c) * volume(s->x);
+      const double *w = args->w + (c * each + channel % each) * taps;
+      for (int64_t tap = 0; tap < taps; tap++) {
+        const int64_t k[3] = {tap / (s->kernel[1] * s->kernel[2]), tap / s->kernel[2] % s->kernel[1],
+                              tap % s->kernel[2]};
+        spread_tap(s, k, x, w[tap], y);
+      }
+    }
   }
 }
 
@@ -107,31 +95,40 @@ static void sample_make(const nd4c_ref_conv_numbers *args, const double *offset,
   }
 }
 
-static double deformed_sum(const nd4c_ref_conv_numbers *args, int64_t batch, int64_t channel, const int64_t *at) {
+/* What the taps read at one output cell: channels times taps, times mask. */
+static void deformed_column(const nd4c_ref_conv_numbers *args, int64_t batch, const int64_t *at, double *column) {
   const nd4c_ref_sweep *s = &args->sweep;
-  int64_t inputs = s->channels / s->groups, first = channel / (s->outputs / s->groups) * inputs;
   int64_t taps = volume(s->kernel), cells = volume(s->y), each = s->channels / args->offset_groups;
   int64_t cell = (at[0] * s->y[1] + at[1]) * s->y[2] + at[2];
-  double sum = 0;
-  for (int64_t tap = 0; tap < taps; tap++) {
-    sample point;
-    for (int64_t c = 0; c < inputs; c++) {
-      int64_t field = batch * args->offset_groups + (first + c) / each;
-      if (c == 0 || (first + c) % each == 0)
-        sample_make(args, args->offset + field * taps * args->spatial * cells, tap, at, &point);
-      const double *plane = args->x + (batch * s->channels + first + c) * volume(s->x);
-      double value = sample_read(&point, s->x, plane) * args->w[(channel * inputs + c) * taps + tap];
-      sum += args->mask == NULL ? value : value * args->mask[(field * taps + tap) * cells + cell];
+  for (int64_t c = 0; c < s->channels; c += each) {
+    int64_t field = batch * args->offset_groups + c / each;
+    for (int64_t tap = 0; tap < taps; tap++) {
+      sample point;
+      sample_make(args, args->offset + field * taps * args->spatial * cells, tap, at, &point);
+      double mask = args->mask != NULL ? args->mask[(field * taps + tap) * cells + cell] : 1;
+      for (int64_t i = c; i < c + each; i++) {
+        const double *plane = args->x + (batch * s->channels + i) * volume(s->x);
+        column[i * taps + tap] = sample_read(&point, s->x, plane) * mask;
+      }
     }
   }
-  return sum;
 }
 
-void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end) {
+void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end, int32_t worker) {
+  const nd4c_ref_sweep *s = &args->sweep;
+  int64_t cells = volume(s->y), length = s->channels / s->groups * volume(s->kernel);
+  double *column = args->scratch + worker * s->channels * volume(s->kernel);
   for (int64_t flat = begin; flat < end; flat++) {
-    int64_t at[3], batch, channel;
-    place_of(&args->sweep, flat, &batch, &channel, at);
-    args->y[flat] = deformed_sum(args, batch, channel, at) + (args->bias != NULL ? args->bias[channel] : 0);
+    int64_t batch = flat / cells, cell = flat % cells;
+    const int64_t at[3] = {cell / (s->y[1] * s->y[2]), cell / s->y[2] % s->y[1], cell % s->y[2]};
+    deformed_column(args, batch, at, column);
+    for (int64_t o = 0; o < s->outputs; o++) {
+      const double *w = args->w + o * length, *own = column + o / (s->outputs / s->groups) * length;
+      double sum = args->bias != NULL ? args->bias[o] : 0;
+      for (int64_t i = 0; i < length; i++)
+        sum += own[i] * w[i];
+      args->y[(batch * s->outputs + o) * cells + cell] = sum;
+    }
   }
 }
 

@@ -72,19 +72,19 @@ static double nothing(nd4c_ref_pool_kind kind) {
 void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end) {
   const nd4c_ref_sweep *s = &args->sweep;
   int64_t cells = s->y[0] * s->y[1] * s->y[2], plane = s->x[0] * s->x[1] * s->x[2];
+  int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t row = flat / cells, at = flat % cells;
     span a = span_of(args, 0, at / (s->y[1] * s->y[2])), b = span_of(args, 1, at / s->y[2] % s->y[1]);
     span c = span_of(args, 2, at % s->y[2]);
     state seen = {nothing(args->kind), -1, 0};
+    const double *w = args->w != NULL ? args->w + row % s->channels * taps : NULL;
     for (int64_t i = 0; i < a.count; i++) {
       for (int64_t j = 0; j < b.count; j++) {
         for (int64_t k = 0; k < c.count; k++) {
           int64_t index = ((a.first + i * a.step) * s->x[1] + b.first + j * b.step) * s->x[2] + c.first + k * c.step;
           int64_t tap = ((a.tap + i) * s->kernel[1] + b.tap + j) * s->kernel[2] + c.tap + k;
-          int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
-          double w = args->w != NULL ? args->w[row % s->channels * taps + tap] : 0;
-          take(args, &seen, args->x[row * plane + index], w, index);
+          take(args, &seen, args->x[row * plane + index], w != NULL ? w[tap] : 0, index);
         }
       }
     }
@@ -94,23 +94,9 @@ void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end
   }
 }
 
-/* Whether a beats the best so far; NaN beats everything but NaN. */
-static bool beats(nd4c_dtype_kind kind, nd4c_value a, nd4c_value best) {
-  switch (kind) {
-    case ND4C_KIND_FLOAT:
-      return !isnan(best.f) && !(a.f <= best.f);
-    case ND4C_KIND_INT:
-      return a.i > best.i;
-    default:
-      return a.u > best.u;
-  }
-}
-
 /* The lowest value, of a window of padding alone. */
-static nd4c_value lowest(nd4c_dtype dtype, nd4c_dtype_kind kind) {
-  if (kind == ND4C_KIND_FLOAT)
-    return (nd4c_value){.f = -(double)INFINITY};
-  if (kind == ND4C_KIND_INT)
+static nd4c_value lowest(nd4c_dtype dtype, bool is_signed) {
+  if (is_signed)
     return (nd4c_value){.i = INT64_MIN >> (64 - 8 * nd4c_reference_bytes(dtype))};
   return (nd4c_value){.u = 0};
 }
@@ -129,17 +115,17 @@ static int64_t index_of(const nd4c_ref_pool_indices_args *args, const int64_t *p
 
 void nd4c_ref_max_pool_with_indices(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *y = &args->y;
-  nd4c_dtype_kind kind = nd4c_reference_kind(x->dtype);
+  bool is_signed = nd4c_reference_kind(x->dtype) == ND4C_KIND_INT;
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t position[5] = {0}, best_at = -1;
-    nd4c_value best = lowest(x->dtype, kind);
+    nd4c_value best = lowest(x->dtype, is_signed);
     nd4c_ref_position(y, flat, position);
     int64_t base = position[0] * x->strides[0] + position[1] * x->strides[1];
     for (int64_t cell = 0; cell < nd4c_ref_window_cells(&args->window); cell++) {
       int64_t at[3];
       if (nd4c_ref_window_cell(&args->window, position + 2, cell, at) == ND4C_REF_INSIDE) {
         nd4c_value value = nd4c_value_load(x->dtype, x->data, base + nd4c_ref_spatial_offset(x, at));
-        if (best_at < 0 || beats(kind, value, best)) {
+        if (best_at < 0 || (is_signed ? value.i > best.i : value.u > best.u)) {
           best = value;
           best_at = index_of(args, position, at);
         }
