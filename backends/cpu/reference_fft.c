@@ -6,15 +6,17 @@
 
 /* -- passes ----------------------------------------------------------------------------------------------------- */
 
-nd4c_fft_plan *nd4c_cpu_fft_plan(int64_t n) {
-  int64_t bytes = nd4c_fft_plan_bytes(n), work = nd4c_fft_work(n, 1);
+nd4c_fft_plan *nd4c_cpu_fft_plan(int64_t length, bool real) {
+  bool pairs = real && length % 2 == 0;
+  int64_t bytes = pairs ? nd4c_fft_real_plan_bytes(length) : nd4c_fft_plan_bytes(length);
+  int64_t work = nd4c_fft_work(pairs ? length / 2 : length, 1);
   void *memory = bytes < 0 ? NULL : nd4c_cpu_host->allocate((size_t)bytes);
   double complex *room = memory == NULL ? NULL : nd4c_cpu_host->allocate((size_t)work * sizeof *room);
   if (room == NULL) {
     nd4c_cpu_host->free(memory);
     return NULL;
   }
-  nd4c_fft_plan *plan = nd4c_fft_plan_make(n, memory);
+  nd4c_fft_plan *plan = pairs ? nd4c_fft_real_plan_make(length, memory) : nd4c_fft_plan_make(length, memory);
   nd4c_fft_plan_finish(plan, room);
   nd4c_cpu_host->free(room);
   return plan;
@@ -30,7 +32,7 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   lines_args *args = user;
   int64_t n = args->pass->plan->n;
   int32_t lanes = end - begin < args->lanes ? (int32_t)(end - begin) : args->lanes;
-  size_t bytes = (size_t)(lanes * n + nd4c_fft_work(n, lanes)) * sizeof(double complex);
+  size_t bytes = (size_t)((lanes + 1) * (n + 1) + nd4c_fft_work(n, lanes)) * sizeof(double complex);
   double complex *memory = nd4c_cpu_host->allocate_pages(bytes);
   (void)worker;
   if (memory == NULL) {
@@ -144,7 +146,8 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   transform t = read_transform(call);
   plans *p = nd4c_cpu_host->allocate(sizeof *p);
   for (int32_t i = 0; p != NULL && i < t.count; i++) {
-    p->of[i] = nd4c_cpu_fft_plan(t.lengths[i]);
+    bool real = (t.real_in && i == 0) || (t.real_out && i == t.count - 1);
+    p->of[i] = nd4c_cpu_fft_plan(t.lengths[i], real);
     p->count = i + 1;
     if (p->of[i] == NULL) {
       unprepare(p);

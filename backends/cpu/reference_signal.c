@@ -28,7 +28,8 @@ static nd4c_status no_memory(const nd4c_call *call) {
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  *state = nd4c_cpu_fft_plan(read_frames(call).length);
+  frames f = read_frames(call);
+  *state = nd4c_cpu_fft_plan(f.length, f.onesided);
   return *state != NULL ? ND4C_OK : no_memory(call);
 }
 

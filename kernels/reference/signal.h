@@ -15,12 +15,17 @@ typedef struct nd4c_fft_plan {
   /* Bluestein: chirp[k] = exp(-pi i k^2 / n), and the transform of its conjugate, of the inner length. */
   struct nd4c_fft_plan *inner;
   double complex *chirp, *spectrum;
+  /* Of a plan for real lines of 2 n numbers, which are transformed as n complex ones: exp(-pi i k / n). */
+  double complex *unpacking;
 } nd4c_fft_plan;
 
 /* Bytes of a plan for lengths of at least 1; -1 if they do not fit into 64 bits. */
 int64_t nd4c_fft_plan_bytes(int64_t n);
 /* Makes a plan in memory of that many bytes, zeroed and aligned for double complex; work: nd4c_fft_work of one lane. */
 nd4c_fft_plan *nd4c_fft_plan_make(int64_t n, void *memory);
+/* The same for real lines of an even length: the plan's n is half of it. */
+int64_t nd4c_fft_real_plan_bytes(int64_t length);
+nd4c_fft_plan *nd4c_fft_real_plan_make(int64_t length, void *memory);
 /* Numbers of work that a run with so many lanes needs; the making of a plan needs those of one. */
 int64_t nd4c_fft_work(int64_t n, int32_t lanes);
 /* Must be called once before the first run: what needs work to be made. */
@@ -28,8 +33,10 @@ void nd4c_fft_plan_finish(nd4c_fft_plan *plan, double complex *work);
 /* x[k * lanes + l] becomes sum over j of x[j * lanes + l] exp(-2 pi i j k / n), for all lanes l. */
 void nd4c_fft_run(const nd4c_fft_plan *plan, int32_t lanes, double complex *x, double complex *work);
 
-/* One pass: transforms along an axis. Lines are read from `from`, extended by zeros or cut to n (or, for real results,
- * completed by their conjugates), transformed, scaled and written to `to`. Both have the same axes. */
+/* One pass: transforms along an axis. With a plan for real lines, those of `from` are real, or, hermitian, those of
+ * `to` are, and the others hold half of their points and one. Lines are read from `from`, extended by zeros or cut to n
+ * (or, for real results, completed by their conjugates), transformed, scaled and written to `to`. Both have the same
+ * axes. */
 typedef struct nd4c_fft_pass {
   nd4c_ref_tensor from, to;
   int32_t axis;

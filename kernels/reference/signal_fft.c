@@ -114,6 +114,20 @@ nd4c_fft_plan *nd4c_fft_plan_make(int64_t n, void *memory) {
   return plan;
 }
 
+int64_t nd4c_fft_real_plan_bytes(int64_t length) {
+  int64_t bytes = nd4c_fft_plan_bytes(length / 2);
+  return bytes < 0 ? -1 : bytes + length / 2 * (int64_t)sizeof(number);
+}
+
+nd4c_fft_plan *nd4c_fft_real_plan_make(int64_t length, void *memory) {
+  nd4c_fft_plan *plan = nd4c_fft_plan_make(length / 2, memory);
+  plan->unpacking = (number *)((char *)memory + nd4c_fft_plan_bytes(length / 2));
+  for (int64_t k = 0; k < length / 2; k++) {
+    plan->unpacking[k] = root_of_unity(k, length);
+  }
+  return plan;
+}
+
 int64_t nd4c_fft_work(int64_t n, int32_t lanes) {
   int64_t inner = inner_length(n);
   return lanes * (inner == 0 ? n : 2 * inner);
@@ -329,28 +343,61 @@ static number load_number(const nd4c_ref_tensor *x, nd4c_dtype_kind kind, int64_
   return kind == ND4C_KIND_FLOAT ? value.f : nd4c_value_cast(kind, value, ND4C_FLOAT64).f;
 }
 
+/* The line's point i as it is read. */
+static number line_point(const nd4c_fft_pass *pass, nd4c_dtype_kind kind, int64_t offset, int64_t i) {
+  number value = load_number(&pass->from, kind, offset + i * pass->from.strides[pass->axis]);
+  value = pass->window != NULL ? value * pass->window[i] : value;
+  return pass->conjugate_in ? conj(value) : value;
+}
+
+/* Points that are given, of those wanted; the others are 0. */
+static int64_t points_given(const nd4c_fft_pass *pass, int64_t wanted) {
+  int64_t given = pass->from.shape[pass->axis];
+  return given < wanted ? given : wanted;
+}
+
 static void load_line(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes, number *x) {
-  const nd4c_ref_tensor *from = &pass->from;
-  int64_t n = pass->plan->n, given = from->shape[pass->axis], wanted = pass->hermitian ? n / 2 + 1 : n;
-  int64_t along = from->strides[pass->axis];
-  nd4c_dtype_kind kind = nd4c_reference_kind(from->dtype);
-  given = given < wanted ? given : wanted;
+  int64_t n = pass->plan->n, given = points_given(pass, pass->hermitian ? n / 2 + 1 : n);
+  nd4c_dtype_kind kind = nd4c_reference_kind(pass->from.dtype);
   for (int64_t i = 0; i < given; i++) {
-    number value = load_number(from, kind, offset + i * along);
-    value = pass->window != NULL ? value * pass->window[i] : value;
-    x[i * lanes + lane] = pass->conjugate_in ? conj(value) : value;
+    x[i * lanes + lane] = line_point(pass, kind, offset, i);
   }
   for (int64_t i = given; i < n; i++) {
     x[i * lanes + lane] = 0;
   }
-  for (int64_t i = 1; pass->hermitian && i < n; i++) {
-    if (2 * i >= n) {
-      number other = x[(n - i) * lanes + lane];
-      x[i * lanes + lane] = 2 * i == n ? creal(other) : conj(other);
-    }
+  for (int64_t i = (n + 1) / 2; pass->hermitian && i < n; i++) {
+    number other = x[(n - i) * lanes + lane];
+    x[i * lanes + lane] = 2 * i == n ? creal(other) : conj(other);
   }
   if (pass->hermitian) {
     x[lane] = creal(x[lane]);
+  }
+}
+
+/* Two real points are one complex number. */
+static void load_real_line(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes, number *x) {
+  int64_t n = pass->plan->n, given = points_given(pass, 2 * n);
+  nd4c_dtype_kind kind = nd4c_reference_kind(pass->from.dtype);
+  for (int64_t i = 0; i < n; i++) {
+    double even = 2 * i < given ? creal(line_point(pass, kind, offset, 2 * i)) : 0;
+    double odd = 2 * i + 1 < given ? creal(line_point(pass, kind, offset, 2 * i + 1)) : 0;
+    x[i * lanes + lane] = nd4c_complex_make(even, odd);
+  }
+}
+
+/* Half a spectrum and one point as the spectrum of the pairs of its real points. room: n + 1. */
+static void load_half_spectrum(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes, number *x,
+                               number *room) {
+  int64_t n = pass->plan->n, given = points_given(pass, n + 1);
+  nd4c_dtype_kind kind = nd4c_reference_kind(pass->from.dtype);
+  for (int64_t i = 0; i <= n; i++) {
+    room[i] = i < given ? line_point(pass, kind, offset, i) : 0;
+  }
+  room[0] = creal(room[0]);
+  room[n] = creal(room[n]);
+  for (int64_t k = 0; k < n; k++) {
+    number other = conj(room[n - k]), odd = multiply(room[k] - other, conj(pass->plan->unpacking[k]));
+    x[k * lanes + lane] = room[k] + other - turned(odd);
   }
 }
 
@@ -374,12 +421,36 @@ static void store_number(const nd4c_ref_tensor *to, bool real, int64_t offset, n
   nd4c_value_store(to->dtype, to->data, offset, value);
 }
 
+static void store_point(const nd4c_fft_pass *pass, bool real, int64_t offset, int64_t i, number x) {
+  number result = x * pass->scale;
+  store_number(&pass->to, real, offset + i * pass->to.strides[pass->axis], pass->conjugate_out ? conj(result) : result);
+}
+
 static void store_line(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes, const number *x) {
-  const nd4c_ref_tensor *to = &pass->to;
-  bool real = nd4c_reference_kind(to->dtype) == ND4C_KIND_FLOAT;
-  for (int64_t i = 0; i < to->shape[pass->axis]; i++) {
-    number result = x[i * lanes + lane] * pass->scale;
-    store_number(to, real, offset + i * to->strides[pass->axis], pass->conjugate_out ? conj(result) : result);
+  bool real = nd4c_reference_kind(pass->to.dtype) == ND4C_KIND_FLOAT;
+  for (int64_t i = 0; i < pass->to.shape[pass->axis]; i++) {
+    store_point(pass, real, offset, i, x[i * lanes + lane]);
+  }
+}
+
+/* Real points out of pairs. */
+static void store_real_line(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes, const number *x) {
+  bool real = nd4c_reference_kind(pass->to.dtype) == ND4C_KIND_FLOAT;
+  for (int64_t i = 0; i < pass->plan->n; i++) {
+    number pair = x[i * lanes + lane];
+    store_point(pass, real, offset, 2 * i, creal(pair));
+    store_point(pass, real, offset, 2 * i + 1, cimag(pair));
+  }
+}
+
+/* The first half of a real line's spectrum out of that of its pairs. */
+static void store_half_spectrum(const nd4c_fft_pass *pass, int64_t offset, int32_t lane, int32_t lanes,
+                                const number *x) {
+  int64_t n = pass->plan->n;
+  for (int64_t k = 0; k <= n; k++) {
+    number one = x[(k == n ? 0 : k) * lanes + lane], other = conj(x[(k == 0 ? 0 : n - k) * lanes + lane]);
+    number root = k == n ? -1 : pass->plan->unpacking[k];
+    store_point(pass, false, offset, k, 0.5 * (one + other + turned(multiply(one - other, root))));
   }
 }
 
@@ -395,13 +466,36 @@ static int64_t line_offset(const nd4c_fft_pass *pass, const nd4c_ref_tensor *ten
   return offset;
 }
 
+/* One line of a lane. */
+static void load_any(const nd4c_fft_pass *pass, int64_t line, int32_t lane, int32_t lanes, number *x, number *room) {
+  int64_t offset = line_offset(pass, &pass->from, line);
+  if (pass->plan->unpacking == NULL) {
+    load_line(pass, offset, lane, lanes, x);
+  } else if (pass->hermitian) {
+    load_half_spectrum(pass, offset, lane, lanes, x, room);
+  } else {
+    load_real_line(pass, offset, lane, lanes, x);
+  }
+}
+
+static void store_any(const nd4c_fft_pass *pass, int64_t line, int32_t lane, int32_t lanes, const number *x) {
+  int64_t offset = line_offset(pass, &pass->to, line);
+  if (pass->plan->unpacking == NULL) {
+    store_line(pass, offset, lane, lanes, x);
+  } else if (pass->hermitian) {
+    store_real_line(pass, offset, lane, lanes, x);
+  } else {
+    store_half_spectrum(pass, offset, lane, lanes, x);
+  }
+}
+
 void nd4c_fft_lines(const nd4c_fft_pass *pass, int64_t begin, int64_t end, int32_t lanes, double complex *memory) {
   int64_t n = pass->plan->n;
-  number *x = memory, *work = memory + n * lanes;
+  number *x = memory, *room = memory + n * lanes, *work = room + n + 1;
   for (int64_t line = begin; line < end; line += lanes) {
     int32_t count = end - line < lanes ? (int32_t)(end - line) : lanes;
     for (int32_t lane = 0; lane < count; lane++) {
-      load_line(pass, line_offset(pass, &pass->from, line + lane), lane, count, x);
+      load_any(pass, line + lane, lane, count, x, room);
     }
     if (pass->inverse) {
       exchange_parts(n * count, x);
@@ -411,7 +505,7 @@ void nd4c_fft_lines(const nd4c_fft_pass *pass, int64_t begin, int64_t end, int32
       exchange_parts(n * count, x);
     }
     for (int32_t lane = 0; lane < count; lane++) {
-      store_line(pass, line_offset(pass, &pass->to, line + lane), lane, count, x);
+      store_any(pass, line + lane, lane, count, x);
     }
   }
 }
