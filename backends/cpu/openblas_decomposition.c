@@ -8,7 +8,7 @@
 #include "backends/cpu/openblas.h"
 
 /* Below this many multiplications the reference is as fast, and opens no library. */
-enum { SMALL = 4096 };
+enum { SMALL = 2048 };
 /* Workspaces of divide and conquer are counted in int: a few squares of this. */
 enum { WIDEST = 16383 };
 
