@@ -49,6 +49,8 @@ step() {
 
 build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libopenblas0-openmp)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
+# What decode_image and regex_full_match load at run time; the tests of those formats want them.
+codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
@@ -86,6 +88,20 @@ need_packages() {
   refresh_packages
   step apt-install "Installing ${#missing[@]} packages" as_root apt-get -o DPkg::Lock::Timeout=120 install -y \
     --no-install-recommends "${missing[@]}"
+}
+
+# need_offered NAME...: installs those of them that this system's package manager knows by that name.
+need_offered() {
+  local package known=()
+  have apt-get || return 0
+  for package in "$@"; do
+    if offered "$package"; then
+      known+=("$package")
+    else
+      say "This system has no package $package: ops that need it report LIBRARY"
+    fi
+  done
+  [ ${#known[@]} -eq 0 ] || need_packages "${known[@]}"
 }
 
 # A virtual environment of the checkout's own, for what the package manager does not have.
@@ -177,6 +193,7 @@ need_python_packages() {
 setup() {
   if [ "${1-}" = test ]; then
     need_packages "${build_packages[@]}" "${test_packages[@]}"
+    need_offered "${codec_packages[@]}"
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
     need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"

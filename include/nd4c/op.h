@@ -71,6 +71,12 @@ enum nd4c_svm_kernel {
 #undef ND4C_SVM_KERNEL_ENUM
 };
 
+enum nd4c_pixel {
+#define ND4C_PIXEL_ENUM(NAME, number, name) ND4C_PIXEL_##NAME = number,
+  ND4C_PIXEL_TABLE(ND4C_PIXEL_ENUM)
+#undef ND4C_PIXEL_ENUM
+};
+
 enum nd4c_interpolation {
 #define ND4C_INTERPOLATION_ENUM(NAME, number, name) ND4C_INTERPOLATION_##NAME = number,
   ND4C_INTERPOLATION_TABLE(ND4C_INTERPOLATION_ENUM)

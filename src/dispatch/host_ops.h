@@ -20,6 +20,7 @@ typedef nd4c_status (*nd4c_host_op_function)(nd4c_pending *p);
   X(greater_equal, compare, STRINGS)              \
   X(cast, cast, STRINGS)                          \
   X(label_index, label_index, STRINGS)            \
+  X(decode_image, decode_image, ALWAYS)           \
   X(string_concat, string_concat, ALWAYS)         \
   X(string_split, string_split, ALWAYS)           \
   X(string_normalizer, string_normalizer, ALWAYS) \

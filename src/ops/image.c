@@ -12,6 +12,7 @@ enum {
   NEARESTS = 0 ND4C_RESIZE_NEAREST_TABLE(COUNT_ROW),
   ASPECTS = 0 ND4C_RESIZE_ASPECT_TABLE(COUNT_ROW),
   PADDINGS = 0 ND4C_SAMPLE_PADDING_TABLE(COUNT_ROW),
+  PIXEL_FORMATS = 0 ND4C_PIXEL_TABLE(COUNT_ROW),
   ROI_MODES = 0 ND4C_ROI_MODE_TABLE(COUNT_ROW)
 };
 
@@ -329,6 +330,19 @@ nd4c_status nd4c_infer_max_roi_pool(nd4c_inference *inference) {
   ND4C_TRY(check_rois(inference, 5, inference->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f));
   nd4c_rule_output(inference, x->dtype, 4,
                    (int64_t[]){rois->shape[0], x->shape[1], size->as.ints[0], size->as.ints[1]});
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int64_t format = inference->attrs[ND4C_ATTR_decode_image_pixel_format].as.i;
+  ND4C_TRY(nd4c_rule_choice(inference, "pixel_format", format, PIXEL_FORMATS));
+  if (x->rank != 1) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 axis, the bytes of a file");
+  }
+  /* The extents are the file's to say. */
+  nd4c_rule_output(inference, ND4C_UINT8, 3, (int64_t[]){0, 0, format == ND4C_PIXEL_GRAYSCALE ? 1 : 3});
+  inference->outputs[0].shape_depends_on_data = true;
   return ND4C_OK;
 }
 

@@ -41,6 +41,12 @@
   X(BORDER, 1, "border")             \
   X(REFLECTION, 2, "reflection")
 
+/* Values of the attribute `pixel_format` of decode_image: X(NAME, number, name). */
+#define ND4C_PIXEL_TABLE(X) \
+  X(RGB, 0, "RGB")          \
+  X(BGR, 1, "BGR")          \
+  X(GRAYSCALE, 2, "Grayscale")
+
 /* Values of the attribute `mode` of roi_align: X(NAME, number, name). */
 #define ND4C_ROI_MODE_TABLE(X) \
   X(AVERAGE, 0, "average")     \
@@ -90,6 +96,7 @@
   A(op, FLOAT, spatial_scale, 1.0) A(op, BOOL, half_pixel, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_MAX_ROI_POOL(A, op) \
   A(op, IN, x, 0) A(op, IN, rois, 0) A(op, INTS, size, 0) A(op, FLOAT, spatial_scale, 1.0) A(op, OUT, y, 0)
+#define ND4C_SIG_DECODE_IMAGE(A, op) A(op, IN, x, 0) A(op, INT, pixel_format, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_COLOR_FACTOR(A, op) A(op, IN, x, 0) A(op, FLOAT, factor, 1.0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 #define ND4C_SIG_COLOR_DELTA(A, op) A(op, IN, x, 0) A(op, FLOAT, delta, 0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 
@@ -129,6 +136,11 @@
      "largest in each of size [h, w] bins of each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded; an empty " \
      "bin gives 0 (Girshick 2015)",                                                                                    \
      "|torchvision.ops.roi_pool|MaxRoiPool|")                                                                          \
+  OP(779, 1, decode_image, IMAGE, ND4C_SIG_DECODE_IMAGE, decode_image, BYTE,                                           \
+     "uint8 [h, w, c] of the bytes of a file: JPEG (libjpeg-turbo), PNG (libpng), WebP (libwebp), TIFF (libtiff), "    \
+     "JPEG "                                                                                                           \
+     "2000 (OpenJPEG), BMP, PNM; alpha, profiles and gamma are left aside; on the host, eagerly alone",                \
+     "|torchvision.io.decode_image|ImageDecoder|")                                                                     \
   OP(780, 1, rgb_to_hsv, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                   \
      "hue, saturation, value (0 .. 1) of the 3 colours on axis (Smith 1978)", "|||image.rgbToHsv")                     \
   OP(781, 1, hsv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "back from rgb_to_hsv; hue counts modulo 1",      \

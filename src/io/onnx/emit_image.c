@@ -190,17 +190,26 @@ static nd4c_status emit_max_roi_pool(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit(emission, ND4C_OP_max_roi_pool, emission->inputs, 2, attrs, 2, &emission->outputs[0]);
 }
 
+static nd4c_status emit_image_decoder(nd4c_onnx_emission *emission) {
+  static const char *const formats[] = {ND4C_PIXEL_TABLE(ND4C_ONNX_WORD) NULL};
+  int64_t format = 0;
+  ND4C_TRY(nd4c_onnx_get_word(emission, "pixel_format", "RGB", formats, &format));
+  nd4c_attr attr = nd4c_attr_of_int("pixel_format", format);
+  return nd4c_onnx_emit(emission, ND4C_OP_decode_image, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+}
+
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                       \
-  X(Upsample, 7, 8, 1, 1, 1, upsample, NONE)          \
-  X(Upsample, 9, 9, 2, 2, 1, upsample, NONE)          \
-  X(Resize, 10, 10, 2, 2, 1, upsample, NONE)          \
-  X(Resize, 11, LAST, 1, 4, 1, resize, NONE)          \
-  X(GridSample, 16, LAST, 2, 2, 1, grid_sample, NONE) \
-  X(AffineGrid, 20, LAST, 2, 2, 1, affine_grid, NONE) \
-  X(NonMaxSuppression, 10, LAST, 2, 5, 1, nms, NONE)  \
-  X(RoiAlign, 10, LAST, 3, 3, 1, roi_align, NONE)     \
+#define ROWS(X)                                           \
+  X(Upsample, 7, 8, 1, 1, 1, upsample, NONE)              \
+  X(Upsample, 9, 9, 2, 2, 1, upsample, NONE)              \
+  X(Resize, 10, 10, 2, 2, 1, upsample, NONE)              \
+  X(Resize, 11, LAST, 1, 4, 1, resize, NONE)              \
+  X(GridSample, 16, LAST, 2, 2, 1, grid_sample, NONE)     \
+  X(AffineGrid, 20, LAST, 2, 2, 1, affine_grid, NONE)     \
+  X(NonMaxSuppression, 10, LAST, 2, 5, 1, nms, NONE)      \
+  X(RoiAlign, 10, LAST, 3, 3, 1, roi_align, NONE)         \
+  X(ImageDecoder, 20, LAST, 1, 1, 1, image_decoder, NONE) \
   X(MaxRoiPool, 1, LAST, 2, 2, 1, max_roi_pool, NONE)
 
 ND4C_ONNX_FAMILY(image, "", ROWS)

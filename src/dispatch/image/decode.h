@@ -1,0 +1,52 @@
+/* Pictures in files' formats. Each decoder gives 8-bit red, green, blue; what a file says beside that (alpha, profiles,
+ * gamma) is left aside. The libraries are looked for when they are first needed. */
+#ifndef ND4C_DISPATCH_IMAGE_DECODE_H
+#define ND4C_DISPATCH_IMAGE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/lock.h"
+#include "nd4c/status.h"
+
+/* A decoded picture; pixels are rows of 3 bytes a pixel, freed with nd4c_deallocate. */
+typedef struct nd4c_picture {
+  int64_t width, height;
+  uint8_t *pixels;
+} nd4c_picture;
+
+/* The file. */
+typedef struct nd4c_picture_bytes {
+  const uint8_t *data;
+  size_t size;
+} nd4c_picture_bytes;
+
+/* Checks the extents, of which a hostile file may say anything, and makes room. */
+nd4c_status nd4c_picture_make(nd4c_picture *picture, uint64_t width, uint64_t height);
+/* FORMAT with the decoder's words. */
+nd4c_status nd4c_picture_fail(const char *format, const char *words);
+
+/* X(name): nd4c_decode_<name> reads a whole file of a format. What a failure leaves in picture is freed by the caller.
+ */
+#define ND4C_PICTURE_FORMATS(X) X(jpeg) X(png) X(webp) X(tiff) X(jpeg2000) X(bmp) X(pnm)
+#define ND4C_PICTURE_DECLARE(name) nd4c_status nd4c_decode_##name(nd4c_picture_bytes file, nd4c_picture *picture);
+ND4C_PICTURE_FORMATS(ND4C_PICTURE_DECLARE)
+#undef ND4C_PICTURE_DECLARE
+
+/* A library that is loaded once, and the addresses of its symbols. */
+enum { ND4C_CODEC_SYMBOLS = 20 };
+typedef struct nd4c_codec {
+  const char *file, *package; /* "libpng16.so.16", and who brings it */
+  const char *const *symbols; /* ends with NULL */
+  nd4c_lock lock;
+  bool loaded;
+  void *addresses[ND4C_CODEC_SYMBOLS];
+} nd4c_codec;
+/* LIBRARY with a text that says what to install; SYMBOL. */
+nd4c_status nd4c_codec_load(nd4c_codec *codec);
+/* Sets a pointer to a function from the address of symbol `index`. */
+#define ND4C_CODEC_GET(codec, index, pointer) memcpy(&(pointer), &(codec)->addresses[index], sizeof(pointer))
+
+#endif
