@@ -95,6 +95,8 @@ need_offered() {
   local package known=()
   have apt-get || return 0
   for package in "$@"; do
+    installed "$package" && continue
+    refresh_packages
     if offered "$package"; then
       known+=("$package")
     else
