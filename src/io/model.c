@@ -183,6 +183,8 @@ nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
     nd4c_text_print(&report, "%s", "");
   } else if (odd != NULL) {
     nd4c_text_print(&report, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
+  } else if (model->interpreted) {
+    nd4c_text_print(&report, "interpreted, node after node: all values are outputs, arrays or not\n");
   } else if (model->plans->plan != NULL) {
     return nd4c_plan_report(model->plans->plan, text);
   } else {

@@ -42,6 +42,7 @@ struct nd4c_model {
   nd4c_array **initializers; /* one reference each, NULL until first used */
   nd4c_model_plan *plans;    /* the one used last first */
   bool ran;
+  bool interpreted; /* the run before, without a plan */
   nd4c_progress_callback progress;
   void *user;
 };

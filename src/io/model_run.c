@@ -175,6 +175,7 @@ static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const n
   ND4C_TRY(plan != NULL ? nd4c_plan_run(plan, ordered, model->input_count, outputs, model->output_count)
                         : run_interpreted(model, context, ordered, outputs));
   model->ran = true;
+  model->interpreted = false;
   nd4c_model_progress(model, "running", 1);
   return ND4C_OK;
 }
@@ -242,9 +243,11 @@ static nd4c_status run_as_arrays(nd4c_model *model, nd4c_context *context, const
 
 static nd4c_status run_data(nd4c_model *model, nd4c_context *context, const nd4c_datum *const *ordered,
                             nd4c_datum **outputs) {
-  if (nd4c_model_odd_port(model) != NULL) {
+  /* Among all values there may be some that are no arrays. */
+  if (nd4c_model_odd_port(model) != NULL || model->all_intermediates) {
     ND4C_TRY(interpret(model, context, ordered, outputs));
     model->ran = true;
+    model->interpreted = true;
     return ND4C_OK;
   }
   const nd4c_array **arrays = nd4c_allocate_zeroed((size_t)model->input_count, sizeof *arrays);

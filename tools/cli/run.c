@@ -41,7 +41,7 @@ static void end_progress(const progress *p) {
 typedef struct session {
   nd4c_model *model;
   int32_t input_count, output_count;
-  bool odd; /* an input or output is a sequence or optional */
+  bool odd; /* an input or output is, or may be, a sequence or optional */
   nd4c_datum **inputs, **outputs;
   nd4c_array **given, **results; /* the same as arrays, unless odd; `given` is borrowed */
   const char **names;
@@ -84,7 +84,8 @@ static int make_room(const run_options *options, session *s) {
   return made ? CLI_OK : cli_fail(&cli_run, "no memory for %" PRId64 " runs", options->repeat);
 }
 
-static int describe_values(session *s) {
+static int describe_values(const run_options *options, session *s) {
+  s->odd = options->all_intermediates;
   for (int32_t i = 0; i < s->input_count + s->output_count; i++) {
     nd4c_model_value value = {.struct_size = sizeof value};
     const bool is_input = i < s->input_count;
@@ -110,7 +111,7 @@ static int open_session(const run_options *options, session *s) {
     return cli_fail_status(&cli_run, status);
   }
   int result = make_room(options, s);
-  result = result == CLI_OK ? describe_values(s) : result;
+  result = result == CLI_OK ? describe_values(options, s) : result;
   result = result == CLI_OK ? run_make_inputs(options, s->model, s->inputs) : result;
   for (int32_t i = 0; result == CLI_OK && i < s->input_count; i++) {
     s->given[i] = nd4c_datum_array(s->inputs[i]);
