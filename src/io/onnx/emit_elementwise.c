@@ -1,6 +1,7 @@
 /* Element-wise arithmetic, comparisons, bounds and casts. */
 #include <inttypes.h>
 
+#include "array/narrow.h"
 #include "base/status.h"
 #include "io/onnx/family.h"
 
@@ -105,21 +106,60 @@ static nd4c_status emit_bit_cast(nd4c_onnx_emission *emission) {
 
 /* -- casts ---------------------------------------------------------------------------------------------------- */
 
+/* The attributes saturate and round_mode are about 8-bit floats, and round_mode about FLOAT8E8M0 alone. */
+static nd4c_status get_rounding(nd4c_onnx_emission *emission, int64_t *rounding) {
+#define MODE(NAME, number, name) {name, number},
+  static const struct {
+    const char *name;
+    int64_t number;
+  } modes[] = {ND4C_ROUNDING_TABLE(MODE)};
+#undef MODE
+  nd4c_span mode;
+  ND4C_TRY(nd4c_onnx_get_text(emission, "round_mode", "up", &mode));
+  for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    if (nd4c_span_is(mode, modes[i].name)) {
+      *rounding = modes[i].number;
+      return ND4C_OK;
+    }
+  }
+  return nd4c_fail(ND4C_FORMAT, "attribute 'round_mode' is %s, expected up, down or nearest",
+                   nd4c_span_show(mode).text);
+}
+
+static nd4c_status cast_to(nd4c_onnx_emission *emission, nd4c_dtype dtype) {
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_dtype from = nd4c_onnx_operand_get(emission, x).dtype;
+  int64_t saturate = 0, rounding = 0;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "saturate", 1, &saturate));
+  ND4C_TRY(get_rounding(emission, &rounding));
+  bool from_narrow = nd4c_dtype_is_narrow(from), to_narrow = nd4c_dtype_is_narrow(dtype);
+  if ((from == ND4C_UTF8 && to_narrow) || (from_narrow && dtype == ND4C_UTF8)) {
+    ND4C_TRY(nd4c_onnx_emit_cast(emission, x, ND4C_FLOAT32, &x)); /* float32 holds all narrow numbers */
+  }
+  nd4c_dtype_kind kind = nd4c_dtype_get_info(dtype)->kind;
+  if (to_narrow && kind != ND4C_KIND_FLOAT && nd4c_dtype_get_info(from)->kind == ND4C_KIND_FLOAT) {
+    /* Out of range is undefined; ONNX's cases keep the low bits of the whole number, where nd4c would saturate. */
+    ND4C_TRY(nd4c_onnx_emit_cast(emission, x, ND4C_INT32, &x));
+  }
+  bool float8 = to_narrow && !nd4c_dtype_is_packed(dtype);
+  if (!float8 || from == dtype || (saturate != 0 && dtype != ND4C_FLOAT8_E8M0FNU)) {
+    return nd4c_onnx_emit_cast(emission, x, dtype, &emission->outputs[0]);
+  }
+  nd4c_attr attrs[] = {nd4c_attr_of_dtype("dtype", dtype), nd4c_attr_of_bool("saturate", saturate != 0),
+                       nd4c_attr_of_int("rounding", rounding)};
+  return nd4c_onnx_emit(emission, ND4C_OP_cast_float8, &x, 1, attrs, 3, &emission->outputs[0]);
+}
+
 static nd4c_status emit_cast(nd4c_onnx_emission *emission) {
   int64_t number = 0;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
-  nd4c_onnx_ignore(emission, "saturate");   /* about 8-bit floats only */
-  nd4c_onnx_ignore(emission, "round_mode"); /* likewise */
   ND4C_TRY(nd4c_onnx_get_int(emission, "to", 0, &number));
   ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
-  return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
+  return cast_to(emission, dtype);
 }
 
 static nd4c_status emit_cast_like(nd4c_onnx_emission *emission) {
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[1]).dtype;
-  nd4c_onnx_ignore(emission, "saturate");
-  nd4c_onnx_ignore(emission, "round_mode");
-  return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
+  return cast_to(emission, nd4c_onnx_operand_get(emission, emission->inputs[1]).dtype);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

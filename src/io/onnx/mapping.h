@@ -24,6 +24,7 @@
   X(attention_preview)        \
   X(loss)                     \
   X(training)                 \
+  X(quantization)             \
   X(shape)                    \
   X(index)                    \
   X(indexing)                 \

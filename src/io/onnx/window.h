@@ -19,5 +19,7 @@ nd4c_status nd4c_onnx_read_window(nd4c_onnx_emission *emission, nd4c_onnx_window
 nd4c_status nd4c_onnx_read_pool(nd4c_onnx_emission *emission, nd4c_onnx_window *window);
 /* Refuses a kernel_shape that is not that of the weights, input 1. */
 nd4c_status nd4c_onnx_check_kernel_shape(nd4c_onnx_emission *emission);
+/* The same for weights that are another input. */
+nd4c_status nd4c_onnx_check_kernel_shape_of(nd4c_onnx_emission *emission, int32_t weights);
 
 #endif
