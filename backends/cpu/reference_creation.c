@@ -21,7 +21,7 @@ static nd4c_status ones_run(const nd4c_call *call) {
 
 static nd4c_status full_run(const nd4c_call *call) {
   nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  nd4c_ref_fill(&y, call->inputs[0].data);
+  nd4c_ref_fill(&y, call->inputs[call->input_count - 1].data); /* after the array to be like, if there is one */
   return ND4C_OK;
 }
 
@@ -125,6 +125,7 @@ static nd4c_status indices_run(const nd4c_call *call) {
 
 #define OPS(X)                    \
   X(full, full)                   \
+  X(full_like, full)              \
   X(zeros, zeros)                 \
   X(ones, ones)                   \
   X(zeros_like, zeros)            \

@@ -13,6 +13,16 @@ nd4c_status nd4c_infer_full(nd4c_inference *inference) {
   return nd4c_rule_shape_attr(inference, &inference->attrs[ND4C_ATTR_full_shape], value->dtype);
 }
 
+nd4c_status nd4c_infer_full_like(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *value = &inference->inputs[ND4C_IN_full_like_value];
+  ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_full_like_value));
+  if (value->size != 1) {
+    return nd4c_rule_refuse(inference, ND4C_IN_full_like_value, ND4C_SHAPE, "expected one element");
+  }
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_infer_filled(nd4c_inference *inference) {
   int64_t dtype = inference->attrs[ND4C_ATTR_zeros_dtype].as.i;
   ND4C_TRY(nd4c_rule_dtype_attr(inference, dtype));

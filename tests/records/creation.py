@@ -24,6 +24,19 @@ def full_refusals(s):
     yield Refusal([s.small("float32", ())], {"shape": [2**40, 2**40]}, "OVERFLOW", "64 bits")
 
 
+@cases("full_like")
+def full_like(s, dtype):
+    for shape in [(), (1,), (7,), (3, 4), (0,), (2, 3, 300)]:
+        x, value = s.small(dtype, shape), np.asarray(s.special(dtype, (1,)), dtype=NUMPY[dtype])
+        yield Case([x, value], {}, [np.full(shape, value.reshape(()), dtype=value.dtype)])
+
+
+@refusals("full_like")
+def full_like_refusals(s):
+    yield Refusal([s.small("float32", (2,)), s.small("float32", (2,))], {}, "SHAPE", "expected one element")
+    yield Refusal([s.small("float32", (2,)), s.small("int8", ())], {}, "DTYPE", "expected float32")
+
+
 @cases("zeros", "ones")
 def constants(s, dtype, op):
     for shape in [(), (1,), (5,), (3, 4), (0,), (2, 0), (3, 1, 70)]:

@@ -5,6 +5,7 @@
 #define ND4C_SIG_FILLED(A, op) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, OUT, y, 0)
 #define ND4C_SIG_LIKE(A, op) A(op, IN, x, 0) A(op, DTYPE, dtype, ND4C_DTYPE_NONE) A(op, OUT, y, 0)
 #define ND4C_SIG_FULL(A, op) A(op, IN, value, 0) A(op, INTS, shape, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_FULL_LIKE(A, op) A(op, IN, x, 0) A(op, IN, value, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_ARANGE(A, op) \
   A(op, FLOAT, start, 0)       \
   A(op, FLOAT, stop, 0) A(op, FLOAT, step, 1) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, OUT, y, 0)
@@ -27,6 +28,8 @@
 #define ND4C_OPS_CREATION(OP)                                                                                         \
   OP(420, 1, full, CREATION, ND4C_SIG_FULL, full, MOVABLE,                                                            \
      "an array of the given shape, every element the one of value", "full|full|ConstantOfShape|fill")                 \
+  OP(432, 1, full_like, CREATION, ND4C_SIG_FULL_LIKE, full_like, MOVABLE,                                             \
+     "value, one element of x's dtype, in x's shape", "full_like|full_like||fill_as")                                 \
   OP(421, 1, zeros, CREATION, ND4C_SIG_FILLED, filled, NUMBER_OR_BOOL, "zeros", "zeros|zeros||create")                \
   OP(422, 1, ones, CREATION, ND4C_SIG_FILLED, filled, NUMBER_OR_BOOL, "ones", "ones|ones||")                          \
   OP(423, 1, zeros_like, CREATION, ND4C_SIG_LIKE, like, NUMBER_OR_BOOL,                                               \
