@@ -30,7 +30,7 @@ typedef struct work {
 } work;
 
 static int64_t wide_bytes(const work *w) {
-  return w->contraction->wide == ND4C_COMPLEX128 ? 16 : 8;
+  return nd4c_reference_bytes(w->contraction->wide);
 }
 
 /* -- terms ------------------------------------------------------------------------------------------------------ */
@@ -298,8 +298,8 @@ static nd4c_status contract(work *w) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_contraction_product product) {
-  nd4c_contraction c = {.call = call, .count = call->input_count, .product = product};
+nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product) {
+  nd4c_contraction c = {.call = call, .count = call->input_count, .product = product, .wide = wide};
   size_t operands = (size_t)call->input_count * sizeof *c.operands;
   work w = {.contraction = &c};
   memset(w.extents, -1, sizeof w.extents);
@@ -313,7 +313,6 @@ nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_contraction_pro
       c.operands[i].tensor = nd4c_cpu_ref_tensor(&call->inputs[i]);
     }
     c.output.tensor = nd4c_cpu_ref_tensor(&call->outputs[0]);
-    c.wide = nd4c_wide_dtype(call->outputs[0].dtype);
     nd4c_cpu_contraction_label(&c);
     status = contract(&w);
     for (int32_t i = 0; i < call->input_count; i++) {

@@ -22,7 +22,7 @@ typedef struct nd4c_contraction {
   int32_t count;
   nd4c_labelled *operands;
   nd4c_labelled output; /* every label once */
-  /* c [batch, m, n] = a [batch, m, k] b [batch, k, n], dense, of nd4c_wide_dtype. */
+  /* c [batch, m, n] = a [batch, m, k] b [batch, k, n], dense, of the dtype `wide`. */
   void (*product)(const struct nd4c_contraction *contraction, int64_t batch, int64_t m, int64_t n, int64_t k,
                   const void *a, const void *b, void *c);
   nd4c_dtype wide;
@@ -44,8 +44,8 @@ typedef void (*nd4c_contraction_product)(const nd4c_contraction *contraction, in
   X(matvec)                      \
   X(vecmat)
 
-/* Computes the call, whose op is one of them. */
-nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_contraction_product product);
+/* Computes the call, whose op is one of them, with numbers of the dtype `wide` in between. */
+nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product);
 
 /* Labels the operands and the output of a call. */
 void nd4c_cpu_contraction_label(nd4c_contraction *contraction);

@@ -1,6 +1,8 @@
-/* Sums of products whose pairs are multiplied by OpenBLAS, in double and double complex. */
+/* Sums of products whose pairs are multiplied by OpenBLAS: float32 and complex64 in single precision, as in matmul,
+ * everything else in double. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/cpu/contraction.h"
 #include "backends/cpu/openblas.h"
@@ -10,41 +12,57 @@ enum { SMALL_MATRIX = 1 << 22 };
 
 typedef struct job {
   const nd4c_openblas *blas;
-  bool complex_numbers;
-  int64_t m, n, k;
+  nd4c_dtype wide;
+  int64_t m, n, k, bytes;
   const char *a, *b;
   char *c;
   int32_t width;
 } job;
 
-static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+static void multiply(const job *j, const void *a, const void *b, void *c) {
   static const double one[2] = {1, 0}, zero[2] = {0, 0};
-  const job *j = user;
-  int64_t bytes = j->complex_numbers ? 16 : 8;
+  static const float onef[2] = {1, 0}, zerof[2] = {0, 0};
+  const nd4c_openblas *blas = j->blas;
   int m = (int)j->m, n = (int)j->n, k = (int)j->k;
+  switch (j->wide) {
+    case ND4C_FLOAT32:
+      blas->cblas_sgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
+      break;
+    case ND4C_FLOAT64:
+      blas->cblas_dgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
+      break;
+    case ND4C_COMPLEX64:
+      blas->cblas_cgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, onef, a, k, b, n, zerof, c, n);
+      break;
+    default:
+      blas->cblas_zgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, one, a, k, b, n, zero, c, n);
+      break;
+  }
+}
+
+static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
   (void)worker;
   int before = nd4c_openblas_enter(j->blas, j->width);
   for (int64_t index = begin; index < end; index++) {
-    const void *a = j->a + index * j->m * j->k * bytes, *b = j->b + index * j->k * j->n * bytes;
-    void *c = j->c + index * j->m * j->n * bytes;
-    if (j->complex_numbers) {
-      j->blas->cblas_zgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, one, a, k, b, n, zero, c, n);
-    } else {
-      j->blas->cblas_dgemm(CBLAS_BY_ROWS, CBLAS_AS_IS, CBLAS_AS_IS, m, n, k, 1, a, k, b, n, 0, c, n);
-    }
+    multiply(j, j->a + index * j->m * j->k * j->bytes, j->b + index * j->k * j->n * j->bytes,
+             j->c + index * j->m * j->n * j->bytes);
   }
   nd4c_openblas_leave(j->blas, before);
 }
 
 static void product(const nd4c_contraction *contraction, int64_t batch, int64_t m, int64_t n, int64_t k, const void *a,
                     const void *b, void *c) {
-  job j = {.blas = nd4c_openblas_get(), .complex_numbers = contraction->wide == ND4C_COMPLEX128};
-  int64_t bytes = j.complex_numbers ? 16 : 8;
+  job j = {.blas = nd4c_openblas_get(), .wide = contraction->wide, .bytes = nd4c_reference_bytes(contraction->wide)};
   bool whole = batch == 1 || m * n * k > SMALL_MATRIX;
-  if (m == 0 || n == 0 || k == 0 || m > INT_MAX || n > INT_MAX || k > INT_MAX) {
+  if (m == 0 || n == 0 || k == 0) { /* leading dimensions may not be 0 */
+    memset(c, 0, (size_t)(batch * m * n * j.bytes));
+    return;
+  }
+  if (m > INT_MAX || n > INT_MAX || k > INT_MAX) { /* more than BLAS counts */
     for (int64_t index = 0; index < batch; index++) {
-      nd4c_wide_product(contraction->wide, 0, m, n, k, (const char *)a + index * m * k * bytes,
-                        (const char *)b + index * k * n * bytes, (char *)c + index * m * n * bytes);
+      nd4c_wide_product(contraction->wide, 0, m, n, k, (const char *)a + index * m * k * j.bytes,
+                        (const char *)b + index * k * n * j.bytes, (char *)c + index * m * n * j.bytes);
     }
     return;
   }
@@ -88,7 +106,9 @@ static nd4c_status run(const nd4c_call *call) {
   if (nd4c_openblas_get() == NULL) {
     return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
   }
-  return nd4c_cpu_contraction_run(call, product);
+  nd4c_dtype dtype = call->outputs[0].dtype;
+  bool single = dtype == ND4C_FLOAT32 || dtype == ND4C_COMPLEX64;
+  return nd4c_cpu_contraction_run(call, single ? dtype : nd4c_wide_dtype(dtype), product);
 }
 
 /* Those whose products can be matrices of some size. */

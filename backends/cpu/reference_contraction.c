@@ -29,7 +29,7 @@ static void product(const nd4c_contraction *contraction, int64_t batch, int64_t 
 }
 
 static nd4c_status contraction_run(const nd4c_call *call) {
-  return nd4c_cpu_contraction_run(call, product);
+  return nd4c_cpu_contraction_run(call, nd4c_wide_dtype(call->outputs[0].dtype), product);
 }
 
 #define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_NUMBERS, contraction_run)

@@ -13,14 +13,22 @@ nd4c_dtype nd4c_wide_dtype(nd4c_dtype dtype) {
   }
 }
 
+static bool is_complex(nd4c_dtype wide) {
+  return wide == ND4C_COMPLEX128 || wide == ND4C_COMPLEX64;
+}
+
+static bool is_float(nd4c_dtype wide) {
+  return wide == ND4C_FLOAT64 || wide == ND4C_FLOAT32;
+}
+
 /* An element as the wide number. Unsigned ones keep their bits. */
 static nd4c_value wide_value(const nd4c_wide_load_args *args, nd4c_dtype_kind kind, int64_t offset) {
   nd4c_value value = nd4c_value_load(args->x.dtype, args->x.data, offset);
   if (kind == ND4C_KIND_COMPLEX) {
     value.c = args->conjugate ? conj(value.c) : value.c;
-  } else if (args->wide == ND4C_FLOAT64) {
+  } else if (is_float(args->wide)) {
     value = nd4c_value_cast(kind, value, ND4C_FLOAT64);
-  } else if (args->wide == ND4C_COMPLEX128) {
+  } else if (is_complex(args->wide)) {
     value.c = nd4c_value_cast(kind, value, ND4C_FLOAT64).f;
   }
   return value;
@@ -39,9 +47,9 @@ static nd4c_value summed_value(const nd4c_wide_load_args *args, nd4c_dtype_kind 
   do {
     int64_t inner = nd4c_index_offset(args->summed, index, args->x.strides + kept);
     nd4c_value value = wide_value(args, kind, offset + inner);
-    if (args->wide == ND4C_FLOAT64) {
+    if (is_float(args->wide)) {
       sum.f += value.f;
-    } else if (args->wide == ND4C_COMPLEX128) {
+    } else if (is_complex(args->wide)) {
       sum.c += value.c;
     } else {
       sum.u += value.u;
@@ -54,9 +62,15 @@ static nd4c_value summed_value(const nd4c_wide_load_args *args, nd4c_dtype_kind 
 static void load_run(const nd4c_wide_load_args *args, nd4c_dtype_kind kind, int64_t offset, int64_t step, int64_t count,
                      int64_t at) {
   const char *data = args->x.data;
-  if (args->x.dtype == ND4C_FLOAT64 && args->wide == ND4C_FLOAT64) {
+  if (args->x.dtype == args->wide && !args->conjugate) {
+    int64_t bytes = nd4c_reference_bytes(args->wide);
+    char *to = (char *)args->to + at * bytes;
     for (int64_t i = 0; i < count; i++) {
-      memcpy((double *)args->to + at + i, data + (offset + i * step) * 8, 8);
+      if (bytes == 8) {
+        memcpy(to + i * 8, data + (offset + i * step) * 8, 8);
+      } else {
+        memcpy(to + i * bytes, data + (offset + i * step) * bytes, (size_t)bytes);
+      }
     }
   } else if (args->x.dtype == ND4C_FLOAT32 && args->wide == ND4C_FLOAT64) {
     for (int64_t i = 0; i < count; i++) {
@@ -119,6 +133,10 @@ void nd4c_wide_product(nd4c_dtype wide, int64_t begin, int64_t end, int64_t n, i
     PRODUCT(double, MULTIPLY)
   } else if (wide == ND4C_COMPLEX128) {
     PRODUCT(double complex, multiply_complex)
+  } else if (wide == ND4C_FLOAT32) {
+    PRODUCT(float, MULTIPLY)
+  } else if (wide == ND4C_COMPLEX64) {
+    PRODUCT(float complex, MULTIPLY)
   } else {
     PRODUCT(uint64_t, MULTIPLY)
   }

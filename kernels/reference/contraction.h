@@ -4,10 +4,11 @@
 
 #include "kernels/reference/tensor.h"
 
-/* What a product is kept in: INT64 (bits of unsigned ones, too), FLOAT64 or COMPLEX128 for a result's dtype. */
+/* What a product is kept in: INT64 (bits of unsigned ones, too), FLOAT64 or COMPLEX128 for a result's dtype. BLAS may
+ * keep float32 and complex64 as they are. */
 nd4c_dtype nd4c_wide_dtype(nd4c_dtype dtype);
 
-/* x, whose last `summed` axes are summed over, into dense numbers in C order; `wide` is of nd4c_wide_dtype. conjugate:
+/* x, whose last `summed` axes are summed over, into dense numbers in C order, of the dtype `wide`. conjugate:
  * of complex ones. Elements [begin, end) of the result. */
 typedef struct nd4c_wide_load_args {
   nd4c_ref_tensor x;

@@ -1,7 +1,7 @@
 /* Rows of the op table: products of arrays summed over axes, diagonals. op_table.h says how to read them.
  *
  * Sums are kept in double, double complex or 64 bits and rounded (or wrapped) once at the end, also where several
- * arrays are multiplied. */
+ * arrays are multiplied; large products of float32 and complex64 are BLAS's, in single precision, as in matmul. */
 #ifndef ND4C_OP_TABLE_CONTRACTION_H
 #define ND4C_OP_TABLE_CONTRACTION_H
 
