@@ -345,6 +345,65 @@ static void refuses_functions_without_end(void **state) {
   free(bytes);
 }
 
+/* -- sparse constants -------------------------------------------------------------------------------------------- */
+
+static void build_tensor(wire_bytes *outer, uint32_t field, const char *name, int type, int rank, const int64_t *shape,
+                         const void *data, size_t bytes) {
+  wire_bytes graph = {0}, tensor = {0};
+  build_initializer(&graph, name, type, rank, shape, data, bytes);
+  /* Without the tag and length of an initializer: they are two bytes here. */
+  wire_raw(&tensor, graph.bytes + 2, graph.size - 2);
+  wire_message(outer, field, &tensor);
+}
+
+/* A sparse [2] of one value at `index`, by a list of indices of rank 1 or 2. */
+static void build_sparse(wire_bytes *sparse, int rank, int64_t index) {
+  const float value = 5;
+  build_tensor(sparse, 1, "w", 1, 1, (const int64_t[]){1}, &value, sizeof value);
+  build_tensor(sparse, 2, "i", 7, rank, (const int64_t[]){1, 1}, &index, sizeof index);
+  wire_number(sparse, 3, 2);
+}
+
+static void sparse_constants_are_dense(void **state) {
+  (void)state;
+  for (int rank = 1; rank <= 2; rank++) {
+    wire_bytes bytes = {0}, graph = {0}, sparse = {0};
+    build_sparse(&sparse, rank, 1);
+    wire_message(&graph, 15, &sparse);
+    build_nodes(&graph, "Add x w > y");
+    nd4c_model *model = open_model(&bytes, &graph, 9);
+    expect_values(model, ND4C_BOOL, 0, 2, (const float[]){1, 7});
+    nd4c_model_close(model);
+  }
+  wire_bytes bytes = {0}, graph = {0}, sparse = {0};
+  nd4c_array *y = NULL;
+  build_sparse(&sparse, 1, 2);
+  wire_message(&graph, 15, &sparse);
+  build_nodes(&graph, "Add x w > y");
+  nd4c_model *model = open_model(&bytes, &graph, 9);
+  expect_status(run(model, ND4C_BOOL, 0, &y), ND4C_FORMAT, "sparse tensor 'w'");
+  nd4c_model_close(model);
+}
+
+static void refuses_sparse_tensors_that_are_not_right(void **state) {
+  (void)state;
+  const float value = 5;
+  const int64_t index = 0;
+  wire_bytes bytes = {0}, graph = {0}, sparse = {0};
+  build_tensor(&sparse, 1, "w", 1, 1, (const int64_t[]){1}, &value, sizeof value);
+  wire_number(&sparse, 3, 2);
+  wire_message(&graph, 15, &sparse);
+  build_model(&bytes, &graph, 16);
+  expect_refusal(&bytes, ND4C_FORMAT, "n values and n int64 indices");
+  memset(&bytes, 0, sizeof bytes);
+  memset(&graph, 0, sizeof graph);
+  build_tensor(&sparse, 2, "i", 7, 1, (const int64_t[]){1}, &index, sizeof index);
+  wire_number(&sparse, 3, INT64_C(1) << 40);
+  wire_message(&graph, 15, &sparse);
+  build_model(&bytes, &graph, 16);
+  expect_refusal(&bytes, ND4C_UNSUPPORTED, "a sparse tensor of 2199023255552 elements");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(if_takes_the_branch_of_the_input),
                                      cmocka_unit_test(interpreted_results_go_where_they_belong),
@@ -353,6 +412,8 @@ int main(void) {
                                      cmocka_unit_test(refuses_inner_graphs_that_are_not_right),
                                      cmocka_unit_test(refuses_graphs_too_deep),
                                      cmocka_unit_test(functions_are_inlined),
-                                     cmocka_unit_test(refuses_functions_without_end)};
+                                     cmocka_unit_test(refuses_functions_without_end),
+                                     cmocka_unit_test(sparse_constants_are_dense),
+                                     cmocka_unit_test(refuses_sparse_tensors_that_are_not_right)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,12 +69,13 @@ static nd4c_status parse_floats(nd4c_onnx_model *model, const nd4c_wire *wire, c
 }
 
 static nd4c_status parse_tensor(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
-                                nd4c_onnx_attribute *attribute) {
+                                bool is_sparse, nd4c_onnx_attribute *attribute) {
   nd4c_wire inner;
   nd4c_onnx_tensor *tensor = NULL;
-  ND4C_TRY(nd4c_wire_enter(wire, field, "TensorProto", &inner));
+  ND4C_TRY(nd4c_wire_enter(wire, field, is_sparse ? "SparseTensorProto" : "TensorProto", &inner));
   ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *tensor, "a tensor attribute", &tensor));
-  ND4C_TRY(nd4c_onnx_tensor_parse(&inner, &model->files, tensor));
+  ND4C_TRY(is_sparse ? nd4c_onnx_sparse_parse(&inner, &model->files, tensor)
+                     : nd4c_onnx_tensor_parse(&inner, &model->files, tensor));
   attribute->tensor = tensor;
   return ND4C_OK;
 }
@@ -104,7 +105,11 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
       break;
     case FIELD_T:
       found = ND4C_ONNX_ATTR_TENSOR;
-      ND4C_TRY(parse_tensor(model, wire, field, attribute));
+      ND4C_TRY(parse_tensor(model, wire, field, false, attribute));
+      break;
+    case FIELD_SPARSE_TENSOR:
+      found = ND4C_ONNX_ATTR_TENSOR;
+      ND4C_TRY(parse_tensor(model, wire, field, true, attribute));
       break;
     case FIELD_G:
       found = ND4C_ONNX_ATTR_GRAPH;
@@ -128,7 +133,6 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
     case FIELD_GRAPHS:
     case FIELD_TYPE_PROTO:
     case FIELD_TYPE_PROTOS:
-    case FIELD_SPARSE_TENSOR:
     case FIELD_SPARSE_TENSORS:
       found = ND4C_ONNX_ATTR_OTHER;
       break;
@@ -146,7 +150,8 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
  * field at all. */
 static nd4c_status settle_type(const nd4c_wire_field *field, const attribute_lists *lists,
                                nd4c_onnx_attribute *attribute) {
-  int64_t declared = lists->declared;
+  enum { SPARSE_TENSOR = 11 };
+  int64_t declared = lists->declared == SPARSE_TENSOR ? ND4C_ONNX_ATTR_TENSOR : lists->declared;
   if (declared < 0 || declared > 14) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": attribute %s has type %" PRId64 ", expected 1 to 14",
                      field->offset, nd4c_span_show(attribute->name).text, declared);

@@ -57,10 +57,10 @@ static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
   static const struct {
     const char *name;
     nd4c_onnx_attribute_type type;
-  } forms[] = {{"value", ND4C_ONNX_ATTR_TENSOR},         {"value_float", ND4C_ONNX_ATTR_FLOAT},
-               {"value_floats", ND4C_ONNX_ATTR_FLOATS},  {"value_int", ND4C_ONNX_ATTR_INT},
-               {"value_ints", ND4C_ONNX_ATTR_INTS},      {"value_string", ND4C_ONNX_ATTR_STRING},
-               {"value_strings", ND4C_ONNX_ATTR_STRINGS}};
+  } forms[] = {{"value", ND4C_ONNX_ATTR_TENSOR},        {"sparse_value", ND4C_ONNX_ATTR_TENSOR},
+               {"value_float", ND4C_ONNX_ATTR_FLOAT},   {"value_floats", ND4C_ONNX_ATTR_FLOATS},
+               {"value_int", ND4C_ONNX_ATTR_INT},       {"value_ints", ND4C_ONNX_ATTR_INTS},
+               {"value_string", ND4C_ONNX_ATTR_STRING}, {"value_strings", ND4C_ONNX_ATTR_STRINGS}};
   if (emission->node->attribute_count != 1) {
     return nd4c_fail(ND4C_FORMAT, "%d attributes; expected exactly one value", (int)emission->node->attribute_count);
   }

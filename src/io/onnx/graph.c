@@ -15,12 +15,13 @@ enum {
 };
 
 static nd4c_status add_initializer(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
-                                   const nd4c_wire_field *field) {
+                                   const nd4c_wire_field *field, bool is_sparse) {
   nd4c_wire inner;
   nd4c_onnx_tensor tensor;
   nd4c_onnx_tensor *kept = NULL;
-  ND4C_TRY(nd4c_wire_enter(wire, field, "TensorProto", &inner));
-  ND4C_TRY(nd4c_onnx_tensor_parse(&inner, &model->files, &tensor));
+  ND4C_TRY(nd4c_wire_enter(wire, field, is_sparse ? "SparseTensorProto" : "TensorProto", &inner));
+  ND4C_TRY(is_sparse ? nd4c_onnx_sparse_parse(&inner, &model->files, &tensor)
+                     : nd4c_onnx_tensor_parse(&inner, &model->files, &tensor));
   if (tensor.name.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": an initializer without a name", field->offset);
   }
@@ -37,7 +38,7 @@ static nd4c_status parse_graph_field(nd4c_onnx_model *model, nd4c_onnx_graph *gr
     case GRAPH_NAME:
       return nd4c_wire_text(wire, field, &graph->name);
     case GRAPH_INITIALIZER:
-      return add_initializer(model, graph, wire, field);
+      return add_initializer(model, graph, wire, field, false);
     case GRAPH_INPUT:
       return nd4c_onnx_value_info_parse(model, graph, wire, field, &graph->inputs);
     case GRAPH_OUTPUT:
@@ -45,7 +46,7 @@ static nd4c_status parse_graph_field(nd4c_onnx_model *model, nd4c_onnx_graph *gr
     case GRAPH_VALUE_INFO:
       return nd4c_onnx_value_info_parse(model, graph, wire, field, &graph->value_infos);
     case GRAPH_SPARSE_INITIALIZER:
-      return nd4c_fail(ND4C_UNSUPPORTED, "byte %" PRIu64 ": a sparse initializer", field->offset);
+      return add_initializer(model, graph, wire, field, true);
     default:
       return ND4C_OK;
   }

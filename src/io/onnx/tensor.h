@@ -16,11 +16,12 @@ typedef struct nd4c_onnx_tensor {
   const int64_t *shape; /* in the arena */
   int64_t size;         /* elements */
   bool has_raw;
-  nd4c_span raw;             /* raw_data, or the range of the external file */
-  nd4c_span message;         /* all of the TensorProto: typed data are read from it again */
-  const unsigned char *file; /* what offsets in errors count from */
-  nd4c_blob *blob;           /* owns `raw` or, without raw data, `message`; borrowed */
-  uint64_t offset;           /* of the message in its file */
+  nd4c_span raw;                         /* raw_data, or the range of the external file */
+  nd4c_span message;                     /* all of the TensorProto: typed data are read from it again */
+  const unsigned char *file;             /* what offsets in errors count from */
+  nd4c_blob *blob;                       /* owns `raw` or, without raw data, `message`; borrowed */
+  uint64_t offset;                       /* of the message in its file */
+  const struct nd4c_onnx_sparse *sparse; /* its values and their places, if it is a SparseTensorProto; NULL else */
 } nd4c_onnx_tensor;
 
 /* The files that a model or tensor may refer to: those beside it. */
@@ -45,6 +46,11 @@ nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_span location, ui
 
 /* Parses and checks one TensorProto. */
 nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c_onnx_tensor *tensor);
+
+/* The same for a SparseTensorProto. UNSUPPORTED if it would be larger than a GiB. */
+nd4c_status nd4c_onnx_sparse_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c_onnx_tensor *tensor);
+/* The dense array of a sparse tensor; FORMAT if an index is out of range. */
+nd4c_status nd4c_onnx_sparse_array(const nd4c_onnx_tensor *tensor, nd4c_array **array);
 
 /* The tensor as an array: read-only and in place, keeping its file alive, if its bytes are raw and aligned; else a
  * copy. copy: always a copy. */

@@ -145,6 +145,9 @@ static nd4c_status check_bools(const nd4c_onnx_tensor *tensor) {
 }
 
 nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd4c_array **array) {
+  if (tensor->sparse != NULL) {
+    return nd4c_onnx_sparse_array(tensor, array);
+  }
   if (!tensor->has_raw) {
     return make_typed(tensor, array);
   }
