@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/cpu/reference.h"
+#include "kernels/reference/distance.h"
 #include "kernels/reference/order.h"
 #include "kernels/reference/statistics.h"
 
@@ -55,6 +56,26 @@ static void ptp_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static nd4c_status run_ptp(const nd4c_call *call) {
   nd4c_ref_gathering gathering = gathering_of(call, ND4C_REF_STATISTIC_max, 0);
   over_axes(call, &gathering, ptp_range);
+  return ND4C_OK;
+}
+
+/* -- distances --------------------------------------------------------------------------------------------------- */
+
+static void compare_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  nd4c_ref_compare(user, begin, end);
+}
+
+static nd4c_status compare(const nd4c_call *call, nd4c_ref_distance distance) {
+  bool reduced[ND4C_CPU_MAX_RANK], keepdims = call->attrs[ND4C_ATTR_euclidean_distance_keepdims].as.i != 0;
+  nd4c_ref_tensor a = nd4c_cpu_ref_tensor(&call->inputs[0]), b = nd4c_cpu_ref_tensor(&call->inputs[1]);
+  nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_comparison c = {.distance = distance, .dtype = a.dtype, .a = a.data, .b = b.data, .y = y.data};
+  nd4c_cpu_reduced_axes(a.rank, &call->attrs[ND4C_ATTR_euclidean_distance_axes], reduced);
+  nd4c_ref_split_axes(&a, reduced, keepdims, &y, &c.a_outer, &c.a_inner);
+  nd4c_ref_split_axes(&b, reduced, keepdims, &y, &c.b_outer, &c.b_inner);
+  int64_t grain = nd4c_cpu_grain(nd4c_ref_axes_size(&c.a_inner));
+  nd4c_cpu_parallel(nd4c_ref_axes_size(&c.a_outer), grain, call->width, compare_range, &c);
   return ND4C_OK;
 }
 
@@ -284,6 +305,19 @@ static nd4c_status run_diff(const nd4c_call *call) {
   ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
 GATHERED(DEFINE_GATHERED)
 
+#define DISTANCES(X)                      \
+  X(cosine_similarity, COSINE_SIMILARITY) \
+  X(euclidean_distance, EUCLIDEAN)        \
+  X(manhattan_distance, MANHATTAN)        \
+  X(hamming_distance, HAMMING)            \
+  X(jaccard_distance, JACCARD)
+#define DEFINE_DISTANCE(op, distance)                   \
+  static nd4c_status run_##op(const nd4c_call *call) {  \
+    return compare(call, ND4C_REF_DISTANCE_##distance); \
+  }                                                     \
+  ND4C_CPU_REFERENCE_KERNEL(op, REAL_FLOATS, run_##op)
+DISTANCES(DEFINE_DISTANCE)
+
 #define OTHERS(X)                      \
   X(cumulative_sum, ND4C_CPU_ALL)      \
   X(cumulative_prod, ND4C_CPU_ALL)     \
@@ -300,4 +334,5 @@ GATHERED(DEFINE_GATHERED)
 OTHERS(DEFINE_OTHER)
 
 #define KERNEL_ENTRY(op, ...) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_statistics_kernels[] = {GATHERED(KERNEL_ENTRY) OTHERS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_statistics_kernels[] = {GATHERED(KERNEL_ENTRY) DISTANCES(KERNEL_ENTRY)
+                                                                        OTHERS(KERNEL_ENTRY) NULL};

@@ -47,6 +47,20 @@ nd4c_status nd4c_infer_moments(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Two arrays of one dtype and shape. */
+nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
+  const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
+  ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
+  bool same = a->rank == b->rank;
+  for (int32_t i = 0; same && i < a->rank; i++) {
+    same = a->shape[i] == b->shape[i];
+  }
+  if (!same) {
+    return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected the shape of input a");
+  }
+  return nd4c_infer_reduce_same(inference);
+}
+
 nd4c_status nd4c_infer_quantile(nd4c_inference *inference) {
   static const char *const methods[] = {"linear", "lower", "higher", "midpoint", "nearest"};
   const nd4c_attr_value *q = &inference->attrs[ND4C_ATTR_quantile_q];

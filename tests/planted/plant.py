@@ -56,6 +56,12 @@ PLACES = {
     "image": [("reference", ["kernels/reference/resize.c", "kernels/reference/sample.c", "kernels/reference/boxes.c",
                              "kernels/reference/color.c", "src/dispatch/image/plain.c"])],
     "text": [("reference", [f"src/dispatch/text/{name}.c" for name in ("basic", "cast", "split", "tfidf", "text")])],
+    "statistics": [("reference", ["kernels/reference/statistics.c", "kernels/reference/statistics_gather.c",
+                                  "kernels/reference/distance.c", "kernels/reference/blocks.c"])],
+    "sorting": [("reference", ["kernels/reference/sorting.c", "kernels/reference/order.c", "kernels/reference/sets.c",
+                               "backends/cpu/reference_sorting.c", "backends/cpu/reference_histogram.c"])],
+    "random": [("reference", ["kernels/reference/random.c", "kernels/reference/random_laws.c",
+                              "kernels/reference/philox.h", "backends/cpu/reference_random.c"])],
     "shape": [("reference", ["kernels/reference/rearrange.c"]), ("simd", ["kernels/cpu/move.c"])],
 }
 

@@ -341,6 +341,39 @@ def without_nan(s, dtype, op):
         yield Case([x], attrs, [Near(y, dtype, scale)])
 
 
+def cosine(a, b):
+    return fsum(a * b) / (np.sqrt(fsum(a * a)) * np.sqrt(fsum(b * b)))
+
+
+DISTANCES = {
+    "cosine_similarity": cosine,
+    "euclidean_distance": lambda a, b: np.sqrt(fsum((a - b) ** 2)),
+    "manhattan_distance": lambda a, b: fsum(np.abs(a - b)),
+    "hamming_distance": lambda a, b: LD(np.sum(a != b)),
+    "jaccard_distance": lambda a, b: 1 - fsum(np.minimum(a, b)) / fsum(np.maximum(a, b)),
+}
+
+
+@cases(*DISTANCES, ulps=8)
+@quiet
+def distances(s, dtype, op):
+    for a, axes, keepdims in each(s, dtype):
+        b = np.where(s.integers(0, 1, a.shape) == 0, a, special_of(s, dtype, a.shape)).astype(a.dtype)
+        if op in ("cosine_similarity", "jaccard_distance"):
+            a, b = (np.nan_to_num(np.abs(v.astype(np.float64)), posinf=7, nan=3).clip(0.1, 100).astype(a.dtype)
+                    for v in (a, b))
+        pairs = np.empty(a.shape, dtype=object)
+        for place in np.ndindex(*a.shape):
+            pairs[place] = (LD(a[place]), LD(b[place]))
+        y = reduce_with(pairs, axes, keepdims, lambda v: DISTANCES[op](
+            np.array([p[0] for p in v], dtype=LD), np.array([p[1] for p in v], dtype=LD)))
+        yield Case([a, b], {"axes": axes, "keepdims": keepdims}, [Near(y, dtype, np.ones(y.shape))])
+    zero, nan = np.zeros(3, NUMPY[dtype]), np.array([np.nan, 1, 2], dtype=NUMPY[dtype])
+    if op in ("cosine_similarity", "jaccard_distance"):
+        yield Case([zero, zero], {}, [Near(LD(np.nan), dtype)])
+        yield Case([zero + NUMPY[dtype](1), nan], {}, [Near(LD(np.nan), dtype)])
+
+
 # -- along an axis ---------------------------------------------------------------------------------------------------
 
 def sum_dtype(dtype):
@@ -486,6 +519,14 @@ def over_axes_refusals(s, op):
     yield Refusal([x], {"axes": [0, -2]}, "ARGUMENT", "axes names axis 0 twice")
     if op in ("abs_min", "ptp", "median", "nanmax", "nanmin", "nanmedian"):
         yield Refusal([s.small("float32", (3, 0))], {"axes": [1]}, "SHAPE", "axis 1 is empty")
+
+
+@refusals(*DISTANCES)
+def distance_refusals(s, op):
+    x = s.small("float32", (3, 4))
+    yield Refusal([x, s.small("float64", (3, 4))], {}, "DTYPE", "expected float32")
+    yield Refusal([x, s.small("float32", (4,))], {}, "SHAPE", "expected the shape of input a")
+    yield Refusal([x, x], {"axes": [2]}, "INDEX", "axes 2 is out of range")
 
 
 @refusals("quantile")
