@@ -150,10 +150,8 @@ static void project_range(void *user, int64_t begin, int64_t end, int32_t worker
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     int64_t row = i / p->outputs, column = i % p->outputs;
-    double sum = p->bias != NULL ? p->bias[column] : 0;
-    for (int64_t j = 0; j < p->inputs; j++)
-      sum += p->x[row * p->inputs + j] * p->w[column * p->inputs + j];
-    p->y[i] = sum;
+    double bias = p->bias != NULL ? p->bias[column] : 0;
+    p->y[i] = bias + nd4c_ref_dot(p->inputs, p->x + row * p->inputs, p->w + column * p->inputs);
   }
 }
 

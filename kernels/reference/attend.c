@@ -3,12 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static double dot(int64_t count, const double *a, const double *b) {
-  double sum = 0;
-  for (int64_t i = 0; i < count; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
+#include "kernels/reference/numbers.h"
 
 static const double *place(const nd4c_ref_heads *x, int64_t batch, int64_t head, int64_t at) {
   return x->data + batch * x->batch_step + head * x->head_step + at * x->place_step;
@@ -38,7 +33,7 @@ static double score_row(const nd4c_ref_attend_args *args, int64_t batch, int64_t
   int64_t kv = head / (args->q_heads / args->kv_heads);
   double largest = -(double)INFINITY;
   for (int64_t key = 0; key < args->keys; key++) {
-    double score = args->scale * dot(args->head, q, place(&args->k, batch, kv, key));
+    double score = args->scale * nd4c_ref_dot(args->head, q, place(&args->k, batch, kv, key));
     double capped = args->softcap > 0 ? args->softcap * tanh(score / args->softcap) : score;
     double bias = bias_of(args, batch, head, query, key);
     row[key] = isinf(bias) && bias < 0 ? bias : capped + bias;

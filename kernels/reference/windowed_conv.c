@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "kernels/reference/numbers.h"
 #include "kernels/reference/windowed.h"
 
 static int64_t volume(const int64_t *extents) {
@@ -124,10 +125,8 @@ void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, 
     deformed_column(args, batch, at, column);
     for (int64_t o = 0; o < s->outputs; o++) {
       const double *w = args->w + o * length, *own = column + o / (s->outputs / s->groups) * length;
-      double sum = args->bias != NULL ? args->bias[o] : 0;
-      for (int64_t i = 0; i < length; i++)
-        sum += own[i] * w[i];
-      args->y[(batch * s->outputs + o) * cells + cell] = sum;
+      double bias = args->bias != NULL ? args->bias[o] : 0;
+      args->y[(batch * s->outputs + o) * cells + cell] = bias + nd4c_ref_dot(length, own, w);
     }
   }
 }
