@@ -149,6 +149,36 @@ static nd4c_status svm_kernel_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+typedef struct probability_job {
+  nd4c_ref_probability_args args;
+  double *work; /* of each worker */
+} probability_job;
+
+static int64_t probability_room(int64_t classes) {
+  return 2 * (classes + 1) * classes;
+}
+
+static void probability_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const probability_job *job = user;
+  nd4c_ref_svm_probabilities(&job->args, job->work + worker * probability_room(job->args.y.shape[1]), begin, end);
+}
+
+static nd4c_status svm_probabilities_run(const nd4c_call *call) {
+  probability_job job = {.args = {.scores = nd4c_cpu_ref_tensor(&call->inputs[0]),
+                                  .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                                  .a = call->attrs[ND4C_ATTR_svm_probabilities_prob_a].as.floats,
+                                  .b = call->attrs[ND4C_ATTR_svm_probabilities_prob_b].as.floats}};
+  int64_t width = call->width > 1 ? call->width : 1, room = probability_room(job.args.y.shape[1]);
+  job.work = nd4c_cpu_host->allocate((size_t)(width * room) * sizeof *job.work);
+  if (job.work == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "svm_probabilities: no memory for %lld numbers", (long long)(width * room));
+  }
+  nd4c_cpu_host->parallel_for(job.args.y.shape[0], nd4c_cpu_grain(64 * room), call->width, probability_range, &job);
+  nd4c_cpu_host->free(job.work);
+  return ND4C_OK;
+}
+
+ND4C_CPU_REFERENCE_KERNEL(svm_probabilities, ND4C_CPU_FLOATS, svm_probabilities_run)
 ND4C_CPU_REFERENCE_KERNEL(label_index, ND4C_CPU_ALL, label_index_run)
 ND4C_CPU_REFERENCE_KERNEL(tree_ensemble, ND4C_CPU_FLOATS, tree_ensemble_run)
 ND4C_CPU_REFERENCE_KERNEL(score_transform, ND4C_CPU_FLOATS, score_transform_run)
@@ -162,4 +192,5 @@ _Static_assert(ND4C_TREE_AGGREGATE_AVERAGE == 0 && ND4C_TREE_AGGREGATE_SUM == 1 
                "kernels/reference/learning.c");
 
 const nd4c_kernel *const nd4c_cpu_reference_learning_kernels[] = {
-    &reference_label_index, &reference_tree_ensemble, &reference_score_transform, &reference_svm_kernel, NULL};
+    &reference_label_index, &reference_tree_ensemble,     &reference_score_transform,
+    &reference_svm_kernel,  &reference_svm_probabilities, NULL};

@@ -389,3 +389,77 @@ void nd4c_ref_svm_kernel(const nd4c_ref_svm_args *args, int64_t begin, int64_t e
     nd4c_ref_store(y, i * y->strides[0] + j * y->strides[1], result);
   }
 }
+
+/* -- svm_probabilities
+ * ------------------------------------------------------------------------------------------------- */
+
+/* 1 / (1 + e^x), kept from 0 and 1. */
+static double pair_probability(double x) {
+  double p = x >= 0 ? exp(-x) / (1 + exp(-x)) : 1 / (1 + exp(x));
+  return p < 1e-7 ? 1e-7 : p > 1 - 1e-7 ? 1 - 1e-7 : p;
+}
+
+/* The matrix of the quadratic form whose least value on the simplex the probabilities are. r: of i against j. */
+static void fill_form(int64_t k, const double *r, double *q) {
+  for (int64_t t = 0; t < k; t++) {
+    q[t * k + t] = 0;
+    for (int64_t j = 0; j < k; j++) {
+      if (j != t) {
+        q[t * k + t] += r[j * k + t] * r[j * k + t];
+        q[t * k + j] = -r[j * k + t] * r[t * k + j];
+      }
+    }
+  }
+}
+
+/* Steps from equal probabilities, one class after the other, until none is off by more than 0.005 / k. */
+static void couple(int64_t k, const double *q, double *p, double *qp) {
+  int64_t rounds = k > 100 ? k : 100;
+  for (int64_t round = 0; round < rounds; round++) {
+    double all = 0, worst = 0;
+    for (int64_t t = 0; t < k; t++) {
+      qp[t] = 0;
+      for (int64_t j = 0; j < k; j++) {
+        qp[t] += q[t * k + j] * p[j];
+      }
+      all += p[t] * qp[t];
+    }
+    for (int64_t t = 0; t < k; t++) {
+      worst = fabs(qp[t] - all) > worst ? fabs(qp[t] - all) : worst;
+    }
+    if (worst < 0.005 / (double)k) {
+      return;
+    }
+    for (int64_t t = 0; t < k; t++) {
+      double step = (all - qp[t]) / q[t * k + t], whole = 1 + step;
+      p[t] += step;
+      all = (all + step * (step * q[t * k + t] + 2 * qp[t])) / whole / whole;
+      for (int64_t j = 0; j < k; j++) {
+        qp[j] = (qp[j] + step * q[t * k + j]) / whole;
+        p[j] /= whole;
+      }
+    }
+  }
+}
+
+void nd4c_ref_svm_probabilities(const nd4c_ref_probability_args *args, double *work, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->scores, *y = &args->y;
+  int64_t k = y->shape[1];
+  double *r = work, *q = r + k * k, *p = q + k * k, *qp = p + k;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t pair = 0;
+    for (int64_t i = 0; i < k; i++) {
+      p[i] = 1 / (double)k;
+      for (int64_t j = i + 1; j < k; j++, pair++) {
+        double score = nd4c_ref_load(x, row * x->strides[0] + pair * x->strides[1]);
+        r[i * k + j] = pair_probability(score * args->a[pair] + args->b[pair]);
+        r[j * k + i] = 1 - r[i * k + j];
+      }
+    }
+    fill_form(k, r, q);
+    couple(k, q, p, qp);
+    for (int64_t i = 0; i < k; i++) {
+      nd4c_ref_store(y, row * y->strides[0] + i * y->strides[1], p[i]);
+    }
+  }
+}

@@ -44,4 +44,11 @@ typedef struct nd4c_ref_svm_args {
 /* Elements [begin, end) of y in C order. */
 void nd4c_ref_svm_kernel(const nd4c_ref_svm_args *args, int64_t begin, int64_t end);
 
+typedef struct nd4c_ref_probability_args {
+  nd4c_ref_tensor scores, y;
+  const double *a, *b; /* one a pair */
+} nd4c_ref_probability_args;
+/* Rows [begin, end); `work` has room for 2 (classes + 1) classes numbers. */
+void nd4c_ref_svm_probabilities(const nd4c_ref_probability_args *args, double *work, int64_t begin, int64_t end);
+
 #endif

@@ -104,3 +104,26 @@ nd4c_status nd4c_infer_svm_kernel(nd4c_inference *inference) {
   nd4c_rule_output(inference, x->dtype, 2, (int64_t[]){x->shape[0], vectors->shape[0]});
   return ND4C_OK;
 }
+
+nd4c_status nd4c_infer_svm_probabilities(nd4c_inference *inference) {
+  enum { MOST_CLASSES = 1024 };
+  const nd4c_tensor *x = &inference->inputs[0];
+  int64_t a = inference->attrs[ND4C_ATTR_svm_probabilities_prob_a].count;
+  int64_t b = inference->attrs[ND4C_ATTR_svm_probabilities_prob_b].count, classes = 2;
+  if (x->rank != 2) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, pairs]");
+  }
+  while (classes <= MOST_CLASSES && classes * (classes - 1) / 2 < x->shape[1]) {
+    ++classes;
+  }
+  if (classes > MOST_CLASSES || classes * (classes - 1) / 2 != x->shape[1]) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1, 3, 6, ... pairs of at most %d classes",
+                            MOST_CLASSES);
+  }
+  if (a != x->shape[1] || b != x->shape[1]) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: %lld prob_a and %lld prob_b, expected %lld, one a pair", inference->op->name,
+                     (long long)a, (long long)b, (long long)x->shape[1]);
+  }
+  nd4c_rule_output(inference, x->dtype, 2, (int64_t[]){x->shape[0], classes});
+  return ND4C_OK;
+}

@@ -202,3 +202,43 @@ def svm_kernel_refusals(s):
     yield Refusal([x[0], x], {}, "SHAPE", "expected [n, features]")
     yield Refusal([x, x.astype(np.float64)], {}, "DTYPE", "expected float32")
     yield Refusal([x, x], {"kernel": 4}, "ARGUMENT", "kernel is 4")
+
+
+def coupled(scores, a, b, k):
+    """libsvm's multiclass_probability, step by step."""
+    r = np.zeros((k, k))
+    for pair, (i, j) in enumerate((i, j) for i in range(k) for j in range(i + 1, k)):
+        r[i, j] = min(max(scipy.special.expit(-(scores[pair] * a[pair] + b[pair])), 1e-7), 1 - 1e-7)
+        r[j, i] = 1 - r[i, j]
+    q = -r.T * r
+    np.fill_diagonal(q, (r ** 2).sum(axis=0))
+    p = np.full(k, 1 / k)
+    for _ in range(max(100, k)):
+        qp = q @ p
+        whole = p @ qp
+        if abs(qp - whole).max() < 0.005 / k:
+            break
+        for t in range(k):
+            step = (whole - qp[t]) / q[t, t]
+            p[t] += step
+            whole = (whole + step * (step * q[t, t] + 2 * qp[t])) / (1 + step) ** 2
+            qp = (qp + step * q[t]) / (1 + step)
+            p /= 1 + step
+    return p
+
+
+@cases("svm_probabilities", ulps=64)
+def svm_probabilities(s, dtype):
+    for n, k in ((3, 2), (4, 3), (2, 5), (0, 3), (17, 4)):
+        pairs = k * (k - 1) // 2
+        x = s.uniform(dtype, -3, 3, (n, pairs))
+        a, b = list(s.random.uniform(-3, -0.5, pairs)), list(s.random.uniform(-0.5, 0.5, pairs))
+        y = np.array([coupled(row.astype(np.float64), a, b, k) for row in x]).reshape(n, k)
+        yield Case([x], {"prob_a": a, "prob_b": b}, [Near(y, dtype, np.ones(y.shape))])
+
+
+@refusals("svm_probabilities")
+def svm_probabilities_refusals(s):
+    yield Refusal([s.small("float32", (3, 2))], {}, "SHAPE", "expected 1, 3, 6, ... pairs")
+    yield Refusal([s.small("float32", (3,))], {}, "SHAPE", "expected [n, pairs]")
+    yield Refusal([s.small("float32", (3, 3))], {"prob_a": [1, 2, 3]}, "ARGUMENT", "3 prob_a and 0 prob_b, expected 3")

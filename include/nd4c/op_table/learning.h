@@ -57,6 +57,9 @@
   A(op, INT, kernel, 0)            \
   A(op, FLOAT, gamma, 1.0) A(op, FLOAT, coef0, 0) A(op, FLOAT, degree, 3) A(op, OUT, y, 0)
 
+#define ND4C_SIG_SVM_PROBABILITIES(A, op) \
+  A(op, IN, scores, 0) A(op, FLOATS, prob_a, 0) A(op, FLOATS, prob_b, 0) A(op, OUT, y, 0)
+
 #define ND4C_OPS_LEARNING(OP)                                                                                          \
   OP(830, 1, label_index, LEARNING, ND4C_SIG_LABEL_INDEX, label_index, ANY,                                            \
      "int64 position of each element of x among keys (the last of equal ones; NaN is equal to NaN), as many as there " \
@@ -75,6 +78,11 @@
   OP(833, 1, svm_kernel, LEARNING, ND4C_SIG_SVM_KERNEL, svm_kernel, REAL_FLOATING,                                     \
      "y [n, v] for x [n, f] and vectors [v, f]: x . v, (gamma x . v + coef0)^degree, e^(-gamma |x - v|^2) or "         \
      "tanh(gamma x . v + coef0)",                                                                                      \
+     "|||")                                                                                                            \
+  OP(834, 1, svm_probabilities, LEARNING, ND4C_SIG_SVM_PROBABILITIES, svm_probabilities, REAL_FLOATING,                \
+     "probabilities [n, classes] of scores [n, pairs of classes], each pair's 1 / (1 + e^(prob_a s + prob_b)), "       \
+     "coupled "                                                                                                        \
+     "by the iteration of libsvm (Wu, Lin and Weng 2004)",                                                             \
      "|||")
 
 #endif

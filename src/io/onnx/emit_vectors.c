@@ -259,13 +259,26 @@ static nd4c_status pair_scores(nd4c_onnx_emission *emission, pairs *p, nd4c_onnx
   return count_votes(emission, p, *scores, votes);
 }
 
+/* Probabilities of the classes, if the model can tell them; else the pairs' scores, of a single pair with both signs.
+ */
+static nd4c_status class_scores(nd4c_onnx_emission *emission, int64_t count, nd4c_onnx_operand *scores) {
+  const double *a = NULL, *b = NULL;
+  int32_t a_count = 0, b_count = 0;
+  ND4C_TRY(nd4c_onnx_get_floats(emission, "prob_a", &a, &a_count));
+  ND4C_TRY(nd4c_onnx_get_floats(emission, "prob_b", &b, &b_count));
+  if (a_count > 0) {
+    nd4c_attr attrs[] = {nd4c_attr_of_floats("prob_a", a, a_count), nd4c_attr_of_floats("prob_b", b, b_count)};
+    return nd4c_onnx_emit(emission, ND4C_OP_svm_probabilities, scores, 1, attrs, 2, scores);
+  }
+  return count == 1 ? both_signs(emission, scores) : ND4C_OK;
+}
+
 static nd4c_status emit_svm_classifier(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand labels, scores, votes, best;
   int64_t post = 0;
   pairs p = {.vectors = 0};
-  if (nd4c_onnx_attribute_find(emission, "prob_a") != NULL || nd4c_onnx_attribute_find(emission, "prob_b") != NULL ||
-      nd4c_onnx_attribute_find(emission, "vectors_per_class") == NULL) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "nd4c has support vectors that vote, without probabilities (prob_a, prob_b)");
+  if (nd4c_onnx_attribute_find(emission, "vectors_per_class") == NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "planes without support vectors: nd4c has those that vote (vectors_per_class)");
   }
   ND4C_TRY(nd4c_onnx_class_labels(emission, "classlabels_ints", &labels, &p.classes));
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
@@ -274,9 +287,7 @@ static nd4c_status emit_svm_classifier(nd4c_onnx_emission *emission) {
   nd4c_deallocate(p.winners);
   nd4c_deallocate(p.losers);
   ND4C_TRY(status);
-  if (p.count == 1) {
-    ND4C_TRY(both_signs(emission, &scores));
-  }
+  ND4C_TRY(class_scores(emission, p.count, &scores));
   ND4C_TRY(nd4c_onnx_emit_cast(emission, scores, ND4C_FLOAT32, &scores));
   ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
   ND4C_TRY(nd4c_onnx_best_class(emission, votes, &best));
