@@ -161,6 +161,10 @@ def class_loss_refusals(s, op):
     yield Refusal([x, t.astype(np.float32)], {}, "DTYPE", "expected integers")
     yield Refusal([x, t + 3], {}, "INDEX", "is 3, expected 0 to 2")
     yield Refusal([x, t - 1], {}, "INDEX", "is -1, expected 0 to 2")
+    for bad, where in ((3, (0, 0)), (-1, (1, 3))):
+        one = t.copy()
+        one[where] = bad
+        yield Refusal([x, one], {}, "INDEX", f"is {bad}, expected 0 to 2")
     yield Refusal([x[0, 0], t], {}, "SHAPE", "at least 2 axes")
     yield Refusal([x, t], {"reduction": 9}, "ARGUMENT", "reduction is 9")
 

@@ -282,6 +282,12 @@ def ctc_loss_refusals(s):
     yield Refusal([x, y + 1, n, m], {}, "INDEX", "a target is 3, expected 0 to 2")
     yield Refusal([x, y, n + 1, m], {}, "INDEX", "an input length is 5")
     yield Refusal([x, y, n, m + 1], {}, "INDEX", "a target length is 3")
+    yield Refusal([x, y, np.array([-1, 4]), m], {}, "INDEX", "an input length is -1, expected 0 to 4")
+    yield Refusal([x, y, np.array([4, 5]), m], {}, "INDEX", "an input length is 5, expected 0 to 4")
+    yield Refusal([x, y, n, np.array([-1, 1])], {}, "INDEX", "a target length is -1, expected 0 to 2")
+    yield Refusal([x, y, n, np.array([1, 3])], {}, "INDEX", "a target length is 3, expected 0 to 2")
+    yield Refusal([x, np.array([[3, 1], [1, 1]]), n, np.array([2, 2])], {}, "INDEX", "a target is 3, expected 0 to 2")
+    yield Refusal([x, np.array([[1, 1], [1, -1]]), n, np.array([2, 2])], {}, "INDEX", "a target is -1, expected 0 to 2")
     yield Refusal([x, y.astype(np.float32), n, m], {}, "DTYPE", "expected integers")
     yield Refusal([x[0], y, n, m], {}, "SHAPE", "[steps, batch, classes]")
 
@@ -323,12 +329,43 @@ def ctc_beam_decode(s, dtype):
                                         near(np.log(p[0, 0, 0] * p[1, 0, 0]).reshape(1, 1), dtype, 4)], ulps_of(dtype))
 
 
+    for t, n, c, width in [(7, 3, 3, 2), (8, 2, 4, 3), (6, 4, 2, 2), (9, 2, 3, 5)]:
+        x = log_probabilities(s, dtype, (t, n, c))
+        labels, counts = -np.ones((n, width, t), np.int64), np.zeros((n, width), np.int64)
+        score = np.full((n, width), -np.inf, np.longdouble)
+        for i in range(n):
+            for p, (key, value) in enumerate(beam_search(double(x)[:, i], width)):
+                labels[i, p, :len(key)], counts[i, p], score[i, p] = key, len(key), np.log(value)
+        yield Case([x], {"beam_width": width, "top_paths": width}, [Exact(labels), Exact(counts), near(score, dtype, 16)],
+                   ulps_of(dtype, 32))
+
+
+def beam_search(x, width):
+    """The likeliest prefixes, of which `width` are kept after each step; blank 0. Probabilities by prefix that end in a
+    blank, and in a label."""
+    beams = {(): (np.longdouble(1), np.longdouble(0))}
+    for row in np.exp(x):
+        found = {}
+
+        def add(prefix, blank, label):
+            old = found.get(prefix, (0, 0))
+            found[prefix] = (old[0] + blank, old[1] + label)
+
+        for prefix, (blank, label) in beams.items():
+            add(prefix, (blank + label) * row[0], label * row[prefix[-1]] if prefix else 0)
+            for k in range(1, len(row)):
+                add((*prefix, k), 0, (blank if prefix and prefix[-1] == k else blank + label) * row[k])
+        beams = dict(sorted(found.items(), key=lambda item: -sum(item[1]))[:width])
+    return [(key, sum(value)) for key, value in beams.items()]
+
+
 @refusals("ctc_greedy_decode", "ctc_beam_decode")
 def decode_refusals(s, op):
     x = s.small("float32", (4, 2, 3))
     yield Refusal([x], {"blank": -1}, "INDEX", "blank is -1")
     yield Refusal([x, np.array([4])], {}, "SHAPE", "one length a sequence")
     yield Refusal([x, np.array([4, 5])], {}, "INDEX", "an input length is 5")
+    yield Refusal([x, np.array([-1, 4])], {}, "INDEX", "an input length is -1")
     yield Refusal([x, s.small("float32", (2,))], {}, "DTYPE", "expected integers")
     if op == "ctc_beam_decode":
         yield Refusal([x], {"beam_width": 0}, "ARGUMENT", "beam_width is 0")

@@ -326,6 +326,8 @@ def max_unpool_refusals(s):
     yield Refusal([x, i[:, :, :1]], {"kernel": [2, 2]}, "SHAPE", "expected (1, 1, 2, 2)")
     yield Refusal([x, i + 8], {"kernel": [2, 2]}, "INDEX", "is 9, expected 0 to 8")
     yield Refusal([x, i - 1], {"kernel": [2, 2]}, "INDEX", "is -1, expected 0 to 8")
+    yield Refusal([x, np.array([9, 0, 1, 2]).reshape(i.shape)], {"kernel": [2, 2]}, "INDEX", "is 9, expected 0 to 8")
+    yield Refusal([x, np.array([0, 1, 2, -1]).reshape(i.shape)], {"kernel": [2, 2]}, "INDEX", "is -1, expected 0 to 8")
     yield Refusal([x, i], {"kernel": [2, 2], "output_shape": [2, 2]}, "ARGUMENT", "output_shape has the value 2")
     yield Refusal([x, i], {"kernel": [2, 2], "output_shape": [2]}, "ARGUMENT", "output_shape has 1 values")
     yield Refusal([x, i], {"kernel": [1, 1], "pads": [2, 2, 2, 2]}, "SHAPE", "expected at least 0")
