@@ -83,7 +83,7 @@ static void dtype_sets(void **state) {
       {ND4C_OP_add, ND4C_BOOL, false},   {ND4C_OP_add, ND4C_INT8, true},        {ND4C_OP_add, ND4C_UTF8, false},
       {ND4C_OP_floor, ND4C_INT64, true}, {ND4C_OP_floor, ND4C_BOOL, false},     {ND4C_OP_exp, ND4C_FLOAT64, true},
       {ND4C_OP_exp, ND4C_INT32, false},  {ND4C_OP_logical_or, ND4C_BOOL, true}, {ND4C_OP_logical_or, ND4C_INT8, false},
-      {ND4C_OP_cast, ND4C_BOOL, true},   {ND4C_OP_cast, ND4C_UTF8, false},      {ND4C_OP_copy, ND4C_UTF8, true},
+      {ND4C_OP_cast, ND4C_BOOL, true},   {ND4C_OP_cast, ND4C_UTF8, true},      {ND4C_OP_copy, ND4C_UTF8, true},
       {ND4C_OP_sum, ND4C_BOOL, true},    {ND4C_OP_conv, ND4C_FLOAT32, true},    {ND4C_OP_conv, ND4C_INT8, false},
 #ifdef ND4C_DTYPES_LITE
       {ND4C_OP_add, ND4C_INT16, false},  {ND4C_OP_copy, ND4C_COMPLEX64, false},
