@@ -69,7 +69,7 @@ def trailing(shape, axis):
 @cases("rms_norm", "layer_norm_with_statistics")
 def trailing_norms(s, dtype, op):
     for number, (shape, axis, wide_scale) in enumerate([((3, 5), -1, True), ((2, 3, 4), 1, True), ((2, 3, 4), -3, False),
-                                                        ((6,), 0, True), ((0, 3), -1, True), ((2, 2, 33), -1, False)]):
+                                                        ((6,), 0, True), ((0, 3), -1, True), ((2, 2, 33), -1, False), ((3, 0), -1, True)]):
         x = repeat_first(s.small(dtype, shape)) if number == 1 else s.small(dtype, shape)
         axis, axes = trailing(shape, axis)
         w = s.small(dtype, shape[axis:] if wide_scale else shape[-1:]) if number != 3 else None
