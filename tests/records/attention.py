@@ -65,6 +65,7 @@ ATTENTIONS = [
     (1, 1, 1, 3, 2, 2, 2, None, False, ("none", (3, 2)), {"softcap": 1.5}),
     (0, 2, 2, 2, 3, 2, 2, None, False, None, {}),
     (1, 2, 2, 2, 0, 3, 2, None, False, None, {}),
+    (2, 2, 1, 9, 17, 8, 8, None, False, None, {}),  # enough for several workers
 ]
 
 

@@ -157,6 +157,7 @@ def deformable_conv(s, dtype):
     yield deform_case(s, dtype, (1, 4, 3), (2,), 2, offset_groups=4, mask=False)
     yield deform_case(s, dtype, (1, 2, 3, 2, 3), (2, 1, 2), 1, bias=False)
     yield deform_case(s, dtype, (0, 2, 3, 3), (2, 2), 1)
+    yield deform_case(s, dtype, (1, 4, 13, 13), (2, 2), 8)  # enough for several workers
 
 
 @refusals("deformable_conv")
