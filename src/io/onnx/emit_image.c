@@ -81,6 +81,26 @@ static nd4c_status emit_upsample(nd4c_onnx_emission *emission) {
   return emit_plan(emission, &plan);
 }
 
+/* Up to opset 6: one scale for the height and one for the width of images. */
+static nd4c_status emit_upsample_images(nd4c_onnx_emission *emission) {
+  resize_plan plan = {.coordinates = ND4C_RESIZE_COORDINATES_ASYMMETRIC,
+                      .nearest = ND4C_RESIZE_NEAREST_FLOOR,
+                      .scales = {1, 1},
+                      .scale_count = 4,
+                      .roi = ND4C_ONNX_OPERAND_NONE};
+  nd4c_span mode;
+  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "nearest", &mode));
+  ND4C_TRY(nd4c_onnx_get_float(emission, "height_scale", 1, &plan.scales[2]));
+  ND4C_TRY(nd4c_onnx_get_float(emission, "width_scale", 1, &plan.scales[3]));
+  bool bilinear = nd4c_span_is(mode, "bilinear");
+  if (!bilinear && !nd4c_span_is(mode, "nearest")) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'mode' is %s, expected 'nearest' or 'bilinear'",
+                     nd4c_span_show(mode).text);
+  }
+  plan.mode = bilinear ? ND4C_INTERPOLATION_LINEAR : ND4C_INTERPOLATION_NEAREST;
+  return emit_plan(emission, &plan);
+}
+
 static nd4c_status read_resize_attributes(nd4c_onnx_emission *emission, resize_plan *plan) {
   static const char *const coordinates[] = {ND4C_RESIZE_COORDINATES_TABLE(ND4C_ONNX_WORD) NULL};
   static const char *const nearests[] = {ND4C_RESIZE_NEAREST_TABLE(ND4C_ONNX_WORD) NULL};
@@ -201,6 +221,7 @@ static nd4c_status emit_image_decoder(nd4c_onnx_emission *emission) {
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS(X)                                           \
+  X(Upsample, 1, 6, 1, 1, 1, upsample_images, NONE)       \
   X(Upsample, 7, 8, 1, 1, 1, upsample, NONE)              \
   X(Upsample, 9, 9, 2, 2, 1, upsample, NONE)              \
   X(Resize, 10, 10, 2, 2, 1, upsample, NONE)              \
