@@ -1,4 +1,6 @@
 /* Engine simd: element-wise ops. Small contiguous calls go straight to the inner loop; all others through a nest. */
+#include <math.h>
+
 #include "backends/cpu/nest.h"
 #include "backends/cpu/simd.h"
 
@@ -84,7 +86,8 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   X(greater_equal, 1) \
   X(logical_and, 1)   \
   X(logical_or, 1)    \
-  X(logical_xor, 1)
+  X(logical_xor, 1)   \
+  X(prelu, 1)
 
 #define DEFINE_BINARY(op, cost)                                                      \
   static nd4c_status run_##op(const nd4c_call *call) {                               \
@@ -179,6 +182,40 @@ static nd4c_status run_leaky_relu(const nd4c_call *call) {
 }
 ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu)
 
+/* Activations: their attributes are the parameters. X(op, cost, whether the loops hold for the first) */
+#define ACTIVATION_OPS(X)                            \
+  X(elu, 8, true)                                    \
+  X(selu, 8, true)                                   \
+  X(celu, 8, alpha > 0)                              \
+  X(softplus, 16, alpha == 1)                        \
+  X(softsign, 4, true)                               \
+  X(mish, 12, true)                                  \
+  X(swish, 8, isfinite(alpha) && fabs(alpha) >= 0.1) \
+  X(log_sigmoid, 16, true)                           \
+  X(threshold, 1, true)                              \
+  X(hard_sigmoid, 2, true)                           \
+  X(hard_swish, 2, true)
+
+static nd4c_unary_parameters parameters_of(const nd4c_call *call) {
+  return (nd4c_unary_parameters){.alpha = call->op->attr_count > 0 ? call->attrs[0].as.f : 0,
+                                 .beta = call->op->attr_count > 1 ? call->attrs[1].as.f : 0};
+}
+
+#define DEFINE_ACTIVATION(op, cost, holds)                                           \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    const nd4c_unary_parameters parameters = parameters_of(call);                    \
+    return run_unary(call, ND4C_UNARY_##op, cost, &parameters);                      \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    const double alpha = parameters_of(call).alpha;                                  \
+    (void)alpha;                                                                     \
+    if (!(holds))                                                                    \
+      return nd4c_cpu_decline(reason, reason_size, "only for " #holds);              \
+    return usable_unary(call, ND4C_UNARY_##op, reason, reason_size);                 \
+  }                                                                                  \
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable_##op, run_##op)
+ACTIVATION_OPS(DEFINE_ACTIVATION)
+
 static const nd4c_tensor *bound(const nd4c_call *call, int32_t i) {
   return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE ? &call->inputs[i] : NULL;
 }
@@ -256,8 +293,9 @@ static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size
 ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where)
 
 #define KERNEL_ENTRY(op, cost) &simd_##op,
+#define ACTIVATION_ENTRY(op, cost, holds) &simd_##op,
 const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
-    BINARY_OPS(KERNEL_ENTRY) UNARY_OPS(KERNEL_ENTRY) & simd_gelu,
+    BINARY_OPS(KERNEL_ENTRY) UNARY_OPS(KERNEL_ENTRY) ACTIVATION_OPS(ACTIVATION_ENTRY) & simd_gelu,
     &simd_leaky_relu,
     &simd_clip,
     &simd_cast,

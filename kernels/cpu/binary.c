@@ -57,6 +57,8 @@ typedef uint64_t wrap_int64, wrap_uint64;
 #define MULTIPLY_(x, z) ((x) * (z))
 #define DIVIDE(name, ...) CALL(DIVIDE_, __VA_ARGS__)
 #define DIVIDE_(x, z) ((x) / (z))
+#define PRELU(name, ...) CALL(PRELU_, __VA_ARGS__)
+#define PRELU_(x, z) ((x) < 0 ? (x) * (z) : (x))
 /* NaN wins: a NaN in x fails both comparisons of the first choice, one in z is taken by the second. */
 #define MAXIMUM(name, ...) CALL(MAXIMUM_, __VA_ARGS__)
 #define MAXIMUM_(x, z) ((x) >= (z) || (x) != (x) ? (x) : (z))
@@ -133,6 +135,7 @@ ND4C_UINT_DTYPES(UINT_HELPERS)
   LOOPS(subtract, name, nd4c_c_##name, SUBTRACT)                                        \
   LOOPS(multiply, name, nd4c_c_##name, MULTIPLY)                                        \
   LOOPS(divide, name, nd4c_c_##name, DIVIDE)                                            \
+  LOOPS(prelu, name, nd4c_c_##name, PRELU)                                              \
   LOOPS(maximum, name, nd4c_c_##name, MAXIMUM)                                          \
   LOOPS(minimum, name, nd4c_c_##name, MINIMUM)                                          \
   COMPARISON_LOOPS(name)                                                                \
@@ -190,6 +193,7 @@ ND4C_UINT_DTYPES(UINT_HELPERS)
   HALF_VARIANTS(HALF_ARITHMETIC, multiply, name)   \
   HALF_VARIANTS(HALF_ARITHMETIC, divide, name)     \
   HALF_VARIANTS(HALF_ARITHMETIC, power, name)      \
+  HALF_VARIANTS(HALF_ARITHMETIC, prelu, name)      \
   HALF_VARIANTS(HALF_ARITHMETIC, maximum, name)    \
   HALF_VARIANTS(HALF_ARITHMETIC, minimum, name)    \
   HALF_VARIANTS(HALF_COMPARISON, equal, name)      \
@@ -305,6 +309,7 @@ ND4C_HALF_DTYPES(HALF_STREAMS)
   STREAM_ENTRY(add, NAME, name)         \
   STREAM_ENTRY(subtract, NAME, name)    \
   STREAM_ENTRY(multiply, NAME, name)    \
+  ENTRY(prelu, NAME, name)              \
   NUMBER_ENTRIES(NAME, name, kind)
 #define NUMBER_ENTRIES(NAME, name, kind) \
   ENTRY(divide, NAME, name)              \

@@ -9,7 +9,7 @@
 #define ND4C_BINARY_ARITHMETIC(X) X(add) X(subtract) X(multiply) X(divide) X(power) X(maximum) X(minimum)
 #define ND4C_BINARY_COMPARISONS(X) X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal)
 #define ND4C_BINARY_LOGIC(X) X(logical_and) X(logical_or) X(logical_xor)
-#define ND4C_BINARY_LOOPS(X) ND4C_BINARY_ARITHMETIC(X) ND4C_BINARY_COMPARISONS(X) ND4C_BINARY_LOGIC(X)
+#define ND4C_BINARY_LOOPS(X) ND4C_BINARY_ARITHMETIC(X) ND4C_BINARY_COMPARISONS(X) ND4C_BINARY_LOGIC(X) X(prelu)
 
 enum nd4c_binary_index {
 #define ND4C_BINARY_INDEX(name) ND4C_BINARY_##name,

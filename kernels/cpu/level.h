@@ -29,6 +29,7 @@
 
 /* a * b + c, fused where the level has an instruction for it, else rounded twice. */
 #if defined(__FMA__) || defined(__aarch64__)
+#define ND4C_HAS_FMA 1
 #define ND4C_FMA(a, b, c) fma((a), (b), (c))
 #define ND4C_FMAF(a, b, c) fmaf((a), (b), (c))
 #else

@@ -39,11 +39,17 @@ static inline double nd4c_power_of_two_f64(double rounded) {
   return nd4c_double_from_bits((nd4c_double_bits(rounded) + 1023) << 52);
 }
 
-/* e^(x + tail), |tail| small against 1. Two factors 2^n, so that the result may be subnormal or overflow. */
-static inline float nd4c_exp_parts_f32(float x, float tail) {
-  x = x > 89.0f ? 89.0f : x; /* NaN passes */
-  x = x < -104.0f ? -104.0f : x;
-  float n = ND4C_FMAF(x, 0x1.715476p+0f, ND4C_ROUNDER_F32) - ND4C_ROUNDER_F32;
+/* A number as mantissa * half * rest, the last two powers of 2: its product with another one may be subnormal or
+ * overflow and is rounded once, if `rest` is multiplied last. */
+typedef struct nd4c_scaled_float32 {
+  float mantissa, half, rest;
+} nd4c_scaled_float32;
+typedef struct nd4c_scaled_float64 {
+  double mantissa, half, rest;
+} nd4c_scaled_float64;
+
+/* e^r - 1, r = x - n ln 2 + tail, n the integer next to x / ln 2. */
+static inline float nd4c_expm1_reduced_f32(float x, float n, float tail) {
   float r = ND4C_FMAF(n, -0x1.63p-1f, x); /* ln 2 in two parts, the first so short that n times it is exact */
   r = ND4C_FMAF(n, 0x1.bd0106p-13f, r) + tail;
   /* (e^r - 1 - r) / r^2 */
@@ -51,22 +57,33 @@ static inline float nd4c_exp_parts_f32(float x, float tail) {
   q = ND4C_FMAF(q, r, 4.166838739e-02f);
   q = ND4C_FMAF(q, r, 1.666652069e-01f);
   q = ND4C_FMAF(q, r, 4.999999345e-01f);
-  float e = 1 + ND4C_FMAF(r * r, q, r);
+  return ND4C_FMAF(r * r, q, r);
+}
+
+/* e^(x + tail), |tail| small against 1; 0.95 ulp. Beyond the limits no factor of use brings the result back. */
+static inline nd4c_scaled_float32 nd4c_exp_scaled_f32(float x, float tail) {
+  x = x > 89.0f ? 89.0f : x; /* NaN passes */
+  x = x < -130.0f ? -130.0f : x;
+  float n = ND4C_FMAF(x, 0x1.715476p+0f, ND4C_ROUNDER_F32) - ND4C_ROUNDER_F32;
+  float less_one = nd4c_expm1_reduced_f32(x, n, tail);
   float half = ND4C_FMAF(n, 0.5f, ND4C_ROUNDER_F32);
   float rest = n - (half - ND4C_ROUNDER_F32) + ND4C_ROUNDER_F32;
-  return e * nd4c_power_of_two_f32(half) * nd4c_power_of_two_f32(rest);
+  nd4c_scaled_float32 e = {1 + less_one, nd4c_power_of_two_f32(half), nd4c_power_of_two_f32(rest)};
+  return e;
+}
+
+static inline float nd4c_exp_parts_f32(float x, float tail) {
+  nd4c_scaled_float32 e = nd4c_exp_scaled_f32(x, tail);
+  return e.mantissa * e.half * e.rest;
 }
 
 static inline float nd4c_exp_float32(float x) {
   return nd4c_exp_parts_f32(x, 0);
 }
 
-static inline double nd4c_exp_float64(double x) {
-  x = x > 710.0 ? 710.0 : x;
-  x = x < -746.0 ? -746.0 : x;
-  double n = ND4C_FMA(x, 0x1.71547652b82fep+0, ND4C_ROUNDER_F64) - ND4C_ROUNDER_F64;
+static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
   double r = ND4C_FMA(n, -0x1.62e42fefa3800p-1, x);
-  r = ND4C_FMA(n, -0x1.ef35793c76730p-45, r);
+  r = ND4C_FMA(n, -0x1.ef35793c76730p-45, r) + tail;
   double q = 2.08266481325322488e-09;
   q = ND4C_FMA(q, r, 2.51120248440745932e-08);
   q = ND4C_FMA(q, r, 2.75575817001643247e-07);
@@ -78,10 +95,23 @@ static inline double nd4c_exp_float64(double x) {
   q = ND4C_FMA(q, r, 4.16666666666660954e-02);
   q = ND4C_FMA(q, r, 1.66666666666666824e-01);
   q = ND4C_FMA(q, r, 0.5);
-  double e = 1 + ND4C_FMA(r * r, q, r);
+  return ND4C_FMA(r * r, q, r);
+}
+
+static inline nd4c_scaled_float64 nd4c_exp_scaled_f64(double x, double tail) {
+  x = x > 710.0 ? 710.0 : x;
+  x = x < -800.0 ? -800.0 : x;
+  double n = ND4C_FMA(x, 0x1.71547652b82fep+0, ND4C_ROUNDER_F64) - ND4C_ROUNDER_F64;
+  double less_one = nd4c_expm1_reduced_f64(x, n, tail);
   double half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
   double rest = n - (half - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64;
-  return e * nd4c_power_of_two_f64(half) * nd4c_power_of_two_f64(rest);
+  nd4c_scaled_float64 e = {1 + less_one, nd4c_power_of_two_f64(half), nd4c_power_of_two_f64(rest)};
+  return e;
+}
+
+static inline double nd4c_exp_float64(double x) {
+  nd4c_scaled_float64 e = nd4c_exp_scaled_f64(x, 0);
+  return e.mantissa * e.half * e.rest;
 }
 
 /* -- logarithm: x = 2^k (1 + f), ln(1 + f) by the series of artanh(f / (2 + f)) ------------------------------- */
@@ -137,95 +167,211 @@ static inline double nd4c_log_float64(double x) {
 /* Beyond this the reduction below loses bits: loops then call the C library. */
 #define ND4C_TRIGONOMETRIC_LIMIT 0x1p20f
 
-/* sin(x + quarter * pi / 2), reduced in f64 with pi / 2 in two parts, the first so short that n times it is exact. */
+/* sin(x + quarter * pi / 2), reduced in f64 with pi / 2 in two parts, the first so short that n times it is exact; what
+ * r and 1 - r^2 / 2 lose by rounding is added to the series. */
 static inline float nd4c_sine_f32(float x, uint32_t quarter) {
   double n_rounded = ND4C_FMA((double)x, 0x1.45f306dc9c883p-1, ND4C_ROUNDER_F64);
   double n = n_rounded - ND4C_ROUNDER_F64;
   double reduced = ND4C_FMA(n, -0x1.921fb544p+0, (double)x);
-  float r = (float)ND4C_FMA(n, -0x1.0b4611a626331p-34, reduced);
+  double exact = ND4C_FMA(n, -0x1.0b4611a626331p-34, reduced);
+  float r = (float)exact, lost = (float)(exact - (double)r);
   uint32_t quadrant = (uint32_t)nd4c_double_bits(n_rounded) + quarter;
   float z = r * r;
   float sine = ND4C_FMAF(z, 2.718311675e-06f, -1.983933485e-04f); /* (sin r / r - 1) / r^2 */
   sine = ND4C_FMAF(z, sine, 8.333329386e-03f);
   sine = ND4C_FMAF(z, sine, -1.666666664e-01f);
-  sine = ND4C_FMAF(r * z, sine, r);
+  sine = ND4C_FMAF(r * z, sine, lost) + r;
   float cosine = ND4C_FMAF(z, 2.443845156e-05f, -1.388736752e-03f); /* (cos r - 1 + r^2 / 2) / r^4 */
   cosine = ND4C_FMAF(z, cosine, 4.166664687e-02f);
-  cosine = ND4C_FMAF(z * z, cosine, 1 - 0.5f * z);
+  float half = 0.5f * z, most = 1 - half;
+  float rest = ND4C_FMAF(-r, lost, ((1 - most) - half) - 0.5f * ND4C_FMAF(r, r, -z));
+  cosine = ND4C_FMAF(z * z, cosine, rest) + most;
   uint32_t bits = quadrant & 1 ? nd4c_float_bits(cosine) : nd4c_float_bits(sine);
   return nd4c_float_from_bits(bits ^ (quadrant & 2) << 30);
 }
 
 /* -- hyperbolic tangent and logistic function ----------------------------------------------------------------- */
 
+/* From 0.85 on the error of the quotient is less than half of the result's. */
 static inline float nd4c_tanh_float32(float x) {
   float a = fabsf(x), z = x * x;
-  float q = ND4C_FMAF(z, 2.147541299e-03f, -8.182679071e-03f); /* (tanh x / x - 1) / x^2 below 0.625 */
-  q = ND4C_FMAF(z, q, 2.170296939e-02f);
-  q = ND4C_FMAF(z, q, -5.394720473e-02f);
-  q = ND4C_FMAF(z, q, 1.333320977e-01f);
-  q = ND4C_FMAF(z, q, -3.333333091e-01f);
+  float q = ND4C_FMAF(z, -5.137715126e-04f, 2.726427145e-03f); /* (tanh x / x - 1) / x^2 below 0.85 */
+  q = ND4C_FMAF(z, q, -8.402566765e-03f);
+  q = ND4C_FMAF(z, q, 2.172841528e-02f);
+  q = ND4C_FMAF(z, q, -5.394462766e-02f);
+  q = ND4C_FMAF(z, q, 1.333314356e-01f);
+  q = ND4C_FMAF(z, q, -3.333332815e-01f);
   float small = ND4C_FMAF(x * z, q, x);
   float large = 1 - 2 / (nd4c_exp_float32(2 * a) + 1);
-  return a < 0.625f ? small : copysignf(large, x);
+  return a < 0.85f ? small : copysignf(large, x);
 }
 
-/* 1 / (1 + e^-(x + tail)), with e^ of the negative side alone: no overflow, and the left tail keeps its digits. */
-static inline float nd4c_sigmoid_parts_f32(float x, float tail) {
+static inline double nd4c_tanh_float64(double x) {
+  double a = fabs(x), z = x * x;
+  double q = ND4C_FMA(z, -1.58914826526826470e-05, 7.67755918164686971e-05); /* (tanh x / x - 1) / x^2 below 0.63 */
+  q = ND4C_FMA(z, q, -2.28241362584564504e-04);
+  q = ND4C_FMA(z, q, 5.86157662351688829e-04);
+  q = ND4C_FMA(z, q, -1.45491064145958941e-03);
+  q = ND4C_FMA(z, q, 3.59197984184524538e-03);
+  q = ND4C_FMA(z, q, -8.86321985541991362e-03);
+  q = ND4C_FMA(z, q, 2.18694874894741936e-02);
+  q = ND4C_FMA(z, q, -5.39682539275407547e-02);
+  q = ND4C_FMA(z, q, 1.33333333332542304e-01);
+  q = ND4C_FMA(z, q, -3.33333333333327986e-01);
+  double small = ND4C_FMA(x * z, q, x);
+  double large = 1 - 2 / (nd4c_exp_float64(2 * a) + 1);
+  return a < 0.63 ? small : copysign(large, x);
+}
+
+/* factor / (1 + e^-(x + tail)), with e^ of the negative side alone: no overflow, and the left tail keeps its digits. */
+static inline float nd4c_sigmoid_times_f32(float x, float tail, float factor) {
   float sign = x < 0 ? -1.0f : 1.0f;
-  float e = nd4c_exp_parts_f32(-fabsf(x), -sign * tail);
-  float y = 1 / (1 + e);
-  return x < 0 ? e * y : y;
+  nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-fabsf(x), -sign * tail);
+  float y = factor / (1 + e.mantissa * e.half * e.rest);
+  return x < 0 ? e.mantissa * e.half * y * e.rest : y;
+}
+
+static inline double nd4c_sigmoid_times_f64(double x, double tail, double factor) {
+  double sign = x < 0 ? -1.0 : 1.0;
+  nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-fabs(x), -sign * tail);
+  double y = factor / (1 + e.mantissa * e.half * e.rest);
+  return x < 0 ? e.mantissa * e.half * y * e.rest : y;
 }
 
 static inline float nd4c_sigmoid_float32(float x) {
-  return nd4c_sigmoid_parts_f32(x, 0);
+  return nd4c_sigmoid_times_f32(x, 0, 1);
 }
 
 static inline double nd4c_sigmoid_float64(double x) {
-  double e = nd4c_exp_float64(-fabs(x));
-  double y = 1 / (1 + e);
-  return x < 0 ? e * y : y;
+  return nd4c_sigmoid_times_f64(x, 0, 1);
 }
 
 /* -- error function and what is made of it -------------------------------------------------------------------- */
 
-/* erfc(x) e^(x^2) for x from 0 to 10, as t P(t) with t = 1 / (1 + 3 x / 8). */
-static inline float nd4c_scaled_erfc_f32(float x) {
-  float t = 1 / ND4C_FMAF(x, 0.375f, 1.0f);
-  float p = ND4C_FMAF(t, 6.131741571e-02f, -2.862871429e-01f);
-  p = ND4C_FMAF(t, p, 4.303073224e-01f);
-  p = ND4C_FMAF(t, p, -2.270894713e-01f);
-  p = ND4C_FMAF(t, p, 2.721628990e-01f);
-  p = ND4C_FMAF(t, p, 1.221536135e-01f);
-  p = ND4C_FMAF(t, p, 2.051512020e-01f);
-  p = ND4C_FMAF(t, p, 2.106719752e-01f);
-  p = ND4C_FMAF(t, p, 2.116121846e-01f);
-  return t * p;
+/* t = 1 / (1 + a (k + k_low)); t (1 + off) is what t should be. Where no instruction tells what a product lost, a wider
+ * type does. */
+typedef struct nd4c_divided_float32 {
+  float value, off;
+} nd4c_divided_float32;
+typedef struct nd4c_divided_float64 {
+  double value, off;
+} nd4c_divided_float64;
+#if defined(ND4C_HAS_FMA)
+#define ND4C_DIVIDE(name, type, bits, multiply_add, wider)                                   \
+  static inline nd4c_divided_##name nd4c_divide_##bits(type a, type k, type k_low) {         \
+    type d = multiply_add(a, k, (type)1), t = 1 / d;                                         \
+    type lost = multiply_add(a, k_low, multiply_add(a, k, 1 - d));                           \
+    nd4c_divided_##name divided = {t, multiply_add(-t, lost, multiply_add(-d, t, (type)1))}; \
+    return divided;                                                                          \
+  }
+#else
+#define ND4C_DIVIDE(name, type, bits, multiply_add, wider)                           \
+  static inline nd4c_divided_##name nd4c_divide_##bits(type a, type k, type k_low) { \
+    wider exact = 1 / (1 + (wider)a * ((wider)k + (wider)k_low));                    \
+    type t = (type)exact;                                                            \
+    nd4c_divided_##name divided = {t, (type)((exact - (wider)t) / exact)};           \
+    return divided;                                                                  \
+  }
+#endif
+ND4C_DIVIDE(float32, float, f32, ND4C_FMAF, double)
+ND4C_DIVIDE(float64, double, f64, ND4C_FMA, long double)
+#undef ND4C_DIVIDE
+
+/* erfc(x) e^(x^2) for x from 0 to 12, as t P(t) with t = 1 / (1 + 3 x / 8), where 3 x / 8 = a (k + k_low). The function
+ * changes up to 3 times as fast as t does: t's own error is made good. */
+static inline float nd4c_scaled_erfc_f32(float a, float k, float k_low) {
+  nd4c_divided_float32 t = nd4c_divide_f32(a, k, k_low);
+  float p = ND4C_FMAF(t.value, 6.131741571e-02f, -2.862871429e-01f);
+  p = ND4C_FMAF(t.value, p, 4.303073224e-01f);
+  p = ND4C_FMAF(t.value, p, -2.270894713e-01f);
+  p = ND4C_FMAF(t.value, p, 2.721628990e-01f);
+  p = ND4C_FMAF(t.value, p, 1.221536135e-01f);
+  p = ND4C_FMAF(t.value, p, 2.051512020e-01f);
+  p = ND4C_FMAF(t.value, p, 2.106719752e-01f);
+  p = ND4C_FMAF(t.value, p, 2.116121846e-01f);
+  float y = t.value * p;
+  return ND4C_FMAF(y * t.off, ND4C_FMAF(2.0f, t.value, 1.0f), y);
 }
 
 static inline float nd4c_erf_float32(float x) {
   float a = fabsf(x), z = x * x;
-  float p = ND4C_FMAF(z, 7.889123671e-05f, -8.020842509e-04f); /* erf x / x below 1 */
-  p = ND4C_FMAF(z, p, 5.189535479e-03f);
-  p = ND4C_FMAF(z, p, -2.685444467e-02f);
-  p = ND4C_FMAF(z, p, 1.128360018e-01f);
-  p = ND4C_FMAF(z, p, -3.761262714e-01f);
-  p = ND4C_FMAF(z, p, 1.128379166e+00f);
+  float q = ND4C_FMAF(z, -9.641508409e-06f, 1.125694542e-04f); /* erf x / x - 1 below 15 / 16 */
+  q = ND4C_FMAF(z, q, -8.482828543e-04f);
+  q = ND4C_FMAF(z, q, 5.220945416e-03f);
+  q = ND4C_FMAF(z, q, -2.686540004e-02f);
+  q = ND4C_FMAF(z, q, 1.128378197e-01f);
+  q = ND4C_FMAF(z, q, -3.761263843e-01f);
+  q = ND4C_FMAF(z, q, 1.283791671e-01f);
   float beyond = a > 10.0f ? 10.0f : a;
-  float large = 1 - nd4c_scaled_erfc_f32(beyond) * nd4c_exp_float32(-beyond * beyond);
-  return a < 1 ? x * p : copysignf(large, x);
+  float large = 1 - nd4c_scaled_erfc_f32(beyond, 0.375f, 0) * nd4c_exp_float32(-beyond * beyond);
+  return a < 0.9375f ? ND4C_FMAF(x, q, x) : copysignf(large, x);
 }
 
-/* x Phi(x) = x - x erfc(x / sqrt 2) / 2 for x > 0, and -|x| erfc(|x| / sqrt 2) / 2 below: the tail keeps its digits.
- * The exponent x^2 / 2 is split into an exact part and a small one. */
+/* x Phi(x): x / 2 + x^2 R(x^2) for small x; else x - x erfc(x / sqrt 2) / 2 for x > 0, and -|x| erfc(|x| / sqrt 2) / 2
+ * below, which keeps the tail's digits. The exponent x^2 / 2 is split into an exact part and a small one. */
 static inline float nd4c_gelu_float32(float x) {
-  float a = fabsf(x);
-  a = a > 16.0f ? 16.0f : a;
-  float high = nd4c_float_from_bits(nd4c_float_bits(a) & 0xfffff000);
-  float e = nd4c_exp_parts_f32(-0.5f * high * high, -0.5f * (a - high) * (a + high));
-  float tail = 0.5f * a * nd4c_scaled_erfc_f32(a * 0.70710678f) * e;
-  return x > 0 ? x - tail : -tail;
+  float a = fabsf(x), z = x * x;
+  float small = ND4C_FMAF(z, 1.014044605e-04f, -1.179675712e-03f); /* R: (Phi(x) - 1/2) / x below 0.8 */
+  small = ND4C_FMAF(z, small, 9.97183292e-03f);
+  small = ND4C_FMAF(z, small, -6.649024354e-02f);
+  small = ND4C_FMAF(z, small, 3.989422787e-01f);
+  small = ND4C_FMAF(z, small, 0.5f * x);
+  float inside = a > 16.0f ? 16.0f : a;
+  float high = nd4c_float_from_bits(nd4c_float_bits(inside) & 0xfffff000);
+  nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-0.5f * high * high, -0.5f * (inside - high) * (inside + high));
+  float factor = 0.5f * inside * nd4c_scaled_erfc_f32(inside, 0x1.0f876cp-2f, 0x1.9bedap-27f);
+  float tail = e.mantissa * e.half * factor * e.rest;
+  return a < 0.8f ? small : x > 0 ? x - tail : -tail;
+}
+
+/* The same of f64; t - c is what the polynomial is in, c in the middle of the range. */
+static inline double nd4c_scaled_erfc_f64(double a) {
+  nd4c_divided_float64 t = nd4c_divide_f64(a, 0x1.0f876ccdf6cd9p-2, 0x1.b1a18f13a34c0p-56);
+  double s = t.value - 0.453125;
+  double p = ND4C_FMA(s, -3.97248682553281483e-03, 1.16826034406050492e-02);
+  p = ND4C_FMA(s, p, 1.6155489501330319e-03);
+  p = ND4C_FMA(s, p, -1.98250392894629538e-02);
+  p = ND4C_FMA(s, p, 6.41068450703721776e-03);
+  p = ND4C_FMA(s, p, 2.05756217559962063e-02);
+  p = ND4C_FMA(s, p, -1.53646023527324033e-02);
+  p = ND4C_FMA(s, p, -1.83077645636841524e-02);
+  p = ND4C_FMA(s, p, 2.40536848888767543e-02);
+  p = ND4C_FMA(s, p, 1.7024207808016175e-02);
+  p = ND4C_FMA(s, p, -3.4302506630778979e-02);
+  p = ND4C_FMA(s, p, -2.13377587339822606e-02);
+  p = ND4C_FMA(s, p, 4.93172213717146436e-02);
+  p = ND4C_FMA(s, p, 4.33581344284053277e-02);
+  p = ND4C_FMA(s, p, -6.76769931002238396e-02);
+  p = ND4C_FMA(s, p, -1.22611512524352147e-01);
+  p = ND4C_FMA(s, p, 2.78611920198374066e-02);
+  p = ND4C_FMA(s, p, 3.31534520113742674e-01);
+  p = ND4C_FMA(s, p, 5.93050791428483864e-01);
+  p = ND4C_FMA(s, p, 6.67340592870754673e-01);
+  p = ND4C_FMA(s, p, 5.59147263023329463e-01);
+  p = ND4C_FMA(s, p, 3.70406221526563881e-01);
+  double y = t.value * p;
+  return ND4C_FMA(y * t.off, ND4C_FMA(2.0, t.value, 1.0), y);
+}
+
+static inline double nd4c_gelu_float64(double x) {
+  double a = fabs(x), z = x * x;
+  double small = ND4C_FMA(z, 4.42026271623564063e-12, -1.11986803704059362e-10);
+  small = ND4C_FMA(z, small, 2.27266111288298409e-09);
+  small = ND4C_FMA(z, small, -4.12262146133072219e-08);
+  small = ND4C_FMA(z, small, 6.65969195081809704e-07);
+  small = ND4C_FMA(z, small, -9.44465622520655614e-06);
+  small = ND4C_FMA(z, small, 1.15434687611467327e-04);
+  small = ND4C_FMA(z, small, -1.18732821548008041e-03);
+  small = ND4C_FMA(z, small, 9.97355701003580164e-03);
+  small = ND4C_FMA(z, small, -6.64903800669054461e-02);
+  small = ND4C_FMA(z, small, 3.98942280401432678e-01);
+  small = ND4C_FMA(z, small, 0.5 * x);
+  double inside = a > 40.0 ? 40.0 : a;
+  double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
+  nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-0.5 * high * high, -0.5 * (inside - high) * (inside + high));
+  double factor = 0.5 * inside * nd4c_scaled_erfc_f64(inside);
+  double tail = e.mantissa * e.half * factor * e.rest;
+  return a < 0.8 ? small : x > 0 ? x - tail : -tail;
 }
 
 /* x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)); the exponent in f64, for the tail. */
@@ -235,8 +381,21 @@ static inline float nd4c_gelu_tanh_float32(float x) {
   double wide = (double)inside;
   double u = 1.5957691216057307 * wide * (1 + 0.044715 * wide * wide);
   float high = (float)u;
-  float y = nd4c_sigmoid_parts_f32(high, (float)(u - (double)high));
-  return (x > 0 ? x : inside) * y;
+  return nd4c_sigmoid_times_f32(high, (float)(u - (double)high), x > 0 ? x : inside);
+}
+
+/* The exponent as the sum of two doubles: products with what fma says that they lost. (Always fma: where it is no
+ * instruction it is slow, but a plain product has nothing to say.) */
+static inline double nd4c_gelu_tanh_float64(double x) {
+  const double k = 0.044715, k_low = 0x1.441355475a31ap-59, c = 0x1.9884533d43651p+0, c_low = -0x1.cbc0d30ebfd15p-54;
+  double inside = x > 30 ? 30 : x;
+  inside = inside < -30 ? -30 : inside;
+  double w = inside * inside, w_low = fma(inside, inside, -w);
+  double p = k * w, p_low = fma(k, w, -p) + (k * w_low + k_low * w);
+  double s = 1 + p, s_low = (p < 1 ? p - (s - 1) : 1 - (s - p)) + p_low;
+  double v = c * inside, v_low = fma(c, inside, -v) + c_low * inside;
+  double u = v * s, u_low = fma(v, s, -u) + (v * s_low + v_low * s);
+  return nd4c_sigmoid_times_f64(u, u_low, x > 0 ? x : inside);
 }
 
 /* -- power ---------------------------------------------------------------------------------------------------- */
@@ -258,7 +417,7 @@ static inline float nd4c_power_finite_f32(float a, float b) {
   return a < 0 ? negative : y;
 }
 
-/* -- what the hardware does, and what is left to the C library ------------------------------------------------ */
+/* -- what the hardware does ------------------------------------------------------------------------------------ */
 
 static inline float nd4c_sqrt_float32(float x) {
   return sqrtf(x);
@@ -266,16 +425,6 @@ static inline float nd4c_sqrt_float32(float x) {
 
 static inline double nd4c_sqrt_float64(double x) {
   return sqrt(x);
-}
-
-static inline double nd4c_gelu_float64(double x) {
-  return x == -INFINITY ? -0.0 : x / 2 * erfc(-x * 0.70710678118654752440);
-}
-
-static inline double nd4c_gelu_tanh_float64(double x) {
-  double inside = x < -30 ? -30 : x;
-  double u = 1.5957691216057307 * inside * (1 + 0.044715 * inside * inside);
-  return inside * nd4c_sigmoid_float64(u);
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kernels/cpu/activation.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/mathematics.h"
@@ -79,29 +80,41 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
 #define round_of_float32(x) rintf(x)
 #define round_of_float64(x) rint(x)
 
-#define FLOAT_LOOPS(NAME, name, kind)                                                     \
-  LOOP(negative, name, nd4c_c_##name, -x)                                                 \
-  LOOP(abs, name, nd4c_c_##name, absolute_##name(x))                                      \
-  LOOP(square, name, nd4c_c_##name, x *x)                                                 \
-  LOOP(sign, name, nd4c_c_##name, x > 0 ? 1 : x < 0 ? -1 : x)                             \
-  LOOP(relu, name, nd4c_c_##name, x < 0 ? 0 : x)                                          \
-  LOOP(floor, name, nd4c_c_##name, floor_of_##name(x))                                    \
-  LOOP(ceil, name, nd4c_c_##name, ceil_of_##name(x))                                      \
-  LOOP(round, name, nd4c_c_##name, round_of_##name(x))                                    \
-  LOOP(leaky_relu, name, nd4c_c_##name, x < 0 ? (nd4c_c_##name)parameters->alpha * x : x) \
-  LOOP(is_nan, name, uint8_t, x != x)                                                     \
-  CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                    \
-  LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                    \
-  LOOP(reciprocal, name, nd4c_c_##name, 1 / x)                                            \
-  LOOP(exp, name, nd4c_c_##name, nd4c_exp_##name(x))                                      \
-  LOOP(log, name, nd4c_c_##name, nd4c_log_##name(x))                                      \
-  LOOP(sigmoid, name, nd4c_c_##name, nd4c_sigmoid_##name(x))                              \
-  LOOP(gelu, name, nd4c_c_##name, nd4c_gelu_##name(x))                                    \
-  LOOP(gelu_tanh, name, nd4c_c_##name, nd4c_gelu_tanh_##name(x))
+#define FLOAT_LOOPS(NAME, name, kind)                                                                               \
+  LOOP(negative, name, nd4c_c_##name, -x)                                                                           \
+  LOOP(abs, name, nd4c_c_##name, absolute_##name(x))                                                                \
+  LOOP(square, name, nd4c_c_##name, x *x)                                                                           \
+  LOOP(sign, name, nd4c_c_##name, x > 0 ? 1 : x < 0 ? -1 : x)                                                       \
+  LOOP(relu, name, nd4c_c_##name, x < 0 ? 0 : x)                                                                    \
+  LOOP(floor, name, nd4c_c_##name, floor_of_##name(x))                                                              \
+  LOOP(ceil, name, nd4c_c_##name, ceil_of_##name(x))                                                                \
+  LOOP(round, name, nd4c_c_##name, round_of_##name(x))                                                              \
+  LOOP(leaky_relu, name, nd4c_c_##name, x < 0 ? (nd4c_c_##name)parameters->alpha * x : x)                           \
+  LOOP(is_nan, name, uint8_t, x != x)                                                                               \
+  CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                                              \
+  LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                                              \
+  LOOP(reciprocal, name, nd4c_c_##name, 1 / x)                                                                      \
+  LOOP(exp, name, nd4c_c_##name, nd4c_exp_##name(x))                                                                \
+  LOOP(log, name, nd4c_c_##name, nd4c_log_##name(x))                                                                \
+  LOOP(sigmoid, name, nd4c_c_##name, nd4c_sigmoid_##name(x))                                                        \
+  LOOP(gelu, name, nd4c_c_##name, nd4c_gelu_##name(x))                                                              \
+  LOOP(gelu_tanh, name, nd4c_c_##name, nd4c_gelu_tanh_##name(x))                                                    \
+  LOOP(elu, name, nd4c_c_##name, nd4c_elu_##name(x, (nd4c_c_##name)parameters->alpha))                              \
+  LOOP(selu, name, nd4c_c_##name,                                                                                   \
+       nd4c_selu_##name(x, (nd4c_c_##name)parameters->beta, (nd4c_c_##name)(parameters->alpha * parameters->beta))) \
+  LOOP(celu, name, nd4c_c_##name, nd4c_celu_##name(x, (nd4c_c_##name)parameters->alpha))                            \
+  LOOP(softplus, name, nd4c_c_##name, nd4c_softplus_##name(x))                                                      \
+  LOOP(log_sigmoid, name, nd4c_c_##name, -nd4c_softplus_##name(-x))                                                 \
+  LOOP(softsign, name, nd4c_c_##name, nd4c_softsign_##name(x))                                                      \
+  LOOP(mish, name, nd4c_c_##name, nd4c_mish_##name(x))                                                              \
+  LOOP(swish, name, nd4c_c_##name, nd4c_swish_##name(x, parameters->alpha))                                         \
+  LOOP(threshold, name, nd4c_c_##name, (double)x <= parameters->alpha ? (nd4c_c_##name)parameters->beta : x)
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
+LOOP(hard_sigmoid, float32, float, nd4c_hard_sigmoid_float32(x, parameters->alpha, parameters->beta))
+LOOP(hard_swish, float32, float, nd4c_hard_swish_float32(x))
 LOOP(tanh, float32, float, nd4c_tanh_float32(x))
 LOOP(erf, float32, float, nd4c_erf_float32(x))
-LOOP(tanh, float64, double, tanh(x))
+LOOP(tanh, float64, double, nd4c_tanh_float64(x))
 LOOP(erf, float64, double, erf(x))
 LOOP(sin, float64, double, sin(x))
 LOOP(cos, float64, double, cos(x))
@@ -167,6 +180,17 @@ TRIGONOMETRIC_LOOP(cos, 1)
   HALF_LOOP(sigmoid, name)                                               \
   HALF_LOOP(gelu, name)                                                  \
   HALF_LOOP(gelu_tanh, name)                                             \
+  HALF_LOOP(elu, name)                                                   \
+  HALF_LOOP(selu, name)                                                  \
+  HALF_LOOP(celu, name)                                                  \
+  HALF_LOOP(softplus, name)                                              \
+  HALF_LOOP(log_sigmoid, name)                                           \
+  HALF_LOOP(softsign, name)                                              \
+  HALF_LOOP(mish, name)                                                  \
+  HALF_LOOP(swish, name)                                                 \
+  HALF_LOOP(threshold, name)                                             \
+  HALF_LOOP(hard_sigmoid, name)                                          \
+  HALF_LOOP(hard_swish, name)                                            \
   static void clip_##name(SIGNATURE) {                                   \
     const uint16_t *x = vx;                                              \
     uint16_t *y = vy;                                                    \
@@ -200,16 +224,22 @@ LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
   ENTRY(negative, NAME, name)          \
   ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(clip, NAME, name)
 #define INT_ENTRIES(NAME, name, kind) UINT_ENTRIES(NAME, name, kind) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)
-#define FLOAT_ENTRIES(NAME, name, kind)                                                                       \
-  ENTRY(negative, NAME, name)                                                                                 \
-  ENTRY(square, NAME, name)                                                                                   \
-  ENTRY(sign, NAME, name) ENTRY(clip, NAME, name) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)              \
-      ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) \
-          ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name) \
-              ENTRY(sin, NAME, name) ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name)    \
-                  ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name)             \
-                      ENTRY(is_nan, NAME, name)
+#define FLOAT_ENTRIES(NAME, name, kind)                                                                          \
+  ENTRY(negative, NAME, name)                                                                                    \
+  ENTRY(square, NAME, name)                                                                                      \
+  ENTRY(sign, NAME, name)                                                                                        \
+  ENTRY(clip, NAME, name) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name) ENTRY(floor, NAME, name)                \
+      ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name)     \
+          ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name) ENTRY(sin, NAME, name)     \
+              ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name)   \
+                  ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name)                 \
+                      ENTRY(elu, NAME, name) ENTRY(selu, NAME, name) ENTRY(celu, NAME, name)                     \
+                          ENTRY(softplus, NAME, name) ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name) \
+                              ENTRY(mish, NAME, name) ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
+/* Where loops compute in a wider type than that of the elements. */
+#define NARROW_ENTRIES(NAME, name, kind) ENTRY(hard_sigmoid, NAME, name) ENTRY(hard_swish, NAME, name)
 
 const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table) = {
     .loops = {ND4C_INT_DTYPES(INT_ENTRIES) ND4C_UINT_DTYPES(UINT_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
-                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(logical_not, BOOL, boolean)}};
+                  ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(logical_not, BOOL, boolean)
+                      ND4C_HALF_DTYPES(NARROW_ENTRIES) NARROW_ENTRIES(FLOAT32, float32, FLOAT)}};

@@ -10,8 +10,13 @@
 #define ND4C_UNARY_ROUNDINGS(X) X(floor) X(ceil) X(round)
 #define ND4C_UNARY_FLOATS(X) \
   X(sqrt) X(reciprocal) X(exp) X(log) X(sin) X(cos) X(tanh) X(erf) X(sigmoid) X(gelu) X(gelu_tanh)
-#define ND4C_UNARY_LOOPS(X) \
-  ND4C_UNARY_NUMBERS(X) ND4C_UNARY_ROUNDINGS(X) ND4C_UNARY_FLOATS(X) X(leaky_relu) X(clip) X(is_nan) X(logical_not)
+#define ND4C_UNARY_ACTIVATIONS(X) \
+  X(elu)                          \
+  X(selu) X(celu) X(softplus) X(softsign) X(mish) X(swish) X(log_sigmoid) X(threshold) X(hard_sigmoid) X(hard_swish)
+#define ND4C_UNARY_LOOPS(X)                                                                   \
+  ND4C_UNARY_NUMBERS(X)                                                                       \
+  ND4C_UNARY_ROUNDINGS(X) ND4C_UNARY_FLOATS(X) X(leaky_relu) X(clip) X(is_nan) X(logical_not) \
+      ND4C_UNARY_ACTIVATIONS(X)
 
 enum nd4c_unary_index {
 #define ND4C_UNARY_INDEX(name) ND4C_UNARY_##name,
@@ -20,9 +25,10 @@ enum nd4c_unary_index {
       ND4C_UNARY_COUNT
 };
 
-/* Of leaky_relu and clip; bounds point to one element of the loop's dtype, or are NULL. */
+/* Of leaky_relu, clip and activations: alpha and beta are their parameters in the order of the op table; bounds point
+ * to one element of the loop's dtype, or are NULL. */
 typedef struct nd4c_unary_parameters {
-  double alpha;
+  double alpha, beta;
   const void *low, *high;
 } nd4c_unary_parameters;
 

@@ -1,0 +1,411 @@
+/* How far the kernels of every engine, at every level of the processor, are off the true results, in units in the last
+ * place: worst errors and where they are, in a table; fails where one is beyond its bar.
+ *
+ *   nd4c_accuracy [--points FILE] [--values N] [--function NAME]
+ *
+ * float32 is walked through in even steps of its bit patterns, float64 by random ones, so that all exponents have their
+ * share; then ranges evenly, and all neighbours of zeros and turning points. float16 and bfloat16 are tried whole. FILE
+ * has results in arbitrary precision (points.py), with which the oracle of the other values is checked, too. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "device/host.h"
+#include "functions.h"
+#include "kernels/reference/value.h"
+#include "ops/op.h"
+
+nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
+
+enum { NEIGHBOURS = 64, PIECE = 4096, COLUMNS = 5 };
+
+static const nd4c_backend *backend;
+static nd4c_host host;
+static const char *level;
+static int64_t value_count = 60000;
+static bool failed;
+
+static const char *chosen_level(void) {
+  return level;
+}
+
+static void *need(size_t bytes) {
+  void *memory = calloc(1, bytes > 0 ? bytes : 1);
+  if (memory == NULL) {
+    (void)fputs("nd4c_accuracy: no memory\n", stderr);
+    exit(2);
+  }
+  return memory;
+}
+
+static uint64_t random_bits(void) {
+  static uint64_t state = 88172645463325252u;
+  state ^= state << 13;
+  state ^= state >> 7;
+  return state ^= state << 17;
+}
+
+/* -- numbers of a dtype ------------------------------------------------------------------------------------------- */
+
+typedef struct format {
+  nd4c_dtype dtype;
+  const char *name;
+  int digits, lowest, highest; /* of the smallest subnormal's exponent, and of the largest number's plus 1 */
+} format;
+static const format formats[] = {{ND4C_FLOAT32, "float32", 24, -149, 128},
+                                 {ND4C_FLOAT64, "float64", 53, -1074, 1024},
+                                 {ND4C_FLOAT16, "float16", 11, -24, 16},
+                                 {ND4C_BFLOAT16, "bfloat16", 8, -133, 128}};
+
+static long double unit(const format *f, long double x) {
+  int exponent = 0;
+  if (x != 0)
+    (void)frexpl(x, &exponent);
+  return ldexpl(1, x != 0 && exponent - f->digits > f->lowest ? exponent - f->digits : f->lowest);
+}
+
+/* Distance in units of the last place; beyond the range infinity counts as the number that would follow the largest. */
+static double distance(const format *f, double got, long double high, long double low) {
+  long double beyond = ldexpl(1, f->highest), wanted = high + low;
+  if (isnan(wanted) || isnan(got))
+    return isnan(wanted) && isnan(got) ? 0 : INFINITY;
+  if (fabsl(wanted) >= beyond)
+    return isinf(got) && (got > 0) == (wanted > 0) ? 0 : INFINITY;
+  long double number = isinf(got) ? copysignl(beyond, got) : got;
+  return (double)(fabsl((number - high) - low) / unit(f, wanted));
+}
+
+/* -- values to try ------------------------------------------------------------------------------------------------- */
+
+typedef struct samples {
+  int64_t count, capacity;
+  double *x, *y;           /* operands */
+  long double *high, *low; /* the true result in two parts */
+  bool *unsure;
+} samples;
+
+static double as_format(const format *f, double x) {
+  return f->dtype == ND4C_FLOAT32 ? (double)(float)x : x;
+}
+
+static void add(samples *s, const format *f, double x, double y) {
+  if (s->count < s->capacity) {
+    s->x[s->count] = as_format(f, x);
+    s->y[s->count++] = as_format(f, y);
+  }
+}
+
+static double from_bits(const format *f, uint64_t bits) {
+  if (f->dtype == ND4C_FLOAT64) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+  }
+  uint32_t word = (uint32_t)bits;
+  float x;
+  memcpy(&x, &word, sizeof x);
+  return (double)x;
+}
+
+static double next_after(const format *f, double x, int steps) {
+  for (int i = 0; i < abs(steps); i++)
+    x = f->dtype == ND4C_FLOAT32 ? (double)nextafterf((float)x, steps > 0 ? INFINITY : -INFINITY)
+                                 : nextafter(x, steps > 0 ? INFINITY : -INFINITY);
+  return x;
+}
+
+static void allocate(samples *s, int64_t capacity) {
+  *s = (samples){.capacity = capacity};
+  s->x = need((size_t)capacity * sizeof *s->x);
+  s->y = need((size_t)capacity * sizeof *s->y);
+  s->high = need((size_t)capacity * sizeof *s->high);
+  s->low = need((size_t)capacity * sizeof *s->low);
+  s->unsure = need((size_t)capacity * sizeof *s->unsure);
+}
+
+static void release(samples *s) {
+  free(s->x);
+  free(s->y);
+  free(s->high);
+  free(s->low);
+  free(s->unsure);
+}
+
+static double uniform(double low, double high) {
+  return low + (high - low) * (double)(random_bits() >> 11) * 0x1p-53;
+}
+
+/* An exponent with which the power of a is between the smallest and the largest number, or a little beyond. */
+static double exponent_for(const format *f, double a) {
+  double log = log2(fabs(a));
+  if (random_bits() % 8 == 0 || !isfinite(log) || log == 0)
+    return rint(uniform(-40, 40)) / (random_bits() % 2 == 0 ? 1 : 2);
+  return uniform(1.02 * f->lowest, 1.02 * f->highest) / log;
+}
+
+static void choose(samples *s, const format *f, const function *of) {
+  static const double special[] = {0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 2, -2, 0.5, -0.5, 3, -3, 1e300, 1e-300};
+  bool half = f->dtype != ND4C_FLOAT32 && f->dtype != ND4C_FLOAT64;
+  for (uint32_t i = 0; half && i < 1 << 16; i++) {
+    uint16_t bits = (uint16_t)i;
+    add(s, f, nd4c_value_load(f->dtype, (const char *)&bits, 0).f, 0);
+  }
+  if (half)
+    return;
+  for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+    for (size_t j = 0; j < (of->pair ? sizeof special / sizeof *special : 1); j++)
+      add(s, f, special[i], special[j]);
+  for (int i = 0; i < CENTERS && of->centers[i] != 0; i++)
+    for (int step = -NEIGHBOURS; step <= NEIGHBOURS; step++) {
+      double x = next_after(f, as_format(f, of->centers[i]), step);
+      add(s, f, x, of->pair ? exponent_for(f, x) : 0);
+      add(s, f, -x, of->pair ? rint(uniform(-9, 9)) : 0);
+    }
+  int64_t rest = s->capacity - s->count, wide = rest / 2;
+  for (int64_t i = 0; i < wide; i++) {
+    uint64_t bits = f->dtype == ND4C_FLOAT64 ? random_bits()
+                                             : (uint64_t)i * (UINT64_C(1) << 32) / (uint64_t)wide + random_bits() % 64;
+    double x = from_bits(f, bits);
+    x = of->pair && i % 4 != 0 ? fabs(x) : x;
+    add(s, f, x, of->pair ? exponent_for(f, x) : 0);
+  }
+  while (s->count < s->capacity) {
+    double x = as_format(f, uniform(of->low, of->high));
+    add(s, f, x, of->pair ? exponent_for(f, x) : 0);
+  }
+}
+
+/* -- running ------------------------------------------------------------------------------------------------------- */
+
+static const nd4c_kernel *find_kernel(const char *op, const char *engine) {
+  for (int32_t i = 0; i < backend->kernel_count(); i++) {
+    const nd4c_kernel *kernel = backend->kernels()[i];
+    if (strcmp(kernel->op, op) == 0 && strcmp(kernel->engine, engine) == 0)
+      return kernel;
+  }
+  return NULL;
+}
+
+typedef struct worst {
+  double error, x, y, got;
+} worst;
+
+/* One piece of the samples through a kernel. False: the kernel declines. */
+static bool run_piece(const nd4c_kernel *kernel, const function *of, const format *f, const samples *s, int64_t begin,
+                      int64_t count, worst *w) {
+  static _Alignas(64) char memory[3][PIECE * sizeof(double)];
+  static const int64_t stride = 1;
+  const nd4c_op_info *info = NULL;
+  nd4c_tensor tensors[3];
+  nd4c_attr_value attrs[8];
+  char reason[256];
+  if (nd4c_op_find(of->op, &info) != ND4C_OK)
+    return false;
+  for (int32_t i = 0; i < info->attr_count; i++)
+    attrs[i] = info->attrs[i].preset;
+  if (of->approximate)
+    attrs[0].as.i = 1;
+  for (int i = 0; i < 3; i++)
+    tensors[i] = (nd4c_tensor){.dtype = f->dtype,
+                               .rank = 1,
+                               .flags = ND4C_TENSOR_CONTIGUOUS,
+                               .shape = &count,
+                               .strides = &stride,
+                               .size = count,
+                               .data = memory[i]};
+  for (int64_t i = 0; i < count; i++) {
+    nd4c_value_store(f->dtype, memory[0], i, (nd4c_value){.f = s->x[begin + i]});
+    nd4c_value_store(f->dtype, memory[1], i, (nd4c_value){.f = s->y[begin + i]});
+  }
+  nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
+                    .op = info,
+                    .input_count = of->pair ? 2 : 1,
+                    .output_count = 1,
+                    .inputs = tensors,
+                    .outputs = &tensors[2],
+                    .attrs = attrs,
+                    .width = 1};
+  if (((kernel->dtypes >> f->dtype) & 1) == 0 ||
+      (kernel->usable != NULL && !kernel->usable(&call, reason, sizeof reason)) || kernel->run(&call) != ND4C_OK)
+    return false;
+  for (int64_t i = 0; i < count; i++) {
+    double got = nd4c_value_load(f->dtype, memory[2], i).f;
+    double error = s->unsure[begin + i] ? 0 : distance(f, got, s->high[begin + i], s->low[begin + i]);
+    if (error > w->error)
+      *w = (worst){error, s->x[begin + i], s->y[begin + i], got};
+  }
+  return true;
+}
+
+/* 16-bit floats: float32's result, which is off by as much as its bar, rounded. */
+static double bar_of(const function *of, const format *f) {
+  if (f->dtype == ND4C_FLOAT64)
+    return of->float64;
+  return f->dtype == ND4C_FLOAT32 ? of->float32 : 0.5 + of->float32 * ldexp(1, f->digits - 24);
+}
+
+static void report(const function *of, const format *f, const char *source, const char *engine, const worst *w) {
+  bool doubtful = f->dtype == ND4C_FLOAT64 && strcmp(source, "dense") == 0;
+  double bar = bar_of(of, f) + (doubtful ? of->doubt : 0);
+  bool beyond = w->error > bar * (1 + 0x1p-10); /* the oracle's own rounding */
+  failed = failed || beyond;
+  char where[80] = "";
+  if (w->error > 0)
+    (void)snprintf(where, sizeof where, of->pair ? "%.17g, %.17g" : "%.17g", w->x, w->y);
+  printf("%-10s %-8s %-9s %-16s %9.4f %6.3f %s %s\n", of->name, f->name, source, engine, w->error, bar,
+         beyond ? "FAIL" : "ok  ", where);
+}
+
+/* Reference first, then simd at each level: both through the backend opened anew. */
+static void measure_engine(const function *of, const format *f, const char *source, const samples *s,
+                           const char *engine) {
+  char name[32];
+  worst w = {0};
+  bool ran = true;
+  const nd4c_kernel *kernel = find_kernel(of->op, engine);
+  for (int64_t i = 0; kernel != NULL && ran && i < s->count; i += PIECE)
+    ran = run_piece(kernel, of, f, s, i, s->count - i < PIECE ? s->count - i : PIECE, &w);
+  (void)snprintf(name, sizeof name, "%s%s%s", engine, strcmp(engine, "simd") == 0 ? "." : "",
+                 strcmp(engine, "simd") == 0 ? level : "");
+  if (kernel != NULL && ran)
+    report(of, f, source, name, &w);
+}
+
+static void measure(const function *of, const format *f, const char *source, const samples *s) {
+  static const struct {
+    const char *name;
+    nd4c_cpu_level level;
+  } levels[] = {{"base", ND4C_CPU_BASE}, {"avx2", ND4C_CPU_AVX2}, {"avx512", ND4C_CPU_AVX512}, {"neon", ND4C_CPU_NEON}};
+  nd4c_cpu_level own = nd4c_cpu_get_level();
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    bool has = own == ND4C_CPU_NEON ? levels[i].level == ND4C_CPU_NEON || i == 0
+                                    : levels[i].level <= own && levels[i].level != ND4C_CPU_NEON;
+    level = levels[i].name;
+    if (!has || backend->open() != ND4C_OK)
+      continue;
+    if (i == 0)
+      measure_engine(of, f, source, s, "reference");
+    measure_engine(of, f, source, s, "simd");
+    backend->close();
+  }
+}
+
+static void measure_dense(const function *of, const format *f) {
+  samples s;
+  bool half = f->dtype != ND4C_FLOAT32 && f->dtype != ND4C_FLOAT64;
+  if (half && of->pair)
+    return;
+  allocate(&s, half ? 1 << 16 : value_count);
+  choose(&s, f, of);
+  for (int64_t i = 0; i < s.count; i++) {
+    s.high[i] = of->oracle(s.x[i], s.y[i]);
+    s.unsure[i] = f->dtype == ND4C_FLOAT64 && of->unsure != NULL && of->unsure(s.x[i]);
+  }
+  measure(of, f, "dense", &s);
+  release(&s);
+}
+
+/* -- points in arbitrary precision ----------------------------------------------------------------------------------
+ */
+
+/* The oracle against the points: it must be good to a sixteenth of a unit where it is said to be sure. */
+static void check_oracle(const function *of, const format *f, samples *s) {
+  worst w = {0};
+  for (int64_t i = 0; i < s->count; i++) {
+    long double got = of->oracle(s->x[i], s->y[i]), wanted = s->high[i] + s->low[i];
+    if (of->unsure != NULL && of->unsure(s->x[i]))
+      continue;
+    double error = isnan(got) && isnan(wanted) ? 0
+                   : fabsl(wanted) >= ldexpl(1, f->highest)
+                       ? (fabsl(got) >= ldexpl(1, f->highest) ? 0 : INFINITY)
+                       : (double)(fabsl((got - s->high[i]) - s->low[i]) / unit(f, wanted));
+    if (error > w.error)
+      w = (worst){error, s->x[i], s->y[i], (double)got};
+  }
+  bool wide = sizeof(long double) > sizeof(double);
+  if (wide && w.error > fmax(0.0625, of->doubt)) {
+    printf("%-10s %-8s the oracle is off by %g at %.17g, %.17g\n", of->name, f->name, w.error, w.x, w.y);
+    failed = true;
+  }
+}
+
+static const function *find_function(const char *name) {
+  for (int i = 0; i < function_count; i++)
+    if (strcmp(functions[i].name, name) == 0)
+      return &functions[i];
+  return NULL;
+}
+
+/* One block: name (16 bytes), dtype's name (16 bytes), count (int64), then x, y, high, low and the exponent of
+ * both, all doubles. */
+static bool measure_block(FILE *file, const char *only) {
+  char name[16], dtype[16];
+  int64_t count = 0;
+  if (fread(name, 16, 1, file) != 1)
+    return false;
+  if (fread(dtype, 16, 1, file) != 1 || fread(&count, sizeof count, 1, file) != 1 || count < 0 || count > 1 << 24) {
+    (void)fputs("nd4c_accuracy: the file of points is damaged\n", stderr);
+    exit(2);
+  }
+  name[15] = dtype[15] = '\0';
+  const function *of = find_function(name);
+  const format *f = strcmp(dtype, "float32") == 0 ? &formats[0] : &formats[1];
+  double *columns = need((size_t)count * COLUMNS * sizeof *columns);
+  samples s;
+  allocate(&s, count);
+  s.count = count;
+  if (of == NULL || fread(columns, sizeof *columns, (size_t)count * COLUMNS, file) != (size_t)count * COLUMNS) {
+    (void)fprintf(stderr, "nd4c_accuracy: the file of points has no whole %s\n", name);
+    exit(2);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    s.x[i] = columns[i];
+    s.y[i] = columns[count + i];
+    int exponent = (int)fmin(fmax(columns[4 * count + i], -99999), 99999);
+    s.high[i] = ldexpl(columns[2 * count + i], exponent);
+    s.low[i] = ldexpl(columns[3 * count + i], exponent);
+  }
+  if (only == NULL || strcmp(only, name) == 0) {
+    check_oracle(of, f, &s);
+    measure(of, f, "points", &s);
+  }
+  free(columns);
+  release(&s);
+  return true;
+}
+
+static void measure_points(const char *path, const char *only) {
+  char magic[8];
+  FILE *file = fopen(path, "rb");
+  if (file == NULL || fread(magic, sizeof magic, 1, file) != 1 || memcmp(magic, "ND4CPTS1", sizeof magic) != 0) {
+    (void)fprintf(stderr, "nd4c_accuracy: %s cannot be read; tests/accuracy/points.py makes it\n", path);
+    exit(2);
+  }
+  while (measure_block(file, only)) {
+  }
+  (void)fclose(file);
+}
+
+int main(int count, char **arguments) {
+  const char *points = NULL, *only = NULL;
+  for (int i = 1; i + 1 < count; i += 2) {
+    points = strcmp(arguments[i], "--points") == 0 ? arguments[i + 1] : points;
+    only = strcmp(arguments[i], "--function") == 0 ? arguments[i + 1] : only;
+    value_count = strcmp(arguments[i], "--values") == 0 ? strtoll(arguments[i + 1], NULL, 10) : value_count;
+  }
+  host = *nd4c_host_table();
+  host.cpu_level = chosen_level;
+  if (nd4c_backend_cpu_entry(&host, &backend) != ND4C_OK)
+    return 2;
+  printf("%-10s %-8s %-9s %-16s %9s %6s      %s\n", "function", "dtype", "values", "engine", "worst ulp", "bar", "at");
+  if (points != NULL)
+    measure_points(points, only);
+  for (int i = 0; i < function_count; i++)
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+      if (only == NULL || strcmp(only, functions[i].name) == 0)
+        measure_dense(&functions[i], &formats[f]);
+  return failed ? 1 : 0;
+}

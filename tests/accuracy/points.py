@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Writes arguments and results in arbitrary precision for nd4c_accuracy: points.py FILE [COUNT]
+
+For each function and for float32 and float64: random bit patterns, random numbers of the range that matters, and
+neighbours of zeros (found here, where they are not plain). A result is the sum of two doubles times a power of two.
+"""
+import pathlib
+import struct
+import sys
+
+import mpmath
+import numpy as np
+from mpmath import mp
+
+mp.prec = 140
+inf, nan = mpmath.inf, mpmath.nan
+
+
+def limited(function, low, high):
+    """Beyond low and high every number gives the same as far as a double can tell."""
+    return lambda x: function(min(max(x, mpmath.mpf(low)), mpmath.mpf(high)))
+
+
+def log_gamma(x):
+    if x <= 0 and x == mpmath.floor(x):
+        return inf
+    if x > 0:
+        return mpmath.loggamma(x)
+    return mpmath.log(mp.pi / abs(mpmath.sinpi(x))) - mpmath.loggamma(1 - x)
+
+
+def digamma(x):
+    if x <= 0 and x == mpmath.floor(x):
+        return None
+    return mpmath.digamma(x) if x > 0 else mpmath.digamma(1 - x) - mp.pi * mpmath.cospi(x) / mpmath.sinpi(x)
+
+
+def sigmoid(x):
+    return 1 / (1 + mpmath.exp(-x))
+
+
+def gelu(x):
+    return x * mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def gelu_tanh(x):
+    return x * sigmoid(2 * mpmath.sqrt(2 / mp.pi) * (x + mpmath.mpf("0.044715") * x ** 3))
+
+
+def only_if(condition, function):
+    return lambda x: function(x) if condition(x) else None
+
+
+# name: function of mpf (None: left out), low and high of the range that matters, zeros
+FUNCTIONS = {
+    "exp": (limited(mpmath.exp, -2000, 2000), -110, 110, ()),
+    "expm1": (limited(mpmath.expm1, -2000, 2000), -40, 40, (0,)),
+    "log": (only_if(lambda x: x > 0, mpmath.log), 0, 8, (1,)),
+    "log1p": (only_if(lambda x: x > -1, mpmath.log1p), -1, 8, (0,)),
+    "sin": (mpmath.sin, -30, 30, [k * mp.pi for k in (1, 2, 3, 22, 355, 10 ** 6, 10 ** 15)]),
+    "cos": (mpmath.cos, -30, 30, [(k + mpmath.mpf(1) / 2) * mp.pi for k in (0, 1, 2, 56, 10 ** 6, 10 ** 15)]),
+    "tan": (mpmath.tan, -30, 30, [k * mp.pi / 2 for k in (1, 2, 3, 22, 355, 10 ** 6, 10 ** 15)]),
+    "tanh": (limited(mpmath.tanh, -500, 500), -12, 12, ()),
+    "erf": (limited(mpmath.erf, -200, 200), -6, 6, ()),
+    "erfc": (limited(mpmath.erfc, -200, 200), -6, 28, ()),
+    "sqrt": (only_if(lambda x: x >= 0, mpmath.sqrt), 0, 8, ()),
+    "sigmoid": (limited(sigmoid, -2000, 2000), -110, 110, ()),
+    "softplus": (lambda x: x if x > 2000 else mpmath.log1p(mpmath.exp(max(x, mpmath.mpf(-2000)))), -110, 110, ()),
+    "lgamma": (log_gamma, -20, 40, (1, 2, mpmath.mpf("-2.457024738220800"), mpmath.mpf("-2.747682646727412"),
+                                    mpmath.mpf("-3.143580888349980"), mpmath.mpf("-5.008218168440280"))),
+    "digamma": (digamma, -20, 40, [mpmath.findroot(mpmath.digamma, x) for x in (1.4616, -0.504, -1.5735, -2.6107, -5.694)]),
+    "gelu": (lambda x: x if x > 100 else gelu(max(x, mpmath.mpf(-100))), -40, 20, ()),
+    "gelu_tanh": (lambda x: x if x > 100 else gelu_tanh(max(x, mpmath.mpf(-100))), -22, 20, ()),
+}
+TYPES = {"float32": (np.float32, np.uint32, -149, 128), "float64": (np.float64, np.uint64, -1074, 1024)}
+
+
+def arguments(random, dtype, count, low, high, zeros):
+    kind, bits, _, _ = TYPES[dtype]
+    with np.errstate(all="ignore"):
+        wide = random.integers(0, np.iinfo(bits).max, count // 2, dtype=bits).view(kind)
+        near = random.uniform(low, high, count - count // 2).astype(kind)
+        values = [wide[np.isfinite(wide)], near]
+        for zero in zeros:
+            x = kind(float(zero))
+            around = [x]
+            for direction in (-np.inf, np.inf):
+                y = x
+                for _ in range(12):
+                    y = np.nextafter(y, kind(direction))
+                    around.append(y)
+            values.append(np.array(around, dtype=kind))
+    return np.concatenate(values).astype(np.float64)
+
+
+def in_parts(value):
+    """high, low and exponent: results smaller than every double keep their digits, too."""
+    if not mpmath.isfinite(value) or value == 0:
+        return float(value), 0.0, 0.0
+    mantissa, exponent = mpmath.frexp(value)
+    high = float(mantissa)
+    return high, float(mantissa - mpmath.mpf(high)), float(exponent)
+
+
+def block(name, dtype, x, y, values):
+    columns = np.array([x, y, *zip(*(in_parts(v) for v in values))], dtype=np.float64)
+    return name.encode().ljust(16, b"\0") + dtype.encode().ljust(16, b"\0") + struct.pack("<q", len(x)) + columns.tobytes()
+
+
+def powers(random, dtype, count):
+    kind, _, lowest, highest = TYPES[dtype]
+    a = np.abs(arguments(random, dtype, count, 0, 8, (1, 2)))
+    a = a[a > 0]
+    b = random.uniform(1.02 * lowest, 1.02 * highest, a.size) / np.where(a == 1, 1, np.log2(a))
+    with np.errstate(all="ignore"):
+        b = b.astype(kind).astype(np.float64)
+    keep = np.isfinite(b)
+    a, b = a[keep], b[keep]
+    return a, b, [mpmath.power(mpmath.mpf(u), mpmath.mpf(v)) for u, v in zip(a.tolist(), b.tolist())]
+
+
+def main():
+    target, count = pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1200
+    random = np.random.Generator(np.random.PCG64(4))
+    chunks = [b"ND4CPTS1"]
+    for dtype in TYPES:
+        for name, (function, low, high, zeros) in FUNCTIONS.items():
+            pairs = [(x, function(mpmath.mpf(x))) for x in arguments(random, dtype, count, low, high, zeros).tolist()]
+            pairs = [(x, v) for x, v in pairs if v is not None]
+            x, values = [p[0] for p in pairs], [p[1] for p in pairs]
+            chunks.append(block(name, dtype, x, [0.0] * len(x), values))
+        a, b, values = powers(random, dtype, count)
+        chunks.append(block("pow", dtype, a, b, values))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_suffix(".part")
+    part.write_bytes(b"".join(chunks))
+    part.rename(target)
+
+
+if __name__ == "__main__":
+    main()
