@@ -42,10 +42,10 @@ static inline double nd4c_power_of_two_f64(double rounded) {
 /* A number as mantissa * half * rest, the last two powers of 2: its product with another one may be subnormal or
  * overflow and is rounded once, if `rest` is multiplied last. */
 typedef struct nd4c_scaled_float32 {
-  float mantissa, half, rest;
+  float mantissa, lost, half, rest; /* lost: what rounding took from the mantissa */
 } nd4c_scaled_float32;
 typedef struct nd4c_scaled_float64 {
-  double mantissa, half, rest;
+  double mantissa, lost, half, rest;
 } nd4c_scaled_float64;
 
 /* e^r - 1, r = x - n ln 2 + tail, n the integer next to x / ln 2. */
@@ -68,7 +68,9 @@ static inline nd4c_scaled_float32 nd4c_exp_scaled_f32(float x, float tail) {
   float less_one = nd4c_expm1_reduced_f32(x, n, tail);
   float half = ND4C_FMAF(n, 0.5f, ND4C_ROUNDER_F32);
   float rest = n - (half - ND4C_ROUNDER_F32) + ND4C_ROUNDER_F32;
-  nd4c_scaled_float32 e = {1 + less_one, nd4c_power_of_two_f32(half), nd4c_power_of_two_f32(rest)};
+  float mantissa = 1 + less_one;
+  nd4c_scaled_float32 e = {mantissa, less_one - (mantissa - 1), nd4c_power_of_two_f32(half),
+                           nd4c_power_of_two_f32(rest)};
   return e;
 }
 
@@ -105,7 +107,9 @@ static inline nd4c_scaled_float64 nd4c_exp_scaled_f64(double x, double tail) {
   double less_one = nd4c_expm1_reduced_f64(x, n, tail);
   double half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
   double rest = n - (half - ND4C_ROUNDER_F64) + ND4C_ROUNDER_F64;
-  nd4c_scaled_float64 e = {1 + less_one, nd4c_power_of_two_f64(half), nd4c_power_of_two_f64(rest)};
+  double mantissa = 1 + less_one;
+  nd4c_scaled_float64 e = {mantissa, less_one - (mantissa - 1), nd4c_power_of_two_f64(half),
+                           nd4c_power_of_two_f64(rest)};
   return e;
 }
 
@@ -278,8 +282,8 @@ ND4C_DIVIDE(float64, double, f64, ND4C_FMA, long double)
 #undef ND4C_DIVIDE
 
 /* erfc(x) e^(x^2) for x from 0 to 12, as t P(t) with t = 1 / (1 + 3 x / 8), where 3 x / 8 = a (k + k_low). The function
- * changes up to 3 times as fast as t does: t's own error is made good. */
-static inline float nd4c_scaled_erfc_f32(float a, float k, float k_low) {
+ * changes up to 3 times as fast as t does: `off` makes t's own error good, as an addend to the exponent of e^-(x^2). */
+static inline nd4c_divided_float32 nd4c_scaled_erfc_f32(float a, float k, float k_low) {
   nd4c_divided_float32 t = nd4c_divide_f32(a, k, k_low);
   float p = ND4C_FMAF(t.value, 6.131741571e-02f, -2.862871429e-01f);
   p = ND4C_FMAF(t.value, p, 4.303073224e-01f);
@@ -289,8 +293,8 @@ static inline float nd4c_scaled_erfc_f32(float a, float k, float k_low) {
   p = ND4C_FMAF(t.value, p, 2.051512020e-01f);
   p = ND4C_FMAF(t.value, p, 2.106719752e-01f);
   p = ND4C_FMAF(t.value, p, 2.116121846e-01f);
-  float y = t.value * p;
-  return ND4C_FMAF(y * t.off, ND4C_FMAF(2.0f, t.value, 1.0f), y);
+  nd4c_divided_float32 y = {t.value * p, t.off * ND4C_FMAF(2.0f, t.value, 1.0f)};
+  return y;
 }
 
 static inline float nd4c_erf_float32(float x) {
@@ -303,29 +307,39 @@ static inline float nd4c_erf_float32(float x) {
   q = ND4C_FMAF(z, q, -3.761263843e-01f);
   q = ND4C_FMAF(z, q, 1.283791671e-01f);
   float beyond = a > 10.0f ? 10.0f : a;
-  float large = 1 - nd4c_scaled_erfc_f32(beyond, 0.375f, 0) * nd4c_exp_float32(-beyond * beyond);
+  nd4c_divided_float32 erfc = nd4c_scaled_erfc_f32(beyond, 0.375f, 0);
+  float large = 1 - erfc.value * nd4c_exp_parts_f32(-beyond * beyond, erfc.off);
   return a < 0.9375f ? ND4C_FMAF(x, q, x) : copysignf(large, x);
 }
 
-/* x Phi(x): x / 2 + x^2 R(x^2) for small x; else x - x erfc(x / sqrt 2) / 2 for x > 0, and -|x| erfc(|x| / sqrt 2) / 2
+/* x Phi(x): x - x erfc(x / sqrt 2) / 2 for x > 0, and -|x| erfc(|x| / sqrt 2) / 2
  * below, which keeps the tail's digits. The exponent x^2 / 2 is split into an exact part and a small one. */
 static inline float nd4c_gelu_float32(float x) {
-  float a = fabsf(x), z = x * x;
+  float a = fabsf(x);
+#if !defined(ND4C_HAS_FMA) /* more is lost by each step below: small x have a series of their own */
+  float z = x * x;
   float small = ND4C_FMAF(z, 1.014044605e-04f, -1.179675712e-03f); /* R: (Phi(x) - 1/2) / x below 0.8 */
   small = ND4C_FMAF(z, small, 9.97183292e-03f);
   small = ND4C_FMAF(z, small, -6.649024354e-02f);
   small = ND4C_FMAF(z, small, 3.989422787e-01f);
   small = ND4C_FMAF(z, small, 0.5f * x);
+#endif
   float inside = a > 16.0f ? 16.0f : a;
   float high = nd4c_float_from_bits(nd4c_float_bits(inside) & 0xfffff000);
-  nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-0.5f * high * high, -0.5f * (inside - high) * (inside + high));
-  float factor = 0.5f * inside * nd4c_scaled_erfc_f32(inside, 0x1.0f876cp-2f, 0x1.9bedap-27f);
-  float tail = e.mantissa * e.half * factor * e.rest;
-  return a < 0.8f ? small : x > 0 ? x - tail : -tail;
+  nd4c_divided_float32 erfc = nd4c_scaled_erfc_f32(inside, 0x1.0f876cp-2f, 0x1.9bedap-27f);
+  float rest = ND4C_FMAF(-0.5f * (inside - high), inside + high, erfc.off);
+  nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-0.5f * high * high, rest);
+  float factor = 0.5f * inside * erfc.value * e.half;
+  float tail = ND4C_FMAF(e.lost, factor, e.mantissa * factor) * e.rest;
+  float y = x > 0 ? x - tail : -tail;
+#if !defined(ND4C_HAS_FMA)
+  y = a < 0.8f ? small : y;
+#endif
+  return y;
 }
 
 /* The same of f64; t - c is what the polynomial is in, c in the middle of the range. */
-static inline double nd4c_scaled_erfc_f64(double a) {
+static inline nd4c_divided_float64 nd4c_scaled_erfc_f64(double a) {
   nd4c_divided_float64 t = nd4c_divide_f64(a, 0x1.0f876ccdf6cd9p-2, 0x1.b1a18f13a34c0p-56);
   double s = t.value - 0.453125;
   double p = ND4C_FMA(s, -3.97248682553281483e-03, 1.16826034406050492e-02);
@@ -349,10 +363,11 @@ static inline double nd4c_scaled_erfc_f64(double a) {
   p = ND4C_FMA(s, p, 6.67340592870754673e-01);
   p = ND4C_FMA(s, p, 5.59147263023329463e-01);
   p = ND4C_FMA(s, p, 3.70406221526563881e-01);
-  double y = t.value * p;
-  return ND4C_FMA(y * t.off, ND4C_FMA(2.0, t.value, 1.0), y);
+  nd4c_divided_float64 y = {t.value * p, t.off * ND4C_FMA(2.0, t.value, 1.0)};
+  return y;
 }
 
+/* Small x as x / 2 + x^2 R(x^2), R the series of (Phi(x) - 1/2) / x. */
 static inline double nd4c_gelu_float64(double x) {
   double a = fabs(x), z = x * x;
   double small = ND4C_FMA(z, 4.42026271623564063e-12, -1.11986803704059362e-10);
@@ -368,9 +383,11 @@ static inline double nd4c_gelu_float64(double x) {
   small = ND4C_FMA(z, small, 0.5 * x);
   double inside = a > 40.0 ? 40.0 : a;
   double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
-  nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-0.5 * high * high, -0.5 * (inside - high) * (inside + high));
-  double factor = 0.5 * inside * nd4c_scaled_erfc_f64(inside);
-  double tail = e.mantissa * e.half * factor * e.rest;
+  nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside);
+  double rest = ND4C_FMA(-0.5 * (inside - high), inside + high, erfc.off);
+  nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-0.5 * high * high, rest);
+  double factor = 0.5 * inside * erfc.value * e.half;
+  double tail = ND4C_FMA(e.lost, factor, e.mantissa * factor) * e.rest;
   return a < 0.8 ? small : x > 0 ? x - tail : -tail;
 }
 
