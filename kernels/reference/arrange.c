@@ -11,20 +11,20 @@ static int64_t modulo(int64_t a, int64_t n) {
   return rest < 0 ? rest + n : rest;
 }
 
-/* Where position j of a continued axis of n elements comes from. */
-static int64_t source(nd4c_ref_pad_mode mode, int64_t n, int64_t j) {
-  switch (mode) {
-    case ND4C_REF_PAD_EDGE:
-      return j < 0 ? 0 : j >= n ? n - 1 : j;
-    case ND4C_REF_PAD_WRAP:
-      return modulo(j, n);
-    case ND4C_REF_PAD_SYMMETRIC:
-      j = modulo(j, 2 * n);
-      return j < n ? j : 2 * n - 1 - j;
-    default:
-      j = n > 1 ? modulo(j, 2 * (n - 1)) : 0;
-      return j < n ? j : 2 * (n - 1) - j;
+/* The run that begins at position j of a continued axis of n elements: where it comes from, and by which steps. Returns
+ * how many positions it has if the axis does not end before. */
+static int64_t next_run(nd4c_ref_pad_mode mode, int64_t n, int64_t j, int64_t *from, int64_t *step) {
+  int64_t period = mode == ND4C_REF_PAD_WRAP ? n : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n : 2 * (n - 1);
+  bool edge = mode == ND4C_REF_PAD_EDGE || period == 0;
+  if (edge && (j < 0 || j >= n)) {
+    *from = j < 0 ? 0 : n - 1;
+    *step = 0;
+    return j < 0 ? -j : INT64_MAX;
   }
+  int64_t place = edge ? j : modulo(j, period);
+  *from = place < n ? place : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n - 1 - place : period - place;
+  *step = place < n ? 1 : -1;
+  return place < n ? n - place : period - place;
 }
 
 /* A block of y on its way down the axes: runs of constant step in x. */
@@ -43,14 +43,11 @@ static void pad_axis(pad_block *block, int32_t axis, const char *x, char *y) {
     nd4c_ref_plan_run(&plan, x, y);
     return;
   }
-  int64_t n = tensor->shape[axis], end = block->y->shape[axis] - block->begin[axis], count;
+  int64_t end = block->y->shape[axis] - block->begin[axis], count;
   for (int64_t j = -block->begin[axis]; j < end; j += count) {
-    int64_t first = source(block->mode, n, j), step = j + 1 < end ? source(block->mode, n, j + 1) - first : 0;
-    for (count = 1; j + count < end; count++) {
-      if (source(block->mode, n, j + count) != first + count * step) {
-        break;
-      }
-    }
+    int64_t first, step;
+    count = next_run(block->mode, tensor->shape[axis], j, &first, &step);
+    count = count < end - j ? count : end - j;
     block->shape[axis] = count;
     block->from[axis] = step * tensor->strides[axis];
     pad_axis(block, axis + 1, x + first * tensor->strides[axis] * block->bytes,

@@ -47,8 +47,8 @@ static nd4c_status axis_extent(const nd4c_array *x, int64_t axis, const char *na
 }
 
 nd4c_status nd4c_unstack(const nd4c_array *x, int64_t axis, nd4c_array **outputs, int32_t count) {
-  int64_t extent;
-  int32_t at;
+  int64_t extent = 0;
+  int32_t at = 0;
   nd4c_status status = check_lists("nd4c_unstack", x, outputs, count);
   ND4C_TRY(status);
   ND4C_TRY(axis_extent(x, axis, "nd4c_unstack", &at, &extent));
@@ -72,8 +72,8 @@ static nd4c_status cut(const nd4c_array *x, int64_t axis, int64_t start, int64_t
 }
 
 nd4c_status nd4c_split(const nd4c_array *x, int64_t axis, const int64_t *lengths, nd4c_array **outputs, int32_t count) {
-  int64_t extent, total = 0, start = 0;
-  int32_t at;
+  int64_t extent = 0, total = 0, start = 0;
+  int32_t at = 0;
   nd4c_status status = check_lists("nd4c_split", x, outputs, count);
   ND4C_TRY(status);
   ND4C_TRY(axis_extent(x, axis, "nd4c_split", &at, &extent));

@@ -12,7 +12,7 @@ nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
   const nd4c_tensor *first = &inference->inputs[0];
   nd4c_dtype dtype = first->dtype;
   int64_t shape[ND4C_MAX_RANK];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)first->rank + 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_stack_axis].as.i, first->rank + 1, &axis));
   for (int32_t i = 1; i < inference->input_count; ++i) {
@@ -146,7 +146,7 @@ nd4c_status nd4c_infer_repeat(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_repeat_axes];
   int32_t axis = 0;
-  int64_t sum;
+  int64_t sum = 0;
   if (axes->count > 1) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "axes has %d values, expected none or one", (int)axes->count);
   }
@@ -221,14 +221,14 @@ static nd4c_status scale_axes(nd4c_inference *inference, const int32_t *axes, in
 
 nd4c_status nd4c_infer_depth_to_space(nd4c_inference *inference) {
   int32_t axes[3];
-  int64_t block;
+  int64_t block = 0;
   ND4C_TRY(block_axes(inference, axes, &block));
   return scale_axes(inference, axes, 1, block * block, block, 1);
 }
 
 nd4c_status nd4c_infer_space_to_depth(nd4c_inference *inference) {
   int32_t axes[3];
-  int64_t block;
+  int64_t block = 0;
   ND4C_TRY(block_axes(inference, axes, &block));
   return scale_axes(inference, axes, block * block, 1, 1, block);
 }
@@ -273,7 +273,7 @@ static bool pads_of(const nd4c_inference *inference, int32_t i, int64_t *sum) {
 nd4c_status nd4c_infer_space_to_batch(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *block = &inference->attrs[ND4C_ATTR_space_to_batch_block_shape];
-  int64_t cells, pads;
+  int64_t cells = 0, pads = 0;
   ND4C_TRY(check_blocks(inference, &cells));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   int64_t *shape = inference->outputs[0].shape;
@@ -296,7 +296,7 @@ nd4c_status nd4c_infer_space_to_batch(nd4c_inference *inference) {
 nd4c_status nd4c_infer_batch_to_space(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *block = &inference->attrs[ND4C_ATTR_space_to_batch_block_shape];
-  int64_t cells, pads;
+  int64_t cells = 0, pads = 0;
   ND4C_TRY(check_blocks(inference, &cells));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   int64_t *shape = inference->outputs[0].shape;
@@ -416,7 +416,7 @@ nd4c_status nd4c_infer_col2im(nd4c_inference *inference) {
 nd4c_status nd4c_infer_reverse_sequence(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *lengths = &inference->inputs[1];
   const nd4c_attr_value *attrs = inference->attrs;
-  int32_t batch, time;
+  int32_t batch = 0, time = 0;
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_axis(inference, "batch_axis", attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank, &batch));
   ND4C_TRY(nd4c_rule_axis(inference, "time_axis", attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank, &time));

@@ -44,7 +44,7 @@ static nd4c_status square_extent(const nd4c_inference *inference, int64_t length
 
 nd4c_status nd4c_infer_diag(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
-  int64_t k = inference->attrs[ND4C_ATTR_diag_k].as.i, extent, shape[2];
+  int64_t k = inference->attrs[ND4C_ATTR_diag_k].as.i, extent = 0, shape[2] = {0, 0};
   if (x->rank != 1 && x->rank != 2) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 or 2 axes");
   }
@@ -62,8 +62,8 @@ nd4c_status nd4c_infer_diag(nd4c_inference *inference) {
 nd4c_status nd4c_infer_diag_embed(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *attrs = inference->attrs;
-  int64_t extent, shape[ND4C_MAX_RANK];
-  int32_t a, b, rank = x->rank + 1, next = 0;
+  int64_t extent = 0, shape[ND4C_MAX_RANK];
+  int32_t a = 0, b = 0, rank = x->rank + 1, next = 0;
   if (x->rank < 1) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 axis");
   }
@@ -131,7 +131,7 @@ nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[0], *values = nd4c_rule_input(inference, ND4C_IN_one_hot_values);
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t dtype = values != NULL ? values->dtype : attrs[ND4C_ATTR_one_hot_dtype].as.i;
-  int32_t axis;
+  int32_t axis = 0;
   if (values == NULL) {
     ND4C_TRY(number_dtype(inference, dtype));
   } else if (values->rank != 1 || values->shape[0] != 2) {

@@ -150,7 +150,7 @@ static nd4c_status selected(const nd4c_inference *inference, int32_t *axis, int6
 nd4c_status nd4c_infer_select(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t index, shape[ND4C_MAX_RANK];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(selected(inference, &axis, &index));
   for (int32_t i = 0; i + 1 < x->rank; ++i) {
     shape[i] = x->shape[i < axis ? i : i + 1];
@@ -161,8 +161,8 @@ nd4c_status nd4c_infer_select(nd4c_inference *inference) {
 
 bool nd4c_view_select(const nd4c_inference *inference, int64_t *strides, int64_t *offset) {
   const nd4c_tensor *x = &inference->inputs[0];
-  int64_t index;
-  int32_t axis;
+  int64_t index = 0;
+  int32_t axis = 0;
   if (selected(inference, &axis, &index) != ND4C_OK) {
     return false;
   }
@@ -233,7 +233,7 @@ nd4c_status nd4c_infer_unfold(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t size = inference->attrs[ND4C_ATTR_unfold_size].as.i, step = inference->attrs[ND4C_ATTR_unfold_step].as.i;
   nd4c_inferred *output = &inference->outputs[0];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_unfold_axis].as.i, x->rank, &axis));
   ND4C_TRY(check_window(inference, axis, size));
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)x->rank + 1));

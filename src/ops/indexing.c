@@ -39,7 +39,7 @@ static nd4c_status axis_or_none(const nd4c_inference *inference, const nd4c_attr
 nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[ND4C_IN_take_indices];
   const nd4c_attr_value *attrs = inference->attrs;
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_index_dtype(inference, ND4C_IN_take_indices));
   ND4C_TRY(axis_or_none(inference, &attrs[ND4C_ATTR_take_axes], &axis));
   ND4C_TRY(nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_take_mode].as.i, ND4C_INDEX_CLIP + 1));
@@ -87,7 +87,7 @@ static nd4c_status along_axis(nd4c_inference *inference, int64_t given, int64_t 
 
 nd4c_status nd4c_infer_take_along_axis(nd4c_inference *inference) {
   int64_t shape[ND4C_MAX_RANK];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(along_axis(inference, inference->attrs[ND4C_ATTR_take_along_axis_axis].as.i, shape, &axis));
   nd4c_rule_output(inference, inference->inputs[0].dtype, inference->inputs[0].rank, shape);
   return ND4C_OK;
@@ -96,7 +96,7 @@ nd4c_status nd4c_infer_take_along_axis(nd4c_inference *inference) {
 /* Indices no longer than x on all axes but one. */
 static nd4c_status within_axes(const nd4c_inference *inference, int64_t given) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, &axis));
   ND4C_TRY(same_rank(inference, 1, x->rank));
@@ -137,7 +137,7 @@ static nd4c_status position_length(const nd4c_inference *inference, int32_t batc
 nd4c_status nd4c_infer_gather_nd(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   int64_t batch = inference->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i;
-  int32_t length;
+  int32_t length = 0;
   if (batch < 0 || batch > ND4C_MAX_RANK) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "batch_dims is %lld, expected at least 0", (long long)batch);
   }
@@ -198,7 +198,7 @@ static nd4c_status check_reduction(const nd4c_inference *inference, int64_t redu
 nd4c_status nd4c_infer_put_along_axis(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   int64_t shape[ND4C_MAX_RANK];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_put_along_axis_values));
   ND4C_TRY(along_axis(inference, inference->attrs[ND4C_ATTR_put_along_axis_axis].as.i, shape, &axis));
   for (int32_t i = 0; i < x->rank; ++i) {
@@ -224,7 +224,7 @@ nd4c_status nd4c_infer_scatter_elements(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_scatter_nd(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[1];
-  int32_t length;
+  int32_t length = 0;
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_scatter_nd_updates));
   ND4C_TRY(position_length(inference, 0, &length));
   ND4C_TRY(replace_axes(inference, 0, length, indices->rank - 1, indices->shape));
@@ -236,7 +236,7 @@ nd4c_status nd4c_infer_scatter_nd(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_scatter(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_scatter_add_updates));
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_scatter_add_axis].as.i, x->rank, &axis));
@@ -256,7 +256,7 @@ static nd4c_status one_element(const nd4c_inference *inference, int32_t position
 
 nd4c_status nd4c_infer_index_fill(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_index_fill_value));
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(one_element(inference, ND4C_IN_index_fill_value));
@@ -269,7 +269,7 @@ nd4c_status nd4c_infer_tensor_scatter(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *update = &inference->inputs[1];
   const nd4c_tensor *write_indices = nd4c_rule_input(inference, ND4C_IN_tensor_scatter_write_indices);
   int64_t shape[ND4C_MAX_RANK];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, x->rank, &axis));
   ND4C_TRY(same_rank(inference, 1, x->rank));
@@ -311,7 +311,7 @@ nd4c_status nd4c_infer_masked_scatter(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_masked_select(nd4c_inference *inference) {
   nd4c_inferred *output = &inference->outputs[0];
-  int64_t size;
+  int64_t size = 0;
   ND4C_TRY(nd4c_rule_bool_dtype(inference, ND4C_IN_masked_select_mask));
   ND4C_TRY(nd4c_rule_broadcast(inference, 0, 1, inference->inputs[0].dtype));
   ND4C_TRY(nd4c_shape_size(output->dtype, output->rank, output->shape, &size));
@@ -339,7 +339,7 @@ nd4c_status nd4c_infer_boolean_mask(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_compress(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *condition = &inference->inputs[1];
-  int32_t axis;
+  int32_t axis = 0;
   ND4C_TRY(nd4c_rule_bool_dtype(inference, 1));
   ND4C_TRY(axis_or_none(inference, &inference->attrs[ND4C_ATTR_compress_axes], &axis));
   int64_t extent = axis < 0 ? x->size : x->shape[axis];
