@@ -76,7 +76,9 @@ static long double skewness(matrix q) {
   for (int64_t i = 0; i < q.n; i++) {
     gram.x[i * q.n + i] -= 1;
   }
-  long double most = distance(gram, fresh(q.n, q.n));
+  matrix zero = fresh(q.n, q.n);
+  long double most = distance(gram, zero);
+  free(zero.x);
   free(gram.x);
   return most;
 }
@@ -229,7 +231,10 @@ static const char *one_lu_factor(const judged *j) {
   for (int64_t i = least - 1; i >= 0; i--) { /* rows of p l u go back */
     int64_t other = (int64_t)creall(j->out[1].x[i]);
     if (other < i || other >= m) {
-      return "a pivot is not a row below"; /* the process ends with the failure */
+      free(p.x);
+      free(l.x);
+      free(u.x);
+      return "a pivot is not a row below";
     }
     for (int64_t k = 0; k < m && other != i; k++) {
       number kept = p.x[i * m + k];
