@@ -33,6 +33,12 @@
   X(FLOAT4_E2M1FN, float4_e2m1fn)
 #endif
 
+typedef uint8_t nd4c_c_float8_e4m3fn;
+typedef uint8_t nd4c_c_float8_e4m3fnuz;
+typedef uint8_t nd4c_c_float8_e5m2;
+typedef uint8_t nd4c_c_float8_e5m2fnuz;
+typedef uint8_t nd4c_c_float8_e8m0fnu;
+
 /* What becomes of a number beyond the largest: SATURATE takes the largest, infinities too; otherwise infinity where the
  * format has one, else NaN. How e8m0, whose neighbours are powers of two, rounds: NEAREST has its ties go up. */
 typedef enum nd4c_narrow_rounding { ND4C_NARROW_NEAREST, ND4C_NARROW_UP, ND4C_NARROW_DOWN } nd4c_narrow_rounding;

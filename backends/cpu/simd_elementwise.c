@@ -262,7 +262,7 @@ static bool usable_cast(const nd4c_call *call, char *reason, size_t reason_size)
     return nd4c_cpu_decline(reason, reason_size, "no loop for this pair of dtypes");
   return true;
 }
-ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_ALL, usable_cast, run_cast)
+ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast)
 
 static void compute_where(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
   const nd4c_where_loop *loop = user;

@@ -4,6 +4,7 @@
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/unary.h"
+#include "kernels/narrow.h"
 #include "kernels/types.h"
 
 extern const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table);
@@ -123,6 +124,18 @@ HALF_TO(float16, bfloat16)
 HALF_TO(bfloat16, float16)
 #endif
 
+/* float8 from and to the other floats, with the saturation of the op cast; other pairs are the reference's. */
+#define FLOAT8_CASTS(NAME, name)                                           \
+  LOOP(float32, name, nd4c_##name##_saturate(x))                           \
+  LOOP(float64, name, nd4c_##name##_saturate(nd4c_double_to_odd_float(x))) \
+  LOOP(float16, name, nd4c_##name##_saturate(nd4c_float16_to_float(x)))    \
+  LOOP(bfloat16, name, nd4c_##name##_saturate(nd4c_bfloat16_to_float(x)))  \
+  LOOP(name, float32, nd4c_##name##_to_float(x))                           \
+  LOOP(name, float64, (double)nd4c_##name##_to_float(x))                   \
+  LOOP(name, float16, nd4c_float16_from_float(nd4c_##name##_to_float(x)))  \
+  LOOP(name, bfloat16, nd4c_bfloat16_from_float(nd4c_##name##_to_float(x)))
+ND4C_FLOAT8_DTYPES(FLOAT8_CASTS)
+
 /* -- selection ------------------------------------------------------------------------------------------------ */
 
 typedef uint8_t unit_1;
@@ -161,11 +174,12 @@ WHERE(16)
   ENTRY(FROM, from, UINT16, uint16) ENTRY(FROM, from, UINT32, uint32) ENTRY(FROM, from, UINT64, uint64)
 #define HALF_TARGETS(FROM, from) ENTRY(FROM, from, FLOAT16, float16) ENTRY(FROM, from, BFLOAT16, bfloat16)
 #endif
-#define ENTRIES(FROM, from, kind)                                                                 \
-  ENTRY(FROM, from, BOOL, boolean)                                                                \
-  ENTRY(FROM, from, INT8, int8)                                                                   \
-  ENTRY(FROM, from, INT32, int32) ENTRY(FROM, from, INT64, int64) ENTRY(FROM, from, UINT8, uint8) \
-      ENTRY(FROM, from, FLOAT32, float32) ENTRY(FROM, from, FLOAT64, float64) FULL_ENTRIES(FROM, from)
+#define ENTRIES(FROM, from, kind)                                                                     \
+  ENTRY(FROM, from, BOOL, boolean)                                                                    \
+  ENTRY(FROM, from, INT8, int8)                                                                       \
+  ENTRY(FROM, from, INT32, int32)                                                                     \
+  ENTRY(FROM, from, INT64, int64) ENTRY(FROM, from, UINT8, uint8) ENTRY(FROM, from, FLOAT32, float32) \
+      ENTRY(FROM, from, FLOAT64, float64) FULL_ENTRIES(FROM, from)
 
 const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table) = {
     .loops = {ND4C_BOOL_DTYPES(ENTRIES) ND4C_INT_DTYPES(ENTRIES) ND4C_UINT_DTYPES(ENTRIES)
@@ -177,5 +191,13 @@ const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table) = {
                                   ENTRY(FLOAT16, float16, BFLOAT16, bfloat16)
                                       ENTRY(BFLOAT16, bfloat16, FLOAT16, float16)
 #endif
-    },
+#define FLOAT8_ENTRIES(NAME, name)      \
+  ENTRY(FLOAT32, float32, NAME, name)   \
+  ENTRY(FLOAT64, float64, NAME, name)   \
+  ENTRY(FLOAT16, float16, NAME, name)   \
+  ENTRY(BFLOAT16, bfloat16, NAME, name) \
+  ENTRY(NAME, name, FLOAT32, float32)   \
+  ENTRY(NAME, name, FLOAT64, float64)   \
+  ENTRY(NAME, name, FLOAT16, float16) ENTRY(NAME, name, BFLOAT16, bfloat16)
+                                          ND4C_FLOAT8_DTYPES(FLOAT8_ENTRIES)},
     .where = {[1] = where_1, [2] = where_2, [4] = where_4, [8] = where_8, [16] = where_16}};
