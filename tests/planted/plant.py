@@ -196,6 +196,9 @@ def main():
         if options.family and family not in options.family:
             continue
         for engine, files in engines:
+            failure = conformance(ops, engine)
+            if failure is not None:
+                sys.exit(f"{family} fails with no error planted: {failure}")
             rng = random.Random(f"{options.seed} {family} {engine}")
             kinds = options.kinds.split(",") if options.kinds else rng.sample(sorted(KINDS), len(KINDS))
             for kind in kinds:
