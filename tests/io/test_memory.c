@@ -66,18 +66,29 @@ static nd4c_status read_tensor(const char *path) {
   return status;
 }
 
+static nd4c_status read_datum(const char *path) {
+  nd4c_datum *datum = NULL;
+  nd4c_status status = nd4c_datum_read(path, ND4C_DATUM_OPTIONAL, &datum);
+  assert_true((status == ND4C_OK) == (datum != NULL));
+  nd4c_datum_release(datum);
+  return status;
+}
+
 typedef struct memory_case {
   nd4c_status (*run)(const char *path);
   const char *path;
 } memory_case;
 
-static const memory_case cases[] = {{run_model, CORPUS "onnx/conv.onnx"},    {run_model, CORPUS "onnx/gemm.onnx"},
-                                    {run_model, CORPUS "onnx/shapes.onnx"},  {run_model, CORPUS "onnx/filled.onnx"},
-                                    {run_model, CORPUS "onnx/norms.onnx"},   {run_model, CORPUS "onnx/constants.onnx"},
-                                    {run_model, CORPUS "onnx/parts.onnx"},   {run_model, CORPUS "onnx/lookup.onnx"},
-                                    {read_npy, CORPUS "npy/float32.npy"},    {read_npy, CORPUS "npy/fortran.npy"},
-                                    {read_npy, CORPUS "npy/text.npy"},       {read_tensor, CORPUS "tensor/raw.pb"},
-                                    {read_tensor, CORPUS "tensor/int64.pb"}, {read_tensor, CORPUS "tensor/string.pb"}};
+static const memory_case cases[] = {{run_model, CORPUS "onnx/conv.onnx"},     {run_model, CORPUS "onnx/gemm.onnx"},
+                                    {run_model, CORPUS "onnx/shapes.onnx"},   {run_model, CORPUS "onnx/filled.onnx"},
+                                    {run_model, CORPUS "onnx/norms.onnx"},    {run_model, CORPUS "onnx/constants.onnx"},
+                                    {run_model, CORPUS "onnx/parts.onnx"},    {run_model, CORPUS "onnx/lookup.onnx"},
+                                    {read_npy, CORPUS "npy/float32.npy"},     {read_npy, CORPUS "npy/fortran.npy"},
+                                    {read_npy, CORPUS "npy/text.npy"},        {read_tensor, CORPUS "tensor/raw.pb"},
+                                    {read_tensor, CORPUS "tensor/int64.pb"},  {read_tensor, CORPUS "tensor/string.pb"},
+                                    {run_model, CORPUS "onnx/if.onnx"},       {run_model, CORPUS "onnx/loop.onnx"},
+                                    {run_model, CORPUS "onnx/scan.onnx"},     {run_model, CORPUS "onnx/sequences.onnx"},
+                                    {run_model, CORPUS "onnx/function.onnx"}, {read_datum, CORPUS "datum/optional.pb"}};
 
 static int64_t live_bytes(void) {
   nd4c_memory_info info = {.struct_size = sizeof info};
