@@ -299,17 +299,30 @@ static inline nd4c_divided_float32 nd4c_scaled_erfc_f32(float a, float k, float 
 
 static inline float nd4c_erf_float32(float x) {
   float a = fabsf(x), z = x * x;
-  float q = ND4C_FMAF(z, -9.641508409e-06f, 1.125694542e-04f); /* erf x / x - 1 below 15 / 16 */
+  float q = ND4C_FMAF(z, -9.641508409e-06f, 1.125694542e-04f); /* erf x / x - 1 below 1 */
   q = ND4C_FMAF(z, q, -8.482828543e-04f);
   q = ND4C_FMAF(z, q, 5.220945416e-03f);
   q = ND4C_FMAF(z, q, -2.686540004e-02f);
   q = ND4C_FMAF(z, q, 1.128378197e-01f);
   q = ND4C_FMAF(z, q, -3.761263843e-01f);
-  q = ND4C_FMAF(z, q, 1.283791671e-01f);
+#if defined(ND4C_HAS_FMA)
+  float small = ND4C_FMAF(x, ND4C_FMAF(z, q, 1.283791671e-01f), x);
+#else
+  double wide = (double)x; /* each product would be rounded */
+  float small = (float)(wide + wide * (wide * wide * (double)q + 1.283791671e-01));
+#endif
   float beyond = a > 10.0f ? 10.0f : a;
   nd4c_divided_float32 erfc = nd4c_scaled_erfc_f32(beyond, 0.375f, 0);
-  float large = 1 - erfc.value * nd4c_exp_parts_f32(-beyond * beyond, erfc.off);
-  return a < 0.9375f ? ND4C_FMAF(x, q, x) : copysignf(large, x);
+  float square = beyond * beyond;
+#if defined(ND4C_HAS_FMA)
+  float lost = ND4C_FMAF(beyond, beyond, -square);
+#else
+  float lost = (float)((double)beyond * (double)beyond - (double)square);
+#endif
+  nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-square, erfc.off - lost);
+  float factor = erfc.value * e.half;
+  float large = 1 - ND4C_FMAF(e.lost, factor, e.mantissa * factor) * e.rest;
+  return a < 1 ? small : copysignf(large, x);
 }
 
 /* x Phi(x): x - x erfc(x / sqrt 2) / 2 for x > 0, and -|x| erfc(|x| / sqrt 2) / 2
