@@ -53,6 +53,8 @@ PLACES = {
     "recurrent": [("reference", ["kernels/reference/recurrent.c", "kernels/reference/ctc.c"])],
     "attention": [("reference", ["kernels/reference/attend.c", "backends/cpu/reference_attention.c"])],
     "loss": [("reference", ["kernels/reference/losses.c", "backends/cpu/reference_loss.c"])],
+    "quantization": [("reference", ["kernels/reference/quantize.c", "kernels/reference/quantized_product.c",
+                                    "backends/cpu/reference_qlinear.c"])],
     "image": [("reference", ["kernels/reference/resize.c", "kernels/reference/sample.c", "kernels/reference/boxes.c",
                              "kernels/reference/color.c", "src/dispatch/image/plain.c"])],
     "text": [("reference", [f"src/dispatch/text/{name}.c" for name in ("basic", "cast", "split", "tfidf", "text")])],
