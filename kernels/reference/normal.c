@@ -35,7 +35,7 @@ void nd4c_ref_normalize_rows(const nd4c_ref_rows_args *args, int64_t begin, int6
 }
 
 int64_t nd4c_ref_group_elements(int32_t rank, const int64_t *shape, const bool *reduced, int64_t *groups) {
-  int64_t steps[MAX_RANK], index[MAX_RANK] = {0}, count = 1, size = nd4c_ref_extent(rank, shape);
+  int64_t steps[MAX_RANK] = {0}, index[MAX_RANK] = {0}, count = 1, size = nd4c_ref_extent(rank, shape);
   for (int32_t axis = rank - 1; axis >= 0; axis--) {
     steps[axis] = reduced[axis] ? 0 : count;
     count *= reduced[axis] ? 1 : shape[axis];

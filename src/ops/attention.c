@@ -218,7 +218,7 @@ nd4c_status nd4c_infer_rotary_embedding(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t heads = attrs[ND4C_ATTR_rotary_embedding_heads].as.i,
           turned = attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i;
-  operand o;
+  operand o = {0};
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_same_dtype(inference, 2));
   ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_rotary_embedding_position_ids));

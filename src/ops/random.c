@@ -62,7 +62,7 @@ static nd4c_status require_real(const nd4c_inference *inference, int32_t positio
 /* Signatures that begin with state, shape, dtype. */
 static nd4c_status shaped(nd4c_inference *inference, int kinds, const char *expected) {
   const nd4c_attr_value *shape = &inference->attrs[ND4C_ATTR_random_bits_shape];
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(check_state(inference));
   ND4C_TRY(check_rank(inference, shape));
   ND4C_TRY(check_dtype(inference, &inference->attrs[ND4C_ATTR_random_bits_dtype], kinds, expected, &dtype));
@@ -163,7 +163,7 @@ nd4c_status nd4c_infer_random_integers(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_random_bernoulli(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(check_dtype(inference, &attrs[ND4C_ATTR_random_bernoulli_dtype], BOOLS | INTEGERS | FLOATS,
                        "bool, an integer or a real floating dtype", &dtype));
   return shape_of_parameters(inference, 1, &attrs[ND4C_ATTR_random_bernoulli_shape], dtype);
@@ -175,21 +175,21 @@ static nd4c_status counting_dtype(const nd4c_inference *inference, const nd4c_at
 
 nd4c_status nd4c_infer_random_binomial(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(counting_dtype(inference, &attrs[ND4C_ATTR_random_binomial_dtype], &dtype));
   return shape_of_parameters(inference, 2, &attrs[ND4C_ATTR_random_binomial_shape], dtype);
 }
 
 nd4c_status nd4c_infer_random_poisson(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(counting_dtype(inference, &attrs[ND4C_ATTR_random_poisson_dtype], &dtype));
   return shape_of_parameters(inference, 1, &attrs[ND4C_ATTR_random_poisson_shape], dtype);
 }
 
 nd4c_status nd4c_infer_random_gamma(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(check_number(inference, "scale", attrs[ND4C_ATTR_random_gamma_scale].as.f, 0));
   ND4C_TRY(check_dtype(inference, &attrs[ND4C_ATTR_random_gamma_dtype], FLOATS,
                        "a real floating dtype of at least 16 bits", &dtype));
@@ -201,7 +201,7 @@ nd4c_status nd4c_infer_random_categorical(nd4c_inference *inference) {
   const nd4c_tensor *p = &inference->inputs[1];
   int64_t samples = attrs[ND4C_ATTR_random_categorical_samples].as.i;
   bool replacement = attrs[ND4C_ATTR_random_categorical_replacement].as.i != 0;
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(check_state(inference));
   ND4C_TRY(require_real(inference, 1));
   ND4C_TRY(check_dtype(inference, &attrs[ND4C_ATTR_random_categorical_dtype], INTEGERS,
@@ -224,7 +224,7 @@ nd4c_status nd4c_infer_random_categorical(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_random_permutation(nd4c_inference *inference) {
   int64_t n = inference->attrs[ND4C_ATTR_random_permutation_n].as.i;
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(check_state(inference));
   ND4C_TRY(check_dtype(inference, &inference->attrs[ND4C_ATTR_random_permutation_dtype], INTEGERS,
                        "an integer dtype of at least 8 bits", &dtype));

@@ -51,7 +51,8 @@ void cf_skip(cf_run *run, const char *reason) {
   }
   if (i == totals->reason_count) {
     totals->reason_count++;
-    (void)snprintf(totals->reasons[i].text, sizeof totals->reasons[i].text, "%s", reason);
+    (void)snprintf(totals->reasons[i].text, sizeof totals->reasons[i].text, "%.*s",
+                   (int)sizeof totals->reasons[i].text - 1, reason);
   }
   totals->reasons[i].count++;
 }

@@ -102,7 +102,7 @@ static void run_model(nd4c_model *model, const char *const *names, nd4c_array *c
 /* What a port declares from `level` on, around the array: two of it where it is a sequence. */
 static nd4c_datum *make_datum(const nd4c_model_port *port, int32_t level, nd4c_array *array) {
   nd4c_datum *made = NULL;
-  if (level == port->kind_count - 1) {
+  if (level >= port->kind_count - 1 || level >= (int32_t)(sizeof port->kinds / sizeof *port->kinds)) {
     (void)nd4c_datum_of_array(array, &made);
     return made;
   }
