@@ -16,7 +16,7 @@ static double add_compensated(double sum, double x, double *error) {
     small = sum;
   }
   double lost = (big - next) + small;
-  if (lost == lost) /* NaN after an infinity: nothing to compensate */
+  if (next - next == 0) /* an infinity, given or reached, has nothing to compensate */
     *error += lost;
   return next;
 }

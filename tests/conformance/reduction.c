@@ -29,8 +29,27 @@ static bool needs_elements(nd4c_op op) {
   return op == ND4C_OP_max || op == ND4C_OP_min || op == ND4C_OP_argmax || op == ND4C_OP_argmin;
 }
 
+/* A sum of large numbers of one sign is infinite, whatever the order. */
+static bool sample_overflow(cf_random *random, cf_case *c) {
+  if (c->op != ND4C_OP_sum || (!cf_is_float(c->dtype) && !cf_is_complex(c->dtype))) {
+    return false;
+  }
+  cf_tensor *x = cf_filled(c, random, CF_POSITIVE, c->dtype, CF_SHAPE(3, 40));
+  int power = c->dtype == ND4C_FLOAT16                                         ? 15
+              : cf_bits_of(c->dtype) / (cf_is_complex(c->dtype) ? 2 : 1) == 64 ? 1023
+                                                                               : 127;
+  for (int64_t i = 0; i < x->size; i++) {
+    cf_set(x, i, (cf_value){.re = ldexpl(1, power), .im = -ldexpl(1, power)});
+  }
+  cf_attr_ints(c, "axes", 1, (const int64_t[]){1});
+  return true;
+}
+
 bool cf_sample_reduce(cf_random *random, int32_t number, cf_case *c) {
-  if (number >= REDUCTIONS) {
+  if (number == REDUCTIONS) {
+    return sample_overflow(random, c);
+  }
+  if (number > REDUCTIONS) {
     return false;
   }
   const reduction *r = &reductions[number];
