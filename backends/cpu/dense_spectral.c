@@ -283,11 +283,13 @@ int64_t nd4c_cpu_dense_matrix_rank(const nd4c_cpu_dense_job *job, int64_t index,
 /* Row i of a [rows, columns] divided by s[i], those from `rank` on set to 0. */
 static void divide_rows(const nd4c_cpu_dense_job *job, int64_t rows, int64_t columns, int64_t rank, const double *s,
                         void *a) {
-  int32_t parts = job->dense->complex_numbers ? 2 : 1;
-  double *x = a;
   for (int64_t j = 0; j < columns; j++) {
     for (int64_t i = 0; i < rows; i++) {
-      for (int32_t part = 0; part < parts; part++, x++) {
+      if (job->dense->complex_numbers) {
+        double complex *x = (double complex *)a + j * rows + i;
+        *x = i < rank ? nd4c_complex_make(creal(*x) / s[i], cimag(*x) / s[i]) : 0;
+      } else {
+        double *x = (double *)a + j * rows + i;
         *x = i < rank ? *x / s[i] : 0;
       }
     }

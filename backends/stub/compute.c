@@ -41,6 +41,20 @@ stub_function stub_compute_find(nd4c_op op) {
   return NULL;
 }
 
+/* Ops that took more dtypes after the stub had learnt them. */
+static bool knows_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_dtype dtype = call->inputs[0].dtype;
+  nd4c_op op = call->op->op;
+  bool is_complex = dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
+  bool knows = op == ND4C_OP_sign || op == ND4C_OP_round ? !is_complex
+               : op == ND4C_OP_all || op == ND4C_OP_any  ? dtype == ND4C_BOOL
+                                                         : true;
+  if (!knows) {
+    (void)snprintf(reason, reason_size, "the stub does not know %s of dtype %d", call->op->name, (int)dtype);
+  }
+  return knows;
+}
+
 bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   if (stub_compute_find(call->op->op) == NULL) {
     (void)snprintf(reason, reason_size, "the stub does not know %s", call->op->name);
@@ -55,6 +69,14 @@ bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size
       (void)snprintf(reason, reason_size, "strings stay on the host");
       return false;
     }
+    if ((ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(call->inputs[i].dtype)) != 0) {
+      (void)snprintf(reason, reason_size, "the stub does not know dtype %d", (int)call->inputs[i].dtype);
+      return false;
+    }
   }
-  return true;
+  if ((ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(call->outputs[0].dtype)) != 0) {
+    (void)snprintf(reason, reason_size, "the stub does not know dtype %d", (int)call->outputs[0].dtype);
+    return false;
+  }
+  return knows_dtype(call, reason, reason_size);
 }

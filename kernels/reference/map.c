@@ -1,5 +1,7 @@
 /* The loop of all element-wise ops of the reference: elements of a row are loaded by one typed loop an operand,
  * computed one after the other, and stored by one typed loop. */
+#include <string.h>
+
 #include "kernels/reference/elementwise.h"
 
 enum { PIECE = 64 };
@@ -41,14 +43,21 @@ void nd4c_map_start(nd4c_map *map, nd4c_value_function function, int32_t input_c
     simplify(map, rank, shape, strides);
 }
 
-/* Narrow elements that only move keep their bits, NaN's too. */
+/* Elements that only move keep their bits: a processor's conversions would make a signalling NaN a quiet one. */
 static bool move_piece(const nd4c_map *map, int64_t count, const int64_t *offsets) {
   const nd4c_operand *x = &map->operands[1], *y = &map->operands[0];
-  if (map->function != nd4c_value_copy || x->dtype != y->dtype || (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(y->dtype)) == 0)
+  if (map->function != nd4c_value_copy || x->dtype != y->dtype || y->dtype == ND4C_BOOL)
     return false;
   int64_t from = map->rank > 0 ? map->strides[1][0] : 0, to = map->rank > 0 ? map->strides[0][0] : 0;
-  for (int64_t j = 0; j < count; j++)
-    nd4c_value_move(y->dtype, x->data, offsets[1] + j * from, y->data, offsets[0] + j * to);
+  size_t bytes = (size_t)nd4c_reference_bytes(y->dtype);
+  bool narrow = (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(y->dtype)) != 0;
+  for (int64_t j = 0; j < count; j++) {
+    int64_t at = offsets[1] + j * from, place = offsets[0] + j * to;
+    if (narrow)
+      nd4c_value_move(y->dtype, x->data, at, y->data, place);
+    else
+      memmove(y->data + place * (int64_t)bytes, x->data + at * (int64_t)bytes, bytes);
+  }
   return true;
 }
 

@@ -85,6 +85,9 @@ nd4c_status nd4c_infer_compare(nd4c_inference *inference) {
 nd4c_status nd4c_infer_where(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(nd4c_rule_promote(inference, ND4C_IN_where_a, ND4C_IN_where_b, &dtype));
+  if ((ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(dtype)) != 0) {
+    return nd4c_rule_refuse(inference, ND4C_IN_where_a, ND4C_DTYPE, "expected bool, a number or utf8: cast first");
+  }
   ND4C_TRY(nd4c_rule_broadcast(inference, ND4C_IN_where_a, ND4C_IN_where_b, dtype));
   const nd4c_tensor *condition = &inference->inputs[ND4C_IN_where_condition];
   nd4c_inferred *output = &inference->outputs[0];

@@ -530,7 +530,7 @@ bool cf_sample_where(cf_random *random, int32_t number, cf_case *c) {
   if (dtype >= ND4C_DTYPE_END) {
     return false;
   }
-  if (!cf_has_dtype(dtype)) {
+  if (!cf_has_dtype(dtype) || (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(dtype)) != 0) {
     return true;
   }
   switch (number % 4) {
