@@ -189,7 +189,10 @@ def slogdet(s, dtype):
             yield Case([x], {}, [np.zeros(shape[:-2], NUMPY[dtype]), np.zeros(shape[:-2], NUMPY[real_of(dtype)])])
             continue
         sign, logarithm = np.linalg.slogdet(doubles(x))
-        yield Case([x], {}, [Near(sign, dtype, 4), Near(logarithm, real_of(dtype), np.abs(logarithm) * 2 + 8)])
+        # NumPy's own rounding depends on the BLAS that it carries: both results move by the condition number.
+        scale = 8 * max(1.0, float(np.max(condition(x))))
+        yield Case([x], {}, [Near(sign, dtype, scale),
+                             Near(logarithm, real_of(dtype), np.abs(logarithm) * 2 + scale)])
     x = np.stack([np.ones((3, 3)), np.eye(3) * 2]).astype(NUMPY[dtype])
     yield Case([x], {}, [np.array([0, 1], dtype=NUMPY[dtype]),
                          Near(np.array([-np.inf, 3 * np.log(2)]), real_of(dtype), 4)])
