@@ -162,8 +162,6 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     bool fits = cap == 0 || (bytes <= cap && live + cached <= cap - bytes);
     if (fits) {
       *counter += bytes;
-      live += bytes;
-      manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
     }
     pthread_mutex_unlock(&manager->lock);
     if (fits) {
@@ -183,8 +181,19 @@ static void unreserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_
   pthread_mutex_unlock(&manager->lock);
 }
 
+/* What was granted counts for the peak, not what was only asked for. Under the lock. */
+static void note_peak(struct nd4c_memory_manager *manager) {
+  int64_t live = manager->live_bytes + manager->reserved_bytes;
+  manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
+}
+
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
-  return reserve(device->memory, bytes, &device->memory->reserved_bytes);
+  struct nd4c_memory_manager *manager = device->memory;
+  ND4C_TRY(reserve(manager, bytes, &manager->reserved_bytes));
+  pthread_mutex_lock(&manager->lock);
+  note_peak(manager);
+  pthread_mutex_unlock(&manager->lock);
+  return ND4C_OK;
 }
 
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes) {
@@ -247,6 +256,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char 
   pthread_mutex_lock(&manager->lock);
   ++manager->total_count;
   ++manager->live_count;
+  note_peak(manager);
   node->origin = origin;
   list_push(&manager->alive, node);
   pthread_mutex_unlock(&manager->lock);

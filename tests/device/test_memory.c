@@ -55,6 +55,11 @@ static void every_byte_is_counted(void **state) {
   assert_true(after.cached_bytes >= 8 * MEGABYTE);
   assert_int_equal(nd4c_memory_reset_peak(cpu), ND4C_OK);
   assert_int_equal(info().peak_bytes, before.live_bytes);
+
+  /* What cannot be had is no peak. */
+  nd4c_array *huge = NULL;
+  assert_int_equal(nd4c_array_empty(ND4C_INT8, 1, (const int64_t[]){INT64_C(1) << 48}, NULL, &huge), ND4C_MEMORY);
+  assert_int_equal(info().peak_bytes, before.live_bytes);
 }
 
 static void views_own_nothing(void **state) {
