@@ -219,7 +219,7 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
 #define STREAM_REST(op, name)                                                                               \
   static void op##_##name##_rest(int64_t n, const nd4c_c_##name *a, int64_t a_step, const nd4c_c_##name *b, \
                                  int64_t b_step, nd4c_c_##name *y) {                                        \
-    if (a_step == 1 && b_step == 1)                                                                         \
+    if (a_step == 1 && b_step == 1 && n > 0) /* loops of 16-bit floats read element 0 in any case */        \
       op##_##name##_both(n, a, b, y);                                                                       \
     for (int64_t i = 0; (a_step != 1 || b_step != 1) && i < n; i++)                                         \
       op##_##name##_both(1, a + i * a_step, b + i * b_step, y + i);                                         \
