@@ -104,13 +104,20 @@ static bool compare_numbers(const double *a, const double *b, int64_t size, int 
   return bad == 0;
 }
 
+bool case_same_type(const nd4c_array *given, const nd4c_array *expected, char *reason) {
+  if (nd4c_array_dtype(given) == nd4c_array_dtype(expected) && same_shape(given, expected)) {
+    return true;
+  }
+  char a[200], b[200];
+  shape_text(given, a, sizeof a);
+  shape_text(expected, b, sizeof b);
+  (void)snprintf(reason, CASE_REASON, "it is %s, expected %s", a, b);
+  return false;
+}
+
 static bool compare_arrays(const nd4c_array *given, const nd4c_array *expected, const onnx_case *one, char *reason) {
   const nd4c_dtype dtype = nd4c_array_dtype(expected);
-  if (nd4c_array_dtype(given) != dtype || !same_shape(given, expected)) {
-    char a[200], b[200];
-    shape_text(given, a, sizeof a);
-    shape_text(expected, b, sizeof b);
-    (void)snprintf(reason, CASE_REASON, "it is %s, expected %s", a, b);
+  if (!case_same_type(given, expected, reason)) {
     return false;
   }
   if (dtype == ND4C_UTF8) {
