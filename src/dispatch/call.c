@@ -192,8 +192,10 @@ static nd4c_status make_targets(nd4c_pending *p) {
       ND4C_TRY(check_given_output(p, i));
     }
   }
+  bool refuses_late = nd4c_op_refuses_late(p->def->info.op);
   for (int32_t i = 0; i < count; ++i) {
-    if (p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data && !disturbs_inputs(p, p->outputs[i])) {
+    bool direct = p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data && !refuses_late;
+    if (direct && !disturbs_inputs(p, p->outputs[i])) {
       p->targets[i] = nd4c_array_retain(p->outputs[i]);
     } else {
       ND4C_TRY(make_target(p, i, &p->targets[i]));

@@ -199,6 +199,15 @@ const nd4c_op_def *nd4c_op_get_def(nd4c_op op) {
   return &definitions[positions[op] - 1];
 }
 
+bool nd4c_op_refuses_late(nd4c_op op) {
+  static const bool late[] = {
+#define LATE_ENTRY(number, ...) [number] = true,
+      ND4C_OPS_FACTORIZATION(LATE_ENTRY)
+#undef LATE_ENTRY
+  };
+  return op < sizeof late / sizeof *late && late[op];
+}
+
 int32_t nd4c_op_count(void) {
   return OP_COUNT;
 }

@@ -3,8 +3,8 @@
 
 #include "run.h"
 
-static nd4c_status record(const cf_case *c, nd4c_graph *graph, int32_t output_count) {
-  nd4c_value values[CF_INPUTS], results[CF_OUTPUTS];
+static nd4c_status record(const cf_case *c, nd4c_graph *graph, nd4c_value *results, int32_t output_count) {
+  nd4c_value values[CF_INPUTS];
   char name[16];
   for (int32_t i = 0; i < c->input_count; i++) {
     const cf_tensor *tensor = &c->inputs[i];
@@ -17,8 +17,30 @@ static nd4c_status record(const cf_case *c, nd4c_graph *graph, int32_t output_co
       }
     }
   }
-  nd4c_status status =
-      nd4c_graph_op(graph, c->op, values, c->input_count, c->attrs, c->attr_count, "node", results, output_count);
+  return nd4c_graph_op(graph, c->op, values, c->input_count, c->attrs, c->attr_count, "node", results, output_count);
+}
+
+bool cf_plan_infer(const cf_case *c, cf_tensor *outputs, int32_t output_count) {
+  nd4c_graph *graph = NULL;
+  nd4c_value results[CF_OUTPUTS];
+  bool known = nd4c_graph_create(&graph) == ND4C_OK && record(c, graph, results, output_count) == ND4C_OK;
+  for (int32_t i = 0; i < output_count && known; i++) {
+    nd4c_dtype dtype = ND4C_DTYPE_NONE;
+    int32_t rank = 0;
+    const int64_t *shape = NULL;
+    known = nd4c_graph_value_info(graph, results[i], &dtype, &rank, &shape) == ND4C_OK;
+    if (known) {
+      cf_tensor_make(&outputs[i], dtype, rank, shape);
+    }
+  }
+  nd4c_graph_destroy(graph);
+  return known;
+}
+
+static nd4c_status record_all(const cf_case *c, nd4c_graph *graph, int32_t output_count) {
+  nd4c_value results[CF_OUTPUTS];
+  char name[16];
+  nd4c_status status = record(c, graph, results, output_count);
   for (int32_t i = 0; i < output_count && status == ND4C_OK; i++) {
     (void)snprintf(name, sizeof name, "y%d", (int)i);
     status = nd4c_graph_output(graph, name, results[i]);
@@ -34,7 +56,7 @@ nd4c_status cf_plan_call(cf_run *run, const cf_case *c, const nd4c_array *const 
   int32_t count = 0;
   nd4c_status status = nd4c_graph_create(&graph);
   if (status == ND4C_OK) {
-    status = record(c, graph, output_count);
+    status = record_all(c, graph, output_count);
   }
   if (status == ND4C_OK) {
     status = nd4c_plan_create(graph, run->context, NULL, &plan);

@@ -101,6 +101,77 @@ static void refuse_calls(cf_run *run, const cf_prepared *p) {
   cf_release_all(fresh);
 }
 
+/* The inputs of a recorded refusal on the device. */
+static nd4c_status place_inputs(const cf_run *run, cf_prepared *p) {
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < p->c.input_count && status == ND4C_OK; i++) {
+    cf_placement placement;
+    if (p->c.inputs[i].dtype != ND4C_DTYPE_NONE) {
+      (void)cf_place(p->c.inputs[i].dtype, CF_LAYOUT_contiguous, p->c.inputs[i].rank, p->c.inputs[i].shape, &placement);
+      status = cf_array_make(&p->c.inputs[i], &placement, run->device, &p->arrays[i]);
+      p->inputs[i] = p->arrays[i].view;
+    }
+  }
+  return status;
+}
+
+static void expect_refusal(cf_run *run, const cf_prepared *p, const cf_golden *golden, nd4c_status status) {
+  if (status == golden->status && strstr(nd4c_error_message(), golden->text) == NULL) {
+    char text[CF_TEXT];
+    (void)snprintf(text, sizeof text, "refused as \"%.300s\", expected \"%s\" in it", nd4c_error_message(),
+                   golden->text);
+    cf_fail(run, &p->place, text);
+  } else {
+    expect_status(run, &p->place, "a recorded refusal", status, golden->status);
+  }
+}
+
+/* Something to write to: what the call would give, or anything where it gives nothing because inference refuses it. */
+static bool make_outputs(const cf_run *run, const cf_prepared *p, cf_array *arrays, nd4c_array **outputs, bool *known) {
+  cf_tensor results[CF_OUTPUTS] = {0};
+  bool made = true;
+  *known = cf_plan_infer(&p->c, results, p->output_count);
+  for (int32_t i = 0; i < p->output_count; i++) {
+    cf_placement placement;
+    if (results[i].data == NULL) {
+      cf_tensor_make(&results[i], ND4C_FLOAT32, CF_SHAPE(3));
+    }
+    nd4c_dtype dtype = results[i].dtype;
+    bool whole = dtype == ND4C_BOOL || cf_is_packed(dtype);
+    memset(results[i].data, whole ? 1 : 0x5a, (size_t)(results[i].size * cf_size_of(dtype)));
+    made = made && dtype != ND4C_UTF8 &&
+           cf_place(dtype, CF_LAYOUT_contiguous, results[i].rank, results[i].shape, &placement) &&
+           cf_array_make(&results[i], &placement, run->device, &arrays[i]) == ND4C_OK;
+    outputs[i] = arrays[i].view;
+    cf_tensor_clear(&results[i]);
+  }
+  return made;
+}
+
+/* The same call with outputs that are given: what they held must still be there. */
+static void refuse_given(cf_run *run, const cf_prepared *p, const cf_golden *golden) {
+  cf_array arrays[CF_OUTPUTS] = {0};
+  nd4c_array *outputs[CF_OUTPUTS] = {NULL};
+  bool known = false;
+  if (make_outputs(run, p, arrays, outputs, &known)) {
+    nd4c_error_clear();
+    nd4c_status status = cf_call(run, p, outputs);
+    if (known) {
+      expect_refusal(run, p, golden, status);
+    } else if (status == ND4C_OK) {
+      cf_fail(run, &p->place, "a recorded refusal is accepted with an output given");
+    }
+    for (int32_t i = 0; i < p->output_count; i++) {
+      if (!cf_array_intact(&arrays[i], false)) {
+        cf_fail(run, &p->place, "a refused call changed the output given");
+      }
+    }
+  }
+  for (int32_t i = 0; i < p->output_count; i++) {
+    cf_array_clear(&arrays[i]);
+  }
+}
+
 /* What was recorded as refused: the status, and a part of the text beside the op's name. */
 static void run_recorded_refusals(cf_run *run, const cf_record *record) {
   const cf_golden *golden;
@@ -113,26 +184,12 @@ static void run_recorded_refusals(cf_run *run, const cf_record *record) {
                      .c = golden->c,
                      .output_count = nd4c_op_get(record->op)->output_count};
     nd4c_array *outputs[CF_OUTPUTS] = {NULL};
-    nd4c_status status = ND4C_OK;
-    for (int32_t i = 0; i < p.c.input_count && status == ND4C_OK; i++) {
-      cf_placement placement;
-      if (p.c.inputs[i].dtype != ND4C_DTYPE_NONE) {
-        (void)cf_place(p.c.inputs[i].dtype, CF_LAYOUT_contiguous, p.c.inputs[i].rank, p.c.inputs[i].shape, &placement);
-        status = cf_array_make(&p.c.inputs[i], &placement, run->device, &p.arrays[i]);
-        p.inputs[i] = p.arrays[i].view;
-      }
-    }
+    nd4c_status status = place_inputs(run, &p);
     nd4c_error_clear();
     status = status == ND4C_OK ? cf_call(run, &p, outputs) : status;
-    if (status == golden->status && strstr(nd4c_error_message(), golden->text) == NULL) {
-      char text[CF_TEXT];
-      (void)snprintf(text, sizeof text, "refused as \"%.300s\", expected \"%s\" in it", nd4c_error_message(),
-                     golden->text);
-      cf_fail(run, &p.place, text);
-    } else {
-      expect_status(run, &p.place, "a recorded refusal", status, golden->status);
-    }
+    expect_refusal(run, &p, golden, status);
     cf_release_all(outputs);
+    refuse_given(run, &p, golden);
     for (int32_t i = 0; i < p.c.input_count; i++) {
       cf_array_clear(&p.arrays[i]);
     }

@@ -49,6 +49,9 @@ void cf_run_refusals(cf_run *run, const cf_record *record);
 nd4c_status cf_plan_call(cf_run *run, const cf_case *c, const nd4c_array *const *inputs, nd4c_array **outputs,
                          int32_t output_count);
 
+/* Dtypes and shapes of what a call gives, as fresh tensors to clear; false if a graph refuses the call. */
+bool cf_plan_infer(const cf_case *c, cf_tensor *outputs, int32_t output_count);
+
 /* NULL if the result is what the oracle says, else what differs. Waits for it. */
 const char *cf_check_result(const cf_record *record, const cf_expected *expected, const nd4c_array *result, char *text,
                             size_t size);

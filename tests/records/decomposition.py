@@ -104,6 +104,11 @@ def twice(x):
     return np.stack([x, x])
 
 
+def second_singular(n):
+    """A batch whose first matrix is computed before the second is refused."""
+    return np.stack([np.eye(n), np.zeros((n, n))])
+
+
 # -- systems ----------------------------------------------------------------------------------------------------------
 
 @cases("cholesky", ulps=4)
@@ -137,7 +142,8 @@ def cholesky(s, dtype):
 @refusals("cholesky")
 def cholesky_refusals(s):
     yield Refusal([np.array([[1.0, 2.0], [2.0, 1.0]])], {}, "ARGUMENT", "not positive definite")
-    yield Refusal([np.stack([np.eye(2), -np.eye(2)])], {}, "ARGUMENT", "matrix 1 of the batch")
+    for n in (2, 17):
+        yield Refusal([np.stack([np.eye(n), -np.eye(n)])], {}, "ARGUMENT", "matrix 1 of the batch")
     yield Refusal([np.zeros((2, 3))], {}, "SHAPE", "square")
     yield Refusal([np.zeros(3)], {}, "SHAPE", "at least 2 axes")
 
@@ -208,7 +214,8 @@ def square_refusals(s, op):
     if op == "inv" or op == "matrix_power":
         attrs = {"n": -1} if op == "matrix_power" else {}
         yield Refusal([np.ones((2, 2))], attrs, "ARGUMENT", "is singular")
-        yield Refusal([np.stack([np.eye(2), np.zeros((2, 2))])], attrs, "ARGUMENT", "matrix 1 of the batch is singular")
+        for n in (2, 17):
+            yield Refusal([second_singular(n)], attrs, "ARGUMENT", "matrix 1 of the batch is singular")
 
 
 @cases("inv", ulps=8)
@@ -284,6 +291,8 @@ def solve_refusals(s, op):
     yield Refusal([np.stack([np.eye(3)] * 2), np.zeros((5, 3, 1))], {}, "SHAPE", "broadcast")
     yield Refusal([np.eye(3), np.zeros(3, dtype=np.int32)], {}, "DTYPE", "input b is int32")
     yield Refusal([np.zeros((2, 2)), np.ones(2)], {}, "ARGUMENT", "is singular (pivot 1 is zero)")
+    for n in (2, 17):
+        yield Refusal([second_singular(n), np.ones((n, 2))], {}, "ARGUMENT", "matrix 1 of the batch is singular")
 
 
 @cases("triangular_solve", ulps=8)
@@ -360,6 +369,11 @@ def lu_solve_refusals(s):
     yield Refusal([np.eye(3), np.array([0, 1, 3]), np.zeros(3)], {}, "INDEX", "not one of its rows")
     yield Refusal([np.eye(3), np.array([0, -1, 2]), np.zeros(3)], {}, "INDEX", "not one of its rows")
     yield Refusal([np.eye(3) * 0, np.arange(3), np.zeros(3)], {}, "ARGUMENT", "is singular")
+    for n in (2, 17):
+        yield Refusal([second_singular(n), np.stack([np.arange(n)] * 2), np.ones((2, n, 1))], {}, "ARGUMENT",
+                      "matrix 1 of the batch is singular")
+    yield Refusal([twice(np.eye(2)), np.array([[0, 1], [0, 2]]), np.ones((2, 2, 1))], {}, "INDEX",
+                  "a pivot of matrix 1 of the batch")
 
 
 # -- factors ----------------------------------------------------------------------------------------------------------

@@ -27,11 +27,19 @@ def take_refusals(s):
     yield Refusal([x, np.array([[0, 1], [3, 0]])], {"axes": [1]}, "INDEX",
                   "indices[1, 0] is 3, out of range for axis 1 of length 3: expected -3 to 2")
     yield Refusal([x, np.array([-7])], {}, "INDEX", "indices[0] is -7")
+    yield Refusal([x, np.array([0, 5, 6])], {}, "INDEX", "indices[2] is 6")
     yield Refusal([x, np.array([0], np.int16)], {}, "DTYPE", "int32 or int64")
     yield Refusal([x, np.array([0])], {"axes": [2]}, "INDEX", "axes 2")
     yield Refusal([x, np.array([0])], {"axes": [0, 1]}, "ARGUMENT", "axes has 2 values")
     yield Refusal([x, np.array([0])], {"mode": 3}, "ARGUMENT", "mode is 3")
     yield Refusal([s.small("float32", (0,)), np.array([0])], {"mode": 1}, "SHAPE", "nothing to take from")
+
+
+@refusals("gather")
+def gather_refusals(s):
+    x = s.small("float32", (2, 3))
+    yield Refusal([x, np.array([0, 2])], {}, "INDEX", "index 2")
+    yield Refusal([x, np.array([0, 2, -4], np.int32)], {"axis": 1}, "INDEX", "index -4")
 
 
 @cases("embedding_lookup")
@@ -45,6 +53,7 @@ def embedding_lookup(s, dtype):
 @refusals("embedding_lookup")
 def embedding_lookup_refusals(s):
     yield Refusal([s.small("float32", (3, 2)), np.array([3])], {}, "INDEX", "indices[0] is 3")
+    yield Refusal([s.small("float32", (3, 2)), np.array([0, 2, -4])], {}, "INDEX", "indices[2] is -4")
     yield Refusal([s.small("float32", ()), np.array([0])], {}, "SHAPE", "at least 1 axis")
 
 
@@ -62,6 +71,7 @@ def take_along_axis(s, dtype):
 def take_along_axis_refusals(s):
     x = s.small("float32", (2, 3))
     yield Refusal([x, np.array([[3], [0]])], {}, "INDEX", "indices[0, 0] is 3, out of range for axis 1 of length 3")
+    yield Refusal([x, np.array([[2], [3]])], {}, "INDEX", "indices[1, 0] is 3")
     yield Refusal([x, np.array([0])], {}, "SHAPE", "expected rank 2")
     yield Refusal([x, np.zeros((3, 1), np.int64)], {}, "SHAPE", "axis 0 has 3, expected 1 or 2")
     yield Refusal([x, np.zeros((2, 1), np.uint8)], {}, "DTYPE", "int32 or int64")
@@ -95,6 +105,7 @@ def gather_elements(s, dtype):
 def gather_elements_refusals(s):
     x = s.small("float32", (2, 3))
     yield Refusal([x, np.array([[-4], [0]])], {"axis": 1}, "INDEX", "indices[0, 0] is -4")
+    yield Refusal([x, np.array([[0], [-4]])], {"axis": 1}, "INDEX", "indices[1, 0] is -4")
     yield Refusal([x, np.zeros((3, 1), np.int64)], {"axis": 1}, "SHAPE", "axis 0 has 3, expected at most 2")
     yield Refusal([x, np.zeros((3,), np.int64)], {"axis": 1}, "SHAPE", "expected rank 2")
 
@@ -197,6 +208,7 @@ def put_along_axis_refusals(s):
     x = s.small("float32", (2, 3))
     one = s.small("float32", ())
     yield Refusal([x, np.array([[3], [0]]), one], {}, "INDEX", "indices[0, 0] is 3")
+    yield Refusal([x, np.array([[0], [3]]), one], {}, "INDEX", "indices[1, 0] is 3")
     yield Refusal([x, np.array([[0]]), s.small("float64", ())], {}, "DTYPE", "expected float32")
     yield Refusal([x, np.array([[0]]), s.small("float32", (3, 3))], {}, "SHAPE", "broadcasts to that of the places")
     yield Refusal([s.small("float32", (1, 3)), np.array([[0], [0]]), one], {}, "SHAPE", "axis 0 has 2, expected 1")
@@ -298,6 +310,7 @@ def index_fill(s, dtype):
 def index_fill_refusals(s):
     x = s.small("float32", (2, 3))
     yield Refusal([x, np.array([2]), s.small("float32", ())], {}, "INDEX", "indices[0] is 2")
+    yield Refusal([x, np.array([0, 2]), s.small("float32", ())], {}, "INDEX", "indices[1] is 2")
     yield Refusal([x, np.array([0]), s.small("float32", (2,))], {}, "SHAPE", "one element")
     yield Refusal([x, np.array([0]), s.small("int8", ())], {}, "DTYPE", "expected float32")
 

@@ -31,7 +31,9 @@
 #define ND4C_SIG_VECTOR_NORM(A, op) \
   A(op, IN, x, 0) A(op, INTS, axes, 0) A(op, FLOAT, ord, 2) A(op, BOOL, keepdims, 0) A(op, OUT, y, 0)
 
-#define ND4C_OPS_DECOMPOSITION(OP)                                                                                   \
+/* What computes one matrix of a batch after the other, and may find the next one singular: the one list of ops that
+ * may be refused after they began to write (nd4c_op_refuses_late). */
+#define ND4C_OPS_FACTORIZATION(OP)                                                                                   \
   OP(500, 1, cholesky, LINALG, ND4C_SIG_CHOLESKY, cholesky, FLOATING,                                                \
      "L with x = L L^H, or U with x = U^H U; only that triangle of x is read",                                       \
      "linalg.cholesky|linalg.cholesky||cholesky")                                                                    \
@@ -92,7 +94,10 @@
      "scipy.linalg.expm|linalg.matrix_exp||")                                                                        \
   OP(522, 1, matrix_norm, LINALG, ND4C_SIG_MATRIX_NORM, matrix_norm, FLOATING,                                       \
      "norm of matrices; ord: fro (also none), nuc, 1, -1, 2, -2, inf, -inf; 0 for one without elements",             \
-     "linalg.matrix_norm|linalg.matrix_norm||")                                                                      \
+     "linalg.matrix_norm|linalg.matrix_norm||")
+
+#define ND4C_OPS_DECOMPOSITION(OP)                                                                                   \
+  ND4C_OPS_FACTORIZATION(OP)                                                                                         \
   OP(523, 1, vector_norm, LINALG, ND4C_SIG_VECTOR_NORM, vector_norm, FLOATING,                                       \
      "(sum |x|^ord)^(1/ord) over axes (none: all); infinity: max |x|, -infinity: min |x|, 0: count of non-zeros",    \
      "linalg.vector_norm|linalg.vector_norm||norm")
