@@ -115,10 +115,12 @@ static nd4c_status gather_nd_run(const nd4c_call *call) {
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
-/* y = x, then y as the whole that updates join. */
+/* y = x, then y as the whole that updates join. In place they are the very same view. */
 static nd4c_ref_tensor begin_with_x(const nd4c_call *call) {
   nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  nd4c_ref_copy(&x, &y);
+  if (x.data != y.data) {
+    nd4c_ref_copy(&x, &y);
+  }
   return y;
 }
 

@@ -10,6 +10,7 @@
 #include "nd4c/device.h"
 #include "nd4c/dtype.h"
 #include "nd4c/graph.h"
+#include "nd4c/indexing.h"
 #include "nd4c/io.h"
 #include "nd4c/lists.h"
 #include "nd4c/log.h"

@@ -32,6 +32,8 @@ bool nd4c_reshape_strides(int32_t rank, const int64_t *shape, const int64_t *str
  * first that decides), as NumPy's order K. */
 void nd4c_shape_strides_like(int32_t rank, const int64_t *shape, int32_t count, const int64_t *const *like,
                              int64_t *strides);
+/* One axis of a slice by Python's meaning of bounds (ND4C_SLICE_NONE: None): first index and count. step is not 0. */
+void nd4c_slice_axis(int64_t length, int64_t start, int64_t stop, int64_t step, int64_t *first, int64_t *count);
 /* Maps -rank..rank-1 to 0..rank-1. INDEX with `what` in the text. */
 nd4c_status nd4c_axis_normalize(int64_t axis, int32_t rank, const char *what, int32_t *normalized);
 /* "(2, 3)" into a buffer, cut with ... if too long; returns the buffer. */

@@ -18,8 +18,8 @@ static nd4c_status check_packed_end(const nd4c_array *array, int32_t rank, const
 }
 
 /* A view shares the parent's storage; on failure the reference taken for it is given back. */
-static nd4c_status view_make(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
-                             int64_t offset, nd4c_array **out) {
+nd4c_status nd4c_array_view(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
+                            int64_t offset, nd4c_array **out) {
   if (nd4c_dtype_is_packed(array->dtype)) {
     ND4C_TRY(check_packed_end(array, rank, shape, offset));
   }
@@ -31,8 +31,7 @@ static nd4c_status view_make(const nd4c_array *array, int32_t rank, const int64_
   return status;
 }
 
-/* One axis of a slice: first index and count, with Python's meaning of bounds. */
-static void slice_axis(int64_t length, int64_t start, int64_t stop, int64_t step, int64_t *first, int64_t *count) {
+void nd4c_slice_axis(int64_t length, int64_t start, int64_t stop, int64_t step, int64_t *first, int64_t *count) {
   /* Forwards indices lie in 0..length, backwards in -1..length - 1. */
   int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? length : length - 1;
   if (start == ND4C_SLICE_NONE) {
@@ -68,7 +67,7 @@ nd4c_status nd4c_array_slice(const nd4c_array *array, const int64_t *starts, con
     if (step == 0) {
       return nd4c_fail(ND4C_ARGUMENT, "array_slice: step of axis %d is 0", (int)i);
     }
-    slice_axis(array->shape[i], starts[i], stops[i], step, &first, &shape[i]);
+    nd4c_slice_axis(array->shape[i], starts[i], stops[i], step, &first, &shape[i]);
     empty = empty || shape[i] == 0;
     /* A step that overflows is longer than any axis, so that one element at most is left. */
     if (!nd4c_checked_multiply(array->strides[i], step, &strides[i])) {
@@ -76,7 +75,7 @@ nd4c_status nd4c_array_slice(const nd4c_array *array, const int64_t *starts, con
     }
     offset += empty ? 0 : first * array->strides[i];
   }
-  return view_make(array, array->rank, shape, strides, empty ? array->offset : offset, out);
+  return nd4c_array_view(array, array->rank, shape, strides, empty ? array->offset : offset, out);
 }
 
 nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, int64_t index, nd4c_array **out) {
@@ -100,7 +99,7 @@ nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, int64_t ind
     }
   }
   int64_t offset = (index < 0 ? index + length : index) * array->strides[fixed];
-  return view_make(array, rank, shape, strides, array->offset + (array->size > 0 ? offset : 0), out);
+  return nd4c_array_view(array, rank, shape, strides, array->offset + (array->size > 0 ? offset : 0), out);
 }
 
 /* Elements that the storage has room for. */
@@ -128,11 +127,11 @@ nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const i
     return nd4c_fail(ND4C_INDEX, "array_as_strided: strides and offset %lld reach beyond int64", (long long)offset);
   }
   if (size == 0) { /* touches nothing, wherever it points: let it point inside */
-    return view_make(array, rank, shape, strides, array->offset, out);
+    return nd4c_array_view(array, rank, shape, strides, array->offset, out);
   }
   if (first < 0 || last >= storage_elements(array)) {
     return nd4c_fail(ND4C_INDEX, "array_as_strided: the view touches elements %lld to %lld of a storage that has %lld",
                      (long long)first, (long long)last, (long long)storage_elements(array));
   }
-  return view_make(array, rank, shape, strides, start, out);
+  return nd4c_array_view(array, rank, shape, strides, start, out);
 }

@@ -20,6 +20,11 @@ enum { SHAPE_TEXT_SIZE = 128 };
 
 /* -- a known signature ---------------------------------------------------------------------------------------- */
 
+/* Whether the op computes in place where the output is the very same view as this input. */
+static inline bool may_alias(const nd4c_op_def *def, int32_t input) {
+  return def->alias == ND4C_ALIAS_SAME || (def->alias == ND4C_ALIAS_FIRST && input == 0);
+}
+
 /* True if the output may be written while the inputs are read: disjoint, or the very same view where the op computes in
  * place. */
 static inline bool output_is_clear(const nd4c_cached_call *entry) {
@@ -28,7 +33,7 @@ static inline bool output_is_clear(const nd4c_cached_call *entry) {
   for (int32_t i = 0; i < n; ++i) {
     const char *in = entry->tensors[i].data;
     bool apart = in + entry->high[i] <= out + entry->low[n] || out + entry->high[n] <= in + entry->low[i];
-    bool same = in == out && entry->signatures[i] == entry->signatures[n] && entry->def->alias == ND4C_ALIAS_SAME;
+    bool same = in == out && entry->signatures[i] == entry->signatures[n] && may_alias(entry->def, i);
     if (!apart && !same && in != NULL) {
       return false;
     }
@@ -158,8 +163,7 @@ static bool is_same_view(const nd4c_array *a, const nd4c_array *b) {
 static bool disturbs_inputs(const nd4c_pending *p, const nd4c_array *output) {
   for (int32_t i = 0; i < p->input_count; ++i) {
     const nd4c_array *input = p->inputs[i];
-    if (input != NULL && nd4c_array_overlaps(input, output) &&
-        !(p->def->alias == ND4C_ALIAS_SAME && is_same_view(input, output))) {
+    if (input != NULL && nd4c_array_overlaps(input, output) && !(may_alias(p->def, i) && is_same_view(input, output))) {
       return true;
     }
   }

@@ -154,6 +154,12 @@ ND4C_OP_TABLE(SCHEMA)
        ? ND4C_ORDER_INPUTS                                                                                 \
        : ND4C_ORDER_C)
 
+/* Ops that replace some elements of their first input: the others stay where they are. */
+#define REPLACES_ELEMENTS(number) \
+  ((number) == ND4C_OP_scatter_update || (number) == ND4C_OP_scatter_nd || (number) == ND4C_OP_masked_fill)
+#define ALIAS(number, category) \
+  (IS_ELEMENTWISE(category) ? ND4C_ALIAS_SAME : REPLACES_ELEMENTS(number) ? ND4C_ALIAS_FIRST : ND4C_ALIAS_NONE)
+
 #define DEFINITION(number_, version_, name_, category_, SIGNATURE, rule, DTYPES, doc_, names_) \
   {                                                                                            \
       .info = {.struct_size = sizeof(nd4c_op_info),                                            \
@@ -173,7 +179,7 @@ ND4C_OP_TABLE(SCHEMA)
       .infer = nd4c_infer_##rule,                                                              \
       .view = VIEW_##category_(rule),                                                          \
       .order = ORDER(number_, category_),                                                      \
-      .alias = IS_ELEMENTWISE(category_) ? ND4C_ALIAS_SAME : ND4C_ALIAS_NONE,                  \
+      .alias = ALIAS(number_, category_),                                                      \
   },
 
 static const nd4c_op_def definitions[] = {ND4C_OP_TABLE(DEFINITION)};

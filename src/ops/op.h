@@ -43,7 +43,8 @@ typedef enum nd4c_order_rule {
 /* How an output may share memory with an input. */
 typedef enum nd4c_alias_rule {
   ND4C_ALIAS_NONE, /* an output overlapping an input is computed into fresh memory first, then copied */
-  ND4C_ALIAS_SAME  /* an output that is the very same view as an input is computed in place */
+  ND4C_ALIAS_SAME, /* an output that is the very same view as an input is computed in place */
+  ND4C_ALIAS_FIRST /* the same for the first input alone: a part of it is replaced */
 } nd4c_alias_rule;
 
 typedef struct nd4c_op_def {
