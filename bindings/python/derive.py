@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+"""Writes what the Python package knows of the C library: from include/nd4c and the library just built.
+
+    derive.py --include include --library build/debug/lib/libnd4c.so --output build/debug/python/nd4c
+
+nd4c/_abi.py  numbers, struct layouts and prototypes of the public API, one signature an op
+nd4c/_ops.py  one Python function an op, with its doc line and its names elsewhere
+nd4c/*.pyi    type stubs
+
+Nothing here is committed and nothing is installed for it: the Python that runs it needs its standard library only.
+"""
+import argparse
+import ast
+import ctypes
+import os
+import re
+
+HEADERS = ("status", "version", "dtype", "device", "context", "array", "lists", "indexing", "dlpack", "datum", "io",
+           "op", "graph", "model", "config", "log")
+
+# Integer attributes whose values have names: attribute -> table of the header, by op where ops differ.
+ENUM_ATTRIBUTES = {
+    "activation": "ACTIVATION", "auto_pad": "AUTO_PAD", "rounding": "ROUNDING", "coordinates": "RESIZE_COORDINATES",
+    "nearest": "RESIZE_NEAREST", "aspect": "RESIZE_ASPECT", "padding": "SAMPLE_PADDING", "pixel_format": "PIXEL",
+    "update_rule": "UPDATE_RULE", "direction": "DIRECTION", "activations": "RECURRENT_ACTIVATION",
+    "aggregate": "TREE_AGGREGATE", "node_modes": "TREE_MODE", "transform": "SCORE_TRANSFORM", "change_case": "CASE",
+    "svm_kernel.kernel": "SVM_KERNEL", "roi_align.mode": "ROI_MODE", "pad.mode": "PAD_MODE", "take.mode": "INDEX_MODE",
+    "tfidf_vectorizer.mode": "TFIDF", "scatter_elements.reduction": "SCATTER", "scatter_nd.reduction": "SCATTER",
+    "resize.mode": "INTERPOLATION", "crop_and_resize.mode": "INTERPOLATION", "grid_sample.mode": "INTERPOLATION",
+    "spatial_transformer.mode": "INTERPOLATION", "reduction": "LOSS_REDUCTION",
+}
+
+SCALARS = {"bool": "c_bool", "char": "c_char", "int8_t": "c_int8", "uint8_t": "c_uint8", "uint16_t": "c_uint16",
+           "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64",
+           "size_t": "c_size_t", "double": "c_double", "float": "c_float", "int": "c_int", "void": "None"}
+
+
+# -- headers ------------------------------------------------------------------------------------------------------
+
+def read_headers(folder):
+    """Text of the headers without comments and with continued lines joined, by name."""
+    texts = {}
+    for name in HEADERS:
+        path = os.path.join(folder, "nd4c", name + ".h")
+        if os.path.exists(path):
+            texts[name] = strip(path)
+    rows = os.path.join(folder, "nd4c", "op_table")
+    texts["op_table"] = strip(os.path.join(folder, "nd4c", "op_table.h"))
+    for file in sorted(os.listdir(rows)):
+        texts["op_table/" + file[:-2]] = strip(os.path.join(rows, file))
+    return texts
+
+
+def strip(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    return re.sub(r"\\\n", " ", text)
+
+
+def read_tables(texts):
+    """The X tables: name -> list of rows, each a list of the row's arguments as text."""
+    tables = {}
+    for text in texts.values():
+        for name, body in re.findall(r"#define ND4C_(\w+?)_?TABLE\(X\)(.*)", text):
+            rows = re.findall(r"X\(((?:[^()\"]|\"[^\"]*\")*)\)", body)
+            tables[name] = [[a.strip() for a in re.findall(r"\s*(\"[^\"]*\"|[^,]+)", row)] for row in rows]
+    return tables
+
+
+def plain(texts):
+    """Headers of the C API without preprocessor lines."""
+    return {name: re.sub(r"(?m)^\s*#.*$", "", text) for name, text in texts.items() if not name.startswith("op_table")}
+
+
+class Types:
+    """Translates C types to ctypes expressions."""
+
+    def __init__(self, texts):
+        joined = "\n".join(texts.values())
+        self.enums = set(re.findall(r"typedef enum \w+ \{[^}]*\} (\w+);", joined))
+        self.names = {name: base for base, name in re.findall(r"typedef (u?int\d+_t) (\w+);", joined)}
+        self.callbacks = re.findall(r"typedef (\w+) \(\*(\w+)\)\(([^)]*)\);", joined)
+        self.structs = set(re.findall(r"typedef struct (\w+) \{", joined))
+
+    def of(self, text, field=False):
+        text = re.sub(r"\b(const|struct)\b", "", text).strip()
+        stars = text.count("*")
+        base = text.replace("*", "").strip()
+        if stars:
+            return "c_char_p" if base == "char" and stars == 1 else "c_void_p"
+        if base in SCALARS:
+            return SCALARS[base]
+        if base in self.names:
+            return SCALARS[self.names[base]]
+        if base in self.enums:
+            return "c_int"
+        if any(base == name for _, name, _ in self.callbacks):
+            return "c_void_p" if field else base[5:]
+        if base in self.structs:
+            return base[5:]
+        raise SystemExit("derive.py: no ctypes type for %r" % text)
+
+    def parameters(self, text):
+        text = text.strip()
+        if text in ("", "void"):
+            return []
+        result = []
+        for parameter in text.split(","):
+            match = re.match(r"(.*?)(\w+)\s*$", parameter.strip(), flags=re.S)
+            result.append((match.group(2), self.of(match.group(1))))
+        return result
+
+
+def read_structs(texts, types):
+    """Struct bodies in the order of definition: name -> list of (field, ctypes expression)."""
+    structs = []
+    for text in texts.values():
+        for name, body in re.findall(r"typedef struct (\w+) \{((?:[^{}]|\{[^{}]*\})*)\} \w+;", text):
+            union = re.search(r"union \{([^}]*)\} (\w+);", body)
+            if union:
+                structs.append((name[5:] + "_as", "Union", fields(union.group(1), types)))
+                body = body.replace(union.group(0), "")
+            rows = fields(body, types)
+            if union:
+                rows.append((union.group(2), name[5:] + "_as"))
+            structs.append((name[5:], "Structure", rows))
+    return structs
+
+
+def fields(body, types):
+    rows = []
+    for statement in body.split(";"):
+        statement = " ".join(statement.split())
+        if not statement:
+            continue
+        pointer = re.match(r".*\(\*(\w+)\)\(.*\)$", statement)
+        if pointer:
+            rows.append((pointer.group(1), "c_void_p"))
+            continue
+        first, *others = statement.split(",")
+        match = re.match(r"(.*?)(\w+)$", first)
+        base = match.group(1)
+        rows.append((match.group(2), types.of(base, field=True)))
+        rows += [(other.strip(), types.of(base.replace("*", ""), field=True)) for other in others]
+    return rows
+
+
+def read_functions(texts, types):
+    functions = {}
+    for text in texts.values():
+        for result, name, parameters in re.findall(r"ND4C_API\s+([\w\s*]+?)\b(nd4c_\w+)\(([^;]*)\);", text):
+            functions[name] = (types.of(result), [kind for _, kind in types.parameters(parameters)])
+    return functions
+
+
+# -- the library --------------------------------------------------------------------------------------------------
+
+def read_schema(path, namespace):
+    """Schema of every op of the built library: number -> dict."""
+    library = ctypes.CDLL(os.path.abspath(path))
+    info_type, attr_type, input_type = namespace["op_info"], namespace["op_attr"], namespace["op_input"]
+    library.nd4c_op_at.restype = ctypes.POINTER(info_type)
+    dtypes = {row[2]: row[1] for row in namespace["TABLES"]["DTYPE"]}
+    schema = {}
+    for position in range(library.nd4c_op_count()):
+        info = library.nd4c_op_at(position).contents
+        inputs = ctypes.cast(info.inputs, ctypes.POINTER(input_type))
+        attrs = ctypes.cast(info.attrs, ctypes.POINTER(attr_type))
+        schema[info.op] = {
+            "name": info.name.decode(), "doc": info.doc.decode(), "names": info.names.decode(),
+            "category": info.category_name.decode(), "version": info.version, "outputs": info.output_count,
+            "inputs": [(inputs[i].name.decode(), "v" if inputs[i].variadic else "o" if inputs[i].optional else "i")
+                       for i in range(info.input_count)],
+            "attrs": [attribute(attrs[i], dtypes) for i in range(info.attr_count)],
+        }
+    return schema
+
+
+def attribute(attr, dtypes):
+    value = attr.preset
+    kinds = {1: "n", 2: "b", 3: "f", 4: "N", 5: "F", 6: "s", 8: "t"}
+    kind = kinds[value.kind]
+    union = getattr(value, "as")
+    preset = {"n": lambda: int(union.i), "b": lambda: bool(union.i), "f": lambda: float(union.f),
+              "t": lambda: dtypes.get(union.i), "s": lambda: union.string.decode() if union.string else None}
+    return attr.name.decode(), kind, preset[kind]() if kind in preset else None
+
+
+def enum_table(op, attr, kind):
+    table = ENUM_ATTRIBUTES.get(op + "." + attr) or ENUM_ATTRIBUTES.get(attr)
+    return table if kind in "nN" else None
+
+
+# -- writing ------------------------------------------------------------------------------------------------------
+
+HEAD = '"""Made by bindings/python/derive.py from include/nd4c; not to be edited."""\n'
+
+
+def abi_text(texts, tables):
+    headers = plain(texts)
+    types = Types(headers)
+    out = [HEAD, "from ctypes import (CFUNCTYPE, Structure, Union, c_bool, c_char_p, c_double, c_int, c_int32, c_int64,\n"
+           "                    c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)\n"]
+    version = dict(re.findall(r"#define ND4C_VERSION_(\w+) (\d+)", texts["version"]))
+    out.append("VERSION = (%s, %s, %s)" % (version["MAJOR"], version["MINOR"], version["PATCH"]))
+    out.append("MAX_RANK = %s\n" % re.search(r"#define ND4C_MAX_RANK (\d+)", texts["array"]).group(1))
+    for result, name, parameters in types.callbacks:
+        arguments = [kind for _, kind in types.parameters(parameters)]
+        out.append("%s = CFUNCTYPE(%s)" % (name[5:], ", ".join([types.of(result)] + arguments)))
+    out.append("")
+    for name, base, rows in read_structs(headers, types):
+        out.append("\nclass %s(%s):\n    _fields_ = [%s]\n" % (
+            name, base, ",\n                ".join("(%r, %s)" % row for row in rows)))
+    out.append("\n# Tables of the headers: rows as they stand there.\nTABLES = {")
+    for name, rows in tables.items():
+        out.append("    %r: (%s)," % (name, " ".join("(%s)," % ", ".join(cell(c) for c in row) for row in rows)))
+    out.append("}\n\n# Result and parameters of every function but the ops' typed ones.\nFUNCTIONS = {")
+    for name, (result, parameters) in read_functions(headers, types).items():
+        out.append("    %r: (%s, (%s))," % (name, result, "".join(p + ", " for p in parameters)))
+    out.append("}\n")
+    return "\n".join(out)
+
+
+def cell(text):
+    try:
+        return repr(ast.literal_eval(text))
+    except (ValueError, SyntaxError):
+        return repr(text)
+
+
+def ops_table(schema):
+    out = ["# Ops: number -> name, inputs as (kind, name), attributes as (kind, name), number of outputs. Kinds: i an\n"
+           "# array, o one or None, v several; n int, b bool, f float, N ints, F floats, t dtype, s text.\nOPS = {"]
+    for number, row in sorted(schema.items()):
+        out.append("    %d: (%r, %s, %s, %d)," % (
+            number, row["name"], pairs((kind, name) for name, kind in row["inputs"]),
+            pairs((kind, name) for name, kind, _ in row["attrs"]), row["outputs"]))
+    out.append("}\n\nNUMBERS = {row[0]: number for number, row in OPS.items()}\n")
+    return "\n".join(out)
+
+
+def pairs(items):
+    return "(%s)" % "".join("%r, " % (item,) for item in items)
+
+
+def preset_text(op, name, kind, preset, tables):
+    table = enum_table(op, name, kind)
+    if table and kind == "n":
+        return repr({int(row[1]): row[2].strip('"') for row in tables[table]}[preset])
+    return repr(preset) if kind != "f" or abs(preset) != float("inf") else "%s_inf" % ("-" if preset < 0 else "")
+
+
+def parameters(row, tables):
+    """Python parameters of an op and the expressions that the core gets."""
+    names, values, keyword = [], [], False
+    for name, kind in row["inputs"]:
+        names.append(python_name(name) + ("=None" if kind == "o" else ""))
+        values.append(python_name(name))
+    for name, kind, preset in row["attrs"]:
+        if not keyword:
+            names.append("*")
+            keyword = True
+        required = kind == "t" and preset is None and row["name"] in ("cast", "bit_cast", "cast_float8")
+        names.append(python_name(name) + ("" if required else "=" + preset_text(row["name"], name, kind, preset, tables)))
+        table = enum_table(row["name"], name, kind)
+        value = python_name(name)
+        if table:
+            value = "_%s(%r, %s, _TABLES[%r])" % ("names" if kind == "N" else "name", row["name"] + ": " + name, value,
+                                                  table)
+        elif kind == "t":
+            value = "_dtype(%s)" % value
+        values.append(value)
+    return ", ".join(names), ", ".join(values)
+
+
+def python_name(name):
+    return name + "_" if name in ("lambda", "in", "is", "from", "as", "with") else name
+
+
+def wrapped(text, indent, width=116):
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(indent) + len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = (line + " " + word).strip()
+    return ("\n" + indent).join(lines + [line])
+
+
+def ops_text(schema, tables):
+    out = [HEAD, "from math import inf as _inf\n\nfrom nd4c._core import calls as _calls\n"
+           "from nd4c._dtypes import dtype_or_none as _dtype\n"
+           "from nd4c._arguments import enum_name as _name, enum_names as _names, TABLES as _TABLES\n"]
+    for number, row in sorted(schema.items()):
+        names, values = parameters(row, tables)
+        elsewhere = [label + " " + text for label, text in
+                     zip(("NumPy/SciPy", "PyTorch", "ONNX", "ND4J"), row["names"].split("|")) if text]
+        doc = wrapped(row["doc"], "    ") + "." + (
+            "\n\n    Elsewhere: %s." % wrapped("; ".join(elsewhere), "    ") if elsewhere else "")
+        out.append('\ndef %s(%s):\n    r"""%s\n    """\n    return _calls[%d](%s)\n' % (
+            python_name(row["name"]), names, doc.replace('"""', "'''"), number, values))
+    categories = {}
+    for number, row in sorted(schema.items()):
+        categories.setdefault(row["category"], []).append(row["name"])
+    out.append("\nCATEGORIES = {\n%s}\n" % "".join(
+        "    %r: (\n        %s),\n" % (key, wrapped(", ".join(map(repr, names)) + ",", "        "))
+        for key, names in sorted(categories.items())))
+    return "\n".join(out)
+
+
+STUB_TYPES = {"i": "ArrayLike", "o": "Optional[ArrayLike]", "v": "Sequence[Array]", "n": "int", "b": "bool", "f": "float",
+              "N": "Optional[Sequence[int]]", "F": "Optional[Sequence[float]]", "t": "Optional[DTypeLike]",
+              "s": "Optional[str]"}
+
+
+def stub_text(schema, tables):
+    out = [HEAD, "from typing import Optional, Sequence, Tuple, Union\n\nfrom nd4c import Array, DType\n\n"
+           "ArrayLike = Union[Array, bool, int, float, complex]\nDTypeLike = Union[DType, str]\n"]
+    for _, row in sorted(schema.items()):
+        arguments = ["%s: %s%s" % (python_name(name), STUB_TYPES[kind], " = ..." if kind == "o" else "")
+                     for name, kind in row["inputs"]]
+        if row["attrs"]:
+            arguments.append("*")
+        for name, kind, _ in row["attrs"]:
+            table = enum_table(row["name"], name, kind)
+            text = ("str" if kind == "n" else "Optional[Sequence[str]]") if table else STUB_TYPES[kind]
+            arguments.append("%s: %s = ..." % (python_name(name), text))
+        result = "Array" if row["outputs"] == 1 else "Tuple[%s]" % ", ".join(["Array"] * row["outputs"])
+        out.append("def %s(%s) -> %s: ..." % (python_name(row["name"]), ", ".join(arguments), result))
+    return "\n".join(out) + "\n"
+
+
+def write(path, text):
+    """Leaves a file that already says so alone: nothing that depends on it is made again."""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--include", default=os.path.join(os.path.dirname(__file__), "..", "..", "include"))
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--output", required=True, help="the package's folder nd4c")
+    arguments = parser.parse_args()
+    texts = read_headers(arguments.include)
+    tables = read_tables(texts)
+    abi = abi_text(texts, tables)
+    namespace = {}
+    exec(compile(abi, "_abi.py", "exec"), namespace)
+    schema = read_schema(arguments.library, namespace)
+    os.makedirs(arguments.output, exist_ok=True)
+    write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema))
+    write(os.path.join(arguments.output, "_ops.py"), ops_text(schema, tables))
+    write(os.path.join(arguments.output, "_ops.pyi"), stub_text(schema, tables))
+
+
+if __name__ == "__main__":
+    main()

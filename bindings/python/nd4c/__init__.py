@@ -1,0 +1,54 @@
+"""nd4c: arrays, ops and models on whatever hardware is there.
+
+The package is a namespace of the Array API standard 2025.12. Beyond it there are nd4c.ops (every op of the library),
+nd4c.random, nd4c.nn, nd4c.image, nd4c.onnx, nd4c.load and nd4c.save, nd4c.config, nd4c.info() and nd4c.explain()."""
+from importlib import import_module as _import_module
+
+from nd4c import _dtypes
+from nd4c._core import Array
+from nd4c._devices import Device
+from nd4c._dtypes import DType
+from nd4c._errors import Error
+from nd4c._array import set_print_options
+from nd4c._library import version as __version__
+from nd4c._namespace import (
+    abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
+    bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays,
+    broadcast_shapes, broadcast_to, can_cast, ceil, clip, concat, conj, copysign, cos, cosh, count_nonzero,
+    cumulative_prod, cumulative_sum, diff, divide, e, empty, empty_like, equal, exp, expand_dims, expm1, eye, finfo, flip,
+    floor, floor_divide, from_dlpack, full, full_like, greater, greater_equal, hypot, iinfo, imag, inf, isdtype, isfinite,
+    isin, isinf, isnan, less, less_equal, linspace, log, log10, log1p, log2, logaddexp, logical_and, logical_not,
+    logical_or, logical_xor, matmul, matrix_transpose, max, maximum, mean, meshgrid, min, minimum, moveaxis, multiply,
+    nan, negative, newaxis, nextafter, nonzero, not_equal, ones, ones_like, permute_dims, pi, positive, pow, prod, real,
+    reciprocal, remainder, repeat, reshape, result_type, roll, round, searchsorted, sign, signbit, sin, sinh, sort, sqrt,
+    square, squeeze, stack, std, subtract, sum, take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc,
+    unique_all, unique_counts, unique_inverse, unique_values, unstack, var, vecdot, where, zeros, zeros_like)
+
+__array_api_version__ = "2025.12"
+ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
+
+_MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors")
+_LAZY = {"__array_namespace_info__": "_info", "load": "_files", "save": "_files", "config": "_config", "info": "_machine",
+         "explain": "_machine", "devices": "_machine"}
+
+
+def __getattr__(name):
+    """What importing the package leaves until it is used: modules, tools, and every op that the standard lacks."""
+    if name in _MODULES:
+        value = _import_module("nd4c." + {"ops": "_ops", "errors": "_errors"}.get(name, name))
+    elif name in _LAZY:
+        value = getattr(_import_module("nd4c." + _LAZY[name]), name)
+    else:
+        from nd4c._abi import NUMBERS
+        if name not in NUMBERS:
+            raise AttributeError("module 'nd4c' has no attribute %r" % name)
+        value = getattr(_import_module("nd4c._ops"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    from nd4c._abi import NUMBERS
+    return sorted(set(globals()) | set(_MODULES) | set(_LAZY) | set(NUMBERS))

@@ -1,0 +1,209 @@
+"""Methods of arrays that both cores share; attached to the core's Array class."""
+import ctypes
+import struct
+from ctypes import byref, c_void_p
+
+from nd4c import _abi, _creation, _devices, _dlpack, _dtypes, _errors, _memory
+from nd4c._abi import NUMBERS
+from nd4c._core import Array, calls, core, handle
+from nd4c._errors import check
+from nd4c._library import bind
+
+_format = bind("nd4c_array_format")
+_free = bind("nd4c_free", keeps_gil=True)
+
+_print_options = {"precision": 8, "threshold": 1000, "edge_items": 3, "line_width": 75}
+
+
+def set_print_options(**options):
+    """How arrays print: precision (digits after the point), threshold (more elements are summarised), edge_items,
+    line_width."""
+    unknown = set(options) - set(_print_options)
+    if unknown:
+        raise TypeError("set_print_options: no option %s; there are %s"
+                        % (", ".join(sorted(unknown)), ", ".join(_print_options)))
+    _print_options.update(options)
+
+
+def text(array, repr=False, **options):
+    """The array as NumPy would print it."""
+    row = _abi.print_options(struct_size=ctypes.sizeof(_abi.print_options), repr=repr, **dict(_print_options, **options))
+    out = c_void_p()
+    check(_format(handle(array), byref(row), byref(out)))
+    try:
+        return ctypes.string_at(out.value).decode()
+    finally:
+        _free(out)
+
+
+# -- Python's numbers ------------------------------------------------------------------------------------------------
+
+_CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+          "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "complex64": "f", "complex128": "d"}
+
+
+def _elements(array):
+    dtype = array.dtype
+    if dtype.kind == "string":
+        return _memory.strings(array)
+    code = _CODES.get(dtype.name)
+    if code is None:
+        wide = _dtypes.by_name["float32" if dtype.kind == "float" else "int32"]
+        return _elements(calls[NUMBERS["cast"]](array, wide.number))
+    cell, count = _memory.read(array)
+    values = struct.unpack_from("%d%s" % (count // struct.calcsize(code), code), cell)
+    if dtype.kind == "complex":
+        return [complex(*pair) for pair in zip(values[::2], values[1::2])]
+    return list(values)
+
+
+def _tolist(self):
+    """Nested lists of Python numbers."""
+    values = _elements(self)
+    for extent in reversed(self.shape[1:]):
+        values = [values[i:i + extent] for i in range(0, len(values), extent)] if extent else []
+    if 0 in self.shape[1:]:
+        return _empty_lists(self.shape)
+    return values if self.shape else values[0]
+
+
+def _empty_lists(shape):
+    return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else None
+
+
+def _item(self):
+    """The only element as a Python number."""
+    if self.size != 1:
+        raise ValueError("item: the array has %d elements, not one" % self.size)
+    return _elements(self)[0]
+
+
+# -- methods ---------------------------------------------------------------------------------------------------------
+
+def _transposed(self):
+    if self.ndim != 2:
+        raise ValueError("x.T is for arrays of two axes, not of the shape %s; x.mT transposes the last two, "
+                         "nd4c.permute_dims() any" % (self.shape,))
+    return calls[NUMBERS["transpose"]](self, None)
+
+
+def _matrix_transposed(self):
+    if self.ndim < 2:
+        raise ValueError("x.mT is for arrays of two axes or more, not of the shape %s" % (self.shape,))
+    return calls[NUMBERS["matrix_transpose"]](self)
+
+
+def _len(self):
+    if not self.ndim:
+        raise TypeError("len() of an array without axes")
+    return self.shape[0]
+
+
+def _iter(self):
+    if not self.ndim:
+        raise TypeError("iteration over an array without axes")
+    return (self[number] for number in range(self.shape[0]))
+
+
+def _contains(self, value):
+    return bool(calls[NUMBERS["any"]](self == value, None, False))
+
+
+def _to_device(self, device, /, *, stream=None):
+    """A copy on another device; the array itself if it is there."""
+    if stream is not None:
+        raise ValueError("to_device: stream is %r; devices of nd4c are given without one" % (stream,))
+    return _creation.to_device(self, device)
+
+
+def _namespace(self, /, *, api_version=None):
+    """The Array API standard's functions: the package nd4c."""
+    import nd4c
+    if api_version not in (None,) + nd4c.ARRAY_API_VERSIONS:
+        raise ValueError("__array_namespace__: api_version %r is not supported; nd4c has %s"
+                         % (api_version, ", ".join(nd4c.ARRAY_API_VERSIONS)))
+    return nd4c
+
+
+def _numpy(self, dtype=None, copy=None):
+    """A NumPy array over the same memory, or a copy where dtype or NumPy's lack of the dtype asks for one."""
+    import numpy
+    own = self.dtype
+    if own.kind == "string":
+        result = numpy.array(_memory.strings(self), dtype=dtype or numpy.str_).reshape(self.shape)
+        return result
+    if own.name == "bfloat16" or own.numpy_type == "|V1":
+        import ml_dtypes
+        if own.bits < 8:
+            raise TypeError("NumPy has no packed %s; cast it to int8 or float32 first" % own.name)
+        shared = numpy.asarray(_memory.Interface(self, "<u%d" % own.itemsize)).view(getattr(ml_dtypes, own.name))
+    else:
+        shared = numpy.asarray(_memory.Interface(self))
+    wanted = shared.dtype if dtype is None else numpy.dtype(dtype)
+    if copy is False and wanted != shared.dtype:
+        raise ValueError("__array__: %s cannot become %s without a copy" % (own.name, wanted))
+    return shared.astype(wanted, copy=bool(copy)) if copy or wanted != shared.dtype else shared
+
+
+def _repr(self):
+    return text(self, repr=True)
+
+
+def _str(self):
+    return text(self)
+
+
+def _format_spec(self, spec):
+    return format(_item(self), spec) if spec else text(self)
+
+
+# -- copies and pickles ----------------------------------------------------------------------------------------------
+
+def _copy(self):
+    return calls[NUMBERS["copy"]](self)
+
+
+def _deepcopy(self, memo):
+    return calls[NUMBERS["copy"]](self)
+
+
+def _restore(name, shape, data):
+    dtype = _dtypes.by_name[name]
+    return _memory.from_strings(data, shape) if dtype.kind == "string" else core.from_data(data, shape, dtype)
+
+
+def _reduce(self, protocol):
+    if self.dtype.kind == "string":
+        return _restore, ("utf8", self.shape, _memory.strings(self))
+    cell, count = _memory.read(self)
+    return _restore, (self.dtype.name, self.shape, cell.raw[:count])
+
+
+def _interface(self):
+    return _memory.interface(self)
+
+
+def attach():
+    """Gives the core's Array class what it does not have of its own."""
+    core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
+                  asarray=_creation.asarray, item=_item)
+    methods = {
+        "tolist": _tolist, "item": _item, "to_device": _to_device, "__array_namespace__": _namespace,
+        "__array__": _numpy, "__dlpack__": _dlpack.to_capsule, "__dlpack_device__": _dlpack.device_of,
+        "__repr__": _repr, "__str__": _str, "__format__": _format_spec, "__len__": _len, "__iter__": _iter,
+        "__contains__": _contains, "__copy__": _copy, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce,
+        "__buffer__": _memory.buffer, "T": property(_transposed, doc="The transposed matrix, a view."),
+        "mT": property(_matrix_transposed, doc="The matrices of the last two axes transposed, a view."),
+        "nbytes": property(lambda self: self.size * self.dtype.itemsize, doc="Bytes of all elements."),
+        "strides": property(_memory.strides, doc="Elements from one index to the next, an axis each."),
+        "__array_interface__": property(_interface),
+    }
+    kept = set(getattr(core, "OWN_METHODS", ()))
+    for name, method in methods.items():
+        if name not in kept:
+            if not isinstance(method, property):
+                method.__name__ = name
+            setattr(Array, name, method)
+
+
+attach()

@@ -1,0 +1,33 @@
+"""Picks what calls the C library: the extension `_native`, or ctypes where it is missing. ND4C_PYTHON_CORE forces one."""
+import os
+
+_forced = os.environ.get("ND4C_PYTHON_CORE", "")
+
+if _forced not in ("", "native", "ctypes"):
+    raise ImportError("nd4c: ND4C_PYTHON_CORE is %r; it may be 'native' or 'ctypes'" % _forced)
+if _forced == "ctypes":
+    from nd4c import _ctypes as core
+else:
+    try:
+        from nd4c import _native as core
+    except ImportError as error:
+        if _forced:
+            raise ImportError("nd4c: ND4C_PYTHON_CORE asks for the extension, which cannot be imported: %s" % error) from error
+        from nd4c import _ctypes as core
+
+name = core.__name__.rpartition(".")[2].lstrip("_")
+Array = core.Array
+function = core.function
+from_handle = core.from_handle
+handle = core.handle
+
+
+class _Calls(dict):
+    """Functions by op number, made when they are first asked for."""
+
+    def __missing__(self, number):
+        call = self[number] = function(number)
+        return call
+
+
+calls = _Calls()

@@ -1,0 +1,228 @@
+"""Arrays from Python's and other libraries' objects."""
+import struct
+import sys
+from ctypes import byref, c_void_p
+
+from nd4c import _devices, _dtypes, _memory
+from nd4c._core import Array, calls, core, from_handle, handle
+from nd4c._abi import NUMBERS
+from nd4c._errors import check
+from nd4c._library import bind
+
+_PACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+         "uint64": "Q", "float64": "d"}
+_KINDS = (bool, int, float, complex, str)
+_to_device = bind("nd4c_array_to_device")
+_wait = bind("nd4c_array_wait")
+_copy, _cast, _stack = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"]
+
+
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """An array of numbers, nested lists, buffers, or other libraries' arrays, whose memory is shared where that is possible.
+
+    copy: True makes one always, False refuses to (ValueError), None copies where nothing else will do."""
+    wanted = None if dtype is None else _dtypes.of(dtype)
+    if type(obj) is Array:
+        return _finish(obj, wanted, device, copy, shared=True)
+    if isinstance(obj, (bool, int, float, complex, str, list, tuple, range)) and not hasattr(obj, "dtype"):
+        if copy is False:
+            raise ValueError("asarray: Python numbers and lists cannot be taken without a copy; leave copy=False out")
+        return _finish(from_python(obj, wanted), wanted, device, None, shared=False)
+    return _finish(_foreign(obj), wanted, device, copy, shared=True)
+
+
+def _finish(array, wanted, device, copy, shared):
+    if wanted is not None and array.dtype is not wanted:
+        if copy is False:
+            raise ValueError("asarray: %s cannot become %s without a copy; leave copy=False out"
+                             % (array.dtype.name, wanted.name))
+        array, copy = calls[_cast](array, wanted.number), None
+    if device is not None and _devices.Device(device) != array.device:
+        if copy is False:
+            raise ValueError("asarray: the array is on %s and cannot be on %s without a copy" % (array.device, device))
+        array, copy = to_device(array, device), None
+    return calls[_copy](array) if copy and shared else array
+
+
+def to_device(array, device):
+    """A copy on another device; the array itself if it is there."""
+    target = _devices.Device(device)
+    if target == array.device:
+        return array
+    out = c_void_p()
+    check(_to_device(handle(array), target.handle, byref(out)))
+    return from_handle(out.value)
+
+
+# -- other libraries' objects ----------------------------------------------------------------------------------------
+
+def _foreign(obj):
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(obj, numpy.generic):
+        obj = numpy.asarray(obj)
+    described = getattr(obj, "__array_interface__", None)
+    if isinstance(described, dict):
+        return _from_numpy(obj, described)
+    if hasattr(obj, "__dlpack__"):
+        from nd4c import _dlpack
+        return _dlpack.from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        pass
+    else:
+        return _memory.from_buffer(obj)
+    if hasattr(obj, "__array__"):
+        converted = obj.__array__()
+        return _from_numpy(converted, converted.__array_interface__)
+    if hasattr(obj, "__len__") and hasattr(obj, "__getitem__"):
+        return from_python(list(obj), None)
+    for base in (int, float, complex):
+        method = {int: "__index__", float: "__float__", complex: "__complex__"}[base]
+        if hasattr(obj, method):
+            return from_python(base(obj), None)
+    raise TypeError("asarray: no array can be made of %s; pass numbers, nested lists, a buffer, or an object with "
+                    "__dlpack__ or __array_interface__" % type(obj).__name__)
+
+
+def _from_numpy(obj, described):
+    array = _memory.from_interface(obj, described)
+    if array is not None:
+        return array
+    numpy = sys.modules.get("numpy")
+    dtype = getattr(obj, "dtype", None)
+    if numpy is None or dtype is None:
+        raise TypeError("asarray: the type string %r is of no dtype of nd4c's" % described["typestr"])
+    if dtype.kind in "US" or (dtype.kind == "O" and all(isinstance(item, str) for item in obj.ravel())):
+        return _memory.from_strings([str(item) if dtype.kind != "S" else item.decode() for item in obj.ravel()], obj.shape)
+    if dtype.kind in "biufc" and dtype.newbyteorder("=").name in _dtypes.by_name:
+        return asarray(numpy.array(obj, dtype=dtype.newbyteorder("="), order="C"))
+    raise TypeError("asarray: NumPy arrays of %s are not supported; nd4c has %s" % (dtype, ", ".join(_dtypes.by_name)))
+
+
+# -- Python's numbers and lists --------------------------------------------------------------------------------------
+
+def from_python(obj, wanted):
+    """An array of a number, a text, or nested lists."""
+    if not isinstance(obj, (list, tuple, range)):
+        return _packed([obj], (), {_kind(obj)}, wanted)
+    if any(type(item) is Array or hasattr(item, "__dlpack__") for item in obj):
+        return _stacked(obj)
+    shape = []
+    level = obj
+    while isinstance(level, (list, tuple, range)):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+    if level is not obj and hasattr(level, "ndim"):
+        return _stacked(obj)
+    flat = []
+    if not _is_deep(obj):
+        flat = list(obj)
+    else:
+        _flatten(obj, shape, 0, (), flat)
+    kinds = set(map(type, flat))
+    return _packed(flat, tuple(shape), {kind if kind in _KINDS else None for kind in kinds}, wanted)
+
+
+def _is_deep(obj):
+    return not set(map(type, obj)) <= {bool, int, float, complex, str}
+
+
+def _stacked(items):
+    """Lists of arrays: joined along a new axis, as NumPy does."""
+    return calls[_stack]([asarray(item) for item in items], 0)
+
+
+def _flatten(obj, shape, depth, position, flat):
+    nested = isinstance(obj, (list, tuple, range))
+    if nested != (depth < len(shape)) or (nested and len(obj) != shape[depth]):
+        where = "".join("[%d]" % i for i in position) or "the list"
+        expected = "%d elements" % shape[depth] if depth < len(shape) else "a number"
+        given = "%d elements" % len(obj) if nested else type(obj).__name__
+        raise ValueError("asarray: the nested lists are ragged: at %s expected %s as in the lists before it, got %s"
+                         % (where, expected, given))
+    if not nested:
+        flat.append(obj)
+    elif depth + 1 == len(shape) and set(map(type, obj)) <= {bool, int, float, complex, str}:
+        flat.extend(obj)
+    else:
+        for number, item in enumerate(obj):
+            _flatten(item, shape, depth + 1, position + (number,), flat)
+
+
+def _kind(value):
+    return type(value) if type(value) in _KINDS else None
+
+
+def _plain(value):
+    """A Python number of a subclass of one, or of another library's scalar."""
+    if type(value) in _KINDS:
+        return value
+    if hasattr(value, "item"):
+        return value.item()
+    for base in (bool, int, float, complex, str):
+        if isinstance(value, base):
+            return base(value)
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    raise TypeError("asarray: lists hold numbers, texts or lists, not %s" % type(value).__name__)
+
+
+def _packed(flat, shape, kinds, wanted):
+    if None in kinds:
+        scalar = next(value for value in flat if _kind(value) is None)
+        flat = [_plain(value) for value in flat]
+        kinds = set(map(type, flat))
+        if wanted is None and hasattr(scalar, "dtype"):
+            wanted = _common(kinds) if len(kinds) > 1 else _dtypes.of(scalar.dtype)
+    if str in kinds:
+        if kinds != {str} or (wanted is not None and wanted.kind != "string"):
+            raise TypeError("asarray: texts do not mix with numbers")
+        return _memory.from_strings(flat, shape)
+    dtype = wanted or _widened(flat, _common(kinds))
+    return _from_numbers(flat, shape, kinds, dtype)
+
+
+def _common(kinds):
+    for kind in (complex, float, int, bool):
+        if kind in kinds:
+            return _dtypes.DEFAULTS[kind]
+    return _dtypes.DEFAULTS[float]
+
+
+def _widened(flat, dtype):
+    if dtype.name == "int64" and flat and max(flat) >= 2 ** 63:
+        return _dtypes.by_name["uint64"]
+    return dtype
+
+
+def _from_numbers(flat, shape, kinds, dtype):
+    code = _PACK.get(dtype.name)
+    if dtype.kind == "complex":
+        numbers = [complex(value) for value in flat]
+        data = struct.pack("%dd" % (2 * len(numbers)), *[part for z in numbers for part in (z.real, z.imag)])
+        array = core.from_data(data, shape, _dtypes.by_name["complex128"])
+        return array if dtype.name == "complex128" else calls[_cast](array, dtype.number)
+    if complex in kinds:
+        raise TypeError("asarray: complex numbers cannot become %s" % dtype.name)
+    if code is None:
+        array = core.from_data(struct.pack("%dd" % len(flat), *flat), shape, _dtypes.by_name["float64"])
+        return calls[_cast](array, dtype.number)
+    if dtype.name == "bool":
+        flat = [bool(value) for value in flat]
+    elif dtype.kind in ("int", "uint") and float in kinds:
+        flat = [int(value) for value in flat]
+    try:
+        return core.from_data(struct.pack("%d%s" % (len(flat), code), *flat), shape, dtype)
+    except (struct.error, OverflowError):
+        wrong = next(value for value in flat if not _fits(value, dtype))
+        raise OverflowError("Python integer %r out of bounds for %s" % (wrong, dtype.name)) from None
+
+
+def _fits(value, dtype):
+    if dtype.kind == "float":
+        return abs(value) < 2 ** 1024
+    low = -2 ** (dtype.bits - 1) if dtype.kind == "int" else 0
+    return low <= value < low + 2 ** dtype.bits

@@ -1,0 +1,584 @@
+"""The core over ctypes: the array class, its operators and indexing, and one callable an op. Complete without a compiler.
+
+An Array is a c_void_p: the object is the handle and the place where the C library writes one, so that an operation makes
+one Python object and no list of arguments. Work goes through the library object that gives up the GIL; what only looks
+at an array, makes a view or drops a reference keeps it, which is faster."""
+import ctypes
+import struct
+import sys
+from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_void_p
+from operator import index as _index
+
+from nd4c import _abi, _dtypes
+from nd4c._errors import error as _error
+from nd4c._library import holding, releasing
+
+_handle_of = c_void_p.value.__get__
+_DTYPE_STATUS = 203
+_SLICE_NONE = -2 ** 63
+_WHERE = _abi.NUMBERS["where"]
+_registered = {}
+
+
+def register(**objects):
+    """Takes what the rest of the package gives to a core: dtypes, devices, raise_error, asarray."""
+    _registered.update(objects)
+
+
+def _query(name, restype=None, argtypes=None):
+    function = getattr(holding, name)
+    function.restype, function.argtypes = restype, argtypes
+    return function
+
+
+_release = _query("nd4c_array_release")
+_rank = _query("nd4c_array_rank", ctypes.c_int)
+_size = _query("nd4c_array_size", c_int64)
+_dtype = _query("nd4c_array_dtype", ctypes.c_int)
+_shape = _query("nd4c_array_shape", ctypes.POINTER(c_int64))
+_strides = _query("nd4c_array_strides", ctypes.POINTER(c_int64))
+_device = _query("nd4c_array_device", c_void_p)
+_get = _query("nd4c_array_get", ctypes.c_int)
+_set = releasing.nd4c_array_set
+_read = releasing.nd4c_array_read
+_read.argtypes = (c_void_p, c_void_p, ctypes.c_size_t)
+_from_data = _query("nd4c_array_from_data", ctypes.c_int,
+                    (c_int32, c_int32, c_void_p, c_void_p, c_void_p, c_void_p))
+_by_number = [_dtypes.by_number.get(number) for number in range(64)]
+
+
+# -- operands that are no arrays ------------------------------------------------------------------------------------
+
+_PACK = {name: struct.Struct(code).pack for name, code in (
+    ("bool", "?"), ("int8", "b"), ("int16", "h"), ("int32", "i"), ("int64", "q"), ("uint8", "B"), ("uint16", "H"),
+    ("uint32", "I"), ("uint64", "Q"), ("float32", "f"), ("float64", "d"), ("complex64", "ff"), ("complex128", "dd"))}
+
+
+def from_scalar(value, dtype):
+    """A 0-d array of a Python number."""
+    pack = _PACK.get(dtype.name)
+    if pack is None or (dtype.name == "float32" and type(value) is not bool):
+        return _rounded(value, dtype)
+    try:
+        if dtype.kind == "complex":
+            value = complex(value)
+            data = pack(value.real, value.imag)
+        else:
+            data = pack(value)
+    except struct.error:
+        raise OverflowError("Python integer %r out of bounds for %s" % (value, dtype.name)) from None
+    out = _new()
+    status = _from_data(dtype.number, 0, None, data, None, byref(out))
+    if status:
+        raise _error(status)
+    return out
+
+
+def _rounded(value, dtype):
+    """A number of a dtype that Python's own packing does not round as C does."""
+    out = _new()
+    status = holding.nd4c_array_scalar(dtype.number, c_double(value), None, byref(out))
+    if status:
+        raise _error(status)
+    return out
+
+
+def _operand(value, array):
+    """What stands beside `array`: a Python number, or a scalar of another library; NotImplemented for all else."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return from_scalar(value, _dtypes.weak(kind, _by_number[_dtype(array)]))
+    if kind is Array:
+        return value
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "dtype"):
+        return _registered["asarray"](value)
+    for base in (bool, int, float, complex):
+        if isinstance(value, base):
+            return from_scalar(base(value), _dtypes.weak(base, _by_number[_dtype(array)]))
+    return NotImplemented
+
+
+def _argument(value, arrays, where):
+    """An input of an op that is no array: beside the first one that is."""
+    for array in arrays:
+        if type(array) is Array:
+            value_of = _operand(value, array)
+            if value_of is not NotImplemented:
+                return value_of
+            break
+    hint = "; nd4c.asarray() makes an array of it" if not isinstance(value, (int, float, complex)) else (
+        "; at least one of the arguments has to be an array")
+    raise TypeError("%s: expected an nd4c.Array, got %s%s" % (where, type(value).__name__, hint))
+
+
+# -- ops ------------------------------------------------------------------------------------------------------------
+
+def _unary(name, call):
+    def op(x):
+        if type(x) is not Array:
+            _argument(x, (), name)
+        out = _new()
+        status = call(x, byref(out))
+        if status:
+            raise _error(status)
+        return out
+    return op
+
+
+def _binary(name, call):
+    def op(a, b):
+        if type(a) is not Array:
+            a = _argument(a, (b,), name)
+        if type(b) is not Array:
+            b = _argument(b, (a,), name)
+        out = _new()
+        status = call(a, b, byref(out))
+        if status:
+            raise _error(status)
+        return out
+    return op
+
+
+_LISTS = [struct.Struct("%dq" % count).pack for count in range(_abi.MAX_RANK + 1)]
+
+
+def ints(values):
+    """A list of int64 as bytes."""
+    count = len(values)
+    pack = _LISTS[count] if count < len(_LISTS) else struct.Struct("%dq" % count).pack
+    try:
+        return pack(*values)
+    except struct.error:
+        for value in values:
+            if not -2 ** 63 <= _index(value) < 2 ** 63:
+                raise OverflowError("%d does not fit 64 bits" % value) from None
+        raise
+
+
+def handles(arrays):
+    """A C list of arrays; the caller keeps them."""
+    return (c_void_p * len(arrays))(*map(_handle_of, arrays))
+
+
+_ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), "n": (c_int64,), "b": (c_bool,),
+             "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32), "t": (c_int32,), "s": (c_char_p,)}
+
+
+def _general(name, call, kinds, outputs, where_condition):
+    """An op of any signature: `kinds` has one letter an argument, see _abi.OPS."""
+    call.argtypes = sum((_ARGTYPES[kind] for kind in kinds), ()) + (c_void_p,) * outputs
+    arrays_end = sum(kind in "iov" for kind in kinds)
+
+    def arrays_of(values):
+        return values[where_condition:arrays_end]
+
+    def op(*values):
+        if len(values) != len(kinds):
+            raise TypeError("%s: expected %d arguments, got %d" % (name, len(kinds), len(values)))
+        arguments = []
+        for kind, value in zip(kinds, values):
+            if kind == "i" or kind == "o":
+                if type(value) is not Array and (value is not None or kind == "i"):
+                    value = _argument(value, arrays_of(values), name)
+                arguments.append(value)
+            elif kind == "N" or kind == "F":
+                if value is None:
+                    arguments += (None, 0)
+                elif kind == "N":
+                    arguments += (ints(value), len(value))
+                else:
+                    arguments += (struct.pack("%dd" % len(value), *value), len(value))
+            elif kind == "v":
+                value = [a if type(a) is Array else _argument(a, value, name) for a in value]
+                values += (value,)
+                arguments += (handles(value), len(value))
+            elif kind == "s":
+                arguments.append(value.encode() if isinstance(value, str) else value)
+            elif kind == "n":
+                arguments.append(_index(value))
+            else:
+                arguments.append(value)
+        outs = [_new() for _ in range(outputs)]
+        arguments += map(byref, outs)
+        status = call(*arguments)
+        if status:
+            raise _error(status)
+        return outs[0] if outputs == 1 else tuple(outs)
+    return op
+
+
+def function(number):
+    """The callable of an op: inputs, then attributes in the schema's order, all given; an Array or a tuple of them."""
+    name, inputs, attrs, outputs = _abi.OPS[number]
+    call = releasing["nd4c_" + name]
+    kinds = "".join(kind for kind, _ in inputs + attrs)
+    if outputs == 1 and kinds == "i":
+        op = _unary(name, call)
+    elif outputs == 1 and kinds == "ii":
+        op = _binary(name, call)
+    else:
+        op = _general(name, call, kinds, outputs, 1 if number == _WHERE else 0)
+    op.__name__ = op.__qualname__ = name
+    return op
+
+
+# -- operators ------------------------------------------------------------------------------------------------------
+
+def _op(name):
+    return releasing["nd4c_" + name]
+
+
+def _forward(name):
+    call = _op(name)
+
+    def operator(self, other):
+        if type(other) is not Array:
+            other = _operand(other, self)
+            if other is NotImplemented:
+                return other
+        out = _new()
+        status = call(self, other, byref(out))
+        if status:
+            raise _error(status)
+        return out
+    return operator
+
+
+def _reflected(name):
+    call = _op(name)
+
+    def operator(self, other):
+        other = _operand(other, self)
+        if other is NotImplemented:
+            return other
+        out = _new()
+        status = call(other, self, byref(out))
+        if status:
+            raise _error(status)
+        return out
+    return operator
+
+
+def _in_place(name):
+    call = _op(name)
+
+    def operator(self, other):
+        if type(other) is not Array:
+            other = _operand(other, self)
+            if other is NotImplemented:
+                return other
+        status = call(self, other, byref(self))
+        if status == _DTYPE_STATUS:
+            out = _new()
+            status = call(self, other, byref(out)) or _set(self, _EVERYTHING, 1, out)
+        if status:
+            raise _error(status)
+        return self
+    return operator
+
+
+def _single(name):
+    call = _op(name)
+
+    def operator(self):
+        out = _new()
+        status = call(self, byref(out))
+        if status:
+            raise _error(status)
+        return out
+    return operator
+
+
+# -- indexing -------------------------------------------------------------------------------------------------------
+
+_INTEGER, _SLICE, _ELLIPSIS, _NEW_AXIS, _MASK, _ARRAY = 1, 2, 3, 4, 5, 6
+_item = struct.Struct("<i4xqqqQ").pack
+_EVERYTHING = _item(_ELLIPSIS, 0, 0, 0, 0)
+_KEY_ERROR = ("only integers, slices (':'), ellipsis ('...'), None, and arrays of integers or booleans are valid "
+              "indices, not %s")
+
+
+def _clamped(bound):
+    bound = _index(bound)
+    return max(-2 ** 63 + 1, min(bound, 2 ** 63 - 1))
+
+
+def _slice_item(key):
+    start, stop, step = key.start, key.stop, key.step
+    try:
+        return _item(_SLICE, _SLICE_NONE if start is None else start, _SLICE_NONE if stop is None else stop,
+                     1 if step is None else step, 0)
+    except struct.error:
+        pass
+    try:
+        return _item(_SLICE, _SLICE_NONE if start is None else _clamped(start),
+                     _SLICE_NONE if stop is None else _clamped(stop), 1 if step is None else _clamped(step), 0)
+    except TypeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None
+
+
+def _items(key, kept):
+    """Items of an index as the C library's structs; what they point to joins `kept`."""
+    kind = type(key)
+    if kind is int:
+        try:
+            return _item(_INTEGER, key, 0, 0, 0)
+        except struct.error:
+            raise IndexError("index %d does not fit 64 bits" % key) from None
+    if kind is slice:
+        return _slice_item(key)
+    if key is Ellipsis:
+        return _EVERYTHING
+    if key is None:
+        return _item(_NEW_AXIS, 0, 0, 0, 0)
+    if kind is not Array:
+        if kind is bool or isinstance(key, (list,)) or hasattr(key, "dtype"):
+            key = _registered["asarray"](key)
+            if _size(key) == 0 and _by_number[_dtype(key)].kind == "float":
+                key = _registered["asarray"](key, dtype=_dtypes.by_name["int64"])
+        else:
+            try:
+                return _item(_INTEGER, _index(key), 0, 0, 0)
+            except (TypeError, struct.error):
+                raise IndexError(_KEY_ERROR % kind.__name__) from None
+    kept.append(key)
+    return _item(_MASK if _dtype(key) == 1 else _ARRAY, 0, 0, 0, _handle_of(key))
+
+
+def _key(key, kept):
+    if type(key) is tuple:
+        return b"".join([_items(item, kept) for item in key]), len(key)
+    return _items(key, kept), 1
+
+
+# -- the array ------------------------------------------------------------------------------------------------------
+
+class Array(c_void_p):
+    """An n-dimensional array of one dtype. Made by nd4c.asarray, nd4c.zeros, ... and by every function."""
+
+    __slots__ = ()
+    __module__ = "nd4c"
+    __hash__ = None
+    __array_ufunc__ = None  # NumPy leaves `ndarray + Array` to us
+
+    def __init__(self, *arguments, **named):
+        raise TypeError("arrays are made by nd4c.asarray(), nd4c.empty(), nd4c.zeros(), ..., not by nd4c.Array()")
+
+    def __init_subclass__(cls, **named):
+        raise TypeError("nd4c.Array cannot be subclassed")
+
+    @property
+    def value(self):
+        raise AttributeError("'Array' object has no attribute 'value'")
+
+    def __getitem__(self, key):
+        kept = []
+        if type(key) is slice:
+            items, count = _slice_item(key), 1
+        else:
+            items, count = _key(key, kept)
+        out = _new()
+        status = _get(self, items, count, byref(out))
+        if status:
+            raise _error(status)
+        return out
+
+    def __setitem__(self, key, value):
+        kept = []
+        items, count = _key(key, kept)
+        if type(value) is not Array:
+            operand = _operand(value, self)
+            value = _registered["asarray"](value) if operand is NotImplemented else operand
+        status = _set(self, items, count, value)
+        if status:
+            raise _error(status)
+
+    @property
+    def shape(self):
+        """Extents of the axes."""
+        return tuple(_shape(self)[:_rank(self)])
+
+    @property
+    def ndim(self):
+        """Number of axes."""
+        return _rank(self)
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return _size(self)
+
+    @property
+    def dtype(self):
+        """The elements' type."""
+        return _by_number[_dtype(self)]
+
+    @property
+    def device(self):
+        """Where the elements are."""
+        return _registered["devices"](_device(self))
+
+    def __bool__(self):
+        if _size(self) != 1:
+            raise ValueError("the truth value of an array of %d elements is ambiguous; use nd4c.any() or nd4c.all()"
+                             % _size(self))
+        return bool(_scalar(self, "bool"))
+
+    def __int__(self):
+        return int(_scalar(self, "int", "complex"))
+
+    def __float__(self):
+        return float(_scalar(self, "float", "complex"))
+
+    def __complex__(self):
+        return complex(_scalar(self, "complex"))
+
+    def __index__(self):
+        if _by_number[_dtype(self)].kind not in ("int", "uint"):
+            raise TypeError("only integer arrays of one element can be an index, not %s"
+                            % _by_number[_dtype(self)].name)
+        return _scalar(self, "index")
+
+
+_UNPACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+           "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "complex64": "ff", "complex128": "dd"}
+_UNPACK = {name: struct.Struct(code) for name, code in _UNPACK.items()}
+
+
+def _scalar(array, wanted, refused=None):
+    """The only element of a 0-d array as a Python number."""
+    if _rank(array) != 0:
+        raise TypeError("only arrays of no axes can be converted to a Python %s; this one has the shape %s"
+                        % (wanted, array.shape))
+    dtype = _by_number[_dtype(array)]
+    if dtype.kind == refused or dtype.kind == "string":
+        raise TypeError("a %s array cannot be converted to a Python %s" % (dtype.name, wanted))
+    return item(array)
+
+
+def item(array):
+    """The first element as a Python number, or text."""
+    dtype = _by_number[_dtype(array)]
+    unpack = _UNPACK.get(dtype.name)
+    if unpack is None:
+        return _registered["item"](array)
+    cell = ctypes.create_string_buffer(16)
+    status = _read(array, cell, unpack.size)
+    if status:
+        raise _error(status)
+    values = unpack.unpack_from(cell)
+    return values[0] if len(values) == 1 else complex(*values)
+
+
+def _attach():
+    def put(name, function):
+        function.__name__, function.__qualname__ = name, "Array." + name
+        setattr(Array, name, function)
+
+    for name, op in (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "true_divide"),
+                     ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("matmul", "matmul"),
+                     ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
+                     ("lshift", "bitwise_left_shift"), ("rshift", "bitwise_right_shift")):
+        put("__%s__" % name, _forward(op))
+        put("__r%s__" % name, _reflected(op))
+        put("__i%s__" % name, _in_place(op))
+    for name, op in (("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
+                     ("ge", "greater_equal")):
+        put("__%s__" % name, _forward(op))
+    for name, op in (("neg", "negative"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_invert")):
+        put("__%s__" % name, _single(op))
+    Array.__hash__ = None
+    # A C function bound to its object calls nd4c_array_release(self) without a Python frame.
+    bound = ctypes.pythonapi.PyInstanceMethod_New
+    bound.restype, bound.argtypes = ctypes.py_object, (ctypes.py_object,)
+    Array.__del__ = bound(_release)
+
+
+_attach()
+_make = c_void_p.__new__
+
+
+def _new():
+    return _make(Array)
+
+
+def from_handle(address):
+    """An Array of an nd4c_array * whose reference it takes over."""
+    array = _new()
+    c_void_p.value.__set__(array, address)
+    return array
+
+
+def handle(array):
+    """The nd4c_array * of an Array, borrowed."""
+    if type(array) is not Array:
+        raise TypeError("expected an nd4c.Array, got %s; nd4c.asarray() makes an array of it" % type(array).__name__)
+    return _handle_of(array)
+
+
+# -- creation -------------------------------------------------------------------------------------------------------
+
+def _maker(name, *middle):
+    call = getattr(holding, name)
+    call.argtypes = (c_int32, c_int32, c_void_p) + middle + (c_void_p, c_void_p)
+    return call
+
+
+_empty, _zeros = _maker("nd4c_array_empty"), _maker("nd4c_array_zeros")
+_full = _maker("nd4c_array_full", c_double)
+
+
+def empty(shape, dtype, device=None):
+    """An array without defined contents; dtype a DType, device an nd4c_device * or None."""
+    out = _new()
+    status = _empty(dtype.number, len(shape), ints(shape), device, byref(out))
+    if status:
+        raise _error(status)
+    return out
+
+
+def zeros(shape, dtype, device=None):
+    """An array of zeros."""
+    out = _new()
+    status = _zeros(dtype.number, len(shape), ints(shape), device, byref(out))
+    if status:
+        raise _error(status)
+    return out
+
+
+def full(shape, value, dtype, device=None):
+    """An array of one value, given as a float."""
+    out = _new()
+    status = _full(dtype.number, len(shape), ints(shape), value, device, byref(out))
+    if status:
+        raise _error(status)
+    return out
+
+
+def from_data(data, shape, dtype, device=None):
+    """A copy of C-ordered bytes."""
+    out = _new()
+    status = _from_data(dtype.number, len(shape), ints(shape), data, device, byref(out))
+    if status:
+        raise _error(status)
+    return out
+
+
+def _hide_pointer():
+    """Before Python 3.12 a class cannot say in Python what its buffer is, and an Array would inherit c_void_p's: the eight
+    bytes of its handle. This takes the slot bf_getbuffer out of the class; consumers then use the array interface."""
+    if sys.version_info >= (3, 12):
+        return
+    word = ctypes.sizeof(c_void_p)
+    place = id(Array) + object.__basicsize__ + 18 * word  # ob_size and 17 slots stand before tp_as_buffer
+    try:
+        memoryview(_new())
+    except TypeError:
+        return
+    buffer = c_void_p.from_address(place)
+    if not id(Array) < (buffer.value or 0) < id(Array) + 2048:
+        return
+    c_void_p.from_address(buffer.value).value = None
+
+
+_hide_pointer()

@@ -1,0 +1,61 @@
+"""Exceptions: nd4c.Error, and one class a status of the C library that is the built-in one a Python user expects, too.
+
+The text is the library's own."""
+import errno
+import os
+
+from nd4c import _abi
+from nd4c._library import bind
+
+_BUILT_IN = {
+    "CONFIG": ValueError, "IO": OSError, "FORMAT": ValueError, "ARGUMENT": ValueError, "NULL_ARGUMENT": TypeError,
+    "HANDLE": ValueError, "DTYPE": TypeError, "SHAPE": ValueError, "INDEX": IndexError, "NAME": ValueError,
+    "OVERFLOW": ValueError, "ALIAS": ValueError, "READ_ONLY": ValueError, "UNSUPPORTED": NotImplementedError,
+    "LIBRARY": OSError, "SYMBOL": OSError, "ABI": OSError, "MEMORY": MemoryError, "MEMORY_CAP": MemoryError,
+}
+
+
+class Error(Exception):
+    """What every failure of the C library is; `status` is its code, `status_name` the code's name."""
+
+    status = None
+    status_name = None
+    __module__ = "nd4c"
+
+
+def _class(name, number, text):
+    title = "".join(part.capitalize() for part in name.split("_")) + "Error"
+    bases = (Error, _BUILT_IN.get(name, RuntimeError))
+    return type(title, bases, {"status": number, "status_name": name, "__doc__": text.capitalize() + ".",
+                               "__module__": "nd4c._errors"})
+
+
+classes = {row[1]: _class(*row) for row in _abi.TABLES["STATUS"] if row[1]}
+globals().update({cls.__name__: cls for cls in classes.values()})
+
+
+class MissingFileError(classes[102], FileNotFoundError):
+    """A file that is not there."""
+
+
+_message = bind("nd4c_error_message", keeps_gil=True)
+_ABSENT = os.strerror(errno.ENOENT)
+
+
+def error(status):
+    """The exception for a status that a call on this thread has just returned."""
+    text = (_message() or b"").decode("utf-8", "replace") or "nd4c: status %d" % status
+    cls = classes.get(status, Error)
+    if cls is classes[102] and _ABSENT in text:
+        cls = MissingFileError
+    return cls(text)
+
+
+def raise_error(status):
+    raise error(status)
+
+
+def check(status):
+    """Raises what a status stands for, if it is not OK."""
+    if status:
+        raise error(status)

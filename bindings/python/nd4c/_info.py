@@ -1,0 +1,36 @@
+"""__array_namespace_info__ of the Array API standard."""
+from nd4c import _devices, _dtypes
+from nd4c._namespace import _DTYPE_KINDS
+
+
+class __array_namespace_info__:
+    """What this library can do, for programs that ask."""
+
+    def capabilities(self):
+        """Whether shapes may depend on data; the largest number of axes."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
+
+    def default_device(self):
+        """The device that arrays are made on unless another is asked for."""
+        return _devices.default()
+
+    def default_dtypes(self, /, *, device=None):
+        """What Python's numbers become."""
+        names = _dtypes.DEFAULTS
+        return {"real floating": names[float], "complex floating": names[complex], "integral": names[int],
+                "indexing": names[int]}
+
+    def dtypes(self, /, *, device=None, kind=None):
+        """The standard's dtypes by name, all or those of a kind."""
+        kinds = (kind,) if isinstance(kind, str) else kind
+        wanted = sum((_DTYPE_KINDS[one] for one in kinds), ()) if kinds is not None else (
+            "bool", "int", "uint", "float", "complex")
+        return {name: dtype for name, dtype in _dtypes.by_name.items() if dtype.kind in wanted and name in _STANDARD}
+
+    def devices(self):
+        """All devices that arrays can be made on."""
+        return _devices.every()
+
+
+_STANDARD = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+             "complex64", "complex128"}

@@ -1,0 +1,62 @@
+"""Finds and opens libnd4c.so: the one named by ND4C_LIBRARY, else the one in the package, else the system loader's.
+
+The current directory is never searched. `releasing` gives up the GIL during a call, `holding` keeps it: for calls that
+only look, make views, or drop references."""
+import ctypes
+import os
+import sys
+
+from nd4c import _abi
+
+_NAMES = {"darwin": ("libnd4c.0.dylib", "libnd4c.dylib"), "win32": ("nd4c.dll",)}.get(
+    sys.platform, ("libnd4c.so.0", "libnd4c.so"))
+
+
+def _candidates():
+    explicit = os.environ.get("ND4C_LIBRARY")
+    if explicit:
+        return [os.path.abspath(explicit)], "ND4C_LIBRARY names it"
+    folder = os.path.dirname(os.path.abspath(__file__))
+    beside = [os.path.join(folder, *place, name) for place in ((), ("lib",)) for name in _NAMES]
+    found = [path for path in beside if os.path.exists(path)]
+    if found:
+        return found[:1], "it lies in the package"
+    return list(_NAMES), "the package has none, so the system's loader was asked"
+
+
+def _open():
+    paths, why = _candidates()
+    reasons = []
+    for path in paths:
+        try:
+            return ctypes.CDLL(path), path
+        except OSError as error:
+            reasons.append("%s: %s" % (path, error))
+    raise ImportError("nd4c: the shared library could not be opened (%s): %s. Install the nd4c wheel again, or set "
+                      "ND4C_LIBRARY to the path of libnd4c.so." % (why, "; ".join(reasons)))
+
+
+def _check(library, path):
+    try:
+        library.nd4c_version.restype = ctypes.c_char_p
+        version = library.nd4c_version().decode()
+    except AttributeError:
+        raise ImportError("nd4c: %s is not libnd4c: it has no nd4c_version. Set ND4C_LIBRARY to the path of "
+                          "libnd4c.so." % path) from None
+    wanted = "%d.%d.%d" % _abi.VERSION
+    if version.split(".")[:2] != wanted.split(".")[:2]:
+        raise ImportError("nd4c: the Python package is of version %s, %s is %s. Install both from one wheel, or set "
+                          "ND4C_LIBRARY to a libnd4c.so of version %s." % (wanted, path, version, wanted))
+    return version
+
+
+releasing, path = _open()
+version = _check(releasing, path)
+holding = ctypes.PyDLL(path, handle=releasing._handle)
+
+
+def bind(name, keeps_gil=False):
+    """A function of the C API with its prototype set."""
+    function = getattr(holding if keeps_gil else releasing, name)
+    function.restype, function.argtypes = _abi.FUNCTIONS[name]
+    return function

@@ -1,0 +1,214 @@
+"""Arrays over memory of others, and memory of arrays for others: the array interface, buffers, bytes."""
+import ctypes
+from ctypes import byref, c_int64, c_void_p
+
+from nd4c import _abi, _dtypes
+from nd4c._core import from_handle, handle
+from nd4c._errors import check
+from nd4c._library import bind
+
+_wrap = bind("nd4c_array_wrap")
+_data = bind("nd4c_array_data")
+_data_mutable = bind("nd4c_array_data_mutable")
+_read = bind("nd4c_array_read")
+_string = bind("nd4c_array_string")
+_from_strings = bind("nd4c_array_from_strings")
+_read_only = bind("nd4c_array_is_read_only", keeps_gil=True)
+_contiguous = bind("nd4c_array_is_contiguous", keeps_gil=True)
+_strides = bind("nd4c_array_strides", keeps_gil=True)
+_strides.restype = ctypes.POINTER(c_int64)
+_bytes = bind("nd4c_dtype_bytes", keeps_gil=True)
+
+_owners = {}
+_next = iter(range(1, 2 ** 62)).__next__
+
+
+@_abi.release_callback
+def _forget(key):
+    _owners.pop(key, None)
+
+
+def wrap(address, shape, strides, dtype, read_only, owner):
+    """An array over memory that `owner` keeps; strides count elements, None: C order."""
+    key = _next()
+    _owners[key] = owner
+    out = c_void_p()
+    status = _wrap(dtype.number, len(shape), _int64(shape), None if strides is None else _int64(strides), address,
+                   read_only, _forget, key, byref(out))
+    if status:
+        del _owners[key]
+        check(status)
+    return from_handle(out.value)
+
+
+def _int64(values):
+    return (c_int64 * len(values))(*values)
+
+
+def strides(array):
+    """Elements from one index to the next, an axis each."""
+    return tuple(_strides(handle(array))[:array.ndim])
+
+
+def is_contiguous(array):
+    return _contiguous(handle(array))
+
+
+def is_read_only(array):
+    return _read_only(handle(array))
+
+
+def address(array, writable=False):
+    """Where the first element is; waits for pending work."""
+    out = c_void_p()
+    check((_data_mutable if writable else _data)(handle(array), byref(out)))
+    return out.value or 0
+
+
+def read(array):
+    """All elements in C order as a ctypes array of bytes."""
+    count = _bytes(array.dtype.number, array.size)
+    cell = (ctypes.c_char * max(count, 1))()
+    check(_read(handle(array), cell, count))
+    return cell, count
+
+
+def strings(array):
+    """All elements of an array of strings in C order."""
+    text, length = c_void_p(), c_int64()
+    result = []
+    for number in range(array.size):
+        check(_string(handle(array), number, byref(text), byref(length)))
+        result.append(ctypes.string_at(text.value, length.value).decode() if length.value else "")
+    return result
+
+
+def from_strings(texts, shape):
+    """An array of strings."""
+    encoded = [text.encode() for text in texts]
+    out = c_void_p()
+    check(_from_strings(len(shape), _int64(shape), (ctypes.c_char_p * len(encoded))(*encoded),
+                        _int64([len(text) for text in encoded]), byref(out)))
+    return from_handle(out.value)
+
+
+# -- the array interface, version 3 ----------------------------------------------------------------------------------
+
+def interface(array):
+    """__array_interface__: what NumPy makes an array over the same memory of."""
+    dtype = array.dtype
+    if dtype.kind == "string" or dtype.bits < 8 or "V" in dtype.numpy_type:
+        raise AttributeError("%s arrays have no array interface" % dtype.name)
+    read_only = is_read_only(array)
+    return {"version": 3, "typestr": dtype.numpy_type, "shape": array.shape,
+            "strides": tuple(stride * dtype.itemsize for stride in strides(array)),
+            "data": (address(array, writable=not read_only), read_only)}
+
+
+class Interface:
+    """Hands an array's memory to NumPy, as whatever dtype is named, and keeps the array."""
+
+    def __init__(self, array, typestr=None):
+        self.array = array
+        self.__array_interface__ = dict(_raw(array), typestr=typestr) if typestr else interface(array)
+
+
+def _raw(array):
+    size = array.dtype.itemsize
+    return {"version": 3, "shape": array.shape, "strides": tuple(stride * size for stride in strides(array)),
+            "data": (address(array, writable=not is_read_only(array)), is_read_only(array))}
+
+
+def from_interface(owner, described):
+    """An array over the memory that an __array_interface__ describes; None if nd4c has no such array."""
+    typestr, shape = described["typestr"], tuple(described["shape"])
+    dtype = _by_typestr(owner, typestr)
+    if dtype is None or not described.get("data") or described.get("mask") is not None:
+        return None
+    byte_strides = described.get("strides")
+    place, read_only = described["data"]
+    size = dtype.itemsize
+    if byte_strides is not None and any(stride % size for stride in byte_strides):
+        return None
+    if place % _alignment(dtype):
+        return None
+    counted = None if byte_strides is None else [stride // size for stride in byte_strides]
+    return wrap(place, shape, counted, dtype, read_only, owner)
+
+
+def _alignment(dtype):
+    return min(dtype.itemsize, 8) if dtype.kind != "complex" else dtype.itemsize // 2
+
+
+_BY_TYPESTR = {dtype.numpy_type: dtype for dtype in _dtypes.by_number.values() if "V" not in dtype.numpy_type}
+
+
+def _by_typestr(owner, typestr):
+    name = getattr(getattr(owner, "dtype", None), "name", None)
+    if name in _dtypes.by_name and _dtypes.by_name[name].bits >= 8:
+        return _dtypes.by_name[name] if typestr[0] != ">" else None
+    return _BY_TYPESTR.get(typestr.replace("=", "<"))
+
+
+# -- buffers ---------------------------------------------------------------------------------------------------------
+
+class _Buffer(ctypes.Structure):
+    _fields_ = [("buf", c_void_p), ("obj", c_void_p), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+                ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", c_void_p),
+                ("strides", c_void_p), ("suboffsets", c_void_p), ("internal", c_void_p)]
+
+
+class _Held:
+    """A buffer of another object, held until the array over it is gone."""
+
+    def __init__(self, view):
+        self.buffer = _Buffer()
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(view), byref(self.buffer), 0x1 * (not view.readonly) | 0x18)
+
+    def __del__(self, release=ctypes.pythonapi.PyBuffer_Release):
+        release(byref(self.buffer))
+
+
+_FORMATS = {"?": "bool", "b": "int8", "B": "uint8", "c": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32",
+            "q": "int64", "Q": "uint64", "e": "float16", "f": "float32", "d": "float64", "Zf": "complex64",
+            "Zd": "complex128", "F": "complex64", "D": "complex128"}
+_FORMATS["l"], _FORMATS["L"] = ("int64", "uint64") if ctypes.sizeof(ctypes.c_long) == 8 else ("int32", "uint32")
+_FORMATS["n"], _FORMATS["N"] = "int64", "uint64"
+_CODES = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q",
+          "uint64": "Q", "float32": "f", "float64": "d"}
+
+
+def from_buffer(owner):
+    """An array over an object's buffer; a TypeError that names the format if nd4c has no such dtype."""
+    view = memoryview(owner)
+    code = view.format.lstrip("@=<" if view.format[0] != ">" else "")
+    dtype = _dtypes.by_name.get(_FORMATS.get(code))
+    if dtype is None:
+        raise TypeError("asarray: buffers of the format %r are not supported; nd4c has %s"
+                        % (view.format, ", ".join(sorted(set(_FORMATS.values())))))
+    held = _Held(view)
+    steps = [stride // view.itemsize for stride in view.strides]
+    if any(stride % view.itemsize for stride in view.strides) or (held.buffer.buf or 0) % _alignment(dtype):
+        raise ValueError("asarray: the buffer is not aligned for %s; copy it first" % dtype.name)
+    return wrap(held.buffer.buf, view.shape, steps, dtype, view.readonly, held)
+
+
+def buffer(array, flags=0):
+    """__buffer__ (Python 3.12): a memoryview over the array's memory."""
+    dtype = array.dtype
+    code = _CODES.get(dtype.name)
+    if code is None:
+        raise BufferError("%s has no buffer format; numpy.asarray() or DLPack share it" % dtype.name)
+    if not is_contiguous(array):
+        raise BufferError("the array is not C-contiguous; numpy.asarray() or DLPack share it, nd4c.copy() makes it so")
+    read_only = is_read_only(array)
+    if flags & 1 and read_only:
+        raise BufferError("the array is read-only")
+    count = array.size * dtype.itemsize
+    cells = (ctypes.c_char * count).from_address(address(array, writable=not read_only)) if count else (ctypes.c_char * 0)()
+    cells.array = array
+    view = memoryview(cells).cast("B")
+    if 0 in array.shape:
+        raise BufferError("an array without elements has no buffer")
+    view = view.cast(code, array.shape)
+    return view.toreadonly() if read_only else view
