@@ -35,14 +35,14 @@ static inline double nd4c_lost_float64(double factor, double x, double product) 
     return (x > 0 ? x : 0) + (nd4c_log_##name(u) + (e - (u - 1)) / u);                                     \
   }                                                                                                        \
   static inline type nd4c_elu_##name(type x, type alpha) {                                                 \
-    return x > 0 ? x : alpha * nd4c_expm1_below_##name(x);                                                 \
+    return x >= 0 ? x : alpha * nd4c_expm1_below_##name(x);                                                \
   }                                                                                                        \
   /* For alpha > 0. */                                                                                     \
   static inline type nd4c_celu_##name(type x, type alpha) {                                                \
-    return x > 0 ? x : alpha * nd4c_expm1_below_##name(x / alpha);                                         \
+    return x >= 0 ? x : alpha * nd4c_expm1_below_##name(x / alpha);                                        \
   }                                                                                                        \
   static inline type nd4c_selu_##name(type x, type gamma, type below) {                                    \
-    return x > 0 ? gamma * x : below * nd4c_expm1_below_##name(x);                                         \
+    return x >= 0 ? gamma * x : below * nd4c_expm1_below_##name(x);                                        \
   }                                                                                                        \
   /* For |alpha| of 0.1 at least: so deep below 0 that e^ is 0 to the exponential, it is 0 for every x. */ \
   static inline type nd4c_swish_##name(type x, double alpha) {                                             \

@@ -16,11 +16,13 @@ typedef uint32_t wrap_int8, wrap_int16, wrap_int32, wrap_uint8, wrap_uint16, wra
 typedef uint64_t wrap_int64, wrap_uint64;
 
 /* One loop: dtype, result type, element function, which operands vary. A lone operand is read once, before the loop:
- * y may be it. */
+ * y may be it. Of no elements none is read. */
 #define LOOP(op, name, result, function, variant, AT)                                        \
   static void op##_##name##_##variant(int64_t n, const void *va, const void *vb, void *vy) { \
     const nd4c_c_##name *a = va, *b = vb;                                                    \
     result *y = vy;                                                                          \
+    if (n < 1)                                                                               \
+      return;                                                                                \
     const nd4c_c_##name first[1] = {*a}, second[1] = {*b};                                   \
     (void)first;                                                                             \
     (void)second;                                                                            \
@@ -155,6 +157,8 @@ ND4C_UINT_DTYPES(UINT_HELPERS)
     const uint16_t *a = va, *b = vb;                                                         \
     uint16_t *y = vy;                                                                        \
     float wide_a[ND4C_HALF_CHUNK], wide_b[ND4C_HALF_CHUNK], wide_y[ND4C_HALF_CHUNK];         \
+    if (n < 1)                                                                               \
+      return;                                                                                \
     nd4c_widen_##name(1, a, wide_a);                                                         \
     nd4c_widen_##name(1, b, wide_b);                                                         \
     for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                       \
@@ -172,6 +176,8 @@ ND4C_UINT_DTYPES(UINT_HELPERS)
     const uint16_t *a = va, *b = vb;                                                         \
     uint8_t *y = vy;                                                                         \
     float wide_a[ND4C_HALF_CHUNK], wide_b[ND4C_HALF_CHUNK];                                  \
+    if (n < 1)                                                                               \
+      return;                                                                                \
     nd4c_widen_##name(1, a, wide_a);                                                         \
     nd4c_widen_##name(1, b, wide_b);                                                         \
     for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                       \
@@ -219,7 +225,7 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
 #define STREAM_REST(op, name)                                                                               \
   static void op##_##name##_rest(int64_t n, const nd4c_c_##name *a, int64_t a_step, const nd4c_c_##name *b, \
                                  int64_t b_step, nd4c_c_##name *y) {                                        \
-    if (a_step == 1 && b_step == 1 && n > 0) /* loops of 16-bit floats read element 0 in any case */        \
+    if (a_step == 1 && b_step == 1)                                                                         \
       op##_##name##_both(n, a, b, y);                                                                       \
     for (int64_t i = 0; (a_step != 1 || b_step != 1) && i < n; i++)                                         \
       op##_##name##_both(1, a + i * a_step, b + i * b_step, y + i);                                         \

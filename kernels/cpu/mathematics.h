@@ -48,19 +48,19 @@ typedef struct nd4c_scaled_float64 {
   double mantissa, lost, half, rest;
 } nd4c_scaled_float64;
 
-/* e^r - 1, r = x - n ln 2 + tail, n the integer next to x / ln 2. */
+/* e^r - 1, r = x - n ln 2 + tail, n the integer next to x / ln 2. ln 2 in two parts, the first so short that n times it
+ * and its difference from x are exact. r is rounded where the series takes it, not where the result does. */
 static inline float nd4c_expm1_reduced_f32(float x, float n, float tail) {
-  float r = ND4C_FMAF(n, -0x1.63p-1f, x); /* ln 2 in two parts, the first so short that n times it is exact */
-  r = ND4C_FMAF(n, 0x1.bd0106p-13f, r) + tail;
+  float most = ND4C_FMAF(n, -0x1.63p-1f, x), rest = ND4C_FMAF(n, 0x1.bd0106p-13f, tail), r = most + rest;
   /* (e^r - 1 - r) / r^2 */
   float q = ND4C_FMAF(1.381461240e-03f, r, 8.368709716e-03f);
   q = ND4C_FMAF(q, r, 4.166838739e-02f);
   q = ND4C_FMAF(q, r, 1.666652069e-01f);
   q = ND4C_FMAF(q, r, 4.999999345e-01f);
-  return ND4C_FMAF(r * r, q, r);
+  return ND4C_FMAF(r * r, q, rest) + most;
 }
 
-/* e^(x + tail), |tail| small against 1; 1.02 ulp. Beyond the limits no factor of use brings the result back. */
+/* e^(x + tail), |tail| small against 1; 0.83 ulp. Beyond the limits no factor of use brings the result back. */
 static inline nd4c_scaled_float32 nd4c_exp_scaled_f32(float x, float tail) {
   x = x > 89.0f ? 89.0f : x; /* NaN passes */
   x = x < -130.0f ? -130.0f : x;
@@ -84,8 +84,8 @@ static inline float nd4c_exp_float32(float x) {
 }
 
 static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
-  double r = ND4C_FMA(n, -0x1.62e42fefa3800p-1, x);
-  r = ND4C_FMA(n, -0x1.ef35793c76730p-45, r) + tail;
+  double most = ND4C_FMA(n, -0x1.62e42fefa3800p-1, x), rest = ND4C_FMA(n, -0x1.ef35793c76730p-45, tail),
+         r = most + rest;
   double q = 2.08266481325322488e-09;
   q = ND4C_FMA(q, r, 2.51120248440745932e-08);
   q = ND4C_FMA(q, r, 2.75575817001643247e-07);
@@ -97,7 +97,7 @@ static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
   q = ND4C_FMA(q, r, 4.16666666666660954e-02);
   q = ND4C_FMA(q, r, 1.66666666666666824e-01);
   q = ND4C_FMA(q, r, 0.5);
-  return ND4C_FMA(r * r, q, r);
+  return ND4C_FMA(r * r, q, rest) + most;
 }
 
 static inline nd4c_scaled_float64 nd4c_exp_scaled_f64(double x, double tail) {
@@ -171,15 +171,9 @@ static inline double nd4c_log_float64(double x) {
 /* Beyond this the reduction below loses bits: loops then call the C library. */
 #define ND4C_TRIGONOMETRIC_LIMIT 0x1p20f
 
-/* sin(x + quarter * pi / 2), reduced in f64 with pi / 2 in two parts, the first so short that n times it is exact; what
- * r and 1 - r^2 / 2 lose by rounding is added to the series. */
-static inline float nd4c_sine_f32(float x, uint32_t quarter) {
-  double n_rounded = ND4C_FMA((double)x, 0x1.45f306dc9c883p-1, ND4C_ROUNDER_F64);
-  double n = n_rounded - ND4C_ROUNDER_F64;
-  double reduced = ND4C_FMA(n, -0x1.921fb544p+0, (double)x);
-  double exact = ND4C_FMA(n, -0x1.0b4611a626331p-34, reduced);
-  float r = (float)exact, lost = (float)(exact - (double)r);
-  uint32_t quadrant = (uint32_t)nd4c_double_bits(n_rounded) + quarter;
+/* sin(r + lost + quadrant pi / 2) for |r| up to pi / 4: what r and 1 - r^2 / 2 lose by rounding is added to the series.
+ * The first bit of `sign` turns the result round. */
+static inline float nd4c_sine_reduced_f32(float r, float lost, uint32_t quadrant, uint32_t sign) {
   float z = r * r;
   float sine = ND4C_FMAF(z, 2.718311675e-06f, -1.983933485e-04f); /* (sin r / r - 1) / r^2 */
   sine = ND4C_FMAF(z, sine, 8.333329386e-03f);
@@ -191,8 +185,39 @@ static inline float nd4c_sine_f32(float x, uint32_t quarter) {
   float rest = ND4C_FMAF(-r, lost, ((1 - most) - half) - 0.5f * ND4C_FMAF(r, r, -z));
   cosine = ND4C_FMAF(z * z, cosine, rest) + most;
   uint32_t bits = quadrant & 1 ? nd4c_float_bits(cosine) : nd4c_float_bits(sine);
-  return nd4c_float_from_bits(bits ^ (quadrant & 2) << 30);
+  return nd4c_float_from_bits(bits ^ (((quadrant << 30) ^ sign) & 0x80000000));
 }
+
+/* sin(x + quarter * pi / 2) for quarter 0 and 1, reduced in f64 with pi / 2 in two parts, the first so short that n
+ * times it is exact. Of |x|, so that the sine keeps the sign of zero. */
+static inline float nd4c_sine_f32(float x, uint32_t quarter) {
+  double a = (double)fabsf(x), n_rounded = ND4C_FMA(a, 0x1.45f306dc9c883p-1, ND4C_ROUNDER_F64);
+  double n = n_rounded - ND4C_ROUNDER_F64;
+  double reduced = ND4C_FMA(n, -0x1.921fb544p+0, a);
+  double exact = ND4C_FMA(n, -0x1.0b4611a626331p-34, reduced);
+  float r = (float)exact, lost = (float)(exact - (double)r);
+  uint32_t quadrant = (uint32_t)nd4c_double_bits(n_rounded) + quarter;
+  return nd4c_sine_reduced_f32(r, lost, quadrant, quarter == 0 ? nd4c_float_bits(x) : 0);
+}
+
+/* Below this the same is as good in f32 alone, if products can be exact: pi / 2 in three parts, the second with no bit
+ * beyond 2^-38. x less n times the first is exact because few bits are left of it; next to a zero, so is the second
+ * step; elsewhere fma says what that lost. */
+#if defined(ND4C_HAS_FMA)
+#define ND4C_TRIGONOMETRIC_NEAR 0x1p10f
+static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
+  float a = fabsf(x), n_rounded = ND4C_FMAF(a, 0x1.45f306p-1f, ND4C_ROUNDER_F32), n = n_rounded - ND4C_ROUNDER_F32;
+  float most = ND4C_FMAF(n, -0x1.921fb6p+0f, a), r = ND4C_FMAF(n, 0x1.7778p-25f, most);
+  float lost = ND4C_FMAF(n, 0x1.2e7b96p-40f, ND4C_FMAF(n, 0x1.7778p-25f, most - r));
+  uint32_t quadrant = nd4c_float_bits(n_rounded) + quarter;
+  return nd4c_sine_reduced_f32(r, lost, quadrant, quarter == 0 ? nd4c_float_bits(x) : 0);
+}
+#else
+#define ND4C_TRIGONOMETRIC_NEAR 0.0f
+static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
+  return nd4c_sine_f32(x, quarter);
+}
+#endif
 
 /* -- hyperbolic tangent and logistic function ----------------------------------------------------------------- */
 
@@ -228,7 +253,7 @@ static inline double nd4c_tanh_float64(double x) {
   q = ND4C_FMA(z, q, -3.33333333333327986e-01);
   double small = ND4C_FMA(x * z, q, x);
   double large = 1 - 2 / (nd4c_exp_float64(2 * a) + 1);
-  return a < 0.63 ? small : copysign(large, x);
+  return copysign(a < 0.63 ? small : large, x);
 }
 
 /* factor / (1 + e^-(x + tail)), with e^ of the negative side alone: no overflow, and the left tail keeps its digits. */
@@ -345,11 +370,11 @@ static inline float nd4c_gelu_float32(float x) {
   nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-0.5f * high * high, rest);
   float factor = 0.5f * inside * erfc.value * e.half;
   float tail = ND4C_FMAF(e.lost, factor, e.mantissa * factor) * e.rest;
-  float y = x > 0 ? x - tail : -tail;
+  float y = x > 0 ? x - tail : tail;
 #if !defined(ND4C_HAS_FMA)
   y = a < 0.8f ? small : y;
 #endif
-  return y;
+  return copysignf(y, x); /* of zero, too */
 }
 
 /* The same of f64; t - c is what the polynomial is in, c in the middle of the range. */
@@ -402,7 +427,7 @@ static inline double nd4c_gelu_float64(double x) {
   nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-0.5 * high * high, rest);
   double factor = 0.5 * inside * erfc.value * e.half;
   double tail = ND4C_FMA(e.lost, factor, e.mantissa * factor) * e.rest;
-  return a < 0.8 ? small : x > 0 ? x - tail : -tail;
+  return copysign(a < 0.8 ? small : x > 0 ? x - tail : tail, x);
 }
 
 /* x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)); the exponent in f64, for the tail. */

@@ -30,7 +30,7 @@ ND4C_POWER_PLAIN(float64, double, sqrt)
 
 static inline void nd4c_power_float64(int64_t n, const double *a, int64_t a_step, const double *b, int64_t b_step,
                                       double *y) {
-  if (b_step == 0 && a_step == 1 && nd4c_power_plain_float64(n, a, *b, y))
+  if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_float64(n, a, *b, y)))
     return;
   double first = *a, second = *b;
   for (int64_t i = 0; i < n; i++)
@@ -42,7 +42,7 @@ static inline void nd4c_power_float32(int64_t n, const float *a, int64_t a_step,
                                       float *y) {
   enum { PIECE = 256 };
   float bases[PIECE], exponents[PIECE], results[PIECE];
-  if (b_step == 0 && a_step == 1 && nd4c_power_plain_float32(n, a, *b, y))
+  if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_float32(n, a, *b, y)))
     return;
   for (int64_t i = 0; i < PIECE; i++) {
     bases[i] = *a;

@@ -129,17 +129,22 @@ LOOP(cos, float64, double, cos(x))
     (void)parameters;                                       \
     for (int64_t i = 0; i < n; i += PIECE) {                \
       int64_t end = n - i < PIECE ? n : i + PIECE;          \
-      uint32_t large = 0;                                   \
-      for (int64_t j = i; j < end; j++)                     \
+      uint32_t large = 0, far = 0;                          \
+      for (int64_t j = i; j < end; j++) {                   \
         large |= !(fabsf(x[j]) < ND4C_TRIGONOMETRIC_LIMIT); \
+        far |= !(fabsf(x[j]) < ND4C_TRIGONOMETRIC_NEAR);    \
+      }                                                     \
       if (large) {                                          \
         for (int64_t j = i; j < end; j++)                   \
           y[j] = (float)op((double)x[j]);                   \
         continue;                                           \
       }                                                     \
       ND4C_INDEPENDENT                                      \
-      for (int64_t j = i; j < end; j++)                     \
+      for (int64_t j = i; far && j < end; j++)              \
         y[j] = nd4c_sine_f32(x[j], quarter);                \
+      ND4C_INDEPENDENT                                      \
+      for (int64_t j = i; !far && j < end; j++)             \
+        y[j] = nd4c_sine_near_f32(x[j], quarter);           \
     }                                                       \
   }
 TRIGONOMETRIC_LOOP(sin, 0)
@@ -224,18 +229,19 @@ LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
   ENTRY(negative, NAME, name)          \
   ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(clip, NAME, name)
 #define INT_ENTRIES(NAME, name, kind) UINT_ENTRIES(NAME, name, kind) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)
-#define FLOAT_ENTRIES(NAME, name, kind)                                                                          \
-  ENTRY(negative, NAME, name)                                                                                    \
-  ENTRY(square, NAME, name)                                                                                      \
-  ENTRY(sign, NAME, name)                                                                                        \
-  ENTRY(clip, NAME, name) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name) ENTRY(floor, NAME, name)                \
-      ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name)     \
-          ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name) ENTRY(sin, NAME, name)     \
-              ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name)   \
-                  ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name)                 \
-                      ENTRY(elu, NAME, name) ENTRY(selu, NAME, name) ENTRY(celu, NAME, name)                     \
-                          ENTRY(softplus, NAME, name) ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name) \
-                              ENTRY(mish, NAME, name) ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
+#define FLOAT_ENTRIES(NAME, name, kind)                                                                            \
+  ENTRY(negative, NAME, name)                                                                                      \
+  ENTRY(square, NAME, name)                                                                                        \
+  ENTRY(sign, NAME, name)                                                                                          \
+  ENTRY(clip, NAME, name)                                                                                          \
+  ENTRY(abs, NAME, name) ENTRY(relu, NAME, name) ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name)                  \
+      ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) \
+          ENTRY(exp, NAME, name) ENTRY(log, NAME, name) ENTRY(sin, NAME, name) ENTRY(cos, NAME, name)              \
+              ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name)    \
+                  ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(elu, NAME, name)                    \
+                      ENTRY(selu, NAME, name) ENTRY(celu, NAME, name) ENTRY(softplus, NAME, name)                  \
+                          ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name) ENTRY(mish, NAME, name)       \
+                              ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
 /* Where loops compute in a wider type than that of the elements. */
 #define NARROW_ENTRIES(NAME, name, kind) ENTRY(hard_sigmoid, NAME, name) ENTRY(hard_swish, NAME, name)
 

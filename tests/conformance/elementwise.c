@@ -194,9 +194,34 @@ static long double unary_scale(const cf_case *c, cf_value x) {
   }
 }
 
+/* Whether C (Annex F) and NumPy say what sign a zero has: of -0, and of what is rounded to it. */
+static bool has_zero_signs(const cf_case *c) {
+  switch (c->op) {
+    case ND4C_OP_negative:
+    case ND4C_OP_abs:
+    case ND4C_OP_square:
+    case ND4C_OP_sqrt:
+    case ND4C_OP_reciprocal:
+    case ND4C_OP_exp:
+    case ND4C_OP_log:
+    case ND4C_OP_sin:
+    case ND4C_OP_tanh:
+    case ND4C_OP_erf:
+    case ND4C_OP_gelu:
+    case ND4C_OP_leaky_relu:
+    case ND4C_OP_floor:
+    case ND4C_OP_ceil:
+    case ND4C_OP_round:
+      return cf_is_float(c->dtype);
+    default:
+      return false;
+  }
+}
+
 void cf_oracle_unary(const cf_case *c, cf_expected *expected) {
   const cf_tensor *x = &c->inputs[0];
   cf_expect(expected, unary_dtype(c), x->rank, x->shape, true);
+  expected->zero_signs = has_zero_signs(c);
   for (int64_t i = 0; i < x->size; i++) {
     cf_value value = cf_get(x, i);
     expected->values[i] = unary_value(c, value);

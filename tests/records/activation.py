@@ -4,7 +4,7 @@ import numpy as np
 from mpmath import mp
 
 from framework import NUMPY, Case, Exact, Near, Refusal, cases, is_complex, is_float, is_integer, refusals, wide
-from numbers_oracle import arrays, each, real
+from numbers_oracle import arrays, both_zeros, each, real
 
 inf, nan = mpmath.inf, mpmath.nan
 ALPHA, GAMMA = 1.6732632423543772, 1.0507009873554805
@@ -87,6 +87,8 @@ POINTS = (1e-9, -1e-4, 0.5, -0.5, 3, -3, 1.5, -20, 20, -88, 90, -700, -104, 41, 
 
 # Beyond one unit: exponentials in the elements' own precision, and quotients of them.
 ULPS = {"elu": 2, "celu": 2, "selu": 3, "softplus": 4, "log_sigmoid": 4, "mish": 4, "swish": 4, "softsign": 1.5}
+# 0 at 0, and -0 at -0
+KEEP_ZERO = {"elu", "selu", "celu", "softsign", "mish", "swish", "hard_swish"}
 
 
 @cases(*ACTIVATIONS, ulps=1)
@@ -96,6 +98,8 @@ def activations(s, dtype, op):
             # alpha x + beta may cancel, in float64
             scale = 1e-8 if op == "hard_sigmoid" and dtype != "float64" else None
             yield Case([x], attrs, [Near(each(function, x), dtype, scale)], ulps=ULPS.get(op))
+        if op in KEEP_ZERO:
+            yield Case([both_zeros(dtype)], attrs, [Exact(both_zeros(dtype), signs=True)])
 
 
 @cases("cube", ulps=0.5, complex_ulps=4)

@@ -8,7 +8,7 @@ from mpmath import mp
 
 from framework import (COMPLEXES, NUMPY, UINTS, Case, Exact, Near, Refusal, cases, is_complex, is_float, is_integer,
                        refusals)
-from numbers_oracle import arrays, complex_near, each, near, real
+from numbers_oracle import arrays, both_zeros, complex_near, each, near, real
 
 inf, nan, pi = mpmath.inf, mpmath.nan, mp.pi
 PART = {"complex64": "float32", "complex128": "float64"}
@@ -96,6 +96,10 @@ REAL = {
 }
 
 
+# Odd functions and others whose value at 0 is 0, and at -0 is -0 (C, Annex F)
+KEEP_ZERO = {"asin", "asinh", "atan", "atanh", "sinh", "tan", "expm1", "log1p", "cbrt", "erfinv", "i1", "deg2rad", "rad2deg"}
+
+
 def log1p_complex(z):
     return np.log(np.where(np.isfinite(z), 1 + z, z))
 
@@ -140,6 +144,8 @@ def real_functions(s, dtype, op):
     function, (low, high), points = REAL[op]
     for x in arrays(s, dtype, low, high, points):
         yield Case([x], {}, [near(function, x, dtype)], ulps=2 if op in ("gamma", "lgamma", "digamma") else None)
+    if op in KEEP_ZERO:
+        yield Case([both_zeros(dtype)], {}, [Exact(both_zeros(dtype), signs=True)])
 
 
 # -- parts and bits ---------------------------------------------------------------------------------------------------

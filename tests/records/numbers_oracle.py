@@ -21,6 +21,11 @@ def arrays(s, dtype, low=-4, high=4, points=()):
             yield np.array([float(p) for p in points], dtype=np.float64).astype(NUMPY[dtype])
 
 
+def both_zeros(dtype):
+    """0 and -0, more of them than a vector has elements."""
+    return np.array([0.0, -0.0] * 19, dtype=NUMPY[dtype])
+
+
 def exact(x):
     """The element as an mpf: every float is one."""
     return mpmath.mpf(float(x))
