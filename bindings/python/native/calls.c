@@ -1,0 +1,376 @@
+/* function(number): one callable an op. It takes the inputs and then the attributes in the schema's order, all given,
+ * converts each by its kind, and calls the op once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "native.h"
+
+enum { INLINE_ARRAYS = 16, INLINE_NUMBERS = 64, MOST_ATTRS = 32, MOST_OUTPUTS = 8 };
+
+/* An op as its callable knows it: what the callable's `self` holds. */
+typedef struct op_plan {
+  const nd4c_op_info *info;
+  bool elementwise; /* a little work for each element of its inputs; or a view */
+  PyMethodDef method;
+} op_plan;
+
+static const char capsule_name[] = "nd4c.op";
+
+/* Everything about one call. */
+typedef struct op_call {
+  const op_plan *plan;
+  PyObject *const *values;
+  const nd4c_array **inputs;
+  int32_t input_count;
+  nd4c_attr_value attrs[MOST_ATTRS];
+  PyObject *kept[INLINE_ARRAYS + MOST_ATTRS]; /* made for this call */
+  int kept_count;
+  int64_t numbers[INLINE_NUMBERS];
+  int number_count;
+  void *blocks[MOST_ATTRS + 1];
+  int block_count;
+  const nd4c_array *inline_inputs[INLINE_ARRAYS];
+} op_call;
+
+static void call_clear(op_call *c) {
+  for (int i = 0; i < c->kept_count; i++) {
+    Py_DECREF(c->kept[i]);
+  }
+  for (int i = 0; i < c->block_count; i++) {
+    free(c->blocks[i]);
+  }
+}
+
+/* Room for `count` values of 8 bytes that lasts as long as the call. */
+static void *call_room(op_call *c, Py_ssize_t count) {
+  if (c->number_count + count <= INLINE_NUMBERS) {
+    void *room = &c->numbers[c->number_count];
+    c->number_count += (int)count;
+    return room;
+  }
+  void *block = malloc((size_t)count * sizeof(int64_t));
+  if (block == NULL) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  c->blocks[c->block_count++] = block;
+  return block;
+}
+
+/* -- inputs ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool refuse_input(const op_call *c, PyObject *value) {
+  bool number = PyLong_Check(value) || PyFloat_Check(value) || PyComplex_Check(value);
+  PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+  PyErr_Format(PyExc_TypeError, "%s: expected an nd4c.Array, got %S; %s", c->plan->info->name, name,
+               number ? "at least one of the arguments has to be an array" : "nd4c.asarray() makes an array of it");
+  Py_XDECREF(name);
+  return false;
+}
+
+/* The array that a number stands beside: the first among the inputs; the condition of `where` says nothing of it. */
+static PyObject *first_array(const op_call *c, PyObject *const *values, Py_ssize_t count) {
+  for (Py_ssize_t i = c->plan->info->op == ND4C_OP_where ? 1 : 0; i < count; i++) {
+    if (is_array(values[i])) {
+      return values[i];
+    }
+  }
+  return NULL;
+}
+
+static bool take_operand(op_call *c, PyObject *value, PyObject *beside, const nd4c_array **input) {
+  if (beside == NULL) {
+    return refuse_input(c, value);
+  }
+  PyObject *made = native_operand(value, lib.array_dtype(handle_of(beside)));
+  if (made == NULL) {
+    return false;
+  }
+  if (!is_array(made)) {
+    Py_DECREF(made);
+    return refuse_input(c, value);
+  }
+  c->kept[c->kept_count++] = made;
+  *input = handle_of(made);
+  return true;
+}
+
+static bool take_inputs(op_call *c) {
+  const nd4c_op_info *info = c->plan->info;
+  for (int32_t i = 0; i < info->input_count; i++) {
+    PyObject *value = c->values[i];
+    if (is_array(value)) {
+      c->inputs[i] = handle_of(value);
+    } else if (value == Py_None && info->inputs[i].optional) {
+      c->inputs[i] = NULL;
+    } else if (!take_operand(c, value, first_array(c, c->values, info->input_count), &c->inputs[i])) {
+      return false;
+    }
+  }
+  c->input_count = info->input_count;
+  return true;
+}
+
+/* The one input that is a list of arrays. */
+static bool take_list(op_call *c) {
+  PyObject *list = PySequence_Tuple(c->values[0]);
+  if (list == NULL) {
+    return false;
+  }
+  c->kept[c->kept_count++] = list;
+  Py_ssize_t count = PyTuple_Size(list);
+  if (count > INLINE_ARRAYS) {
+    c->inputs = call_room(c, count);
+    if (c->inputs == NULL) {
+      return false;
+    }
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject *value = PyTuple_GetItem(list, i);
+    if (!is_array(value)) {
+      return refuse_input(c, value);
+    }
+    c->inputs[i] = handle_of(value);
+  }
+  c->input_count = (int32_t)count;
+  return true;
+}
+
+/* -- attributes -----------------------------------------------------------------------------------------------------
+ */
+
+static bool take_integer(PyObject *value, int64_t *number) {
+  if (PyLong_CheckExact(value)) {
+    *number = PyLong_AsLongLong(value);
+  } else {
+    PyObject *index = PyNumber_Index(value);
+    *number = index != NULL ? PyLong_AsLongLong(index) : -1;
+    Py_XDECREF(index);
+  }
+  return *number != -1 || PyErr_Occurred() == NULL;
+}
+
+static bool take_numbers(op_call *c, PyObject *value, bool floats, nd4c_attr_value *attr) {
+  if (value == Py_None) {
+    attr->count = 0;
+    attr->as.ints = NULL;
+    return true;
+  }
+  PyObject *list = PyTuple_CheckExact(value) ? value : PySequence_Tuple(value);
+  if (list == NULL) {
+    return false;
+  }
+  Py_ssize_t count = PyTuple_Size(list);
+  void *room = call_room(c, count);
+  bool done = room != NULL;
+  for (Py_ssize_t i = 0; done && i < count; i++) {
+    PyObject *item = PyTuple_GetItem(list, i);
+    if (floats) {
+      ((double *)room)[i] = PyFloat_AsDouble(item);
+      done = PyErr_Occurred() == NULL;
+    } else {
+      done = take_integer(item, (int64_t *)room + i);
+    }
+  }
+  if (list != value) {
+    Py_DECREF(list);
+  }
+  attr->count = (int32_t)count;
+  attr->as.ints = room;
+  return done;
+}
+
+static bool take_text(op_call *c, PyObject *value, nd4c_attr_value *attr) {
+  if (value == Py_None) {
+    attr->as.string = NULL;
+    return true;
+  }
+  PyObject *bytes = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : value;
+  if (bytes == NULL || !PyBytes_Check(bytes)) {
+    PyErr_Format(PyExc_TypeError, "%s: expected text", c->plan->info->name);
+    return false;
+  }
+  if (bytes != value) {
+    c->kept[c->kept_count++] = bytes;
+  }
+  attr->as.string = PyBytes_AsString(bytes);
+  return true;
+}
+
+static bool take_attr(op_call *c, PyObject *value, const nd4c_op_attr *schema, nd4c_attr_value *attr) {
+  attr->kind = schema->preset.kind;
+  attr->count = 0;
+  switch (attr->kind) {
+    case ND4C_ATTR_INT:
+    case ND4C_ATTR_DTYPE:
+      return take_integer(value, &attr->as.i);
+    case ND4C_ATTR_BOOL: {
+      int truth = PyObject_IsTrue(value);
+      attr->as.i = truth;
+      return truth >= 0;
+    }
+    case ND4C_ATTR_FLOAT:
+      attr->as.f = PyFloat_AsDouble(value);
+      return attr->as.f != -1.0 || PyErr_Occurred() == NULL;
+    case ND4C_ATTR_INTS:
+      return take_numbers(c, value, false, attr);
+    case ND4C_ATTR_FLOATS:
+      return take_numbers(c, value, true, attr);
+    case ND4C_ATTR_STRING:
+      return take_text(c, value, attr);
+    default:
+      PyErr_Format(PyExc_TypeError, "%s: attribute %s is of a kind that Python has no value for", c->plan->info->name,
+                   schema->name);
+      return false;
+  }
+}
+
+static bool take_attrs(op_call *c, PyObject *const *values) {
+  const nd4c_op_info *info = c->plan->info;
+  for (int32_t i = 0; i < info->attr_count; i++) {
+    if (!take_attr(c, values[i], &info->attrs[i], &c->attrs[i])) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_OverflowError, "%s: %s: %R does not fit 64 bits", info->name, info->attrs[i].name,
+                     values[i]);
+      }
+      return false;
+    }
+  }
+  return true;
+}
+
+/* -- calling --------------------------------------------------------------------------------------------------------
+ */
+
+static bool lets_others_run(const op_call *c) {
+  int64_t limit = c->plan->elementwise ? NATIVE_LONG : NATIVE_LONG / 16;
+  for (int32_t i = 0; i < c->input_count; i++) {
+    if (c->inputs[i] != NULL && lib.array_size(c->inputs[i]) > limit) {
+      return true;
+    }
+  }
+  return c->input_count == 0;
+}
+
+static nd4c_status run(const op_call *c, nd4c_array **outputs) {
+  const nd4c_op_info *info = c->plan->info;
+  const nd4c_attr_value *attrs = info->attr_count > 0 ? c->attrs : NULL;
+  if (!lets_others_run(c)) {
+    return lib.op_call_positional(NULL, info->op, c->inputs, c->input_count, attrs, outputs);
+  }
+  PyThreadState *state = PyEval_SaveThread();
+  nd4c_status status = lib.op_call_positional(NULL, info->op, c->inputs, c->input_count, attrs, outputs);
+  PyEval_RestoreThread(state);
+  return status;
+}
+
+static PyObject *wrap_outputs(nd4c_array **outputs, int32_t count) {
+  if (count == 1) {
+    return native_array_wrap(outputs[0]);
+  }
+  PyObject *tuple = PyTuple_New(count);
+  for (int32_t i = 0; i < count; i++) {
+    PyObject *array = tuple != NULL ? native_array_wrap(outputs[i]) : NULL;
+    if (tuple == NULL) {
+      lib.array_release(outputs[i]);
+    } else if (array == NULL) {
+      Py_CLEAR(tuple);
+    } else {
+      PyTuple_SetItem(tuple, i, array);
+    }
+  }
+  return tuple;
+}
+
+static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
+  op_call c;
+  nd4c_array *outputs[MOST_OUTPUTS] = {NULL};
+  c.plan = PyCapsule_GetPointer(capsule, capsule_name);
+  const nd4c_op_info *info = c.plan->info;
+  if (count != info->input_count + info->attr_count) {
+    PyErr_Format(PyExc_TypeError, "%s: expected %d arguments, got %zd", info->name,
+                 (int)(info->input_count + info->attr_count), count);
+    return NULL;
+  }
+  c.values = values;
+  c.inputs = c.inline_inputs;
+  c.kept_count = c.number_count = c.block_count = 0;
+  bool list = info->input_count == 1 && info->inputs[0].variadic;
+  bool ready = (list ? take_list(&c) : take_inputs(&c)) && take_attrs(&c, values + info->input_count);
+  nd4c_status status = ready ? run(&c, outputs) : ND4C_OK;
+  call_clear(&c);
+  if (!ready) {
+    return NULL;
+  }
+  return status == ND4C_OK ? wrap_outputs(outputs, info->output_count) : native_fail(status);
+}
+
+/* One array, nothing else: most ops. */
+static PyObject *call_unary(PyObject *capsule, PyObject *x) {
+  if (!is_array(x)) {
+    return call(capsule, &x, 1);
+  }
+  const op_plan *plan = PyCapsule_GetPointer(capsule, capsule_name);
+  op_call c = {.plan = plan, .inputs = c.inline_inputs, .input_count = 1};
+  nd4c_array *out = NULL;
+  c.inline_inputs[0] = handle_of(x);
+  nd4c_status status = run(&c, &out);
+  return native_array_result(status, out);
+}
+
+/* -- callables ------------------------------------------------------------------------------------------------------
+ */
+
+static bool is_elementwise(const nd4c_op_info *info) {
+  switch (info->category) {
+    case ND4C_CATEGORY_UNARY:
+    case ND4C_CATEGORY_BINARY:
+    case ND4C_CATEGORY_TERNARY:
+    case ND4C_CATEGORY_REDUCTION:
+    case ND4C_CATEGORY_SHAPE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void free_plan(PyObject *capsule) {
+  free(PyCapsule_GetPointer(capsule, capsule_name));
+}
+
+static bool fits(const nd4c_op_info *info) {
+  return info->attr_count <= MOST_ATTRS && info->output_count <= MOST_OUTPUTS && info->input_count <= INLINE_ARRAYS;
+}
+
+PyObject *native_function(PyObject *module, PyObject *number) {
+  (void)module;
+  unsigned long op = PyLong_AsUnsignedLong(number);
+  const nd4c_op_info *info = PyErr_Occurred() == NULL ? lib.op_get((nd4c_op)op) : NULL;
+  if (info == NULL || !fits(info)) {
+    if (PyErr_Occurred() == NULL) {
+      PyErr_Format(PyExc_ValueError, "nd4c: no op of number %R", number);
+    }
+    return NULL;
+  }
+  op_plan *plan = calloc(1, sizeof *plan);
+  if (plan == NULL) {
+    return PyErr_NoMemory();
+  }
+  bool unary = info->input_count == 1 && !info->inputs[0].variadic && info->attr_count == 0 && info->output_count == 1;
+  plan->info = info;
+  plan->elementwise = is_elementwise(info);
+  plan->method.ml_name = info->name;
+  plan->method.ml_meth = unary ? call_unary : NATIVE_METHOD(call);
+  plan->method.ml_flags = unary ? METH_O : METH_FASTCALL;
+  plan->method.ml_doc = info->doc;
+  PyObject *capsule = PyCapsule_New(plan, capsule_name, free_plan);
+  if (capsule == NULL) {
+    free(plan);
+    return NULL;
+  }
+  PyObject *function = PyCFunction_NewEx(&plan->method, capsule, NULL);
+  Py_DECREF(capsule);
+  return function;
+}

@@ -1,0 +1,176 @@
+/* Making arrays: the functions of the module whose arguments are ready for C. dtypes are DType objects, devices
+ * nd4c_device * as integers, or None. */
+#include "native.h"
+
+/* -- arguments ------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct making {
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t shape[ND4C_MAX_RANK];
+  nd4c_device *device;
+} making;
+
+static bool read_dtype(PyObject *object, nd4c_dtype *dtype) {
+  for (int i = 0; i < NATIVE_DTYPES; i++) {
+    if (registry.dtypes[i] == object) {
+      *dtype = i;
+      return true;
+    }
+  }
+  PyErr_Format(PyExc_TypeError, "expected an nd4c.DType, got %R", object);
+  return false;
+}
+
+static bool read_shape(PyObject *object, making *m) {
+  Py_ssize_t rank = PyTuple_Size(object);
+  if (rank < 0) {
+    return false;
+  }
+  if (rank > ND4C_MAX_RANK) {
+    PyErr_Format(PyExc_ValueError, "an array has at most %d axes, not %zd", ND4C_MAX_RANK, rank);
+    return false;
+  }
+  m->rank = (int32_t)rank;
+  for (Py_ssize_t i = 0; i < rank; i++) {
+    m->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(object, i));
+    if (m->shape[i] == -1 && PyErr_Occurred() != NULL) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool read_device(PyObject *object, nd4c_device **device) {
+  *device = object == NULL || object == Py_None ? NULL : PyLong_AsVoidPtr(object);
+  return *device != NULL || PyErr_Occurred() == NULL;
+}
+
+static bool read_making(PyObject *shape, PyObject *dtype, PyObject *device, making *m) {
+  return read_shape(shape, m) && read_dtype(dtype, &m->dtype) && read_device(device, &m->device);
+}
+
+/* -- functions ------------------------------------------------------------------------------------------------------
+ */
+
+typedef nd4c_status (*make_function)(nd4c_dtype, int32_t, const int64_t *, nd4c_device *, nd4c_array **);
+
+static PyObject *make(make_function function, PyObject *args, PyObject *named) {
+  static char *names[] = {"shape", "dtype", "device", NULL};
+  PyObject *shape, *dtype, *device = NULL;
+  making m;
+  nd4c_array *out = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "OO|O", names, &shape, &dtype, &device) ||
+      !read_making(shape, dtype, device, &m)) {
+    return NULL;
+  }
+  nd4c_status status = function(m.dtype, m.rank, m.shape, m.device, &out);
+  return native_array_result(status, out);
+}
+
+static PyObject *empty(PyObject *module, PyObject *args, PyObject *named) {
+  (void)module;
+  return make(lib.array_empty, args, named);
+}
+
+static PyObject *zeros(PyObject *module, PyObject *args, PyObject *named) {
+  (void)module;
+  return make(lib.array_zeros, args, named);
+}
+
+static PyObject *full(PyObject *module, PyObject *args, PyObject *named) {
+  static char *names[] = {"shape", "value", "dtype", "device", NULL};
+  PyObject *shape, *dtype, *device = NULL;
+  double value;
+  making m;
+  nd4c_array *out = NULL;
+  (void)module;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "OdO|O", names, &shape, &value, &dtype, &device) ||
+      !read_making(shape, dtype, device, &m)) {
+    return NULL;
+  }
+  nd4c_status status = lib.array_full(m.dtype, m.rank, m.shape, value, m.device, &out);
+  return native_array_result(status, out);
+}
+
+/* Bytes that `data` must have. */
+static bool enough_bytes(const making *m, Py_ssize_t bytes) {
+  int64_t size = lib.dtype_bytes(m->dtype, 1);
+  bool small = false;
+  for (int32_t i = 0; i < m->rank; i++) {
+    small = small || __builtin_mul_overflow(size, m->shape[i], &size);
+  }
+  return !small && size <= bytes;
+}
+
+static PyObject *from_data(PyObject *module, PyObject *args, PyObject *named) {
+  static char *names[] = {"data", "shape", "dtype", "device", NULL};
+  PyObject *data, *shape, *dtype, *device = NULL;
+  making m;
+  nd4c_array *out = NULL;
+  python_buffer view;
+  (void)module;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "OOO|O", names, &data, &shape, &dtype, &device) ||
+      !read_making(shape, dtype, device, &m) || PyObject_GetBuffer(data, &view, PYTHON_BUFFER_SIMPLE) != 0) {
+    return NULL;
+  }
+  if (!enough_bytes(&m, view.len)) {
+    PyErr_Format(PyExc_ValueError, "%zd bytes are fewer than the array needs", view.len);
+    PyBuffer_Release(&view);
+    return NULL;
+  }
+  nd4c_status status = lib.array_from_data(m.dtype, m.rank, m.shape, view.buf, m.device, &out);
+  PyBuffer_Release(&view);
+  return native_array_result(status, out);
+}
+
+static PyObject *from_scalar(PyObject *module, PyObject *args) {
+  PyObject *value, *dtype;
+  nd4c_dtype number;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "OO", &value, &dtype) || !read_dtype(dtype, &number)) {
+    return NULL;
+  }
+  native_kind kind = PyBool_Check(value) ? NATIVE_BOOL : PyFloat_Check(value) ? NATIVE_FLOAT : NATIVE_INT;
+  nd4c_array *array = native_number_array(value, kind, number);
+  return array != NULL ? native_array_wrap(array) : NULL;
+}
+
+static PyObject *from_handle(PyObject *module, PyObject *address) {
+  (void)module;
+  nd4c_array *array = PyLong_AsVoidPtr(address);
+  return array != NULL || PyErr_Occurred() == NULL ? native_array_wrap(array) : NULL;
+}
+
+static PyObject *handle(PyObject *module, PyObject *array) {
+  (void)module;
+  if (!is_array(array)) {
+    PyErr_Format(PyExc_TypeError, "expected an nd4c.Array, got %R; nd4c.asarray() makes an array of it",
+                 (PyObject *)Py_TYPE(array));
+    return NULL;
+  }
+  return PyLong_FromVoidPtr(handle_of(array));
+}
+
+static PyObject *item(PyObject *module, PyObject *array) {
+  (void)module;
+  if (!is_array(array)) {
+    return handle(module, array);
+  }
+  return native_array_value(array);
+}
+
+PyMethodDef native_creation_methods[] = {
+    {"empty", NATIVE_METHOD(empty), METH_VARARGS | METH_KEYWORDS, "An array without defined contents."},
+    {"zeros", NATIVE_METHOD(zeros), METH_VARARGS | METH_KEYWORDS, "An array of zeros."},
+    {"full", NATIVE_METHOD(full), METH_VARARGS | METH_KEYWORDS, "An array of one value, given as a float."},
+    {"from_data", NATIVE_METHOD(from_data), METH_VARARGS | METH_KEYWORDS, "A copy of C-ordered bytes."},
+    {"from_scalar", from_scalar, METH_VARARGS, "A 0-d array of a Python number."},
+    {"from_handle", from_handle, METH_O, "An Array of an nd4c_array * whose reference it takes over."},
+    {"handle", handle, METH_O, "The nd4c_array * of an Array, borrowed."},
+    {"item", item, METH_O, "The first element as a Python number, or text."},
+    {"function", native_function, METH_O, "The callable of an op: inputs, then attributes in the schema's order."},
+    {"register", NATIVE_METHOD(native_register), METH_VARARGS | METH_KEYWORDS,
+     "Takes what the rest of the package gives to a core: devices, asarray, item, raise_error."},
+    {NULL, NULL, 0, NULL}};

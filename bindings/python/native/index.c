@@ -1,0 +1,215 @@
+/* x[key] and x[key] = value: keys into items, then one call. */
+#include "native.h"
+
+enum { MOST_ITEMS = 64 };
+
+/* A key as items, and what keeps the arrays among them alive. */
+typedef struct key_items {
+  nd4c_index items[MOST_ITEMS];
+  PyObject *kept[MOST_ITEMS];
+  int count, kept_count;
+} key_items;
+
+static void drop_items(key_items *k) {
+  for (int i = 0; i < k->kept_count; i++) {
+    Py_DECREF(k->kept[i]);
+  }
+}
+
+/* -- items ----------------------------------------------------------------------------------------------------------
+ */
+
+static bool integer_item(PyObject *number, nd4c_index *item) {
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow != 0) {
+    PyErr_Format(PyExc_IndexError, "index %R does not fit 64 bits", number);
+    return false;
+  }
+  item->kind = ND4C_INDEX_INTEGER;
+  item->start = value;
+  return value != -1 || PyErr_Occurred() == NULL;
+}
+
+/* PySlice_Unpack says Py_SSIZE_T_MAX or _MIN where a bound is None or beyond; for Python's meaning they are the same
+ * but in one case: a bound that is INT64_MIN means None to nd4c, which only a backwards stop may. */
+static bool slice_item(PyObject *slice, nd4c_index *item) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(slice, &start, &stop, &step) < 0) {
+    return false;
+  }
+  item->kind = ND4C_INDEX_SLICE;
+  item->start = start == INT64_MIN ? INT64_MIN + 1 : start;
+  item->stop = stop == INT64_MIN && step > 0 ? INT64_MIN + 1 : stop;
+  item->step = step;
+  return true;
+}
+
+static void array_item(PyObject *array, nd4c_index *item) {
+  item->kind = lib.array_dtype(handle_of(array)) == ND4C_BOOL ? ND4C_INDEX_MASK : ND4C_INDEX_ARRAY;
+  item->array = handle_of(array);
+}
+
+/* An empty list has no dtype of its own: as an index it is one of integers. */
+static PyObject *list_array(PyObject *key) {
+  const int64_t none = 0;
+  nd4c_array *array = NULL;
+  if (!PyList_Check(key) || PyList_Size(key) > 0) {
+    return PyObject_CallFunctionObjArgs(registry.asarray, key, NULL);
+  }
+  nd4c_status status = lib.array_empty(ND4C_INT64, 1, &none, NULL, &array);
+  return native_array_result(status, array);
+}
+
+/* Lists, booleans and arrays of other libraries become arrays; the rest is a number, or nothing. */
+static bool foreign_item(PyObject *key, key_items *k, nd4c_index *item) {
+  if (PyBool_Check(key) || PyList_Check(key) || PyObject_HasAttrString(key, "dtype")) {
+    PyObject *array = list_array(key);
+    if (array == NULL || !is_array(array)) {
+      Py_XDECREF(array);
+      return false;
+    }
+    k->kept[k->kept_count++] = array;
+    array_item(array, item);
+    return true;
+  }
+  PyObject *number = PyNumber_Index(key);
+  if (number == NULL) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+      PyErr_Clear();
+      PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(key), "__name__");
+      PyErr_Format(PyExc_IndexError,
+                   "only integers, slices (':'), ellipsis ('...'), None, and arrays of integers or booleans are valid "
+                   "indices, not %S",
+                   name);
+      Py_XDECREF(name);
+    }
+    return false;
+  }
+  bool done = integer_item(number, item);
+  Py_DECREF(number);
+  return done;
+}
+
+static inline bool take_item(PyObject *key, key_items *k) {
+  nd4c_index *item = &k->items[k->count++];
+  if (PyLong_CheckExact(key)) {
+    return integer_item(key, item);
+  }
+  if (PySlice_Check(key)) {
+    return slice_item(key, item);
+  }
+  if (is_array(key)) {
+    array_item(key, item);
+    return true;
+  }
+  if (key == Py_Ellipsis || key == Py_None) {
+    item->kind = key == Py_None ? ND4C_INDEX_NEW_AXIS : ND4C_INDEX_ELLIPSIS;
+    return true;
+  }
+  return foreign_item(key, k, item);
+}
+
+static bool take_items(PyObject *key, key_items *k) {
+  k->count = k->kept_count = 0;
+  if (!PyTuple_Check(key)) {
+    return take_item(key, k);
+  }
+  Py_ssize_t count = PyTuple_Size(key);
+  if (count > MOST_ITEMS) {
+    PyErr_Format(PyExc_IndexError, "too many indices: %zd", count);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (!take_item(PyTuple_GetItem(key, i), k)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* -- access ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Whether elements move, many enough to let other threads run. */
+static bool is_long_way(const key_items *k, const nd4c_array *array) {
+  bool moves = false;
+  for (int i = 0; i < k->count; i++) {
+    moves = moves || k->items[i].kind >= ND4C_INDEX_MASK;
+  }
+  return moves && is_long(array);
+}
+
+PyObject *native_array_getitem(PyObject *self, PyObject *key) {
+  key_items k;
+  nd4c_array *out = NULL;
+  if (!take_items(key, &k)) {
+    drop_items(&k);
+    return NULL;
+  }
+  nd4c_status status;
+  if (is_long_way(&k, handle_of(self))) {
+    PyThreadState *state = PyEval_SaveThread();
+    status = lib.array_get(handle_of(self), k.items, k.count, &out);
+    PyEval_RestoreThread(state);
+  } else {
+    status = lib.array_get(handle_of(self), k.items, k.count, &out);
+  }
+  drop_items(&k);
+  return native_array_result(status, out);
+}
+
+static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_array *value) {
+  if (!is_long(handle_of(self))) {
+    return lib.array_set(handle_of(self), k->items, k->count, value);
+  }
+  PyThreadState *state = PyEval_SaveThread();
+  nd4c_status status = lib.array_set(handle_of(self), k->items, k->count, value);
+  PyEval_RestoreThread(state);
+  return status;
+}
+
+/* A value as an array: a number in the array's dtype, everything else as asarray makes it. */
+static PyObject *value_array(PyObject *self, PyObject *value) {
+  PyObject *array = native_operand(value, lib.array_dtype(handle_of(self)));
+  if (array == Py_NotImplemented) {
+    Py_DECREF(array);
+    array = PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
+  }
+  if (array != NULL && !is_array(array)) {
+    Py_DECREF(array);
+    PyErr_SetString(PyExc_TypeError, "nd4c: the value is no array");
+    return NULL;
+  }
+  return array;
+}
+
+int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
+  key_items k;
+  if (value == NULL) {
+    PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted");
+    return -1;
+  }
+  PyObject *array = value_array(self, value);
+  if (array == NULL) {
+    return -1;
+  }
+  int result = -1;
+  if (take_items(key, &k)) {
+    nd4c_status status = set_items(self, &k, handle_of(array));
+    result = status == ND4C_OK ? 0 : -1;
+    if (status != ND4C_OK) {
+      native_fail(status);
+    }
+  }
+  drop_items(&k);
+  Py_DECREF(array);
+  return result;
+}
+
+PyObject *native_array_element(PyObject *self, Py_ssize_t index) {
+  nd4c_array *out = NULL;
+  const nd4c_index item = {.kind = ND4C_INDEX_INTEGER, .start = index};
+  nd4c_status status = lib.array_get(handle_of(self), &item, 1, &out);
+  return native_array_result(status, out);
+}

@@ -1,0 +1,141 @@
+/* The abi3 core of the Python package: what nd4c/_ctypes.py does, in C, over the same public API of the same library.
+ *
+ * It is linked to nothing of nd4c's: functions come from the library that nd4c/_library.py has opened, dtypes, devices
+ * and exceptions are Python objects that nd4c/_dtypes.py, _devices.py and _errors.py made. One array is one Python
+ * object that holds one reference to one nd4c_array. The GIL protects what is static here. */
+#ifndef ND4C_PYTHON_NATIVE_H
+#define ND4C_PYTHON_NATIVE_H
+
+#include <stdbool.h>
+
+#include "nd4c/nd4c.h"
+#include "python.h"
+
+/* -- the library ----------------------------------------------------------------------------------------------------
+ */
+
+/* Every function of nd4c's that is used here; types are the headers'. */
+#define NATIVE_SYMBOLS(X) \
+  X(array_data)           \
+  X(array_data_mutable)   \
+  X(array_device)         \
+  X(array_dtype)          \
+  X(array_empty)          \
+  X(array_from_data)      \
+  X(array_full)           \
+  X(array_get)            \
+  X(array_is_contiguous)  \
+  X(array_is_read_only)   \
+  X(array_rank)           \
+  X(array_read)           \
+  X(array_release)        \
+  X(array_scalar)         \
+  X(array_set)            \
+  X(array_shape)          \
+  X(array_size)           \
+  X(array_strides)        \
+  X(array_zeros)          \
+  X(dtype_bytes)          \
+  X(dtype_get_info)       \
+  X(dtype_size)           \
+  X(op_call_positional)   \
+  X(op_get)
+
+typedef struct native_library {
+#define NATIVE_FIELD(name) __typeof__(&nd4c_##name) name;
+  NATIVE_SYMBOLS(NATIVE_FIELD)
+#undef NATIVE_FIELD
+} native_library;
+
+extern native_library lib;
+
+/* -- what the package gave ------------------------------------------------------------------------------------------
+ */
+
+enum { NATIVE_DTYPES = 64 };
+
+/* Kinds of Python numbers. */
+typedef enum native_kind { NATIVE_BOOL, NATIVE_INT, NATIVE_FLOAT, NATIVE_COMPLEX, NATIVE_KINDS } native_kind;
+
+typedef struct native_registry {
+  PyObject *dtypes[NATIVE_DTYPES];                  /* by number; NULL where there is none */
+  nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES];     /* what a number becomes beside an array of a dtype; 0: refused */
+  PyObject *raise_error, *devices, *asarray, *item; /* callables */
+} native_registry;
+
+extern native_registry registry;
+
+/* Reads nd4c._library, _dtypes and _errors; false with an exception set. */
+bool native_connect(void);
+/* register(**objects): what the package gives later. */
+PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects);
+
+/* Raises what the package makes of the calling thread's last failure. Returns NULL. */
+PyObject *native_fail(nd4c_status status);
+
+/* -- arrays ---------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct native_array {
+  PyObject_HEAD nd4c_array *handle;
+  PyObject *weak_references;
+} native_array;
+
+extern PyTypeObject *native_array_type;
+bool native_array_type_make(void);
+
+static inline bool is_array(PyObject *object) {
+  return Py_TYPE(object) == native_array_type;
+}
+
+static inline nd4c_array *handle_of(PyObject *array) {
+  return ((native_array *)array)->handle;
+}
+
+/* A Python object for a handle, whose reference it takes over, also where it fails. */
+PyObject *native_array_wrap(nd4c_array *handle);
+/* The same after a call: raises unless the status is OK. */
+static inline PyObject *native_array_result(nd4c_status status, nd4c_array *handle) {
+  return status == ND4C_OK ? native_array_wrap(handle) : native_fail(status);
+}
+
+extern PyGetSetDef native_array_getset[];
+extern PyType_Slot native_operator_slots[];
+PyObject *native_array_getitem(PyObject *self, PyObject *key);
+int native_array_setitem(PyObject *self, PyObject *key, PyObject *value);
+PyObject *native_array_element(PyObject *self, Py_ssize_t index);
+int native_buffer_get(PyObject *self, python_buffer *view, int flags);
+void native_buffer_release(PyObject *self, python_buffer *view);
+
+/* -- values ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Arrays of more elements are worth letting other threads run. */
+enum { NATIVE_LONG = 4096 };
+
+static inline bool is_long(const nd4c_array *array) {
+  return lib.array_size(array) > NATIVE_LONG;
+}
+
+/* An operand that is no array as one, beside an array of `dtype`: a Python number, or a scalar of another library. A
+ * new object; Py_NotImplemented (a reference) for all else; NULL with an exception set. */
+PyObject *native_operand(PyObject *value, nd4c_dtype dtype);
+/* The 0-d array of a Python number; NULL with an exception set. */
+nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype);
+
+/* The first element as a Python object. */
+PyObject *native_array_value(PyObject *self);
+
+int native_array_bool(PyObject *self);
+PyObject *native_array_int(PyObject *self);
+PyObject *native_array_float(PyObject *self);
+PyObject *native_array_index(PyObject *self);
+PyObject *native_array_complex(PyObject *self, PyObject *unused);
+
+/* -- functions of the module ----------------------------------------------------------------------------------------
+ */
+
+PyObject *native_function(PyObject *module, PyObject *number);
+extern PyMethodDef native_creation_methods[];
+
+#endif

@@ -1,0 +1,180 @@
+/* The operators of an Array: one call of the op each. */
+#include "native.h"
+
+enum { HEAVY_LONG = 1024 }; /* of ops that do more than a little for an element */
+
+/* An operand: an array's handle, and the object made for it if it was none. */
+typedef struct operand {
+  nd4c_array *handle;
+  PyObject *object; /* keeps the handle alive */
+} operand;
+
+typedef enum operand_state { FAILED, REFUSED, READY } operand_state;
+
+static operand_state take_operand(PyObject *value, nd4c_dtype dtype, operand *o) {
+  *o = (operand){NULL, NULL};
+  if (is_array(value)) {
+    o->handle = handle_of(value);
+    return READY;
+  }
+  o->object = native_operand(value, dtype);
+  if (o->object == NULL || o->object == Py_NotImplemented) {
+    operand_state state = o->object == NULL ? FAILED : REFUSED;
+    Py_XDECREF(o->object);
+    return state;
+  }
+  if (!is_array(o->object)) {
+    Py_DECREF(o->object);
+    return REFUSED;
+  }
+  o->handle = handle_of(o->object);
+  return READY;
+}
+
+static void drop_operand(operand *o) {
+  Py_XDECREF(o->object);
+}
+
+static inline nd4c_status call_op(nd4c_op op, const nd4c_array *a, const nd4c_array *b, nd4c_array **out) {
+  const nd4c_array *inputs[2] = {a, b};
+  int32_t count = b != NULL ? 2 : 1;
+  int64_t limit = op == ND4C_OP_matmul ? HEAVY_LONG : NATIVE_LONG;
+  if (lib.array_size(a) <= limit && (b == NULL || lib.array_size(b) <= limit)) {
+    return lib.op_call_positional(NULL, op, inputs, count, NULL, out);
+  }
+  PyThreadState *state = PyEval_SaveThread();
+  nd4c_status status = lib.op_call_positional(NULL, op, inputs, count, NULL, out);
+  PyEval_RestoreThread(state);
+  return status;
+}
+
+static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
+  nd4c_array *out = NULL;
+  if (is_array(a) && is_array(b)) {
+    nd4c_status status = call_op(op, handle_of(a), handle_of(b), &out);
+    return native_array_result(status, out);
+  }
+  bool forward = is_array(a);
+  PyObject *array = forward ? a : b;
+  operand other;
+  operand_state state = take_operand(forward ? b : a, lib.array_dtype(handle_of(array)), &other);
+  if (state != READY) {
+    if (state == REFUSED) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+    return NULL;
+  }
+  nd4c_status status =
+      forward ? call_op(op, handle_of(a), other.handle, &out) : call_op(op, other.handle, handle_of(b), &out);
+  drop_operand(&other);
+  return native_array_result(status, out);
+}
+
+/* A result of another dtype goes into the array by the rules of assignment. */
+static nd4c_status assign_result(nd4c_op op, PyObject *self, const nd4c_array *other) {
+  static const nd4c_index everything = {.kind = ND4C_INDEX_ELLIPSIS};
+  nd4c_array *out = NULL;
+  nd4c_status status = call_op(op, handle_of(self), other, &out);
+  if (status == ND4C_OK) {
+    status = lib.array_set(handle_of(self), &everything, 1, out);
+    lib.array_release(out);
+  }
+  return status;
+}
+
+static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
+  operand other;
+  operand_state state = take_operand(value, lib.array_dtype(handle_of(self)), &other);
+  if (state != READY) {
+    if (state == REFUSED) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+    return NULL;
+  }
+  nd4c_array *out = handle_of(self);
+  nd4c_status status = call_op(op, out, other.handle, &out);
+  if (status == ND4C_DTYPE) {
+    status = assign_result(op, self, other.handle);
+  }
+  drop_operand(&other);
+  if (status != ND4C_OK) {
+    return native_fail(status);
+  }
+  Py_INCREF(self);
+  return self;
+}
+
+/* -- slots ----------------------------------------------------------------------------------------------------------
+ */
+
+/* X(slot, slot in place, op) */
+#define BINARY_OPERATORS(X)                                 \
+  X(nb_add, nb_inplace_add, add)                            \
+  X(nb_subtract, nb_inplace_subtract, subtract)             \
+  X(nb_multiply, nb_inplace_multiply, multiply)             \
+  X(nb_true_divide, nb_inplace_true_divide, true_divide)    \
+  X(nb_floor_divide, nb_inplace_floor_divide, floor_divide) \
+  X(nb_remainder, nb_inplace_remainder, remainder)          \
+  X(nb_matrix_multiply, nb_inplace_matrix_multiply, matmul) \
+  X(nb_and, nb_inplace_and, bitwise_and)                    \
+  X(nb_or, nb_inplace_or, bitwise_or)                       \
+  X(nb_xor, nb_inplace_xor, bitwise_xor)                    \
+  X(nb_lshift, nb_inplace_lshift, bitwise_left_shift)       \
+  X(nb_rshift, nb_inplace_rshift, bitwise_right_shift)
+#define UNARY_OPERATORS(X) \
+  X(nb_negative, negative) \
+  X(nb_positive, positive) \
+  X(nb_absolute, abs)      \
+  X(nb_invert, bitwise_invert)
+
+#define DEFINE_BINARY(slot, slot_in_place, op)                  \
+  static PyObject *do_##op(PyObject *a, PyObject *b) {          \
+    return binary(ND4C_OP_##op, a, b);                          \
+  }                                                             \
+  static PyObject *do_in_place_##op(PyObject *a, PyObject *b) { \
+    return in_place(ND4C_OP_##op, a, b);                        \
+  }
+BINARY_OPERATORS(DEFINE_BINARY)
+
+#define DEFINE_UNARY(slot, op)                                            \
+  static PyObject *do_##op(PyObject *a) {                                 \
+    nd4c_array *out = NULL;                                               \
+    nd4c_status status = call_op(ND4C_OP_##op, handle_of(a), NULL, &out); \
+    return native_array_result(status, out);                              \
+  }
+UNARY_OPERATORS(DEFINE_UNARY)
+
+static PyObject *do_power(PyObject *a, PyObject *b, PyObject *modulus) {
+  if (modulus != Py_None) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  return binary(ND4C_OP_power, a, b);
+}
+
+static PyObject *do_in_place_power(PyObject *a, PyObject *b, PyObject *modulus) {
+  if (modulus != Py_None) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  return in_place(ND4C_OP_power, a, b);
+}
+
+static PyObject *compare(PyObject *a, PyObject *b, int operation) {
+  static const nd4c_op ops[] = {
+      [Py_LT] = ND4C_OP_less,      [Py_LE] = ND4C_OP_less_equal, [Py_EQ] = ND4C_OP_equal,
+      [Py_NE] = ND4C_OP_not_equal, [Py_GT] = ND4C_OP_greater,    [Py_GE] = ND4C_OP_greater_equal};
+  return binary(ops[operation], a, b);
+}
+
+#define BINARY_SLOTS(slot, slot_in_place, op) \
+  {Py_##slot, NATIVE_SLOT(do_##op)}, {Py_##slot_in_place, NATIVE_SLOT(do_in_place_##op)},
+#define UNARY_SLOTS(slot, op) {Py_##slot, NATIVE_SLOT(do_##op)},
+
+PyType_Slot native_operator_slots[] = {BINARY_OPERATORS(BINARY_SLOTS)
+                                           UNARY_OPERATORS(UNARY_SLOTS){Py_nb_power, NATIVE_SLOT(do_power)},
+                                       {Py_nb_inplace_power, NATIVE_SLOT(do_in_place_power)},
+                                       {Py_nb_bool, NATIVE_SLOT(native_array_bool)},
+                                       {Py_nb_int, NATIVE_SLOT(native_array_int)},
+                                       {Py_nb_float, NATIVE_SLOT(native_array_float)},
+                                       {Py_nb_index, NATIVE_SLOT(native_array_index)},
+                                       {Py_tp_richcompare, NATIVE_SLOT(compare)},
+                                       {0, NULL}};

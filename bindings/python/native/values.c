@@ -1,0 +1,252 @@
+/* Python numbers as arrays of no axes, and back. */
+#include <string.h>
+
+#include "native.h"
+
+/* -- numbers into arrays --------------------------------------------------------------------------------------------
+ */
+
+/* Element bytes of an integer; false, with OverflowError, if the dtype has no room for it. */
+static bool pack_integer(PyObject *number, const nd4c_dtype_info *info, void *cell) {
+  if (info->kind == ND4C_KIND_UINT) {
+    unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    bool fits = PyErr_Occurred() == NULL && (info->bits == 64 || value >> info->bits == 0);
+    memcpy(cell, &value, sizeof value);
+    return fits;
+  }
+  long long value = PyLong_AsLongLong(number);
+  long long highest = info->bits == 64 ? INT64_MAX : (INT64_C(1) << (info->bits - 1)) - 1;
+  memcpy(cell, &value, sizeof value);
+  return PyErr_Occurred() == NULL && value <= highest && value >= -highest - 1;
+}
+
+static nd4c_array *integer_array(PyObject *number, nd4c_dtype dtype, const nd4c_dtype_info *info) {
+  int64_t cell = 0;
+  nd4c_array *array = NULL;
+  if (!pack_integer(number, info, &cell)) {
+    if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_OverflowError)) {
+      PyErr_Clear();
+      PyErr_Format(PyExc_OverflowError, "Python integer %R out of bounds for %s", number, info->name);
+    }
+    return NULL;
+  }
+  /* The lowest bytes come first on every processor that nd4c is built for. */
+  nd4c_status status = lib.array_from_data(dtype, 0, NULL, &cell, NULL, &array);
+  if (status != ND4C_OK) {
+    native_fail(status);
+  }
+  return array;
+}
+
+static nd4c_array *complex_array(PyObject *number, nd4c_dtype dtype) {
+  double parts[2] = {PyComplex_RealAsDouble(number), PyComplex_ImagAsDouble(number)};
+  float narrow[2] = {(float)parts[0], (float)parts[1]};
+  nd4c_array *array = NULL;
+  if (PyErr_Occurred() != NULL) {
+    return NULL;
+  }
+  nd4c_status status =
+      lib.array_from_data(dtype, 0, NULL, dtype == ND4C_COMPLEX64 ? (const void *)narrow : parts, NULL, &array);
+  if (status != ND4C_OK) {
+    native_fail(status);
+  }
+  return array;
+}
+
+nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype) {
+  const nd4c_dtype_info *info = lib.dtype_get_info(dtype);
+  nd4c_array *array = NULL;
+  if (info->kind == ND4C_KIND_COMPLEX) {
+    return complex_array(number, dtype);
+  }
+  if ((info->kind == ND4C_KIND_INT || info->kind == ND4C_KIND_UINT) && info->bits >= 8 && kind != NATIVE_FLOAT) {
+    return integer_array(number, dtype, info);
+  }
+  double value = PyFloat_AsDouble(number);
+  if (value == -1.0 && PyErr_Occurred() != NULL) {
+    return NULL;
+  }
+  nd4c_status status = lib.array_scalar(dtype, value, NULL, &array);
+  if (status != ND4C_OK) {
+    native_fail(status);
+  }
+  return array;
+}
+
+/* Which kind of number an object is: exactly one, or derived from one. */
+static bool kind_of(PyObject *value, bool derived, native_kind *kind) {
+  PyTypeObject *const types[NATIVE_KINDS] = {&PyBool_Type, &PyLong_Type, &PyFloat_Type, &PyComplex_Type};
+  for (int i = 0; i < NATIVE_KINDS; i++) {
+    if (derived ? PyType_IsSubtype(Py_TYPE(value), types[i]) : Py_TYPE(value) == types[i]) {
+      *kind = (native_kind)i;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A 0-d array or a scalar of another library. */
+static bool is_foreign_scalar(PyObject *value) {
+  PyObject *ndim = PyObject_GetAttrString(value, "ndim");
+  bool scalar =
+      ndim != NULL && PyLong_Check(ndim) && PyLong_AsLong(ndim) == 0 && PyObject_HasAttrString(value, "dtype");
+  Py_XDECREF(ndim);
+  PyErr_Clear();
+  return scalar;
+}
+
+static PyObject *number_operand(PyObject *value, native_kind kind, nd4c_dtype dtype) {
+  nd4c_dtype becomes = registry.weak[kind][dtype];
+  if (becomes == 0) {
+    PyErr_Format(PyExc_TypeError, "a Python %s does not mix with an array of %s",
+                 kind == NATIVE_BOOL    ? "bool"
+                 : kind == NATIVE_INT   ? "int"
+                 : kind == NATIVE_FLOAT ? "float"
+                                        : "complex",
+                 lib.dtype_get_info(dtype)->name);
+    return NULL;
+  }
+  nd4c_array *array = native_number_array(value, kind, becomes);
+  return array != NULL ? native_array_wrap(array) : NULL;
+}
+
+PyObject *native_operand(PyObject *value, nd4c_dtype dtype) {
+  native_kind kind;
+  if (kind_of(value, false, &kind)) {
+    return number_operand(value, kind, dtype);
+  }
+  if (is_array(value)) {
+    Py_INCREF(value);
+    return value;
+  }
+  if (is_foreign_scalar(value)) {
+    return PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
+  }
+  if (kind_of(value, true, &kind)) {
+    return number_operand(value, kind, dtype);
+  }
+  Py_INCREF(Py_NotImplemented);
+  return Py_NotImplemented;
+}
+
+/* -- arrays into numbers --------------------------------------------------------------------------------------------
+ */
+
+typedef union cell {
+  bool truth;
+  int8_t i8;
+  int16_t i16;
+  int32_t i32;
+  int64_t i64;
+  uint8_t u8;
+  uint16_t u16;
+  uint32_t u32;
+  uint64_t u64;
+  float f32, c64[2];
+  double f64, c128[2];
+} cell;
+
+/* What has no C type is left to the package. */
+PyObject *native_array_value(PyObject *self) {
+  nd4c_array *array = handle_of(self);
+  nd4c_dtype dtype = lib.array_dtype(array);
+  cell c;
+  if (dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype > ND4C_COMPLEX128) {
+    return PyObject_CallFunctionObjArgs(registry.item, self, NULL);
+  }
+  nd4c_status status = lib.array_read(array, &c, (size_t)lib.dtype_size(dtype));
+  if (status != ND4C_OK) {
+    return native_fail(status);
+  }
+  switch (dtype) {
+    case ND4C_BOOL:
+      return PyBool_FromLong(c.truth);
+    case ND4C_INT8:
+      return PyLong_FromLong(c.i8);
+    case ND4C_INT16:
+      return PyLong_FromLong(c.i16);
+    case ND4C_INT32:
+      return PyLong_FromLong(c.i32);
+    case ND4C_INT64:
+      return PyLong_FromLongLong(c.i64);
+    case ND4C_UINT8:
+      return PyLong_FromLong(c.u8);
+    case ND4C_UINT16:
+      return PyLong_FromLong(c.u16);
+    case ND4C_UINT32:
+      return PyLong_FromLongLong(c.u32);
+    case ND4C_UINT64:
+      return PyLong_FromUnsignedLongLong(c.u64);
+    case ND4C_FLOAT32:
+      return PyFloat_FromDouble((double)c.f32);
+    case ND4C_FLOAT64:
+      return PyFloat_FromDouble(c.f64);
+    case ND4C_COMPLEX64:
+      return PyComplex_FromDoubles((double)c.c64[0], (double)c.c64[1]);
+    default:
+      return PyComplex_FromDoubles(c.c128[0], c.c128[1]);
+  }
+}
+
+/* The only element of an array without axes, of no kind that is refused. */
+static PyObject *scalar_of(PyObject *self, const char *wanted, nd4c_dtype_kind refused) {
+  nd4c_array *array = handle_of(self);
+  const nd4c_dtype_info *info = lib.dtype_get_info(lib.array_dtype(array));
+  if (lib.array_rank(array) != 0) {
+    PyObject *shape = PyObject_GetAttrString(self, "shape");
+    PyErr_Format(PyExc_TypeError, "only arrays of no axes can be converted to a Python %s; this one has the shape %R",
+                 wanted, shape);
+    Py_XDECREF(shape);
+    return NULL;
+  }
+  if (info->kind == refused || info->kind == ND4C_KIND_STRING) {
+    PyErr_Format(PyExc_TypeError, "a %s array cannot be converted to a Python %s", info->name, wanted);
+    return NULL;
+  }
+  return native_array_value(self);
+}
+
+int native_array_bool(PyObject *self) {
+  int64_t size = lib.array_size(handle_of(self));
+  if (size != 1) {
+    PyErr_Format(PyExc_ValueError,
+                 "the truth value of an array of %lld elements is ambiguous; use nd4c.any() or nd4c.all()",
+                 (long long)size);
+    return -1;
+  }
+  PyObject *value = scalar_of(self, "bool", ND4C_KIND_NONE);
+  int truth = value != NULL ? PyObject_IsTrue(value) : -1;
+  Py_XDECREF(value);
+  return truth;
+}
+
+PyObject *native_array_int(PyObject *self) {
+  PyObject *value = scalar_of(self, "int", ND4C_KIND_COMPLEX);
+  PyObject *number = value != NULL ? PyNumber_Long(value) : NULL;
+  Py_XDECREF(value);
+  return number;
+}
+
+PyObject *native_array_float(PyObject *self) {
+  PyObject *value = scalar_of(self, "float", ND4C_KIND_COMPLEX);
+  PyObject *number = value != NULL ? PyNumber_Float(value) : NULL;
+  Py_XDECREF(value);
+  return number;
+}
+
+PyObject *native_array_index(PyObject *self) {
+  const nd4c_dtype_info *info = lib.dtype_get_info(lib.array_dtype(handle_of(self)));
+  if (info->kind != ND4C_KIND_INT && info->kind != ND4C_KIND_UINT) {
+    PyErr_Format(PyExc_TypeError, "only integer arrays of one element can be an index, not %s", info->name);
+    return NULL;
+  }
+  return scalar_of(self, "index", ND4C_KIND_COMPLEX);
+}
+
+PyObject *native_array_complex(PyObject *self, PyObject *unused) {
+  (void)unused;
+  PyObject *value = scalar_of(self, "complex", ND4C_KIND_NONE);
+  PyObject *number = value != NULL ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL) : NULL;
+  Py_XDECREF(value);
+  return number;
+}
