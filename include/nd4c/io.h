@@ -16,7 +16,8 @@ ND4C_EXTERN_C_BEGIN
 ND4C_API nd4c_status nd4c_npy_read(const char *path, nd4c_array **array);
 /* As nd4c_npy_read from memory; the bytes are copied. */
 ND4C_API nd4c_status nd4c_npy_read_memory(const void *bytes, size_t size, nd4c_array **array);
-/* Writes a .npy file 1.0 in C order, to a temporary name beside `path` that then takes its place. utf8: <U. */
+/* Writes a .npy file 1.0 in C order, to a temporary name beside `path` that then takes its place; a pipe, device or
+ * link at `path` is written to and stays. utf8: <U. */
 ND4C_API nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array);
 
 /* Reads a serialized ONNX TensorProto (raw or typed data, strings). name (may be NULL) receives the tensor's name, to

@@ -23,7 +23,8 @@ void nd4c_os_unmap_file(nd4c_os_mapping *mapping);
  * with the system's words if there is no such file. */
 nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *path, size_t path_size);
 
-/* Writes a file whole: to a temporary name in the same directory, then renamed over `path`. */
+/* Writes a file whole: to a temporary name in the same directory, then renamed over `path`. What is there and no
+ * regular file (a pipe, a device, a link) is written to instead. */
 nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size);
 
 /* Opens a shared library: by path if it contains '/', else by name in each directory of `directories`

@@ -131,7 +131,30 @@ static int temporary_open(const char *path, char *temporary, size_t size) {
   return -1;
 }
 
+/* A device, a pipe or a link (/dev/stdout is one) stays what it is and takes the bytes. */
+static bool writes_through(const char *path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static nd4c_status write_through(const char *path, const void *bytes, size_t size) {
+  int file = -1;
+  do { /* a pipe is opened when somebody reads it */
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+  } while (file < 0 && errno == EINTR);
+  bool written = file >= 0 && write_all(file, bytes, size);
+  int error = errno;
+  if (file >= 0 && close(file) != 0 && written) {
+    written = false;
+    error = errno;
+  }
+  return written ? ND4C_OK : nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(error));
+}
+
 nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size) {
+  if (writes_through(path)) {
+    return write_through(path, bytes, size);
+  }
   char temporary[PATH_SIZE];
   int file = temporary_open(path, temporary, sizeof temporary);
   if (file < 0) {

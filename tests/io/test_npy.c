@@ -1,5 +1,6 @@
 /* .npy files: round trips, layouts, dtypes, and headers that are malformed or hostile. */
 #define _DEFAULT_SOURCE /* mkdtemp */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -232,6 +234,62 @@ static void reads_ml_dtypes(void **state) {
   }
 }
 
+static void *read_pipe(void *path) {
+  static unsigned char bytes[4096];
+  FILE *file = fopen(path, "rb");
+  size_t size = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
+  nd4c_array *array = NULL;
+  (void)nd4c_npy_read_memory(bytes, size, &array);
+  return file != NULL && fclose(file) == 0 ? array : NULL;
+}
+
+/* What is there and no regular file stays what it is and takes the bytes. */
+static void writes_through_what_is_no_file(void **state) {
+  (void)state;
+  char folder[] = "/tmp/nd4c_npy_XXXXXX", pipe_path[64], link_path[64], path[64];
+  const float data[3] = {1, 2, 3};
+  const int64_t shape[1] = {3};
+  struct stat info;
+  void *read_back = NULL;
+  pthread_t reader;
+  nd4c_array *array = NULL, *again = NULL;
+  assert_non_null(mkdtemp(folder));
+  (void)snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
+  (void)snprintf(link_path, sizeof link_path, "%s/link", folder);
+  (void)snprintf(path, sizeof path, "%s/a.npy", folder);
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, data, NULL, &array), ND4C_OK);
+  assert_int_equal(mkfifo(pipe_path, 0600), 0);
+  assert_int_equal(pthread_create(&reader, NULL, read_pipe, pipe_path), 0);
+  assert_int_equal(nd4c_npy_write(pipe_path, array), ND4C_OK);
+  assert_int_equal(pthread_join(reader, &read_back), 0);
+  assert_non_null(read_back);
+  assert_int_equal(nd4c_array_size(read_back), 3);
+  nd4c_array_release(read_back);
+  assert_int_equal(lstat(pipe_path, &info), 0);
+  assert_true(S_ISFIFO(info.st_mode));
+  /* A link, which /dev/stdout is, to what is not there yet, and to what is longer. */
+  assert_int_equal(symlink(path, link_path), 0);
+  for (int round = 0; round < 2; round++) {
+    assert_int_equal(nd4c_npy_write(link_path, array), ND4C_OK);
+    assert_int_equal(lstat(link_path, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(nd4c_npy_read(path, &again), ND4C_OK);
+    assert_int_equal(nd4c_array_size(again), 3);
+    nd4c_array_release(again);
+    again = NULL;
+    FILE *longer = fopen(path, "ab");
+    assert_non_null(longer);
+    assert_int_equal(fputs("more", longer) >= 0 && fclose(longer) == 0, true);
+  }
+  assert_int_equal(nd4c_npy_write(folder, array), ND4C_IO);
+  assert_non_null(strstr(nd4c_error_message(), "could not be written: Is a directory"));
+  nd4c_array_release(array);
+  (void)unlink(pipe_path);
+  (void)unlink(link_path);
+  (void)unlink(path);
+  assert_int_equal(rmdir(folder), 0);
+}
+
 static void round_trips_strings(void **state) {
   (void)state;
   static const char *const texts[4] = {"", "a", "\xc3\xa4\xe2\x82\xac", "\xf0\x9f\x98\x80!"};
@@ -264,6 +322,7 @@ int main(void) {
                                      cmocka_unit_test(reads_fortran_order_as_a_view),
                                      cmocka_unit_test(checks_values),
                                      cmocka_unit_test(round_trips),
+                                     cmocka_unit_test(writes_through_what_is_no_file),
                                      cmocka_unit_test(round_trips_strings),
                                      cmocka_unit_test(reads_ml_dtypes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
