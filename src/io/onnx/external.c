@@ -70,6 +70,10 @@ nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_span location, ui
                                   nd4c_span *range, nd4c_blob **blob) {
   ND4C_TRY(open_external(files, location, blob));
   uint64_t size = (*blob)->bytes.size;
+  if (offset > size && length < 0) {
+    return nd4c_fail(ND4C_FORMAT, "external data: offset %" PRIu64 " lies outside %s, which has %" PRIu64 " bytes",
+                     offset, nd4c_span_show(location).text, size);
+  }
   if (offset > size || (length >= 0 && (uint64_t)length > size - offset)) {
     return nd4c_fail(ND4C_FORMAT,
                      "external data: offset %" PRIu64 " and length %" PRId64 " reach outside %s, which has %" PRIu64
