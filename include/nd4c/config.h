@@ -1,5 +1,8 @@
 /* Configuration: one table of properties. A value comes from, in order: nd4c_config_set, the environment, the default.
  *
+ * A value of the environment that does not parse is refused: until it is mended, or the property is set, nothing that
+ * needs a device works, and the failure (ND4C_CONFIG) says why.
+ *
  * The names are the reference's where it has one (backend.type, nd4j.*, SD_KERNEL_*, OV_CACHE_DIR,
  * org.bytedeco.javacpp.maxbytes). docs/configuration.md is generated from the table. */
 #ifndef ND4C_CONFIG_H
@@ -28,6 +31,8 @@ typedef struct nd4c_config_row {
   const char *meaning;
   const char *value;
   nd4c_config_source source;
+  const char *refused;  /* the environment's text if it does not parse, else NULL; `value` is then without it */
+  const char *expected; /* what the property accepts: "an integer from 0 to 65536" */
 } nd4c_config_row;
 
 /* Number of rows. */

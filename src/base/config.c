@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,9 @@ typedef struct row {
   const char *preset, *meaning;
 } row;
 
-#define WORDS_CASE(KEY, words) [ND4C_CONFIG_##KEY] = words,
-static const char *const accepted_words[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_WORDS_TABLE(WORDS_CASE)};
+#define ONE_OF "one of "
+#define WORDS_CASE(KEY, words) [ND4C_CONFIG_##KEY] = ONE_OF words,
+static const char *const word_expectations[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_WORDS_TABLE(WORDS_CASE)};
 #undef WORDS_CASE
 
 #define ROW(KEY, property, environment, type, preset, meaning) \
@@ -107,8 +109,12 @@ static bool parse_bytes(const char *text, int64_t *number) {
   return *end == '\0';
 }
 
-static const char *type_expectation(value_type type) {
-  switch (type) {
+/* What the property accepts, behind "expected". */
+static const char *value_expectation(nd4c_config_key key) {
+  if (word_expectations[key] != NULL) {
+    return word_expectations[key];
+  }
+  switch (rows[key].type) {
     case type_bool:
       return "true or false";
     case type_int:
@@ -136,13 +142,11 @@ static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) 
     case type_list:
       break;
   }
-  return accepted_words[key] == NULL || text[0] == '\0' || list_has(accepted_words[key], text);
+  return word_expectations[key] == NULL || text[0] == '\0' || list_has(word_expectations[key] + strlen(ONE_OF), text);
 }
 
 static nd4c_status fail_value(nd4c_config_key key, const char *name, const char *text) {
-  const char *words = accepted_words[key];
-  return nd4c_fail(ND4C_CONFIG, "%s = \"%s\": expected %s%s", name, text,
-                   words != NULL ? "one of " : type_expectation(rows[key].type), words != NULL ? words : "");
+  return nd4c_fail(ND4C_CONFIG, "%s = \"%s\": expected %s", name, text, value_expectation(key));
 }
 
 /* The lock is held. */
@@ -192,10 +196,9 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
   nd4c_lock_release(&values_lock);
   for (int key = 0; first && key < ND4C_CONFIG_KEY_COUNT; key++) {
     if (values[key].refused != NULL) {
-      nd4c_log_write(ND4C_LOG_WARNING, "config", "%s=\"%s\" in the environment is refused: expected %s; using \"%s\"",
-                     rows[key].environment, values[key].refused,
-                     accepted_words[key] != NULL ? accepted_words[key] : type_expectation(rows[key].type),
-                     rows[key].preset);
+      nd4c_log_write(ND4C_LOG_WARNING, "config",
+                     "%s=\"%s\" in the environment is refused: expected %s; no device opens until that is mended",
+                     rows[key].environment, values[key].refused, value_expectation((nd4c_config_key)key));
     }
   }
   return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
@@ -207,13 +210,17 @@ static inline nd4c_status values_use(void) {
 
 nd4c_status nd4c_config_check_environment(void) {
   ND4C_TRY(values_use());
-  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
-    /* Written once, before values_ready. */
-    if (values[key].refused != NULL) {
-      return fail_value((nd4c_config_key)key, rows[key].environment, values[key].refused);
+  nd4c_status status = ND4C_OK;
+  nd4c_lock_acquire(&values_lock);
+  for (int key = 0; status == ND4C_OK && key < ND4C_CONFIG_KEY_COUNT; key++) {
+    if (values[key].refused != NULL && values[key].set_text == NULL) {
+      char name[128];
+      (void)snprintf(name, sizeof name, "%s (%s in the environment)", rows[key].property, rows[key].environment);
+      status = fail_value((nd4c_config_key)key, name, values[key].refused);
     }
   }
-  return ND4C_OK;
+  nd4c_lock_release(&values_lock);
+  return status;
 }
 
 bool nd4c_config_bool(nd4c_config_key key) {
@@ -268,27 +275,32 @@ int32_t nd4c_config_count(void) {
 }
 
 nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *out) {
+  enum { FIRST_SIZE = offsetof(nd4c_config_row, refused) }; /* of 0.1, without the fields behind `source` */
   if (out == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get_row: row is NULL");
   }
   if (index < 0 || index >= ND4C_CONFIG_KEY_COUNT) {
     return nd4c_fail(ND4C_INDEX, "config_get_row: index %d, expected 0 to %d", (int)index, ND4C_CONFIG_KEY_COUNT - 1);
   }
-  if (out->struct_size < sizeof *out) {
-    return nd4c_fail(ND4C_ARGUMENT, "config_get_row: struct_size is %u, expected at least %zu",
-                     (unsigned)out->struct_size, sizeof *out);
+  if (out->struct_size < FIRST_SIZE) {
+    return nd4c_fail(ND4C_ARGUMENT, "config_get_row: struct_size is %u, expected at least %d",
+                     (unsigned)out->struct_size, (int)FIRST_SIZE);
   }
   ND4C_TRY(values_use());
   const row *r = &rows[index];
-  out->property = r->property;
-  out->environment = r->environment;
-  out->type = r->type_name;
-  out->default_value = r->preset;
-  out->meaning = r->meaning;
   nd4c_lock_acquire(&values_lock);
-  out->value = value_text((nd4c_config_key)index);
-  out->source = value_source((nd4c_config_key)index);
+  const nd4c_config_row filled = {.struct_size = out->struct_size,
+                                  .property = r->property,
+                                  .environment = r->environment,
+                                  .type = r->type_name,
+                                  .default_value = r->preset,
+                                  .meaning = r->meaning,
+                                  .value = value_text((nd4c_config_key)index),
+                                  .source = value_source((nd4c_config_key)index),
+                                  .refused = values[index].refused,
+                                  .expected = value_expectation((nd4c_config_key)index)};
   nd4c_lock_release(&values_lock);
+  memcpy(out, &filled, out->struct_size < sizeof filled ? out->struct_size : sizeof filled);
   return ND4C_OK;
 }
 

@@ -29,8 +29,9 @@ size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size);
 bool nd4c_config_list_has(nd4c_config_key key, const char *item);
 /* Where the current value comes from. */
 nd4c_config_source nd4c_config_get_source(nd4c_config_key key);
-/* CONFIG if a value in the environment was refused (the property then has its default); the text names the variable,
- * its value and what was expected. Asked where a device is opened, so that a typing error is not ignored silently. */
+/* CONFIG if a value in the environment was refused and the property is not set otherwise; the text names property and
+ * variable, the value and what was expected. Asked where a device is opened, so that a typing error is not ignored
+ * silently. */
 nd4c_status nd4c_config_check_environment(void);
 
 #endif

@@ -60,6 +60,9 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
   char *thread_text = nd4c_thread_error_text(&size);
   size_t length = strlen(text);
   length = length < size ? length : size - 1;
+  while (length > 0 && text[length - 1] == '\n') {
+    --length; /* texts that end in a list of lines */
+  }
   memcpy(thread_text, text, length);
   thread_text[length] = '\0';
   thread_code = code;
@@ -67,6 +70,9 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
 }
 
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) {
+  if (code == ND4C_CONFIG || code == ND4C_NO_BACKEND) {
+    return code; /* the process cannot compute at all: no matter of the file or op that came across it */
+  }
   char prefix[TEXT_SIZE / 2];
   va_list arguments;
   va_start(arguments, format);

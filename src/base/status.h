@@ -6,10 +6,11 @@
 
 /* Sets the thread's error code and text and returns the code: `return nd4c_fail(ND4C_SHAPE, "...", ...)`. Needs no
  * memory but the thread's text, made once; long texts are cut at 8 KiB. The text says what was given and what was
- * expected. */
+ * expected; newlines at its end are dropped. */
 nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
-/* Puts "context: " in front of the thread's error text (a caller that knows more: the op, the file). Returns `code`. */
+/* Puts "context: " in front of the thread's error text (a caller that knows more: the op, the file). Returns `code`.
+ * CONFIG and NO_BACKEND stay as they are. */
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
 /* Leaves the calling function with the status of `expression` unless it is OK. */

@@ -45,9 +45,21 @@ static int print_json(void) {
     (void)cJSON_AddStringToObject(object, "value", row.value);
     (void)cJSON_AddStringToObject(object, "source", source_text(row.source));
     (void)cJSON_AddStringToObject(object, "meaning", row.meaning);
+    if (row.refused != NULL) {
+      (void)cJSON_AddStringToObject(object, "refused", row.refused);
+      (void)cJSON_AddStringToObject(object, "expected", row.expected);
+    }
     (void)cJSON_AddItemToArray(rows, object);
   }
   return cli_print_json(&cli_config, rows, false);
+}
+
+/* What the environment gives and nobody can read. */
+static void print_refused(const nd4c_config_row *row) {
+  (void)printf("    REFUSED: the environment has %s=\"%s\"; expected %s\n    %s\n", row->environment, row->refused,
+               row->expected,
+               row->source == ND4C_CONFIG_SET ? "It is not used, because the property is set."
+                                              : "Every computation fails until the variable is mended or unset.");
 }
 
 static int print_text(void) {
@@ -59,6 +71,9 @@ static int print_text(void) {
                                                             : "; environment variable ",
                  strcmp(row.environment, row.property) == 0 ? "" : row.environment, row.type,
                  row.default_value[0] != '\0' ? row.default_value : "(empty)", row.meaning);
+    if (row.refused != NULL) {
+      print_refused(&row);
+    }
   }
   return cli_finish(&cli_config);
 }
