@@ -37,7 +37,7 @@ typedef enum nd4c_device_type {
 
 /* What is known of a candidate backend. */
 typedef enum nd4c_verdict {
-  ND4C_VERDICT_ABSENT = 0,       /* software or hardware is missing, or it failed its check */
+  ND4C_VERDICT_ABSENT = 0,       /* software or hardware is missing, it was refused, or it failed its check */
   ND4C_VERDICT_FOUND = 1,        /* its files are there; nothing was opened */
   ND4C_VERDICT_COMPILE_ONLY = 2, /* can compile ahead of time; never selected to run */
   ND4C_VERDICT_VERIFIED = 3      /* initialised, and one op gave the right answer */
@@ -45,11 +45,11 @@ typedef enum nd4c_verdict {
 
 /* One candidate. Strings are owned by nd4c and live as long as the process. */
 typedef struct nd4c_backend_status {
-  uint32_t struct_size; /* set by the caller: sizeof(nd4c_backend_status) */
-  const char *name;     /* "cpu", "cuda", ... */
-  const char *version;  /* of the backend, or "" while unopened */
-  const char *origin;   /* "built in", or the path of the plug-in */
-  nd4c_device_type type;
+  uint32_t struct_size;  /* set by the caller: sizeof(nd4c_backend_status) */
+  const char *name;      /* "cpu", "cuda", ...; the file's name if a plug-in was refused */
+  const char *version;   /* of the backend, or "" while unopened */
+  const char *origin;    /* "built in", or the path of the plug-in */
+  nd4c_device_type type; /* NONE if a plug-in was refused */
   int32_t priority;
   nd4c_verdict verdict;
   const char *reason;   /* why the verdict is what it is, with the loader's own words where a library failed */
@@ -60,7 +60,9 @@ typedef struct nd4c_backend_status {
 /* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one. */
 ND4C_API nd4c_status nd4c_backend_probe(bool verify);
 
-/* Number of candidates (of the last probe; probes if there was none), in probe order. */
+/* Number of candidates (of the last probe; probes if there was none), in probe order. A plug-in that
+ * nd4c.backend.plugins names is one of them even when it is refused: ABSENT, with the reason; a strict process fails.
+ */
 ND4C_API int32_t nd4c_backend_count(void);
 
 /* Fills the candidate at `index`. */
@@ -80,7 +82,8 @@ ND4C_API const char *nd4c_backend_engine_state(const char *backend, int32_t inde
 /* The device that the registry picked. NO_BACKEND: the text lists every candidate, the reason, and what to do. */
 ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
 
-/* A device by name: "cpu:0", "cpu" (index 0). Opens its backend if need be. Borrowed, lives as long as the process. */
+/* A device by name: "cpu:0", "cpu" (index 0). Opens its backend if need be. Borrowed, lives as long as the process.
+ * NO_BACKEND: the text lists the devices there are, or says why this one's backend cannot be used. */
 ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
 
 typedef struct nd4c_device_info {

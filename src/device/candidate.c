@@ -20,8 +20,21 @@ static void copy_versioned(void *to, size_t to_size, const void *from, uint32_t 
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
   candidate->verdict = ND4C_VERDICT_ABSENT;
   (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", nd4c_error_message());
-  nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s: %s", candidate->name, candidate->reason);
+  nd4c_log_write(candidate->requested ? ND4C_LOG_WARNING : ND4C_LOG_INFO, "registry", "backend %s: %s", candidate->name,
+                 candidate->reason);
   return status;
+}
+
+void nd4c_candidate_refuse(nd4c_candidate *candidate) {
+  if (!candidate->refused) {
+    (void)refuse(candidate, nd4c_error_code());
+  }
+  memset(&candidate->backend, 0, sizeof candidate->backend);
+  memset(&candidate->ops, 0, sizeof candidate->ops);
+  candidate->entry = NULL;
+  candidate->type = ND4C_DEVICE_NONE;
+  candidate->priority = 0;
+  candidate->refused = candidate->tried = true;
 }
 
 static nd4c_status load_plugin(nd4c_candidate *candidate) {
@@ -88,6 +101,7 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
     status = check_tables(candidate, backend);
   }
   if (status != ND4C_OK) {
+    candidate->refused = status != ND4C_MEMORY;
     return refuse(candidate, status);
   }
   copy_versioned(&candidate->backend, sizeof candidate->backend, backend, backend->struct_size);

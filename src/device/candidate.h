@@ -19,8 +19,10 @@ typedef struct nd4c_candidate {
   int32_t priority;
   nd4c_verdict verdict;
   char reason[ND4C_REASON_SIZE];
-  bool started; /* the backend's own open succeeded: it is not called again */
-  bool tried;   /* opening was attempted: the verdict is final */
+  bool requested; /* configuration names the plug-in */
+  bool refused;   /* it could not be loaded, or its tables were not accepted */
+  bool started;   /* the backend's own open succeeded: it is not called again */
+  bool tried;     /* opening was attempted: the verdict is final */
   bool opened;
   nd4c_backend backend; /* a copy as long as this library's struct, absent fields zero */
   nd4c_device_ops ops;
@@ -32,6 +34,8 @@ typedef struct nd4c_candidate {
 /* Calls the entry function (loading the plug-in first), checks the ABI, copies the tables. On failure the verdict is
  * ABSENT with the reason; the thread's error is set. */
 nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
+/* Leaves nothing of it but name, path and reason, which is the thread's error; it is never tried again. */
+void nd4c_candidate_refuse(nd4c_candidate *candidate);
 /* Loads, probes, opens, makes the devices and runs one op on the first. */
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate);
 /* Adds 1, 2, 3, 4 and 10, 20, 30, 40 on the device, by kernel or by one-node segment, and compares. */

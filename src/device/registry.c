@@ -50,7 +50,6 @@ static int32_t candidate_count;
 static bool probed;
 static nd4c_candidate *selected;
 static uint32_t selected_epoch;
-static char plugin_problems[2048];
 
 static void make_lock(void) {
   pthread_mutexattr_t attributes;
@@ -134,20 +133,47 @@ static nd4c_status find_known(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
-static nd4c_status load_path(const char *path, nd4c_candidate **out) {
-  if (strchr(path, '/') == NULL) {
-    return nd4c_fail(ND4C_ARGUMENT, "plug-in path '%s': expected an absolute path or one containing a '/'", path);
+/* Loads the plug-in at the candidate's path. One that bears the name of a known backend takes the place of one that is
+ * absent: *same, else NULL. */
+static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same) {
+  if (strchr(candidate->path, '/') == NULL) {
+    return nd4c_fail(ND4C_ARGUMENT, "plug-in path '%s': expected an absolute path or one containing a '/'",
+                     candidate->path);
   }
-  nd4c_candidate *candidate = NULL;
+  ND4C_TRY(nd4c_candidate_load(candidate));
+  *same = find_candidate(candidate->name);
+  if (*same != NULL && (*same)->verdict != ND4C_VERDICT_ABSENT) {
+    return nd4c_fail(ND4C_NAME, "plug-in %s: there is a backend named %s already (%s)", candidate->path,
+                     candidate->name, (*same)->path != NULL ? (*same)->path : "built in");
+  }
+  return ND4C_OK;
+}
+
+/* A refused plug-in has given no name to go by: it bears its file's, which no backend has. */
+static void name_after_file(nd4c_candidate *candidate) {
+  const char *slash = strrchr(candidate->path, '/');
+  (void)snprintf(candidate->name, sizeof candidate->name, "%.*s", ND4C_BACKEND_NAME_SIZE - 1,
+                 slash != NULL && slash[1] != '\0' ? slash + 1 : candidate->path);
+}
+
+/* `requested`: configuration names it, so that it stays in the list when it is refused, with the reason. */
+static nd4c_status load_path(const char *path, bool requested, nd4c_candidate **out) {
+  nd4c_candidate *candidate = NULL, *same = NULL;
   ND4C_TRY(add_candidate(&candidate));
+  candidate->requested = requested;
   candidate->path = nd4c_duplicate_text(path);
-  nd4c_status status =
-      candidate->path == NULL ? nd4c_fail_memory("a plug-in's path", strlen(path)) : nd4c_candidate_load(candidate);
-  /* A plug-in that bears the name of a known backend takes the place of one that is absent. */
-  nd4c_candidate *same = status == ND4C_OK ? find_candidate(candidate->name) : NULL;
-  if (same != NULL && same->verdict != ND4C_VERDICT_ABSENT) {
-    status = nd4c_fail(ND4C_NAME, "plug-in %s: there is a backend named %s already (%s)", path, candidate->name,
-                       same->path != NULL ? same->path : "built in");
+  nd4c_status status = ND4C_MEMORY;
+  if (candidate->path == NULL) {
+    (void)nd4c_fail_memory("a plug-in's path", strlen(path));
+  } else {
+    name_after_file(candidate);
+    status = load_plugin(candidate, &same);
+  }
+  if (status != ND4C_OK && requested && candidate->path != NULL) {
+    name_after_file(candidate);
+    nd4c_candidate_refuse(candidate);
+    candidates[candidate_count++] = candidate;
+    return status;
   }
   if (status != ND4C_OK) {
     nd4c_deallocate(candidate->path);
@@ -171,19 +197,28 @@ static nd4c_status load_path(const char *path, nd4c_candidate **out) {
   return ND4C_OK;
 }
 
-/* Plug-ins named by configuration. One that is refused does not stop the others: its reason joins the list that the
- * no-backend error and the status rows show. */
-static void load_configured_plugins(void) {
+static bool has_path(const char *path) {
+  for (int32_t i = 0; i < candidate_count; ++i) {
+    if (candidates[i]->path != NULL && strcmp(candidates[i]->path, path) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Plug-ins named by configuration. One that is refused does not stop the others: it is a candidate that tells why it
+ * is absent. Without memory the next attempt goes on behind those that are there. */
+static nd4c_status load_configured_plugins(void) {
   char list[PATH_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_BACKEND_PLUGINS, list, sizeof list);
   char *rest = list;
   for (char *path = strtok_r(rest, ", ", &rest); path != NULL; path = strtok_r(NULL, ", ", &rest)) {
-    if (load_path(path, NULL) != ND4C_OK) {
-      size_t used = strlen(plugin_problems);
-      (void)snprintf(plugin_problems + used, sizeof plugin_problems - used, "  %s\n", nd4c_error_message());
-      nd4c_log_write(ND4C_LOG_WARNING, "registry", "%s", nd4c_error_message());
+    nd4c_status status = has_path(path) ? ND4C_OK : load_path(path, true, NULL);
+    if (status != ND4C_OK && !has_path(path)) {
+      return status;
     }
   }
+  return ND4C_OK;
 }
 
 static nd4c_status probe_all(void) {
@@ -215,8 +250,8 @@ static nd4c_status probe_all(void) {
     }
     candidates[candidate_count++] = candidate;
   }
+  ND4C_TRY(load_configured_plugins());
   probed = true;
-  load_configured_plugins();
   return ND4C_OK;
 }
 
@@ -238,9 +273,6 @@ static nd4c_status fail_without_backend(const char *forced) {
   for (int32_t i = 0; i < candidate_count; ++i) {
     nd4c_text_print(&text, "  %s (priority %d): %s\n", candidates[i]->name, candidates[i]->priority,
                     candidates[i]->reason);
-  }
-  if (plugin_problems[0] != '\0') {
-    nd4c_text_print(&text, "Refused plug-ins:\n%s", plugin_problems);
   }
   nd4c_text_print(&text, "What to do: %s; `nd4c info --probe` checks every candidate.", remedy);
   nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "%s", text.bytes != NULL ? text.bytes : "no usable backend");
@@ -275,13 +307,26 @@ static nd4c_status select_by_priority(nd4c_candidate **out) {
   }
 }
 
+/* What configuration asks for in vain: values that nobody can read and, where strict, plug-ins that were refused. */
+static nd4c_status check_requests(void) {
+  ND4C_TRY(nd4c_config_check_environment());
+  ND4C_TRY(probe_all());
+  for (int32_t i = 0; nd4c_config_bool(ND4C_CONFIG_STRICT) && i < candidate_count; ++i) {
+    const nd4c_candidate *c = candidates[i];
+    if (c->requested && c->refused) {
+      return nd4c_fail(ND4C_STRICT, "nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names %s, which is refused: %s",
+                       c->path, c->reason);
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status select_backend(void) {
   uint32_t epoch = atomic_load(&nd4c_config_epoch);
   if (selected != NULL && selected_epoch == epoch) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_config_check_environment());
-  ND4C_TRY(probe_all());
+  ND4C_TRY(check_requests());
   char forced[ND4C_BACKEND_NAME_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_BACKEND_TYPE, forced, sizeof forced);
   nd4c_candidate *choice = NULL;
@@ -357,6 +402,24 @@ static bool split_name(const char *name, char *backend, size_t size, int64_t *in
   return colon == NULL || colon[1] != '\0';
 }
 
+/* Devices that are not opened are not counted: the backend's name stands for them. */
+static nd4c_status fail_unknown_device(const char *name) {
+  nd4c_text text = {0};
+  for (int32_t i = 0; i < candidate_count; ++i) {
+    const nd4c_candidate *c = candidates[i];
+    for (int32_t d = 0; d < c->device_count; ++d) {
+      nd4c_text_print(&text, "%s%s", text.length > 0 ? ", " : "", c->devices[d].name);
+    }
+    if (c->device_count == 0 && c->verdict == ND4C_VERDICT_FOUND) {
+      nd4c_text_print(&text, "%s%s (not opened yet)", text.length > 0 ? ", " : "", c->name);
+    }
+  }
+  nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "device '%s': there is no backend of that name; devices here: %s",
+                                 name, text.bytes != NULL ? text.bytes : "none");
+  nd4c_text_free(&text);
+  return status;
+}
+
 nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
   if (name == NULL || device == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", name == NULL ? "name" : "device");
@@ -367,10 +430,10 @@ nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
     return nd4c_fail(ND4C_NAME, "device '%s': expected a backend's name and, after a colon, a number: cpu:0", name);
   }
   acquire_lock();
-  nd4c_status status = probe_all();
+  nd4c_status status = check_requests();
   if (status == ND4C_OK) {
     nd4c_candidate *candidate = find_candidate(backend);
-    status = candidate != NULL ? nd4c_candidate_open(candidate) : fail_without_backend(backend);
+    status = candidate != NULL ? nd4c_candidate_open(candidate) : fail_unknown_device(name);
     if (status == ND4C_OK && index >= candidate->device_count) {
       status = nd4c_fail(ND4C_INDEX, "device '%s': backend %s has %d", name, backend, candidate->device_count);
     }
@@ -442,7 +505,7 @@ nd4c_status nd4c_backend_load(const char *path) {
   nd4c_status status = probe_all();
   nd4c_candidate *candidate = NULL;
   if (status == ND4C_OK) {
-    status = load_path(path, &candidate);
+    status = load_path(path, false, &candidate);
   }
   if (status == ND4C_OK && selected != NULL && selected_epoch == atomic_load(&nd4c_config_epoch)) {
     /* What has been selected stays so: arrays and choices refer to it. */

@@ -59,8 +59,8 @@ static void list_candidates(void) {
   for (int32_t i = 0; i < nd4c_backend_count(); i++) {
     nd4c_backend_status row = {.struct_size = sizeof row};
     if (nd4c_backend_get_status(i, &row) == ND4C_OK) {
-      printf("%s priority=%d verdict=%s selected=%d devices=%d reason=%s\n", row.name, row.priority,
-             verdicts[row.verdict], row.selected, row.device_count, row.reason);
+      printf("%s priority=%d verdict=%s selected=%d devices=%d reason=%s origin=%s\n", row.name, row.priority,
+             verdicts[row.verdict], row.selected, row.device_count, row.reason, row.origin);
     }
   }
 }
@@ -93,6 +93,17 @@ static int child_both(void) {
   return say_status("status", status);
 }
 
+/* Several, with a space between. */
+static int child_find(const char *names) {
+  char copy[64], *rest = copy;
+  (void)snprintf(copy, sizeof copy, "%s", names);
+  for (char *name = strtok_r(rest, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
+    nd4c_device *device = NULL;
+    (void)say_status("find", nd4c_device_find(name, &device));
+  }
+  return 0;
+}
+
 static int child(const char *command, const char *argument) {
   if (strcmp(command, "default") == 0) {
     return child_default();
@@ -102,6 +113,9 @@ static int child(const char *command, const char *argument) {
   }
   if (strcmp(command, "load") == 0) {
     return child_load(argument);
+  }
+  if (strcmp(command, "find") == 0) {
+    return child_find(argument);
   }
   return strcmp(command, "both") == 0 ? child_both() : 2;
 }
@@ -164,7 +178,73 @@ static const registry_case cases[] = {
      "default",
      "",
      {PLUGIN, "STUB_LIE=major", "BACKEND_TYPE=stub"},
-     {"status=NO_BACKEND", "Refused plug-ins:", "was built for plug-in ABI 2.0", "accepts 1.0 to 1.0"}},
+     {"status=NO_BACKEND", "libnd4c_stub.so (priority 0): ", "was built for plug-in ABI 2.0", "accepts 1.0 to 1.0"}},
+    {"a refused plug-in is a candidate",
+     "probe",
+     "",
+     {PLUGIN, "STUB_LIE=major"},
+     {"status=OK",
+      "libnd4c_stub.so priority=0 verdict=absent selected=0 devices=0 reason=plug-in " STUB_PATH " was built",
+      "origin=" STUB_PATH "\n"}},
+    {"and stays one when all are opened",
+     "probe",
+     "verify",
+     {PLUGIN, "STUB_LIE=no_device"},
+     {"status=OK", "libnd4c_stub.so priority=0 verdict=absent", "device are required"}},
+    {"what bears another's name goes by its file's",
+     "probe",
+     "",
+     {PLUGIN, "STUB_NAME=cpu"},
+     {"status=OK", "cpu priority=0 verdict=found", "libnd4c_stub.so priority=0 verdict=absent",
+      "there is a backend named cpu already (built in)"}},
+    {"no file, no library and no path among those named",
+     "probe",
+     "",
+     {"ND4C_BACKEND_PLUGINS=/nope.so," ND4C_TEST_SOURCE_DIR "/README.md,libnope.so," STUB_PATH},
+     {"nope.so priority=0 verdict=absent", "/nope.so could not be loaded: ", "README.md priority=0 verdict=absent",
+      "invalid ELF header", "libnope.so priority=0 verdict=absent", "expected an absolute path",
+      "stub priority=-10 verdict=found"}},
+    {"named twice",
+     "probe",
+     "",
+     {PLUGIN "," STUB_PATH},
+     {"stub priority=-10 verdict=found", "!absent selected=0 devices=0 reason=plug-in"}},
+    {"the log names the file",
+     "default",
+     "",
+     {"ND4C_BACKEND_PLUGINS=/nope.so", "ND4J_LOG_INITIALIZATION=1"},
+     {"default=cpu:0", "nd4c warning [registry] backend nope.so: /nope.so could not be loaded", "!backend :"}},
+    {"strict",
+     "default",
+     "",
+     {"ND4C_BACKEND_PLUGINS=/nope.so", "ND4C_STRICT=1"},
+     {"status=STRICT",
+      "nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names /nope.so, which is refused: /nope.so could not", "!default="}},
+    {"strict, by name",
+     "both",
+     "",
+     {PLUGIN, "STUB_LIE=major", "ND4C_STRICT=1"},
+     {"status=STRICT", "which is refused: plug-in " STUB_PATH}},
+    {"strict and nothing refused", "default", "", {PLUGIN, "ND4C_STRICT=1"}, {"default=cpu:0 sum=4"}},
+    {"an unreadable value",
+     "default",
+     "",
+     {"ND4C_WIDTH=abc"},
+     {"status=CONFIG", "nd4c.width (ND4C_WIDTH in the environment) = \"abc\": expected an integer", "!default="}},
+    {"an unreadable value, by name", "find", "cpu", {"ND4C_WIDTH=abc"}, {"find=CONFIG", "nd4c.width (ND4C_WIDTH"}},
+    {"no such device",
+     "find",
+     "foo:1",
+     {PLUGIN},
+     {"find=NO_BACKEND",
+      "device 'foo:1': there is no backend of that name; devices here: cpu (not opened yet), stub (not opened yet)",
+      "!backend.type"}},
+    {"no such device, others open", "find", "cpu foo", {NULL}, {"find=OK", "find=NO_BACKEND", "devices here: cpu:0\n"}},
+    {"a device whose backend is absent",
+     "find",
+     "cuda:0",
+     {NULL},
+     {"find=NO_BACKEND", "backend cuda: not built into this library"}},
 };
 
 /* What fails at start must leave the next candidate in charge, and say why. */
