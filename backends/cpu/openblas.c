@@ -60,7 +60,7 @@ static void judge_core(const char *core, const char *who, char *text, size_t tex
 static void judge(const char *picked, char *text, size_t text_size) {
   const char *forced = getenv("OPENBLAS_CORETYPE");
   if (forced != NULL && forced[0] != '\0') {
-    judge_core(forced, "OPENBLAS_CORETYPE forces", text, text_size);
+    judge_core(forced, "OPENBLAS_CORETYPE (unset it) forces", text, text_size);
   } else {
     judge_core(picked, "it picked", text, text_size);
   }

@@ -1,4 +1,5 @@
-/* Log messages, silent unless a callback is set or `nd4j.log.initialization` (ND4C_LOG) asks for them on stderr. */
+/* Log messages, silent unless a callback is set or `nd4j.log.initialization` (ND4J_LOG_INITIALIZATION) asks for them on
+ * stderr. */
 #ifndef ND4C_LOG_H
 #define ND4C_LOG_H
 

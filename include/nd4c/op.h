@@ -311,14 +311,19 @@ ND4C_API nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, 
 
 /* -- why this kernel ------------------------------------------------------------------------------------------ */
 
-/* Text that says which kernel this call would use and why each other candidate was passed over; one line each. Runs
- * nothing. Free with nd4c_free. */
+/* Text that says which kernel this call would use and why each other candidate was passed over; one line each, no
+ * newline at the end. Runs nothing. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, char **text);
 
 /* Text of every difference between what was requested (forced or disabled engines, forced backend, width,
  * determinism) and what was applied since the last call, with counts; "" if none. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_report_applied(char **text);
+
+/* Text of what SD_KERNEL_FORCE_ENGINE and SD_KERNEL_DISABLE_ENGINES name in vain on this machine, before any call:
+ * names that no engine has, engines that are not here, reference disabled. One line each; "" if none. Opens nothing.
+ * Free with nd4c_free. */
+ND4C_API nd4c_status nd4c_report_engines(char **text);
 
 ND4C_EXTERN_C_END
 #endif

@@ -105,12 +105,39 @@ static bool is_known(const char *name) {
   return false;
 }
 
-static void explain_unknown(char *reason, size_t size) {
+/* True if an engine of that name or group is here. */
+static bool is_here(const char *name) {
   const char *engine = NULL;
-  size_t used = (size_t)snprintf(reason, size, "no engine of that name; engines are: ");
+  for (int32_t i = 0; (engine = engine_at(i)) != NULL; ++i) {
+    if (list_covers(name, engine)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* `what` and the engines here. A plug-in that is not opened has not told its engines. */
+static void list_engines(const char *what, char *reason, size_t size) {
+  const char *engine = NULL;
+  size_t used = (size_t)snprintf(reason, size, "%s; engines are: ", what);
   for (int32_t i = 0; (engine = engine_at(i)) != NULL && used < size; ++i) {
     used += (size_t)snprintf(reason + used, size - used, "%s%s", i > 0 ? ", " : "", engine);
   }
+  for (int32_t i = 0; i < nd4c_backend_count() && used < size; ++i) {
+    nd4c_backend_status status = {.struct_size = sizeof status};
+    if (nd4c_backend_get_status(i, &status) == ND4C_OK && status.verdict == ND4C_VERDICT_FOUND &&
+        nd4c_backend_engine(status.name, 0) == NULL) {
+      used += (size_t)snprintf(reason + used, size - used, "; backend %s is not opened", status.name);
+    }
+  }
+}
+
+static void explain_unknown(char *reason, size_t size) {
+  list_engines("no engine of that name", reason, size);
+}
+
+static void explain_absent(char *reason, size_t size) {
+  list_engines("not here", reason, size);
 }
 
 /* The list's item at *position or behind it; false at the end. A longer name than any engine's is cut. */
@@ -149,14 +176,55 @@ void nd4c_engine_print_refusals(const nd4c_engine_rules *rules, nd4c_text *text)
 
 const char *nd4c_engine_forced_reason(const nd4c_engine_rules *rules, char *buffer, size_t size) {
   char name[ND4C_ENGINE_NAME_SIZE];
+  explain_unknown(buffer, size);
   for (size_t position = 0; next_item(rules->forced, &position, name);) {
-    if (is_known(name)) {
+    if (is_here(name)) {
       (void)snprintf(buffer, size, "the forced engine does not serve this call");
       return buffer;
     }
+    if (is_known(name)) {
+      explain_absent(buffer, size);
+    }
   }
-  explain_unknown(buffer, size);
   return buffer;
+}
+
+/* Forced names that no engine here has. */
+static void print_forced(const nd4c_engine_rules *rules, nd4c_text *text) {
+  char name[ND4C_ENGINE_NAME_SIZE], reason[256];
+  for (size_t position = 0; next_item(rules->forced, &position, name);) {
+    if (!is_here(name)) {
+      (is_known(name) ? explain_absent : explain_unknown)(reason, sizeof reason);
+      nd4c_text_print(text, "SD_KERNEL_FORCE_ENGINE: %s: %s\n", name, reason);
+    }
+  }
+}
+
+/* Disabling what is not here is applied, but may be a mistake all the same. */
+static void print_disabled(const nd4c_engine_rules *rules, nd4c_text *text) {
+  char name[ND4C_ENGINE_NAME_SIZE];
+  nd4c_engine_refusal refusal;
+  for (size_t position = 0; nd4c_engine_next_refusal(rules, &position, &refusal);) {
+    nd4c_text_print(text, "SD_KERNEL_DISABLE_ENGINES: %s: %s\n", refusal.name, refusal.reason);
+  }
+  for (size_t position = 0; next_item(rules->disabled, &position, name);) {
+    if (is_known(name) && !is_here(name)) {
+      nd4c_text_print(text, "SD_KERNEL_DISABLE_ENGINES: %s: not here, nothing to disable\n", name);
+    }
+  }
+}
+
+nd4c_status nd4c_report_engines(char **text) {
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "text is NULL");
+  }
+  ND4C_TRY(nd4c_backend_probe(false));
+  nd4c_text report = {0};
+  nd4c_engine_rules rules;
+  nd4c_engine_rules_read(&rules);
+  print_forced(&rules, &report);
+  print_disabled(&rules, &report);
+  return nd4c_text_take(&report, text);
 }
 
 /* -- requested against applied -------------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ typedef struct nd4c_engine_refusal {
 bool nd4c_engine_next_refusal(const nd4c_engine_rules *rules, size_t *position, nd4c_engine_refusal *refusal);
 /* A line each, behind two spaces; nothing if all of the list is applied. */
 void nd4c_engine_print_refusals(const nd4c_engine_rules *rules, nd4c_text *text);
-/* Why the forced engine did not serve a call: there is none of that name, or it cannot. Returns the buffer. */
+/* Why the forced engine did not serve a call: there is none of that name, it is not here, or it cannot. Returns the
+ * buffer. */
 const char *nd4c_engine_forced_reason(const nd4c_engine_rules *rules, char *buffer, size_t size);
 
 /* Counts a difference between request and application; shown by nd4c_report_applied. Texts are copied. */

@@ -60,5 +60,8 @@ nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *co
     nd4c_text_free(&explanation);
     return status;
   }
+  if (explanation.length > 0 && explanation.bytes[explanation.length - 1] == '\n') {
+    explanation.bytes[--explanation.length] = '\0';
+  }
   return nd4c_text_take(&explanation, text);
 }

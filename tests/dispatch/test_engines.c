@@ -115,7 +115,7 @@ static void a_forced_engine_that_lacks_an_op_is_reported(void **state) {
   const nd4c_array *inputs[2] = {matrix, matrix};
   assert_int_equal(nd4c_explain(NULL, ND4C_OP_add, inputs, 2, NULL, 0, &text), ND4C_OK);
   assert_non_null(strstr(text, "engine cudnn forced"));
-  assert_non_null(strstr(text, "cudnn forced: the forced engine does not serve this call"));
+  assert_non_null(strstr(text, "cudnn forced: not here; engines are: "));
   nd4c_free(text);
 }
 
@@ -185,7 +185,9 @@ static void a_vain_request_is_reported(void **state) {
        "SD_KERNEL_DISABLE_ENGINES: requested simdd disabled, applied nothing (1 kernel choices): no engine of that "
        "name; engines are: "},
       {"SD_KERNEL_FORCE_ENGINE", "simdd", "(1 kernel choices): no engine of that name; engines are: "},
-      {"SD_KERNEL_FORCE_ENGINE", "cudnn", "(1 kernel choices): the forced engine does not serve this call"}};
+      {"SD_KERNEL_FORCE_ENGINE", "cudnn", "(1 kernel choices): not here; engines are: "},
+      {"SD_KERNEL_FORCE_ENGINE", "cuda", "(1 kernel choices): not here; engines are: "},
+      {"SD_KERNEL_FORCE_ENGINE", "stub", "(1 kernel choices): the forced engine does not serve this call"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     (void)reset(state);
     nd4c_array *sum = NULL;
@@ -223,6 +225,59 @@ static void disabling_what_is_absent_is_no_difference(void **state) {
   char *text = report();
   assert_string_equal(text, "");
   nd4c_free(text);
+}
+
+/* Before any call, so that a mistake is seen where the machine is shown. */
+static void vain_names_are_listed(void **state) {
+  static const struct {
+    const char *property, *value, *report; /* its beginning; "" for all of it */
+  } rows[] = {
+      {"SD_KERNEL_FORCE_ENGINE", "simdd", "SD_KERNEL_FORCE_ENGINE: simdd: no engine of that name; engines are: "},
+      {"SD_KERNEL_FORCE_ENGINE", "cuda", "SD_KERNEL_FORCE_ENGINE: cuda: not here; engines are: "},
+      {"SD_KERNEL_FORCE_ENGINE", "CPU", ""},
+      {"SD_KERNEL_FORCE_ENGINE", "stub", ""},
+      {"SD_KERNEL_DISABLE_ENGINES", "simd,opneblas", "SD_KERNEL_DISABLE_ENGINES: opneblas: no engine of that name; "},
+      {"SD_KERNEL_DISABLE_ENGINES", "cpu", "SD_KERNEL_DISABLE_ENGINES: cpu: reference is the floor and cannot be "},
+      {"SD_KERNEL_DISABLE_ENGINES", "cudnn", "SD_KERNEL_DISABLE_ENGINES: cudnn: not here, nothing to disable\n"},
+      {"SD_KERNEL_DISABLE_ENGINES", "simd", ""}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    (void)reset(state);
+    char *text = NULL;
+    assert_int_equal(nd4c_config_set(rows[i].property, rows[i].value), ND4C_OK);
+    assert_int_equal(nd4c_report_engines(&text), ND4C_OK);
+    size_t length = strlen(rows[i].report);
+    if (length == 0 ? text[0] != '\0' : strncmp(text, rows[i].report, length) != 0) {
+      fail_msg("%s=%s: the report is '%s'", rows[i].property, rows[i].value, text);
+    }
+    nd4c_free(text);
+  }
+  assert_int_equal(nd4c_report_engines(NULL), ND4C_NULL_ARGUMENT);
+}
+
+static bool ends_in_newline(const char *text) {
+  size_t length = strlen(text);
+  return length == 0 || text[length - 1] == '\n';
+}
+
+/* Whoever prints a text ends the line: there is no empty one behind it. */
+static void texts_end_without_a_newline(void **state) {
+  (void)state;
+  const nd4c_array *inputs[2] = {matrix, matrix};
+  char *text = NULL;
+  nd4c_array *y = NULL;
+  assert_int_equal(nd4c_explain(NULL, ND4C_OP_add, inputs, 2, NULL, 0, &text), ND4C_OK);
+  assert_false(ends_in_newline(text));
+  nd4c_free(text);
+  assert_int_equal(nd4c_explain(NULL, ND4C_OP_transpose, inputs, 1, NULL, 0, &text), ND4C_OK);
+  assert_false(ends_in_newline(text));
+  nd4c_free(text);
+  assert_int_equal(nd4c_lrn_on(stub_context, on_stub, 5, 1e-4, 0.75, 1, &y), ND4C_UNSUPPORTED);
+  assert_false(ends_in_newline(nd4c_error_message()));
+  assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", "stub"), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
+  assert_int_equal(nd4c_add(matrix, matrix, &y), ND4C_STRICT);
+  assert_false(ends_in_newline(nd4c_error_message()));
+  assert_null(y);
 }
 
 static void groups_stand_for_their_engines(void **state) {
@@ -341,6 +396,8 @@ int main(void) {
       ENGINE_TEST(engines_are_disabled),
       ENGINE_TEST(a_vain_request_is_reported),
       ENGINE_TEST(disabling_what_is_absent_is_no_difference),
+      ENGINE_TEST(vain_names_are_listed),
+      ENGINE_TEST(texts_end_without_a_newline),
       ENGINE_TEST(groups_stand_for_their_engines),
       ENGINE_TEST(what_nothing_computes_lists_why),
       ENGINE_TEST(a_compiler_is_an_engine_too),

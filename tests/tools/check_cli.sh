@@ -44,8 +44,47 @@ value backends.0.reason >/dev/null
 expect 0 "$nd4c" info --probe --json
 same "$(value probed)" true "probed"
 grep -q '"verdict":[[:space:]]*"verified"' "$work/out"
-expect 0 env OPENBLAS_CORETYPE=Haswell "$nd4c" info
-says out '^warning: OPENBLAS_CORETYPE=Haswell'
+# A forced core is told once, whether it fits this machine or not.
+for core in Haswell SkylakeX Prescott; do
+  expect 0 env OPENBLAS_CORETYPE=$core "$nd4c" info
+  says out "^warning: .*OPENBLAS_CORETYPE.*$core"
+  same "$(grep -c OPENBLAS_CORETYPE "$work/out")" 1 "warnings of OPENBLAS_CORETYPE=$core"
+  expect 0 env OPENBLAS_CORETYPE=$core "$nd4c" info --json
+  same "$(grep -o OPENBLAS_CORETYPE "$work/out" | wc -l)" 1 "warnings of OPENBLAS_CORETYPE=$core"
+done
+# Engine names that do nothing here.
+for ask in "info" "info --probe"; do
+  # shellcheck disable=SC2086
+  expect 0 env SD_KERNEL_FORCE_ENGINE=cuda SD_KERNEL_DISABLE_ENGINES=simdd,cudnn,reference "$nd4c" $ask
+  says out '^warning: SD_KERNEL_FORCE_ENGINE: cuda: not here; engines are: .*simd, reference'
+  says out '^warning: SD_KERNEL_DISABLE_ENGINES: simdd: no engine of that name; engines are: .*simd, reference'
+  says out '^warning: SD_KERNEL_DISABLE_ENGINES: cudnn: not here'
+  says out '^warning: SD_KERNEL_DISABLE_ENGINES: reference: reference is the floor'
+done
+expect 0 env SD_KERNEL_FORCE_ENGINE=simmd "$nd4c" info --json
+same "$(value warnings.0 | cut -d';' -f1)" "SD_KERNEL_FORCE_ENGINE: simmd: no engine of that name" "warning"
+expect 0 env SD_KERNEL_FORCE_ENGINE=CPU SD_KERNEL_DISABLE_ENGINES=simd "$nd4c" info
+lacks out SD_KERNEL
+# A plug-in that is refused is a candidate like the others.
+for plugin in /nope.so "$0"; do
+  name=$(basename "$plugin")
+  for ask in "info" "info --probe"; do
+    # shellcheck disable=SC2086
+    expect 0 env ND4C_BACKEND_PLUGINS="$plugin" "$nd4c" $ask
+    says out "^  $name +priority   0  absent +$plugin could not be loaded: .+"
+    says out "^ +from $plugin\$"
+  done
+  expect 0 env ND4C_BACKEND_PLUGINS="$plugin" "$nd4c" info --json
+  same "$(value backends.4.name)" "$name" "name of a refused plug-in"
+  same "$(value backends.4.verdict)" absent "its verdict"
+  same "$(value backends.4.origin)" "$plugin" "its origin"
+  expect 1 env ND4C_BACKEND_PLUGINS="$plugin" BACKEND_TYPE=cuda "$nd4c" info
+  says out "^  $name \(priority 0\): $plugin could not be loaded: "
+  expect 1 env ND4C_BACKEND_PLUGINS="$plugin" ND4C_STRICT=1 "$nd4c" info
+  says out "^nd4c.backend.plugins \(ND4C_BACKEND_PLUGINS\) names $plugin, which is refused: "
+  expect 0 env ND4C_BACKEND_PLUGINS="$plugin" ND4J_LOG_INITIALIZATION=1 "$nd4c" info
+  says err "^nd4c warning \[registry\] backend $name: $plugin could not be loaded: "
+done
 expect 0 env ND4C_CPU_LEVEL=base "$nd4c" info --json
 same "$(value machine.level)" base "level"
 # Nothing can be selected: everything is shown, with what to do, and the exit code tells.
@@ -96,6 +135,30 @@ expect 2 "$nd4c" config --json --markdown
 expect 0 "$nd4c" config OV_CACHE_DIR=/tmp
 says out '^OV_CACHE_DIR = /tmp'
 says out 'no backend uses it yet'
+
+# What the environment has and nobody can read is shown as it was given; computations name it, not their data.
+expect 0 env ND4C_WIDTH=abc "$nd4c" config
+says out '^nd4c\.width = 0$'
+says out '^    from default; environment variable ND4C_WIDTH;'
+says out '^    REFUSED: the environment has ND4C_WIDTH="abc"; expected an integer from 0 to 65536$'
+says out '^    Every computation fails until the variable is mended or unset\.$'
+same "$(grep -c REFUSED "$work/out")" 1 "refused values"
+expect 0 env ND4C_POOL=opnemp "$nd4c" config nd4c.pool=serial
+says out '^nd4c\.pool = serial$'
+says out '^    REFUSED: the environment has ND4C_POOL="opnemp"; expected one of auto,openmp,threads,serial$'
+says out '^    It is not used, because the property is set\.$'
+expect 0 env BACKEND_TYPE=cpu ND4C_STRICT=perhaps "$nd4c" config --json
+grep -q '"refused":[[:space:]]*"perhaps"' "$work/out"
+grep -q '"expected":[[:space:]]*"true or false"' "$work/out"
+for given in "--input image=$digits/digits_images.npy" --random-inputs; do
+  # shellcheck disable=SC2086
+  expect 1 env ND4C_WIDTH=abc "$nd4c" run "$digits/digits.onnx" $given
+  says err '^nd4c run: nd4c\.width \(ND4C_WIDTH in the environment\) = "abc": expected an integer from 0 to 65536$'
+  says err '^hint: nd4c config'
+done
+expect 1 env ND4C_WIDTH=abc "$nd4c" info
+says out '^nd4c\.width \(ND4C_WIDTH in the environment\) = "abc"'
+expect 0 env ND4C_WIDTH=abc "$nd4c" run "$digits/digits.onnx" --random-inputs -D nd4c.width=1
 
 # bench
 expect 0 "$nd4c" bench dispatch

@@ -9,7 +9,7 @@
 
 #include "cli.h"
 
-enum { WARNINGS = 4, WARNING_SIZE = 384 };
+enum { WARNINGS = 16, WARNING_SIZE = 512, STATE_SIZE = 512 };
 
 /* What looks wrong and costs speed. */
 typedef struct warnings {
@@ -42,10 +42,19 @@ static void add_warning(warnings *found, const char *before, const char *text, c
   }
 }
 
+static bool is_told(const warnings *found, const char *word) {
+  bool told = false;
+  for (int i = 0; i < found->count; i++) {
+    told = told || strstr(found->text[i], word) != NULL;
+  }
+  return told;
+}
+
 /* OpenBLAS picks its kernels by CPU model; these variables override it, and a wrong one can halve its speed. */
 static void look_at_environment(warnings *found) {
-  const char *core = getenv("OPENBLAS_CORETYPE");
-  if (core != NULL && core[0] != '\0') {
+  static const char core_name[] = "OPENBLAS_CORETYPE";
+  const char *core = getenv(core_name);
+  if (core != NULL && core[0] != '\0' && !is_told(found, core_name)) {
     add_warning(found, "OPENBLAS_CORETYPE=", core, " forces OpenBLAS's kernels; unset it to let OpenBLAS choose");
   }
   const char *cache = getenv("OPENBLAS_L2_SIZE");
@@ -54,8 +63,31 @@ static void look_at_environment(warnings *found) {
   }
 }
 
-/* An engine puts what looks wrong behind this mark in its state. */
-static const char mark[] = "warning: ";
+/* An engine puts what looks wrong behind this mark at the end of its state. */
+static const char mark[] = "; warning: ";
+
+/* The engine's state without the warning, which is listed with the others. */
+static const char *engine_state(const char *backend, int32_t index, bool probe, char *text) {
+  const char *state = nd4c_backend_engine_state(backend, index, probe);
+  const char *warning = state != NULL ? strstr(state, mark) : NULL;
+  (void)snprintf(text, STATE_SIZE, "%.*s", warning != NULL ? (int)(warning - state) : STATE_SIZE - 1,
+                 state != NULL ? state : "");
+  return text;
+}
+
+/* Names in SD_KERNEL_FORCE_ENGINE and SD_KERNEL_DISABLE_ENGINES that do nothing here. */
+static void look_at_engine_settings(warnings *found) {
+  char *report = NULL;
+  if (nd4c_report_engines(&report) != ND4C_OK) {
+    add_warning(found, nd4c_error_message(), "", "");
+    return;
+  }
+  char *rest = report;
+  for (char *line = strtok_r(rest, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    add_warning(found, line, "", "");
+  }
+  nd4c_free(report);
+}
 
 static void look_for_warnings(bool probe, warnings *found) {
   bool openblas = false;
@@ -73,6 +105,7 @@ static void look_for_warnings(bool probe, warnings *found) {
   } else {
     add_warning(found, "engine openblas is not part of this build", "", "");
   }
+  look_at_engine_settings(found);
 }
 
 /* -- text ------------------------------------------------------------------------------------------------------ */
@@ -87,9 +120,9 @@ static void print_backends(bool probe) {
       (void)printf("               from %s\n", status.origin);
     }
     const char *engine = NULL;
+    char state[STATE_SIZE];
     for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
-      const char *state = nd4c_backend_engine_state(status.name, e, probe);
-      (void)printf("    engine %-11s %s\n", engine, state != NULL ? state : "");
+      (void)printf("    engine %-11s %s\n", engine, engine_state(status.name, e, probe, state));
     }
   }
 }
@@ -167,11 +200,11 @@ static cJSON *backends_json(bool probe) {
     (void)cJSON_AddNumberToObject(object, "devices", status.device_count);
     cJSON *engines = cJSON_AddArrayToObject(object, "engines");
     const char *engine = NULL;
+    char state[STATE_SIZE];
     for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
-      const char *state = nd4c_backend_engine_state(status.name, e, probe);
       cJSON *entry = cJSON_CreateObject();
       (void)cJSON_AddStringToObject(entry, "name", engine);
-      (void)cJSON_AddStringToObject(entry, "state", state != NULL ? state : "");
+      (void)cJSON_AddStringToObject(entry, "state", engine_state(status.name, e, probe, state));
       (void)cJSON_AddItemToArray(engines, entry);
     }
     (void)cJSON_AddItemToArray(array, object);
