@@ -310,9 +310,11 @@ static const import_case imports[] = {
     {"Identity i > y", 13, ND4C_FORMAT, "output 'y' is declared as float32, but its node gives int64"},
     {"And x x > y", 13, ND4C_DTYPE, "logical_and"},
     /* The axis is told as the file has it. */
-    {"Softmax x axis=-7 > y", 12, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 2"},
+    {"Softmax x axis=-7 > y", 12, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 1"},
     {"LogSoftmax x axis=-7 > y", 9, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 2"},
-    {"Softmax x axis=3 > y", 12, ND4C_INDEX, "attribute 'axis' is 3; the input has rank 2: expected -2 to 2"},
+    {"Softmax x axis=3 > y", 10, ND4C_INDEX, "attribute 'axis' is 3; the input has rank 2: expected -2 to 2"},
+    {"Softmax x axis=2 > y", 11, ND4C_INDEX, "attribute 'axis' is 2; the input has rank 2: expected -2 to 1"},
+    {"LogSoftmax x axis=2 > y", 12, ND4C_INDEX, "attribute 'axis' is 2; the input has rank 2: expected -2 to 1"},
     {"Softmax x axis=-7 > y", 13, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 1"},
     /* ONNX promotes nothing. */
     {"Add x i > y", 13, ND4C_FORMAT,
@@ -320,6 +322,12 @@ static const import_case imports[] = {
     {"Mul i x > y", 6, ND4C_FORMAT, "input 'i' is int64, but input 'x' is float32"},
     {"Less x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
     {"MatMul x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"Pow x i > y", 11, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64; ONNX takes one dtype here"},
+    {"Pow x i > y", 7, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"PRelu x i > y", 16, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"Gemm x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"Gemm x x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
+    {"Gemm x x - > y", 13, ND4C_SHAPE, "node 0 (Gemm)"},
     {"Max x x i > y", 13, ND4C_FORMAT, "input 'x' is float32, but input 'i' is int64"},
     {"Less x x > c; Where c x i > y", 13, ND4C_FORMAT,
      "node 1 (Where) at byte 25: input 'x' is float32, but input 'i' is int64"}};

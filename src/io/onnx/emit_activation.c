@@ -86,6 +86,7 @@ static nd4c_status emit_prelu(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, emission->inputs[0]);
   nd4c_onnx_operand_info s = nd4c_onnx_operand_get(emission, slope);
   nd4c_onnx_ignore(emission, "consumed_inputs");
+  ND4C_TRY(nd4c_onnx_check_one_type(emission));
   if (emission->opset < UNIDIRECTIONAL_SINCE && s.rank == 1 && s.shape[0] != 1 && x.rank > 2) {
     for (int32_t i = 1; i < x.rank - 1; i++) {
       s.shape[i] = 1;
@@ -95,9 +96,11 @@ static nd4c_status emit_prelu(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_binary(emission, ND4C_OP_prelu, emission->inputs[0], slope, &emission->outputs[0]);
 }
 
-/* The axis of Softmax as the file has it: `flat` may also begin behind the last axis. A scalar's is left to the op. */
-static nd4c_status check_softmax_axis(int64_t axis, int32_t rank, bool flat) {
-  int32_t last = flat ? rank : rank - 1;
+/* The axis of Softmax as the file has it: before opset 11 ONNX set no bounds, and the one axis may also begin behind
+ * the last. A scalar's is left to the op. */
+static nd4c_status check_softmax_axis(int64_t axis, int32_t rank, int64_t opset) {
+  enum { BOUNDED_SINCE = 11 };
+  int32_t last = opset < BOUNDED_SINCE ? rank : rank - 1;
   if (rank == 0 || (axis >= -rank && axis <= last)) {
     return ND4C_OK;
   }
@@ -113,7 +116,7 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", flat ? 1 : -1, &axis));
-  ND4C_TRY(check_softmax_axis(axis, info.rank, flat));
+  ND4C_TRY(check_softmax_axis(axis, info.rank, emission->opset));
   int64_t positive = axis < 0 ? axis + info.rank : axis;
   bool reshaped = flat && positive != info.rank - 1;
   if (reshaped) {

@@ -10,6 +10,9 @@
 static nd4c_status check_inputs_from(const nd4c_onnx_emission *emission, int32_t first) {
   nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[first]).dtype;
   for (int32_t i = first + 1; i < emission->input_count; i++) {
+    if (emission->inputs[i] == ND4C_ONNX_OPERAND_NONE) {
+      continue;
+    }
     nd4c_dtype other = nd4c_onnx_operand_get(emission, emission->inputs[i]).dtype;
     if (other != dtype) {
       return nd4c_fail(ND4C_FORMAT, "input %s is %s, but input %s is %s; ONNX takes one dtype here: cast one of them",

@@ -7,8 +7,12 @@
 
 /* The result has the base's dtype; nd4c promotes. */
 static nd4c_status emit_power(nd4c_onnx_emission *emission) {
+  enum { TWO_TYPES_SINCE = 12 };
   nd4c_onnx_operand result = ND4C_ONNX_OPERAND_NONE;
   nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  if (emission->opset < TWO_TYPES_SINCE) {
+    ND4C_TRY(nd4c_onnx_check_one_type(emission));
+  }
   ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_power, emission->inputs[0], emission->inputs[1], &result));
   return nd4c_onnx_emit_cast(emission, result, dtype, &emission->outputs[0]);
 }

@@ -29,6 +29,7 @@ static nd4c_status emit_gemm(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand b = emission->inputs[1];
   nd4c_onnx_operand c = nd4c_onnx_input(emission, 2);
   nd4c_onnx_ignore(emission, "broadcast");
+  ND4C_TRY(nd4c_onnx_check_one_type(emission));
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 1, &alpha));
   ND4C_TRY(nd4c_onnx_get_float(emission, "beta", 1, &beta));
   ND4C_TRY(nd4c_onnx_get_int(emission, "transA", 0, &transpose_a));
