@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Every script tells how it is used, without needing what it works with; what it does not know it refuses.
+# Usage: check_help.sh SOURCE_DIR
+set -euo pipefail
+cd "$1"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "$1:"
+  cat "$work/out" "$work/err"
+  exit 1
+}
+# helps COMMAND...: --help prints the usage on stdout alone and succeeds; an unknown argument fails with a word on it.
+helps() {
+  "$@" --help >"$work/out" 2>"$work/err" || fail "$* --help fails"
+  grep -q '^usage: ' "$work/out" || fail "$* --help prints no usage"
+  [ ! -s "$work/err" ] || fail "$* --help complains"
+  ! "$@" --no-such-argument >"$work/out" 2>"$work/err" || fail "$* --no-such-argument succeeds"
+  grep -q -- '--no-such-argument' "$work/err" || fail "$* does not say what it refuses"
+}
+
+helps scripts/quickstart
+helps scripts/test
+helps scripts/fuzz
+if command -v python3 >/dev/null; then
+  helps python3 -S bench/compare # -S: without installed packages
+  if python3 -S bench/compare >"$work/out" 2>"$work/err" || grep -q Traceback "$work/err"; then
+    fail "bench/compare does not say which package it lacks"
+  fi
+fi
