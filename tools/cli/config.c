@@ -21,8 +21,11 @@ static int print_markdown(void) {
       "Made by `nd4c config --markdown` from `src/base/config_table.h`; a test keeps it current.\n\n"
       "A property's value comes from `nd4c_config_set` (or `nd4c -D PROPERTY=VALUE`), else from its environment "
       "variable,\n"
-      "else it is the default. `nd4c config` prints the values and where each comes from. Types: `bool` (true, false,\n"
-      "1, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, `list` (separated by commas).\n\n"
+      "else it is the default. `nd4c config` prints the values and where each comes from. A variable whose value does\n"
+      "not parse is shown there as refused, and every computation fails until it is mended or the property is set.\n\n"
+      "Types: `bool` (true, false, 1, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, `list` (separated "
+      "by\n"
+      "commas).\n\n"
       "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");
   nd4c_config_row row;
   for (int32_t i = 0; row_at(i, &row); i++) {
