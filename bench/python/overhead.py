@@ -1,0 +1,152 @@
+"""What one small call costs in Python: nd4c's two cores, NumPy, PyTorch, measured in turns.
+
+    PYTHONPATH=build/release/python python bench/python/overhead.py [--rounds 30] [--json FILE] [CASE...]
+
+Each library works in a process of its own; for each case and round every one is asked in turn, so that what else the machine
+does hits all alike. A row is the median over the rounds, in nanoseconds a call; `vs` is nd4c's native core over the other
+one's, the median of the rounds' quotients. Libraries that are not installed are left out.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import timeit
+
+# name: statement. x, y: 8 float32 numbers; m: 8 by 8; i: 8 integers; big: 10^7; z: zeros; ns: the library.
+CASES = {
+    "x + y": "x + y",
+    "x + 1.0": "x + 1.0",
+    "z += y": "z += y",
+    "-x": "-x",
+    "x < y": "x < y",
+    "x[2:6]": "x[2:6]",
+    "m[1]": "m[1]",
+    "m[1, 2:4]": "m[1, 2:4]",
+    "m[i] (8 indices)": "m[i]",
+    "x[x > 0]": "x[mask]",
+    "x[3] = 2.0": "x[3] = 2.0",
+    "x.shape": "x.shape",
+    "x.dtype": "x.dtype",
+    "float(x[0])": "float(x[0])",
+    "sum(x)": "ns.sum(x)",
+    "sum(m, axis=0)": "ns.sum(m, axis=0)",
+    "exp(x)": "ns.exp(x)",
+    "m @ m": "m @ m",
+    "matmul(m, m)": "ns.matmul(m, m)",
+    "reshape(x, (2, 4))": "ns.reshape(x, (2, 4))",
+    "zeros((8,))": "ns.zeros((8,))",
+    "asarray([1.0, 2.0])": "ns.asarray([1.0, 2.0])",
+    "big + big": "big + big",
+    "sum(big)": "ns.sum(big)",
+}
+SETUP = """
+x = ns.ones((8,), dtype=ns.float32) * 1.5
+y = ns.ones((8,), dtype=ns.float32) * 2.5
+m = ns.reshape(ns.arange(64), (8, 8)) * ns.asarray(0.125, dtype=ns.float32)
+i = ns.arange(8)
+mask = x > 0
+big = ns.ones((10_000_000,), dtype=ns.float32)
+"""
+
+
+def namespace(library):
+    if library in ("native", "ctypes"):
+        os.environ["ND4C_PYTHON_CORE"] = library
+        import nd4c
+        return nd4c
+    return __import__(library)
+
+
+def work(library):
+    """Answers lines `case loops` with seconds, until there are none."""
+    ns = namespace(library)
+    names = {"ns": ns}
+    exec(SETUP, names)
+    timers = {name: timeit.Timer(statement, "z = x - x", globals=names) for name, statement in CASES.items()}
+    print("ready", flush=True)
+    for line in sys.stdin:
+        loops, name = line.rstrip("\n").split(" ", 1)
+        print(timers[name].timeit(int(loops)), flush=True)
+
+
+class Worker:
+    """A library in a process of its own."""
+
+    def __init__(self, library):
+        self.library = library
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--work", library], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.ready = self.process.stdout.readline() == "ready\n"
+
+    def measure(self, name, loops):
+        self.process.stdin.write("%d %s\n" % (loops, name))
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline()) / loops * 1e9
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def start(libraries):
+    workers = []
+    for library in libraries:
+        worker = Worker(library)
+        if worker.ready:
+            workers.append(worker)
+        else:
+            reason = worker.process.stderr.read().strip().splitlines()
+            print("left out: %s: %s" % (library, reason[-1] if reason else "?"), file=sys.stderr)
+    return workers
+
+
+def measure(workers, name, rounds):
+    loops = {}
+    for worker in workers:
+        once = worker.measure(name, 1)
+        once = min(once, worker.measure(name, 1))
+        loops[worker.library] = max(1, min(20000, int(5e6 / max(once, 50))))
+    samples = {worker.library: [] for worker in workers}
+    for number in range(rounds):
+        for worker in workers if number % 2 == 0 else reversed(workers):
+            samples[worker.library].append(worker.measure(name, loops[worker.library]))
+    return samples
+
+
+def report(results, libraries):
+    others = [library for library in libraries if library != "native"] if "native" in libraries else []
+    print("%-20s" % "ns a call" + "".join("%12s" % library for library in libraries)
+          + "".join("%12s" % ("vs " + other) for other in others))
+    for name, samples in results.items():
+        row = "%-20s" % name + "".join("%12.0f" % statistics.median(samples[library]) for library in libraries)
+        for other in others:
+            row += "%12.2f" % statistics.median(a / b for a, b in zip(samples["native"], samples[other]))
+        print(row)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--libraries", default="native,ctypes,numpy,torch")
+    parser.add_argument("--json", help="writes all samples there")
+    parser.add_argument("case", nargs="*", help="parts of the names of cases; all")
+    arguments = parser.parse_args()
+    if arguments.work:
+        work(arguments.work)
+        return
+    workers = start(arguments.libraries.split(","))
+    chosen = [name for name in CASES if not arguments.case or any(part in name for part in arguments.case)]
+    results = {name: measure(workers, name, arguments.rounds) for name in chosen}
+    report(results, [worker.library for worker in workers])
+    for worker in workers:
+        worker.close()
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(results, file)
+
+
+if __name__ == "__main__":
+    main()
