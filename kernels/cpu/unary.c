@@ -84,7 +84,7 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
   LOOP(negative, name, nd4c_c_##name, -x)                                                                           \
   LOOP(abs, name, nd4c_c_##name, absolute_##name(x))                                                                \
   LOOP(square, name, nd4c_c_##name, x *x)                                                                           \
-  LOOP(sign, name, nd4c_c_##name, x > 0 ? 1 : x < 0 ? -1 : x)                                                       \
+  LOOP(sign, name, nd4c_c_##name, x > 0 ? 1 : x < 0 ? -1 : x + 0)                                                   \
   LOOP(relu, name, nd4c_c_##name, x < 0 ? 0 : x)                                                                    \
   LOOP(floor, name, nd4c_c_##name, floor_of_##name(x))                                                              \
   LOOP(ceil, name, nd4c_c_##name, ceil_of_##name(x))                                                                \

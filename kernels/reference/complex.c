@@ -13,7 +13,7 @@ double complex nd4c_complex_expm1(double complex z) {
   if (x > 700) /* e^x alone would overflow where its product with a cosine does not */
     return cexp(z);
   double half = sin(y / 2);
-  long double real = expm1l(x) * cosl(y) - 2 * (long double)half * half;
+  long double real = expm1l(x) * cosl(y) - 2 * (long double)half * half + 0; /* of both zeros 0 */
   return nd4c_complex_make((double)real, exp(x) * sin(y));
 }
 

@@ -186,7 +186,7 @@ VALUE_FUNCTION(sign) {
   if (kinds[0] == ND4C_KIND_COMPLEX)
     y.c = nd4c_complex_sign(x.c);
   else if (kinds[0] == ND4C_KIND_FLOAT)
-    y.f = x.f > 0 ? 1 : x.f < 0 ? -1 : x.f; /* zero keeps its sign, NaN stays */
+    y.f = x.f > 0 ? 1 : x.f < 0 ? -1 : x.f + 0; /* of both zeros 0; NaN stays */
   else if (kinds[0] == ND4C_KIND_INT)
     y.i = (x.i > 0) - (x.i < 0);
   else
