@@ -49,7 +49,8 @@ int64_t nd4c_os_memory_bytes(void);
 int64_t nd4c_os_nanoseconds(void);
 /* Value of an environment variable or NULL. */
 const char *nd4c_os_environment(const char *name);
-/* Number of processors this process may use: affinity and the cgroup's cpu.max, hwloc's cores where it is built in. */
+/* Number of processors this process may use: cores (hwloc's, else the kernel's list),
+ * affinity and the cgroup's cpu.max. */
 int32_t nd4c_os_processors(void);
 /* Directory for caches (OV_CACHE_DIR is not consulted here): XDG_CACHE_HOME/nd4c or HOME/.cache/nd4c; "" if none. */
 void nd4c_os_cache_directory(char *path, size_t path_size);

@@ -1,6 +1,7 @@
 /* The part of os.h that tells about processors. */
 #define _GNU_SOURCE /* sched_getaffinity, getauxval and others beyond C17 */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -154,41 +155,127 @@ static int32_t affinity_processors(void) {
 
 #if defined(ND4C_HAVE_HWLOC)
 
-/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. Only cores are asked
- * for, which keeps this at a millisecond or two; caches and devices would cost more. INT32_MAX if hwloc cannot tell. */
+/* What is used of hwloc. It is loaded at run time like every vendor's library: the same libnd4c starts without it. */
+#define HWLOC_FUNCTIONS(X)         \
+  X(topology_init)                 \
+  X(topology_destroy)              \
+  X(topology_load)                 \
+  X(topology_set_type_filter)      \
+  X(topology_set_all_types_filter) \
+  X(get_cpubind)                   \
+  X(get_type_depth)                \
+  X(get_nbobjs_by_depth)           \
+  X(get_obj_by_depth)              \
+  X(bitmap_alloc)                  \
+  X(bitmap_free)                   \
+  X(bitmap_intersects)
+
+typedef struct hwloc_functions {
+#define MEMBER(name) __typeof__(hwloc_##name) *name;
+  HWLOC_FUNCTIONS(MEMBER)
+#undef MEMBER
+} hwloc_functions;
+
+/* Stays open: what it keeps for the process's life would else be lost memory. */
+static bool hwloc_open(hwloc_functions *hwloc) {
+  void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    return false;
+  }
+  void *symbol;
+#define FIND(name)                         \
+  symbol = dlsym(library, "hwloc_" #name); \
+  if (symbol == NULL) {                    \
+    return false;                          \
+  }                                        \
+  memcpy(&hwloc->name, &symbol, sizeof symbol);
+  HWLOC_FUNCTIONS(FIND)
+#undef FIND
+  return true;
+}
+
+/* Only cores are asked for, which keeps this at a millisecond or two; caches and devices would cost more. 0 if hwloc
+ * cannot tell. */
 static int32_t hwloc_cores(void) {
+  hwloc_functions hwloc;
   hwloc_topology_t topology;
   /* Without /sys (a chroot, some containers) hwloc would say so on stderr, where a library has nothing to say. */
-  if (access("/sys/devices/system/cpu/cpu0/topology", F_OK) != 0 || hwloc_topology_init(&topology) != 0) {
-    return INT32_MAX;
+  if (access("/sys/devices/system/cpu/cpu0/topology", F_OK) != 0 || !hwloc_open(&hwloc) ||
+      hwloc.topology_init(&topology) != 0) {
+    return 0;
   }
   int32_t cores = 0;
-  hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
-  if (allowed != NULL && hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
-      hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
-      hwloc_topology_load(topology) == 0 && hwloc_get_cpubind(topology, allowed, 0) == 0) {
-    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-    for (int i = 0; i < count; i++) {
-      hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)i);
-      cores += core != NULL && hwloc_bitmap_intersects(core->cpuset, allowed);
+  hwloc_cpuset_t allowed = hwloc.bitmap_alloc();
+  if (allowed != NULL && hwloc.topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+      hwloc.topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
+      hwloc.topology_load(topology) == 0 && hwloc.get_cpubind(topology, allowed, 0) == 0) {
+    int depth = hwloc.get_type_depth(topology, HWLOC_OBJ_CORE);
+    unsigned count = depth >= 0 ? hwloc.get_nbobjs_by_depth(topology, depth) : 0;
+    for (unsigned i = 0; i < count; i++) {
+      hwloc_obj_t core = hwloc.get_obj_by_depth(topology, depth, i);
+      cores += core != NULL && hwloc.bitmap_intersects(core->cpuset, allowed);
     }
   }
-  hwloc_bitmap_free(allowed);
-  hwloc_topology_destroy(topology);
-  return cores > 0 ? cores : INT32_MAX;
+  hwloc.bitmap_free(allowed);
+  hwloc.topology_destroy(topology);
+  return cores;
 }
 
 #else
 
 static int32_t hwloc_cores(void) {
-  return INT32_MAX;
+  return 0;
 }
 
 #endif
 
+/* The first processor of a kernel's list ("3,67", "0-1") that the process may use. */
+static int first_allowed(const char *list, const cpu_set_t *allowed) {
+  while (*list >= '0' && *list <= '9') {
+    char *end;
+    long first = strtol(list, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+    for (long processor = first; processor <= last && processor < CPU_SETSIZE; processor++) {
+      if (CPU_ISSET((size_t)processor, allowed)) {
+        return (int)processor;
+      }
+    }
+    list = end + (*end == ',');
+  }
+  return -1;
+}
+
+/* The same without hwloc: a core counts where its first allowed hardware thread does. 0 if the kernel does not tell. */
+static int32_t listed_cores(void) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return 0;
+  }
+  int32_t cores = 0;
+  for (int processor = 0; processor < CPU_SETSIZE; processor++) {
+    char path[128], text[LINE_SIZE];
+    if (!CPU_ISSET((size_t)processor, &allowed)) {
+      continue;
+    }
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", processor);
+    if (!read_small(path, text, sizeof text)) {
+      return 0;
+    }
+    cores += first_allowed(text, &allowed) == processor;
+  }
+  return cores;
+}
+
+/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. INT32_MAX if nobody
+ * can tell. */
+static int32_t allowed_cores(void) {
+  int32_t cores = hwloc_cores();
+  cores = cores > 0 ? cores : listed_cores();
+  return cores > 0 ? cores : INT32_MAX;
+}
+
 int32_t nd4c_os_processors(void) {
   int32_t processors = affinity_processors();
-  int32_t cores = hwloc_cores();
+  int32_t cores = allowed_cores();
   processors = cores < processors ? cores : processors;
   int32_t limit = cgroup_processors();
   return processors < limit ? processors : limit;
