@@ -1,0 +1,1 @@
+../../include/nd4c/version.h
