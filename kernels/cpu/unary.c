@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "kernels/angle.h"
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
@@ -116,8 +117,8 @@ LOOP(tanh, float32, float, nd4c_tanh_float32(x))
 LOOP(erf, float32, float, nd4c_erf_float32(x))
 LOOP(tanh, float64, double, nd4c_tanh_float64(x))
 LOOP(erf, float64, double, erf(x))
-LOOP(sin, float64, double, sin(x))
-LOOP(cos, float64, double, cos(x))
+LOOP(sin, float64, double, nd4c_sin_f64(x))
+LOOP(cos, float64, double, nd4c_cos_f64(x))
 
 /* In pieces: one that holds an argument too large for the fast reduction (or an infinity, or NaN) goes to the C
  * library. */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "kernels/angle.h"
 #include "kernels/reference/mathematics.h"
 
 #define VALUE_FUNCTION(name) nd4c_value nd4c_value_##name(const nd4c_dtype_kind *kinds, const nd4c_value *inputs)
@@ -218,8 +219,8 @@ MATHEMATICAL(sqrt, sqrt, csqrt)
 MATHEMATICAL(reciprocal, invert, invert_complex)
 MATHEMATICAL(exp, exp, cexp)
 MATHEMATICAL(log, log, clog)
-MATHEMATICAL(sin, sin, csin)
-MATHEMATICAL(cos, cos, ccos)
+MATHEMATICAL(sin, nd4c_sin_f64, csin)
+MATHEMATICAL(cos, nd4c_cos_f64, ccos)
 
 VALUE_FUNCTION(relu) {
   nd4c_value x = inputs[0];

@@ -51,24 +51,46 @@ def only_if(condition, function):
     return lambda x: function(x) if condition(x) else None
 
 
+def convergents(x, count):
+    """Numerators of the best fractions for x: whole numbers as near to a multiple of x as there are any."""
+    before, last, found = 1, int(x), []
+    for _ in range(count):
+        x = 1 / (x - mpmath.floor(x))
+        before, last = last, int(x) * last + before
+        found.append(last)
+    return found
+
+
+def beside_poles(deepest):
+    """lgamma's negative zeros: two to the left of -2, then one on each side of -3, -4, ..., about 1 / n! away."""
+    found = [mpmath.findroot(log_gamma, mpmath.mpf(start)) for start in ("-2.457", "-2.7476", "-3.1436")]
+    for n in range(4, deepest):
+        far, close = min(mpmath.mpf(0.5), 5 / mpmath.factorial(n)), mpmath.mpf(0.1) / mpmath.factorial(n)
+        found += [mpmath.findroot(log_gamma, (-n + side * far, -n + side * close), solver="anderson") for side in (-1, 1)]
+    return found
+
+
+HARD_ANGLES = convergents(mp.pi / 2, 36) + [mpmath.ldexp(6381956970095103, 797)]
+LGAMMA_ZEROS = [1, 2] + beside_poles(13)
+DIGAMMA_ZEROS = [mpmath.findroot(mpmath.digamma, x) for x in ([1.4616, -0.504] + [1 / mpmath.log(n + 9) - n for n in range(2, 12)])]
+
 # name: function of mpf (None: left out), low and high of the range that matters, zeros
 FUNCTIONS = {
     "exp": (limited(mpmath.exp, -2000, 2000), -110, 110, ()),
     "expm1": (limited(mpmath.expm1, -2000, 2000), -40, 40, (0,)),
     "log": (only_if(lambda x: x > 0, mpmath.log), 0, 8, (1,)),
     "log1p": (only_if(lambda x: x > -1, mpmath.log1p), -1, 8, (0,)),
-    "sin": (mpmath.sin, -30, 30, [k * mp.pi for k in (1, 2, 3, 22, 355, 10 ** 6, 10 ** 15)]),
-    "cos": (mpmath.cos, -30, 30, [(k + mpmath.mpf(1) / 2) * mp.pi for k in (0, 1, 2, 56, 10 ** 6, 10 ** 15)]),
-    "tan": (mpmath.tan, -30, 30, [k * mp.pi / 2 for k in (1, 2, 3, 22, 355, 10 ** 6, 10 ** 15)]),
+    "sin": (mpmath.sin, -30, 30, [k * mp.pi for k in (1, 2, 3, 22, 355, 10 ** 6, 10 ** 15)] + HARD_ANGLES),
+    "cos": (mpmath.cos, -30, 30, [(k + mpmath.mpf(1) / 2) * mp.pi for k in (0, 1, 2, 56, 10 ** 6, 10 ** 15)] + HARD_ANGLES),
+    "tan": (mpmath.tan, -30, 30, [k * mp.pi / 2 for k in (1, 2, 3, 22, 355, 10 ** 6, 10 ** 15)] + HARD_ANGLES),
     "tanh": (limited(mpmath.tanh, -500, 500), -12, 12, ()),
     "erf": (limited(mpmath.erf, -200, 200), -6, 6, ()),
     "erfc": (limited(mpmath.erfc, -200, 200), -6, 28, ()),
     "sqrt": (only_if(lambda x: x >= 0, mpmath.sqrt), 0, 8, ()),
     "sigmoid": (limited(sigmoid, -2000, 2000), -110, 110, ()),
     "softplus": (lambda x: x if x > 2000 else mpmath.log1p(mpmath.exp(max(x, mpmath.mpf(-2000)))), -110, 110, ()),
-    "lgamma": (log_gamma, -20, 40, (1, 2, mpmath.mpf("-2.457024738220800"), mpmath.mpf("-2.747682646727412"),
-                                    mpmath.mpf("-3.143580888349980"), mpmath.mpf("-5.008218168440280"))),
-    "digamma": (digamma, -20, 40, [mpmath.findroot(mpmath.digamma, x) for x in (1.4616, -0.504, -1.5735, -2.6107, -5.694)]),
+    "lgamma": (log_gamma, -20, 40, LGAMMA_ZEROS),
+    "digamma": (digamma, -20, 40, DIGAMMA_ZEROS),
     "gelu": (lambda x: x if x > 100 else gelu(max(x, mpmath.mpf(-100))), -40, 20, ()),
     "gelu_tanh": (lambda x: x if x > 100 else gelu_tanh(max(x, mpmath.mpf(-100))), -22, 20, ()),
 }
@@ -109,7 +131,8 @@ def block(name, dtype, x, y, values):
 
 def powers(random, dtype, count):
     kind, _, lowest, highest = TYPES[dtype]
-    a = np.abs(arguments(random, dtype, count, 0, 8, (1, 2)))
+    near_one = 1 + random.choice((-1, 1), count // 4) * 2.0 ** random.uniform(-50 if dtype == "float64" else -22, -1, count // 4)
+    a = np.abs(np.concatenate([arguments(random, dtype, count, 0, 8, (1, 2)), near_one.astype(kind).astype(np.float64)]))
     a = a[a > 0]
     b = random.uniform(1.02 * lowest, 1.02 * highest, a.size) / np.where(a == 1, 1, np.log2(a))
     with np.errstate(all="ignore"):
