@@ -20,7 +20,7 @@ def _candidates():
     beside = [os.path.join(folder, *place, name) for place in ((), ("lib",)) for name in _NAMES]
     found = [path for path in beside if os.path.exists(path)]
     if found:
-        return found[:1], "it lies in the package"
+        return [os.path.realpath(found[0])], "it lies in the package"
     return list(_NAMES), "the package has none, so the system's loader was asked"
 
 

@@ -1,0 +1,23 @@
+"""python -m nd4c info: what the library found on this machine."""
+import sys
+
+USAGE = """usage: python -m nd4c info      the library, the machine, backends, engines and devices
+       python -m nd4c config    every setting and where its value comes from"""
+
+
+def main(arguments):
+    import nd4c
+    if arguments in (["info"], []):
+        print(nd4c.info())
+    elif arguments == ["config"]:
+        print(nd4c.config)
+    elif arguments in (["-h"], ["--help"]):
+        print(USAGE)
+    else:
+        print(USAGE, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

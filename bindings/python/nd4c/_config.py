@@ -1,0 +1,122 @@
+"""Configuration as a mapping: nd4c.config["nd4c.memory.origins"] = True; with nd4c.config(name=value): ..."""
+import ctypes
+from collections.abc import MutableMapping
+
+from nd4c import _abi
+from nd4c._errors import check
+from nd4c._library import bind
+
+_count, _row = bind("nd4c_config_count"), bind("nd4c_config_get_row")
+_get, _set = bind("nd4c_config_get"), bind("nd4c_config_set")
+_NAME_STATUS = 206
+_SOURCES = ("default", "environment", "set")
+
+
+class Config(MutableMapping):
+    """The library's properties and their values. Deleting one returns it to the environment or its default; called with
+    values it is a context that restores them: `with nd4c.config({"nd4c.threads": 1}): ...`."""
+
+    def __getitem__(self, name):
+        value = ctypes.c_char_p()
+        status = _get(_text(name), ctypes.byref(value))
+        if status == _NAME_STATUS:
+            raise _missing(status)
+        check(status)
+        return _parsed(value.value.decode() if value.value is not None else "", _types().get(name, "string"))
+
+    def __setitem__(self, name, value):
+        status = _set(_text(name), None if value is None else _written(value).encode())
+        if status == _NAME_STATUS:
+            raise _missing(status)
+        check(status)
+
+    def __delitem__(self, name):
+        self[name] = None
+
+    def __iter__(self):
+        return iter([row.property.decode() for row in _rows()])
+
+    def __len__(self):
+        return _count()
+
+    def __repr__(self):
+        return "\n".join("%s = %s  (%s)" % (row.property.decode(), (row.value or b"").decode(), _SOURCES[row.source])
+                         for row in _rows())
+
+    def __call__(self, values=None, **named):
+        return _Changed(self, dict(values or {}, **named))
+
+    def describe(self, name):
+        """What is known of a property: environment, type, default, meaning, value, source."""
+        for row in _rows():
+            if row.property.decode() == name or (row.environment or b"").decode() == name:
+                return {"property": row.property.decode(), "environment": (row.environment or b"").decode(),
+                        "type": row.type.decode(), "default": (row.default_value or b"").decode(),
+                        "meaning": row.meaning.decode(), "value": (row.value or b"").decode(),
+                        "source": _SOURCES[row.source]}
+        self[name]
+        raise KeyError(name)
+
+
+class _Changed:
+    """Values set for the length of a with statement."""
+
+    def __init__(self, config, values):
+        self.config, self.values, self.before = config, values, []
+
+    def __enter__(self):
+        before = {row.property.decode(): (row.value.decode() if row.source == 2 else None) for row in _rows()}
+        try:
+            for name, value in self.values.items():
+                self.config[name] = value
+                self.before.append((name, before.get(name)))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self.config
+
+    def __exit__(self, *error):
+        while self.before:
+            name, value = self.before.pop()
+            self.config[name] = value
+
+
+def _missing(status):
+    from nd4c._errors import error
+    return KeyError(str(error(status)))
+
+
+def _text(name):
+    if not isinstance(name, str):
+        raise TypeError("config: a property is named by text, not by %s" % type(name).__name__)
+    return name.encode()
+
+
+def _rows():
+    for index in range(_count()):
+        row = _abi.config_row(struct_size=ctypes.sizeof(_abi.config_row))
+        check(_row(index, ctypes.byref(row)))
+        yield row
+
+
+def _types():
+    return {row.property.decode(): row.type.decode() for row in _rows()}
+
+
+def _parsed(text, kind):
+    if kind == "bool":
+        return text.lower() in ("1", "true", "yes", "on")
+    if kind == "int" and text.lstrip("+-").isdigit():
+        return int(text)
+    return text
+
+
+def _written(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(value)
+
+
+config = Config()

@@ -1,0 +1,124 @@
+"""What runs here and why: nd4c.info(), nd4c.explain(), nd4c.devices()."""
+import ctypes
+from ctypes import byref, c_void_p
+
+from nd4c import _abi, _devices, _dtypes
+from nd4c._abi import NUMBERS, OPS
+from nd4c._core import Array, handle, name as _core_name
+from nd4c._errors import check
+from nd4c._library import bind, path as _path, version as _version
+
+devices = _devices.every
+
+_VERDICTS = ("absent", "found", "compile only", "verified")
+
+
+class Info(dict):
+    """Facts by name; prints as a page."""
+
+    def __repr__(self):
+        lines = ["nd4c %s, %s" % (self["version"], self["library"]), self["build"], "core: " + self["core"], ""]
+        lines += ["%-14s %s" % (name, value) for name, value in self["machine"].items()] + [""]
+        for backend in self["backends"]:
+            lines.append("%s%s  %s, priority %d: %s" % ("* " if backend["selected"] else "  ", backend["name"],
+                                                      backend["verdict"], backend["priority"], backend["reason"]))
+            lines += ["      %s: %s" % engine for engine in backend["engines"].items()]
+        lines += [""] + ["%s  %s" % (device["name"], device["description"]) for device in self["devices"]]
+        return "\n".join(lines)
+
+    __str__ = __repr__
+
+
+def info():
+    """The library, the machine, backends with verdict and reason, engines and devices."""
+    row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
+    check(bind("nd4c_machine_get_info")(byref(row)))
+    machine = {name: _plain(getattr(row, name)) for name, _ in row._fields_[1:]}
+    return Info(version=_version, library=_path, build=bind("nd4c_build_info")().decode(), core=_core_name,
+                machine=machine, backends=_backends(), devices=[device.info for device in _devices.every()])
+
+
+def _plain(value):
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _backends():
+    found = []
+    status, engine, state = bind("nd4c_backend_get_status"), bind("nd4c_backend_engine"), bind("nd4c_backend_engine_state")
+    for index in range(bind("nd4c_backend_count")()):
+        row = _abi.backend_status(struct_size=ctypes.sizeof(_abi.backend_status))
+        check(status(index, byref(row)))
+        entry = {name: _plain(getattr(row, name)) for name, _ in row._fields_[1:]}
+        entry["verdict"] = _VERDICTS[row.verdict]
+        entry["type"] = dict((row[1], row[2]) for row in _abi.TABLES["DEVICE_TYPE"]).get(row.type, "other")
+        entry["engines"] = {}
+        place = 0
+        while True:
+            name = engine(row.name, place)
+            if name is None:
+                break
+            entry["engines"][name.decode()] = (state(row.name, place, False) or b"").decode()
+            place += 1
+        found.append(entry)
+    return found
+
+
+def explain(function, /, *arguments, **attributes):
+    """Which kernel a call would use, and why each other candidate was passed over. Runs nothing.
+
+    function: an op's name, or a function of nd4c that is one op. arguments: its arrays; attributes by name."""
+    name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
+    number = NUMBERS.get(name, NUMBERS.get(_SYNONYMS.get(name)))
+    if number is None:
+        raise ValueError("explain: %r is no op of nd4c; dir(nd4c.ops) lists them" % (name,))
+    kinds = dict((attr, kind) for kind, attr in OPS[number][2])
+    arrays, kept = _arrays(number, arguments)
+    rows = (_abi.attr * len(attributes))()
+    for row, (attr, value) in zip(rows, attributes.items()):
+        if attr not in kinds:
+            raise ValueError("explain: %s has no attribute %r; it has %s" % (name, attr, ", ".join(kinds) or "none"))
+        row.name = attr.encode()
+        kept.append(_fill(row.value, kinds[attr], value))
+    handles = (c_void_p * len(arrays))(*[None if a is None else handle(a) for a in arrays])
+    out = c_void_p()
+    check(bind("nd4c_explain")(None, number, handles, len(arrays), rows, len(attributes), byref(out)))
+    try:
+        return ctypes.string_at(out.value).decode()
+    finally:
+        bind("nd4c_free")(out)
+
+
+_SYNONYMS = {"divide": "true_divide", "pow": "power", "isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite",
+             "permute_dims": "transpose", "astype": "cast", "vector_norm": "norm_p"}
+
+
+def _arrays(number, arguments):
+    from nd4c._creation import asarray
+    arrays = []
+    for argument in arguments:
+        arrays += argument if isinstance(argument, (list, tuple)) and OPS[number][1][0][0] == "v" else [argument]
+    first = next((a for a in arrays if type(a) is Array), None)
+    made = [a if a is None or type(a) is Array else asarray(
+        a, dtype=_dtypes.weak(type(a), first.dtype) if first is not None and type(a) in _dtypes.DEFAULTS else None)
+        for a in arrays]
+    return made, list(made)
+
+
+def _fill(value, kind, given):
+    """Writes a Python value into a struct nd4c_attr_value; what it points to is returned."""
+    union = getattr(value, "as")
+    value.kind = {"n": 1, "b": 2, "f": 3, "N": 4, "F": 5, "s": 6, "t": 8}[kind]
+    if kind in "nb":
+        union.i = int(given)
+    elif kind == "f":
+        union.f = float(given)
+    elif kind == "t":
+        union.i = _dtypes.of(given).number
+    elif kind == "s":
+        union.string = given = given.encode()
+    else:
+        values = list(given) if isinstance(given, (list, tuple)) else [given]
+        given = ((ctypes.c_int64 if kind == "N" else ctypes.c_double) * len(values))(*values)
+        setattr(union, "ints" if kind == "N" else "floats", ctypes.addressof(given))
+        value.count = len(values)
+    return given

@@ -1,0 +1,171 @@
+"""ONNX models: model = nd4c.onnx.load("model.onnx"); outputs = model.run({"x": x})."""
+import ctypes
+import os
+from collections import namedtuple
+from ctypes import byref, c_void_p
+
+from nd4c import _abi, _dtypes
+from nd4c._core import Array, from_handle, handle
+from nd4c._creation import asarray
+from nd4c._errors import check
+from nd4c._library import bind
+
+_open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
+_close, _run, _report = bind("nd4c_model_close"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
+_free = bind("nd4c_free", keeps_gil=True)
+_release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
+_ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
+
+Value = namedtuple("Value", "name kind dtype shape")
+Value.__doc__ = """An input or output: its kind ("array", "sequence of array", ...; None if not declared), dtype and shape,
+in which a free dimension is its symbol or None. shape None: unknown."""
+
+
+def load(model, /, *, all_intermediates=False, optimize=True, progress=None):
+    """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
+    called during long work."""
+    return Model(model, all_intermediates, optimize, progress)
+
+
+class Model:
+    """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Used by one thread at a time."""
+
+    def __init__(self, model, all_intermediates, optimize, progress):
+        self._handle = None
+        options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
+        out = c_void_p()
+        if isinstance(model, (bytes, bytearray, memoryview)):
+            self._bytes = bytes(model)
+            self.name = "<bytes>"
+            released = _abi.release_callback()
+            check(_open_memory(self._bytes, len(self._bytes), byref(options), released, None, byref(out)))
+        else:
+            self.name = os.fspath(model)
+            check(_open(os.fsencode(self.name), byref(options), byref(out)))
+        self._handle = out.value
+        self.inputs = self._values("nd4c_model_input")
+        self.outputs = self._values("nd4c_model_output")
+        if progress is not None:
+            self._progress = _abi.progress_callback(
+                lambda user, what, done, total: progress(what.decode(), done, total))
+            bind("nd4c_model_set_progress")(self._handle, self._progress, None)
+
+    def __repr__(self):
+        return "nd4c.onnx.Model(%r)\n  inputs: %s\n  outputs: %s" % (
+            self.name, *("\n          ".join("%s: %s %s%s" % (v.name, v.kind, v.dtype, v.shape) for v in values)
+                         for values in (self.inputs, self.outputs)))
+
+    def __del__(self, close=_close):
+        if getattr(self, "_handle", None):
+            close(self._handle)
+
+    def _values(self, name):
+        get, rows = bind(name), []
+        for index in range(bind(name + "_count")(self._handle)):
+            row = _abi.model_value(struct_size=ctypes.sizeof(_abi.model_value))
+            check(get(self._handle, index, byref(row)))
+            rows.append(_described(row))
+        return tuple(rows)
+
+    def run(self, inputs=None, /, **named):
+        """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None."""
+        given = dict(inputs or {}, **named)
+        for name in given:
+            if not isinstance(name, str):
+                raise TypeError("run: inputs are given by name, not by %s" % type(name).__name__)
+        kinds = {value.name: value for value in self.inputs}
+        made = []
+        try:
+            for name, value in given.items():
+                made.append(_datum(value, kinds.get(name), name))
+            outs = (c_void_p * len(self.outputs))()
+            check(_run(self._handle, None, (ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
+                       (c_void_p * len(made))(*made), len(made), outs, len(outs)))
+        finally:
+            for datum in made:
+                _release(datum)
+        return {value.name: _taken(out) for value, out in zip(self.outputs, outs)}
+
+    def __call__(self, *arguments, **named):
+        """Outputs in order (one alone: itself), inputs in order or by name."""
+        if len(arguments) > len(self.inputs):
+            raise TypeError("%s takes %d inputs, %d were given" % (self.name, len(self.inputs), len(arguments)))
+        result = self.run(dict(zip((value.name for value in self.inputs), arguments), **named))
+        values = tuple(result.values())
+        return values[0] if len(values) == 1 else values
+
+    def report(self):
+        """What the run before was made of: passes, kernels, or the node that kept the model from being a graph."""
+        out = c_void_p()
+        check(_report(self._handle, byref(out)))
+        try:
+            return ctypes.string_at(out.value).decode()
+        finally:
+            _free(out)
+
+
+def _described(row):
+    kinds = ctypes.cast(row.kinds, ctypes.POINTER(ctypes.c_int))[:row.kind_count] if row.kinds else []
+    names = {_ARRAY: "array", _SEQUENCE: "sequence", _OPTIONAL: "optional"}
+    shape = None
+    if row.rank >= 0:
+        extents = ctypes.cast(row.shape, ctypes.POINTER(ctypes.c_int64))[:row.rank] if row.rank else []
+        symbols = ctypes.cast(row.symbols, ctypes.POINTER(ctypes.c_char_p))[:row.rank] if row.rank and row.symbols else [
+            None] * row.rank
+        shape = tuple(extent if extent >= 0 else symbol.decode() if symbol else None
+                      for extent, symbol in zip(extents, symbols))
+    kind = " of ".join(names[kind] for kind in kinds) or None
+    return Value(row.name.decode(), kind, _dtypes.by_number.get(row.dtype), shape)
+
+
+def _datum(value, declared, name):
+    """An nd4c_datum * of a Python value, as the input declares it."""
+    kinds = (declared.kind or "array").split(" of ") if declared is not None else []
+    dtype = declared.dtype if declared is not None else None
+    try:
+        return _made(value, kinds, dtype)
+    except (TypeError, ValueError) as error:
+        raise type(error)("run: input %r: %s" % (name, error)) from None
+
+
+def _made(value, kinds, dtype):
+    out = c_void_p()
+    if kinds[:1] == ["optional"] or value is None:
+        inner = None if value is None else _made(value, kinds[1:], dtype)
+        try:
+            check(bind("nd4c_datum_of_optional")(inner, byref(out)))
+        finally:
+            _release(inner)
+    elif kinds[:1] == ["sequence"] or (not kinds and isinstance(value, list)):
+        items = [_made(item, kinds[1:], dtype) for item in value]
+        try:
+            check(bind("nd4c_datum_of_sequence")(dtype.number if dtype is not None and not items else 0,
+                                                 (c_void_p * len(items))(*items), len(items), byref(out)))
+        finally:
+            for item in items:
+                _release(item)
+    else:
+        plain = not hasattr(value, "dtype")
+        array = value if type(value) is Array else asarray(value, dtype=dtype if plain else None)
+        check(bind("nd4c_datum_of_array")(handle(array), byref(out)))
+    return out.value
+
+
+_get_kind, _array = bind("nd4c_datum_get_kind", keeps_gil=True), bind("nd4c_datum_array", keeps_gil=True)
+_count, _item = bind("nd4c_datum_count", keeps_gil=True), bind("nd4c_datum_item", keeps_gil=True)
+
+
+def _taken(datum):
+    """The Python value of an nd4c_datum *, which is released."""
+    try:
+        return _python(datum)
+    finally:
+        _release(datum)
+
+
+def _python(datum):
+    kind = _get_kind(datum)
+    if kind == _ARRAY:
+        return from_handle(_retain(_array(datum)))
+    items = [_python(_item(datum, index)) for index in range(_count(datum))]
+    return items if kind == _SEQUENCE else items[0] if items else None
