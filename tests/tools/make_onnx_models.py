@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import onnx
+import onnx.reference
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
@@ -20,8 +21,9 @@ FOLDER = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__fi
 class Case:
     """One model under construction: nodes are added, each of whose outputs becomes an output of the model."""
 
-    def __init__(self, name, opset, seed=0, ir=8):
+    def __init__(self, name, opset, seed=0, ir=8, domains=()):
         self.name, self.opset, self.ir = name, opset, ir
+        self.opsets = [helper.make_opsetid(domain, version) for domain, version in [("", opset), *domains]]
         self.random = np.random.default_rng(seed)
         self.nodes, self.inputs, self.initializers, self.outputs, self.values = [], [], [], [], {}
 
@@ -55,7 +57,7 @@ class Case:
     def write(self, expected=None):
         outputs = [onnx.ValueInfoProto(name=name) for name in self.outputs]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, outputs, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=self.ir)
+        model = helper.make_model(graph, opset_imports=self.opsets, ir_version=self.ir)
         if expected is None:
             shaped = onnx.shape_inference.infer_shapes(model)
             session = onnxruntime.InferenceSession(shaped.SerializeToString())
@@ -331,6 +333,60 @@ def encoder():
     case.write()
 
 
+def forest(case, trees, votes, weight):
+    """Attributes of three-class trees of seven nodes. votes(tree): the classes that a leaf votes for."""
+    made = {name: [] for name in ("nodes_treeids nodes_nodeids nodes_featureids nodes_modes nodes_values nodes_truenodeids "
+                                  "nodes_falsenodeids class_treeids class_nodeids class_ids class_weights").split()}
+    for tree in range(trees):
+        for node in range(7):
+            leaf = node >= 3
+            row = (tree, node, int(case.random.integers(4)), "LEAF" if leaf else "BRANCH_LEQ",
+                   float(np.float32(case.random.standard_normal() / 2)), 0 if leaf else 2 * node + 1,
+                   0 if leaf else 2 * node + 2)
+            for name, value in zip(made, row):
+                made[name].append(value)
+            for vote in votes(tree) if leaf else ():
+                for name, value in zip(list(made)[7:], (tree, node, vote, float(np.float32(weight())))):
+                    made[name].append(value)
+    return made
+
+
+def learning():
+    """Trees of three classes by each transform (weights of both signs, sums so large that a float32 softmax or logistic
+    is the same for two classes), and CategoryMapper."""
+    case = Case("learning_3", 15, domains=[("ai.onnx.ml", 3)])
+    x = case.floats("x", 40, 4)
+    own = {"domain": "ai.onnx.ml"}
+    for post in ("NONE", "LOGISTIC", "SOFTMAX"):
+        for name, votes, scale in (("all", lambda tree: range(3), 1), ("one", lambda tree: [tree % 3], 1),
+                                   ("far", lambda tree: range(3), 60)):
+            attributes = forest(case, 6, votes, lambda: case.random.standard_normal() * scale)
+            case.node("TreeEnsembleClassifier", [x], outputs=[f"label_{name}_{post}", f"score_{name}_{post}"],
+                      classlabels_int64s=[7, 8, 9], post_transform=post, **attributes, **own)
+    whole = case.input("whole", np.array([[3, 9, -1], [4, 3, 5]], np.int64))
+    mapped = {"cats_int64s": [5, 3, 4], "cats_strings": ["five", "three", "four"], **own}
+    words = case.node("CategoryMapper", [whole], keep=False, default_string="many", **mapped)
+    case.node("CategoryMapper", [words], default_int64=-7, **mapped)
+    case.write()
+
+
+def unvoted():
+    """A class that no reached leaf votes for has the sum 0, and is the best where the others are below it: so says ONNX's
+    reference evaluator, while ONNX Runtime passes over it in the label, but not in the scores."""
+    case = Case("learning_unvoted_3", 15, domains=[("ai.onnx.ml", 3)])
+    x = case.floats("x", 40, 4)
+    expected = {}
+    for post in ("NONE", "LOGISTIC", "SOFTMAX"):
+        attributes = forest(case, 2, lambda tree: case.random.permutation(3)[:1].tolist(), lambda: -case.random.random())
+        names = [f"label_{post}", f"score_{post}"]
+        case.node("TreeEnsembleClassifier", [x], outputs=names, classlabels_int64s=[7, 8, 9], post_transform=post,
+                  domain="ai.onnx.ml", **attributes)
+        graph = helper.make_graph(case.nodes[-1:], "g", case.inputs, [onnx.ValueInfoProto(name=name) for name in names])
+        model = helper.make_model(graph, opset_imports=case.opsets, ir_version=case.ir)
+        expected.update(zip(names, onnx.reference.ReferenceEvaluator(model).run(None, case.values)))
+    case.write(expected)
+
+
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     for opset in (7, 9, 13, 21):
@@ -345,6 +401,8 @@ def main():
     for opset in (9, 12, 17, 21):
         networks(opset)
     encoder()
+    learning()
+    unvoted()
 
 
 main()

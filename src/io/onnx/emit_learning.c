@@ -119,6 +119,20 @@ static nd4c_status emit_label_encoder(nd4c_onnx_emission *emission) {
   return encode(emission, from, to, "_Unused");
 }
 
+/* Strings to integers that a pair of lists names, or back, by what is given. */
+static nd4c_status emit_category_mapper(nd4c_onnx_emission *emission) {
+  static const char *const names[4] = {"", "", "", "cats_strings"};
+  static const char *const numbers[4] = {"", "cats_int64s", "", ""};
+  nd4c_onnx_operand strings, integers;
+  ND4C_TRY(any_list(emission, names, &strings));
+  ND4C_TRY(any_list(emission, numbers, &integers));
+  if (strings == ND4C_ONNX_OPERAND_NONE || integers == ND4C_ONNX_OPERAND_NONE) {
+    return nd4c_fail(ND4C_FORMAT, "%s is missing", strings == ND4C_ONNX_OPERAND_NONE ? names[3] : numbers[1]);
+  }
+  bool to_integers = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype == ND4C_UTF8;
+  return encode(emission, to_integers ? strings : integers, to_integers ? integers : strings, "_Unused");
+}
+
 /* A row of the unit matrix for each category; one of zeros, if they are allowed, for all others. */
 static nd4c_status emit_one_hot_encoder(nd4c_onnx_emission *emission) {
   static const char *const categories[4] = {"", "cats_int64s", "", "cats_strings"};
@@ -271,6 +285,7 @@ static nd4c_status emit_feature_vectorizer(nd4c_onnx_emission *emission) {
 #define ROWS(X)                                                             \
   X(ArrayFeatureExtractor, 1, LAST, 2, 2, 1, array_feature_extractor, NONE) \
   X(Binarizer, 1, LAST, 1, 1, 1, binarizer, NONE)                           \
+  X(CategoryMapper, 1, LAST, 1, 1, 1, category_mapper, NONE)                \
   X(FeatureVectorizer, 1, LAST, 1, ANY, 1, feature_vectorizer, NONE)        \
   X(Imputer, 1, LAST, 1, 1, 1, imputer, NONE)                               \
   X(LabelEncoder, 1, 1, 1, 1, 1, label_encoder_1, NONE)                     \

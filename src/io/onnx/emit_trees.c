@@ -464,6 +464,13 @@ static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand su
   return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &axis, 1, scores);
 }
 
+/* The scores that decide the label. Where the transform keeps their order, that is those before it, among which
+ * rounding has made no two the same. A class that no leaf voted for has the sum 0 and takes part, as in ONNX's
+ * reference evaluator; ONNX Runtime passes over it in the label, though not in the scores. */
+static nd4c_onnx_operand deciding_scores(nd4c_onnx_operand sums, nd4c_onnx_operand transformed, int64_t post) {
+  return post == ND4C_SCORE_TRANSFORM_SOFTMAX || post == ND4C_SCORE_TRANSFORM_LOGISTIC ? sums : transformed;
+}
+
 static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {
   static const char *const entries[5] = {"class_treeids", "class_nodeids", "class_ids", "class_weights",
                                          "class_weights_as_tensor"};
@@ -478,7 +485,7 @@ static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {
     ND4C_TRY(two_scores(emission, scores, post, &scores));
   }
   ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
-  ND4C_TRY(nd4c_onnx_best_class(emission, emission->outputs[1], &best));
+  ND4C_TRY(nd4c_onnx_best_class(emission, deciding_scores(scores, emission->outputs[1], post), &best));
   if (classes < 2) { /* the positive class alone: 0 or 1 */
     emission->outputs[0] = best;
     return nd4c_onnx_operand_get(emission, labels).dtype == ND4C_INT64
