@@ -21,8 +21,8 @@ enum { LANES = 64, PIECE = 64 * LANES };
 #define COMBINE_min(a, x) ((x) < (a) || (x) != (x) ? (x) : (a))
 
 /* T: the element's C type as loaded; A: of accumulators. */
-#define RUN(op, name, T, A)                                 \
-  static A op##_piece_##name(int64_t n, const T *x) {       \
+#define LANE_LOOP(function, op, T, A)                       \
+  static A function(int64_t n, const T *x) {                \
     A lanes[LANES];                                         \
     int64_t i = 1, width = n < LANES ? n : LANES;           \
     for (int64_t j = 0; j < width; j++)                     \
@@ -40,6 +40,7 @@ enum { LANES = 64, PIECE = 64 * LANES };
     }                                                       \
     return lanes[0];                                        \
   }
+#define RUN(op, name, T, A) LANE_LOOP(op##_piece_##name, op, T, A)
 
 #define RUN_PAIRWISE(op, name, T, A)                                         \
   static A op##_pairs_##name(int64_t n, const T *x) {                        \
@@ -165,12 +166,21 @@ ND4C_HALF_DTYPES(HALF_LOOPS)
 #define BEATS_argmax(x, best) ((x) > (best) || ((x) != (x) && (best) == (best)))
 #define BEATS_argmin(x, best) ((x) < (best) || ((x) != (x) && (best) == (best)))
 
-/* First the value, quickly; then where it first stands. */
+/* The extreme of each piece, in lanes of the elements' own width; then where it stands in the first piece that has it.
+ */
 #define ARG(op, extreme, name, T)                                                                     \
+  LANE_LOOP(op##_piece_##name, extreme, T, T)                                                         \
   static int64_t op##_run_##name(int64_t n, const void *vx) {                                         \
     const T *x = vx;                                                                                  \
-    T best = (T)extreme##_pairs_##name(n, x);                                                         \
+    T best = x[0];                                                                                    \
     int64_t i = 0;                                                                                    \
+    for (int64_t begin = 0; begin < n; begin += PIECE) {                                              \
+      T piece = op##_piece_##name(n - begin < PIECE ? n - begin : PIECE, x + begin);                  \
+      if (BEATS_##op(piece, best)) {                                                                  \
+        best = piece;                                                                                 \
+        i = begin;                                                                                    \
+      }                                                                                               \
+    }                                                                                                 \
     while (!(x[i] == best || (best != best && x[i] != x[i])))                                         \
       i++;                                                                                            \
     return i;                                                                                         \

@@ -1,33 +1,40 @@
 #!/usr/bin/env python3
 """Plants one error at a time in the kernels and checks that the conformance records catch it.
 
-    tests/planted/plant.py [--seed N] [--family NAME] [--kinds bound,constant,...] [--table FILE]
+    tests/planted/plant.py [--seed N] [--family NAME] [--kinds bound,constant,...] [--records DIR] [--table FILE]
 
-Works in a copy of the checkout (build/planted/tree), so the checkout stays as it is. For every family and every kind of
-error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and runs the family's ops. The table says
-where each error was and which case caught it; the exit code is 1 if one was not caught. A rewrite that does not compile is
-no error planted: the next place is taken.
+Works in a copy of the checkout (build/planted/tree), so the checkout stays as it is. The copy is built by the preset debug
+in a folder that lies in it as build/debug lies in the checkout: what a compiler cache knows from there is not compiled
+again. --records: recorded cases that are made already (build/debug/tests/records).
+
+For every family and every kind of error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and
+runs the family's ops. What catches an error must pass once it is gone again. The table says where each error was and which
+case caught it; the exit code is 1 if one was not caught. A rewrite that does not compile is no error planted: the next
+place is taken.
 """
 import argparse
 import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 tree = root / "build/planted/tree"
-build = root / "build/planted/build"
+build = tree / "build/debug"
+chosen = root / "build/planted/records"  # a folder a family: the files that hold cases of its ops
 TARGETS = ["nd4c_conformance", "test_kernels_simd", "test_kernels_reduction"]
 
-# Families whose kernels do not stand in kernels/reference/<family>*.c: engine and files. "simd" rows are further places
-# in which the same ops are computed.
+# Families whose kernels do not stand in kernels/reference/<family>*.c: engine and files, FILE#SECTION for a part of one
+# that begins with the comment "/* -- SECTION". "simd" rows are further places in which the same ops are computed.
 PLACES = {
-    "unary": [("reference", ["kernels/reference/elementwise.c", "kernels/reference/activation.c"]),
+    "unary": [("reference", ["kernels/reference/elementwise.c#one operand", "kernels/reference/activation.c"]),
               ("simd", ["kernels/cpu/unary.c", "kernels/cpu/cast.c"])],
-    "binary": [("reference", ["kernels/reference/elementwise.c"]), ("simd", ["kernels/cpu/binary.c"])],
+    "binary": [("reference", [f"kernels/reference/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]),
+               ("simd", ["kernels/cpu/binary.c"])],
     "mathematics": [("reference", ["kernels/reference/mathematics.c", "kernels/reference/special.c",
                                    "kernels/reference/digamma.c", "kernels/reference/complex.c",
                                    "kernels/reference/pairs.c", "kernels/reference/map.c"])],
@@ -67,9 +74,10 @@ PLACES = {
     "shape": [("reference", ["kernels/reference/rearrange.c"]), ("simd", ["kernels/cpu/move.c"])],
 }
 
-# kind: (pattern, replacement) pairs; a place is one match on one line of code.
+# kind: (pattern, replacement) pairs; a place is one match on one line of code. A bound that is a number of two digits is
+# how many terms of a series are summed: one less is within the tolerance, and no error.
 KINDS = {
-    "bound": [(r"(for \([^;]*; *\w+ < )([\w.>\-\[\]]+)(;)", r"\1\2 - 1\3"),
+    "bound": [(r"(for \([^;]*; *\w+ < )(?!\d\d)([\w.>\-\[\]]+)(;)", r"\1\2 - 1\3"),
               (r"(for \((?:int\w+|size_t) \w+ = )0(;)", r"\g<1>1\2")],
     "constant": [(r"(?<![\w.])(\d+\.\d+)(?![\w.])", lambda m: repr(float(m.group(1)) * 1.01 + 0.001)),
                  (r"(?<=[-+*/] )([1-9])(?![\w.])", lambda m: str(int(m.group(1)) + 1))],
@@ -90,10 +98,10 @@ def run(command, **options):
 def families():
     """Name: (ops, [(engine, files)]) from the op table and the folders."""
     found = {}
-    for header in sorted((root / "include/nd4c/op_table").glob("*.h")):
+    for header in sorted((tree / "include/nd4c/op_table").glob("*.h")):
         ops = re.findall(r"\bOP\(\s*\d+, \d+, (\w+),", header.read_text())
-        files = sorted(str(p.relative_to(root)) for folder in ("kernels/reference", "src/dispatch/text")
-                       for p in (root / folder).glob("*.c")
+        files = sorted(str(p.relative_to(tree)) for folder in ("kernels/reference", "src/dispatch/text")
+                       for p in (tree / folder).glob("*.c")
                        if re.match(rf"{header.stem}(_|\.)", p.name))
         found[header.stem] = (ops, PLACES.get(header.stem, [("reference", files)]))
     return found
@@ -108,15 +116,20 @@ def places(files, kind):
     """(file, line number, start, end, new text) of every place where an error of this kind can be planted."""
     found = []
     for name in files:
-        for number, line in enumerate((root / name).read_text().splitlines()):
-            for pattern, replacement in KINDS[kind] if is_code(line) else ():
+        name, _, section = name.partition("#")
+        inside = not section
+        for number, line in enumerate((tree / name).read_text().splitlines()):
+            if section and line.startswith("/* -- "):
+                inside = line.startswith(f"/* -- {section}")
+            for pattern, replacement in KINDS[kind] if inside and is_code(line) else ():
                 for match in re.finditer(pattern, line):
                     new = replacement(match) if callable(replacement) else match.expand(replacement)
                     found.append((name, number, match.start(), match.end(), new))
     return found
 
 
-def prepare():
+def prepare(records):
+    """Copies the checkout and builds it; returns the folder of the records."""
     tree.mkdir(parents=True, exist_ok=True)
     listed = run(["git", "-C", str(root), "ls-files"]).stdout.split("\n")
     for name in filter(None, listed):
@@ -124,44 +137,77 @@ def prepare():
         if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(source.read_bytes())
-    options = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1"]
-    done = run(["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(build), *options])
-    done = done if done.returncode else run(["ninja", "-C", str(build), *TARGETS, "nd4c_cli"])
+    done = run(["cmake", "--preset", "debug", "-S", str(tree)], cwd=tree)
+    targets = TARGETS if records else [*TARGETS, "nd4c_cli"]
+    done = done if done.returncode else run(["ninja", "-C", str(build), *targets])
     if done.returncode:
         sys.exit(done.stdout[-3000:])
+    if records:
+        return records.resolve()
     python = root / ".cache/venv/bin/python"
     done = run([str(python), str(tree / "tests/records/generate.py"), str(build / "bin/nd4c"),
                 str(build / "tests/records")])
     if done.returncode:
         sys.exit(done.stdout[-3000:])
+    return build / "tests/records"
 
 
-def conformance(ops, engine):
-    """First line of a failure, or None if everything passed. Engine simd runs as ctest runs it: once more with results of
-    any size streamed, and in the tests of the kernels themselves."""
+def choose_records(records):
+    """The folders of `chosen`: reading all records for each op would take longer than the tests."""
+    shutil.rmtree(chosen, ignore_errors=True)
+    head = re.compile(rb"[CR][\x01-\x7f]\0\0\0([a-z][a-z0-9_]*)")  # of a case: its kind, the length of a text, the text
+    files = {path: set(head.findall(path.read_bytes())) for path in sorted(records.glob("*.rec"))}
+    for family, (ops, _) in families().items():
+        (chosen / family).mkdir(parents=True)
+        for path, names in files.items():
+            if any(op.encode() in names for op in ops):
+                (chosen / family / path.name).symlink_to(path)
+
+
+# Most errors show in the first; all cases take twenty times as long.
+QUICK = ["--layout", "contiguous", "--mode", "fresh"]
+
+
+def runs(engine):
+    """(arguments, environment) of the runs of an op's records, the quick ones first. Engine simd runs as ctest runs it:
+    once more with results of any size streamed."""
     plain = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
-    failure = judge(ops, engine, plain, [])
-    if failure is None and engine == "simd":
-        failure = judge(ops, engine, plain | {"ND4C_CPU_STREAM_BYTES": "1024"}, ["--seed", "3"])
-        for test in ("test_kernels_simd", "test_kernels_reduction") if failure is None else ():
-            done = run([str(build / "tests/bin" / test)], env=plain)
-            if done.returncode:
-                return next((x for x in done.stdout.splitlines() if "FAILED" in x or "!=" in x), test)
-    return failure
+    found = [(QUICK, plain), ([], plain)]
+    if engine == "simd":
+        found.append((["--seed", "3"], plain | {"ND4C_CPU_STREAM_BYTES": "1024"}))
+    return found
 
 
-def judge(ops, engine, environment, more):
-    for op in ops:
-        command = [str(build / "tests/bin/nd4c_conformance"), "--engine", engine, "--op", op, "--records",
-                   str(build / "tests/records"), *more]
-        try:
-            done = run(command, timeout=300, env=environment)
-        except subprocess.TimeoutExpired:
-            return f"{op}: does not end"
-        if done.returncode not in (0, 77):
-            line = next((x for x in done.stdout.splitlines() if "#" in x), f"{op}: exit {done.returncode}")
-            return line.replace("nd4c_conformance --backend cpu ", "")
+def conformance(family, ops, engine):
+    """What caught the error: (text, a function that repeats it), or None if everything passed."""
+    for more, environment in runs(engine):
+        for op in ops:
+            failure = judge(family, op, engine, environment, more)
+            if failure is not None:
+                return failure, lambda: judge(family, op, engine, environment, more)
+    for test in ("test_kernels_simd", "test_kernels_reduction") if engine == "simd" else ():
+        failure = judge_kernels(test)
+        if failure is not None:
+            return failure, lambda: judge_kernels(test)
     return None
+
+
+def judge_kernels(test):
+    done = run([str(build / "tests/bin" / test)], env=runs("simd")[0][1])
+    return next((x for x in done.stdout.splitlines() if "FAILED" in x or "!=" in x), test) if done.returncode else None
+
+
+def judge(family, op, engine, environment, more):
+    command = [str(build / "tests/bin/nd4c_conformance"), "--engine", engine, "--op", op, "--records",
+               str(chosen / family), *more]
+    try:
+        done = run(command, timeout=600, env=environment)
+    except subprocess.TimeoutExpired:
+        return f"{op}: does not end"
+    if done.returncode in (0, 77):
+        return None
+    line = next((x for x in done.stdout.splitlines() if "#" in x), f"{op}: exit {done.returncode}")
+    return line.replace("nd4c_conformance --backend cpu ", "")
 
 
 def plant(family, ops, engine, files, kind, rng):
@@ -177,12 +223,24 @@ def plant(family, ops, engine, files, kind, rng):
         try:
             if run(["ninja", "-C", str(build), *TARGETS]).returncode:
                 continue
-            caught = conformance(ops, engine)
+            caught = conformance(family, ops, engine)
         finally:
             target.write_text(original)
+        if caught is not None:
+            caught, repeat = caught
+            if run(["ninja", "-C", str(build), *TARGETS]).returncode or repeat() is not None:
+                sys.exit(f"{family} fails with no error planted: {repeat()}")
         before, after = original.splitlines()[number].strip(), lines[number].strip()
         return family, engine, kind, f"{name}:{number + 1}", before, after, caught
     return None
+
+
+def write_table(path, rows):
+    cell = lambda text: "`" + str(text).replace("|", "\\|")[:110] + "`"
+    head = "| family | engine | kind | place | was | became | caught by |\n|---|---|---|---|---|---|---|\n"
+    path.write_text(head + "".join(
+        f"| {f} | {e} | {k} | {p} | {cell(b)} | {cell(a)} | {cell(c) if c else '**missed**'} |\n"
+        for f, e, k, p, b, a, c in rows))
 
 
 def main():
@@ -191,16 +249,14 @@ def main():
     parser.add_argument("--family", action="append")
     parser.add_argument("--kinds", default="", help="one of them a family by default, picked by the seed")
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--records", type=pathlib.Path)
     options = parser.parse_args()
-    prepare()
+    choose_records(prepare(options.records))
     rows, missed = [], 0
     for family, (ops, engines) in families().items():
         if options.family and family not in options.family:
             continue
         for engine, files in engines:
-            failure = conformance(ops, engine)
-            if failure is not None:
-                sys.exit(f"{family} fails with no error planted: {failure}")
             rng = random.Random(f"{options.seed} {family} {engine}")
             kinds = options.kinds.split(",") if options.kinds else rng.sample(sorted(KINDS), len(KINDS))
             for kind in kinds:
@@ -210,6 +266,8 @@ def main():
                     continue
                 rows.append(row)
                 missed += row[-1] is None
+                if options.table:
+                    write_table(options.table, rows)
                 print(f"{family:16} {engine:10} {kind:9} {row[3]:44} "
                       f"{'CAUGHT' if row[-1] else 'MISSED: ' + row[5]}  ({time.monotonic() - begin:.0f} s)", flush=True)
                 if not options.kinds:
@@ -217,12 +275,6 @@ def main():
             if not any(row[:2] == (family, engine) for row in rows):
                 missed += 1
                 print(f"{family:16} {engine:10} NO PLACE: name the family's kernels in PLACES", flush=True)
-    if options.table:
-        cell = lambda text: "`" + str(text).replace("|", "\\|")[:110] + "`"
-        head = "| family | engine | kind | place | was | became | caught by |\n|---|---|---|---|---|---|---|\n"
-        options.table.write_text(head + "".join(
-            f"| {f} | {e} | {k} | {p} | {cell(b)} | {cell(a)} | {cell(c) if c else '**missed**'} |\n"
-            for f, e, k, p, b, a, c in rows))
     caught = sum(row[-1] is not None for row in rows)
     print(f"{caught} passed, {missed} failed")
     return 1 if missed else 0
