@@ -21,7 +21,7 @@ typedef enum nd4c_index_kind {
   ND4C_INDEX_SLICE = 2,    /* start:stop:step of an axis; ND4C_SLICE_NONE in a place is Python's None there */
   ND4C_INDEX_ELLIPSIS = 3, /* as many whole axes as the other items leave; one at most */
   ND4C_INDEX_NEW_AXIS = 4, /* an axis of length 1 */
-  ND4C_INDEX_MASK = 5,     /* `array` of bool over as many axes as it has, of their extents; 0-d: over none */
+  ND4C_INDEX_MASK = 5,     /* `array` of bool over as many axes as it has, of their extents or 0; 0-d: over none */
   ND4C_INDEX_ARRAY = 6     /* `array` of any integer dtype over one axis; bool: as ND4C_INDEX_MASK */
 } nd4c_index_kind;
 

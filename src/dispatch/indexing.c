@@ -1,6 +1,8 @@
 /* Items into a plan, and nd4c_array_get. */
 #include "dispatch/indexing.h"
 
+#include <string.h>
+
 #include "array/narrow.h"
 #include "array/shape.h"
 #include "base/checked.h"
@@ -131,12 +133,19 @@ static inline void take_neighbour(nd4c_index_plan *plan, bool chooses) {
 
 static nd4c_status check_mask(const nd4c_index_plan *plan, const nd4c_array *mask) {
   for (int32_t i = 0; i < mask->rank; i++) {
-    if (mask->shape[i] != plan->array->shape[plan->next + i]) {
+    if (mask->shape[i] != plan->array->shape[plan->next + i] && mask->shape[i] != 0) {
       return nd4c_fail(ND4C_INDEX, "%s: the mask has %lld elements for axis %d, which has length %lld", plan->name,
                        (long long)mask->shape[i], (int)(plan->next + i), (long long)plan->array->shape[plan->next + i]);
     }
   }
   return ND4C_OK;
+}
+
+/* A mask without elements chooses nothing, of however long an axis: NumPy and the Array API let its extents of 0 pass.
+ */
+static void narrow_to_mask(nd4c_index_plan *plan, const nd4c_array *mask) {
+  memcpy(&plan->shape[plan->rank - mask->rank], mask->shape, (size_t)mask->rank * sizeof *mask->shape);
+  plan->empty = true;
 }
 
 static nd4c_status take_choice(nd4c_index_plan *plan, const nd4c_index *item) {
@@ -152,6 +161,9 @@ static nd4c_status take_choice(nd4c_index_plan *plan, const nd4c_index *item) {
   plan->choices[plan->choice_count++] = (nd4c_index_choice){item->array, mask, plan->rank, plan->next};
   plan->chosen_axes += axes;
   take_whole(plan, axes);
+  if (mask && item->array->size == 0) {
+    narrow_to_mask(plan, item->array);
+  }
   return ND4C_OK;
 }
 

@@ -432,6 +432,26 @@ static void basic_items_make_views(void **state) {
   nd4c_array_release(zero);
 }
 
+/* NumPy's x[numpy.zeros((0, 1), bool)]: extents of 0 pass for an axis of any length. */
+static void empty_masks_choose_nothing(void **state) {
+  (void)state;
+  nd4c_array *x = range(3, (const int64_t[]){3, 1, 2}, ND4C_INT64), *mask = NULL, *nothing = NULL, *wrong = NULL;
+  assert_int_equal(nd4c_array_zeros(ND4C_BOOL, 2, (const int64_t[]){0, 1}, NULL, &mask), ND4C_OK);
+  assert_int_equal(nd4c_array_zeros(ND4C_BOOL, 2, (const int64_t[]){0, 2}, NULL, &wrong), ND4C_OK);
+  const nd4c_index item = {.kind = ND4C_INDEX_MASK, .array = mask};
+  const nd4c_index refused = {.kind = ND4C_INDEX_MASK, .array = wrong};
+  numbers expected = {.rank = 2, .shape = {0, 2}, .size = 0};
+  assert_int_equal(nd4c_array_get(x, &item, 1, &nothing), ND4C_OK);
+  check_numbers(nothing, &expected);
+  assert_int_equal(nd4c_array_set(x, &item, 1, nothing), ND4C_OK);
+  nd4c_array_release(nothing);
+  nothing = NULL;
+  assert_int_equal(nd4c_array_get(x, &refused, 1, &nothing), ND4C_INDEX);
+  nd4c_array_release(wrong);
+  nd4c_array_release(mask);
+  nd4c_array_release(x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_numpy_does),
@@ -441,6 +461,7 @@ int main(void) {
       cmocka_unit_test(value_and_target_may_overlap),
       cmocka_unit_test(read_only_arrays_stay),
       cmocka_unit_test(basic_items_make_views),
+      cmocka_unit_test(empty_masks_choose_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
