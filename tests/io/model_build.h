@@ -42,6 +42,17 @@ static inline void build_attribute(wire_bytes *node, const char *text) {
   wire_message(node, 5, &attribute);
 }
 
+/* "Add" or "ai.onnx.ml::Scaler" as the type of a node. */
+static inline void build_op(wire_bytes *node, char *word) {
+  char *colons = strstr(word, "::");
+  if (colons != NULL) {
+    *colons = '\0';
+    wire_text(node, 7, word);
+    word = colons + 2;
+  }
+  wire_text(node, 4, word);
+}
+
 /* "Add x y > z; Softmax z axis=1 > w" as NodeProtos. A name of "-" is left out (empty). */
 static inline void build_nodes(wire_bytes *graph, const char *text) {
   char copy[1024];
@@ -64,8 +75,12 @@ static inline void build_nodes(wire_bytes *graph, const char *text) {
         build_attribute(&node, word);
         continue;
       }
+      if (field == 4) {
+        build_op(&node, word);
+        field = 1;
+        continue;
+      }
       wire_text(&node, field, strcmp(word, "-") == 0 ? "" : word);
-      field = field == 4 ? 1 : field;
     }
     wire_message(graph, 1, &node);
   }

@@ -102,6 +102,13 @@ typedef struct missing_ops {
   nd4c_text text;
 } missing_ops;
 
+/* Whether an op takes or gives a map: of keys to numbers or texts, a kind of value that a datum cannot be. */
+static bool needs_map(const nd4c_onnx_node *node) {
+  return nd4c_span_is(node->domain, "ai.onnx.ml") &&
+         (nd4c_span_is(node->op, "ZipMap") || nd4c_span_is(node->op, "CastMap") ||
+          nd4c_span_is(node->op, "DictVectorizer"));
+}
+
 /* Binds a node to its function or row. Why that cannot be, NULL if it could. */
 static const char *bind_node(const nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_node *node) {
   node->opset = opset_of(opsets, node->domain);
@@ -111,6 +118,9 @@ static const char *bind_node(const nd4c_onnx_model *model, const nd4c_arena_list
   node->function = nd4c_onnx_function_find(model, node);
   if (node->function != NULL) {
     return NULL;
+  }
+  if (needs_map(node)) {
+    return "values that are maps are not supported; converters can leave them out, as skl2onnx does with zipmap=False";
   }
   if (node->opset == 0) {
     return "of a domain that opset_import lacks";
