@@ -48,6 +48,8 @@ step() {
 # -- packages ---------------------------------------------------------------------------------------------------------
 
 build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libopenblas0-openmp)
+# What makes some engines faster where it is found at run time: LAPACKE for factorisations, FFTW for Fourier transforms.
+engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
 # What decode_image and regex_full_match load at run time; the tests of those formats want them.
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0)
@@ -100,7 +102,7 @@ need_offered() {
     if offered "$package"; then
       known+=("$package")
     else
-      say "This system has no package $package: ops that need it report LIBRARY"
+      say "This system has no package $package: nd4c does without it and says so"
     fi
   done
   [ ${#known[@]} -eq 0 ] || need_packages "${known[@]}"
@@ -202,6 +204,7 @@ setup() {
   else
     need_packages "${build_packages[@]}"
   fi
+  need_offered "${engine_packages[@]}"
   need_cmake
   need_onednn
 }

@@ -68,10 +68,21 @@ static void judge(const char *picked, char *text, size_t text_size) {
 
 /* -- opening --------------------------------------------------------------------------------------------------- */
 
+/* PyPI's scipy-openblas puts a prefix before every name. */
+static void *find_symbol(void *library, const char *name) {
+  char prefixed[64];
+  void *symbol = nd4c_cpu_host->library_symbol(library, name);
+  if (symbol == NULL) {
+    snprintf(prefixed, sizeof prefixed, "scipy_%s", name);
+    symbol = nd4c_cpu_host->library_symbol(library, prefixed);
+  }
+  return symbol;
+}
+
 static bool find_symbols(nd4c_openblas *blas, void *library) {
 #define FIND(result, name, parameters)                                                        \
   {                                                                                           \
-    void *symbol = nd4c_cpu_host->library_symbol(library, #name);                             \
+    void *symbol = find_symbol(library, #name);                                               \
     if (symbol == NULL) {                                                                     \
       snprintf(blas->text, sizeof blas->text, "%s lacks the symbol %s", LIBRARY_NAME, #name); \
       return false;                                                                           \
@@ -91,22 +102,55 @@ static bool find_symbols(nd4c_openblas *blas, void *library) {
   return true;
 }
 
-/* The library serves products without it. */
-static void find_lapack(nd4c_lapack *lapack, void *library) {
-#define FIND(name, parameters)                                                                              \
-  {                                                                                                         \
-    void *symbol = nd4c_cpu_host->library_symbol(library, #name);                                           \
-    if (symbol == NULL) {                                                                                   \
-      snprintf(lapack->text, sizeof lapack->text,                                                           \
-               "%s lacks the symbol %s: it was built without LAPACK (Debian's libopenblas0-openmp has it)", \
-               LIBRARY_NAME, #name);                                                                        \
-      return;                                                                                               \
-    }                                                                                                       \
-    memcpy(&lapack->name, &symbol, sizeof symbol);                                                          \
+/* The name of the first symbol that is missing; NULL if all are there. */
+static const char *find_lapack_in(nd4c_lapack *lapack, void *library) {
+#define FIND(name, parameters)                     \
+  {                                                \
+    void *symbol = find_symbol(library, #name);    \
+    if (symbol == NULL) {                          \
+      return #name;                                \
+    }                                              \
+    memcpy(&lapack->name, &symbol, sizeof symbol); \
   }
   ND4C_LAPACK_SYMBOLS(FIND)
 #undef FIND
-  lapack->ready = true;
+  return NULL;
+}
+
+/* True if what a library calls as BLAS is the OpenBLAS that was opened: another one would bring threads of its own. */
+static bool is_on(const nd4c_openblas *blas, void *library) {
+  void *theirs = nd4c_cpu_host->library_symbol(library, "openblas_get_config"), *ours;
+  memcpy(&ours, &blas->openblas_get_config, sizeof ours);
+  return theirs == ours;
+}
+
+/* LAPACKE of OpenBLAS itself, or as a library of its own. Products need neither. */
+static void find_lapack(nd4c_openblas *blas, void *library) {
+  nd4c_lapack *lapack = &blas->lapack;
+  if (find_lapack_in(lapack, library) == NULL) {
+    lapack->ready = true;
+    snprintf(lapack->text, sizeof lapack->text, "LAPACKE of its own");
+    return;
+  }
+  if (nd4c_cpu_host->library_open(ND4C_LAPACKE_LIBRARY, &library) != ND4C_OK) {
+    snprintf(lapack->text, sizeof lapack->text, "no LAPACKE: %s lacks it and %s (Debian's liblapacke) is missing: %s",
+             LIBRARY_NAME, ND4C_LAPACKE_LIBRARY, nd4c_cpu_host->error_message());
+    return;
+  }
+  const char *missing = find_lapack_in(lapack, library);
+  char path[256] = "";
+  nd4c_cpu_host->library_find(ND4C_LAPACKE_LIBRARY, path, sizeof path);
+  if (missing != NULL) {
+    snprintf(lapack->text, sizeof lapack->text, "no LAPACKE: %s lacks the symbol %s", path, missing);
+  } else if (!is_on(blas, library)) {
+    snprintf(lapack->text, sizeof lapack->text,
+             "no LAPACKE: %s runs on another BLAS than %s (update-alternatives --config liblapack.so.3-...: expected "
+             "OpenBLAS's)",
+             path, LIBRARY_NAME);
+  } else {
+    lapack->ready = true;
+    snprintf(lapack->text, sizeof lapack->text, "LAPACKE %s", path);
+  }
 }
 
 static void describe(nd4c_openblas *blas) {
@@ -116,9 +160,8 @@ static void describe(nd4c_openblas *blas) {
   nd4c_cpu_host->library_find(LIBRARY_NAME, path, sizeof path);
   judge(blas->openblas_get_corename(), warning, sizeof warning);
   const char *kind = blas->parallel >= 0 && blas->parallel <= 2 ? kinds[blas->parallel] : "with an unknown pool";
-  snprintf(blas->text, sizeof blas->text, "%s, core %s, %s, %s%s%s", blas->openblas_get_config(),
-           blas->openblas_get_corename(), kind, path, blas->lapack.ready ? ", with LAPACK" : ", without LAPACK",
-           warning);
+  snprintf(blas->text, sizeof blas->text, "%s, core %s, %s, %s, %s%s", blas->openblas_get_config(),
+           blas->openblas_get_corename(), kind, path, blas->lapack.text, warning);
 }
 
 static void load(nd4c_openblas *blas) {
@@ -143,7 +186,7 @@ static void load(nd4c_openblas *blas) {
   if (blas->omp_set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
     blas->openblas_set_num_threads(1);
   }
-  find_lapack(&blas->lapack, library);
+  find_lapack(blas, library);
   describe(blas);
   blas->ready = true;
 }

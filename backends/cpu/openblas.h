@@ -6,7 +6,18 @@
 #include "backends/cpu/openblas_lapack.h"
 
 /* Values of the C BLAS interface. */
-enum { CBLAS_BY_ROWS = 101, CBLAS_AS_IS = 111, CBLAS_TRANSPOSED = 112 };
+enum {
+  CBLAS_BY_ROWS = 101,
+  CBLAS_BY_COLUMNS = 102,
+  CBLAS_AS_IS = 111,
+  CBLAS_TRANSPOSED = 112,
+  CBLAS_ADJOINT = 113,
+  CBLAS_UPPER = 121,
+  CBLAS_LOWER = 122,
+  CBLAS_NON_UNIT = 131,
+  CBLAS_UNIT = 132,
+  CBLAS_LEFT = 141
+};
 /* openblas_get_parallel() */
 enum { OPENBLAS_SERIAL = 0, OPENBLAS_PTHREADS = 1, OPENBLAS_OPENMP = 2 };
 
@@ -22,6 +33,8 @@ enum { OPENBLAS_SERIAL = 0, OPENBLAS_PTHREADS = 1, OPENBLAS_OPENMP = 2 };
     (int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int))    \
   X(void, cblas_sgemv, (int, int, int, int, float, const float *, int, const float *, int, float, float *, int))      \
   X(void, cblas_dgemv, (int, int, int, int, double, const double *, int, const double *, int, double, double *, int)) \
+  X(void, cblas_dtrsm, (int, int, int, int, int, int, int, double, const void *, int, void *, int))                   \
+  X(void, cblas_ztrsm, (int, int, int, int, int, int, int, const void *, const void *, int, void *, int))             \
   X(char *, openblas_get_config, (void))                                                                              \
   X(char *, openblas_get_corename, (void))                                                                            \
   X(int, openblas_get_parallel, (void))                                                                               \
@@ -30,7 +43,7 @@ enum { OPENBLAS_SERIAL = 0, OPENBLAS_PTHREADS = 1, OPENBLAS_OPENMP = 2 };
 /* The library. Made once, never changed afterwards. */
 typedef struct nd4c_openblas {
   bool ready;
-  char text[640]; /* configuration and file, or why it is not ready */
+  char text[1024]; /* configuration and file, or why it is not ready */
   int parallel;
   /* Of the OpenMP runtime that it runs on, if it does. */
   void (*omp_set_num_threads)(int);

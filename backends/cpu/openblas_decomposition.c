@@ -1,4 +1,4 @@
-/* Ops on matrices through OpenBLAS's LAPACK, in double and double complex: float32 gains the digits that make its
+/* Ops on matrices through LAPACKE on OpenBLAS, in double and double complex: float32 gains the digits that make its
  * results as good as rounded once, for twice the time of LAPACK's single precision. */
 #include <limits.h>
 #include <stdio.h>
@@ -29,19 +29,21 @@ static void *take_work(nd4c_cpu_space *space, const double *answer, int64_t byte
 /* -- what double and double complex share ---------------------------------------------------------------------------
  */
 
-#define SHARED(t, prefix, form_q, adjoint_letter, size)                                                               \
+/* The C BLAS takes real factors by value, complex ones by address. */
+#define BY_VALUE(x) (x)[0]
+#define BY_ADDRESS(x) (x)
+
+#define SHARED(t, prefix, form_q, adjoint_value, size, PASS)                                                          \
   static int64_t t##_cholesky(int64_t n, void *a) {                                                                   \
-    int order = (int)n, info = 0;                                                                                     \
-    lapack()->prefix##potrf_("L", &order, a, &order, &info, 1);                                                       \
-    return info;                                                                                                      \
+    return lapack()->LAPACKE_##prefix##potrf_work(LAPACKE_BY_COLUMNS, 'L', (int)n, a, (int)n);                        \
   }                                                                                                                   \
   static int64_t t##_lu(nd4c_cpu_space *space, int64_t rows, int64_t columns, void *a, int64_t *pivots) {             \
-    int m = (int)rows, n = (int)columns, least = m < n ? m : n, info = 0;                                             \
+    int m = (int)rows, n = (int)columns, least = m < n ? m : n;                                                       \
     int *exchanged = nd4c_cpu_space_take(space, ROOM_WHOLE, least, sizeof *exchanged);                                \
     if (exchanged == NULL) {                                                                                          \
       return ND4C_DENSE_NO_MEMORY;                                                                                    \
     }                                                                                                                 \
-    lapack()->prefix##getrf_(&m, &n, a, &m, exchanged, &info);                                                        \
+    int info = lapack()->LAPACKE_##prefix##getrf_work(LAPACKE_BY_COLUMNS, m, n, a, m, exchanged);                     \
     for (int i = 0; i < least; i++) {                                                                                 \
       pivots[i] = exchanged[i] - 1;                                                                                   \
     }                                                                                                                 \
@@ -50,24 +52,25 @@ static void *take_work(nd4c_cpu_space *space, const double *answer, int64_t byte
   static void t##_triangular(bool upper, bool adjoint, bool unit, int64_t rows, int64_t columns, const void *a,       \
                              void *b) {                                                                               \
     int n = (int)rows, k = (int)columns;                                                                              \
-    lapack()->prefix##trsm_("L", upper ? "U" : "L", adjoint ? adjoint_letter : "N", unit ? "U" : "N", &n, &k, one, a, \
-                            &n, b, &n, 1, 1, 1, 1);                                                                   \
+    nd4c_openblas_get()->cblas_##prefix##trsm(CBLAS_BY_COLUMNS, CBLAS_LEFT, upper ? CBLAS_UPPER : CBLAS_LOWER,        \
+                                              adjoint ? (adjoint_value) : CBLAS_AS_IS,                                \
+                                              unit ? CBLAS_UNIT : CBLAS_NON_UNIT, n, k, PASS(one), a, n, b, n);       \
   }                                                                                                                   \
   static int64_t t##_qr(nd4c_cpu_space *space, int64_t rows, int64_t all, void *a, int64_t columns, void *q) {        \
-    int m = (int)rows, n = (int)all, wanted = (int)columns, least = m < n ? m : n, info = 0, asked = -1, count = 0;   \
+    const nd4c_lapack *l = lapack();                                                                                  \
+    int m = (int)rows, n = (int)all, wanted = (int)columns, least = m < n ? m : n, count = 0;                         \
     double answer[2] = {0}, other[2] = {0};                                                                           \
     void *tau = nd4c_cpu_space_take(space, ROOM_TAU, least, size);                                                    \
-    lapack()->prefix##geqrf_(&m, &n, a, &m, tau, answer, &asked, &info);                                              \
-    lapack()->prefix##form_q##_(&m, &wanted, &least, q, &m, tau, other, &asked, &info);                               \
+    l->LAPACKE_##prefix##geqrf_work(LAPACKE_BY_COLUMNS, m, n, a, m, tau, answer, -1);                                 \
+    l->LAPACKE_##prefix##form_q##_work(LAPACKE_BY_COLUMNS, m, wanted, least, q, m, tau, other, -1);                   \
     void *work = take_work(space, answer[0] > other[0] ? answer : other, size, &count);                               \
     if (tau == NULL || work == NULL) {                                                                                \
       return ND4C_DENSE_NO_MEMORY;                                                                                    \
     }                                                                                                                 \
-    lapack()->prefix##geqrf_(&m, &n, a, &m, tau, work, &count, &info);                                                \
+    l->LAPACKE_##prefix##geqrf_work(LAPACKE_BY_COLUMNS, m, n, a, m, tau, work, count);                                \
     memset(q, 0, (size_t)(rows * columns * (size)));                                                                  \
     memcpy(q, a, (size_t)(rows * (least < wanted ? least : wanted) * (size)));                                        \
-    lapack()->prefix##form_q##_(&m, &wanted, &least, q, &m, tau, work, &count, &info);                                \
-    return info;                                                                                                      \
+    return l->LAPACKE_##prefix##form_q##_work(LAPACKE_BY_COLUMNS, m, wanted, least, q, m, tau, work, count);          \
   }                                                                                                                   \
   static void t##_product(bool adjoint, int64_t rows, int64_t columns, int64_t inner, const void *a, const void *b,   \
                           void *c) {                                                                                  \
@@ -75,19 +78,19 @@ static void *take_work(nd4c_cpu_space *space, const double *answer, int64_t byte
     if (k == 0) { /* leading dimensions may not be 0 */                                                               \
       memset(c, 0, (size_t)(rows * columns * (size)));                                                                \
     } else if (m > 0 && n > 0) {                                                                                      \
-      lapack()->prefix##gemm_(adjoint ? adjoint_letter : "N", "N", &m, &n, &k, one, a, &leading, b, &k, zero, c, &m,  \
-                              1, 1);                                                                                  \
+      nd4c_openblas_get()->cblas_##prefix##gemm(CBLAS_BY_COLUMNS, adjoint ? (adjoint_value) : CBLAS_AS_IS,            \
+                                                CBLAS_AS_IS, m, n, k, PASS(one), a, leading, b, k, PASS(zero), c, m); \
     }                                                                                                                 \
   }
 
-SHARED(real, d, orgqr, "T", 8)
-SHARED(complex, z, ungqr, "C", 16)
+SHARED(real, d, orgqr, CBLAS_TRANSPOSED, 8, BY_VALUE)
+SHARED(complex, z, ungqr, CBLAS_ADJOINT, 16, BY_ADDRESS)
 
 /* -- singular values ------------------------------------------------------------------------------------------------
  */
 
 typedef struct svd_call {
-  const char *job;
+  char job;
   int m, n, ldvt;
   void *a, *u, *vt;
   double *s, *rwork;
@@ -95,15 +98,11 @@ typedef struct svd_call {
 } svd_call;
 
 static int gesdd(bool complex_numbers, const svd_call *c, void *work, int count) {
-  int info = 0;
-  if (complex_numbers) {
-    lapack()->zgesdd_(c->job, &c->m, &c->n, c->a, &c->m, c->s, c->u, &c->m, c->vt, &c->ldvt, work, &count, c->rwork,
-                      c->iwork, &info, 1);
-  } else {
-    lapack()->dgesdd_(c->job, &c->m, &c->n, c->a, &c->m, c->s, c->u, &c->m, c->vt, &c->ldvt, work, &count, c->iwork,
-                      &info, 1);
-  }
-  return info;
+  const nd4c_lapack *l = lapack();
+  return complex_numbers ? l->LAPACKE_zgesdd_work(LAPACKE_BY_COLUMNS, c->job, c->m, c->n, c->a, c->m, c->s, c->u, c->m,
+                                                  c->vt, c->ldvt, work, count, c->rwork, c->iwork)
+                         : l->LAPACKE_dgesdd_work(LAPACKE_BY_COLUMNS, c->job, c->m, c->n, c->a, c->m, c->s, c->u, c->m,
+                                                  c->vt, c->ldvt, work, count, c->iwork);
 }
 
 static int64_t svd(bool complex_numbers, nd4c_cpu_space *space, int64_t m, int64_t n, void *a, bool full, double *s,
@@ -111,7 +110,7 @@ static int64_t svd(bool complex_numbers, nd4c_cpu_space *space, int64_t m, int64
   int64_t least = m < n ? m : n, most = m < n ? n : m;
   double answer[2] = {0}, nothing[2] = {0};
   int count = 0;
-  svd_call c = {u == NULL ? "N" : full ? "A" : "S", (int)m, (int)n, (int)(full ? n : least), a, u, vh, s, NULL, NULL};
+  svd_call c = {u == NULL ? 'N' : full ? 'A' : 'S', (int)m, (int)n, (int)(full ? n : least), a, u, vh, s, NULL, NULL};
   if (u == NULL) {
     c.u = c.vt = nothing;
   }
@@ -140,16 +139,16 @@ static int64_t complex_svd(nd4c_cpu_space *space, int64_t m, int64_t n, void *a,
  */
 
 static int64_t real_eigh(nd4c_cpu_space *space, int64_t order, void *a, double *w, void *v) {
-  int n = (int)order, info = 0, asked = -1, count = 0, whole = 0;
-  const char *job = v != NULL ? "V" : "N";
+  int n = (int)order, count = 0, whole = 0;
+  char job = v != NULL ? 'V' : 'N';
   double answer[2] = {0};
-  lapack()->dsyevd_(job, "L", &n, a, &n, w, answer, &asked, &whole, &asked, &info, 1, 1);
+  lapack()->LAPACKE_dsyevd_work(LAPACKE_BY_COLUMNS, job, 'L', n, a, n, w, answer, -1, &whole, -1);
   int *iwork = nd4c_cpu_space_take(space, ROOM_WHOLE, whole, sizeof *iwork);
   void *work = take_work(space, answer, 8, &count);
   if (iwork == NULL || work == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  lapack()->dsyevd_(job, "L", &n, a, &n, w, work, &count, iwork, &whole, &info, 1, 1);
+  int info = lapack()->LAPACKE_dsyevd_work(LAPACKE_BY_COLUMNS, job, 'L', n, a, n, w, work, count, iwork, whole);
   if (v != NULL) {
     memcpy(v, a, (size_t)(order * order * 8));
   }
@@ -157,10 +156,10 @@ static int64_t real_eigh(nd4c_cpu_space *space, int64_t order, void *a, double *
 }
 
 static int64_t complex_eigh(nd4c_cpu_space *space, int64_t order, void *a, double *w, void *v) {
-  int n = (int)order, info = 0, asked = -1, count = 0, whole = 0;
-  const char *job = v != NULL ? "V" : "N";
+  int n = (int)order, count = 0, whole = 0;
+  char job = v != NULL ? 'V' : 'N';
   double answer[2] = {0}, reals = 0;
-  lapack()->zheevd_(job, "L", &n, a, &n, w, answer, &asked, &reals, &asked, &whole, &asked, &info, 1, 1);
+  lapack()->LAPACKE_zheevd_work(LAPACKE_BY_COLUMNS, job, 'L', n, a, n, w, answer, -1, &reals, -1, &whole, -1);
   int real_count = (int)reals;
   int *iwork = nd4c_cpu_space_take(space, ROOM_WHOLE, whole, sizeof *iwork);
   double *rwork = nd4c_cpu_space_take(space, ROOM_REAL, real_count, sizeof *rwork);
@@ -168,7 +167,8 @@ static int64_t complex_eigh(nd4c_cpu_space *space, int64_t order, void *a, doubl
   if (iwork == NULL || rwork == NULL || work == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  lapack()->zheevd_(job, "L", &n, a, &n, w, work, &count, rwork, &real_count, iwork, &whole, &info, 1, 1);
+  int info = lapack()->LAPACKE_zheevd_work(LAPACKE_BY_COLUMNS, job, 'L', n, a, n, w, work, count, rwork, real_count,
+                                           iwork, whole);
   if (v != NULL) {
     memcpy(v, a, (size_t)(order * order * 16));
   }
@@ -189,40 +189,40 @@ static void unpack(int64_t n, const double *wr, const double *wi, const double *
 }
 
 static int64_t real_eig(nd4c_cpu_space *space, int64_t order, void *a, double complex *w, double complex *v) {
-  int n = (int)order, info = 0, asked = -1, count = 0, single = 1;
-  const char *job = v != NULL ? "V" : "N";
+  int n = (int)order, count = 0;
+  char job = v != NULL ? 'V' : 'N';
   double answer[2] = {0}, nothing = 0;
   double *parts = nd4c_cpu_space_take(space, ROOM_REAL, 2 * order, sizeof *parts);
   double *vr = nd4c_cpu_space_take(space, ROOM_VECTORS, v != NULL ? order * order : 1, sizeof *vr);
   if (parts == NULL || vr == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  lapack()->dgeev_("N", job, &n, a, &n, parts, parts + n, &nothing, &single, vr, &n, answer, &asked, &info, 1, 1);
+  lapack()->LAPACKE_dgeev_work(LAPACKE_BY_COLUMNS, 'N', job, n, a, n, parts, parts + n, &nothing, 1, vr, n, answer, -1);
   void *work = take_work(space, answer, 8, &count);
   if (work == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  lapack()->dgeev_("N", job, &n, a, &n, parts, parts + n, &nothing, &single, vr, &n, work, &count, &info, 1, 1);
+  int info = lapack()->LAPACKE_dgeev_work(LAPACKE_BY_COLUMNS, 'N', job, n, a, n, parts, parts + n, &nothing, 1, vr, n,
+                                          work, count);
   unpack(order, parts, parts + order, vr, w, v);
   return info;
 }
 
 static int64_t complex_eig(nd4c_cpu_space *space, int64_t order, void *a, double complex *w, double complex *v) {
-  int n = (int)order, info = 0, asked = -1, count = 0, single = 1;
-  const char *job = v != NULL ? "V" : "N";
+  int n = (int)order, count = 0;
+  char job = v != NULL ? 'V' : 'N';
   double answer[2] = {0}, nothing[2] = {0};
   void *vr = v != NULL ? (void *)v : nothing;
   double *rwork = nd4c_cpu_space_take(space, ROOM_REAL, 2 * order, sizeof *rwork);
   if (rwork == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  lapack()->zgeev_("N", job, &n, a, &n, w, nothing, &single, vr, &n, answer, &asked, rwork, &info, 1, 1);
+  lapack()->LAPACKE_zgeev_work(LAPACKE_BY_COLUMNS, 'N', job, n, a, n, w, nothing, 1, vr, n, answer, -1, rwork);
   void *work = take_work(space, answer, 16, &count);
   if (work == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  lapack()->zgeev_("N", job, &n, a, &n, w, nothing, &single, vr, &n, work, &count, rwork, &info, 1, 1);
-  return info;
+  return lapack()->LAPACKE_zgeev_work(LAPACKE_BY_COLUMNS, 'N', job, n, a, n, w, nothing, 1, vr, n, work, count, rwork);
 }
 
 /* -- kernels --------------------------------------------------------------------------------------------------------

@@ -1,55 +1,37 @@
-/* LAPACK as OpenBLAS exports it: Fortran's symbols. The hidden lengths of Fortran's strings stand at the end of each
- * parameter list, as gfortran passes them. */
+/* LAPACK through LAPACKE's `_work` functions, matrices by columns: nothing is transposed or searched for NaN there. */
 #ifndef ND4C_BACKENDS_CPU_OPENBLAS_LAPACK_H
 #define ND4C_BACKENDS_CPU_OPENBLAS_LAPACK_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
-typedef const int *nd4c_fortran_int;
-typedef const char *nd4c_fortran_text;
+/* Where it is if OpenBLAS itself was built without it, as Debian's is. */
+#define ND4C_LAPACKE_LIBRARY "liblapacke.so.3"
 
-/* The one symbol list: X(name, parameters). d: double, z: double complex. */
-#define ND4C_LAPACK_SYMBOLS(X)                                                                                         \
-  X(dgemm_, (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, nd4c_fortran_int, nd4c_fortran_int, const void *, \
-             const void *, nd4c_fortran_int, const void *, nd4c_fortran_int, const void *, void *, nd4c_fortran_int,   \
-             size_t, size_t))                                                                                          \
-  X(zgemm_, (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, nd4c_fortran_int, nd4c_fortran_int, const void *, \
-             const void *, nd4c_fortran_int, const void *, nd4c_fortran_int, const void *, void *, nd4c_fortran_int,   \
-             size_t, size_t))                                                                                          \
-  X(dtrsm_,                                                                                                            \
-    (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, nd4c_fortran_int,   \
-     const void *, const void *, nd4c_fortran_int, void *, nd4c_fortran_int, size_t, size_t, size_t, size_t))          \
-  X(ztrsm_,                                                                                                            \
-    (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, nd4c_fortran_int,   \
-     const void *, const void *, nd4c_fortran_int, void *, nd4c_fortran_int, size_t, size_t, size_t, size_t))          \
-  X(dpotrf_, (nd4c_fortran_text, nd4c_fortran_int, void *, nd4c_fortran_int, int *, size_t))                           \
-  X(zpotrf_, (nd4c_fortran_text, nd4c_fortran_int, void *, nd4c_fortran_int, int *, size_t))                           \
-  X(dgetrf_, (nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, int *, int *))                             \
-  X(zgetrf_, (nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, int *, int *))                             \
-  X(dgeqrf_, (nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, void *, void *, nd4c_fortran_int, int *))  \
-  X(zgeqrf_, (nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, void *, void *, nd4c_fortran_int, int *))  \
-  X(dorgqr_, (nd4c_fortran_int, nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, const void *, void *,    \
-              nd4c_fortran_int, int *))                                                                                \
-  X(zungqr_, (nd4c_fortran_int, nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, const void *, void *,    \
-              nd4c_fortran_int, int *))                                                                                \
-  X(dgesdd_, (nd4c_fortran_text, nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, double *, void *,       \
-              nd4c_fortran_int, void *, nd4c_fortran_int, void *, nd4c_fortran_int, int *, int *, size_t))             \
-  X(zgesdd_, (nd4c_fortran_text, nd4c_fortran_int, nd4c_fortran_int, void *, nd4c_fortran_int, double *, void *,       \
-              nd4c_fortran_int, void *, nd4c_fortran_int, void *, nd4c_fortran_int, double *, int *, int *, size_t))   \
-  X(dsyevd_, (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, void *, nd4c_fortran_int, double *, void *,      \
-              nd4c_fortran_int, int *, nd4c_fortran_int, int *, size_t, size_t))                                       \
-  X(zheevd_, (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, void *, nd4c_fortran_int, double *, void *,      \
-              nd4c_fortran_int, double *, nd4c_fortran_int, int *, nd4c_fortran_int, int *, size_t, size_t))           \
-  X(dgeev_, (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, void *, nd4c_fortran_int, double *, double *,     \
-             void *, nd4c_fortran_int, void *, nd4c_fortran_int, void *, nd4c_fortran_int, int *, size_t, size_t))     \
-  X(zgeev_, (nd4c_fortran_text, nd4c_fortran_text, nd4c_fortran_int, void *, nd4c_fortran_int, void *, void *,         \
-             nd4c_fortran_int, void *, nd4c_fortran_int, void *, nd4c_fortran_int, double *, int *, size_t, size_t))
+enum { LAPACKE_BY_COLUMNS = 102 };
 
-/* Functions are NULL if the library was built without LAPACK; then `text` says which is missing. */
+/* The one symbol list: X(name, parameters), all give LAPACK's info. d: double, z: double complex. */
+#define ND4C_LAPACK_SYMBOLS(X)                                                                                       \
+  X(LAPACKE_dpotrf_work, (int, char, int, void *, int))                                                              \
+  X(LAPACKE_zpotrf_work, (int, char, int, void *, int))                                                              \
+  X(LAPACKE_dgetrf_work, (int, int, int, void *, int, int *))                                                        \
+  X(LAPACKE_zgetrf_work, (int, int, int, void *, int, int *))                                                        \
+  X(LAPACKE_dgeqrf_work, (int, int, int, void *, int, void *, void *, int))                                          \
+  X(LAPACKE_zgeqrf_work, (int, int, int, void *, int, void *, void *, int))                                          \
+  X(LAPACKE_dorgqr_work, (int, int, int, int, void *, int, const void *, void *, int))                               \
+  X(LAPACKE_zungqr_work, (int, int, int, int, void *, int, const void *, void *, int))                               \
+  X(LAPACKE_dgesdd_work, (int, char, int, int, void *, int, double *, void *, int, void *, int, void *, int, int *)) \
+  X(LAPACKE_zgesdd_work,                                                                                             \
+    (int, char, int, int, void *, int, double *, void *, int, void *, int, void *, int, double *, int *))            \
+  X(LAPACKE_dsyevd_work, (int, char, char, int, void *, int, double *, void *, int, int *, int))                     \
+  X(LAPACKE_zheevd_work, (int, char, char, int, void *, int, double *, void *, int, double *, int, int *, int))      \
+  X(LAPACKE_dgeev_work,                                                                                              \
+    (int, char, char, int, void *, int, double *, double *, void *, int, void *, int, void *, int))                  \
+  X(LAPACKE_zgeev_work, (int, char, char, int, void *, int, void *, void *, int, void *, int, void *, int, double *))
+
 typedef struct nd4c_lapack {
   bool ready;
-  char text[160];
-#define ND4C_LAPACK_FIELD(name, parameters) void(*name) parameters;
+  char text[400]; /* where it is, or why it is not ready */
+#define ND4C_LAPACK_FIELD(name, parameters) int(*name) parameters;
   ND4C_LAPACK_SYMBOLS(ND4C_LAPACK_FIELD)
 #undef ND4C_LAPACK_FIELD
 } nd4c_lapack;
