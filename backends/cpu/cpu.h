@@ -46,7 +46,7 @@ ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
 #define ND4C_CPU_STORED (ND4C_CPU_MOVABLE | ND4C_CPU_PACKED)
 
 /* The libraries are asked before engine simd (simd.h), where they have an op. */
-enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
+enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_FFTW = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
 
 /* A kernel of the reference: X(op, dtypes, run) in a family's list. Its other operands are of ND4C_CPU_ALL, or, with
  * nd4c_cpu_reference_stored as `usable`, of ND4C_CPU_STORED. */

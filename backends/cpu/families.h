@@ -38,6 +38,7 @@
   X(reference_attention)     \
   X(reference_quantization)  \
   X(reference_qlinear)       \
+  X(fftw_transform)          \
   X(onednn_conv)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \
@@ -50,6 +51,7 @@
 #define ND4C_CPU_ENGINES(X) \
   X(onednn)                 \
   X(openblas)               \
+  X(fftw)                   \
   X(simd)                   \
   X(reference)
 // clang-format on

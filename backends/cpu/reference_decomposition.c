@@ -63,15 +63,8 @@
     return nd4c_dense_##t##_eigh(n, a, w, v);                                                                     \
   }                                                                                                               \
   static int64_t t##_eig(nd4c_cpu_space *space, int64_t n, void *a, double complex *w, double complex *v) {       \
-    double complex *work = nd4c_cpu_space_take(space, ND4C_SPACE_METHOD, n * n + n, sizeof *work);                \
-    double complex *x = nd4c_cpu_space_take(space, ND4C_SPACE_METHOD + 1, n * n, sizeof *x);                      \
-    if (work == NULL || x == NULL) {                                                                              \
-      return ND4C_DENSE_NO_MEMORY;                                                                                \
-    }                                                                                                             \
-    for (int64_t i = 0; i < n * n; i++) {                                                                         \
-      x[i] = ((number *)a)[i];                                                                                    \
-    }                                                                                                             \
-    return nd4c_dense_eig(n, x, w, v, work);                                                                      \
+    double complex *work = nd4c_cpu_space_take(space, ND4C_SPACE_METHOD, 3 * n * n + n, sizeof *work);            \
+    return work == NULL ? ND4C_DENSE_NO_MEMORY : nd4c_dense_##t##_eig(n, a, w, v, work);                          \
   }                                                                                                               \
   static void t##_product(bool adjoint, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) { \
     nd4c_dense_##t##_product(adjoint, m, n, k, a, b, c);                                                          \

@@ -59,20 +59,11 @@ nd4c_status nd4c_cpu_fft_pass(const nd4c_call *call, const nd4c_fft_pass *pass) 
 
 /* -- what a call consists of ------------------------------------------------------------------------------------ */
 
-typedef struct transform {
-  int32_t count;
-  int32_t axes[ND4C_CPU_MAX_RANK]; /* in the order of the passes */
-  int64_t lengths[ND4C_CPU_MAX_RANK];
-  bool inverse, real_in, real_out, conjugate;
-  bool scales_inverse; /* norm "backward" divides */
-  double scale;
-} transform;
-
 static bool is_several(nd4c_op op) {
   return op == ND4C_OP_fftn || op == ND4C_OP_ifftn || op == ND4C_OP_rfftn || op == ND4C_OP_irfftn;
 }
 
-static void read_kind(nd4c_op op, transform *t) {
+static void read_kind(nd4c_op op, nd4c_cpu_transform *t) {
   t->real_in = op == ND4C_OP_rfft || op == ND4C_OP_rfftn || op == ND4C_OP_ihfft;
   t->real_out = op == ND4C_OP_irfft || op == ND4C_OP_irfftn || op == ND4C_OP_hfft;
   t->conjugate = op == ND4C_OP_hfft || op == ND4C_OP_ihfft;
@@ -81,7 +72,7 @@ static void read_kind(nd4c_op op, transform *t) {
   t->inverse = t->real_out || op == ND4C_OP_ifft || op == ND4C_OP_ifftn;
 }
 
-static double scale_of(const transform *t, const char *norm) {
+static double scale_of(const nd4c_cpu_transform *t, const char *norm) {
   double points = 1;
   for (int32_t i = 0; i < t->count; i++) {
     points *= (double)t->lengths[i];
@@ -93,11 +84,11 @@ static double scale_of(const transform *t, const char *norm) {
   return forward == t->scales_inverse ? 1 : 1 / points;
 }
 
-static transform read_transform(const nd4c_call *call) {
+nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_attr_value *attrs = call->attrs;
   bool several = is_several(call->op->op);
-  transform t = {.count = 1};
+  nd4c_cpu_transform t = {.count = 1};
   int64_t given[ND4C_CPU_MAX_RANK];
   read_kind(call->op->op, &t);
   if (several) {
@@ -143,7 +134,7 @@ static void unprepare(void *state) {
 }
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  transform t = read_transform(call);
+  nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
   plans *p = nd4c_cpu_host->allocate(sizeof *p);
   for (int32_t i = 0; p != NULL && i < t.count; i++) {
     bool real = (t.real_in && i == 0) || (t.real_out && i == t.count - 1);
@@ -188,7 +179,7 @@ static void free_between(between *b) {
 
 static nd4c_status run(const nd4c_call *call) {
   const plans *p = call->state;
-  transform t = read_transform(call);
+  nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
   between rooms[2] = {{.data = NULL}, {.data = NULL}};
   nd4c_ref_tensor from = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
   nd4c_status status = ND4C_OK;
@@ -221,18 +212,6 @@ static nd4c_status run(const nd4c_call *call) {
   return status;
 }
 
-#define OPS(X) \
-  X(fft)       \
-  X(ifft)      \
-  X(fftn)      \
-  X(ifftn)     \
-  X(rfft)      \
-  X(irfft)     \
-  X(rfftn)     \
-  X(irfftn)    \
-  X(hfft)      \
-  X(ihfft)
-
 #define KERNEL(op_name)                                                                     \
   static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
                                                   .op_version = 1,                          \
@@ -244,7 +223,7 @@ static nd4c_status run(const nd4c_call *call) {
                                                   .prepare = prepare,                       \
                                                   .unprepare = unprepare,                   \
                                                   .run = run};
-OPS(KERNEL)
+ND4C_CPU_FFT_OPS(KERNEL)
 
 #define LISTED(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_fft_kernels[] = {OPS(LISTED) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_fft_kernels[] = {ND4C_CPU_FFT_OPS(LISTED) NULL};

@@ -32,8 +32,17 @@ ND4C_DENSE_DECLARE(real, double)
 ND4C_DENSE_DECLARE(complex, double complex)
 #undef ND4C_DENSE_DECLARE
 
-/* Eigenvalues of a general matrix, v (if not NULL): right eigenvectors of length 1. a is spoilt. work: n^2 + n. */
-int64_t nd4c_dense_eig(int64_t n, double complex *a, double complex *w, double complex *v, double complex *work);
+/* Eigenvalues of a general matrix, v (if not NULL): right eigenvectors of length 1. a is spoilt. work: 3 n^2 + n. A
+ * real matrix's are real, its vectors too, or pairs of conjugates one after the other. */
+int64_t nd4c_dense_complex_eig(int64_t n, double complex *a, double complex *w, double complex *v,
+                               double complex *work);
+int64_t nd4c_dense_real_eig(int64_t n, double *a, double complex *w, double complex *v, double complex *work);
+/* For the second: makes a, triangular but for the square at (k, k) whose eigenvalues are value and its conjugate,
+ * triangular there, z following. */
+void nd4c_dense_split_pair(int64_t n, double complex *a, double complex *z, int64_t k, double complex value);
+/* Eigenvalues and vectors of scale z a z^H, a triangular with elements up to 1. vector: n. */
+void nd4c_dense_read_triangle(int64_t n, const double complex *a, const double complex *z, double scale,
+                              double complex *w, double complex *v, double complex *vector);
 
 /* A matrix of a tensor's into columns of double (double complex if `complex_numbers`), and back with one rounding.
  * data: the address of its first element. */

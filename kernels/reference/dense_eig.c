@@ -193,7 +193,36 @@ static void vectors_of(int64_t n, const number *a, const number *z, double norm,
   }
 }
 
-int64_t nd4c_dense_eig(int64_t n, double complex *a, double complex *w, double complex *v, double complex *work) {
+void nd4c_dense_split_pair(int64_t n, double complex *a, double complex *z, int64_t k, double complex value) {
+  number x = value - A(k + 1, k + 1), y = A(k + 1, k);
+  double length = hypot(cabs(x), cabs(y));
+  number c = x / length, s = y / length;
+  for (int64_t j = k; j < n; j++) {
+    number top = A(k, j), bottom = A(k + 1, j);
+    A(k, j) = conj(c) * top + conj(s) * bottom;
+    A(k + 1, j) = c * bottom - s * top;
+  }
+  rotate_columns(n, a, k, k + 2, c, s);
+  if (z != NULL) {
+    rotate_columns(n, z, k, n, c, s);
+  }
+  A(k + 1, k) = 0;
+  A(k, k) = value;
+  A(k + 1, k + 1) = conj(value);
+}
+
+void nd4c_dense_read_triangle(int64_t n, const double complex *a, const double complex *z, double scale,
+                              double complex *w, double complex *v, double complex *vector) {
+  for (int64_t i = 0; i < n; i++) {
+    w[i] = A(i, i) * scale;
+  }
+  if (v != NULL) {
+    vectors_of(n, a, z, 1, v, vector);
+  }
+}
+
+int64_t nd4c_dense_complex_eig(int64_t n, double complex *a, double complex *w, double complex *v,
+                               double complex *work) {
   number *z = v != NULL ? work : NULL, *vector = work + n * n;
   double scale = 0;
   for (int64_t i = 0; i < n * n; i++) {
@@ -205,11 +234,6 @@ int64_t nd4c_dense_eig(int64_t n, double complex *a, double complex *w, double c
   }
   hessenberg(n, a, z, vector);
   int64_t info = schur(n, a, z, 1);
-  for (int64_t i = 0; i < n; i++) {
-    w[i] = A(i, i) * scale;
-  }
-  if (v != NULL) {
-    vectors_of(n, a, z, 1, v, vector);
-  }
+  nd4c_dense_read_triangle(n, a, z, scale, w, v, vector);
   return info;
 }

@@ -9,7 +9,8 @@
   X(BACKEND_PLUGINS, "nd4c.backend.plugins", "ND4C_BACKEND_PLUGINS", list, "",                                        \
     "Plug-ins to load at start: paths, absolute or with a '/', separated by commas")                                  \
   X(FORCE_ENGINE, "SD_KERNEL_FORCE_ENGINE", "SD_KERNEL_FORCE_ENGINE", string, "",                                     \
-    "Engine to use for every op that it has; cpu stands for reference, simd, openblas; cuda for cuda, cublas, cudnn") \
+    "Engine to use for every op that it has; cpu stands for reference, simd, openblas, fftw; cuda for cuda, " \
+    "cublas, cudnn")                                                                                                  \
   X(DISABLE_ENGINES, "SD_KERNEL_DISABLE_ENGINES", "SD_KERNEL_DISABLE_ENGINES", list, "",                              \
     "Engines not to use (the same names and groups); reference cannot be disabled")                                   \
   X(STRICT, "nd4c.strict", "ND4C_STRICT", bool, "false",                                                              \

@@ -12,8 +12,8 @@
 #include "nd4c/op.h"
 
 /* X(group, members): names that stand for several engines, as in the reference. */
-#define ENGINE_GROUPS(X)              \
-  X("cpu", "reference,simd,openblas") \
+#define ENGINE_GROUPS(X)                   \
+  X("cpu", "reference,simd,openblas,fftw") \
   X("cuda", "cuda,cublas,cudnn")
 
 static const char separators[] = ", ";
@@ -83,7 +83,7 @@ static const char *engine_at(int32_t index) {
 }
 
 /* Engines that a build may leave out. */
-#define OPTIONAL_ENGINES "openblas,onednn"
+#define OPTIONAL_ENGINES "openblas,onednn,fftw"
 
 /* Groups, their members and optional engines are known where they are not, too: one setting serves several machines. */
 static bool is_known(const char *name) {

@@ -168,6 +168,10 @@ static void engines_are_disabled(void **state) {
   /* The floor stays. */
   assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "cpu,onednn,REFERENCE"), ND4C_OK);
   assert_true(takes_engine(NULL, ND4C_OP_add, matrix, matrix, "reference"));
+  assert_int_equal(nd4c_explain(NULL, ND4C_OP_fft, inputs, 1, NULL, 0, &text), ND4C_OK);
+  const char *fftw = strstr(text, "fftw.fft");
+  assert_true(fftw == NULL || strstr(fftw, "disabled by SD_KERNEL_DISABLE_ENGINES") != NULL);
+  nd4c_free(text);
 }
 
 /* What cannot be disabled, and names that nobody has, are told instead of ignored. */

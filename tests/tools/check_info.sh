@@ -6,7 +6,7 @@
 expect 0 env LD_DEBUG=files LD_DEBUG_OUTPUT="$work/loader" "$nd4c" info
 opened=$(sed -nE 's/.*calling init: (.*)/\1/p' "$work"/loader.* | sort -u)
 grep -q libnd4c <<<"$opened" # else the loader told nothing
-if foreign=$(grep -E 'openblas|dnnl|cuda|cublas|cudnn|OpenCL|vulkan|libtpu|Qnn|openvino' <<<"$opened"); then
+if foreign=$(grep -E 'openblas|lapack|fftw|dnnl|cuda|cublas|cudnn|OpenCL|vulkan|libtpu|Qnn|openvino' <<<"$opened"); then
   echo "nd4c info opened $foreign"
   exit 1
 fi
