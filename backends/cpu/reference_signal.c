@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backends/cpu/transform.h"
+#include "kernels/reference/blocks.h"
 
 /* -- short-time transforms -------------------------------------------------------------------------------------- */
 
@@ -263,31 +264,69 @@ static nd4c_status pairs_run(const nd4c_call *call) {
 /* -- convolution ------------------------------------------------------------------------------------------------ */
 
 typedef struct convolve_args {
-  nd4c_ref_tensor a, b, y;
-  bool correlation;
+  nd4c_dtype_kind kind;
+  const void *a, *b;
+  int64_t m, n;
+  nd4c_ref_tensor y;
   int64_t shift;
 } convolve_args;
 
 static void convolve_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const convolve_args *c = user;
   (void)worker;
-  nd4c_ref_convolve(&c->a, &c->b, &c->y, c->correlation, c->shift, begin, end);
+  nd4c_ref_convolve(c->kind, c->a, c->m, c->b, c->n, &c->y, c->shift, begin, end);
+}
+
+/* A sequence as dense doubles, double complex or words; from its end and conjugated if it is `turned`. */
+static void read_sequence(const nd4c_tensor *x, nd4c_dtype_kind kind, bool turned, void *to) {
+  int64_t n = x->shape[0], step = turned ? -x->strides[0] : x->strides[0], start = turned ? (n - 1) * x->strides[0] : 0;
+  if (kind != ND4C_KIND_FLOAT && kind != ND4C_KIND_COMPLEX) {
+    nd4c_ref_read_words(x->dtype, x->data, start, step, n, to);
+    return;
+  }
+  nd4c_ref_read_doubles(x->dtype, x->data, start, step, n, to);
+  double complex *numbers = to;
+  bool widens = kind == ND4C_KIND_COMPLEX && nd4c_reference_kind(x->dtype) != ND4C_KIND_COMPLEX;
+  for (int64_t i = n - 1; widens && i >= 0; i--) {
+    numbers[i] = ((const double *)to)[i];
+  }
+  for (int64_t i = 0; turned && !widens && kind == ND4C_KIND_COMPLEX && i < n; i++) {
+    numbers[i] = conj(numbers[i]);
+  }
+}
+
+static int64_t convolve_shift(const nd4c_call *call, bool correlation) {
+  const char *mode = call->attrs[ND4C_ATTR_convolve_mode].as.string;
+  int64_t m = call->inputs[0].shape[0], n = call->inputs[1].shape[0], least = m < n ? m : n;
+  if (mode == NULL || mode[0] == '\0') {
+    mode = correlation ? "valid" : "full";
+  }
+  if (strcmp(mode, "valid") == 0) {
+    return least - 1;
+  }
+  if (strcmp(mode, "same") == 0) { /* NumPy exchanges the operands of a correlation with a longer b */
+    return correlation && m < n ? least / 2 : least - 1 - least / 2;
+  }
+  return 0;
 }
 
 static nd4c_status convolve_run(const nd4c_call *call) {
-  convolve_args args = {nd4c_cpu_ref_tensor(&call->inputs[0]), nd4c_cpu_ref_tensor(&call->inputs[1]),
-                        nd4c_cpu_ref_tensor(&call->outputs[0]), call->op->op == ND4C_OP_correlate, 0};
-  const char *mode = call->attrs[ND4C_ATTR_convolve_mode].as.string;
-  int64_t m = args.a.shape[0], n = args.b.shape[0], least = m < n ? m : n;
-  if (mode == NULL || mode[0] == '\0') {
-    mode = args.correlation ? "valid" : "full";
+  const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
+  bool correlation = call->op->op == ND4C_OP_correlate;
+  int64_t m = a->shape[0], n = b->shape[0], least = m < n ? m : n;
+  bool fits = m < INT64_C(1) << 58 && n < INT64_C(1) << 58;
+  size_t bytes = fits ? (size_t)(m + n) * sizeof(double complex) : 0;
+  double complex *numbers = fits ? nd4c_cpu_host->allocate_pages(bytes) : NULL;
+  if (numbers == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for copies of the operands", call->op->name);
   }
-  if (strcmp(mode, "valid") == 0) {
-    args.shift = least - 1;
-  } else if (strcmp(mode, "same") == 0) { /* NumPy exchanges the operands of a correlation with a longer b */
-    args.shift = args.correlation && m < n ? least / 2 : least - 1 - least / 2;
-  }
-  nd4c_cpu_parallel(args.y.shape[0], nd4c_cpu_grain(least), call->width, convolve_range, &args);
+  convolve_args args = {.kind = nd4c_reference_kind(y->dtype), .a = numbers, .b = numbers + m, .m = m, .n = n};
+  args.y = nd4c_cpu_ref_tensor(y);
+  args.shift = convolve_shift(call, correlation);
+  read_sequence(a, args.kind, false, numbers);
+  read_sequence(b, args.kind, correlation, numbers + m);
+  nd4c_cpu_parallel(y->shape[0], nd4c_cpu_grain(least / 4), call->width, convolve_range, &args);
+  nd4c_cpu_host->free_pages(numbers, bytes);
   return ND4C_OK;
 }
 

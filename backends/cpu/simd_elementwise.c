@@ -99,6 +99,55 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op)
 BINARY_OPS(DEFINE_BINARY)
 
+/* -- kron: a product of a and b, each repeated along the other's axes ------------------------------------------------
+ */
+
+static bool usable_kron(const nd4c_call *call, char *reason, size_t reason_size) {
+  int32_t rank = call->outputs[0].rank;
+  if (rank == 0 || 2 * rank > ND4C_CPU_MAX_RANK)
+    return nd4c_cpu_decline(reason, reason_size, "no axes, or more than %d", ND4C_CPU_MAX_RANK / 2);
+  return usable_binary(call, ND4C_BINARY_multiply, reason, reason_size);
+}
+
+static nd4c_status run_kron(const nd4c_call *call) {
+  nd4c_tensor seen[3] = {call->inputs[0], call->inputs[1], call->outputs[0]};
+  int64_t shapes[3][ND4C_CPU_MAX_RANK], strides[3][ND4C_CPU_MAX_RANK];
+  int32_t rank = seen[2].rank;
+  for (int32_t axis = 0; axis < rank; axis++) {
+    int32_t pair = 2 * axis;
+    for (int32_t i = 0; i < 2; i++) {
+      int32_t own = axis - (rank - seen[i].rank);
+      shapes[i][pair + i] = shapes[2][pair + i] = own >= 0 ? seen[i].shape[own] : 1;
+      strides[i][pair + i] = own >= 0 ? seen[i].strides[own] : 0;
+      shapes[i][pair + 1 - i] = 1;
+      strides[i][pair + 1 - i] = 0;
+    }
+    strides[2][pair + 1] = seen[2].strides[axis];
+    strides[2][pair] = seen[2].strides[axis] * shapes[2][pair + 1];
+  }
+  for (int32_t i = 0; i < 3; i++) {
+    seen[i].rank = 2 * rank;
+    seen[i].shape = shapes[i];
+    seen[i].strides = strides[i];
+    seen[i].flags = 0;
+  }
+  nd4c_call same = *call;
+  same.inputs = seen;
+  same.outputs = &seen[2];
+  return run_binary_nest(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][seen[0].dtype], 1);
+}
+
+/* Above BLAS, for which it would be many products of one number each. */
+static const nd4c_kernel simd_kron = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
+                                      .op_version = 1,
+                                      .op = "kron",
+                                      .engine = "simd",
+                                      .name = "simd.kron",
+                                      .priority = ND4C_CPU_PRIORITY_OPENBLAS + 1,
+                                      .dtypes = ND4C_CPU_NUMBERS,
+                                      .usable = usable_kron,
+                                      .run = run_kron};
+
 /* -- one operand ---------------------------------------------------------------------------------------------- */
 
 typedef struct unary_job {
@@ -298,6 +347,7 @@ const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
     BINARY_OPS(KERNEL_ENTRY) UNARY_OPS(KERNEL_ENTRY) ACTIVATION_OPS(ACTIVATION_ENTRY) & simd_gelu,
     &simd_leaky_relu,
     &simd_clip,
+    &simd_kron,
     &simd_cast,
     &simd_where,
     NULL};

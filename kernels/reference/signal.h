@@ -68,9 +68,9 @@ typedef struct nd4c_ref_mel {
 } nd4c_ref_mel;
 void nd4c_ref_mel_weights(const nd4c_ref_mel *mel, const nd4c_ref_tensor *y);
 
-/* Elements [begin, end) of y[i] = sum over j of a[i + shift - j] b[j], b read backwards and conjugated if it is a
- * correlation; in 64 bits, double or double complex. */
-void nd4c_ref_convolve(const nd4c_ref_tensor *a, const nd4c_ref_tensor *b, const nd4c_ref_tensor *y, bool correlation,
-                       int64_t shift, int64_t begin, int64_t end);
+/* Elements [begin, end) of y[i] = sum over j of a[i + shift - j] b[j]; a [m] and b [n] are dense, of doubles, double
+ * complex or 64-bit integers as y's kind is. */
+void nd4c_ref_convolve(nd4c_dtype_kind kind, const void *a, int64_t m, const void *b, int64_t n,
+                       const nd4c_ref_tensor *y, int64_t shift, int64_t begin, int64_t end);
 
 #endif

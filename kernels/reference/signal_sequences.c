@@ -1,4 +1,5 @@
 /* Windows, frequencies, mel filters, convolution. */
+#include "kernels/reference/blocks.h"
 #include "kernels/reference/signal.h"
 
 /* cos(2 pi k / n) for whole k, the angle reduced before it is a double. */
@@ -73,35 +74,59 @@ void nd4c_ref_mel_weights(const nd4c_ref_mel *mel, const nd4c_ref_tensor *y) {
 
 /* -- convolution ------------------------------------------------------------------------------------------------ */
 
-static nd4c_value widened(const nd4c_ref_tensor *x, int64_t i, nd4c_dtype_kind kind) {
-  nd4c_dtype_kind own = nd4c_reference_kind(x->dtype);
-  nd4c_value value = nd4c_value_load(x->dtype, x->data, i * x->strides[0]);
-  if (kind == ND4C_KIND_FLOAT) {
-    return nd4c_value_cast(own, value, ND4C_FLOAT64);
-  }
-  if (kind == ND4C_KIND_COMPLEX && own != ND4C_KIND_COMPLEX) {
-    value.c = nd4c_value_cast(own, value, ND4C_FLOAT64).f;
-  }
-  return value;
+enum { SIDE_BY_SIDE = 8 };
+
+static int64_t least_of(int64_t a, int64_t b) {
+  return a < b ? a : b;
 }
 
-void nd4c_ref_convolve(const nd4c_ref_tensor *a, const nd4c_ref_tensor *b, const nd4c_ref_tensor *y, bool correlation,
-                       int64_t shift, int64_t begin, int64_t end) {
-  nd4c_dtype_kind kind = nd4c_reference_kind(y->dtype);
-  int64_t m = a->shape[0], n = b->shape[0];
-  for (int64_t i = begin; i < end; i++) {
-    int64_t place = i + shift, first = place >= m ? place - m + 1 : 0, last = place < n ? place : n - 1;
-    nd4c_value sum = {.c = 0};
-    for (int64_t j = first; j <= last; j++) {
-      nd4c_value u = widened(a, place - j, kind), v = widened(b, correlation ? n - 1 - j : j, kind);
-      if (kind == ND4C_KIND_FLOAT) {
-        sum.f += u.f * v.f;
-      } else if (kind == ND4C_KIND_COMPLEX) {
-        sum.c += u.c * (correlation ? conj(v.c) : v.c);
-      } else {
-        sum.u += u.u * v.u;
-      }
+/* sums[l] = sum over j of a[place + l - j] b[j] for `count` neighbours, which share most of their terms; each sum is in
+ * the order of j. */
+#define DEFINE_NEIGHBOURS(T, name)                                                                                     \
+  static void add_terms_##name(const T *a, const T *b, int64_t place, int64_t from, int64_t to, T *sum) {              \
+    for (int64_t j = from; j < to; j++) {                                                                              \
+      *sum += a[place - j] * b[j];                                                                                     \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  static void neighbours_##name(const T *a, int64_t m, const T *b, int64_t n, int64_t place, int64_t count, T *sums) { \
+    int64_t latest = place + count - 1, from = latest >= m ? latest - m + 1 : 0, to = least_of(place + 1, n);          \
+    T all[SIDE_BY_SIDE] = {0};                                                                                         \
+    to = to > from ? to : from;                                                                                        \
+    for (int64_t l = 0; l < count; l++) {                                                                              \
+      int64_t first = place + l >= m ? place + l - m + 1 : 0, end = least_of(place + l + 1, n);                        \
+      add_terms_##name(a, b, place + l, first, least_of(from, end), &all[l]);                                          \
+    }                                                                                                                  \
+    for (int64_t j = from; j < to && count == SIDE_BY_SIDE; j++) {                                                     \
+      for (int64_t l = 0; l < SIDE_BY_SIDE; l++) {                                                                     \
+        all[l] += a[place + l - j] * b[j];                                                                             \
+      }                                                                                                                \
+    }                                                                                                                  \
+    for (int64_t l = 0; l < count; l++) {                                                                              \
+      int64_t end = least_of(place + l + 1, n);                                                                        \
+      add_terms_##name(a, b, place + l, count == SIDE_BY_SIDE ? to : from, end, &all[l]);                              \
+      sums[l] = all[l];                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_NEIGHBOURS(double, real)
+DEFINE_NEIGHBOURS(double complex, complex)
+DEFINE_NEIGHBOURS(uint64_t, whole)
+
+void nd4c_ref_convolve(nd4c_dtype_kind kind, const void *a, int64_t m, const void *b, int64_t n,
+                       const nd4c_ref_tensor *y, int64_t shift, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i += SIDE_BY_SIDE) {
+    int64_t count = least_of(SIDE_BY_SIDE, end - i), start = i * y->strides[0];
+    if (kind == ND4C_KIND_FLOAT) {
+      double sums[SIDE_BY_SIDE];
+      neighbours_real(a, m, b, n, i + shift, count, sums);
+      nd4c_ref_write_doubles(y->dtype, y->data, start, y->strides[0], count, sums);
+    } else if (kind == ND4C_KIND_COMPLEX) {
+      double complex sums[SIDE_BY_SIDE];
+      neighbours_complex(a, m, b, n, i + shift, count, sums);
+      nd4c_ref_write_doubles(y->dtype, y->data, start, y->strides[0], count, (const double *)sums);
+    } else {
+      uint64_t sums[SIDE_BY_SIDE];
+      neighbours_whole(a, m, b, n, i + shift, count, sums);
+      nd4c_ref_write_words(y->dtype, y->data, start, y->strides[0], count, sums);
     }
-    nd4c_value_store(y->dtype, y->data, i * y->strides[0], sum);
   }
 }

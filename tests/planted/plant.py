@@ -47,7 +47,7 @@ PLACES = {
                                    "backends/cpu/contraction_labels.c"])],
     "signal": [("reference", ["kernels/reference/signal_fft.c", "kernels/reference/signal_sequences.c",
                               "backends/cpu/reference_fft.c", "backends/cpu/reference_signal.c"])],
-    "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c",
+    "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c", "kernels/reference/dense_eig_real.c",
                                      "kernels/reference/norms.c", "backends/cpu/dense_solve.c",
                                      "backends/cpu/dense_spectral.c"])],
     "creation": [("reference", ["kernels/reference/parts.c", "backends/cpu/reference_creation.c"])],
