@@ -12,6 +12,9 @@ from nd4c._library import bind
 _PACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
          "uint64": "Q", "float64": "d"}
 _KINDS = (bool, int, float, complex, str)
+_NUMBERS = {bool, int, float, complex}
+_PYTHON = {bool, int, float, complex, list, tuple}
+_DEEP = {list, tuple, range}
 _to_device = bind("nd4c_array_to_device")
 _wait = bind("nd4c_array_wait")
 _copy, _cast, _stack = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"]
@@ -24,6 +27,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     wanted = None if dtype is None else _dtypes.of(dtype)
     if type(obj) is Array:
         return _finish(obj, wanted, device, copy, shared=True)
+    if device is None and copy is None and type(obj) in _PYTHON:
+        return from_python(obj, wanted)
     if isinstance(obj, (bool, int, float, complex, str, list, tuple, range)) and not hasattr(obj, "dtype"):
         if copy is False:
             raise ValueError("asarray: Python numbers and lists cannot be taken without a copy; leave copy=False out")
@@ -106,7 +111,10 @@ def from_python(obj, wanted):
     """An array of a number, a text, or nested lists."""
     if not isinstance(obj, (list, tuple, range)):
         return _packed([obj], (), {_kind(obj)}, wanted)
-    if any(type(item) is Array or hasattr(item, "__dlpack__") for item in obj):
+    kinds = set(map(type, obj))
+    if kinds and kinds <= _NUMBERS:
+        return _packed(obj, (len(obj),), kinds, wanted)
+    if not kinds <= _DEEP and any(type(item) is Array or hasattr(item, "__dlpack__") for item in obj):
         return _stacked(obj)
     shape = []
     level = obj
@@ -118,16 +126,9 @@ def from_python(obj, wanted):
     if level is not obj and hasattr(level, "ndim"):
         return _stacked(obj)
     flat = []
-    if not _is_deep(obj):
-        flat = list(obj)
-    else:
-        _flatten(obj, shape, 0, (), flat)
+    _flatten(obj, shape, 0, (), flat)
     kinds = set(map(type, flat))
     return _packed(flat, tuple(shape), {kind if kind in _KINDS else None for kind in kinds}, wanted)
-
-
-def _is_deep(obj):
-    return not set(map(type, obj)) <= {bool, int, float, complex, str}
 
 
 def _stacked(items):

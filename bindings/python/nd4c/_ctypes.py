@@ -4,6 +4,7 @@ An Array is a c_void_p: the object is the handle and the place where the C libra
 one Python object and no list of arguments. Work goes through the library object that gives up the GIL; what only looks
 at an array, makes a view or drops a reference keeps it, which is faster."""
 import ctypes
+import functools
 import struct
 import sys
 from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_void_p
@@ -35,8 +36,8 @@ _release = _query("nd4c_array_release")
 _rank = _query("nd4c_array_rank", ctypes.c_int)
 _size = _query("nd4c_array_size", c_int64)
 _dtype = _query("nd4c_array_dtype", ctypes.c_int)
-_shape = _query("nd4c_array_shape", ctypes.POINTER(c_int64))
-_strides = _query("nd4c_array_strides", ctypes.POINTER(c_int64))
+_shape = _query("nd4c_array_shape", c_void_p)
+_EXTENTS = [c_int64 * rank for rank in range(_abi.MAX_RANK + 1)]
 _device = _query("nd4c_array_device", c_void_p)
 _get = _query("nd4c_array_get", ctypes.c_int)
 _set = releasing.nd4c_array_set
@@ -52,6 +53,28 @@ _by_number = [_dtypes.by_number.get(number) for number in range(64)]
 _PACK = {name: struct.Struct(code).pack for name, code in (
     ("bool", "?"), ("int8", "b"), ("int16", "h"), ("int32", "i"), ("int64", "q"), ("uint8", "B"), ("uint16", "H"),
     ("uint32", "I"), ("uint64", "Q"), ("float32", "f"), ("float64", "d"), ("complex64", "ff"), ("complex128", "dd"))}
+
+
+_numbers = {}
+
+
+def _number(value, kind, number):
+    """A 0-d array of a Python number beside an array of the dtype `number`. Nobody writes into these: small integers and
+    a few floats are kept."""
+    try:
+        return _numbers[kind, value, number] if value else _zeros_of[kind, number]
+    except KeyError:
+        pass
+    array = from_scalar(value, _dtypes.weak(kind, _by_number[number]))
+    if not value:
+        if kind is int or kind is bool:
+            _zeros_of[kind, number] = array
+    elif len(_numbers) < 512 and (kind is not int or -16 <= value <= 256):
+        _numbers[kind, value, number] = array
+    return array
+
+
+_zeros_of = {}
 
 
 def from_scalar(value, dtype):
@@ -87,7 +110,7 @@ def _operand(value, array):
     """What stands beside `array`: a Python number, or a scalar of another library; NotImplemented for all else."""
     kind = type(value)
     if kind is float or kind is int or kind is bool or kind is complex:
-        return from_scalar(value, _dtypes.weak(kind, _by_number[_dtype(array)]))
+        return _number(value, kind, _dtype(array))
     if kind is Array:
         return value
     if getattr(value, "ndim", None) == 0 and hasattr(value, "dtype"):
@@ -292,6 +315,7 @@ def _single(name):
 # -- indexing -------------------------------------------------------------------------------------------------------
 
 _INTEGER, _SLICE, _ELLIPSIS, _NEW_AXIS, _MASK, _ARRAY = 1, 2, 3, 4, 5, 6
+_LARGE = 2 ** 63
 _item = struct.Struct("<i4xqqqQ").pack
 _EVERYTHING = _item(_ELLIPSIS, 0, 0, 0, 0)
 _KEY_ERROR = ("only integers, slices (':'), ellipsis ('...'), None, and arrays of integers or booleans are valid "
@@ -372,10 +396,14 @@ class Array(c_void_p):
         raise AttributeError("'Array' object has no attribute 'value'")
 
     def __getitem__(self, key):
-        kept = []
-        if type(key) is slice:
-            items, count = _slice_item(key), 1
+        kind = type(key)
+        count = 1
+        if kind is slice:
+            items = _slice_item(key)
+        elif kind is int and -_LARGE < key < _LARGE:
+            items = _item(_INTEGER, key, 0, 0, 0)
         else:
+            kept = []
             items, count = _key(key, kept)
         out = _new()
         status = _get(self, items, count, byref(out))
@@ -396,7 +424,7 @@ class Array(c_void_p):
     @property
     def shape(self):
         """Extents of the axes."""
-        return tuple(_shape(self)[:_rank(self)])
+        return tuple(_EXTENTS[_rank(self)].from_address(_shape(self)))
 
     @property
     def ndim(self):
@@ -495,11 +523,7 @@ def _attach():
 
 
 _attach()
-_make = c_void_p.__new__
-
-
-def _new():
-    return _make(Array)
+_new = functools.partial(c_void_p.__new__, Array)
 
 
 def from_handle(address):

@@ -137,16 +137,19 @@ def _bound(x, value, name):
 
 # -- creation ---------------------------------------------------------------------------------------------------------
 
+_float64, _core_empty, _core_zeros = _dtypes.DEFAULTS[float], _core.empty, _core.zeros
+
+
 def empty(shape, *, dtype=None, device=None):
     """An array without defined contents."""
-    return _core.empty(_shape_of(shape), _dtypes.DEFAULTS[float] if dtype is None else _dtypes.of(dtype),
-                       _devices.handle_or_none(device))
+    return _core_empty(_shape_of(shape), _float64 if dtype is None else _dtypes.of(dtype),
+                       None if device is None else _devices.handle_or_none(device))
 
 
 def zeros(shape, *, dtype=None, device=None):
     """An array of zeros."""
-    return _core.zeros(_shape_of(shape), _dtypes.DEFAULTS[float] if dtype is None else _dtypes.of(dtype),
-                       _devices.handle_or_none(device))
+    return _core_zeros(_shape_of(shape), _float64 if dtype is None else _dtypes.of(dtype),
+                       None if device is None else _devices.handle_or_none(device))
 
 
 def ones(shape, *, dtype=None, device=None):

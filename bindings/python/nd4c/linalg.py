@@ -1,7 +1,6 @@
 """The Array API standard's linear algebra, and what the op table has beyond it."""
 from collections import namedtuple
 
-from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import calls as _calls
 from nd4c._namespace import (_array, _define_in, _one, _op, _two, asarray, astype, matmul, matrix_transpose, sqrt, sum,
@@ -14,7 +13,7 @@ SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 SVDResult = namedtuple("SVDResult", "U S Vh")
 
 _define_in(globals(), "det eigvals inv svdvals", _one, "x")
-_define_in(globals(), "outer solve", _two, "x1, x2")
+_define_in(globals(), "solve", _two, "x1, x2")
 
 
 def cholesky(x, /, *, upper=False):
@@ -65,6 +64,14 @@ def matrix_rank(x, /, *, rtol=None):
     from nd4c._namespace import count_nonzero, max
     limit = max(values, axis=-1, keepdims=True) * asarray(rtol)[..., None]
     return count_nonzero(values > limit, axis=-1)
+
+
+def outer(x1, x2, /):
+    """All products of the elements of two vectors: x1[i] x2[j]."""
+    for x in (x1, x2):
+        if _array(x, "outer").ndim != 1:
+            raise ValueError("outer: expected vectors, got an array of the shape %s" % (x.shape,))
+    return _op("multiply")(_op("reshape")(x1, x1.shape + (1,)), x2)
 
 
 def pinv(x, /, *, rtol=None):
