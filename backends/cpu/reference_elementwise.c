@@ -84,7 +84,8 @@ static nd4c_status run_leaky_relu(const nd4c_call *call) {
 
 /* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
 static nd4c_status run_clip(const nd4c_call *call) {
-  const nd4c_dtype as[3] = {ND4C_DTYPE_NONE};
+  nd4c_dtype x = call->inputs[0].dtype;
+  const nd4c_dtype as[3] = {x, x, x};
   const nd4c_tensor *tensors[3];
   for (int32_t i = 0; i < 3; i++) {
     bool given = i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;

@@ -272,8 +272,9 @@ static const nd4c_tensor *bound(const nd4c_call *call, int32_t i) {
 static bool usable_clip(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = ND4C_IN_clip_low; i <= ND4C_IN_clip_high; i++) {
     const nd4c_tensor *limit = bound(call, i);
-    if (limit != NULL && (limit->dtype != call->inputs[0].dtype || limit->size != 1))
-      return nd4c_cpu_decline(reason, reason_size, "a bound of another dtype, or of more than one element");
+    if (limit != NULL &&
+        (limit->dtype != call->inputs[0].dtype || limit->size != 1 || limit->rank > call->inputs[0].rank))
+      return nd4c_cpu_decline(reason, reason_size, "a bound of another dtype or rank, or of more than one element");
   }
   return usable_unary(call, ND4C_UNARY_clip, reason, reason_size);
 }

@@ -82,6 +82,21 @@ SPECIAL(sigmoid, nd4c_real_sigmoid, nd4c_real_sigmoid_wide)
 SPECIAL(gelu, nd4c_real_gelu, nd4c_real_gelu_wide)
 SPECIAL(gelu_tanh, nd4c_real_gelu_tanh, nd4c_real_gelu_tanh_wide)
 
+#define PAIR(name)                                                                \
+  VALUE_FUNCTION(name) {                                                          \
+    (void)kinds;                                                                  \
+    return (nd4c_value){.f = (double)nd4c_real_##name(inputs[0].f, inputs[1].f)}; \
+  }
+PAIR(igamma)
+PAIR(igammac)
+PAIR(zeta)
+PAIR(polygamma)
+
+VALUE_FUNCTION(betainc) {
+  (void)kinds;
+  return (nd4c_value){.f = (double)nd4c_real_betainc(inputs[0].f, inputs[1].f, inputs[2].f)};
+}
+
 /* -- parts and bits ------------------------------------------------------------------------------------------- */
 
 VALUE_FUNCTION(trunc) {

@@ -25,24 +25,40 @@ nd4c_status nd4c_infer_predicate(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-static nd4c_status check_bound(const nd4c_inference *inference, int32_t position) {
-  const nd4c_tensor *bound = nd4c_rule_input(inference, position);
-  if (bound == NULL) {
+/* Widens the first output's shape, so far that of the inputs called `what`, by that of another input. */
+static nd4c_status broadcast_output(nd4c_inference *inference, int32_t position, const char *what) {
+  const nd4c_tensor *input = &inference->inputs[position];
+  nd4c_inferred *output = &inference->outputs[0];
+  nd4c_inferred before = *output;
+  nd4c_status status =
+      nd4c_shape_broadcast(input->rank, input->shape, before.rank, before.shape, &output->rank, output->shape);
+  if (status == ND4C_OK) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_rule_same_dtype(inference, position));
-  for (int32_t i = 0; i < bound->rank; ++i) {
-    if (bound->shape[i] != 1) {
-      return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a single element");
-    }
+  char text[ND4C_RULE_TEXT_SIZE / 2];
+  return nd4c_rule_refuse(inference, position, status, "expected a shape that broadcasts with that of %s, %s", what,
+                          nd4c_shape_text(before.rank, before.shape, text, sizeof text));
+}
+
+/* A bound never changes the dtype of what it bounds. */
+static nd4c_status check_bound(nd4c_inference *inference, int32_t position, const char *what) {
+  nd4c_dtype x = inference->inputs[0].dtype, dtype;
+  if (nd4c_rule_input(inference, position) == NULL) {
+    return ND4C_OK;
   }
-  return ND4C_OK;
+  ND4C_TRY(nd4c_rule_accepted_dtype(inference, position));
+  ND4C_TRY(nd4c_rule_promote(inference, 0, position, &dtype));
+  if (dtype != x) {
+    return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected a dtype that promotes with %s to %s: cast first",
+                            nd4c_dtype_name(x), nd4c_dtype_name(x));
+  }
+  return broadcast_output(inference, position, what);
 }
 
 nd4c_status nd4c_infer_clip(nd4c_inference *inference) {
-  ND4C_TRY(check_bound(inference, ND4C_IN_clip_low));
-  ND4C_TRY(check_bound(inference, ND4C_IN_clip_high));
-  return nd4c_infer_same(inference);
+  ND4C_TRY(nd4c_infer_same(inference));
+  ND4C_TRY(check_bound(inference, ND4C_IN_clip_low, "input x"));
+  return check_bound(inference, ND4C_IN_clip_high, "inputs x and low together");
 }
 
 nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
@@ -82,6 +98,16 @@ nd4c_status nd4c_infer_compare(nd4c_inference *inference) {
   return nd4c_rule_broadcast(inference, 0, 1, ND4C_BOOL);
 }
 
+nd4c_status nd4c_infer_promote_three(nd4c_inference *inference) {
+  nd4c_dtype first, dtype;
+  ND4C_TRY(common_dtype(inference, &first));
+  ND4C_TRY(nd4c_rule_accepted_dtype(inference, 2));
+  ND4C_TRY(nd4c_rule_promote(inference, 0, 2, &dtype));
+  ND4C_TRY(nd4c_dtype_promote(first, dtype, &dtype));
+  ND4C_TRY(nd4c_rule_broadcast(inference, 0, 1, dtype));
+  return broadcast_output(inference, 2, "the first two inputs together");
+}
+
 nd4c_status nd4c_infer_where(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(nd4c_rule_promote(inference, ND4C_IN_where_a, ND4C_IN_where_b, &dtype));
@@ -89,16 +115,5 @@ nd4c_status nd4c_infer_where(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, ND4C_IN_where_a, ND4C_DTYPE, "expected bool, a number or utf8: cast first");
   }
   ND4C_TRY(nd4c_rule_broadcast(inference, ND4C_IN_where_a, ND4C_IN_where_b, dtype));
-  const nd4c_tensor *condition = &inference->inputs[ND4C_IN_where_condition];
-  nd4c_inferred *output = &inference->outputs[0];
-  nd4c_inferred both = *output;
-  nd4c_status status =
-      nd4c_shape_broadcast(condition->rank, condition->shape, both.rank, both.shape, &output->rank, output->shape);
-  if (status == ND4C_OK) {
-    return ND4C_OK;
-  }
-  char text[ND4C_RULE_TEXT_SIZE / 2];
-  return nd4c_rule_refuse(inference, ND4C_IN_where_condition, status,
-                          "expected a shape that broadcasts with that of inputs a and b together, %s",
-                          nd4c_shape_text(both.rank, both.shape, text, sizeof text));
+  return broadcast_output(inference, ND4C_IN_where_condition, "inputs a and b together");
 }

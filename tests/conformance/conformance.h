@@ -219,13 +219,11 @@ void cf_tensor_make(cf_tensor *tensor, nd4c_dtype dtype, int32_t rank, const int
 CF_SAMPLER(unary);
 CF_SAMPLER(logical_unary);
 CF_SAMPLER(cast);
-CF_SAMPLER(clip);
 CF_SAMPLER(binary);
 CF_SAMPLER(logical_binary);
 CF_SAMPLER(where);
 CF_ORACLE(unary);
 CF_ORACLE(cast);
-CF_ORACLE(clip);
 CF_ORACLE(binary);
 CF_ORACLE(where);
 

@@ -258,60 +258,11 @@ void cf_oracle_cast(const cf_case *c, cf_expected *expected) {
   }
 }
 
-/* -- clip ------------------------------------------------------------------------------------------------------- */
-
-static void bound(cf_case *c, bool given, int64_t rank, double value) {
-  static const int64_t one[] = {1};
-  if (!given) {
-    cf_absent(c);
-    return;
-  }
-  cf_tensor *tensor = cf_input(c, c->dtype, (int32_t)rank, one);
-  cf_set(tensor, 0, (cf_value){.i = cf_wrap(c->dtype, (int64_t)value), .re = (long double)value});
-}
-
-bool cf_sample_clip(cf_random *random, int32_t number, cf_case *c) {
-  if (number >= 2 * 4) {
-    return false;
-  }
-  bool low = (number & 1) != 0, high = (number & 2) != 0;
-  bool is_unsigned = cf_is_unsigned(c->dtype);
-  if (number < 4) {
-    cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(3, 4, 9));
-  } else {
-    cf_filled(c, random, CF_SPECIAL, c->dtype, CF_SHAPE(53));
-  }
-  bound(c, low, 0, is_unsigned ? 2 : -1.5);
-  bound(c, high, 0, number < 4 ? 3 : 1.5);
-  return true;
-}
+/* -- binary ----------------------------------------------------------------------------------------------------- */
 
 static int compare_integers(nd4c_dtype dtype, int64_t a, int64_t b) {
   return cf_is_unsigned(dtype) ? ((uint64_t)a > (uint64_t)b) - ((uint64_t)a < (uint64_t)b) : (a > b) - (a < b);
 }
-
-static cf_value clip_value(const cf_case *c, cf_value x) {
-  for (int32_t side = 1; side <= 2; side++) {
-    const cf_tensor *limit = cf_input_of(c, side);
-    if (limit == NULL || isnan(x.re)) {
-      continue;
-    }
-    cf_value edge = cf_get(limit, 0);
-    int order = cf_is_float(c->dtype) ? (x.re > edge.re) - (x.re < edge.re) : compare_integers(c->dtype, x.i, edge.i);
-    x = order == (side == 1 ? -1 : 1) ? edge : x;
-  }
-  return x;
-}
-
-void cf_oracle_clip(const cf_case *c, cf_expected *expected) {
-  const cf_tensor *x = &c->inputs[0];
-  cf_expect(expected, c->dtype, x->rank, x->shape, false);
-  for (int64_t i = 0; i < x->size; i++) {
-    expected->values[i] = clip_value(c, cf_get(x, i));
-  }
-}
-
-/* -- binary ----------------------------------------------------------------------------------------------------- */
 
 typedef struct shape_pair {
   shape a, b;

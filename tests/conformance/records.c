@@ -29,7 +29,6 @@ static const cf_record records[] = {
     R(round, unary, unary, 0, 0)
     R(is_nan, unary, unary, 0, 0)
     R(logical_not, logical_unary, unary, 0, 0)
-    R(clip, clip, clip, 0, 0)
     R(cast, cast, cast, 0.5, 0.5)
     R(copy, unary, unary, 0, 0)
     R(add, binary, binary, 0.5, 0.5)

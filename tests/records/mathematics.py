@@ -503,6 +503,44 @@ def is_close(s, dtype):
             yield Case([a, b], attrs, [np.array(close, dtype=bool)])
 
 
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+@cases("clip")
+def clip(s, dtype):
+    def expected(x, low, high):
+        y = x
+        with np.errstate(all="ignore"):
+            y = y if low is None else np.maximum(y, low)
+            y = y if high is None else np.minimum(y, high)
+        return np.array(np.broadcast_to(y, y.shape), NUMPY[dtype])
+
+    shapes = [((3, 4, 9), (), ()), ((3, 4), (4,), (3, 1)), ((5,), (2, 1), None), ((5,), None, (1, 1)), ((), (3,), (2, 1)),
+              ((0, 3), (3,), ()), ((7,), None, None), ((300,), (300,), (300,)), ((4, 1), (1,), (6,))]
+    for shape, below, above in shapes:
+        x = s.small(dtype, shape)
+        low = None if below is None else s.small(dtype, below)
+        high = None if above is None else s.small(dtype, above)
+        yield Case([x, low, high], {}, [expected(x, low, high)])
+    x, low, high = s.special(dtype, (61,)), s.special(dtype, (61,)), s.special(dtype, (61,))
+    yield Case([x, low, high], {}, [expected(x, low, high)])
+    yield Case([x, low[:1].reshape(()), None], {}, [expected(x, low[0], None)])
+    x = np.repeat(s.small(dtype, (1, 5)), 3, axis=0)
+    yield Case([x], {}, [x])
+    for narrower in {"int32": ("int8", "uint16"), "float64": ("float32", "float16"), "uint64": ("uint8",)}.get(dtype, ()):
+        x, low = s.small(dtype, (3, 5)), s.positive(narrower, (5,))
+        yield Case([x, low], {}, [expected(x, low.astype(NUMPY[dtype]), None)])
+
+
+@refusals("clip")
+def clip_refusals(s):
+    x = s.small("float32", (3, 4))
+    yield Refusal([x, s.small("float64", ())], {}, "DTYPE", "a dtype that promotes with float32 to float32")
+    yield Refusal([x, None, s.small("bool", ())], {}, "DTYPE", "input high is bool")
+    yield Refusal([x, s.small("float32", (3,))], {}, "SHAPE", "expected a shape that broadcasts with that of input x, (3, 4)")
+    yield Refusal([x, s.small("float32", (2, 1, 1)), s.small("float32", (3, 1, 1))], {}, "SHAPE",
+                  "that of inputs x and low together, (2, 3, 4)")
+
+
 # -- refusals ---------------------------------------------------------------------------------------------------------
 
 @refusals("acos", "erfc", "lgamma", "i0")

@@ -15,6 +15,11 @@
   A(op, FLOAT, rtol, 1e-5) A(op, FLOAT, atol, 1e-8) A(op, BOOL, equal_nan, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_LDEXP(A, op) A(op, IN, x, 0) A(op, IN, exponent, 0) A(op, OUT, y, 0)
 
+#define ND4C_SIG_INCOMPLETE_GAMMA(A, op) A(op, IN, a, 0) A(op, IN, x, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_INCOMPLETE_BETA(A, op) A(op, IN, a, 0) A(op, IN, b, 0) A(op, IN, x, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_ZETA(A, op) A(op, IN, x, 0) A(op, IN, q, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_POLYGAMMA(A, op) A(op, IN, n, 0) A(op, IN, x, 0) A(op, OUT, y, 0)
+
 #define ND4C_OPS_MATHEMATICS_UNARY(OP)                                                                                 \
   OP(200, 1, acos, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = arc cosine of x, 0 to pi", "arccos|acos|Acos|acos")     \
   OP(201, 1, acosh, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = ln(x + sqrt(x + 1) sqrt(x - 1))",                      \
@@ -138,6 +143,26 @@
   OP(274, 1, logaddexp2, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = log2(2^a + 2^b), without overflow",     \
      "logaddexp2|logaddexp2||")
 
-#define ND4C_OPS_MATHEMATICS(OP) ND4C_OPS_MATHEMATICS_UNARY(OP) ND4C_OPS_MATHEMATICS_BINARY(OP)
+/* Special functions with parameters (DLMF 5.15, 8.2, 8.17, 25.11); all inputs broadcast. */
+#define ND4C_OPS_MATHEMATICS_PARAMETRIC(OP)                                                                          \
+  OP(275, 1, igamma, BINARY, ND4C_SIG_INCOMPLETE_GAMMA, promote, REAL_FLOATING,                                      \
+     "y = integral of t^(a - 1) e^-t, t = 0..x, divided by gamma(a); NaN for negative a or x",                       \
+     "scipy.special.gammainc|special.gammainc||igamma")                                                              \
+  OP(276, 1, igammac, BINARY, ND4C_SIG_INCOMPLETE_GAMMA, promote, REAL_FLOATING,                                     \
+     "y = 1 - igamma(a, x), without cancellation", "scipy.special.gammaincc|special.gammaincc||igammac")             \
+  OP(277, 1, betainc, TERNARY, ND4C_SIG_INCOMPLETE_BETA, promote_three, REAL_FLOATING,                               \
+     "y = integral of t^(a - 1) (1 - t)^(b - 1), t = 0..x, divided by that to 1; NaN for negative a or b, for x "    \
+     "outside 0 to 1",                                                                                               \
+     "scipy.special.betainc|||betainc")                                                                              \
+  OP(278, 1, zeta, BINARY, ND4C_SIG_ZETA, promote, REAL_FLOATING,                                                    \
+     "y = sum of (q + k)^-x over k = 0, 1, ... (Hurwitz); infinite for x = 1 and for q = 0, -1, ..., NaN for x < 1 " \
+     "and, if x is not whole, for other negative q",                                                                 \
+     "scipy.special.zeta|special.zeta||zeta")                                                                        \
+  OP(279, 1, polygamma, BINARY, ND4C_SIG_POLYGAMMA, promote, REAL_FLOATING,                                          \
+     "y = derivative n of digamma at x: (-1)^(n + 1) n! zeta(n + 1, x); n whole, else NaN",                          \
+     "scipy.special.polygamma|special.polygamma||polygamma")
+
+#define ND4C_OPS_MATHEMATICS(OP) \
+  ND4C_OPS_MATHEMATICS_UNARY(OP) ND4C_OPS_MATHEMATICS_BINARY(OP) ND4C_OPS_MATHEMATICS_PARAMETRIC(OP)
 
 #endif
