@@ -25,7 +25,7 @@ static nd4c_status call_view(const nd4c_array *a, const nd4c_array *b, nd4c_arra
 static nd4c_status call_sum(const nd4c_array *a, const nd4c_array *b, nd4c_array *y) {
   (void)b;
   y = NULL;
-  nd4c_status status = nd4c_sum(a, NULL, 0, false, &y);
+  nd4c_status status = nd4c_sum(a, NULL, 0, false, ND4C_DTYPE_NONE, &y);
   nd4c_array_release(y);
   return status;
 }

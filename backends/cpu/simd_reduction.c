@@ -300,6 +300,17 @@ static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *
   return true;
 }
 
+/* The same for the ops that may be asked for a dtype. */
+static bool usable_gathered(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
+  bool asked = call->attrs[ND4C_ATTR_sum_dtype].as.i != ND4C_DTYPE_NONE;
+  nd4c_dtype x = call->inputs[0].dtype;
+  bool kept =
+      call->outputs[0].dtype == x && ((ND4C_DTYPE_BIT(x) & ND4C_CPU_FLOATS) != 0 || nd4c_cpu_dtype_bytes(x) == 8);
+  if (asked && !kept)
+    return nd4c_cpu_decline(reason, reason_size, "not into the dtype asked for");
+  return usable_axes(call, op, reason, reason_size);
+}
+
 static nd4c_status run_axis(const nd4c_call *call, const nd4c_arg_loops *loops) {
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
   reduction r = {.arg = &loops[call->inputs[0].dtype]};
@@ -327,22 +338,22 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
   return true;
 }
 
-/* X(op, loops, mean) */
-#define AXES_OPS(X)    \
-  X(sum, sum, false)   \
-  X(prod, prod, false) \
-  X(mean, sum, true)   \
-  X(max, max, false)   \
-  X(min, min, false)   \
-  X(all, min, false)   \
-  X(any, max, false)
+/* X(op, loops, mean, what says whether they serve) */
+#define AXES_OPS(X)              \
+  X(sum, sum, false, gathered)   \
+  X(prod, prod, false, gathered) \
+  X(mean, sum, true, axes)       \
+  X(max, max, false, axes)       \
+  X(min, min, false, axes)       \
+  X(all, min, false, axes)       \
+  X(any, max, false, axes)
 
-#define DEFINE_AXES(op, loop, mean)                                                  \
+#define DEFINE_AXES(op, loop, mean, check)                                           \
   static nd4c_status run_##op(const nd4c_call *call) {                               \
     return run_axes(call, ND4C_REDUCE_##loop, mean);                                 \
   }                                                                                  \
   static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
-    return usable_axes(call, ND4C_REDUCE_##loop, reason, reason_size);               \
+    return usable_##check(call, ND4C_REDUCE_##loop, reason, reason_size);            \
   }
 AXES_OPS(DEFINE_AXES)
 

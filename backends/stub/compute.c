@@ -60,6 +60,11 @@ bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size
     (void)snprintf(reason, reason_size, "the stub does not know %s", call->op->name);
     return false;
   }
+  bool gathers = call->op->op == ND4C_OP_sum || call->op->op == ND4C_OP_prod;
+  if (gathers && call->attrs[ND4C_ATTR_sum_dtype].as.i != ND4C_DTYPE_NONE) {
+    (void)snprintf(reason, reason_size, "the stub does not cast what it sums up");
+    return false;
+  }
   if (call->input_count > STUB_INPUTS) {
     (void)snprintf(reason, reason_size, "%d inputs; the stub takes %d", call->input_count, (int)STUB_INPUTS);
     return false;

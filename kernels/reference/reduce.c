@@ -115,18 +115,18 @@ void nd4c_reference_reduce(nd4c_reduction reduction, const nd4c_operand *x, int3
       return;
     empty = empty || inner_shape[axis] == 0;
   }
-  /* Sums and products of integers are computed in the output's kind; all and any look at x itself. */
-  nd4c_dtype_kind kind = nd4c_reference_kind(x->dtype);
+  bool cast = (reduction == ND4C_REDUCTION_SUM || reduction == ND4C_REDUCTION_PROD) && x->dtype != y->dtype;
+  nd4c_dtype_kind given = nd4c_reference_kind(x->dtype), kind = cast ? nd4c_reference_kind(y->dtype) : given;
   do {
     int64_t inner[ND4C_REFERENCE_MAX_RANK] = {0};
     int64_t base = nd4c_index_offset(rank, outer, x->strides);
     accumulator a;
     start(reduction, kind, &a);
     if (!empty) {
-      do
-        take(reduction, kind, &a,
-             nd4c_value_load(x->dtype, x->data, base + nd4c_index_offset(rank, inner, x->strides)));
-      while (nd4c_index_next(rank, inner_shape, inner));
+      do {
+        nd4c_value value = nd4c_value_load(x->dtype, x->data, base + nd4c_index_offset(rank, inner, x->strides));
+        take(reduction, kind, &a, cast ? nd4c_value_cast(given, value, y->dtype) : value);
+      } while (nd4c_index_next(rank, inner_shape, inner));
     }
     nd4c_value_store(y->dtype, y->data, nd4c_index_offset(rank, outer, y->strides), finish(reduction, kind, &a));
   } while (nd4c_index_next(rank, outer_shape, outer));

@@ -1,4 +1,5 @@
 /* Rules of the family REDUCTION. */
+#include "array/narrow.h"
 #include "base/status.h"
 #include "ops/rules.h"
 
@@ -45,8 +46,25 @@ nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype) {
   return whole ? ND4C_INT64 : dtype;
 }
 
+nd4c_status nd4c_rule_gathered_dtype(const nd4c_inference *inference, int64_t wanted, nd4c_dtype *dtype) {
+  const nd4c_dtype_info *info = wanted >= 0 && wanted < ND4C_DTYPE_END ? nd4c_dtype_get_info((nd4c_dtype)wanted) : NULL;
+  if (wanted == ND4C_DTYPE_NONE) {
+    *dtype = nd4c_rule_sum_dtype(inference->inputs[0].dtype);
+    return ND4C_OK;
+  }
+  if (info == NULL || info->kind == ND4C_KIND_BOOL || info->kind == ND4C_KIND_STRING || !info->available ||
+      nd4c_dtype_is_narrow((nd4c_dtype)wanted)) {
+    return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, expected a numeric one", inference->op->name,
+                     info == NULL ? "unknown" : info->name);
+  }
+  *dtype = (nd4c_dtype)wanted;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_infer_reduce_sum(nd4c_inference *inference) {
-  return nd4c_rule_reduce(inference, nd4c_rule_sum_dtype(inference->inputs[0].dtype));
+  nd4c_dtype dtype;
+  ND4C_TRY(nd4c_rule_gathered_dtype(inference, inference->attrs[ND4C_ATTR_sum_dtype].as.i, &dtype));
+  return nd4c_rule_reduce(inference, dtype);
 }
 
 nd4c_status nd4c_infer_reduce_same(nd4c_inference *inference) {

@@ -87,6 +87,8 @@ nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype);
 nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference);
 /* What sums of a dtype are kept in. */
 nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype);
+/* The same for the first input, or the dtype that an attribute asks for; refuses one that is not numeric. */
+nd4c_status nd4c_rule_gathered_dtype(const nd4c_inference *inference, int64_t wanted, nd4c_dtype *dtype);
 
 /* Refuses an input that holds no indices: int32 or int64. Inputs left out pass. */
 nd4c_status nd4c_rule_index_dtype(const nd4c_inference *inference, int32_t position);

@@ -100,7 +100,6 @@ nd4c_status nd4c_infer_along_axis(nd4c_inference *inference) {
 nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *attrs = inference->attrs;
-  int64_t wanted = attrs[ND4C_ATTR_cumulative_sum_dtype].as.i;
   bool initial = attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0;
   int32_t axis;
   ND4C_TRY(check_axis(inference, attrs[ND4C_ATTR_cumulative_sum_axis].as.i, &axis));
@@ -108,12 +107,8 @@ nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: exclusive and include_initial are both given, expected at most one",
                      inference->op->name);
   }
-  const nd4c_dtype_info *info = wanted >= 0 && wanted < ND4C_DTYPE_END ? nd4c_dtype_get_info((nd4c_dtype)wanted) : NULL;
-  if (wanted != ND4C_DTYPE_NONE && (info == NULL || info->kind == ND4C_KIND_BOOL || info->kind == ND4C_KIND_STRING)) {
-    return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, expected a numeric one", inference->op->name,
-                     info == NULL ? "unknown" : info->name);
-  }
-  nd4c_dtype dtype = wanted == ND4C_DTYPE_NONE ? nd4c_rule_sum_dtype(x->dtype) : (nd4c_dtype)wanted;
+  nd4c_dtype dtype;
+  ND4C_TRY(nd4c_rule_gathered_dtype(inference, attrs[ND4C_ATTR_cumulative_sum_dtype].as.i, &dtype));
   nd4c_rule_output(inference, dtype, x->rank, x->shape);
   inference->outputs[0].shape[axis] += initial;
   return ND4C_OK;

@@ -31,7 +31,7 @@ static void wrapping_copies_nothing(void **state) {
   assert_int_equal(nd4c_array_select(a, 0, 0, &view), ND4C_OK);
   nd4c_array_release(a);
   assert_int_equal(released, 0); /* the view still uses it */
-  assert_int_equal(nd4c_sum(view, NULL, 0, false, &sum), ND4C_OK);
+  assert_int_equal(nd4c_sum(view, NULL, 0, false, ND4C_DTYPE_NONE, &sum), ND4C_OK);
   double value = 0;
   assert_int_equal(nd4c_array_item(sum, NULL, &value), ND4C_OK);
   assert_float_equal(value, 12, 0);

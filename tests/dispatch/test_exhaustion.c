@@ -61,7 +61,7 @@ static nd4c_status play_ops(scenario *s, nd4c_device *device) {
   STEP(nd4c_array_full(ND4C_FLOAT32, 2, big, 2, device, &a[3]));
   STEP(nd4c_transpose_on(s->context, a[3], NULL, 0, &a[4]));
   STEP(nd4c_matmul_on(s->context, a[3], a[4], &a[5]));
-  STEP(nd4c_sum_on(s->context, a[5], axes, 1, false, &a[6]));
+  STEP(nd4c_sum_on(s->context, a[5], axes, 1, false, ND4C_DTYPE_NONE, &a[6]));
   STEP(nd4c_reshape_on(s->context, a[4], flat, 2, &a[7]));
   STEP(nd4c_array_full(ND4C_FLOAT32, 9, long_shape, 3, device, &a[8]));
   STEP(nd4c_exp_on(s->context, a[8], &a[9]));

@@ -17,10 +17,10 @@ static void lists_without_values_are_refused(void **state) {
   assert_non_null(strstr(nd4c_error_message(), "reshape: attribute shape is a list of 2 without values"));
   assert_int_equal(nd4c_reshape(x, other, -1, &y), ND4C_ARGUMENT);
   /* sum is cached by its signature; the same count without values must not find that entry. */
-  assert_int_equal(nd4c_sum(x, axes, 1, false, &y), ND4C_OK);
+  assert_int_equal(nd4c_sum(x, axes, 1, false, ND4C_DTYPE_NONE, &y), ND4C_OK);
   nd4c_array_release(y);
   y = NULL;
-  assert_int_equal(nd4c_sum(x, NULL, 1, false, &y), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_sum(x, NULL, 1, false, ND4C_DTYPE_NONE, &y), ND4C_ARGUMENT);
   assert_null(y);
   nd4c_array_release(x);
 }

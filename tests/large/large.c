@@ -85,7 +85,7 @@ static void test_sum(const nd4c_array *x) {
   for (int64_t i = 0; i < PERIOD; i++) {
     expected += pattern(i) * (whole + (i < ELEMENTS % PERIOD));
   }
-  if (succeeded(nd4c_sum(x, NULL, 0, false, &y), "sum")) {
+  if (succeeded(nd4c_sum(x, NULL, 0, false, ND4C_DTYPE_NONE, &y), "sum")) {
     check(scalar_of(y) == expected, "sum is %" PRId64 ", expected %" PRId64, scalar_of(y), expected);
   }
   nd4c_array_release(y);

@@ -224,7 +224,7 @@ static void wrong_attributes_are_refused(void **state) {
        1,
        {{"x", {.kind = ND4C_ATTR_INT}}},
        ND4C_NAME,
-       "sum: attribute 'x' is not known, expected axes, keepdims"},
+       "sum: attribute 'x' is not known, expected axes, keepdims, dtype"},
       {ND4C_OP_softmax,
        2,
        {{"axis", {.kind = ND4C_ATTR_INT}}, {"axis", {.kind = ND4C_ATTR_INT}}},

@@ -448,6 +448,35 @@ def cumulative(s, dtype, op):
         yield Case([x], {}, [Near(function(x.astype(LD)), dtype)])
 
 
+@cases("sum", "prod", ulps=2, complex_ulps=16)
+@quiet
+def gathered(s, dtype, op):
+    """With a dtype; tests/conformance/reduction.c has the other cases."""
+    number = 0
+    for to in ("int8", "int64", "uint32", "float16", "float32", "float64", "complex128", "bfloat16"):
+        for shape, axes in (((3, 4), [0]), ((2, 3, 2), []), ((0, 3), [0]), ((), []), ((2, 9), [1])):
+            number += 1
+            if is_complex(dtype) and not is_complex(to):
+                continue
+            x = s.positive(dtype, shape) if to == "uint32" else s.small(dtype, shape)
+            w = wide(x.astype(NUMPY[to]))
+            chosen = tuple(axes) if axes else None
+            keepdims = number % 2 == 0
+            one = np.add if op == "sum" else np.multiply
+            y = as_dtype(np.asarray(one.reduce(w, axis=chosen, keepdims=keepdims)), to)
+            attrs = {"axes": axes, "keepdims": keepdims, "dtype": to}
+            scale = None if is_integer(to) else np.abs(w).sum(axis=chosen, keepdims=keepdims).astype(float)
+            yield Case([x], attrs, [y if is_integer(to) else Near(y, to, scale if op == "sum" else np.abs(y).astype(float))])
+
+
+@refusals("sum", "prod")
+def gathered_refusals(s, op):
+    x = s.small("float32", (3, 4))
+    yield Refusal([x], {"dtype": "bool"}, "DTYPE", "dtype is bool, expected a numeric one")
+    yield Refusal([x], {"dtype": "utf8"}, "DTYPE", "dtype is utf8, expected a numeric one")
+    yield Refusal([x], {"dtype": "int4"}, "DTYPE", "dtype is int4, expected a numeric one")
+
+
 @cases("cumulative_max", "cumulative_min")
 @quiet
 def cumulative_best(s, dtype, op):
@@ -546,6 +575,7 @@ def along_axis_refusals(s, op):
     if op in ("cumulative_sum", "cumulative_prod"):
         yield Refusal([x], {"exclusive": True, "include_initial": True}, "ARGUMENT", "expected at most one")
         yield Refusal([x], {"dtype": "bool"}, "DTYPE", "dtype is bool, expected a numeric one")
+        yield Refusal([x], {"dtype": "float8_e5m2"}, "DTYPE", "dtype is float8_e5m2, expected a numeric one")
 
 
 @refusals("diff")
