@@ -1,4 +1,5 @@
 /* Convolution, pools and normalisations of engine reference. */
+#include "backends/cpu/reference_work.h"
 #include "backends/cpu/window.h"
 
 static void conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -21,6 +22,35 @@ static nd4c_status conv_run(const nd4c_call *call) {
   int64_t work = w->shape[0] > 0 ? w->size / w->shape[0] : 0;
   nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(work), call->width, conv_range, &args);
   return ND4C_OK;
+}
+
+/* The same convolution for every channel, into doubles, then one of 1 x 1 cells. */
+static nd4c_status separable_conv2d_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *depthwise = &call->inputs[ND4C_IN_separable_conv2d_depthwise];
+  const nd4c_tensor *y = &call->outputs[0];
+  const nd4c_cpu_window_attrs at = {ND4C_ATTR_separable_conv2d_strides, ND4C_ATTR_separable_conv2d_pads,
+                                    ND4C_ATTR_separable_conv2d_dilations, ND4C_ATTR_separable_conv2d_auto_pad};
+  int64_t cells = y->shape[2] * y->shape[3], middles = depthwise->shape[0];
+  const int64_t shape[4] = {x->shape[0], middles, y->shape[2], y->shape[3]};
+  const int64_t strides[4] = {middles * cells, cells, y->shape[3], 1};
+  nd4c_cpu_work work = {0};
+  double *between = nd4c_cpu_work_make(&work, x->shape[0] * middles * cells);
+  nd4c_ref_tensor middle = {ND4C_FLOAT64, 4, shape, strides, (char *)between};
+  nd4c_ref_conv_args first = {
+      .x = nd4c_cpu_ref_tensor(x), .w = nd4c_cpu_ref_tensor(depthwise), .y = middle, .groups = x->shape[1]};
+  nd4c_ref_conv_args second = {.x = middle,
+                               .w = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_separable_conv2d_pointwise]),
+                               .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_separable_conv2d_bias)),
+                               .y = nd4c_cpu_ref_tensor(y),
+                               .window = {2, {shape[2], shape[3]}, {1, 1}, {1, 1}, {1, 1}, {0}, {0}},
+                               .groups = 1};
+  nd4c_cpu_window(call, at, depthwise->shape + 2, &first.window);
+  if (!work.failed) {
+    int64_t taps = depthwise->shape[2] * depthwise->shape[3];
+    nd4c_cpu_host->parallel_for(x->shape[0] * middles * cells, nd4c_cpu_grain(taps), call->width, conv_range, &first);
+    nd4c_cpu_host->parallel_for(y->size, nd4c_cpu_grain(middles), call->width, conv_range, &second);
+  }
+  return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
 static void max_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -151,6 +181,7 @@ static nd4c_status lrn_run(const nd4c_call *call) {
 }
 
 ND4C_CPU_REFERENCE_KERNEL(conv, ND4C_CPU_FLOATS, conv_run)
+ND4C_CPU_REFERENCE_KERNEL(separable_conv2d, ND4C_CPU_FLOATS, separable_conv2d_run)
 ND4C_CPU_REFERENCE_KERNEL(max_pool, ND4C_CPU_REALS, max_pool_run)
 ND4C_CPU_REFERENCE_KERNEL(average_pool, ND4C_CPU_FLOATS, average_pool_run)
 ND4C_CPU_REFERENCE_KERNEL(batch_norm, ND4C_CPU_FLOATS, batch_norm_run)
@@ -164,7 +195,13 @@ _Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_AC
                    ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
                "kernels/reference/activation.c");
 
-const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {
-    &reference_conv,        &reference_max_pool,   &reference_average_pool,
-    &reference_batch_norm,  &reference_layer_norm, &reference_softmax,
-    &reference_log_softmax, &reference_lrn,        NULL};
+const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {&reference_conv,
+                                                            &reference_max_pool,
+                                                            &reference_average_pool,
+                                                            &reference_batch_norm,
+                                                            &reference_layer_norm,
+                                                            &reference_softmax,
+                                                            &reference_log_softmax,
+                                                            &reference_lrn,
+                                                            &reference_separable_conv2d,
+                                                            NULL};

@@ -7,11 +7,14 @@
 
 enum { GRAIN = 1024 };
 
-static nd4c_philox state_of(const nd4c_call *call) {
-  const nd4c_tensor *state = &call->inputs[0];
+static nd4c_philox read_state(const nd4c_tensor *state) {
   uint64_t words[3] = {0, 0, 0};
   nd4c_ref_read_words(state->dtype, state->data, 0, state->strides[0], state->shape[0], words);
   return (nd4c_philox){words[0], words[1], words[2]};
+}
+
+static nd4c_philox state_of(const nd4c_call *call) {
+  return read_state(&call->inputs[0]);
 }
 
 static nd4c_status run_random_advance(const nd4c_call *call) {
@@ -240,6 +243,40 @@ static nd4c_status run_random_dropout(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+/* -- leaky rectifier ----------------------------------------------------------------------------------------------- */
+
+typedef struct rrelu_call {
+  nd4c_philox state;
+  nd4c_ref_tensor x, y;
+  double low, high;
+  bool seeded;
+} rrelu_call;
+
+static void rrelu_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const rrelu_call *c = user;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    double u = c->seeded ? nd4c_ref_random_unit(&c->state, i) : 0.5;
+    double x = nd4c_ref_load(&c->x, nd4c_ref_offset(&c->x, c->y.rank, c->y.shape, i));
+    double slope = c->low + u * (c->high - c->low);
+    nd4c_ref_store(&c->y, nd4c_ref_offset(&c->y, c->y.rank, c->y.shape, i), x < 0 ? slope * x : x);
+  }
+}
+
+static nd4c_status run_rrelu(const nd4c_call *call) {
+  const nd4c_tensor *state = nd4c_cpu_input(call, ND4C_IN_rrelu_state);
+  rrelu_call c = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
+                  .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                  .low = call->attrs[ND4C_ATTR_rrelu_low].as.f,
+                  .high = call->attrs[ND4C_ATTR_rrelu_high].as.f,
+                  .seeded = state != NULL};
+  if (c.seeded) {
+    c.state = read_state(state);
+  }
+  nd4c_cpu_parallel(call->outputs[0].size, GRAIN, call->width, rrelu_range, &c);
+  return ND4C_OK;
+}
+
 /* -- categories ---------------------------------------------------------------------------------------------------- */
 
 /* One row's chances, unnormalised; false if they are none. */
@@ -375,6 +412,7 @@ static nd4c_status run_random_categorical(const nd4c_call *call) {
   X(random_dropout)
 #define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_INTS, run_##op)
 OPS(DEFINE_KERNEL)
+ND4C_CPU_REFERENCE_KERNEL(rrelu, ND4C_CPU_FLOATS, run_rrelu)
 
 #define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_random_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_random_kernels[] = {OPS(KERNEL_ENTRY) & reference_rrelu, NULL};

@@ -125,6 +125,66 @@ static nd4c_status run_kth_value(const nd4c_call *call) {
   return sort_lines(call, axis_of(call), &s);
 }
 
+/* -- sorting by several keys --------------------------------------------------------------------------------------- */
+
+typedef struct lexsort_call {
+  const nd4c_call *call;
+  int32_t axis;
+  int64_t length;
+  uint64_t *work; /* for each worker */
+} lexsort_call;
+
+enum { LEXSORT_WORDS = ND4C_REF_SORT_WORDS + 4 }; /* a line's element: its key of 16 bytes, its place in two orders */
+
+/* Stably by one key after the other, the last one at last, each read in the order so far. */
+static void lexsort_line(const lexsort_call *c, int64_t line, uint64_t *work) {
+  nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&c->call->outputs[0]);
+  int64_t n = c->length, from, to = 0;
+  int64_t *order = (int64_t *)(void *)(work + ND4C_REF_SORT_WORDS * n), *step = order + n;
+  char *key = (char *)(step + n);
+  for (int64_t i = 0; i < n; i++) {
+    order[i] = i;
+  }
+  for (int32_t k = 0; k < c->call->input_count; k++) {
+    nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&c->call->inputs[k]);
+    nd4c_ref_axes lines = nd4c_ref_axes_without(&x, &y, c->axis);
+    nd4c_ref_axes_at(&lines, line, &from, &to);
+    nd4c_ref_permute_raw(nd4c_reference_bytes(x.dtype), x.data, from, x.strides[c->axis], order, n, key, 0, 1);
+    nd4c_ref_argsort(x.dtype, key, 0, 1, 1, n, false, work, step);
+    for (int64_t i = 0; i < n; i++) {
+      step[i] = order[step[i]];
+    }
+    memcpy(order, step, (size_t)n * sizeof *order);
+  }
+  nd4c_ref_write_raw(sizeof *order, y.data, to, y.strides[c->axis], n, order);
+}
+
+static void lexsort_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const lexsort_call *c = user;
+  for (int64_t line = begin; line < end; line++) {
+    lexsort_line(c, line, c->work + worker * c->length * LEXSORT_WORDS);
+  }
+}
+
+static nd4c_status run_lexsort(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  lexsort_call c = {.call = call, .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)};
+  c.length = y->shape[c.axis];
+  if (y->size == 0) {
+    return ND4C_OK;
+  }
+  int64_t lines = y->size / c.length;
+  int32_t width = lines < call->width ? (int32_t)lines : call->width;
+  size_t bytes = (size_t)c.length * LEXSORT_WORDS * sizeof *c.work * (size_t)(width > 1 ? width : 1);
+  c.work = nd4c_cpu_host->allocate_pages(bytes);
+  if (c.work == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
+  }
+  nd4c_cpu_parallel(lines, nd4c_cpu_grain(c.length * 16 * call->input_count), width, lexsort_range, &c);
+  nd4c_cpu_host->free_pages(c.work, bytes);
+  return ND4C_OK;
+}
+
 /* -- different elements ------------------------------------------------------------------------------------------ */
 
 enum { DISTINCT_WORDS = ND4C_REF_SORT_WORDS + 5, ALIGNMENT = 16 };
@@ -333,6 +393,7 @@ static nd4c_status run_isin(const nd4c_call *call) {
   X(argwhere)       \
   X(sort)           \
   X(argsort)        \
+  X(lexsort)        \
   X(top_k)          \
   X(kth_value)      \
   X(unique_all)     \

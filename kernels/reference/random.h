@@ -4,7 +4,7 @@
  * Element i takes
  *   32 bits: word i % 4 of block i / 4                        (bits of up to 32, uniform of up to float32)
  *   64 bits: words 2 (i % 2), low, and the next, high, of block i / 2  (bits of 64, uniform float64, normal, truncated
- *            normal, log-normal, exponential, Bernoulli, dropout, categorical)
+ *            normal, log-normal, exponential, Bernoulli, dropout, rrelu, categorical)
  *   a stream of its own: block i, then its further draws      (integers, permutations, gamma, Poisson, binomial)
  * so n elements take no more than n blocks. */
 #ifndef ND4C_KERNELS_REFERENCE_RANDOM_H

@@ -79,6 +79,48 @@ nd4c_status nd4c_infer_conv(nd4c_inference *inference) {
   return nd4c_rule_broadcasts_to_output(inference, ND4C_IN_conv_addend);
 }
 
+/* Filters of two convolutions, one after the other. */
+static nd4c_status check_separable_weights(const nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *depthwise = &inference->inputs[ND4C_IN_separable_conv2d_depthwise];
+  const nd4c_tensor *pointwise = &inference->inputs[ND4C_IN_separable_conv2d_pointwise];
+  if (x->rank != 4) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, h, w]");
+  }
+  int64_t channels = x->shape[1];
+  bool fits = depthwise->rank == 4 && depthwise->shape[1] == 1 &&
+              (channels == 0 ? depthwise->shape[0] == 0 : depthwise->shape[0] % channels == 0);
+  if (!fits) {
+    return nd4c_rule_refuse(inference, ND4C_IN_separable_conv2d_depthwise, ND4C_SHAPE,
+                            "expected [c m, 1, kh, kw] for the %lld channels of x", (long long)channels);
+  }
+  if (pointwise->rank != 4 || pointwise->shape[1] != depthwise->shape[0] || pointwise->shape[2] != 1 ||
+      pointwise->shape[3] != 1) {
+    return nd4c_rule_refuse(inference, ND4C_IN_separable_conv2d_pointwise, ND4C_SHAPE, "expected [o, %lld, 1, 1]",
+                            (long long)depthwise->shape[0]);
+  }
+  return nd4c_rule_all_same_dtype(inference);
+}
+
+nd4c_status nd4c_infer_separable_conv2d(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *depthwise = &inference->inputs[ND4C_IN_separable_conv2d_depthwise];
+  const nd4c_attr_value *attrs = inference->attrs;
+  ND4C_TRY(check_separable_weights(inference));
+  int64_t outputs = inference->inputs[ND4C_IN_separable_conv2d_pointwise].shape[0], size;
+  ND4C_TRY(check_channel_list(inference, ND4C_IN_separable_conv2d_bias, outputs));
+  nd4c_window window;
+  ND4C_TRY(nd4c_window_resolve(inference->op, 2, x->shape + 2, depthwise->shape + 2,
+                               &attrs[ND4C_ATTR_separable_conv2d_strides], &attrs[ND4C_ATTR_separable_conv2d_pads],
+                               &attrs[ND4C_ATTR_separable_conv2d_dilations],
+                               attrs[ND4C_ATTR_separable_conv2d_auto_pad].as.i, false, &window));
+  windowed_output(inference, depthwise->shape[0], &window);
+  if (nd4c_shape_size(ND4C_FLOAT64, 4, inference->outputs[0].shape, &size) != ND4C_OK) {
+    return nd4c_rule_refuse(inference, ND4C_IN_separable_conv2d_depthwise, ND4C_OVERFLOW,
+                            "what is between the two convolutions would not fit 64 bits");
+  }
+  windowed_output(inference, outputs, &window);
+  return ND4C_OK;
+}
+
 /* A padding as long as the window would leave a window with nothing but padding, which has no largest and no mean. */
 static nd4c_status check_pool_pads(const nd4c_inference *inference, const nd4c_window *window) {
   for (int32_t i = 0; i < window->spatial; ++i) {

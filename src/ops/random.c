@@ -7,12 +7,16 @@
 
 /* -- what they share ----------------------------------------------------------------------------------------------- */
 
-static nd4c_status check_state(const nd4c_inference *inference) {
-  const nd4c_tensor *state = &inference->inputs[0];
+static nd4c_status check_state_at(const nd4c_inference *inference, int32_t position) {
+  const nd4c_tensor *state = &inference->inputs[position];
   if (state->rank == 1 && (state->shape[0] == 2 || state->shape[0] == 3)) {
     return ND4C_OK;
   }
-  return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected a key and a counter of one or two elements");
+  return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a key and a counter of one or two elements");
+}
+
+static nd4c_status check_state(const nd4c_inference *inference) {
+  return check_state_at(inference, 0);
 }
 
 static nd4c_status check_rank(const nd4c_inference *inference, const nd4c_attr_value *shape) {
@@ -263,5 +267,21 @@ nd4c_status nd4c_infer_random_dropout(nd4c_inference *inference) {
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   nd4c_rule_output_at(inference, 1, ND4C_BOOL, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_rrelu(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *state = nd4c_rule_input(inference, ND4C_IN_rrelu_state);
+  double low = inference->attrs[ND4C_ATTR_rrelu_low].as.f, high = inference->attrs[ND4C_ATTR_rrelu_high].as.f;
+  if (!(isfinite(low) && isfinite(high) && low <= high && isfinite(high - low))) {
+    return nd4c_fail(ND4C_ARGUMENT, "rrelu: low is %g and high %g, expected finite numbers, low <= high", low, high);
+  }
+  if (state != NULL) {
+    if (state->dtype != ND4C_INT64 && state->dtype != ND4C_UINT64) {
+      return nd4c_rule_refuse(inference, ND4C_IN_rrelu_state, ND4C_DTYPE, "expected int64 or uint64");
+    }
+    ND4C_TRY(check_state_at(inference, ND4C_IN_rrelu_state));
+  }
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   return ND4C_OK;
 }

@@ -45,6 +45,18 @@ nd4c_status nd4c_infer_argsort(nd4c_inference *inference) {
   return sorted_like(inference, ND4C_INT64);
 }
 
+nd4c_status nd4c_infer_lexsort(nd4c_inference *inference) {
+  const nd4c_tensor *first = &inference->inputs[0];
+  int32_t axis;
+  for (int32_t i = 1; i < inference->input_count; i++) {
+    ND4C_TRY(nd4c_rule_accepted_dtype(inference, i));
+    ND4C_TRY(nd4c_rule_expect_shape(inference, i, first->rank, first->shape, "the shape of all keys"));
+  }
+  ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_lexsort_axis].as.i, first->rank, &axis));
+  nd4c_rule_output(inference, ND4C_INT64, first->rank, first->shape);
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_infer_top_k(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t k = inference->attrs[ND4C_ATTR_top_k_k].as.i;

@@ -237,6 +237,32 @@ def random_dropout(s, dtype):
                     yield Case([x, y], {"rate": rate}, [Near(np.where(mask, kept, np.longdouble(0)), to), mask])
 
 
+@cases("rrelu", ulps=1)
+def rrelu(s, dtype):
+    for number, (state, key) in enumerate(states("int64")):
+        for shape in shapes(number):
+            x = s.small(dtype, shape)
+            low, high = [(0.125, 1 / 3), (0, 1), (0.5, 0.5)][number % 3]
+            attrs = {} if number % 3 == 0 else {"low": low, "high": high}
+            slope = array(lambda i: low + state.unit(i) * (high - low), shape, np.float64).astype(np.longdouble)
+            wide = x.astype(np.longdouble)
+            yield Case([x, key], attrs, [Near(np.where(wide < 0, slope * wide, wide), dtype)])
+            yield Case([x], attrs, [Near(np.where(wide < 0, np.longdouble(low + 0.5 * (high - low)) * wide, wide), dtype)])
+    x = s.special(dtype, (61,))
+    wide = x.astype(np.longdouble)
+    yield Case([x], {}, [Near(np.where(wide < 0, np.longdouble(0.125 + 0.5 * (1 / 3 - 0.125)) * wide, wide), dtype)])
+
+
+@refusals("rrelu")
+def rrelu_refusals(s):
+    x = s.small("float32", (3,))
+    yield Refusal([x, STATE], {"low": 0.5, "high": 0.25}, "ARGUMENT", "low is 0.5 and high 0.25")
+    yield Refusal([x], {"high": math.inf}, "ARGUMENT", "expected finite numbers")
+    yield Refusal([x, STATE[:1]], {}, "SHAPE", "input state is")
+    yield Refusal([x, s.small("int32", (2,))], {}, "DTYPE", "expected int64 or uint64")
+    yield Refusal([s.small("int32", (3,))], {}, "DTYPE", "input x is int32")
+
+
 def parameter_shapes(number):
     """Shape of a parameter, attribute shape, shape of the result."""
     yield from (((), [], ()), ((5,), [], (5,)), ((3, 1), [3, 4], (3, 4)), ((), [2, 3], (2, 3)), ((0,), [], (0,)),

@@ -359,6 +359,33 @@ def confusion_matrix(s, dtype):
 
 # -- refusals --------------------------------------------------------------------------------------------------------
 
+@cases("lexsort")
+def lexsort(s, dtype):
+    others = ("int8", "float32", "bool", dtype)
+    for shape in ((0,), (1,), (9,), (300,), (3, 4), (2, 1, 7), (3, 0), (0, 3)):
+        for axis in {0, -1}:
+            first = s.small(dtype, shape)
+            keys = [first] + [s.small(other, shape) for other in others[:len(shape) + 1]]
+            for chosen in (keys[:1], keys[:2], keys):
+                order = np.lexsort(chosen, axis=axis) if not any(k.dtype.kind == "V" for k in chosen) else \
+                    np.lexsort([k.astype(np.float32) if k.dtype.kind == "V" else k for k in chosen], axis=axis)
+                yield Case(chosen, {"axis": axis}, [np.asarray(order, np.int64).reshape(shape)])
+    x = np.repeat(s.small(dtype, (1, 5)), 3, axis=0)
+    yield Case([x, x], {"axis": 0}, [np.repeat(np.arange(3), 5).reshape(3, 5)])
+    if is_float(dtype):
+        x = np.array([np.nan, 1, -np.inf, np.nan, 1, 0, -0.0]).astype(NUMPY[dtype])
+        yield Case([np.arange(7, 0, -1).astype(np.int32), x], {}, [np.array([2, 6, 5, 4, 1, 3, 0])])
+
+
+@refusals("lexsort")
+def lexsort_refusals(s):
+    x = s.small("float32", (3, 4))
+    yield Refusal([x, s.small("float32", (4, 3))], {}, "SHAPE", "the shape of all keys")
+    yield Refusal([x, x], {"axis": 2}, "INDEX", "axis 2 is out of range")
+    yield Refusal([s.small("float32", ())], {}, "INDEX", "there is no axis")
+    yield Refusal([], {}, "NULL_ARGUMENT", "input keys is missing", dtype="float32")
+
+
 @refusals("sort", "argsort", "top_k", "kth_value")
 def sort_refusals(s, op):
     x = s.small("float32", (3, 4))

@@ -72,6 +72,59 @@ def conv_transpose(s, dtype):
     yield transpose_case(s, dtype, (2, 2, 0), (2,), 2)
 
 
+def separable_case(s, dtype, shape, each, kernel, outputs, bias=True, equal=False, **attrs):
+    """Each channel's filters one after the other, then the mixture of all, in long double."""
+    x, first = s.small(dtype, shape), s.small(dtype, (shape[1] * each, 1, *kernel))
+    x = repeat_first(x) if equal else x
+    second, b = s.small(dtype, (outputs, shape[1] * each, 1, 1)), s.small(dtype, (outputs,)) if bias else None
+    strides, dilations = attrs.get("strides", [1, 1]), attrs.get("dilations", [1, 1])
+    pads = attrs.get("pads", [0] * 4)
+    reach = [(kernel[i] - 1) * dilations[i] + 1 for i in range(2)]
+    extents = [(shape[2 + i] + pads[i] + pads[2 + i] - reach[i]) // strides[i] + 1 for i in range(2)]
+    if attrs.get("auto_pad"):
+        extents = [-(-shape[2 + i] // strides[i]) for i in range(2)]
+        total = [max(0, (extents[i] - 1) * strides[i] + reach[i] - shape[2 + i]) for i in range(2)]
+        begins = [t // 2 if attrs["auto_pad"] == 1 else t - t // 2 for t in total]
+        pads = [*begins, *(t - b for t, b in zip(total, begins))]
+    padded = np.pad(double(x), ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    y = np.zeros((shape[0], outputs, *extents), np.longdouble)
+    scale = np.zeros(y.shape, np.longdouble)
+    for row, column in places(kernel):
+        low = [row * dilations[0], column * dilations[1]]
+        part = padded[:, :, low[0]:low[0] + (extents[0] - 1) * strides[0] + 1:strides[0],
+                      low[1]:low[1] + (extents[1] - 1) * strides[1] + 1:strides[1]]
+        part = np.repeat(part, each, axis=1) * double(first)[:, 0, row, column].reshape(1, -1, 1, 1)
+        for o in range(outputs):
+            weights = double(second)[o].reshape(1, -1, 1, 1)
+            y[:, o] += (part * weights).sum(axis=1)
+            scale[:, o] += abs(part * weights).sum(axis=1)
+    if bias:
+        y, scale = y + double(b).reshape(1, -1, 1, 1), scale + abs(double(b)).reshape(1, -1, 1, 1)
+    return Case([x, first, second, b] if bias else [x, first, second], attrs, [near(y, dtype, scale)], ulps_of(dtype))
+
+
+@cases("separable_conv2d")
+def separable_conv2d(s, dtype):
+    yield separable_case(s, dtype, (2, 2, 4, 5), 1, (3, 3), 3)
+    yield separable_case(s, dtype, (1, 3, 5, 4), 2, (2, 3), 2, strides=[2, 1], pads=[1, 0, 0, 1], bias=False)
+    yield separable_case(s, dtype, (2, 2, 6, 6), 3, (2, 2), 1, dilations=[2, 3])
+    yield separable_case(s, dtype, (1, 2, 5, 5), 1, (3, 2), 2, strides=[2, 2], auto_pad=1)
+    yield separable_case(s, dtype, (1, 2, 5, 5), 1, (2, 3), 2, auto_pad=2)
+    yield separable_case(s, dtype, (3, 2, 3, 3), 2, (2, 2), 2, equal=True)
+    yield separable_case(s, dtype, (0, 2, 3, 3), 1, (2, 2), 2)
+
+
+@refusals("separable_conv2d")
+def separable_conv2d_refusals(s):
+    x, d, p = s.small("float32", (1, 2, 4, 4)), s.small("float32", (4, 1, 2, 2)), s.small("float32", (3, 4, 1, 1))
+    yield Refusal([x[0], d, p], {}, "SHAPE", "expected [n, c, h, w]")
+    yield Refusal([x, s.small("float32", (3, 1, 2, 2)), p], {}, "SHAPE", "expected [c m, 1, kh, kw] for the 2 channels")
+    yield Refusal([x, d, s.small("float32", (3, 2, 1, 1))], {}, "SHAPE", "expected [o, 4, 1, 1]")
+    yield Refusal([x, d, p, s.small("float32", (4,))], {}, "SHAPE", "input bias")
+    yield Refusal([x, d, s.small("float64", (3, 4, 1, 1))], {}, "DTYPE", "input pointwise is float64")
+    yield Refusal([x, d, p], {"strides": [0, 1]}, "ARGUMENT", "attribute strides has the value 0")
+
+
 @refusals("conv_transpose")
 def conv_transpose_refusals(s):
     x, w = s.small("float32", (1, 4, 3, 3)), s.small("float32", (4, 2, 3, 3))

@@ -7,10 +7,10 @@
  *
  * Steps. An op whose result has n elements takes the counter's values from the state's to n - 1 further, or fewer:
  * random bits and uniform numbers of up to 32 bits a quarter of them, other uniform and normal numbers, exponential,
- * Bernoulli, dropout and categorical ones half, all others one each (and the same with other values in the counter's
- * topmost 32 bits, where an element needs more words). A permutation takes as many as it has elements, a choice without
- * replacement as many as p has. Whoever adds the largest number of elements among result and inputs to the counter
- * after each op never gets the same numbers twice; random_advance does that. */
+ * Bernoulli, dropout, rrelu and categorical ones half, all others one each (and the same with other values in the
+ * counter's topmost 32 bits, where an element needs more words). A permutation takes as many as it has elements, a
+ * choice without replacement as many as p has. Whoever adds the largest number of elements among result and inputs to
+ * the counter after each op never gets the same numbers twice; random_advance does that. */
 #ifndef ND4C_OP_TABLE_RANDOM_H
 #define ND4C_OP_TABLE_RANDOM_H
 
@@ -20,14 +20,14 @@
 #define ND4C_SIG_RANDOM_UNIFORM(A, op) \
   A(op, IN, state, 0)                  \
   A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, low, 0) A(op, FLOAT, high, 1) A(op, OUT, y, 0)
-#define ND4C_SIG_RANDOM_NORMAL(A, op)                                                                  \
-  A(op, IN, state, 0)                                                                                  \
-  A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) \
-      A(op, OUT, y, 0)
+#define ND4C_SIG_RANDOM_NORMAL(A, op) \
+  A(op, IN, state, 0)                 \
+  A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_TRUNCATED(A, op)                                                               \
   A(op, IN, state, 0)                                                                                  \
-  A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) \
-      A(op, FLOAT, low, -2) A(op, FLOAT, high, 2) A(op, OUT, y, 0)
+  A(op, INTS, shape, 0)                                                                                \
+  A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) A(op, FLOAT, low, -2) \
+      A(op, FLOAT, high, 2) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_EXPONENTIAL(A, op) \
   A(op, IN, state, 0) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, scale, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_INTEGERS(A, op) \
@@ -43,15 +43,19 @@
   A(op, IN, alpha, 0) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, scale, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_POISSON(A, op) \
   A(op, IN, state, 0) A(op, IN, rate, 0) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
-#define ND4C_SIG_RANDOM_CATEGORICAL(A, op)                                                      \
-  A(op, IN, state, 0)                                                                           \
-  A(op, IN, p, 0) A(op, INT, samples, 1) A(op, BOOL, logarithms, 0) A(op, BOOL, replacement, 1) \
-      A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
+#define ND4C_SIG_RANDOM_CATEGORICAL(A, op)                                                                      \
+  A(op, IN, state, 0)                                                                                           \
+  A(op, IN, p, 0)                                                                                               \
+  A(op, INT, samples, 1) A(op, BOOL, logarithms, 0) A(op, BOOL, replacement, 1) A(op, DTYPE, dtype, ND4C_INT64) \
+      A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_PERMUTATION(A, op) \
   A(op, IN, state, 0) A(op, INT, n, 0) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_SHUFFLE(A, op) A(op, IN, state, 0) A(op, IN, x, 0) A(op, INT, axis, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_DROPOUT(A, op) \
   A(op, IN, state, 0) A(op, IN, x, 0) A(op, FLOAT, rate, 0.5) A(op, OUT, y, 0) A(op, OUT, mask, 0)
+
+#define ND4C_SIG_RRELU(A, op) \
+  A(op, IN, x, 0) A(op, OPT, state, 0) A(op, FLOAT, low, 0.125) A(op, FLOAT, high, 0.3333333333333333) A(op, OUT, y, 0)
 
 #define ND4C_OPS_RANDOM(OP)                                                                                           \
   OP(740, 1, random_advance, RANDOM, ND4C_SIG_RANDOM_ADVANCE, random_advance, RANDOM_STATE,                           \
@@ -96,6 +100,10 @@
      "x with its slices along axis in the order of random_permutation", "permutation|||randomShuffle")                \
   OP(755, 1, random_dropout, RANDOM, ND4C_SIG_RANDOM_DROPOUT, random_dropout, RANDOM_STATE,                           \
      "x / (1 - rate) where the mask is true, 0 elsewhere; the mask is false with probability rate",                   \
-     "|dropout|Dropout|dropout")
+     "|dropout|Dropout|dropout")                                                                                      \
+  OP(756, 1, rrelu, RANDOM, ND4C_SIG_RRELU, rrelu, REAL_FLOATING,                                                     \
+     "y = x for x >= 0, below slope x: slope low + u (high - low) with u of 53 random bits, without a state (low + "  \
+     "high) / 2",                                                                                                     \
+     "|nn.functional.rrelu||rrelu")
 
 #endif

@@ -58,6 +58,13 @@
   A(op, INTS, strides, 0)          \
   A(op, INTS, pads, 0) A(op, INTS, dilations, 0) A(op, INT, auto_pad, 0) A(op, OUT, y, 0)
 
+#define ND4C_SIG_SEPARABLE_CONV(A, op) \
+  A(op, IN, x, 0)                      \
+  A(op, IN, depthwise, 0)              \
+  A(op, IN, pointwise, 0)              \
+  A(op, OPT, bias, 0)                  \
+  A(op, INTS, strides, 0) A(op, INTS, pads, 0) A(op, INTS, dilations, 0) A(op, INT, auto_pad, 0) A(op, OUT, y, 0)
+
 #define ND4C_OPS_WINDOW(OP)                                                                                          \
   OP(570, 1, conv_transpose, NN, ND4C_SIG_CONV_TRANSPOSE, conv_transpose, REAL_FLOATING,                             \
      "each x scaled by w [c, o / groups, ...] is added where conv would have read it, plus bias [o]; extent "        \
@@ -98,6 +105,10 @@
   OP(581, 1, morphological_dilation, NN, ND4C_SIG_MORPHOLOGY, morphology, REAL_FLOATING,                             \
      "y = largest x + w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_dilation|||dilation2D") \
   OP(582, 1, morphological_erosion, NN, ND4C_SIG_MORPHOLOGY, morphology, REAL_FLOATING,                              \
-     "y = smallest x - w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_erosion|||")
+     "y = smallest x - w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_erosion|||")           \
+  OP(583, 1, separable_conv2d, NN, ND4C_SIG_SEPARABLE_CONV, separable_conv2d, REAL_FLOATING,                         \
+     "conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then conv with "      \
+     "pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype",                         \
+     "|||sconv2d")
 
 #endif
