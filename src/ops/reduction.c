@@ -62,7 +62,7 @@ nd4c_status nd4c_rule_gathered_dtype(const nd4c_inference *inference, int64_t wa
 }
 
 nd4c_status nd4c_infer_reduce_sum(nd4c_inference *inference) {
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(nd4c_rule_gathered_dtype(inference, inference->attrs[ND4C_ATTR_sum_dtype].as.i, &dtype));
   return nd4c_rule_reduce(inference, dtype);
 }

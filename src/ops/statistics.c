@@ -107,7 +107,7 @@ nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: exclusive and include_initial are both given, expected at most one",
                      inference->op->name);
   }
-  nd4c_dtype dtype;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(nd4c_rule_gathered_dtype(inference, attrs[ND4C_ATTR_cumulative_sum_dtype].as.i, &dtype));
   nd4c_rule_output(inference, dtype, x->rank, x->shape);
   inference->outputs[0].shape[axis] += initial;
