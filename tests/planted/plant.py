@@ -206,7 +206,8 @@ def judge(family, op, engine, environment, more):
         done = run(command, timeout=600, env=environment)
     except subprocess.TimeoutExpired:
         return f"{op}: does not end"
-    if done.returncode in (0, 77):
+    nothing = done.returncode == 1 and "\n0 passed, 0 failed," in done.stdout  # no case is left of a view
+    if done.returncode in (0, 77) or nothing:
         return None
     line = next((x for x in done.stdout.splitlines() if "#" in x), f"{op}: exit {done.returncode}")
     return line.replace("nd4c_conformance --backend cpu ", "")
