@@ -1,6 +1,7 @@
 /* nd4c_array_set: values into a view, under a mask, or to places named by indices. */
 #include <string.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/compiler.h"
 #include "base/status.h"
@@ -102,6 +103,31 @@ static nd4c_status assign(nd4c_array *view, const nd4c_array *value) {
   nd4c_status status = write_view(view, fitted);
   nd4c_array_release(fitted);
   return status;
+}
+
+static bool is_one_element(const nd4c_index_plan *plan) {
+  for (int32_t i = 0; i < plan->rank; ++i) {
+    if (plan->shape[i] != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* One element for one element of the same dtype, both in host memory and ready: no view, no op. False: not done. */
+static bool write_element(const nd4c_index_plan *plan, const nd4c_array *value) {
+  if (plan->choice_count > 0 || value->size != 1 || value->dtype != plan->array->dtype || !is_one_element(plan) ||
+      nd4c_dtype_is_packed(value->dtype)) {
+    return false;
+  }
+  char *to = atomic_load_explicit(&plan->array->storage->address, memory_order_acquire);
+  const char *from = atomic_load_explicit(&value->storage->address, memory_order_acquire);
+  if (to == NULL || from == NULL) {
+    return false;
+  }
+  int64_t bytes = nd4c_dtype_size(value->dtype);
+  memmove(to + plan->offset * bytes, from + value->offset * bytes, (size_t)bytes);
+  return true;
 }
 
 /* -- under a mask -------------------------------------------------------------------------------------------------- */
@@ -275,6 +301,9 @@ nd4c_status nd4c_array_set(nd4c_array *array, const nd4c_index *items, int32_t c
   ND4C_TRY(nd4c_array_check(value, "array_set: value"));
   ND4C_TRY(check_target(array, value));
   ND4C_TRY(nd4c_index_plan_make("array_set", array, items, count, &plan));
+  if (write_element(&plan, value)) {
+    return ND4C_OK;
+  }
   ND4C_TRY(nd4c_index_plan_view(&plan, &view));
   bool one_mask = plan.choice_count == 1 && plan.choices[0].is_mask && plan.choices[0].array->rank > 0;
   nd4c_status status = plan.choice_count == 0                         ? assign(view, value)

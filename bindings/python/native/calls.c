@@ -23,7 +23,9 @@ typedef struct op_call {
   const nd4c_array **inputs;
   int32_t input_count;
   nd4c_attr_value attrs[MOST_ATTRS];
-  PyObject *kept[INLINE_ARRAYS + MOST_ATTRS]; /* made for this call */
+  native_operand operands[INLINE_ARRAYS]; /* inputs that are no arrays */
+  int operand_count;
+  PyObject *kept[MOST_ATTRS + 1]; /* made for this call */
   int kept_count;
   int64_t numbers[INLINE_NUMBERS];
   int number_count;
@@ -33,6 +35,9 @@ typedef struct op_call {
 } op_call;
 
 static void call_clear(op_call *c) {
+  for (int i = 0; i < c->operand_count; i++) {
+    native_operand_drop(&c->operands[i]);
+  }
   for (int i = 0; i < c->kept_count; i++) {
     Py_DECREF(c->kept[i]);
   }
@@ -83,16 +88,13 @@ static bool take_operand(op_call *c, PyObject *value, PyObject *beside, const nd
   if (beside == NULL) {
     return refuse_input(c, value);
   }
-  PyObject *made = native_operand(value, lib.array_dtype(handle_of(beside)));
-  if (made == NULL) {
-    return false;
+  native_operand *operand = &c->operands[c->operand_count];
+  native_state state = native_operand_take(value, lib.array_dtype(handle_of(beside)), operand);
+  if (state != NATIVE_READY) {
+    return state == NATIVE_REFUSED ? refuse_input(c, value) : false;
   }
-  if (!is_array(made)) {
-    Py_DECREF(made);
-    return refuse_input(c, value);
-  }
-  c->kept[c->kept_count++] = made;
-  *input = handle_of(made);
+  c->operand_count++;
+  *input = operand->handle;
   return true;
 }
 
@@ -296,7 +298,7 @@ static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t cou
   }
   c.values = values;
   c.inputs = c.inline_inputs;
-  c.kept_count = c.number_count = c.block_count = 0;
+  c.operand_count = c.kept_count = c.number_count = c.block_count = 0;
   bool list = info->input_count == 1 && info->inputs[0].variadic;
   bool ready = (list ? take_list(&c) : take_inputs(&c)) && take_attrs(&c, values + info->input_count);
   nd4c_status status = ready ? run(&c, outputs) : ND4C_OK;

@@ -170,18 +170,18 @@ static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_arra
 }
 
 /* A value as an array: a number in the array's dtype, everything else as asarray makes it. */
-static PyObject *value_array(PyObject *self, PyObject *value) {
-  PyObject *array = native_operand(value, lib.array_dtype(handle_of(self)));
-  if (array == Py_NotImplemented) {
-    Py_DECREF(array);
-    array = PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
+static bool take_value(PyObject *self, PyObject *value, native_operand *operand) {
+  native_state state = native_operand_take(value, lib.array_dtype(handle_of(self)), operand);
+  if (state != NATIVE_REFUSED) {
+    return state == NATIVE_READY;
   }
-  if (array != NULL && !is_array(array)) {
-    Py_DECREF(array);
-    PyErr_SetString(PyExc_TypeError, "nd4c: the value is no array");
-    return NULL;
+  operand->object = PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
+  if (operand->object == NULL || !is_array(operand->object)) {
+    native_operand_drop(operand);
+    return false;
   }
-  return array;
+  operand->handle = handle_of(operand->object);
+  return true;
 }
 
 int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
@@ -190,20 +190,20 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
     PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted");
     return -1;
   }
-  PyObject *array = value_array(self, value);
-  if (array == NULL) {
+  native_operand operand;
+  if (!take_value(self, value, &operand)) {
     return -1;
   }
   int result = -1;
   if (take_items(key, &k)) {
-    nd4c_status status = set_items(self, &k, handle_of(array));
+    nd4c_status status = set_items(self, &k, operand.handle);
     result = status == ND4C_OK ? 0 : -1;
     if (status != ND4C_OK) {
       native_fail(status);
     }
   }
   drop_items(&k);
-  Py_DECREF(array);
+  native_operand_drop(&operand);
   return result;
 }
 

@@ -117,9 +117,18 @@ static inline bool is_long(const nd4c_array *array) {
   return lib.array_size(array) > NATIVE_LONG;
 }
 
-/* An operand that is no array as one, beside an array of `dtype`: a Python number, or a scalar of another library. A
- * new object; Py_NotImplemented (a reference) for all else; NULL with an exception set. */
-PyObject *native_operand(PyObject *value, nd4c_dtype dtype);
+/* What stands beside an array: an array, a Python number, or a scalar of another library. */
+typedef struct native_operand {
+  nd4c_array *handle;
+  nd4c_array *made; /* the operand's own, of a number */
+  PyObject *object; /* the operand's own, made by the package */
+} native_operand;
+
+typedef enum native_state { NATIVE_FAILED, NATIVE_REFUSED, NATIVE_READY } native_state;
+
+/* Beside an array of `dtype`. FAILED: an exception is set; REFUSED: it is none of these. */
+native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_operand *operand);
+void native_operand_drop(native_operand *operand);
 /* The 0-d array of a Python number; NULL with an exception set. */
 nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype);
 

@@ -3,38 +3,6 @@
 
 enum { HEAVY_LONG = 1024 }; /* of ops that do more than a little for an element */
 
-/* An operand: an array's handle, and the object made for it if it was none. */
-typedef struct operand {
-  nd4c_array *handle;
-  PyObject *object; /* keeps the handle alive */
-} operand;
-
-typedef enum operand_state { FAILED, REFUSED, READY } operand_state;
-
-static operand_state take_operand(PyObject *value, nd4c_dtype dtype, operand *o) {
-  *o = (operand){NULL, NULL};
-  if (is_array(value)) {
-    o->handle = handle_of(value);
-    return READY;
-  }
-  o->object = native_operand(value, dtype);
-  if (o->object == NULL || o->object == Py_NotImplemented) {
-    operand_state state = o->object == NULL ? FAILED : REFUSED;
-    Py_XDECREF(o->object);
-    return state;
-  }
-  if (!is_array(o->object)) {
-    Py_DECREF(o->object);
-    return REFUSED;
-  }
-  o->handle = handle_of(o->object);
-  return READY;
-}
-
-static void drop_operand(operand *o) {
-  Py_XDECREF(o->object);
-}
-
 static inline nd4c_status call_op(nd4c_op op, const nd4c_array *a, const nd4c_array *b, nd4c_array **out) {
   const nd4c_array *inputs[2] = {a, b};
   int32_t count = b != NULL ? 2 : 1;
@@ -56,17 +24,17 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   }
   bool forward = is_array(a);
   PyObject *array = forward ? a : b;
-  operand other;
-  operand_state state = take_operand(forward ? b : a, lib.array_dtype(handle_of(array)), &other);
-  if (state != READY) {
-    if (state == REFUSED) {
+  native_operand other;
+  native_state state = native_operand_take(forward ? b : a, lib.array_dtype(handle_of(array)), &other);
+  if (state != NATIVE_READY) {
+    if (state == NATIVE_REFUSED) {
       Py_RETURN_NOTIMPLEMENTED;
     }
     return NULL;
   }
   nd4c_status status =
       forward ? call_op(op, handle_of(a), other.handle, &out) : call_op(op, other.handle, handle_of(b), &out);
-  drop_operand(&other);
+  native_operand_drop(&other);
   return native_array_result(status, out);
 }
 
@@ -83,10 +51,10 @@ static nd4c_status assign_result(nd4c_op op, PyObject *self, const nd4c_array *o
 }
 
 static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
-  operand other;
-  operand_state state = take_operand(value, lib.array_dtype(handle_of(self)), &other);
-  if (state != READY) {
-    if (state == REFUSED) {
+  native_operand other;
+  native_state state = native_operand_take(value, lib.array_dtype(handle_of(self)), &other);
+  if (state != NATIVE_READY) {
+    if (state == NATIVE_REFUSED) {
       Py_RETURN_NOTIMPLEMENTED;
     }
     return NULL;
@@ -96,7 +64,7 @@ static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   if (status == ND4C_DTYPE) {
     status = assign_result(op, self, other.handle);
   }
-  drop_operand(&other);
+  native_operand_drop(&other);
   if (status != ND4C_OK) {
     return native_fail(status);
   }

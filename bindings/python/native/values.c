@@ -95,38 +95,51 @@ static bool is_foreign_scalar(PyObject *value) {
   return scalar;
 }
 
-static PyObject *number_operand(PyObject *value, native_kind kind, nd4c_dtype dtype) {
+static native_state take_number(PyObject *value, native_kind kind, nd4c_dtype dtype, native_operand *operand) {
+  static const char *const names[NATIVE_KINDS] = {"bool", "int", "float", "complex"};
   nd4c_dtype becomes = registry.weak[kind][dtype];
   if (becomes == 0) {
-    PyErr_Format(PyExc_TypeError, "a Python %s does not mix with an array of %s",
-                 kind == NATIVE_BOOL    ? "bool"
-                 : kind == NATIVE_INT   ? "int"
-                 : kind == NATIVE_FLOAT ? "float"
-                                        : "complex",
+    PyErr_Format(PyExc_TypeError, "a Python %s does not mix with an array of %s", names[kind],
                  lib.dtype_get_info(dtype)->name);
-    return NULL;
+    return NATIVE_FAILED;
   }
-  nd4c_array *array = native_number_array(value, kind, becomes);
-  return array != NULL ? native_array_wrap(array) : NULL;
+  operand->handle = operand->made = native_number_array(value, kind, becomes);
+  return operand->made != NULL ? NATIVE_READY : NATIVE_FAILED;
 }
 
-PyObject *native_operand(PyObject *value, nd4c_dtype dtype) {
-  native_kind kind;
-  if (kind_of(value, false, &kind)) {
-    return number_operand(value, kind, dtype);
+static native_state take_foreign(PyObject *value, native_operand *operand) {
+  operand->object = PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
+  if (operand->object == NULL || !is_array(operand->object)) {
+    native_state state = operand->object == NULL ? NATIVE_FAILED : NATIVE_REFUSED;
+    native_operand_drop(operand);
+    return state;
   }
+  operand->handle = handle_of(operand->object);
+  return NATIVE_READY;
+}
+
+native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_operand *operand) {
+  native_kind kind;
+  *operand = (native_operand){NULL, NULL, NULL};
   if (is_array(value)) {
-    Py_INCREF(value);
-    return value;
+    operand->handle = handle_of(value);
+    return NATIVE_READY;
+  }
+  if (kind_of(value, false, &kind)) {
+    return take_number(value, kind, dtype, operand);
   }
   if (is_foreign_scalar(value)) {
-    return PyObject_CallFunctionObjArgs(registry.asarray, value, NULL);
+    return take_foreign(value, operand);
   }
-  if (kind_of(value, true, &kind)) {
-    return number_operand(value, kind, dtype);
+  return kind_of(value, true, &kind) ? take_number(value, kind, dtype, operand) : NATIVE_REFUSED;
+}
+
+void native_operand_drop(native_operand *operand) {
+  if (operand->made != NULL) {
+    lib.array_release(operand->made);
   }
-  Py_INCREF(Py_NotImplemented);
-  return Py_NotImplemented;
+  Py_CLEAR(operand->object);
+  operand->made = NULL;
 }
 
 /* -- arrays into numbers --------------------------------------------------------------------------------------------
