@@ -18,7 +18,6 @@ enum { THREADS = 8, ROUNDS = 2000, LENGTH = 64, SIDE = 8 };
 typedef struct shared {
   nd4c_array *vector, *matrix, *indices, *mask;
   _Atomic(nd4c_array *) boxes[THREADS]; /* what one thread leaves for the next to drop */
-  pthread_barrier_t start;
 } shared;
 
 typedef struct worker {
@@ -54,7 +53,7 @@ static void read_views(worker *w, int round) {
   expect(w, nd4c_array_get(w->common->matrix, &row, 1, &view) == ND4C_OK);
   expect(w, nd4c_array_get(w->common->matrix, round % 2 == 0 ? &picked : &masked, 1, &some) == ND4C_OK);
   expect(w, nd4c_matmul(w->common->matrix, w->common->matrix, &product) == ND4C_OK);
-  expect(w, nd4c_sum(view, NULL, 0, false, &total) == ND4C_OK && first(total) == SIDE);
+  expect(w, nd4c_max(view, NULL, 0, false, &total) == ND4C_OK && first(total) == 1);
   nd4c_array_release(view);
   nd4c_array_release(some);
   nd4c_array_release(product);
@@ -85,7 +84,6 @@ static void be_refused(worker *w) {
 
 static void *run(void *argument) {
   worker *w = argument;
-  pthread_barrier_wait(&w->common->start);
   for (int round = 0; round < ROUNDS; ++round) {
     nd4c_array *held = nd4c_array_retain(w->common->vector);
     pass_on(w);
@@ -107,7 +105,6 @@ static void make_shared(shared *common) {
   for (int i = 0; i < THREADS; ++i) {
     atomic_init(&common->boxes[i], NULL);
   }
-  assert_int_equal(pthread_barrier_init(&common->start, NULL, THREADS), 0);
 }
 
 static void arrays_from_several_threads(void **state) {
@@ -130,7 +127,6 @@ static void arrays_from_several_threads(void **state) {
   nd4c_array_release(common.matrix);
   nd4c_array_release(common.indices);
   nd4c_array_release(common.mask);
-  pthread_barrier_destroy(&common.start);
 }
 
 int main(void) {

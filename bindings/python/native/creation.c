@@ -12,7 +12,7 @@ typedef struct making {
   nd4c_device *device;
 } making;
 
-static bool read_dtype(PyObject *object, nd4c_dtype *dtype) {
+bool native_dtype_number(PyObject *object, nd4c_dtype *dtype) {
   for (int i = 0; i < NATIVE_DTYPES; i++) {
     if (registry.dtypes[i] == object) {
       *dtype = i;
@@ -48,7 +48,7 @@ static bool read_device(PyObject *object, nd4c_device **device) {
 }
 
 static bool read_making(PyObject *shape, PyObject *dtype, PyObject *device, making *m) {
-  return read_shape(shape, m) && read_dtype(dtype, &m->dtype) && read_device(device, &m->device);
+  return read_shape(shape, m) && native_dtype_number(dtype, &m->dtype) && read_device(device, &m->device);
 }
 
 /* -- functions ------------------------------------------------------------------------------------------------------
@@ -56,38 +56,43 @@ static bool read_making(PyObject *shape, PyObject *dtype, PyObject *device, maki
 
 typedef nd4c_status (*make_function)(nd4c_dtype, int32_t, const int64_t *, nd4c_device *, nd4c_array **);
 
-static PyObject *make(make_function function, PyObject *args, PyObject *named) {
-  static char *names[] = {"shape", "dtype", "device", NULL};
-  PyObject *shape, *dtype, *device = NULL;
+static bool count_arguments(const char *name, Py_ssize_t count, Py_ssize_t least) {
+  if (count < least || count > least + 1) {
+    PyErr_Format(PyExc_TypeError, "%s: %zd arguments, expected %zd and perhaps a device", name, count, least);
+    return false;
+  }
+  return true;
+}
+
+static PyObject *make(const char *name, make_function function, PyObject *const *args, Py_ssize_t count) {
   making m;
   nd4c_array *out = NULL;
-  if (!PyArg_ParseTupleAndKeywords(args, named, "OO|O", names, &shape, &dtype, &device) ||
-      !read_making(shape, dtype, device, &m)) {
+  if (!count_arguments(name, count, 2) || !read_making(args[0], args[1], count > 2 ? args[2] : NULL, &m)) {
     return NULL;
   }
   nd4c_status status = function(m.dtype, m.rank, m.shape, m.device, &out);
   return native_array_result(status, out);
 }
 
-static PyObject *empty(PyObject *module, PyObject *args, PyObject *named) {
+static PyObject *empty(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   (void)module;
-  return make(lib.array_empty, args, named);
+  return make("empty", lib.array_empty, args, count);
 }
 
-static PyObject *zeros(PyObject *module, PyObject *args, PyObject *named) {
+static PyObject *zeros(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   (void)module;
-  return make(lib.array_zeros, args, named);
+  return make("zeros", lib.array_zeros, args, count);
 }
 
-static PyObject *full(PyObject *module, PyObject *args, PyObject *named) {
-  static char *names[] = {"shape", "value", "dtype", "device", NULL};
-  PyObject *shape, *dtype, *device = NULL;
-  double value;
+static PyObject *full(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   making m;
   nd4c_array *out = NULL;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, named, "OdO|O", names, &shape, &value, &dtype, &device) ||
-      !read_making(shape, dtype, device, &m)) {
+  if (!count_arguments("full", count, 3) || !read_making(args[0], args[2], count > 3 ? args[3] : NULL, &m)) {
+    return NULL;
+  }
+  double value = PyFloat_AsDouble(args[1]);
+  if (value == -1.0 && PyErr_Occurred() != NULL) {
     return NULL;
   }
   nd4c_status status = lib.array_full(m.dtype, m.rank, m.shape, value, m.device, &out);
@@ -104,15 +109,13 @@ static bool enough_bytes(const making *m, Py_ssize_t bytes) {
   return !small && size <= bytes;
 }
 
-static PyObject *from_data(PyObject *module, PyObject *args, PyObject *named) {
-  static char *names[] = {"data", "shape", "dtype", "device", NULL};
-  PyObject *data, *shape, *dtype, *device = NULL;
+static PyObject *from_data(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   making m;
   nd4c_array *out = NULL;
   python_buffer view;
   (void)module;
-  if (!PyArg_ParseTupleAndKeywords(args, named, "OOO|O", names, &data, &shape, &dtype, &device) ||
-      !read_making(shape, dtype, device, &m) || PyObject_GetBuffer(data, &view, PYTHON_BUFFER_SIMPLE) != 0) {
+  if (!count_arguments("from_data", count, 3) || !read_making(args[1], args[2], count > 3 ? args[3] : NULL, &m) ||
+      PyObject_GetBuffer(args[0], &view, PYTHON_BUFFER_SIMPLE) != 0) {
     return NULL;
   }
   if (!enough_bytes(&m, view.len)) {
@@ -125,13 +128,17 @@ static PyObject *from_data(PyObject *module, PyObject *args, PyObject *named) {
   return native_array_result(status, out);
 }
 
-static PyObject *from_scalar(PyObject *module, PyObject *args) {
-  PyObject *value, *dtype;
+static PyObject *from_scalar(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   nd4c_dtype number;
   (void)module;
-  if (!PyArg_ParseTuple(args, "OO", &value, &dtype) || !read_dtype(dtype, &number)) {
+  if (count != 2) {
+    PyErr_Format(PyExc_TypeError, "from_scalar: %zd arguments, expected 2", count);
     return NULL;
   }
+  if (!native_dtype_number(args[1], &number)) {
+    return NULL;
+  }
+  PyObject *value = args[0];
   native_kind kind = PyBool_Check(value) ? NATIVE_BOOL : PyFloat_Check(value) ? NATIVE_FLOAT : NATIVE_INT;
   nd4c_array *array = native_number_array(value, kind, number);
   return array != NULL ? native_array_wrap(array) : NULL;
@@ -162,11 +169,13 @@ static PyObject *item(PyObject *module, PyObject *array) {
 }
 
 PyMethodDef native_creation_methods[] = {
-    {"empty", NATIVE_METHOD(empty), METH_VARARGS | METH_KEYWORDS, "An array without defined contents."},
-    {"zeros", NATIVE_METHOD(zeros), METH_VARARGS | METH_KEYWORDS, "An array of zeros."},
-    {"full", NATIVE_METHOD(full), METH_VARARGS | METH_KEYWORDS, "An array of one value, given as a float."},
-    {"from_data", NATIVE_METHOD(from_data), METH_VARARGS | METH_KEYWORDS, "A copy of C-ordered bytes."},
-    {"from_scalar", from_scalar, METH_VARARGS, "A 0-d array of a Python number."},
+    {"empty", NATIVE_METHOD(empty), METH_FASTCALL, "An array without defined contents."},
+    {"zeros", NATIVE_METHOD(zeros), METH_FASTCALL, "An array of zeros."},
+    {"full", NATIVE_METHOD(full), METH_FASTCALL, "An array of one value, given as a float."},
+    {"from_data", NATIVE_METHOD(from_data), METH_FASTCALL, "A copy of C-ordered bytes."},
+    {"from_scalar", NATIVE_METHOD(from_scalar), METH_FASTCALL, "A 0-d array of a Python number."},
+    {"from_nested", NATIVE_METHOD(native_from_nested), METH_FASTCALL,
+     "An array of nested lists of Python's bools, ints or floats; None for what else lists may hold."},
     {"from_handle", from_handle, METH_O, "An Array of an nd4c_array * whose reference it takes over."},
     {"handle", handle, METH_O, "The nd4c_array * of an Array, borrowed."},
     {"item", item, METH_O, "The first element as a Python number, or text."},

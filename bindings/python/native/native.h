@@ -145,6 +145,8 @@ PyObject *native_array_complex(PyObject *self, PyObject *unused);
  */
 
 PyObject *native_function(PyObject *module, PyObject *number);
+PyObject *native_from_nested(PyObject *module, PyObject *const *args, Py_ssize_t count);
+bool native_dtype_number(PyObject *object, nd4c_dtype *dtype);
 extern PyMethodDef native_creation_methods[];
 
 #endif

@@ -66,7 +66,10 @@ nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype d
   if (value == -1.0 && PyErr_Occurred() != NULL) {
     return NULL;
   }
-  nd4c_status status = lib.array_scalar(dtype, value, NULL, &array);
+  float narrow = (float)value;
+  nd4c_status status = dtype == ND4C_FLOAT64   ? lib.array_from_data(dtype, 0, NULL, &value, NULL, &array)
+                       : dtype == ND4C_FLOAT32 ? lib.array_from_data(dtype, 0, NULL, &narrow, NULL, &array)
+                                               : lib.array_scalar(dtype, value, NULL, &array);
   if (status != ND4C_OK) {
     native_fail(status);
   }

@@ -17,6 +17,7 @@ _PYTHON = {bool, int, float, complex, list, tuple}
 _DEEP = {list, tuple, range}
 _to_device = bind("nd4c_array_to_device")
 _wait = bind("nd4c_array_wait")
+_from_nested = getattr(core, "from_nested", None)
 _copy, _cast, _stack = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"]
 
 
@@ -109,6 +110,10 @@ def _from_numpy(obj, described):
 
 def from_python(obj, wanted):
     """An array of a number, a text, or nested lists."""
+    if _from_nested is not None and (type(obj) is list or type(obj) is tuple):
+        array = _from_nested(obj, wanted)
+        if array is not None:
+            return array
     if not isinstance(obj, (list, tuple, range)):
         return _packed([obj], (), {_kind(obj)}, wanted)
     kinds = set(map(type, obj))
