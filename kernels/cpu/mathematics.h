@@ -368,10 +368,13 @@ static inline float nd4c_gelu_float32(float x) {
   nd4c_divided_float32 erfc = nd4c_scaled_erfc_f32(inside, 0x1.0f876cp-2f, 0x1.9bedap-27f);
   float rest = ND4C_FMAF(-0.5f * (inside - high), inside + high, erfc.off);
   nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-0.5f * high * high, rest);
+#if defined(ND4C_HAS_FMA)
   float factor = 0.5f * inside * erfc.value * e.half;
   float tail = ND4C_FMAF(e.lost, factor, e.mantissa * factor) * e.rest;
   float y = x > 0 ? x - tail : tail;
-#if !defined(ND4C_HAS_FMA)
+#else
+  float tail = (float)(((double)e.mantissa + e.lost) * (0.5 * inside * erfc.value) * e.half * e.rest);
+  float y = x > 0 ? x - tail : tail;
   y = a < 0.8f ? small : y;
 #endif
   return copysignf(y, x); /* of zero, too */
