@@ -81,7 +81,7 @@ def _foreign(obj):
     if hasattr(obj, "__array__"):
         converted = obj.__array__()
         return _from_numpy(converted, converted.__array_interface__)
-    if hasattr(obj, "__len__") and hasattr(obj, "__getitem__"):
+    if hasattr(obj, "__len__") and hasattr(obj, "__getitem__") and not hasattr(obj, "keys"):
         return from_python(list(obj), None)
     for base in (int, float, complex):
         method = {int: "__index__", float: "__float__", complex: "__complex__"}[base]

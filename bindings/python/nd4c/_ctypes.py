@@ -395,6 +395,9 @@ class Array(c_void_p):
     def value(self):
         raise AttributeError("'Array' object has no attribute 'value'")
 
+    def __setattr__(self, name, value):
+        raise AttributeError("attribute %r of arrays cannot be set" % name)
+
     def __getitem__(self, key):
         kind = type(key)
         count = 1

@@ -534,7 +534,17 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """Where x2's elements go into the sorted x1."""
     if side not in ("left", "right"):
         raise ValueError("searchsorted: side is %r; it may be 'left' or 'right'" % (side,))
-    return _op("searchsorted")(x1, x2, sorter, side == "right")
+    x1, x2 = _shared_dtype(x1, x2)
+    return _op("searchsorted")(x1, x2, None if sorter is None else _whole(sorter, "searchsorted"), side == "right")
+
+
+def _shared_dtype(x1, x2):
+    """Both as the dtype that they share; numbers take part by their kind."""
+    if type(x1) is not Array and type(x2) is not Array:
+        raise TypeError("expected an nd4c.Array among the arguments, got %s and %s"
+                        % (type(x1).__name__, type(x2).__name__))
+    dtype = result_type(*[x if type(x) in (Array, bool, int, float, complex) else asarray(x) for x in (x1, x2)])
+    return tuple(astype(x, dtype, copy=False) if type(x) is Array else asarray(x, dtype=dtype) for x in (x1, x2))
 
 
 def where(condition, x1, x2, /):
@@ -549,7 +559,7 @@ def where(condition, x1, x2, /):
 
 def isin(x1, x2, /, *, invert=False):
     """Where x1's elements are among x2's."""
-    return _op("isin")(x1, x2, invert)
+    return _op("isin")(*_shared_dtype(x1, x2), invert)
 
 
 UniqueAllResult = namedtuple("UniqueAllResult", "values indices inverse_indices counts")

@@ -1,0 +1,288 @@
+"""Arrays in and out: lists, buffers, NumPy, DLPack, pickles, copies, files; nothing is copied that need not be."""
+import array
+import copy
+import gc
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from values import EVERY, SHAPES, check, make, views
+
+import nd4c
+
+
+def live():
+    gc.collect()
+    return nd4c.Device("cpu:0").memory["live_count"]
+
+
+# -- lists ------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("value", (
+    1, 2.5, True, 1j, [], [1, 2], [[1, 2], [3, 4]], [1, 2.5], [True, 2], [[]], [[], []], ((1, 2), [3, 4]), [1, 2j],
+    [[[1]], [[2]]], range(4), [False, True]))
+def test_lists(value):
+    check(nd4c.asarray(value), np.asarray(value))
+    for dtype in ("float32", "complex128"):
+        check(nd4c.asarray(value, dtype=dtype) if not np.iscomplexobj(np.asarray(value)) or dtype[0] == "c" else
+              nd4c.asarray(0, dtype=dtype), np.asarray(value if not np.iscomplexobj(np.asarray(value)) or dtype[0] == "c"
+                                                       else 0).astype(dtype))
+
+
+@pytest.mark.parametrize("value, place", (
+    ([[1, 2], [3]], r"\[1\] expected 2 elements.*got 1"), ([1, [2]], r"\[1\] expected a number.*1 elements"),
+    ([[1], 2], r"\[1\] expected 1 elements.*int"), ([[[1, 2], [3, 4]], [[5, 6], [7]]], r"\[1\]\[1\] expected 2.*got 1")))
+def test_ragged_lists(value, place):
+    with pytest.raises(ValueError, match="ragged.*" + place):
+        nd4c.asarray(value)
+
+
+def test_lists_of_arrays_and_scalars():
+    check(nd4c.asarray([nd4c.asarray([1, 2]), nd4c.asarray([3, 4])]), np.asarray([[1, 2], [3, 4]]))
+    check(nd4c.asarray([np.float32(1), np.float32(2)]), np.asarray([1, 2], "float32"))
+    check(nd4c.asarray(np.float32(1.5)), np.asarray(1.5, "float32"))
+
+
+def test_wrong_objects():
+    for value in (object(), {1: 2}, [object()], None, [None]):
+        with pytest.raises(TypeError):
+            nd4c.asarray(value)
+    with pytest.raises(TypeError):
+        nd4c.asarray(["a", 1])
+    with pytest.raises(OverflowError):
+        nd4c.asarray([300], dtype="int8")
+    with pytest.raises(TypeError, match="nd4c has"):
+        nd4c.zeros(3, dtype=object())
+    with pytest.raises(ValueError):
+        nd4c.zeros(3, dtype="float33")
+
+
+def test_strings():
+    x = nd4c.asarray([["a", "bc"], ["", "d\u00e9"]])
+    assert x.dtype is nd4c.utf8 and x.tolist() == [["a", "bc"], ["", "d\u00e9"]]
+    check(nd4c.asarray(np.asarray(["a", "bc"])) == nd4c.asarray(["a", "x"]), np.asarray([True, False]))
+    assert np.asarray(x).tolist() == x.tolist()
+
+
+# -- memory of others --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("dtype", EVERY)
+def test_numpy_shares_memory(dtype):
+    rng = np.random.default_rng(1)
+    for shape in SHAPES:
+        for a in views(rng, make(rng, shape, dtype)):
+            x = nd4c.asarray(a)
+            check(x, a)
+            back = np.asarray(x)
+            assert not a.size or np.shares_memory(a, back)
+            through = np.from_dlpack(x)
+            assert through.dtype == a.dtype and (not a.size or np.shares_memory(a, through))
+            check(nd4c.from_dlpack(a), a)
+            assert not a.size or not np.shares_memory(a, np.asarray(nd4c.asarray(a, copy=True)))
+
+
+def test_writes_are_seen():
+    a = np.arange(6.0)
+    x = nd4c.asarray(a)
+    x[0] = 9
+    a[1] = 8
+    assert a[0] == 9 and x[1] == 8
+    y = nd4c.arange(4)
+    np.asarray(y)[2] = 7
+    assert y[2] == 7
+    np.from_dlpack(y)[3] = 5
+    assert y.tolist() == [0, 1, 7, 5]
+
+
+def test_memory_lives_as_long_as_it_is_used():
+    before = live()
+    x = nd4c.arange(1000)
+    a = np.asarray(x)[10:]
+    del x
+    gc.collect()
+    assert a[0] == 10 and live() > before
+    del a
+    assert live() == before
+    a = np.arange(1000.0)
+    x = nd4c.asarray(a)
+    references = sys.getrefcount(a)
+    view = x[5:]
+    del x, a
+    assert view[0] == 5.0
+    b = np.arange(3)
+    count = sys.getrefcount(b)
+    x = nd4c.asarray(b)
+    assert sys.getrefcount(b) == count + 1
+    del x
+    assert sys.getrefcount(b) == count and references
+
+
+def test_read_only_memory():
+    a = np.arange(3.0)
+    a.flags.writeable = False
+    x = nd4c.asarray(a)
+    with pytest.raises(ValueError, match="read-only"):
+        x[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        x += 1
+    assert not np.asarray(x).flags.writeable
+    with pytest.raises(BufferError, match="read-only"):
+        x.__dlpack__()
+    assert (x + 1).tolist() == [1, 2, 3] and a.tolist() == [0, 1, 2]
+    assert np.from_dlpack(x).flags.writeable is False
+
+
+def test_buffers():
+    data = bytearray(b"\1\2\3\4")
+    x = nd4c.asarray(data)
+    assert x.dtype is nd4c.uint8
+    x[0] = 9
+    assert data[0] == 9
+    check(nd4c.asarray(array.array("d", [1, 2])), np.asarray([1.0, 2.0]))
+    check(nd4c.asarray(memoryview(b"abcd")), np.frombuffer(b"abcd", "u1"))
+    with pytest.raises(ValueError):
+        nd4c.asarray(b"ab")[0] = 1
+    with pytest.raises(TypeError):
+        nd4c.asarray(array.array("u", "ab"))
+
+
+def test_own_buffer():
+    x = nd4c.asarray([[1.5, 2.5]], dtype="float32")
+    if sys.version_info < (3, 12) and type(x).__base__ is not object:
+        with pytest.raises(TypeError):
+            memoryview(x)
+        return
+    view = memoryview(x)
+    assert (view.shape, view.format, view.readonly) == ((1, 2), "f", False) and view.tolist() == [[1.5, 2.5]]
+    view[0, 0] = 7
+    assert x[0, 0] == 7
+    del x
+    assert view[0, 1] == 2.5
+
+
+def test_foreign_byte_order_and_odd_types():
+    check(nd4c.asarray(np.arange(3, dtype=">i4")), np.arange(3, dtype="i4"))
+    for odd in (np.asarray([1], "datetime64[s]"), np.asarray([object()]), np.zeros(2, [("a", "i4")])):
+        with pytest.raises(TypeError):
+            nd4c.asarray(odd)
+    packed = np.zeros(3, np.dtype([("a", "i1"), ("b", "<f8")]))["b"]  # misaligned
+    check(nd4c.asarray(packed), packed)
+
+
+def test_numpy_conversions():
+    x = nd4c.asarray([1.5, 2.5])
+    assert np.asarray(x, dtype="int32").tolist() == [1, 2]
+    assert np.array(x, copy=True).tolist() == [1.5, 2.5]
+    copied = x.__array__(copy=True)
+    copied[0] = 0
+    assert x[0] == 1.5
+    assert np.dtype(nd4c.float32) == np.float32 and np.dtype(nd4c.bool) == np.bool_
+    assert nd4c.zeros(2, dtype=np.float32).dtype is nd4c.float32 and nd4c.zeros(2, dtype=np.dtype("i2")).dtype is nd4c.int16
+
+
+# -- DLPack ------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("version", (None, (0, 8), (1, 0), (1, 1)))
+def test_capsules(version):
+    x = nd4c.arange(500, dtype="float32")
+    x[3] = 77  # numbers beside arrays are kept
+    del x
+    before = live()
+    x = nd4c.arange(500, dtype="float32")
+    capsule = x.__dlpack__(max_version=version)
+    y = nd4c.from_dlpack(capsule)
+    with pytest.raises(ValueError, match="used"):
+        nd4c.from_dlpack(capsule)
+    x[3] = 77
+    del x, capsule
+    assert y[3] == 77
+    del y
+    unused = nd4c.arange(500).__dlpack__(max_version=version)
+    assert live() > before
+    del unused
+    assert live() == before
+
+
+def test_dlpack_arguments():
+    x = nd4c.arange(4)
+    assert x.__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError):
+        x.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError):
+        x.__dlpack__(stream=3)
+    copied = nd4c.from_dlpack(x.__dlpack__(copy=True))
+    copied[0] = 9
+    assert x[0] == 0
+    with pytest.raises(BufferError):
+        nd4c.asarray(["a"]).__dlpack__()
+    with pytest.raises(TypeError):
+        nd4c.from_dlpack([1])
+    with pytest.raises(IndexError, match="cpu:99"):
+        nd4c.from_dlpack(x.__dlpack__(), device="cpu:99")
+
+
+class OldProducer:
+    """__dlpack__ as it was before version 1: no arguments but the stream."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def __dlpack__(self, stream=None):
+        return self.a.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.a.__dlpack_device__()
+
+
+def test_old_producers():
+    a = np.arange(3.0)
+    x = nd4c.from_dlpack(OldProducer(a))
+    x[0] = 5
+    assert a[0] == 5
+    y = nd4c.from_dlpack(OldProducer(a), copy=True)
+    y[0] = 6
+    assert a[0] == 5
+
+
+# -- pickles, copies, text, files --------------------------------------------------------------------------------------
+
+def test_pickles_and_copies():
+    rng = np.random.default_rng(2)
+    for dtype in EVERY:
+        for shape in SHAPES:
+            a = make(rng, shape, dtype)
+            x = nd4c.asarray(a)
+            for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+                check(pickle.loads(pickle.dumps(x, protocol)), a)
+            check(copy.copy(x), a)
+            check(copy.deepcopy([x])[0], a)
+            assert x.tolist() == a.tolist()
+    assert pickle.loads(pickle.dumps(nd4c.asarray(["a", "b"]))).tolist() == ["a", "b"]
+    for thing in (nd4c.float32, nd4c.Device("cpu:0")):
+        assert pickle.loads(pickle.dumps(thing)) is thing and copy.deepcopy(thing) is thing
+
+
+def test_text():
+    for value in ([1, 2], [[1.5, -2.25], [3, 1e10]], True, [], [1j], np.arange(2000), np.asarray([0.1], "float32")):
+        a = np.asarray(value)
+        assert repr(nd4c.asarray(value)) == repr(a) and str(nd4c.asarray(value)) == str(a)
+    assert "{:.2f}".format(nd4c.asarray(1.234)) == "1.23"
+
+
+def test_files(tmp_path):
+    for dtype in EVERY:
+        a = make(np.random.default_rng(3), (3, 4), dtype)
+        path = tmp_path / "a.npy"
+        nd4c.save(path, nd4c.asarray(a))
+        check(nd4c.load(path), a)
+        np.testing.assert_array_equal(np.load(path), a)
+    nd4c.save(tmp_path / "a.pb", nd4c.arange(3))
+    assert nd4c.load(tmp_path / "a.pb").tolist() == [0, 1, 2]
+    with pytest.raises(FileNotFoundError, match="nothing.npy"):
+        nd4c.load(tmp_path / "nothing.npy")
+    with pytest.raises(ValueError, match="npy"):
+        nd4c.load(tmp_path / "a.txt")
+    (tmp_path / "bad.npy").write_bytes(b"no numbers")
+    with pytest.raises(ValueError):
+        nd4c.load(tmp_path / "bad.npy")
