@@ -20,7 +20,15 @@ static void deallocate(PyObject *self) {
   if (array->weak_references != NULL) {
     PyObject_ClearWeakRefs(self);
   }
-  lib.array_release(array->handle);
+  if (PyErr_Occurred() == NULL) {
+    lib.array_release(array->handle);
+  } else { /* The release may run Python code, of whoever lent the memory, which must not see the exception on its way.
+            */
+    PyObject *type_raised, *value, *traceback;
+    PyErr_Fetch(&type_raised, &value, &traceback);
+    lib.array_release(array->handle);
+    PyErr_Restore(type_raised, value, traceback);
+  }
   PyObject_Free(self);
   Py_DECREF(type);
 }

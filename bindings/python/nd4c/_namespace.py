@@ -673,24 +673,25 @@ def _spread(name, x, axis, correction, keepdims):
     return _op(name)(x, axis, keepdims, correction)
 
 
+_sum, _prod = _op("sum"), _op("prod")
+
+
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     """Sum over axes (None: all); small integers become (u)int64."""
-    return _accumulated("sum", x, axis, dtype, keepdims)
+    if axis is not None:
+        axis = _axes(axis)
+        if axis == ():
+            x, axis, keepdims = _op("expand_dims")(x, (0,)), (0,), False
+    return _sum(x, axis, keepdims, 0 if dtype is None else _number(dtype))
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     """Product over axes (None: all); small integers become (u)int64."""
-    return _accumulated("prod", x, axis, dtype, keepdims)
-
-
-def _accumulated(name, x, axis, dtype, keepdims):
-    if dtype is not None and _array(x, name).dtype is not _dtypes.of(dtype):
-        x = astype(x, dtype)
-    axis = _axes(axis)
-    if axis == ():
-        x, axis, keepdims = _op("expand_dims")(x, (0,)), (0,), False
-    result = _op(name)(x, axis, keepdims)
-    return result if dtype is None else astype(result, dtype, copy=False)
+    if axis is not None:
+        axis = _axes(axis)
+        if axis == ():
+            x, axis, keepdims = _op("expand_dims")(x, (0,)), (0,), False
+    return _prod(x, axis, keepdims, 0 if dtype is None else _number(dtype))
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
