@@ -30,6 +30,18 @@ ND4C_API nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, cons
                                             nd4c_release_callback release, void *user, nd4c_model **model);
 ND4C_API void nd4c_model_close(nd4c_model *model);
 
+/* An ONNX operator that models may hold and no op is by itself: the import makes it of several, or the interpreter of
+ * models does it. All others stand among the names of the ops. */
+typedef struct nd4c_onnx_composite {
+  const char *domain; /* "": ONNX's own */
+  const char *name;
+  const char *composed_of;
+} nd4c_onnx_composite;
+
+ND4C_API int32_t nd4c_onnx_composite_count(void);
+/* NULL outside 0 .. count - 1. */
+ND4C_API const nd4c_onnx_composite *nd4c_onnx_composite_at(int32_t index);
+
 /* One input or output. A dimension of -1 is free; its symbol is in `symbols` ("batch"), NULL if it has none. rank -1:
  * unknown. Owned by the model. */
 typedef struct nd4c_model_value {

@@ -133,6 +133,17 @@ static const char *dtypes_text(nd4c_dtype_set set, char *buffer, size_t size) {
   return buffer;
 }
 
+static void print_composites(void) {
+  (void)printf(
+      "\n## ONNX operators composed of ops\n\nThose that are in no row above. The import of a model makes them so.\n"
+      "ZipMap, CastMap and DictVectorizer of ai.onnx.ml are refused: nd4c has no maps.\n\n"
+      "| domain | operator | composed of |\n|---|---|---|\n");
+  for (int32_t i = 0; i < nd4c_onnx_composite_count(); i++) {
+    const nd4c_onnx_composite *row = nd4c_onnx_composite_at(i);
+    (void)printf("| %s | %s | %s |\n", row->domain[0] != '\0' ? row->domain : "ai.onnx", row->name, row->composed_of);
+  }
+}
+
 static int print_markdown(const char *pattern) {
   char text[1024];
   const char *category = "";
@@ -145,7 +156,8 @@ static int print_markdown(const char *pattern) {
       "int2,\n"
       "float4) for those that are stored, moved, cast and quantised. The last four columns: its names in NumPy or "
       "SciPy,\n"
-      "PyTorch, ONNX and ND4J; empty where there is no function of just this meaning.\n");
+      "PyTorch, ONNX and ND4J; empty where there is no function of just this meaning, dashes where none of the four\n"
+      "has one.\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (!matches(op, pattern)) {
@@ -163,10 +175,14 @@ static int print_markdown(const char *pattern) {
       (void)printf(*c == '|' ? "\\%c" : "%c", *c);
     }
     (void)printf(" | %s |", dtypes_text(op->dtypes, text, sizeof text));
-    for (const char *c = op->names; *c != '\0'; c++) { /* the bars between names are those between cells */
-      (void)printf(*c == '|' ? " |" : c == op->names || c[-1] == '|' ? " %c" : "%c", *c);
+    const char *names = strcmp(op->names, "|||") == 0 ? "-|-|-|-" : op->names;
+    for (const char *c = names; *c != '\0'; c++) { /* the bars between names are those between cells */
+      (void)printf(*c == '|' ? " |" : c == names || c[-1] == '|' ? " %c" : "%c", *c);
     }
     (void)printf(" |\n");
+  }
+  if (pattern == NULL) {
+    print_composites();
   }
   return cli_finish(&cli_ops);
 }

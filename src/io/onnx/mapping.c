@@ -20,6 +20,17 @@ const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name
   return NULL;
 }
 
+const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index, const char **domain) {
+  for (size_t i = 0; i < FAMILY_COUNT && index >= 0; i++) {
+    if (index < families[i]->count) {
+      *domain = families[i]->domain;
+      return &families[i]->rows[index];
+    }
+    index -= families[i]->count;
+  }
+  return NULL;
+}
+
 int64_t nd4c_onnx_mapping_newest(nd4c_span domain) {
   static const struct {
     const char *domain;

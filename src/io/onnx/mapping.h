@@ -63,6 +63,8 @@ ND4C_ONNX_FAMILIES(ND4C_ONNX_FAMILY_DECLARE)
 
 /* The row for an op of a domain ("" or "ai.onnx": ONNX's own) at that domain's opset; NULL if there is none. */
 const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name, int64_t opset);
+/* The rows of all families one after the other, with their domain; NULL after the last. */
+const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index, const char **domain);
 /* The newest opset of a domain that nd4c knows; 0 if it knows nothing of the domain. */
 int64_t nd4c_onnx_mapping_newest(nd4c_span domain);
 
