@@ -85,7 +85,7 @@ static PyObject *first_array(const op_call *c, PyObject *const *values, Py_ssize
 }
 
 static bool take_operand(op_call *c, PyObject *value, PyObject *beside, const nd4c_array **input) {
-  if (beside == NULL) {
+  if (beside == NULL || c->operand_count == INLINE_ARRAYS) {
     return refuse_input(c, value);
   }
   native_operand *operand = &c->operands[c->operand_count];
@@ -128,12 +128,17 @@ static bool take_list(op_call *c) {
       return false;
     }
   }
+  PyObject *beside = NULL;
+  for (Py_ssize_t i = 0; i < count && beside == NULL; i++) {
+    beside = is_array(PyTuple_GetItem(list, i)) ? PyTuple_GetItem(list, i) : NULL;
+  }
   for (Py_ssize_t i = 0; i < count; i++) {
     PyObject *value = PyTuple_GetItem(list, i);
-    if (!is_array(value)) {
-      return refuse_input(c, value);
+    if (is_array(value)) {
+      c->inputs[i] = handle_of(value);
+    } else if (!take_operand(c, value, beside, &c->inputs[i])) {
+      return false;
     }
-    c->inputs[i] = handle_of(value);
   }
   c->input_count = (int32_t)count;
   return true;

@@ -109,23 +109,27 @@ static bool enough_bytes(const making *m, Py_ssize_t bytes) {
   return !small && size <= bytes;
 }
 
+/* Bytes, and what bytes can be made of. */
 static PyObject *from_data(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   making m;
   nd4c_array *out = NULL;
-  python_buffer view;
   (void)module;
-  if (!count_arguments("from_data", count, 3) || !read_making(args[1], args[2], count > 3 ? args[3] : NULL, &m) ||
-      PyObject_GetBuffer(args[0], &view, PYTHON_BUFFER_SIMPLE) != 0) {
+  if (!count_arguments("from_data", count, 3) || !read_making(args[1], args[2], count > 3 ? args[3] : NULL, &m)) {
     return NULL;
   }
-  if (!enough_bytes(&m, view.len)) {
-    PyErr_Format(PyExc_ValueError, "%zd bytes are fewer than the array needs", view.len);
-    PyBuffer_Release(&view);
+  PyObject *bytes = PyBytes_FromObject(args[0]);
+  if (bytes == NULL) {
     return NULL;
   }
-  nd4c_status status = lib.array_from_data(m.dtype, m.rank, m.shape, view.buf, m.device, &out);
-  PyBuffer_Release(&view);
-  return native_array_result(status, out);
+  PyObject *result = NULL;
+  if (enough_bytes(&m, PyBytes_Size(bytes))) {
+    nd4c_status status = lib.array_from_data(m.dtype, m.rank, m.shape, PyBytes_AsString(bytes), m.device, &out);
+    result = native_array_result(status, out);
+  } else {
+    PyErr_Format(PyExc_ValueError, "%zd bytes are fewer than the array needs", PyBytes_Size(bytes));
+  }
+  Py_DECREF(bytes);
+  return result;
 }
 
 static PyObject *from_scalar(PyObject *module, PyObject *const *args, Py_ssize_t count) {

@@ -10,9 +10,9 @@
 #include <structmember.h>
 
 /* The buffer protocol entered the stable ABI with 3.11, where its declarations begin to show. What they say has been
- * the binary truth since 3.3 for the struct and functions, and since 3.9 for the slots of PyType_FromSpec: 3.9 and 3.10
- * are finished, and from 3.11 on it is promised. The same holds for METH_FASTCALL: since 3.7 as it is, promised
- * from 3.10. */
+ * the binary truth since 3.3 for the struct, and since 3.9 for the slots of PyType_FromSpec: 3.9 and 3.10 are finished,
+ * and from 3.11 on it is promised. The same holds for METH_FASTCALL: since 3.7 as it is, promised from 3.10. No symbol
+ * is imported that 3.9's stable ABI lacks. */
 typedef struct python_buffer {
   void *buf;
   PyObject *obj;
@@ -30,7 +30,6 @@ typedef struct python_buffer {
 enum {
   PYTHON_BUFFER_GET = 1, /* Py_bf_getbuffer */
   PYTHON_BUFFER_RELEASE = 2,
-  PYTHON_BUFFER_SIMPLE = 0,
   PYTHON_BUFFER_WRITABLE = 0x0001,
   PYTHON_BUFFER_FORMAT = 0x0004,
   PYTHON_BUFFER_ND = 0x0008,
@@ -39,9 +38,6 @@ enum {
   PYTHON_BUFFER_F_CONTIGUOUS = 0x0058,
   PYTHON_BUFFER_ANY_CONTIGUOUS = 0x0098
 };
-
-int PyObject_GetBuffer(PyObject *object, void *view, int flags);
-void PyBuffer_Release(void *view);
 
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080

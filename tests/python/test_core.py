@@ -1,0 +1,154 @@
+"""What both cores promise to the package (bindings/python/README.md), and what the extension adds."""
+import sys
+import weakref
+
+import pytest
+
+import nd4c
+from nd4c import _core, _creation
+
+core = _core.core
+
+
+def test_the_core_asked_for_is_there():
+    import os
+    assert _core.name == (os.environ.get("ND4C_PYTHON_CORE") or _core.name)
+    for name in ("Array", "function", "empty", "zeros", "full", "from_data", "from_scalar", "from_handle", "handle",
+                 "register"):
+        assert hasattr(core, name), name
+
+
+def test_one_class():
+    x = nd4c.asarray([1.0])
+    assert type(x) is nd4c.Array and type(x).__name__ == "Array" and type(x).__module__ == "nd4c"
+    with pytest.raises(TypeError, match="nd4c.asarray"):
+        nd4c.Array()
+    with pytest.raises(TypeError):
+        type("Own", (nd4c.Array,), {})
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(x)
+
+
+def test_weak_references():
+    x = nd4c.asarray([1.0])
+    reference = weakref.ref(x)
+    assert reference() is x
+    del x
+    assert reference() is None
+
+
+def test_handles():
+    x = nd4c.asarray([1.0, 2.0])
+    assert isinstance(core.handle(x), int)
+    with pytest.raises(TypeError, match="nd4c.asarray"):
+        core.handle([1.0])
+
+
+def test_functions():
+    add, transpose, concat = (core.function(_core_number(name)) for name in ("add", "transpose", "concat"))
+    x = nd4c.asarray([[1.0, 2.0]])
+    assert add.__name__ == "add"
+    assert add(x, 1).tolist() == [[2.0, 3.0]]
+    assert add(2, x).tolist() == [[3.0, 4.0]]
+    assert transpose(x, None).shape == (2, 1) and transpose(x, (1, 0)).shape == (2, 1)
+    assert concat([x] * 50, 0).shape == (50, 2)
+    with pytest.raises(TypeError):
+        add(x)
+    with pytest.raises(TypeError, match="add"):
+        add(1, 2)
+    with pytest.raises(TypeError):
+        add(x, "a")
+    with pytest.raises(TypeError):
+        concat([x, None], 0)
+
+
+def _core_number(name):
+    from nd4c._abi import NUMBERS
+    return NUMBERS[name]
+
+
+LISTS = [
+    [1.0, 2.5], [[1.0, 2.0], [3.0, 4.0]], (1, 2, 3), [[1], [2]], [True, False], [[True], [False]], [1, 2.5, 3], [1.5, 2],
+    [2 ** 53 + 1, 0.5], [2 ** 63 - 1, -2 ** 63], [[[0.0] * 5] * 4] * 3, [float("nan"), float("inf")], [-0.0], [()], [[], []],
+    [list(range(40)), list(range(40))], [1e39, 1e-50], ((1, 2), [3, 4]), [2 ** 63], [1, True], [1, 2j], ["a", "bc"],
+]
+
+
+@pytest.mark.parametrize("values", LISTS, ids=repr)
+@pytest.mark.parametrize("dtype", [None, "float32", "float64", "int64", "bool"])
+def test_lists_are_read_alike(values, dtype):
+    """The extension's way for the usual lists and the package's own for all give the same, errors too."""
+    def read(fast):
+        kept, _creation._from_nested = _creation._from_nested, fast
+        try:
+            return nd4c.asarray(values, dtype=None if dtype is None else getattr(nd4c, dtype))
+        except (TypeError, ValueError, OverflowError) as error:
+            return type(error)
+        finally:
+            _creation._from_nested = kept
+    here, slow = read(getattr(core, "from_nested", None)), read(None)
+    if isinstance(slow, type):
+        assert here is slow
+    else:
+        assert here.dtype is slow.dtype and here.shape == slow.shape and repr(here) == repr(slow)
+
+
+@pytest.mark.parametrize("values", [[[1, 2], [3]], [[1, 2], 3], [1, [2]], [[1.0], [[2.0]]]], ids=repr)
+def test_ragged_lists_are_refused(values):
+    with pytest.raises(ValueError):
+        nd4c.asarray(values)
+
+
+# -- the extension -----------------------------------------------------------------------------------------------------
+
+native = pytest.mark.skipif(_core.name != "native", reason="of the extension alone")
+
+
+@native
+@pytest.mark.parametrize("dtype, code", [("bool", "?"), ("int8", "b"), ("uint16", "H"), ("int64", "q"), ("float16", "e"),
+                                         ("float32", "f"), ("float64", "d"), ("complex64", "Zf")])
+def test_buffers(dtype, code):
+    x = nd4c.zeros((2, 3), dtype=getattr(nd4c, dtype))
+    view = memoryview(x)
+    assert view.format == code and view.shape == (2, 3) and view.itemsize == x.dtype.itemsize and view.nbytes == x.nbytes
+    assert memoryview(x[:, ::-1]).strides == (3 * x.dtype.itemsize, -x.dtype.itemsize)
+    assert memoryview(x[0, 0]).shape == () and memoryview(x[:0]).nbytes == 0
+
+
+@native
+def test_buffers_are_the_memory():
+    x = nd4c.asarray([1.0, 2.0])
+    memoryview(x)[1] = 7.0
+    assert x.tolist() == [1.0, 7.0]
+    assert bytes(x[1:]) == memoryview(x).tobytes()[8:]
+
+
+@native
+def test_buffers_refused():
+    with pytest.raises(BufferError):
+        memoryview(nd4c.asarray(["a"]))
+    if hasattr(nd4c, "bfloat16"):
+        with pytest.raises(BufferError):
+            memoryview(nd4c.ones((2,), dtype=nd4c.bfloat16))
+    constant = nd4c.asarray(memoryview(b"12345678"))
+    assert memoryview(constant).readonly
+    with pytest.raises((BufferError, TypeError)):
+        memoryview(constant)[0] = 1
+
+
+@native
+def test_deletion_is_refused():
+    x = nd4c.asarray([1.0])
+    with pytest.raises(TypeError):
+        del x[0]
+
+
+@native
+def test_iteration():
+    x = nd4c.asarray([[1, 2], [3, 4]])
+    assert [row.tolist() for row in x] == [[1, 2], [3, 4]] and len(x) == 2
+    with pytest.raises(TypeError):
+        iter(x[0, 0])
+    with pytest.raises(TypeError):
+        len(x[0, 0])
+    assert sys.getsizeof(x) < 100
