@@ -125,7 +125,7 @@ enum { C_ORDER, REVERSED_AXES, BACKWARDS, GAPS, LAYOUTS };
 
 /* An array of `shape` without contents in a layout. */
 static nd4c_array *make_layout(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int layout) {
-  int64_t outer[ND4C_MAX_RANK], none[ND4C_MAX_RANK], steps[ND4C_MAX_RANK];
+  int64_t outer[ND4C_MAX_RANK] = {0}, none[ND4C_MAX_RANK], steps[ND4C_MAX_RANK];
   nd4c_array *base = NULL, *view = NULL;
   for (int32_t i = 0; i < rank; i++) {
     outer[i] = layout == REVERSED_AXES ? shape[rank - 1 - i] : layout == GAPS ? 2 * shape[i] : shape[i];
