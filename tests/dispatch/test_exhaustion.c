@@ -15,7 +15,7 @@
 
 static const char *program;
 
-enum { ARRAYS = 16 };
+enum { ARRAYS = 21 };
 
 /* Everything that a run makes. */
 typedef struct scenario {
@@ -87,6 +87,28 @@ static nd4c_status play_host(scenario *s) {
   return nd4c_report_applied(&s->texts[2]);
 }
 
+/* Items of all kinds, one array of indices, several, and masks with one value and with one for each element. */
+static nd4c_status play_items(scenario *s) {
+  const int64_t shape[2] = {3, 4}, two[1] = {2}, row[1] = {4};
+  const int8_t numbers[2] = {0, -1};
+  const bool chosen[4] = {true, false, true, false};
+  nd4c_array **a = s->arrays;
+  STEP(nd4c_array_zeros(ND4C_FLOAT32, 2, shape, NULL, &a[13]));
+  STEP(nd4c_array_from_data(ND4C_INT8, 1, two, numbers, NULL, &a[14]));
+  STEP(nd4c_array_from_data(ND4C_BOOL, 1, row, chosen, NULL, &a[15]));
+  const nd4c_index at = {.kind = ND4C_INDEX_ARRAY, .array = a[14]}, all = {.kind = ND4C_INDEX_ELLIPSIS};
+  const nd4c_index where = {.kind = ND4C_INDEX_MASK, .array = a[15]}, first = {.kind = ND4C_INDEX_INTEGER};
+  STEP(nd4c_array_get(a[13], (nd4c_index[]){first, all}, 2, &a[16]));
+  STEP(nd4c_array_get(a[13], (nd4c_index[]){all, at}, 2, &a[17]));
+  STEP(nd4c_array_get(a[13], (nd4c_index[]){at, where}, 2, &a[18]));
+  STEP(nd4c_array_get(a[13], (nd4c_index[]){all, where}, 2, &a[19]));
+  STEP(nd4c_array_set(a[13], (nd4c_index[]){all, where}, 2, a[14])); /* cast, one value an element */
+  STEP(nd4c_array_get(a[14], &first, 1, &a[20]));
+  STEP(nd4c_array_set(a[13], (nd4c_index[]){all, where}, 2, a[20])); /* one value for all */
+  STEP(nd4c_array_set(a[13], (nd4c_index[]){at, at}, 2, a[20]));
+  return nd4c_array_set(a[13], (nd4c_index[]){at, all}, 2, a[16]); /* a part of the array itself */
+}
+
 static nd4c_status play(scenario *s, const char *name) {
   nd4c_device *device = NULL;
   bool stub = strcmp(name, "stub") == 0;
@@ -100,7 +122,8 @@ static nd4c_status play(scenario *s, const char *name) {
   nd4c_context_options options = {.struct_size = sizeof options, .device = device};
   STEP(nd4c_context_create(&options, &s->context));
   STEP(play_ops(s, device));
-  return stub ? ND4C_OK : play_host(s);
+  STEP(stub ? ND4C_OK : play_host(s));
+  return stub ? ND4C_OK : play_items(s);
 }
 
 static bool is_lack_of_memory(nd4c_status status) {
