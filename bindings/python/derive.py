@@ -316,7 +316,7 @@ STUB_TYPES = {"i": "ArrayLike", "o": "Optional[ArrayLike]", "v": "Sequence[Array
 
 
 def stub_text(schema, tables):
-    out = [HEAD, "from typing import Optional, Sequence, Tuple, Union\n\nfrom nd4c import Array, DType\n\n"
+    out = [HEAD, "from typing import Dict, Optional, Sequence, Tuple, Union\n\nfrom nd4c import Array, DType\n\n"
            "ArrayLike = Union[Array, bool, int, float, complex]\nDTypeLike = Union[DType, str]\n"]
     for _, row in sorted(schema.items()):
         arguments = ["%s: %s%s" % (python_name(name), STUB_TYPES[kind], " = ..." if kind == "o" else "")
@@ -330,6 +330,212 @@ def stub_text(schema, tables):
         result = "Array" if row["outputs"] == 1 else "Tuple[%s]" % ", ".join(["Array"] * row["outputs"])
         out.append("def %s(%s) -> %s: ..." % (python_name(row["name"]), ", ".join(arguments), result))
     return "\n".join(out) + "\n"
+
+
+# -- stubs of the modules that stand in nd4c/ ---------------------------------------------------------------------------
+
+STUB_HEAD = HEAD + """
+import builtins
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+_bool = builtins.bool
+_Number = Union[builtins.bool, int, float, complex]
+_Axis = Optional[Union[int, Tuple[int, ...]]]
+_Shape = Union[int, Sequence[int]]
+"""
+# What parameters of these names take; any other: Any.
+PARAMETER_TYPES = {
+    "x": "Array", "x1": "_ArrayLike", "x2": "_ArrayLike", "condition": "Array", "indices": "Array", "axis": "_Axis",
+    "axes": "Any", "dtype": "Optional[_DTypeLike]", "device": "Optional[_DeviceLike]", "shape": "_Shape",
+    "keepdims": "_bool", "copy": "Optional[_bool]", "descending": "_bool", "stable": "_bool", "invert": "_bool",
+    "include_initial": "_bool", "endpoint": "_bool", "upper": "_bool", "full_matrices": "_bool", "k": "int", "offset": "int",
+    "n": "Optional[int]", "num": "int", "norm": "str", "mode": "str", "side": "str", "indexing": "str",
+    "sorter": "Optional[Array]", "prepend": "Optional[Array]", "append": "Optional[Array]", "correction": "float",
+    "fill_value": "_Number", "s": "Optional[Sequence[int]]", "d": "float", "arrays": "Sequence[Array]",
+}
+RESULT_TYPES = {
+    "broadcast_arrays": "Tuple[Array, ...]", "meshgrid": "Tuple[Array, ...]", "unstack": "Tuple[Array, ...]",
+    "nonzero": "Tuple[Array, ...]", "broadcast_shapes": "Tuple[int, ...]", "can_cast": "_bool", "isdtype": "_bool",
+    "result_type": "DType", "finfo": "Any", "iinfo": "Any", "unique_all": "Tuple[Array, Array, Array, Array]",
+    "unique_counts": "Tuple[Array, Array]", "unique_inverse": "Tuple[Array, Array]", "eig": "Tuple[Array, Array]",
+    "eigh": "Tuple[Array, Array]", "qr": "Tuple[Array, Array]", "slogdet": "Tuple[Array, Array]",
+    "svd": "Tuple[Array, Array, Array]", "set_print_options": "None",
+}
+ARRAY_STUB = """
+class Array:
+    @property
+    def shape(self) -> Tuple[int, ...]: ...
+    @property
+    def strides(self) -> Tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def T(self) -> Array: ...
+    @property
+    def mT(self) -> Array: ...
+    def item(self) -> Any: ...
+    def tolist(self) -> Any: ...
+    def to_device(self, device: _DeviceLike, /, *, stream: Any = ...) -> Array: ...
+    def __array_namespace__(self, /, *, api_version: Optional[str] = ...) -> Any: ...
+    def __array__(self, dtype: Any = ..., copy: Optional[_bool] = ...) -> Any: ...
+    def __dlpack__(self, /, *, stream: Any = ..., max_version: Optional[Tuple[int, int]] = ...,
+                   dl_device: Optional[Tuple[int, int]] = ..., copy: Optional[_bool] = ...) -> Any: ...
+    def __dlpack_device__(self, /) -> Tuple[int, int]: ...
+    def __getitem__(self, key: Any) -> Array: ...
+    def __setitem__(self, key: Any, value: Any) -> None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Array]: ...
+    def __bool__(self) -> _bool: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __complex__(self) -> complex: ...
+    def __index__(self) -> int: ...
+"""
+OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+COMPARISONS = "eq ne lt le gt ge".split()
+
+
+def array_stub():
+    rows = [ARRAY_STUB.rstrip("\n")]
+    for name in OPERATORS:
+        for form in (name, "r" + name, "i" + name):
+            rows.append("    def __%s__(self, other: _ArrayLike, /) -> Array: ..." % form)
+    rows += ["    def __%s__(self, other: Any, /) -> Array: ...%s" % (
+        name, "  # type: ignore[override]" if name in ("eq", "ne") else "") for name in COMPARISONS]
+    rows += ["    def __%s__(self) -> Array: ..." % name for name in ("neg", "pos", "abs", "invert")]
+    return "\n".join(rows) + "\n"
+
+
+def signatures(path):
+    """Public functions of a module: name -> parameters as a stub has them. Functions that a factory makes have the
+    parameters of the factory's inner function."""
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    factories, found = {}, {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            inner = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "function"]
+            if inner:
+                factories[node.name] = stub_parameters(inner[0].args)
+            if not node.name.startswith("_"):
+                found[node.name] = stub_parameters(node.args)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Tuple)):
+            targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
+            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            for target, value in zip(targets, values):
+                factory = getattr(getattr(value, "func", None), "id", None)
+                if factory in factories and not target.id.startswith("_"):
+                    found[target.id] = factories[factory]
+        elif isinstance(node, ast.Expr) and getattr(getattr(node.value, "func", None), "id", "").startswith("_define"):
+            names, factory, _ = node.value.args[-3:]
+            for name in names.value.split():
+                found[name.partition("=")[0]] = factories.get(factory.id) or "x: Array, /"
+    return found
+
+
+def stub_parameters(args):
+    def one(arg, has_default):
+        return "%s: %s%s" % (arg.arg, PARAMETER_TYPES.get(arg.arg, "Any"), " = ..." if has_default else "")
+
+    positional = args.posonlyargs + args.args
+    optional = len(positional) - len(args.defaults)
+    parts = [one(arg, i >= optional) for i, arg in enumerate(positional)]
+    if args.posonlyargs:
+        parts.insert(len(args.posonlyargs), "/")
+    if args.vararg:
+        parts.append("*%s: Any" % args.vararg.arg)
+    elif args.kwonlyargs:
+        parts.append("*")
+    parts += [one(arg, default is not None) for arg, default in zip(args.kwonlyargs, args.kw_defaults)]
+    return ", ".join(parts)
+
+
+def stub_functions(found):
+    return "\n".join("def %s(%s) -> %s: ..." % (name, text, RESULT_TYPES.get(name, "Array"))
+                     for name, text in sorted(found.items())) + "\n"
+
+
+def package_stubs(folder, schema, tables):
+    """Stubs of the package and of its modules linalg and fft, by file name."""
+    namespace = signatures(os.path.join(folder, "_namespace.py"))
+    linalg, fft = (signatures(os.path.join(folder, name)) for name in ("linalg.py", "fft.py"))
+    with open(os.path.join(folder, "_creation.py"), encoding="utf-8") as file:
+        creation = next(node for node in ast.parse(file.read()).body if getattr(node, "name", None) == "asarray")
+    namespace["asarray"] = stub_parameters(creation.args)
+    namespace["from_dlpack"] = "x: Any, /, *, device: Optional[_DeviceLike] = ..., copy: Optional[_bool] = ..."
+    for name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
+        linalg[name] = namespace[name]
+    likes = "_ArrayLike = Union[Array, _Number]\n_DTypeLike = Union[DType, str, type]\n_DeviceLike = Union[Device, str]\n"
+    rest = sorted(set(python_name(row["name"]) for row in schema.values()) - set(namespace) - {"fft"})
+    dtypes = "".join("%s: DType\n" % row[1] for row in tables["DTYPE"])
+    main = STUB_HEAD + """
+from nd4c import fft as fft, image as image, linalg as linalg, nn as nn, onnx as onnx, random as random
+from nd4c import _ops as ops
+from nd4c._config import config as config
+from nd4c._devices import Device as Device
+from nd4c._dtypes import DType as DType
+from nd4c._errors import Error as Error
+from nd4c._files import load as load, save as save
+from nd4c._machine import devices as devices, explain as explain, info as info
+from nd4c._ops import (
+    %s)
+
+%s
+e: float
+inf: float
+nan: float
+pi: float
+newaxis: None
+__version__: str
+__array_api_version__: str
+""" % (wrapped(", ".join("%s as %s" % (name, name) for name in rest), "    "), likes)
+    main += "def set_print_options(**options: int) -> None: ...\ndef __array_namespace_info__() -> Any: ...\n"
+    main += array_stub() + "\n" + stub_functions(namespace) + "\n" + dtypes
+    small = STUB_HEAD + "\nfrom nd4c import Array, Device, DType\n\n" + likes + "\n"
+    nn = constant(os.path.join(folder, "nn.py"), "_EXTRA").split()
+    by_category = {key: [row["name"] for row in schema.values() if row["category"] == key] for key in ("NN", "IMAGE")}
+    names = {row["name"] for row in schema.values()}
+    image = reexports(by_category["IMAGE"]) + "def load(path: Any, *, pixel_format: str = ...) -> Array: ...\n"
+    return {"__init__.pyi": main, "linalg.pyi": small + stub_functions(linalg), "fft.pyi": small + stub_functions(fft),
+            "random.pyi": small + random_stub(os.path.join(folder, "random.py")), "image.pyi": small + image,
+            "nn.pyi": small + reexports(set(by_category["NN"]) | (set(nn) & names))}
+
+
+def constant(path, name):
+    """The text inside of a module's first assignment to `name`."""
+    with open(path, encoding="utf-8") as file:
+        node = next(node for node in ast.parse(file.read()).body
+                    if isinstance(node, ast.Assign) and node.targets[0].id == name)
+    return next(part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+
+
+def reexports(names):
+    return "from nd4c._ops import (\n    %s)\n\n" % wrapped(", ".join("%s as %s" % (n, n) for n in sorted(names)), "    ")
+
+
+def random_stub(path):
+    """The class Generator, and its methods as functions of the module."""
+    with open(path, encoding="utf-8") as file:
+        cls = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.ClassDef))
+    methods = {node.name: stub_parameters(node.args) for node in cls.body
+               if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
+    rows = ["class Generator:", "    state: Array", "    def __init__(self, seed: Optional[int] = ...) -> None: ..."]
+    for name, text in methods.items():
+        rows.append("    def %s(%s) -> %s: ..." % (
+            name, text.replace("self: Any", "self"), "Tuple[Array, Array]" if name == "dropout" else "Array"))
+    rows += ["", "def default_generator() -> Generator: ...", "def seed(value: int) -> None: ..."]
+    for name, text in methods.items():
+        rows.append("def %s(%s) -> %s: ..." % (
+            name, text.replace("self: Any, ", ""), "Tuple[Array, Array]" if name == "dropout" else "Array"))
+    return "\n".join(rows) + "\n"
 
 
 def write(path, text):
@@ -358,6 +564,9 @@ def main():
     write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema))
     write(os.path.join(arguments.output, "_ops.py"), ops_text(schema, tables))
     write(os.path.join(arguments.output, "_ops.pyi"), stub_text(schema, tables))
+    modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")
+    for name, text in package_stubs(modules, schema, tables).items():
+        write(os.path.join(arguments.output, name), text)
 
 
 if __name__ == "__main__":

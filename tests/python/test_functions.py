@@ -61,6 +61,14 @@ def test_eye_and_triangles():
             check(nd4c.triu(nd4c.asarray(a), k=k), np.triu(a, k))
 
 
+def test_diagonals_far_outside():
+    for k in (2 ** 63, -2 ** 63, 2 ** 70):
+        assert not nd4c.any(nd4c.eye(3, k=k) != 0)
+        assert nd4c.all(nd4c.tril(nd4c.ones((2, 2)), k=k) == (1 if k > 0 else 0))
+    with pytest.raises(OverflowError, match="64 bits"):
+        nd4c.ops.cumulative_max(nd4c.ones(2), axis=2 ** 64)
+
+
 def test_meshgrid():
     arrays = [np.arange(3), np.arange(4) * 2, np.asarray(7)]
     for count, indexing in itertools.product((1, 2, 3), ("xy", "ij")):

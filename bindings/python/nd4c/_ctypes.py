@@ -187,9 +187,11 @@ _ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), "n": 
              "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32), "t": (c_int32,), "s": (c_char_p,)}
 
 
-def _general(name, call, kinds, outputs, where_condition):
-    """An op of any signature: `kinds` has one letter an argument, see _abi.OPS."""
+def _general(name, call, inputs, attrs, outputs, where_condition):
+    """An op of any signature; of inputs and attributes the kind and the name, see _abi.OPS."""
+    kinds = "".join(kind for kind, _ in inputs + attrs)
     call.argtypes = sum((_ARGTYPES[kind] for kind in kinds), ()) + (c_void_p,) * outputs
+    names = [argument for _, argument in inputs + attrs]
     arrays_end = sum(kind in "iov" for kind in kinds)
 
     def arrays_of(values):
@@ -199,7 +201,7 @@ def _general(name, call, kinds, outputs, where_condition):
         if len(values) != len(kinds):
             raise TypeError("%s: expected %d arguments, got %d" % (name, len(kinds), len(values)))
         arguments = []
-        for kind, value in zip(kinds, values):
+        for place, (kind, value) in enumerate(zip(kinds, values)):
             if kind == "i" or kind == "o":
                 if type(value) is not Array and (value is not None or kind == "i"):
                     value = _argument(value, arrays_of(values), name)
@@ -218,7 +220,10 @@ def _general(name, call, kinds, outputs, where_condition):
             elif kind == "s":
                 arguments.append(value.encode() if isinstance(value, str) else value)
             elif kind == "n":
-                arguments.append(_index(value))
+                value = _index(value)
+                if not -_LARGE <= value < _LARGE:
+                    raise OverflowError("%s: %s: %d does not fit 64 bits" % (name, names[place], value))
+                arguments.append(value)
             else:
                 arguments.append(value)
         outs = [_new() for _ in range(outputs)]
@@ -240,7 +245,7 @@ def function(number):
     elif outputs == 1 and kinds == "ii":
         op = _binary(name, call)
     else:
-        op = _general(name, call, kinds, outputs, 1 if number == _WHERE else 0)
+        op = _general(name, call, inputs, attrs, outputs, 1 if number == _WHERE else 0)
     op.__name__ = op.__qualname__ = name
     return op
 

@@ -256,17 +256,22 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones where column - row = k, else zeros."""
     rows, columns = _index(n_rows), _index(n_rows if n_cols is None else n_cols)
     number = (_dtypes.DEFAULTS[float] if dtype is None else _dtypes.of(dtype)).number
-    return _placed(_op("eye")(rows, columns, k, number), device)
+    return _placed(_op("eye")(rows, columns, _diagonal(k), number), device)
+
+
+def _diagonal(k):
+    """The number of a diagonal; far outside of any array it makes no difference how far."""
+    return _builtins.max(-2 ** 62, _builtins.min(_index(k), 2 ** 62))
 
 
 def tril(x, /, *, k=0):
     """x on and below diagonal k, zeros above."""
-    return _op("tril")(x, k)
+    return _op("tril")(x, _diagonal(k))
 
 
 def triu(x, /, *, k=0):
     """x on and above diagonal k, zeros below."""
-    return _op("triu")(x, k)
+    return _op("triu")(x, _diagonal(k))
 
 
 def meshgrid(*arrays, indexing="xy"):
