@@ -1,4 +1,5 @@
 """The package itself: namespace, devices, configuration, errors, models, random numbers, fork, what importing costs."""
+import base64
 import os
 import pickle
 import subprocess
@@ -225,6 +226,26 @@ def test_model():
                        ({"image": nd4c.astype(images, "float64")}, TypeError)):
         with pytest.raises(cls, match="image|picture"):
             model.run(wrong)
+
+
+# An ONNX model: t = SequenceInsert(s, x), e = SequenceAt(t, i), has = OptionalHasElement(o).
+SEQUENCES = """
+CAk6uQEKGQoBcwoBeBIBdCIOU2VxdWVuY2VJbnNlcnQKFQoBdAoBaRIBZSIKU2VxdWVuY2VBdAocCgFvEgNoYXMiEk9wdGlvbmFs
+SGFzRWxlbWVudBIBZ1oNCgFzEggiBgoECgIIAVoNCgFvEghKBgoECgIIAVoQCgF4EgsKCQgBEgUKAxIBbloLCgFpEgYKBAgHEgBi
+DQoBdBIIIgYKBAoCCAFiCQoBZRIECgIIAWINCgNoYXMSBgoECAkSAEIECgAQEg=="""
+
+
+def test_sequences_and_optionals():
+    model = nd4c.onnx.load(base64.b64decode(SEQUENCES))
+    assert [value.kind for value in model.inputs] == ["sequence of array", "optional of array", "array", "array"]
+    x = nd4c.asarray([1.0, 2.0], dtype="float32")
+    for optional in (None, x):
+        for sequence in ([], [x, x + 1]):
+            outputs = model.run({"s": sequence, "o": optional, "x": [5.0], "i": -1})
+            assert [part.tolist() for part in outputs["t"]] == [part.tolist() for part in sequence] + [[5.0]]
+            assert outputs["e"].tolist() == [5.0] and bool(outputs["has"]) is (optional is not None)
+    with pytest.raises(TypeError, match="'s'"):
+        model.run({"s": [nd4c.arange(2)], "o": None, "x": x, "i": 0})
 
 
 def test_fork():
