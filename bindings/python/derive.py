@@ -251,6 +251,14 @@ def preset_text(op, name, kind, preset, tables):
     return repr(preset) if kind != "f" or abs(preset) != float("inf") else "%s_inf" % ("-" if preset < 0 else "")
 
 
+# Ops whose axes NumPy and the standard call axes, too; everywhere else one axis or several are `axis`.
+AXES = {"transpose", "fftn", "ifftn", "rfftn", "irfftn", "fftshift", "ifftshift", "slice", "pad", "im2col", "col2im"}
+
+
+def attribute_name(op, name):
+    return python_name("axis" if name == "axes" and op not in AXES else name)
+
+
 def parameters(row, tables):
     """Python parameters of an op and the expressions that the core gets."""
     names, values, keyword = [], [], False
@@ -262,10 +270,12 @@ def parameters(row, tables):
             names.append("*")
             keyword = True
         required = kind == "t" and preset is None and row["name"] in ("cast", "bit_cast", "cast_float8")
-        names.append(python_name(name) + ("" if required else "=" + preset_text(row["name"], name, kind, preset, tables)))
+        names.append(attribute_name(row["name"], name) + ("" if required else "=" + preset_text(row["name"], name, kind, preset, tables)))
         table = enum_table(row["name"], name, kind)
-        value = python_name(name)
-        if table:
+        value = attribute_name(row["name"], name)
+        if name == "axes":
+            value = "_axes(%s)" % value
+        elif table:
             value = "_%s(%r, %s, _TABLES[%r])" % ("names" if kind == "N" else "name", row["name"] + ": " + name, value,
                                                   table)
         elif kind == "t":
@@ -292,7 +302,7 @@ def wrapped(text, indent, width=116):
 def ops_text(schema, tables):
     out = [HEAD, "from math import inf as _inf\n\nfrom nd4c._core import calls as _calls\n"
            "from nd4c._dtypes import dtype_or_none as _dtype\n"
-           "from nd4c._arguments import enum_name as _name, enum_names as _names, TABLES as _TABLES\n"]
+           "from nd4c._arguments import axes as _axes, enum_name as _name, enum_names as _names, TABLES as _TABLES\n"]
     for number, row in sorted(schema.items()):
         names, values = parameters(row, tables)
         elsewhere = [label + " " + text for label, text in
@@ -326,7 +336,9 @@ def stub_text(schema, tables):
         for name, kind, _ in row["attrs"]:
             table = enum_table(row["name"], name, kind)
             text = ("str" if kind == "n" else "Optional[Sequence[str]]") if table else STUB_TYPES[kind]
-            arguments.append("%s: %s = ..." % (python_name(name), text))
+            if name == "axes":
+                text = "Union[None, int, Sequence[int]]"
+            arguments.append("%s: %s = ..." % (attribute_name(row["name"], name), text))
         result = "Array" if row["outputs"] == 1 else "Tuple[%s]" % ", ".join(["Array"] * row["outputs"])
         out.append("def %s(%s) -> %s: ..." % (python_name(row["name"]), ", ".join(arguments), result))
     return "\n".join(out) + "\n"

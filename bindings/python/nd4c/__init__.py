@@ -9,6 +9,7 @@ from nd4c._core import Array
 from nd4c._devices import Device
 from nd4c._dtypes import DType
 from nd4c._errors import Error
+from nd4c import _methods as _methods
 from nd4c._array import set_print_options
 from nd4c._library import version as __version__
 from nd4c._namespace import (

@@ -74,6 +74,8 @@ def explain(function, /, *arguments, **attributes):
     kinds = dict((attr, kind) for kind, attr in OPS[number][2])
     arrays, kept = _arrays(number, arguments)
     rows = (_abi.attr * len(attributes))()
+    if "axis" in attributes and "axis" not in kinds and "axes" in kinds:
+        attributes["axes"] = attributes.pop("axis")
     for row, (attr, value) in zip(rows, attributes.items()):
         if attr not in kinds:
             raise ValueError("explain: %s has no attribute %r; it has %s" % (name, attr, ", ".join(kinds) or "none"))

@@ -719,7 +719,7 @@ def _cumulative(name, x, axis, dtype, include_initial):
     return _op(name)(x, axis, False, False, include_initial, _number(dtype))
 
 
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
     """Differences of neighbours along an axis, n times."""
     return _op("diff")(x, prepend, append, axis, n)
 
