@@ -124,6 +124,23 @@ nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t 
   return ND4C_OK;
 }
 
+nd4c_status nd4c_array_view_within(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
+                                   int64_t offset, nd4c_array **out) {
+  nd4c_array *view = NULL;
+  int64_t size = 1;
+  ND4C_TRY(take_handle(rank, &view));
+  for (int32_t i = 0; i < rank; i++) {
+    view->shape[i] = shape[i];
+    view->strides[i] = strides[i];
+    size *= shape[i];
+  }
+  view->contiguous = nd4c_shape_is_contiguous(rank, shape, strides);
+  finish_handle(view, array->dtype, rank, size, offset, nd4c_storage_retain(array->storage));
+  view->signature = layout_signature(view);
+  *out = view;
+  return ND4C_OK;
+}
+
 static inline bool array_is_live(const nd4c_array *array) {
   return array != NULL && ND4C_LIKELY(array->magic == ND4C_ARRAY_MAGIC);
 }

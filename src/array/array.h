@@ -45,6 +45,11 @@ nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t 
 nd4c_status nd4c_array_view(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                             int64_t offset, nd4c_array **out);
 
+/* The same where every element of the view is one of the array's, so that nothing can overflow; not for packed dtypes.
+ */
+nd4c_status nd4c_array_view_within(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
+                                   int64_t offset, nd4c_array **out);
+
 /* ND4C_NULL_ARGUMENT or ND4C_HANDLE (in debug builds handles are poisoned on release and kept aside for a while, so
  * use after release is noticed) with the argument's name in the text. */
 nd4c_status nd4c_array_check(const nd4c_array *array, const char *what);

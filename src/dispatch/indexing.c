@@ -222,7 +222,10 @@ nd4c_status nd4c_index_plan_make(const char *name, const nd4c_array *array, cons
 }
 
 nd4c_status nd4c_index_plan_view(const nd4c_index_plan *plan, nd4c_array **view) {
-  nd4c_status status = nd4c_array_view(plan->array, plan->rank, plan->shape, plan->strides, plan->offset, view);
+  bool packed = nd4c_dtype_is_packed(plan->array->dtype);
+  nd4c_status status =
+      packed ? nd4c_array_view(plan->array, plan->rank, plan->shape, plan->strides, plan->offset, view)
+             : nd4c_array_view_within(plan->array, plan->rank, plan->shape, plan->strides, plan->offset, view);
   return ND4C_LIKELY(status == ND4C_OK) ? ND4C_OK : nd4c_fail_prefix(status, "%s", plan->name);
 }
 

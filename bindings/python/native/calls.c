@@ -252,7 +252,7 @@ static bool take_attrs(op_call *c, PyObject *const *values) {
  */
 
 static bool lets_others_run(const op_call *c) {
-  int64_t limit = c->plan->elementwise ? NATIVE_LONG : NATIVE_LONG / 16;
+  int64_t limit = c->plan->elementwise ? NATIVE_LONG : NATIVE_SHORT;
   for (int32_t i = 0; i < c->input_count; i++) {
     if (c->inputs[i] != NULL && lib.array_size(c->inputs[i]) > limit) {
       return true;

@@ -159,8 +159,17 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
   return native_array_result(status, out);
 }
 
+/* One element is soon set. */
+static bool is_one_element(PyObject *self, const key_items *k) {
+  bool integers = k->count == lib.array_rank(handle_of(self));
+  for (int i = 0; i < k->count; i++) {
+    integers = integers && k->items[i].kind == ND4C_INDEX_INTEGER;
+  }
+  return integers;
+}
+
 static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_array *value) {
-  if (!is_long(handle_of(self))) {
+  if (!is_long(handle_of(self)) || is_one_element(self, k)) {
     return lib.array_set(handle_of(self), k->items, k->count, value);
   }
   PyThreadState *state = PyEval_SaveThread();
@@ -171,7 +180,7 @@ static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_arra
 
 /* A value as an array: a number in the array's dtype, everything else as asarray makes it. */
 static bool take_value(PyObject *self, PyObject *value, native_operand *operand) {
-  native_state state = native_operand_take(value, lib.array_dtype(handle_of(self)), operand);
+  native_state state = native_operand_lend(value, handle_of(self), operand);
   if (state != NATIVE_REFUSED) {
     return state == NATIVE_READY;
   }
@@ -191,19 +200,20 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
     return -1;
   }
   native_operand operand;
-  if (!take_value(self, value, &operand)) {
+  int result = -1;
+  if (!take_items(key, &k)) {
+    drop_items(&k);
     return -1;
   }
-  int result = -1;
-  if (take_items(key, &k)) {
+  if (take_value(self, value, &operand)) {
     nd4c_status status = set_items(self, &k, operand.handle);
+    native_operand_drop(&operand);
     result = status == ND4C_OK ? 0 : -1;
     if (status != ND4C_OK) {
       native_fail(status);
     }
   }
   drop_items(&k);
-  native_operand_drop(&operand);
   return result;
 }
 

@@ -35,6 +35,9 @@
   X(array_size)           \
   X(array_strides)        \
   X(array_zeros)          \
+  X(context_current)      \
+  X(context_device)       \
+  X(device_get_info)      \
   X(dtype_bytes)          \
   X(dtype_get_info)       \
   X(dtype_size)           \
@@ -110,8 +113,8 @@ void native_buffer_release(PyObject *self, python_buffer *view);
 /* -- values ---------------------------------------------------------------------------------------------------------
  */
 
-/* Arrays of more elements are worth letting other threads run. */
-enum { NATIVE_LONG = 4096 };
+/* Arrays of more elements are worth letting other threads run, those of ops that do much for an element sooner. */
+enum { NATIVE_LONG = 4096, NATIVE_SHORT = 256 };
 
 static inline bool is_long(const nd4c_array *array) {
   return lib.array_size(array) > NATIVE_LONG;
@@ -128,6 +131,9 @@ typedef enum native_state { NATIVE_FAILED, NATIVE_REFUSED, NATIVE_READY } native
 
 /* Beside an array of `dtype`. FAILED: an exception is set; REFUSED: it is none of these. */
 native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_operand *operand);
+/* The same for one call that begins at once, keeps the GIL and is done when it returns: then a number needs no array of
+ * its own. */
+native_state native_operand_lend(PyObject *value, const nd4c_array *beside, native_operand *operand);
 void native_operand_drop(native_operand *operand);
 /* The 0-d array of a Python number; NULL with an exception set. */
 nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype);

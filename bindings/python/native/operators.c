@@ -1,12 +1,10 @@
 /* The operators of an Array: one call of the op each. */
 #include "native.h"
 
-enum { HEAVY_LONG = 1024 }; /* of ops that do more than a little for an element */
-
 static inline nd4c_status call_op(nd4c_op op, const nd4c_array *a, const nd4c_array *b, nd4c_array **out) {
   const nd4c_array *inputs[2] = {a, b};
   int32_t count = b != NULL ? 2 : 1;
-  int64_t limit = op == ND4C_OP_matmul ? HEAVY_LONG : NATIVE_LONG;
+  int64_t limit = op == ND4C_OP_matmul ? NATIVE_SHORT : NATIVE_LONG;
   if (lib.array_size(a) <= limit && (b == NULL || lib.array_size(b) <= limit)) {
     return lib.op_call_positional(NULL, op, inputs, count, NULL, out);
   }
@@ -25,7 +23,7 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   bool forward = is_array(a);
   PyObject *array = forward ? a : b;
   native_operand other;
-  native_state state = native_operand_take(forward ? b : a, lib.array_dtype(handle_of(array)), &other);
+  native_state state = native_operand_lend(forward ? b : a, handle_of(array), &other);
   if (state != NATIVE_READY) {
     if (state == NATIVE_REFUSED) {
       Py_RETURN_NOTIMPLEMENTED;
@@ -52,7 +50,7 @@ static nd4c_status assign_result(nd4c_op op, PyObject *self, const nd4c_array *o
 
 static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   native_operand other;
-  native_state state = native_operand_take(value, lib.array_dtype(handle_of(self)), &other);
+  native_state state = native_operand_lend(value, handle_of(self), &other);
   if (state != NATIVE_READY) {
     if (state == NATIVE_REFUSED) {
       Py_RETURN_NOTIMPLEMENTED;

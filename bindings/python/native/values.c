@@ -20,60 +20,116 @@ static bool pack_integer(PyObject *number, const nd4c_dtype_info *info, void *ce
   return PyErr_Occurred() == NULL && value <= highest && value >= -highest - 1;
 }
 
-static nd4c_array *integer_array(PyObject *number, nd4c_dtype dtype, const nd4c_dtype_info *info) {
-  int64_t cell = 0;
-  nd4c_array *array = NULL;
-  if (!pack_integer(number, info, &cell)) {
-    if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_OverflowError)) {
-      PyErr_Clear();
-      PyErr_Format(PyExc_OverflowError, "Python integer %R out of bounds for %s", number, info->name);
-    }
-    return NULL;
+static bool take_integer(PyObject *number, const nd4c_dtype_info *info, void *cell) {
+  if (pack_integer(number, info, cell)) {
+    return true;
   }
-  /* The lowest bytes come first on every processor that nd4c is built for. */
-  nd4c_status status = lib.array_from_data(dtype, 0, NULL, &cell, NULL, &array);
-  if (status != ND4C_OK) {
-    native_fail(status);
+  if (PyErr_Occurred() == NULL || PyErr_ExceptionMatches(PyExc_OverflowError)) {
+    PyErr_Clear();
+    PyErr_Format(PyExc_OverflowError, "Python integer %R out of bounds for %s", number, info->name);
   }
-  return array;
+  return false;
 }
 
-static nd4c_array *complex_array(PyObject *number, nd4c_dtype dtype) {
+enum { CELL_SIZE = 16 };
+typedef enum packing { PACK_FAILED, PACK_UNKNOWN, PACKED } packing;
+
+static packing pack_complex(PyObject *number, nd4c_dtype dtype, void *cell) {
   double parts[2] = {PyComplex_RealAsDouble(number), PyComplex_ImagAsDouble(number)};
   float narrow[2] = {(float)parts[0], (float)parts[1]};
-  nd4c_array *array = NULL;
-  if (PyErr_Occurred() != NULL) {
-    return NULL;
+  if (dtype == ND4C_COMPLEX64) {
+    memcpy(cell, narrow, sizeof narrow);
+  } else {
+    memcpy(cell, parts, sizeof parts);
   }
-  nd4c_status status =
-      lib.array_from_data(dtype, 0, NULL, dtype == ND4C_COMPLEX64 ? (const void *)narrow : parts, NULL, &array);
-  if (status != ND4C_OK) {
-    native_fail(status);
+  return PyErr_Occurred() == NULL ? PACKED : PACK_FAILED;
+}
+
+static packing pack_real(double value, nd4c_dtype dtype, void *cell) {
+  float narrow = (float)value;
+  if (dtype == ND4C_FLOAT64) {
+    memcpy(cell, &value, sizeof value);
+  } else if (dtype == ND4C_FLOAT32) {
+    memcpy(cell, &narrow, sizeof narrow);
+  } else if (dtype == ND4C_BOOL) {
+    *(bool *)cell = value != 0;
+  } else {
+    return PACK_UNKNOWN;
   }
-  return array;
+  return PACKED;
+}
+
+/* The bytes of an element. The lowest come first on every processor that nd4c is built for. UNKNOWN: C must round. */
+static packing pack_number(PyObject *number, native_kind kind, nd4c_dtype dtype, void *cell, double *value) {
+  const nd4c_dtype_info *info = lib.dtype_get_info(dtype);
+  if (info->kind == ND4C_KIND_COMPLEX) {
+    return pack_complex(number, dtype, cell);
+  }
+  if ((info->kind == ND4C_KIND_INT || info->kind == ND4C_KIND_UINT) && info->bits >= 8 && kind != NATIVE_FLOAT) {
+    return take_integer(number, info, cell) ? PACKED : PACK_FAILED;
+  }
+  *value = PyFloat_AsDouble(number);
+  if (*value == -1.0 && PyErr_Occurred() != NULL) {
+    return PACK_FAILED;
+  }
+  return pack_real(*value, dtype, cell);
 }
 
 nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype) {
-  const nd4c_dtype_info *info = lib.dtype_get_info(dtype);
+  int64_t cell[CELL_SIZE / sizeof(int64_t)];
   nd4c_array *array = NULL;
-  if (info->kind == ND4C_KIND_COMPLEX) {
-    return complex_array(number, dtype);
-  }
-  if ((info->kind == ND4C_KIND_INT || info->kind == ND4C_KIND_UINT) && info->bits >= 8 && kind != NATIVE_FLOAT) {
-    return integer_array(number, dtype, info);
-  }
-  double value = PyFloat_AsDouble(number);
-  if (value == -1.0 && PyErr_Occurred() != NULL) {
+  double value = 0;
+  packing packed = pack_number(number, kind, dtype, cell, &value);
+  if (packed == PACK_FAILED) {
     return NULL;
   }
-  float narrow = (float)value;
-  nd4c_status status = dtype == ND4C_FLOAT64   ? lib.array_from_data(dtype, 0, NULL, &value, NULL, &array)
-                       : dtype == ND4C_FLOAT32 ? lib.array_from_data(dtype, 0, NULL, &narrow, NULL, &array)
-                                               : lib.array_scalar(dtype, value, NULL, &array);
+  nd4c_status status = packed == PACKED ? lib.array_from_data(dtype, 0, NULL, cell, NULL, &array)
+                                        : lib.array_scalar(dtype, value, NULL, &array);
   if (status != ND4C_OK) {
     native_fail(status);
   }
   return array;
+}
+
+/* -- one array a dtype, lent to calls -------------------------------------------------------------------------------
+ */
+
+typedef struct lent_array {
+  nd4c_array *array;
+  void *cell;
+} lent_array;
+
+/* A device on which a call is done when it returns; NULL until one is known. */
+static const nd4c_device *plain_device;
+
+static bool is_plain(const nd4c_device *device) {
+  nd4c_device_info info = {.struct_size = sizeof info};
+  if (device != NULL && device == plain_device) {
+    return true;
+  }
+  if (device == NULL || lib.device_get_info(device, &info) != ND4C_OK || !info.host_addressable || info.asynchronous) {
+    return false;
+  }
+  plain_device = device;
+  return true;
+}
+
+/* The dtype's own array of no axes; NULL if it cannot be had: then another way is found. */
+static lent_array *lend(nd4c_dtype dtype) {
+  static lent_array lent[NATIVE_DTYPES];
+  lent_array *l = &lent[dtype];
+  if (l->array == NULL) {
+    nd4c_array *made = NULL;
+    if (lib.array_zeros(dtype, 0, NULL, NULL, &made) != ND4C_OK) {
+      return NULL;
+    }
+    if (lib.array_data_mutable(made, &l->cell) != ND4C_OK) {
+      lib.array_release(made);
+      return NULL;
+    }
+    l->array = made;
+  }
+  return l;
 }
 
 /* Which kind of number an object is: exactly one, or derived from one. */
@@ -135,6 +191,23 @@ native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_opera
     return take_foreign(value, operand);
   }
   return kind_of(value, true, &kind) ? take_number(value, kind, dtype, operand) : NATIVE_REFUSED;
+}
+
+native_state native_operand_lend(PyObject *value, const nd4c_array *beside, native_operand *operand) {
+  native_kind kind;
+  nd4c_dtype dtype = lib.array_dtype(beside);
+  double real = 0;
+  if (!kind_of(value, false, &kind) || lib.array_size(beside) > NATIVE_SHORT || registry.weak[kind][dtype] == 0 ||
+      !is_plain(lib.context_device(lib.context_current())) || lib.array_device(beside) != plain_device) {
+    return native_operand_take(value, dtype, operand);
+  }
+  lent_array *l = lend(registry.weak[kind][dtype]);
+  packing packed = l != NULL ? pack_number(value, kind, registry.weak[kind][dtype], l->cell, &real) : PACK_UNKNOWN;
+  if (packed == PACK_UNKNOWN) {
+    return native_operand_take(value, dtype, operand);
+  }
+  *operand = (native_operand){packed == PACKED ? l->array : NULL, NULL, NULL};
+  return packed == PACKED ? NATIVE_READY : NATIVE_FAILED;
 }
 
 void native_operand_drop(native_operand *operand) {
