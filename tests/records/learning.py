@@ -152,7 +152,7 @@ def tree_ensemble_refusals(s):
 
 @cases("score_transform", ulps=4)
 def score_transform(s, dtype):
-    for shape in ((5,), (3, 4), (2, 1, 3), (0, 3), (3, 0), (40, 2)):
+    for shape in ((5,), (3, 4), (2, 1, 3), (2, 5, 3), (0, 3), (3, 0), (40, 2)):
         x = s.small(dtype, shape)
         if x.size > 4:
             x.reshape(-1)[:3] = 0
