@@ -36,8 +36,7 @@ _release = _query("nd4c_array_release")
 _rank = _query("nd4c_array_rank", ctypes.c_int)
 _size = _query("nd4c_array_size", c_int64)
 _dtype = _query("nd4c_array_dtype", ctypes.c_int)
-_shape = _query("nd4c_array_shape", c_void_p)
-_EXTENTS = [c_int64 * rank for rank in range(_abi.MAX_RANK + 1)]
+_shape = _query("nd4c_array_shape", ctypes.POINTER(c_int64))
 _device = _query("nd4c_array_device", c_void_p)
 _get = _query("nd4c_array_get", ctypes.c_int)
 _set = releasing.nd4c_array_set
@@ -432,7 +431,7 @@ class Array(c_void_p):
     @property
     def shape(self):
         """Extents of the axes."""
-        return tuple(_EXTENTS[_rank(self)].from_address(_shape(self)))
+        return tuple(_shape(self)[:_rank(self)])
 
     @property
     def ndim(self):
