@@ -97,10 +97,10 @@ static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const n
         axis < missing || tensor->shape[axis - missing] != as->shape[axis] ? 0 : tensor->strides[axis - missing];
 }
 
-/* Which of x's axes the attribute `axes` names; none named: all. */
+/* Which of x's axes the attribute `axes` names; where it is left out: all. */
 static inline void nd4c_cpu_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced) {
   for (int32_t axis = 0; axis < rank; axis++)
-    reduced[axis] = axes->count == 0;
+    reduced[axis] = axes->as.ints == NULL;
   for (int32_t i = 0; i < axes->count; i++)
     reduced[axes->as.ints[i] < 0 ? axes->as.ints[i] + rank : axes->as.ints[i]] = true;
 }

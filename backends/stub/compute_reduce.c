@@ -16,7 +16,7 @@ static bool is_reduced(const stub_work *work, int32_t axis) {
       return true;
     }
   }
-  return axes->count == 0;
+  return axes->as.ints == NULL;
 }
 
 /* Number of the output element (C order) to which input element `number` belongs, and its place on the reduced axes. */

@@ -208,7 +208,9 @@ typedef enum nd4c_attr_kind {
 /* A typed value. Lists, strings, arrays and graphs are borrowed from whoever made the value. */
 typedef struct nd4c_attr_value {
   nd4c_attr_kind kind;
-  int32_t count; /* of a list */
+  /* Of a list. A pointer that is not NULL with count 0 is a list that is given and empty: reductions, flip, squeeze and
+   * fftshift then take no axis, where NULL leaves the list out and they take all. Other ops do not tell the two apart. */
+  int32_t count;
   union {
     int64_t i; /* INT, BOOL (0 or 1), DTYPE */
     double f;

@@ -13,6 +13,8 @@
  *   INTS   int64_t list and count  FLOATS double list and count     STRING text
  *   DTYPE  a dtype                 OUT   one output
  *
+ * "axes (none: all)" in a doc line: all where the list is NULL; one that is given and empty is no axis at all.
+ *
  * The inference rule names nd4c_infer_<rule> of src/ops. `names` says what the op is called elsewhere, in NumPy (or
  * SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one name.
  *

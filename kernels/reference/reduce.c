@@ -103,6 +103,13 @@ static nd4c_value finish(nd4c_reduction reduction, nd4c_dtype_kind kind, const a
   return y;
 }
 
+/* As an element of `to` holds it: rounded, wrapped. */
+static nd4c_value cast_element(nd4c_dtype_kind given, nd4c_value value, nd4c_dtype to) {
+  _Alignas(16) char element[16];
+  nd4c_value_store(to, element, 0, nd4c_value_cast(given, value, to));
+  return nd4c_value_load(to, element, 0);
+}
+
 void nd4c_reference_reduce(nd4c_reduction reduction, const nd4c_operand *x, int32_t rank, const int64_t *shape,
                            const bool *reduced, const nd4c_operand *y) {
   int64_t outer_shape[ND4C_REFERENCE_MAX_RANK], inner_shape[ND4C_REFERENCE_MAX_RANK];
@@ -125,7 +132,7 @@ void nd4c_reference_reduce(nd4c_reduction reduction, const nd4c_operand *x, int3
     if (!empty) {
       do {
         nd4c_value value = nd4c_value_load(x->dtype, x->data, base + nd4c_index_offset(rank, inner, x->strides));
-        take(reduction, kind, &a, cast ? nd4c_value_cast(given, value, y->dtype) : value);
+        take(reduction, kind, &a, cast ? cast_element(given, value, y->dtype) : value);
       } while (nd4c_index_next(rank, inner_shape, inner));
     }
     nd4c_value_store(y->dtype, y->data, nd4c_index_offset(rank, outer, y->strides), finish(reduction, kind, &a));

@@ -50,11 +50,16 @@ static int64_t payload_bytes(const nd4c_attr_value *value) {
   }
 }
 
+static bool is_list(const nd4c_attr_value *value) {
+  return value->kind == ND4C_ATTR_INTS || value->kind == ND4C_ATTR_FLOATS;
+}
+
 static uint64_t mix_attrs(uint64_t hash, const nd4c_attr_value *attrs, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     int64_t bytes = payload_bytes(&attrs[i]);
     hash = mix(hash, (uint64_t)attrs[i].kind << 32 | (uint32_t)attrs[i].count);
-    hash = bytes > 0 ? mix_bytes(hash, attrs[i].as.ints, (size_t)bytes) : mix(hash, (uint64_t)attrs[i].as.i);
+    uint64_t plain = is_list(&attrs[i]) ? attrs[i].as.ints != NULL : (uint64_t)attrs[i].as.i;
+    hash = bytes > 0 ? mix_bytes(hash, attrs[i].as.ints, (size_t)bytes) : mix(hash, plain);
   }
   return hash;
 }
@@ -101,7 +106,10 @@ static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32
     if (bytes != payload_bytes(&b[i])) {
       return false;
     }
-    if (bytes == 0 ? a[i].as.i != b[i].as.i && a[i].kind != ND4C_ATTR_INTS && a[i].kind != ND4C_ATTR_FLOATS
+    if (is_list(&a[i]) && (a[i].as.ints == NULL) != (b[i].as.ints == NULL)) {
+      return false; /* one is left out, the other given and empty */
+    }
+    if (bytes == 0 ? a[i].as.i != b[i].as.i && !is_list(&a[i])
                    : memcmp(a[i].as.ints, b[i].as.ints, (size_t)bytes) != 0) {
       return false;
     }

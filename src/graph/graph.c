@@ -189,6 +189,9 @@ static nd4c_status copy_strings(nd4c_graph *graph, nd4c_attr_value *value) {
 static nd4c_status copy_attr(nd4c_graph *graph, nd4c_attr_value *value) {
   switch (value->kind) {
     case ND4C_ATTR_INTS:
+      if (value->as.ints == NULL) {
+        return ND4C_OK; /* left out, which a list of no values is not */
+      }
       value->as.ints = nd4c_region_copy(&graph->region, value->as.ints, value->count, sizeof *value->as.ints);
       return value->as.ints != NULL ? ND4C_OK : nd4c_error_code();
     case ND4C_ATTR_FLOATS:

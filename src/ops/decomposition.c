@@ -296,11 +296,11 @@ nd4c_status nd4c_infer_vector_norm(nd4c_inference *inference) {
   if (ord != ord) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: ord is NaN, expected a number or an infinity", inference->op->name);
   }
-  ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, reduced));
+  ND4C_TRY(nd4c_rule_axes_or_all(inference, "axes", axes, x->rank, reduced));
   output->dtype = real_dtype(x->dtype);
   output->rank = 0;
   for (int32_t i = 0; i < x->rank; ++i) {
-    bool gone = axes->count == 0 || reduced[i];
+    bool gone = reduced[i];
     if (gone && x->shape[i] == 0 && ord < 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element for ord %g",
                               (int)i, ord);

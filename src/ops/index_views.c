@@ -18,11 +18,11 @@ bool nd4c_view_flip(const nd4c_inference *inference, int64_t *strides, int64_t *
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_flip_axes];
   bool chosen[ND4C_MAX_RANK];
   *offset = 0;
-  if (nd4c_rule_axes(inference, "axes", axes, x->rank, chosen) != ND4C_OK) {
+  if (nd4c_rule_axes_or_all(inference, "axes", axes, x->rank, chosen) != ND4C_OK) {
     return false;
   }
   for (int32_t i = 0; i < x->rank; ++i) {
-    bool reversed = axes->count == 0 || chosen[i];
+    bool reversed = chosen[i];
     strides[i] = reversed ? -x->strides[i] : x->strides[i];
     *offset += reversed && x->size > 0 ? (x->shape[i] - 1) * x->strides[i] : 0;
   }

@@ -296,6 +296,15 @@ nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, in
                           (int)-rank, (int)rank - 1);
 }
 
+nd4c_status nd4c_rule_axes_or_all(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes,
+                                  int32_t rank, bool *chosen) {
+  ND4C_TRY(nd4c_rule_axes(inference, attr, axes, rank, chosen));
+  for (int32_t i = 0; axes->as.ints == NULL && i < rank; ++i) {
+    chosen[i] = true;
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes, int32_t rank,
                            bool *chosen) {
   memset(chosen, 0, ND4C_MAX_RANK * sizeof *chosen);

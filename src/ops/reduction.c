@@ -3,15 +3,10 @@
 #include "base/status.h"
 #include "ops/rules.h"
 
-/* Axes of a REDUCE signature (its attributes stand alike in all of them); none named means all. */
+/* Axes of a REDUCE signature (its attributes stand alike in all of them). */
 nd4c_status nd4c_rule_reduced_axes(const nd4c_inference *inference, bool *reduced) {
   const nd4c_tensor *x = &inference->inputs[0];
-  const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_sum_axes];
-  ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, reduced));
-  for (int32_t i = 0; axes->count == 0 && i < x->rank; ++i) {
-    reduced[i] = true;
-  }
-  return ND4C_OK;
+  return nd4c_rule_axes_or_all(inference, "axes", &inference->attrs[ND4C_ATTR_sum_axes], x->rank, reduced);
 }
 
 static void reduced_output(nd4c_inference *inference, const bool *reduced, bool keepdims, nd4c_dtype dtype) {

@@ -80,7 +80,11 @@ nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, in
 nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes, int32_t rank,
                            bool *chosen);
 
-/* For signatures whose attributes begin with `axes` and `keepdims`: which axes are reduced (none named: all), the first
+/* The same for ops that take all axes where the list is left out; one that is given and empty leaves all false. */
+nd4c_status nd4c_rule_axes_or_all(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes,
+                                  int32_t rank, bool *chosen);
+
+/* For signatures whose attributes begin with `axes` and `keepdims`: which axes are reduced (left out: all), the first
  * output with a dtype, and a refusal where there is no element to reduce. */
 nd4c_status nd4c_rule_reduced_axes(const nd4c_inference *inference, bool *reduced);
 nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype);

@@ -167,7 +167,7 @@ static nd4c_status squeezed_axes(const nd4c_inference *inference, bool *dropped)
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_squeeze_axes];
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, dropped));
   for (int32_t i = 0; i < x->rank; ++i) {
-    if (axes->count == 0) {
+    if (axes->as.ints == NULL) {
       dropped[i] = x->shape[i] == 1;
     } else if (dropped[i] && x->shape[i] != 1) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d has the extent %lld, expected 1 to drop it", (int)i,

@@ -179,7 +179,9 @@ void cf_attr_ints(cf_case *c, const char *name, int32_t count, const int64_t *va
   for (int32_t i = 0; i < count; i++) {
     kept[i] = values[i];
   }
-  add_attr(c, name, (nd4c_attr_value){.kind = ND4C_ATTR_INTS, .count = count, .as.ints = kept});
+  add_attr(
+      c, name,
+      (nd4c_attr_value){.kind = ND4C_ATTR_INTS, .count = count > 0 ? count : 0, .as.ints = count != 0 ? kept : NULL});
 }
 
 static const nd4c_attr_value *attr_of(const cf_case *c, const char *name) {

@@ -9,6 +9,7 @@
 
 #include "nd4c/nd4c.h"
 
+enum { CF_NO_VALUES = -1 };
 enum { CF_RANK = 8, CF_INPUTS = 24, CF_OUTPUTS = 8, CF_ATTRS = 24, CF_INTS = 64, CF_GUARD = 5 };
 
 /* -- values.c: elements on the host ----------------------------------------------------------------------------- */
@@ -107,6 +108,7 @@ void cf_attr_int(cf_case *c, const char *name, int64_t value);
 void cf_attr_bool(cf_case *c, const char *name, bool value);
 void cf_attr_float(cf_case *c, const char *name, double value);
 void cf_attr_dtype(cf_case *c, const char *name, nd4c_dtype value);
+/* count 0: the list is left out; CF_NO_VALUES: it is given and empty. */
 void cf_attr_ints(cf_case *c, const char *name, int32_t count, const int64_t *values);
 /* For oracles: the value given, or what the schema's default means. */
 int64_t cf_int_of(const cf_case *c, const char *name, int64_t preset);

@@ -14,14 +14,22 @@ typedef struct reduction {
 } reduction;
 
 static const reduction reductions[] = {
-    {0, {0}, 0, {0}, false, CF_SMALL},          {1, {37}, 0, {0}, false, CF_SMALL},
-    {1, {700}, 1, {-1}, true, CF_SMALL},        {3, {3, 4, 5}, 1, {1}, false, CF_SMALL},
-    {3, {3, 4, 5}, 2, {0, -1}, true, CF_SMALL}, {4, {2, 3, 5, 4}, 2, {2, 3}, false, CF_SMALL},
-    {4, {2, 3, 5, 4}, 1, {0}, true, CF_WIDE},   {2, {33, 17}, 1, {0}, false, CF_SMALL},
-    {2, {33, 17}, 1, {1}, false, CF_SPECIAL},   {1, {29}, 0, {0}, true, CF_SPECIAL},
+    {0, {0}, 0, {0}, false, CF_SMALL},
+    {1, {37}, 0, {0}, false, CF_SMALL},
+    {1, {700}, 1, {-1}, true, CF_SMALL},
+    {3, {3, 4, 5}, 1, {1}, false, CF_SMALL},
+    {3, {3, 4, 5}, 2, {0, -1}, true, CF_SMALL},
+    {4, {2, 3, 5, 4}, 2, {2, 3}, false, CF_SMALL},
+    {4, {2, 3, 5, 4}, 1, {0}, true, CF_WIDE},
+    {2, {33, 17}, 1, {0}, false, CF_SMALL},
+    {2, {33, 17}, 1, {1}, false, CF_SPECIAL},
+    {1, {29}, 0, {0}, true, CF_SPECIAL},
     {2, {0, 3}, 1, {1}, false, CF_SMALL}, /* no results */
     {2, {0, 3}, 1, {0}, false, CF_SMALL}, /* results of nothing */
-    {3, {2, 1, 3}, 1, {1}, false, CF_SMALL},    {5, {2, 3, 2, 1, 2}, 3, {0, 2, 4}, false, CF_SMALL},
+    {3, {2, 1, 3}, 1, {1}, false, CF_SMALL},
+    {5, {2, 3, 2, 1, 2}, 3, {0, 2, 4}, false, CF_SMALL},
+    {2, {3, 40}, CF_NO_VALUES, {0}, false, CF_SMALL},
+    {0, {0}, CF_NO_VALUES, {0}, true, CF_SMALL},
 };
 enum { REDUCTIONS = sizeof reductions / sizeof reductions[0] };
 
@@ -75,7 +83,7 @@ bool cf_sample_arg_reduce(cf_random *random, int32_t number, cf_case *c) {
     return false;
   }
   const reduction *r = &reductions[number];
-  if (r->rank == 0 || number == 11) {
+  if (r->rank == 0 || number == 11 || r->axis_count == CF_NO_VALUES) {
     return true;
   }
   cf_filled(c, random, r->kind, c->dtype, r->rank, r->shape);
@@ -95,7 +103,7 @@ static void reduced_axes(const cf_case *c, bool arg, bool *reduced) {
     count = 1;
   }
   for (int32_t i = 0; i < rank; i++) {
-    reduced[i] = count == 0;
+    reduced[i] = axes == NULL;
   }
   for (int32_t i = 0; i < count; i++) {
     reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = true;

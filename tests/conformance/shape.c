@@ -138,9 +138,13 @@ void cf_oracle_transpose(const cf_case *c, cf_expected *expected) {
 }
 
 bool cf_sample_squeeze(cf_random *random, int32_t number, cf_case *c) {
-  static const shape_and_list cases[] = {{{3, {1, 4, 1}}, {0, {0}}},       {{3, {1, 4, 1}}, {1, {-1}}},
-                                         {{4, {1, 1, 3, 1}}, {2, {3, 0}}}, {{2, {1, 1}}, {0, {0}}},
-                                         {{2, {0, 1}}, {1, {1}}},          {{2, {3, 4}}, {0, {0}}}};
+  static const shape_and_list cases[] = {{{3, {1, 4, 1}}, {0, {0}}},
+                                         {{3, {1, 4, 1}}, {1, {-1}}},
+                                         {{4, {1, 1, 3, 1}}, {2, {3, 0}}},
+                                         {{2, {1, 1}}, {0, {0}}},
+                                         {{2, {0, 1}}, {1, {1}}},
+                                         {{2, {3, 4}}, {0, {0}}},
+                                         {{3, {1, 4, 1}}, {CF_NO_VALUES, {0}}}};
   if (number >= (int32_t)(sizeof cases / sizeof cases[0])) {
     return false;
   }
@@ -155,7 +159,7 @@ void cf_oracle_squeeze(const cf_case *c, cf_expected *expected) {
   const int64_t *axes = cf_ints_of(c, "axes", &count);
   int64_t shape[CF_RANK];
   for (int32_t i = 0; i < x->rank; i++) {
-    bool dropped = count == 0 && x->shape[i] == 1;
+    bool dropped = axes == NULL && x->shape[i] == 1;
     for (int32_t k = 0; k < count; k++) {
       dropped = dropped || from_end(axes[k], x->rank) == i;
     }

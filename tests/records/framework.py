@@ -294,9 +294,11 @@ def write_output(expected):
 
 
 def write_call(kind, op, schema, dtype, ulps, inputs, attrs):
+    """An attribute [] is left out, () is a list that is given and empty."""
     kinds = {a["name"]: a["kind"] for a in schema["attributes"]}
     data = kind + text(op) + text(dtype) + struct.pack("<2d", *ulps)
     data += struct.pack("<i", len(inputs)) + b"".join(write_input(x) for x in inputs)
+    attrs = {name: value for name, value in attrs.items() if not (isinstance(value, list) and not value)}
     data += struct.pack("<i", len(attrs))
     for name, value in attrs.items():
         data += write_attr(name, value, kinds[name])

@@ -11,9 +11,10 @@ SHAPES = [(), (1,), (7,), (3, 4), (2, 1, 3, 2), (600,), (3, 530), (0,), (3, 0)]
 
 
 def axes_of(shape):
-    """Lists of axes to reduce, negative ones among them."""
+    """Lists of axes to reduce, negative ones among them; [] is all of them, () none."""
     rank = len(shape)
     yield []
+    yield ()
     if rank >= 1:
         yield [-1]
         yield [0]
@@ -29,7 +30,7 @@ def real_of(dtype):
 def split(x, axes):
     """x as (kept..., all reduced elements in one last axis), and the shape with keepdims."""
     rank = x.ndim
-    reduced = sorted({a % rank for a in axes}) if axes else list(range(rank))
+    reduced = sorted({a % rank for a in axes}) if axes != [] else list(range(rank))
     kept = [a for a in range(rank) if a not in reduced]
     flat = np.transpose(x, kept + reduced).reshape([x.shape[a] for a in kept] +
                                                    [math.prod(x.shape[a] for a in reduced)])

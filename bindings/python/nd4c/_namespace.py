@@ -415,8 +415,7 @@ def expand_dims(x, /, axis):
 
 def flip(x, /, *, axis=None):
     """x with the order along axes (None: all) reversed."""
-    axis = _axes(axis)
-    return x if axis == () else _op("flip")(x, axis)
+    return _op("flip")(x, _axes(axis))
 
 
 def moveaxis(x, source, destination, /):
@@ -475,8 +474,7 @@ def roll(x, /, shift, *, axis=None):
 
 def squeeze(x, /, axis):
     """x without the given axes, which are of length 1."""
-    axis = _axes(axis)
-    return x if axis == () else _op("squeeze")(x, axis)
+    return _op("squeeze")(x, _axes(axis))
 
 
 def stack(arrays, /, *, axis=0):
@@ -519,10 +517,7 @@ argmax, argmin = _arg("argmax"), _arg("argmin")
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
     """How many elements over axes are not 0."""
-    axis = _axes(axis)
-    if axis == ():
-        return astype(_op("not_equal")(x, zeros((), dtype=x.dtype)), "int64")
-    return _op("count_nonzero")(x, axis, keepdims)
+    return _op("count_nonzero")(x, _axes(axis), keepdims)
 
 
 def nonzero(x, /):
@@ -629,31 +624,20 @@ def _whole(indices, where):
 
 # -- sums and their like -----------------------------------------------------------------------------------------------
 
-def _reduced(name, of_none):
-    """A reduction; of_none(x) is what it does over no axes at all."""
+def _reduced(name):
     def function(x, /, *, axis=None, keepdims=False):
-        axis = _axes(axis)
-        return of_none(_array(x, name)) if axis == () else _op(name)(x, axis, keepdims)
+        return _op(name)(x, _axes(axis), keepdims)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "The reduction %s over axes (None: all)." % name
     return function
 
 
-def _is_true(x):
-    return astype(x, "bool")
-
-
-max = _reduced("max", lambda x: _op("positive")(x))
-min = _reduced("min", lambda x: _op("positive")(x))
-all = _reduced("all", _is_true)
-any = _reduced("any", _is_true)
+max, min, all, any = (_reduced(name) for name in ("max", "min", "all", "any"))
 
 
 def mean(x, /, *, axis=None, keepdims=False):
     """Arithmetic mean over axes (None: all)."""
-    x = _averaged(x)
-    axis = _axes(axis)
-    return _op("positive")(x) if axis == () else _op("mean")(x, axis, keepdims)
+    return _op("mean")(_averaged(x), _axes(axis), keepdims)
 
 
 def _averaged(x):
@@ -662,20 +646,12 @@ def _averaged(x):
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
     """Variance over axes (None: all), divided by their number minus correction."""
-    return _spread("var", x, axis, correction, keepdims)
+    return _op("var")(_averaged(x), _axes(axis), keepdims, correction)
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):
     """Standard deviation over axes (None: all)."""
-    return _spread("std", x, axis, correction, keepdims)
-
-
-def _spread(name, x, axis, correction, keepdims):
-    x = _averaged(x)
-    axis = _axes(axis)
-    if axis == ():
-        x, axis, keepdims = _op("expand_dims")(x, (0,)), (0,), False
-    return _op(name)(x, axis, keepdims, correction)
+    return _op("std")(_averaged(x), _axes(axis), keepdims, correction)
 
 
 _sum, _prod = _op("sum"), _op("prod")
@@ -683,20 +659,12 @@ _sum, _prod = _op("sum"), _op("prod")
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     """Sum over axes (None: all); small integers become (u)int64."""
-    if axis is not None:
-        axis = _axes(axis)
-        if axis == ():
-            x, axis, keepdims = _op("expand_dims")(x, (0,)), (0,), False
-    return _sum(x, axis, keepdims, 0 if dtype is None else _number(dtype))
+    return _sum(x, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     """Product over axes (None: all); small integers become (u)int64."""
-    if axis is not None:
-        axis = _axes(axis)
-        if axis == ():
-            x, axis, keepdims = _op("expand_dims")(x, (0,)), (0,), False
-    return _prod(x, axis, keepdims, 0 if dtype is None else _number(dtype))
+    return _prod(x, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):

@@ -341,13 +341,14 @@ nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_onnx_ope
 
 nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
                                 const int64_t *axes, nd4c_onnx_operand *output) {
-  nd4c_attr attr = nd4c_attr_of_ints("axes", axes, count);
+  nd4c_attr attr = nd4c_attr_of_ints("axes", count > 0 ? axes : NULL, count);
   return nd4c_onnx_emit(emission, op, &x, 1, &attr, 1, output);
 }
 
 nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
                                   const int64_t *axes, bool keepdims, nd4c_onnx_operand *output) {
-  nd4c_attr attrs[] = {nd4c_attr_of_ints("axes", axes, count), nd4c_attr_of_bool("keepdims", keepdims)};
+  nd4c_attr attrs[] = {nd4c_attr_of_ints("axes", count > 0 ? axes : NULL, count),
+                       nd4c_attr_of_bool("keepdims", keepdims)}; /* ONNX: none named is all */
   return nd4c_onnx_emit(emission, op, &x, 1, attrs, 2, output);
 }
 
