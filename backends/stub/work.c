@@ -15,6 +15,9 @@ static bool copy_list(nd4c_attr_value *attr) {
   } else {
     return true;
   }
+  if (from == NULL) {
+    return true; /* left out, which a list of no values is not */
+  }
   void *copy = stub_host->allocate(bytes + 1);
   if (copy != NULL && bytes > 0) {
     memcpy(copy, from, bytes);
