@@ -105,7 +105,7 @@ native = pytest.mark.skipif(_core.name != "native", reason="of the extension alo
 
 
 @native
-@pytest.mark.parametrize("dtype, code", [("bool", "?"), ("int8", "b"), ("uint16", "H"), ("int64", "q"), ("float16", "e"),
+@pytest.mark.parametrize("dtype, code", [("bool", "?"), ("int8", "b"), ("uint16", "H"), ("int64", "l"), ("float16", "e"),
                                          ("float32", "f"), ("float64", "d"), ("complex64", "Zf")])
 def test_buffers(dtype, code):
     x = nd4c.zeros((2, 3), dtype=getattr(nd4c, dtype))

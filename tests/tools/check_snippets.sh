@@ -14,6 +14,8 @@ for page in "$@"; do
   # block.N.c and block.N.out, N the line where the program begins.
   awk -v to="$work/block" '
     /^```c$/ { file = to "." FNR ".c"; program = FNR; next }
+    /^```python$/ { file = ""; program = ""; next } # the tests of the Python package run these
+    /^```output$/ && program == "" { file = ""; next }
     /^```output$/ { file = to "." program ".out"; next }
     /^```/ { file = ""; next }
     file != "" { print > file }

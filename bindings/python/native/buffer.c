@@ -1,15 +1,26 @@
 /* Arrays as Python buffers: memoryview(x), numpy.frombuffer(x), without a copy. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "native.h"
 
-/* Codes of the module struct, with complex numbers as NumPy writes them; NULL where there is none. */
+/* Codes of the module struct, with complex numbers as NumPy writes them; NULL where there is none. NumPy's int64 is C's
+ * long where that has 64 bits; "q" would be another dtype of the same kind, which prints its name. */
 static const char *format_of(nd4c_dtype dtype) {
-  static const char *const formats[] = {
-      [ND4C_BOOL] = "?",       [ND4C_INT8] = "b",       [ND4C_INT16] = "h",   [ND4C_INT32] = "i",
-      [ND4C_INT64] = "q",      [ND4C_UINT8] = "B",      [ND4C_UINT16] = "H",  [ND4C_UINT32] = "I",
-      [ND4C_UINT64] = "Q",     [ND4C_FLOAT16] = "e",    [ND4C_FLOAT32] = "f", [ND4C_FLOAT64] = "d",
-      [ND4C_COMPLEX64] = "Zf", [ND4C_COMPLEX128] = "Zd"};
+  static const char *const formats[] = {[ND4C_BOOL] = "?",
+                                        [ND4C_INT8] = "b",
+                                        [ND4C_INT16] = "h",
+                                        [ND4C_INT32] = "i",
+                                        [ND4C_INT64] = LONG_MAX > INT32_MAX ? "l" : "q",
+                                        [ND4C_UINT8] = "B",
+                                        [ND4C_UINT16] = "H",
+                                        [ND4C_UINT32] = "I",
+                                        [ND4C_UINT64] = LONG_MAX > INT32_MAX ? "L" : "Q",
+                                        [ND4C_FLOAT16] = "e",
+                                        [ND4C_FLOAT32] = "f",
+                                        [ND4C_FLOAT64] = "d",
+                                        [ND4C_COMPLEX64] = "Zf",
+                                        [ND4C_COMPLEX128] = "Zd"};
   return dtype < (nd4c_dtype)(sizeof formats / sizeof *formats) ? formats[dtype] : NULL;
 }
 

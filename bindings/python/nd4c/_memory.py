@@ -174,8 +174,10 @@ _FORMATS = {"?": "bool", "b": "int8", "B": "uint8", "c": "uint8", "h": "int16", 
             "Zd": "complex128", "F": "complex64", "D": "complex128"}
 _FORMATS["l"], _FORMATS["L"] = ("int64", "uint64") if ctypes.sizeof(ctypes.c_long) == 8 else ("int32", "uint32")
 _FORMATS["n"], _FORMATS["N"] = "int64", "uint64"
-_CODES = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q",
-          "uint64": "Q", "float32": "f", "float64": "d"}
+_CODES = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "float32": "f",
+          "float64": "d"}
+# NumPy's int64 is C's long where that has 64 bits; "q" would be another dtype of the same kind, which prints its name.
+_CODES["int64"], _CODES["uint64"] = "lL" if ctypes.sizeof(ctypes.c_long) == 8 else "qQ"
 
 
 def from_buffer(owner):
