@@ -227,6 +227,25 @@ def test_dlpack_arguments():
         nd4c.from_dlpack(x.__dlpack__(), device="cpu:99")
 
 
+def test_refused_capsules_give_back_and_say_why():
+    before = live()
+    for _ in range(3):
+        x = nd4c.asarray([1.0, 2.0] * 100, dtype="bfloat16")
+        with pytest.raises((RuntimeError, BufferError), match="dtype"):
+            np.from_dlpack(x)
+    del x
+    assert live() == before
+
+
+def test_packed_dtypes():
+    x = nd4c.astype(nd4c.asarray([1, -2, 3]), nd4c.int4)
+    assert pickle.loads(pickle.dumps(x)).tolist() == copy.copy(x).tolist() == x.tolist() == [1, -2, 3]
+    with pytest.raises(TypeError, match="int4"):
+        np.asarray(x)
+    with pytest.raises(TypeError, match="cast"):
+        x + x
+
+
 class OldProducer:
     """__dlpack__ as it was before version 1: no arguments but the stream."""
 

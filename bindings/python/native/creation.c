@@ -101,12 +101,14 @@ static PyObject *full(PyObject *module, PyObject *const *args, Py_ssize_t count)
 
 /* Bytes that `data` must have. */
 static bool enough_bytes(const making *m, Py_ssize_t bytes) {
-  int64_t size = lib.dtype_bytes(m->dtype, 1);
-  bool small = false;
+  int64_t elements = 1, size = 0;
+  bool large = false;
   for (int32_t i = 0; i < m->rank; i++) {
-    small = small || __builtin_mul_overflow(size, m->shape[i], &size);
+    large = large || __builtin_mul_overflow(elements, m->shape[i], &elements);
   }
-  return !small && size <= bytes;
+  large = large || __builtin_mul_overflow(lib.dtype_bytes(m->dtype, 1), elements, &size);
+  /* Elements of packed dtypes share bytes. */
+  return !large && (elements < 1 || lib.dtype_bytes(m->dtype, elements) <= bytes);
 }
 
 /* Bytes, and what bytes can be made of. */
@@ -180,6 +182,8 @@ PyMethodDef native_creation_methods[] = {
     {"from_scalar", NATIVE_METHOD(from_scalar), METH_FASTCALL, "A 0-d array of a Python number."},
     {"from_nested", NATIVE_METHOD(native_from_nested), METH_FASTCALL,
      "An array of nested lists of Python's bools, ints or floats; None for what else lists may hold."},
+    {"capsule", NATIVE_METHOD(native_capsule), METH_FASTCALL,
+     "A DLPack capsule of the tensor at an address; versioned or not."},
     {"from_handle", from_handle, METH_O, "An Array of an nd4c_array * whose reference it takes over."},
     {"handle", handle, METH_O, "The nd4c_array * of an Array, borrowed."},
     {"item", item, METH_O, "The first element as a Python number, or text."},

@@ -84,6 +84,9 @@ typedef struct native_array {
   PyObject *weak_references;
 } native_array;
 
+/* capsule(address, versioned): a DLPack capsule. */
+PyObject *native_capsule(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 extern PyTypeObject *native_array_type;
 bool native_array_type_make(void);
 

@@ -133,10 +133,9 @@ def _numpy(self, dtype=None, copy=None):
         result = numpy.array(_memory.strings(self), dtype=dtype or numpy.str_).reshape(self.shape)
         return result
     if own.name == "bfloat16" or own.numpy_type == "|V1":
-        import ml_dtypes
         if own.bits < 8:
             raise TypeError("NumPy has no packed %s; cast it to int8 or float32 first" % own.name)
-        shared = numpy.asarray(_memory.Interface(self, "<u%d" % own.itemsize)).view(getattr(ml_dtypes, own.name))
+        shared = numpy.asarray(_memory.Interface(self, "<u%d" % own.itemsize)).view(own.dtype)
     else:
         shared = numpy.asarray(_memory.Interface(self))
     wanted = shared.dtype if dtype is None else numpy.dtype(dtype)

@@ -1,10 +1,13 @@
 """DLPack both ways: NumPy, PyTorch and others share memory with nd4c, without a copy."""
 import ctypes
+import gc
+import sys
+from _thread import allocate_lock
 from ctypes import byref, c_void_p
 
 from nd4c import _abi, _devices
 from nd4c._abi import NUMBERS
-from nd4c._core import Array, calls, from_handle, handle
+from nd4c._core import Array, calls, core, from_handle, handle
 from nd4c._errors import check
 from nd4c._library import bind
 from nd4c._memory import is_read_only
@@ -41,17 +44,44 @@ def _delete(address, offset):
         _deleter(deleter)(address)
 
 
-@_deleter
-def _drop(capsule):
-    """Of a capsule that nobody took: gives the tensor back."""
-    if _is(capsule, _VERSIONED):
-        _delete(_pointer(capsule, _VERSIONED), _abi.dl_managed.deleter.offset)
-    elif _is(capsule, _PLAIN):
-        _delete(_pointer(capsule, _PLAIN), _Plain.deleter.offset)
-
-
-_drop_address = ctypes.cast(_drop, c_void_p)
 _given = {}
+_open = [object()]
+_ALONE = sys.getrefcount(_open[0])
+_open.clear()
+_sweeping = allocate_lock()
+
+
+def _capsule(address, versioned):
+    """A capsule. Its destructor would be Python code that may run while an exception is on its way, which ctypes cannot
+    keep: so capsules are kept here, and tensors that nobody took are given back when somebody looks next."""
+    _sweep("start", None)
+    capsule = _new(address, _VERSIONED if versioned else _PLAIN, None)
+    _open.append(capsule)
+    return capsule
+
+
+def _sweep(phase, facts):
+    """Drops the capsules that nobody else has; called by the garbage collector, too."""
+    if phase != "start" or not _open or not _sweeping.acquire(False):
+        return
+    try:
+        for place in reversed(range(len(_open))):
+            if sys.getrefcount(_open[place]) == _ALONE:
+                _give_back(_open.pop(place))
+    finally:
+        _sweeping.release()
+
+
+def _give_back(capsule):
+    for name, offset in ((_VERSIONED, _abi.dl_managed.deleter.offset), (_PLAIN, _Plain.deleter.offset)):
+        if _is(id(capsule), name):
+            _delete(_pointer(id(capsule), name), offset)
+
+
+if hasattr(core, "capsule"):
+    _capsule = core.capsule
+else:
+    gc.callbacks.append(_sweep)
 
 
 @_deleter
@@ -91,11 +121,11 @@ def to_capsule(self, /, *, stream=None, max_version=None, dl_device=None, copy=N
     if copy:
         managed.flags |= _COPIED
     if versioned:
-        return _new(out.value, _VERSIONED, _drop_address)
+        return _capsule(out.value, True)
     plain = _Plain(managed.tensor, out.value, ctypes.cast(_delete_plain, c_void_p))
     address = ctypes.addressof(plain)
     _given[address] = plain
-    return _new(address, _PLAIN, _drop_address)
+    return _capsule(address, False)
 
 
 def device_of(self, /):

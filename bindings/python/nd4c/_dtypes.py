@@ -31,7 +31,11 @@ class DType:
         """NumPy's dtype of that name."""
         import numpy
         if self.name in ("bfloat16",) or self.numpy_type == "|V1":
-            import ml_dtypes
+            try:
+                import ml_dtypes
+            except ImportError:
+                raise TypeError("NumPy has no %s of its own: install the package ml_dtypes, or cast to float32 first"
+                                % self.name) from None
             return numpy.dtype(getattr(ml_dtypes, self.name))
         return numpy.dtype(self.numpy_type)
 
