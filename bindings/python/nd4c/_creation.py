@@ -194,12 +194,12 @@ def _packed(flat, shape, kinds, wanted):
 def _common(kinds):
     for kind in (complex, float, int, bool):
         if kind in kinds:
-            return _dtypes.DEFAULTS[kind]
+            return _dtypes.default(kind)
     return _dtypes.DEFAULTS[float]
 
 
 def _widened(flat, dtype):
-    if dtype.name == "int64" and flat and max(flat) >= 2 ** 63:
+    if dtype.name == "int64" and flat and max(flat) >= 2 ** 63 and "uint64" in _dtypes.by_name:
         return _dtypes.by_name["uint64"]
     return dtype
 

@@ -139,6 +139,14 @@ def weak(kind, dtype):
         raise TypeError("a Python %s does not mix with an array of strings" % kind.__name__)
     if kind is bool or own == "complex" or (kind is int and own != "bool") or (kind is float and own == "float"):
         return dtype
-    if kind is complex and own == "float" and dtype.bits <= 32:
+    if kind is complex and own == "float" and dtype.bits <= 32 and "complex64" in by_name:
         return by_name["complex64"]
-    return DEFAULTS[kind]
+    return default(kind)
+
+
+def default(kind):
+    """The dtype of a Python number beside nothing."""
+    dtype = DEFAULTS[kind]
+    if dtype is None:
+        raise TypeError("this build of nd4c has no dtype for Python's %s numbers" % kind.__name__)
+    return dtype

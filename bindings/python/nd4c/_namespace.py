@@ -238,7 +238,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     """num numbers from start to stop in equal steps; without the endpoint, stop is left out."""
     is_complex = _builtins.any(isinstance(value, complex) for value in (start, stop))
     if dtype is None:
-        dtype = _dtypes.DEFAULTS[complex if is_complex else float]
+        dtype = _dtypes.default(complex if is_complex else float)
     dtype = _dtypes.of(dtype)
     num = _index(num)
     if num < 0:

@@ -24,7 +24,7 @@ class Generator:
     def __init__(self, seed=None):
         if seed is None:
             seed = int.from_bytes(os.urandom(8), "little")
-        self.state = asarray([seed % 2 ** 64, 0], dtype="uint64")
+        self.state = asarray([(seed + 2 ** 63) % 2 ** 64 - 2 ** 63, 0], dtype="int64")
 
     def __repr__(self):
         return "nd4c.random.Generator(state=%s)" % self.state.tolist()
