@@ -415,8 +415,13 @@ OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshif
 COMPARISONS = "eq ne lt le gt ge".split()
 
 
-def array_stub():
+def array_stub(folder):
     rows = [ARRAY_STUB.rstrip("\n")]
+    for name in constant(os.path.join(folder, "_methods.py"), "_REDUCTIONS").split():
+        rows.append("    def %s(self, axis: _Axis = ..., **named: Any) -> Array: ..." % name)
+    rows += ["    def astype(self, dtype: _DTypeLike, *, copy: _bool = ...) -> Array: ...",
+             "    def reshape(self, *shape: Any, copy: Optional[_bool] = ...) -> Array: ...",
+             "    def flatten(self) -> Array: ...", "    def copy(self) -> Array: ..."]
     for name in OPERATORS:
         for form in (name, "r" + name, "i" + name):
             rows.append("    def __%s__(self, other: _ArrayLike, /) -> Array: ..." % form)
@@ -510,7 +515,7 @@ __version__: str
 __array_api_version__: str
 """ % (wrapped(", ".join("%s as %s" % (name, name) for name in rest), "    "), likes)
     main += "def set_print_options(**options: int) -> None: ...\ndef __array_namespace_info__() -> Any: ...\n"
-    main += array_stub() + "\n" + stub_functions(namespace) + "\n" + dtypes
+    main += array_stub(folder) + "\n" + stub_functions(namespace) + "\n" + dtypes
     small = STUB_HEAD + "\nfrom nd4c import Array, Device, DType\n\n" + likes + "\n"
     nn = constant(os.path.join(folder, "nn.py"), "_EXTRA").split()
     by_category = {key: [row["name"] for row in schema.values() if row["category"] == key] for key in ("NN", "IMAGE")}

@@ -1,4 +1,5 @@
 """The package itself: namespace, devices, configuration, errors, models, random numbers, fork, what importing costs."""
+import ast
 import base64
 import os
 import pickle
@@ -40,6 +41,20 @@ def test_every_op_is_here():
     with pytest.raises(AttributeError, match="nothing_like_it"):
         nd4c.nothing_like_it
     assert "conv" in dir(nd4c) and "linalg" in dir(nd4c)
+
+
+def test_stubs_name_everything():
+    folder = os.path.dirname(nd4c.__file__)
+    for stub, module in (("__init__", nd4c), ("linalg", nd4c.linalg), ("fft", nd4c.fft), ("random", nd4c.random),
+                         ("nn", nd4c.nn), ("image", nd4c.image), ("_ops", nd4c.ops)):
+        with open(os.path.join(folder, stub + ".pyi"), encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+        named = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        named |= {getattr(node, "name", None) or node.target.id for node in tree.body
+                  if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AnnAssign))}
+        public = getattr(module, "__all__", [name for name in dir(module) if not name.startswith("_")])
+        missing = set(public) - named - {"ARRAY_API_VERSIONS", "errors", "ops", "CATEGORIES"}
+        assert not missing, (stub, missing)
 
 
 def test_namespace_and_inspection():

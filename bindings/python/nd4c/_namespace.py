@@ -632,7 +632,7 @@ def _reduced(name):
     return function
 
 
-max, min, all, any = (_reduced(name) for name in ("max", "min", "all", "any"))
+max, min, all, any = _reduced("max"), _reduced("min"), _reduced("all"), _reduced("any")
 
 
 def mean(x, /, *, axis=None, keepdims=False):
