@@ -37,7 +37,8 @@ def run(code, names, where):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page, monkeypatch, tmp_path):
-    pytest.importorskip("numpy")
+    for package in ("numpy", "einops"):
+        pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
     names, blocks = {"__name__": "page", "ROOT": str(ROOT)}, list(BLOCK.finditer(text))
