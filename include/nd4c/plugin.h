@@ -111,8 +111,8 @@ typedef struct nd4c_kernel {
   /* Bytes of scratch a run needs. NULL: none. */
   int64_t (*scratch_bytes)(const nd4c_call *call);
   /* Computes the outputs, or enqueues that on call->stream. One prepared state may be run by several threads. The
-   * output of an element-wise op may be the very same view as an input; that of scatter_update, scatter_nd and
-   * masked_fill as the first one, of which the other elements then stay as they are. */
+   * output of an element-wise op may be the very same view as an input; that of scatter_update, scatter_nd, masked_fill
+   * and masked_scatter as the first one, of which the other elements then stay as they are. */
   nd4c_status (*run)(const nd4c_call *call);
   /* Appended fields follow. */
   /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no

@@ -4,6 +4,46 @@ enum { MAX_RANK = 32 };
 
 /* -- slices -------------------------------------------------------------------------------------------------------- */
 
+/* Elements instead of slices: a row of indices, `here` walked along, `there` found by them. Steps in bytes. */
+typedef struct index_row {
+  const nd4c_ref_slices *args;
+  int64_t at, step, count; /* of indices, in elements */
+  char *there, *here;
+  int64_t there_step, here_step;
+} index_row;
+
+/* What the loop needs stands in variables of its own: stores of bytes could change everything else. */
+#define INDEX_ROW(name, bytes)                                                                \
+  static void name(const index_row *row) {                                                    \
+    const nd4c_ref_slices *args = row->args;                                                  \
+    const int64_t extent = args->whole.shape[args->axis], count = row->count;                 \
+    const int64_t there_step = row->there_step, here_step = row->here_step, step = row->step; \
+    const nd4c_dtype dtype = args->indices.dtype;                                             \
+    const nd4c_ref_index_mode mode = args->mode;                                              \
+    const bool to_whole = args->to_whole;                                                     \
+    const char *data = args->indices.data;                                                    \
+    char *whole = row->there, *here = row->here;                                              \
+    for (int64_t i = 0, at = row->at; i < count; i++, at += step, here += here_step) {        \
+      int64_t index = nd4c_ref_resolve_index(mode, nd4c_ref_index(dtype, data, at), extent);  \
+      char *there = whole + index * there_step;                                               \
+      memcpy(to_whole ? there : here, to_whole ? here : there, bytes);                        \
+    }                                                                                         \
+  }
+INDEX_ROW(index_row_1, 1)
+INDEX_ROW(index_row_2, 2)
+INDEX_ROW(index_row_4, 4)
+INDEX_ROW(index_row_8, 8)
+INDEX_ROW(index_row_16, 16)
+
+static void index_row_run(const index_row *row, int64_t bytes) {
+  void (*run)(const index_row *) = bytes == 1   ? index_row_1
+                                   : bytes == 2 ? index_row_2
+                                   : bytes == 4 ? index_row_4
+                                   : bytes == 8 ? index_row_8
+                                                : index_row_16;
+  run(row);
+}
+
 /* All slices behind one position of the axes before the axis. */
 static void move_indexed(const nd4c_ref_slices *args, const nd4c_ref_plan *plan, char *whole, char *part) {
   const nd4c_ref_tensor *indices = &args->indices;
@@ -14,6 +54,18 @@ static void move_indexed(const nd4c_ref_slices *args, const nd4c_ref_plan *plan,
     return;
   }
   do {
+    if (plan->size == 1 && args->row == NULL) {
+      index_row row = {args,
+                       walk.at[0],
+                       walk.step[0],
+                       walk.length,
+                       whole,
+                       part + walk.at[1] * plan->bytes,
+                       stride * plan->bytes,
+                       walk.step[1] * plan->bytes};
+      index_row_run(&row, plan->bytes);
+      continue;
+    }
     for (int64_t i = 0; i < walk.length; i++) {
       int64_t index = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + i * walk.step[0]);
       char *there = whole + nd4c_ref_resolve_index(args->mode, index, extent) * stride * plan->bytes;
@@ -103,15 +155,36 @@ void nd4c_ref_move_positions(const nd4c_ref_positions *args) {
       int64_t batch = walk.at[2] + i * walk.step[2];
       char *there = whole->data + (batch + position_offset(args, walk.at[0] + i * walk.step[0])) * plan.bytes;
       char *here = part->data + (walk.at[1] + i * walk.step[1]) * plan.bytes;
-      nd4c_ref_plan_run(&plan, args->to_whole ? here : there, args->to_whole ? there : here);
+      if (plan.size == 1 && args->row == NULL) {
+        nd4c_ref_move_one(plan.bytes, args->to_whole ? here : there, args->to_whole ? there : here);
+      } else {
+        nd4c_ref_plan_run(&plan, args->to_whole ? here : there, args->to_whole ? there : here);
+      }
     }
   } while (nd4c_ref_walk_next(&walk));
+}
+
+/* Column by column: one extent and long rows. */
+static bool are_positions_in_range(const nd4c_ref_positions *args) {
+  nd4c_ref_tensor column = args->indices;
+  int64_t bytes = column.dtype == ND4C_INT64 ? 8 : 4;
+  column.rank -= 1;
+  for (int32_t k = 0; k < args->length; k++) {
+    column.data = args->indices.data + k * args->indices.strides[column.rank] * bytes;
+    if (!nd4c_ref_all_in_range(&column, args->whole.shape[args->batch + k])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool nd4c_ref_find_bad_position(const nd4c_ref_positions *args, int64_t *flat, int64_t *value) {
   const nd4c_ref_tensor *indices = &args->indices;
   nd4c_ref_walk walk;
   int64_t number = 0;
+  if (are_positions_in_range(args)) {
+    return false;
+  }
   if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides)) {
     return false;
   }
@@ -176,11 +249,39 @@ int64_t nd4c_ref_count_true(const nd4c_ref_tensor *mask) {
     return 0;
   }
   do {
-    for (int64_t i = 0; i < walk.length; i++) {
+    for (int64_t i = 0; i < walk.length && walk.step[0] == 1; i++) {
+      count += mask->data[walk.at[0] + i] != 0;
+    }
+    for (int64_t i = 0; i < walk.length && walk.step[0] != 1; i++) {
       count += mask->data[walk.at[0] + i * walk.step[0]] != 0;
     }
   } while (nd4c_ref_walk_next(&walk));
   return count;
+}
+
+/* A row of single elements where the mask is true, one after the other into y; where the next ones go. Each is written,
+ * and counts only if it is wanted: y has room for as many as there are, and nobody guesses which way a branch goes. */
+#define MASK_ROW(name, bytes)                                                                                      \
+  static char *name(int64_t count, const char *mask, int64_t mask_step, const char *from, int64_t step, char *y) { \
+    for (int64_t i = 0; i < count; i++) {                                                                          \
+      memcpy(y, from + i * step, bytes);                                                                           \
+      y += mask[i * mask_step] != 0 ? bytes : 0;                                                                   \
+    }                                                                                                              \
+    return y;                                                                                                      \
+  }
+MASK_ROW(mask_row_1, 1)
+MASK_ROW(mask_row_2, 2)
+MASK_ROW(mask_row_4, 4)
+MASK_ROW(mask_row_8, 8)
+MASK_ROW(mask_row_16, 16)
+typedef char *(*mask_row)(int64_t count, const char *mask, int64_t mask_step, const char *from, int64_t step, char *y);
+
+static mask_row mask_row_of(int64_t bytes) {
+  return bytes == 1   ? mask_row_1
+         : bytes == 2 ? mask_row_2
+         : bytes == 4 ? mask_row_4
+         : bytes == 8 ? mask_row_8
+                      : mask_row_16;
 }
 
 /* The slices behind one position of the axes before the mask's; where the next ones go. */
@@ -192,6 +293,11 @@ static char *mask_indexed(const nd4c_ref_tensor *x, const nd4c_ref_tensor *mask,
     return y;
   }
   do {
+    if (plan->size == 1) {
+      y = mask_row_of(plan->bytes)(walk.length, mask->data + walk.at[0], walk.step[0], from + walk.at[1] * plan->bytes,
+                                   walk.step[1] * plan->bytes, y);
+      continue;
+    }
     for (int64_t i = 0; i < walk.length; i++) {
       if (mask->data[walk.at[0] + i * walk.step[0]] != 0) {
         nd4c_ref_plan_run(plan, from + (walk.at[1] + i * walk.step[1]) * plan->bytes, y);
@@ -255,14 +361,43 @@ void nd4c_ref_mask_flat(const nd4c_ref_tensor *x, const nd4c_ref_tensor *conditi
   } while (number < count && nd4c_ref_walk_next(&walk));
 }
 
+/* y = mask ? value : y, along a row; steps in bytes. */
+#define FILL_ROW(name, type)                                                                                           \
+  static void name(int64_t count, const char *mask, int64_t mask_step, const char *value, int64_t value_step, char *y, \
+                   int64_t y_step) {                                                                                   \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+      type chosen, old;                                                                                                \
+      memcpy(&chosen, value + i * value_step, sizeof chosen);                                                          \
+      memcpy(&old, y + i * y_step, sizeof old);                                                                        \
+      old = mask[i * mask_step] != 0 ? chosen : old;                                                                   \
+      memcpy(y + i * y_step, &old, sizeof old);                                                                        \
+    }                                                                                                                  \
+  }
+FILL_ROW(fill_row_1, uint8_t)
+FILL_ROW(fill_row_2, uint16_t)
+FILL_ROW(fill_row_4, uint32_t)
+FILL_ROW(fill_row_8, uint64_t)
+typedef void (*fill_row)(int64_t count, const char *mask, int64_t mask_step, const char *value, int64_t value_step,
+                         char *y, int64_t y_step);
+
+static fill_row fill_row_of(int64_t bytes) {
+  return bytes == 1 ? fill_row_1 : bytes == 2 ? fill_row_2 : bytes == 4 ? fill_row_4 : bytes == 8 ? fill_row_8 : NULL;
+}
+
 void nd4c_ref_mask_fill(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *value, const nd4c_ref_tensor *y) {
   const int64_t *strides[3] = {mask->strides, value->strides, y->strides};
   int64_t bytes = nd4c_reference_bytes(y->dtype);
+  fill_row row = fill_row_of(bytes);
   nd4c_ref_walk walk;
   if (!nd4c_ref_walk_start(&walk, y->rank, y->shape, 3, strides)) {
     return;
   }
   do {
+    if (row != NULL) {
+      row(walk.length, mask->data + walk.at[0], walk.step[0], value->data + walk.at[1] * bytes, walk.step[1] * bytes,
+          y->data + walk.at[2] * bytes, walk.step[2] * bytes);
+      continue;
+    }
     for (int64_t i = 0; i < walk.length; i++) {
       if (mask->data[walk.at[0] + i * walk.step[0]] != 0) {
         nd4c_ref_move_one(bytes, value->data + (walk.at[1] + i * walk.step[1]) * bytes,
@@ -282,7 +417,9 @@ void nd4c_ref_mask_scatter(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *s
   do {
     for (int64_t i = 0; i < walk.length; i++) {
       if (mask->data[walk.at[0] + i * walk.step[0]] != 0) {
-        int64_t from = nd4c_ref_offset(source, source->rank, source->shape, next++);
+        int64_t from =
+            source->rank == 1 ? next * source->strides[0] : nd4c_ref_offset(source, source->rank, source->shape, next);
+        next++;
         nd4c_ref_move_one(bytes, source->data + from * bytes, y->data + (walk.at[1] + i * walk.step[1]) * bytes);
       }
     }

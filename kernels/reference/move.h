@@ -89,6 +89,8 @@ static inline int64_t nd4c_ref_index(nd4c_dtype dtype, const char *data, int64_t
   return narrow;
 }
 
+/* Whether all indices are in -extent .. extent - 1. */
+bool nd4c_ref_all_in_range(const nd4c_ref_tensor *indices, int64_t extent);
 /* First number of indices (number `flat` in C order) that is not in -extent .. extent - 1. */
 bool nd4c_ref_find_bad_index(const nd4c_ref_tensor *indices, int64_t extent, int64_t *flat, int64_t *value);
 

@@ -199,6 +199,35 @@ static nd4c_status fill(const nd4c_index_plan *plan, nd4c_array *view, const nd4
   return status;
 }
 
+/* One value for each true element of a mask over everything: no indices are made. */
+static bool is_one_for_each(const nd4c_index_plan *plan, const nd4c_array *value) {
+  return plan->choices[0].array->rank == plan->rank && value->rank == 1;
+}
+
+static nd4c_status check_count(const nd4c_array *mask, const nd4c_array *value) {
+  nd4c_array *counted = NULL, *fitted = NULL;
+  int64_t count = 0;
+  ND4C_TRY(nd4c_count_nonzero(mask, NULL, 0, false, &counted));
+  nd4c_status status = nd4c_array_read(counted, &count, sizeof count);
+  nd4c_array_release(counted);
+  ND4C_TRY(status);
+  status = fit_value(value, 1, &count, &fitted);
+  nd4c_array_release(fitted);
+  return status;
+}
+
+static nd4c_status fill_each(const nd4c_index_plan *plan, nd4c_array *view, const nd4c_array *value) {
+  nd4c_array *ready = NULL, *target = view;
+  ND4C_TRY(check_count(plan->choices[0].array, value));
+  if (view->size == 0 || value->size == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(ready_value(view, value, &ready));
+  nd4c_status status = nd4c_masked_scatter(view, plan->choices[0].array, ready, &target);
+  nd4c_array_release(ready);
+  return status;
+}
+
 /* -- to places ----------------------------------------------------------------------------------------------------- */
 
 /* The shape of x[items]: the view's axes that nobody chooses from, and the common ones of the indices among them. */
@@ -308,6 +337,7 @@ nd4c_status nd4c_array_set(nd4c_array *array, const nd4c_index *items, int32_t c
   bool one_mask = plan.choice_count == 1 && plan.choices[0].is_mask && plan.choices[0].array->rank > 0;
   nd4c_status status = plan.choice_count == 0                         ? assign(view, value)
                        : one_mask && is_same_everywhere(&plan, value) ? fill(&plan, view, value)
+                       : one_mask && is_one_for_each(&plan, value)    ? fill_each(&plan, view, value)
                                                                       : put(&plan, view, value);
   nd4c_array_release(view);
   return status;

@@ -155,8 +155,9 @@ ND4C_OP_TABLE(SCHEMA)
        : ND4C_ORDER_C)
 
 /* Ops that replace some elements of their first input: the others stay where they are. */
-#define REPLACES_ELEMENTS(number) \
-  ((number) == ND4C_OP_scatter_update || (number) == ND4C_OP_scatter_nd || (number) == ND4C_OP_masked_fill)
+#define REPLACES_ELEMENTS(number)                                                                             \
+  ((number) == ND4C_OP_scatter_update || (number) == ND4C_OP_scatter_nd || (number) == ND4C_OP_masked_fill || \
+   (number) == ND4C_OP_masked_scatter)
 #define ALIAS(number, category) \
   (IS_ELEMENTWISE(category) ? ND4C_ALIAS_SAME : REPLACES_ELEMENTS(number) ? ND4C_ALIAS_FIRST : ND4C_ALIAS_NONE)
 
