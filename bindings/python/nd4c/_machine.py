@@ -34,8 +34,9 @@ def info():
     row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
     check(bind("nd4c_machine_get_info")(byref(row)))
     machine = {name: _plain(getattr(row, name)) for name, _ in row._fields_[1:]}
+    devices = [device.info for device in _devices.every()]  # before the backends, one of which is chosen for it
     return Info(version=_version, library=_path, build=bind("nd4c_build_info")().decode(), core=_core_name,
-                machine=machine, backends=_backends(), devices=[device.info for device in _devices.every()])
+                machine=machine, backends=_backends(), devices=devices)
 
 
 def _plain(value):
