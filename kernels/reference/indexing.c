@@ -361,15 +361,15 @@ void nd4c_ref_mask_flat(const nd4c_ref_tensor *x, const nd4c_ref_tensor *conditi
   } while (number < count && nd4c_ref_walk_next(&walk));
 }
 
-/* y = mask ? value : y, along a row; steps in bytes. */
+/* y = mask ? value : y, along a row; steps in bytes. Bits instead of a choice: compilers make branches of choices. */
 #define FILL_ROW(name, type)                                                                                           \
   static void name(int64_t count, const char *mask, int64_t mask_step, const char *value, int64_t value_step, char *y, \
                    int64_t y_step) {                                                                                   \
     for (int64_t i = 0; i < count; i++) {                                                                              \
-      type chosen, old;                                                                                                \
+      type chosen, old, bits = (type)(0 - (type)(mask[i * mask_step] != 0));                                           \
       memcpy(&chosen, value + i * value_step, sizeof chosen);                                                          \
       memcpy(&old, y + i * y_step, sizeof old);                                                                        \
-      old = mask[i * mask_step] != 0 ? chosen : old;                                                                   \
+      old = (type)((old & (type)~bits) | (chosen & bits));                                                             \
       memcpy(y + i * y_step, &old, sizeof old);                                                                        \
     }                                                                                                                  \
   }
@@ -407,14 +407,54 @@ void nd4c_ref_mask_fill(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *valu
   } while (nd4c_ref_walk_next(&walk));
 }
 
+/* The same with the next of the source's elements, of which `last` is the last; gives the number of the next one. */
+#define SCATTER_ROW(name, type)                                                                                    \
+  static int64_t name(int64_t count, const char *mask, int64_t mask_step, const char *source, int64_t source_step, \
+                      int64_t next, int64_t last, char *y, int64_t y_step) {                                       \
+    for (int64_t i = 0; i < count; i++) {                                                                          \
+      int64_t at = next < last ? next : last;                                                                      \
+      type chosen, old, bits = (type)(0 - (type)(mask[i * mask_step] != 0));                                       \
+      memcpy(&chosen, source + at * source_step, sizeof chosen);                                                   \
+      memcpy(&old, y + i * y_step, sizeof old);                                                                    \
+      old = (type)((old & (type)~bits) | (chosen & bits));                                                         \
+      memcpy(y + i * y_step, &old, sizeof old);                                                                    \
+      next += (int64_t)(bits & 1);                                                                                 \
+    }                                                                                                              \
+    return next;                                                                                                   \
+  }
+SCATTER_ROW(scatter_row_1, uint8_t)
+SCATTER_ROW(scatter_row_2, uint16_t)
+SCATTER_ROW(scatter_row_4, uint32_t)
+SCATTER_ROW(scatter_row_8, uint64_t)
+typedef int64_t (*scatter_row)(int64_t count, const char *mask, int64_t mask_step, const char *source,
+                               int64_t source_step, int64_t next, int64_t last, char *y, int64_t y_step);
+
+/* NULL where elements are moved one by one. */
+static scatter_row scatter_row_of(const nd4c_ref_tensor *source, int64_t bytes) {
+  if (source->rank != 1 || source->shape[0] == 0) {
+    return NULL;
+  }
+  return bytes == 1   ? scatter_row_1
+         : bytes == 2 ? scatter_row_2
+         : bytes == 4 ? scatter_row_4
+         : bytes == 8 ? scatter_row_8
+                      : NULL;
+}
+
 void nd4c_ref_mask_scatter(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *source, const nd4c_ref_tensor *y) {
   const int64_t *strides[2] = {mask->strides, y->strides};
   int64_t bytes = nd4c_reference_bytes(y->dtype), next = 0;
+  scatter_row row = scatter_row_of(source, bytes);
   nd4c_ref_walk walk;
   if (!nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides)) {
     return;
   }
   do {
+    if (row != NULL) {
+      next = row(walk.length, mask->data + walk.at[0], walk.step[0], source->data, source->strides[0] * bytes, next,
+                 source->shape[0] - 1, y->data + walk.at[1] * bytes, walk.step[1] * bytes);
+      continue;
+    }
     for (int64_t i = 0; i < walk.length; i++) {
       if (mask->data[walk.at[0] + i * walk.step[0]] != 0) {
         int64_t from =
