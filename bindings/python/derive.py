@@ -483,6 +483,7 @@ def stub_functions(found):
 def package_stubs(folder, schema, tables):
     """Stubs of the package and of its modules linalg and fft, by file name."""
     namespace = signatures(os.path.join(folder, "_namespace.py"))
+    namespace.update(signatures(os.path.join(folder, "_reductions.py")))
     linalg, fft = (signatures(os.path.join(folder, name)) for name in ("linalg.py", "fft.py"))
     with open(os.path.join(folder, "_creation.py"), encoding="utf-8") as file:
         creation = next(node for node in ast.parse(file.read()).body if getattr(node, "name", None) == "asarray")

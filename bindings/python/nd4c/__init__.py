@@ -13,17 +13,19 @@ from nd4c import _methods as _methods
 from nd4c._array import set_print_options
 from nd4c._library import version as __version__
 from nd4c._namespace import (
-    abs, acos, acosh, add, all, any, arange, argmax, argmin, argsort, asarray, asin, asinh, astype, atan, atan2, atanh,
-    bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays,
-    broadcast_shapes, broadcast_to, can_cast, ceil, clip, concat, conj, copysign, cos, cosh, count_nonzero,
-    cumulative_prod, cumulative_sum, diff, divide, e, empty, empty_like, equal, exp, expand_dims, expm1, eye, finfo, flip,
-    floor, floor_divide, from_dlpack, full, full_like, greater, greater_equal, hypot, iinfo, imag, inf, isdtype, isfinite,
-    isin, isinf, isnan, less, less_equal, linspace, log, log10, log1p, log2, logaddexp, logical_and, logical_not,
-    logical_or, logical_xor, matmul, matrix_transpose, max, maximum, mean, meshgrid, min, minimum, moveaxis, multiply,
-    nan, negative, newaxis, nextafter, nonzero, not_equal, ones, ones_like, permute_dims, pi, positive, pow, prod, real,
-    reciprocal, remainder, repeat, reshape, result_type, roll, round, searchsorted, sign, signbit, sin, sinh, sort, sqrt,
-    square, squeeze, stack, std, subtract, sum, take, take_along_axis, tan, tanh, tensordot, tile, tril, triu, trunc,
-    unique_all, unique_counts, unique_inverse, unique_values, unstack, var, vecdot, where, zeros, zeros_like)
+    abs, acos, acosh, add, arange, asarray, asin, asinh, astype, atan, atan2, atanh, bitwise_and, bitwise_invert,
+    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays, broadcast_shapes,
+    broadcast_to, can_cast, ceil, clip, concat, conj, copysign, cos, cosh, divide, e, empty, empty_like, equal, exp,
+    expand_dims, expm1, eye, finfo, flip, floor, floor_divide, from_dlpack, full, full_like, greater, greater_equal,
+    hypot, iinfo, imag, inf, isdtype, isfinite, isinf, isnan, less, less_equal, linspace, log, log10, log1p, log2,
+    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, meshgrid, minimum, moveaxis, multiply,
+    nan, negative, newaxis, nextafter, not_equal, ones, ones_like, permute_dims, pi, positive, pow, real,
+    reciprocal, remainder, repeat, reshape, result_type, roll, round, sign, signbit, sin, sinh, sqrt, square,
+    squeeze, stack, subtract, tan, tanh, tile, tril, triu, trunc, unstack, zeros, zeros_like)
+from nd4c._reductions import (
+    all, any, argmax, argmin, argsort, count_nonzero, cumulative_prod, cumulative_sum, diff, isin, matmul,
+    matrix_transpose, max, mean, min, nonzero, prod, searchsorted, sort, std, sum, take, take_along_axis, tensordot,
+    unique_all, unique_counts, unique_inverse, unique_values, var, vecdot, where)
 
 __array_api_version__ = "2025.12"
 ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")

@@ -6,12 +6,12 @@ at an array, makes a view or drops a reference keeps it, which is faster."""
 import ctypes
 import functools
 import struct
-import sys
 from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_void_p
 from operator import index as _index
 
 from nd4c import _abi, _dtypes
 from nd4c._errors import error as _error
+from nd4c._hidden import hide_buffer
 from nd4c._library import holding, releasing
 
 _handle_of = c_void_p.value.__get__
@@ -595,21 +595,4 @@ def from_data(data, shape, dtype, device=None):
     return out
 
 
-def _hide_pointer():
-    """Before Python 3.12 a class cannot say in Python what its buffer is, and an Array would inherit c_void_p's: the eight
-    bytes of its handle. This takes the slot bf_getbuffer out of the class; consumers then use the array interface."""
-    if sys.version_info >= (3, 12):
-        return
-    word = ctypes.sizeof(c_void_p)
-    place = id(Array) + object.__basicsize__ + 18 * word  # ob_size and 17 slots stand before tp_as_buffer
-    try:
-        memoryview(_new())
-    except TypeError:
-        return
-    buffer = c_void_p.from_address(place)
-    if not id(Array) < (buffer.value or 0) < id(Array) + 2048:
-        return
-    c_void_p.from_address(buffer.value).value = None
-
-
-_hide_pointer()
+hide_buffer(Array, _new)

@@ -2,9 +2,8 @@
 from collections import namedtuple
 
 from nd4c._arguments import axes as _axes
-from nd4c._core import calls as _calls
-from nd4c._namespace import (_array, _define_in, _one, _op, _two, asarray, astype, matmul, matrix_transpose, sqrt, sum,
-                             tensordot, vecdot)
+from nd4c._namespace import _array, _define_in, _one, _op, _two, asarray, astype
+from nd4c._reductions import matmul, matrix_transpose, sum, tensordot, vecdot
 
 EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
@@ -61,7 +60,7 @@ def matrix_rank(x, /, *, rtol=None):
     if rtol is None or isinstance(rtol, (int, float)):
         return _op("matrix_rank")(x, -1.0 if rtol is None else float(rtol))
     values = svdvals(x)
-    from nd4c._namespace import count_nonzero, max
+    from nd4c._reductions import count_nonzero, max
     limit = max(values, axis=-1, keepdims=True) * asarray(rtol)[..., None]
     return count_nonzero(values > limit, axis=-1)
 
@@ -78,7 +77,8 @@ def pinv(x, /, *, rtol=None):
     """Pseudo-inverse; singular values up to rtol times the largest count as 0."""
     if rtol is None or isinstance(rtol, (int, float)):
         return _op("pinv")(x, -1.0 if rtol is None else float(rtol))
-    from nd4c._namespace import conj, max, where
+    from nd4c._namespace import conj
+    from nd4c._reductions import max, where
     u, s, vh = svd(x, full_matrices=False)
     limit = max(s, axis=-1, keepdims=True) * asarray(rtol)[..., None]
     inverse = where(s > limit, 1.0 / where(s > limit, s, 1.0), 0.0)

@@ -1,0 +1,226 @@
+"""The Array API standard's functions, continued: searching, sorting, sets, sums, products of matrices."""
+from collections import namedtuple
+
+from nd4c import _dtypes
+from nd4c._arguments import axes as _axes
+from nd4c._core import Array
+from nd4c._namespace import (_array, _define_in, _number, _one, _op, _two, asarray, astype, result_type, unstack)
+
+# -- searching, sorting, sets ------------------------------------------------------------------------------------------
+
+def _arg(name):
+    def function(x, /, *, axis=None, keepdims=False):
+        if axis is not None:
+            return _op(name)(x, axis, keepdims)
+        flat = _op(name)(_op("reshape")(x, (-1,) if x.size else (0,)), 0, False)
+        return _op("reshape")(flat, (1,) * x.ndim) if keepdims else flat
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Index of the first %s along an axis; None: of x flattened." % (
+        "largest" if name == "argmax" else "smallest")
+    return function
+
+
+argmax, argmin = _arg("argmax"), _arg("argmin")
+
+
+def count_nonzero(x, /, *, axis=None, keepdims=False):
+    """How many elements over axes are not 0."""
+    return _op("count_nonzero")(x, _axes(axis), keepdims)
+
+
+def nonzero(x, /):
+    """Indices of the elements that are not 0, one array an axis."""
+    if not _array(x, "nonzero").ndim:
+        raise ValueError("nonzero: an array without axes has no indices; reshape it to (1,) first")
+    found = _op("nonzero")(x)
+    if type(found) is tuple:
+        return found
+    return unstack(found, axis=0)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Where x2's elements go into the sorted x1."""
+    if side not in ("left", "right"):
+        raise ValueError("searchsorted: side is %r; it may be 'left' or 'right'" % (side,))
+    x1, x2 = _shared_dtype(x1, x2)
+    return _op("searchsorted")(x1, x2, None if sorter is None else _whole(sorter, "searchsorted"), side == "right")
+
+
+def _shared_dtype(x1, x2):
+    """Both as the dtype that they share; numbers take part by their kind."""
+    if type(x1) is not Array and type(x2) is not Array:
+        raise TypeError("expected an nd4c.Array among the arguments, got %s and %s"
+                        % (type(x1).__name__, type(x2).__name__))
+    dtype = result_type(*[x if type(x) in (Array, bool, int, float, complex) else asarray(x) for x in (x1, x2)])
+    return tuple(astype(x, dtype, copy=False) if type(x) is Array else asarray(x, dtype=dtype) for x in (x1, x2))
+
+
+def where(condition, x1, x2, /):
+    """x1 where the condition holds, else x2."""
+    if type(x1) is not Array and type(x2) is not Array and not (hasattr(x1, "dtype") or hasattr(x2, "dtype")):
+        kinds = (complex, float, int, bool)
+        kind = next((kind for kind in kinds if kind in (type(x1), type(x2))), None)
+        if kind is not None:
+            x1, x2 = (asarray(kind(value), dtype=_dtypes.DEFAULTS[kind]) for value in (x1, x2))
+    return _op("where")(condition, x1, x2)
+
+
+def isin(x1, x2, /, *, invert=False):
+    """Where x1's elements are among x2's."""
+    return _op("isin")(*_shared_dtype(x1, x2), invert)
+
+
+UniqueAllResult = namedtuple("UniqueAllResult", "values indices inverse_indices counts")
+UniqueCountsResult = namedtuple("UniqueCountsResult", "values counts")
+UniqueInverseResult = namedtuple("UniqueInverseResult", "values inverse_indices")
+
+
+def unique_all(x, /):
+    """The distinct elements in order, their first indices, for each element of x its number, and how often each is there."""
+    return UniqueAllResult(*_op("unique_all")(x))
+
+
+def unique_counts(x, /):
+    """The distinct elements in order, and how often each is there."""
+    return UniqueCountsResult(*_op("unique_counts")(x))
+
+
+def unique_inverse(x, /):
+    """The distinct elements in order, and for each element of x its number."""
+    return UniqueInverseResult(*_op("unique_inverse")(x))
+
+
+def unique_values(x, /):
+    """The distinct elements in order."""
+    return _op("unique_values")(x)
+
+
+def argsort(x, /, *, axis=-1, descending=False, stable=True):
+    """Indices that sort x along an axis; always stable."""
+    return _op("argsort")(x, axis, descending)
+
+
+def sort(x, /, *, axis=-1, descending=False, stable=True):
+    """x sorted along an axis; always stable."""
+    return _op("sort")(x, axis, descending)
+
+
+def take(x, indices, /, *, axis=None):
+    """x's slices at indices along an axis; x of one axis needs none."""
+    if axis is None:
+        if _array(x, "take").ndim != 1:
+            raise ValueError("take: an array of the shape %s needs an axis" % (x.shape,))
+        axis = 0
+    return _op("take")(x, _whole(indices, "take"), (axis,), 0)
+
+
+def take_along_axis(x, indices, /, *, axis=-1):
+    """x[..., indices[..., i, ...], ...]: an index for each place of the result."""
+    return _op("take_along_axis")(x, _whole(indices, "take_along_axis"), axis)
+
+
+def _whole(indices, where):
+    """Indices as the ops take them: int32 or int64."""
+    if type(indices) is not Array:
+        indices = asarray(indices)
+    if indices.dtype.name in ("int32", "int64"):
+        return indices
+    if indices.dtype.kind not in ("int", "uint"):
+        raise TypeError("%s: indices are integers, not %s" % (where, indices.dtype.name))
+    return _op("cast")(indices, _dtypes.DEFAULTS[int].number)
+
+
+# -- sums and their like -----------------------------------------------------------------------------------------------
+
+def _reduced(name):
+    def function(x, /, *, axis=None, keepdims=False):
+        return _op(name)(x, _axes(axis), keepdims)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "The reduction %s over axes (None: all)." % name
+    return function
+
+
+max, min, all, any = _reduced("max"), _reduced("min"), _reduced("all"), _reduced("any")
+
+
+def mean(x, /, *, axis=None, keepdims=False):
+    """Arithmetic mean over axes (None: all)."""
+    return _op("mean")(_averaged(x), _axes(axis), keepdims)
+
+
+def _averaged(x):
+    return astype(x, _dtypes.DEFAULTS[float]) if _array(x, "mean").dtype.kind in ("bool", "int", "uint") else x
+
+
+def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """Variance over axes (None: all), divided by their number minus correction."""
+    return _op("var")(_averaged(x), _axes(axis), keepdims, correction)
+
+
+def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """Standard deviation over axes (None: all)."""
+    return _op("std")(_averaged(x), _axes(axis), keepdims, correction)
+
+
+_sum, _prod = _op("sum"), _op("prod")
+
+
+def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+    """Sum over axes (None: all); small integers become (u)int64."""
+    return _sum(x, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
+
+
+def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+    """Product over axes (None: all); small integers become (u)int64."""
+    return _prod(x, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+    """Sums of the first elements along an axis, which arrays of one axis need not name."""
+    return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+    """Products of the first elements along an axis, which arrays of one axis need not name."""
+    return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
+
+
+def _cumulative(name, x, axis, dtype, include_initial):
+    if axis is None:
+        if _array(x, name).ndim > 1:
+            raise ValueError("%s: an array of the shape %s needs an axis" % (name, x.shape))
+        axis = 0
+        if not x.ndim:
+            x = _op("reshape")(x, (1,))
+    return _op(name)(x, axis, False, False, include_initial, _number(dtype))
+
+
+def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
+    """Differences of neighbours along an axis, n times."""
+    return _op("diff")(x, prepend, append, axis, n)
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
+
+_define_in(globals(), "matmul", _two, "x1, x2")
+_define_in(globals(), "matrix_transpose", _one, "x")
+
+
+def tensordot(x1, x2, /, *, axes=2):
+    """Sums of products over axes of both: the last of x1 with the first of x2, or two lists."""
+    _array(x1, "tensordot")
+    if isinstance(axes, int):
+        if axes < 0:
+            raise ValueError("tensordot: axes is %d, it counts them" % axes)
+        first, second = tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
+    else:
+        first, second = (_axes(one) for one in axes)
+    if not first and not second:
+        left = _op("reshape")(x1, x1.shape + (1,) * _array(x2, "tensordot").ndim)
+        return _op("multiply")(left, x2)
+    return _op("tensordot")(x1, x2, first, second)
+
+
+def vecdot(x1, x2, /, *, axis=-1):
+    """Sums of conj(x1) x2 along an axis."""
+    return _op("vecdot")(x1, x2, axis)
