@@ -95,8 +95,8 @@ static inline int record_attr(record *self, const char *text) {
     attr->name = schema->name;
     attr->value = (nd4c_attr_value){.kind = schema->preset.kind};
     if (schema->preset.kind == ND4C_ATTR_INTS) {
-      attr->value.as.ints = list;
       attr->value.count = record_numbers(&text, list);
+      attr->value.as.ints = attr->value.count > 0 ? list : NULL; /* "axes=" leaves the list out */
     } else if (schema->preset.kind == ND4C_ATTR_FLOAT) {
       attr->value.as.f = strtod(text, NULL);
     } else {

@@ -31,7 +31,7 @@ TARGETS = ["nd4c_conformance", "test_kernels_simd", "test_kernels_reduction"]
 # Families whose kernels do not stand in kernels/reference/<family>*.c: engine and files, FILE#SECTION for a part of one
 # that begins with the comment "/* -- SECTION". "simd" rows are further places in which the same ops are computed.
 PLACES = {
-    "unary": [("reference", ["kernels/reference/elementwise.c#one operand", "kernels/reference/activation.c"]),
+    "unary": [("reference", ["kernels/reference/elementwise.c#one operand"]),
               ("simd", ["kernels/cpu/unary.c", "kernels/cpu/cast.c"])],
     "binary": [("reference", [f"kernels/reference/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]),
                ("simd", ["kernels/cpu/binary.c"])],
@@ -42,7 +42,8 @@ PLACES = {
     "activation": [("reference", ["kernels/reference/activations.c"])],
     "reduction": [("reference", ["kernels/reference/reduce.c"]), ("simd", ["kernels/cpu/reduce.c"])],
     "linalg": [("reference", ["kernels/reference/matmul.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
-    "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c"]),
+    "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c",
+                          "kernels/reference/activation.c"]),
            ("simd", ["kernels/cpu/nn_loops.h"])],
     "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
                                    "backends/cpu/contraction_labels.c"])],
