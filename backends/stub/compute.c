@@ -65,6 +65,12 @@ bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size
     (void)snprintf(reason, reason_size, "the stub does not cast what it sums up");
     return false;
   }
+  for (int32_t i = 1; call->op->op == ND4C_OP_clip && i < call->input_count; i++) {
+    if (call->inputs[i].rank > 0) {
+      (void)snprintf(reason, reason_size, "the stub clips all elements alike");
+      return false;
+    }
+  }
   if (call->input_count > STUB_INPUTS) {
     (void)snprintf(reason, reason_size, "%d inputs; the stub takes %d", call->input_count, (int)STUB_INPUTS);
     return false;

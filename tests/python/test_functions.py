@@ -43,6 +43,22 @@ def test_arange():
         nd4c.arange(1, 2, 0)
 
 
+@pytest.mark.parametrize("dtype, start, stop, step", [
+    ("uint64", 2 ** 63, 2 ** 63 + 3, 1), ("uint64", 2 ** 64 - 3, 2 ** 64, 1), ("uint64", 5, -1, -1),
+    ("uint64", 2 ** 63 + 2, -1, -2 ** 62), ("int64", -2 ** 63, -2 ** 63 + 3, 1), ("int64", 2 ** 63 - 3, 2 ** 63, 1),
+    ("int64", 2 ** 63 - 1, 2 ** 63 - 4, -1), ("int64", -2 ** 63 + 2, -2 ** 63 - 1, -1), ("int64", 2 ** 53, 2 ** 53 + 5, 1)])
+def test_arange_of_large_integers(dtype, start, stop, step):
+    check(nd4c.arange(start, stop, step, dtype=dtype), np.array(list(range(start, stop, step)), dtype))
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ((0, 2 ** 62), OverflowError), ((2 ** 64,), OverflowError), ((0, 1e300, 1e-5), OverflowError), ((1e19,), OverflowError),
+    ((2 ** 63, 2 ** 63 + 2), OverflowError), ((2.0 ** 50,), MemoryError)])
+def test_arange_refuses_what_cannot_be(arguments, error):
+    with pytest.raises((error, nd4c.errors.OverflowError)):
+        nd4c.arange(*arguments)
+
+
 def test_linspace():
     for arguments, endpoint in itertools.product(((0, 1, 5), (-2, 3.5, 11), (1, 1, 3), (0, 1, 1), (0, 1, 0)), (True, False)):
         check(nd4c.linspace(*arguments, endpoint=endpoint), np.linspace(*arguments, endpoint=endpoint), 2, absolute=1e-15)

@@ -19,11 +19,13 @@ static int print_markdown(void) {
   (void)printf(
       "# Configuration\n\n"
       "Made by `nd4c config --markdown` from `src/base/config_table.h`; a test keeps it current.\n\n"
-      "A property's value comes from `nd4c_config_set` (or `nd4c -D PROPERTY=VALUE`), else from its environment "
+      "A property's value comes from `nd4c_config_set` (or `-D PROPERTY=VALUE` after a command of `nd4c`), else from "
+      "its environment "
       "variable,\n"
       "else it is the default. `nd4c config` prints the values and where each comes from. A variable whose value does\n"
       "not parse is shown there as refused, and every computation fails until it is mended or the property is set.\n\n"
-      "Types: `bool` (true, false, 1, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, `list` (separated "
+      "Types: `bool` (true, yes, on, 1; false, no, off, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, "
+      "`list` (separated "
       "by\n"
       "commas).\n\n"
       "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");

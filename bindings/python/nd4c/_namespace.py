@@ -210,10 +210,10 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     else:
         start, stop, step = (float(value) for value in (start, stop, step))
         count = _builtins.max(0, int(_ceil((stop - start) / step)))
-    if dtype.kind in ("int", "uint") and _builtins.all(float(value).is_integer() for value in (start, step)):
-        start, step = int(start), int(step)
-        if -2 ** 63 <= start and start + count * step < 2 ** 63 and -2 ** 63 <= start + count * step:
-            return _placed(_integers(start, step, count, dtype), device)
+    if count >= 2 ** 63:
+        raise OverflowError("arange: about %.3g elements are more than an array can have" % count)
+    if dtype.kind in ("int", "uint") and float(start).is_integer() and float(step).is_integer():
+        return _placed(_integers(int(start), int(step), count, dtype), device)
     out = _ctypes.c_void_p()
     target = dtype if dtype.kind != "bool" else _dtypes.DEFAULTS[int]
     _check(_arange(target.number, float(start), float(step), count, _devices.handle_or_none(device),
@@ -231,7 +231,26 @@ def _integers(start, step, count, dtype):
         out = _ctypes.c_void_p()
         _check(_arange(dtype.number, float(start), float(step), count, None, _ctypes.byref(out)))
         return _from_handle(out.value)
-    return asarray([start + step * i for i in range(count)] or [], dtype=dtype)
+    least, most = (0, 2 ** dtype.bits - 1) if dtype.kind == "uint" else (-2 ** (dtype.bits - 1), 2 ** (dtype.bits - 1) - 1)
+    for value in (start, last) if count else ():
+        if not least <= value <= most:
+            raise OverflowError("arange: %d does not fit %s" % (value, dtype.name))
+    if count < 2:
+        return asarray([start] * count, dtype=dtype)
+    stop = last + (1 if step > 0 else -1)
+    if dtype.kind == "uint" and dtype.bits == 64:  # counted in int64, half of the range lower
+        half = 2 ** 63
+        if stop < 0 or stop - half >= half:
+            return _with_last(start, step, count, dtype, last)
+        return bitwise_xor(_op("integer_range")(start - half, stop - half, step, dtype.number), half)
+    if not -2 ** 63 <= stop < 2 ** 63:
+        return _with_last(start, step, count, dtype, last)
+    return _op("integer_range")(start, stop, step, dtype.number)
+
+
+def _with_last(start, step, count, dtype, last):
+    """Where what comes after the last number does not fit 64 bits."""
+    return concat([_integers(start, step, count - 1, dtype), asarray([last], dtype=dtype)])
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
