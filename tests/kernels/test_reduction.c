@@ -60,10 +60,11 @@ static void check(const reduction_case *op, nd4c_dtype dtype, size_t s, unsigned
     fill_mildly(&x);
   else
     fill(&x);
-  const nd4c_attr_value attrs[2] = {op->one_axis
+  const nd4c_attr_value attrs[3] = {op->one_axis
                                         ? (nd4c_attr_value){.kind = ND4C_ATTR_INT, .as.i = axes[0]}
                                         : (nd4c_attr_value){.kind = ND4C_ATTR_INTS, .count = count, .as.ints = axes},
-                                    {.kind = ND4C_ATTR_BOOL, .as.i = 1}};
+                                    {.kind = ND4C_ATTR_BOOL, .as.i = 1},
+                                    {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_DTYPE_NONE}}; /* of sum and prod */
   for (int i = 0; i < 2; i++)
     lay_out(&outputs[i], result_dtype(op, dtype), shapes[s].rank, y_shape, where <= TRANSPOSED ? where : PLAIN);
   nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
