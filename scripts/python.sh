@@ -43,8 +43,8 @@ END
 check_clean_install() (
   rm -rf build/clean
   python3 -m venv build/clean
-  build/clean/bin/pip install --disable-pip-version-check --no-index dist/nd4c-*.whl
-  [ "$(build/clean/bin/pip list --format=freeze | grep -vE '^(pip|setuptools|wheel)=' | cut -d= -f1)" = nd4c ]
+  build/clean/bin/pip install --disable-pip-version-check --no-index dist/nd4c-*.whl || exit 1
+  [ "$(build/clean/bin/pip list --format=freeze | grep -vE '^(pip|setuptools|wheel)=' | cut -d= -f1)" = nd4c ] || exit 1 # `check` asks for the status, which turns errexit off
   mkdir build/clean/empty
   cd build/clean/empty
   env -u PYTHONPATH ../bin/python -m nd4c info

@@ -151,9 +151,10 @@ static bool make_outputs(const cf_run *run, const cf_prepared *p, cf_array *arra
 /* As cf_call, and what a device that computes later has to say. in_flight: the call itself was accepted, so the outputs
  * are poisoned instead of left as they were. */
 static nd4c_status call_and_wait(cf_run *run, const cf_prepared *p, nd4c_array **outputs, bool *in_flight) {
+  nd4c_device_info device = {.struct_size = sizeof device};
   nd4c_status status = cf_call(run, p, outputs);
-  *in_flight = status == ND4C_OK;
-  for (int32_t i = 0; i < p->output_count && status == ND4C_OK; i++) {
+  *in_flight = status == ND4C_OK && nd4c_device_get_info(run->device, &device) == ND4C_OK && device.asynchronous;
+  for (int32_t i = 0; i < p->output_count && *in_flight && status == ND4C_OK; i++) {
     status = nd4c_array_wait(outputs[i]);
   }
   return status;
