@@ -17,6 +17,7 @@ ND4C_EXTERN_C_BEGIN
 
 /* Kinds of items. Numbers are never reused. */
 typedef enum nd4c_index_kind {
+  ND4C_INDEX_END = 0,      /* no item: ends a list that is given without its count */
   ND4C_INDEX_INTEGER = 1,  /* element `start` of an axis, which disappears; negative counts from the end */
   ND4C_INDEX_SLICE = 2,    /* start:stop:step of an axis; ND4C_SLICE_NONE in a place is Python's None there */
   ND4C_INDEX_ELLIPSIS = 3, /* as many whole axes as the other items leave; one at most */
@@ -34,6 +35,10 @@ typedef struct nd4c_index {
 /* *out = x[items]. INDEX, with axis, index and extent, for one out of range, too many items, two ellipses, arrays that
  * do not broadcast or are of no integer dtype, a mask of another shape; ARGUMENT for a step of 0 or an unknown kind. */
 ND4C_API nd4c_status nd4c_array_get(const nd4c_array *array, const nd4c_index *items, int32_t count, nd4c_array **out);
+
+/* The same with the new array as the result, for languages that pay for each argument of a call: the last item is
+ * followed by one of kind ND4C_INDEX_END. NULL when it is refused: nd4c_error_code and nd4c_error_message say why. */
+ND4C_API nd4c_array *nd4c_array_at(const nd4c_array *array, const nd4c_index *items);
 
 /* x[items] = value, which is broadcast (axes of length 1 in front that are too many do not count) and cast. Cast to
  * the same kind or upwards: bool, integer, float, complex; the other way is DTYPE. Where an element is named several

@@ -294,3 +294,20 @@ nd4c_status nd4c_array_get(const nd4c_array *array, const nd4c_index *items, int
   nd4c_array_release(view);
   return status;
 }
+
+/* More items are never right: each is for an axis of the array, makes one of the result, or is a choice or an ellipsis.
+ */
+enum { ITEMS_AT_MOST = 3 * ND4C_MAX_RANK + 1 };
+
+nd4c_array *nd4c_array_at(const nd4c_array *array, const nd4c_index *items) {
+  nd4c_array *out = NULL;
+  int32_t count = 0;
+  while (items != NULL && count <= ITEMS_AT_MOST && items[count].kind != ND4C_INDEX_END) {
+    count++;
+  }
+  if (ND4C_UNLIKELY(items == NULL)) {
+    nd4c_fail(ND4C_NULL_ARGUMENT, "array_at: items is NULL");
+    return NULL;
+  }
+  return nd4c_array_get(array, items, count, &out) == ND4C_OK ? out : NULL;
+}

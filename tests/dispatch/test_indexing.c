@@ -432,6 +432,33 @@ static void basic_items_make_views(void **state) {
   nd4c_array_release(zero);
 }
 
+static void lists_may_end_themselves(void **state) {
+  (void)state;
+  nd4c_array *x = range(2, (const int64_t[]){2, 3}, ND4C_INT64);
+  const nd4c_index items[] = {{.kind = ND4C_INDEX_INTEGER, .start = 1},
+                              {.kind = ND4C_INDEX_SLICE, .start = 1, .stop = ND4C_SLICE_NONE, .step = 1},
+                              {.kind = ND4C_INDEX_END}};
+  nd4c_array *row = nd4c_array_at(x, items), *all = nd4c_array_at(x, &items[2]);
+  check_numbers(row, &(numbers){.rank = 1, .shape = {2}, .size = 2, .values = {4, 5}});
+  check_numbers(all, &(numbers){.rank = 2, .shape = {2, 3}, .size = 6, .values = {0, 1, 2, 3, 4, 5}});
+  assert_null(nd4c_array_at(row, items));
+  check_text(nd4c_error_code(), ND4C_INDEX,
+             "array_get: too many indices: item 1 would be for axis 1 of an array of 1 axes");
+  assert_null(nd4c_array_at(x, NULL));
+  assert_int_equal(nd4c_error_code(), ND4C_NULL_ARGUMENT);
+  assert_null(nd4c_array_at(NULL, items));
+  assert_int_equal(nd4c_error_code(), ND4C_NULL_ARGUMENT);
+  nd4c_index many[128];
+  for (int i = 0; i < 128; i++) {
+    many[i] = (nd4c_index){.kind = ND4C_INDEX_NEW_AXIS};
+  }
+  assert_null(nd4c_array_at(x, many));
+  assert_int_equal(nd4c_error_code(), ND4C_INDEX);
+  nd4c_array_release(all);
+  nd4c_array_release(row);
+  nd4c_array_release(x);
+}
+
 /* NumPy's x[numpy.zeros((0, 1), bool)]: extents of 0 pass for an axis of any length. */
 static void empty_masks_choose_nothing(void **state) {
   (void)state;
@@ -462,6 +489,7 @@ int main(void) {
       cmocka_unit_test(read_only_arrays_stay),
       cmocka_unit_test(basic_items_make_views),
       cmocka_unit_test(empty_masks_choose_nothing),
+      cmocka_unit_test(lists_may_end_themselves),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

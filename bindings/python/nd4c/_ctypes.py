@@ -26,10 +26,13 @@ def register(**objects):
     _registered.update(objects)
 
 
-def _query(name, restype=None, argtypes=None):
-    function = getattr(holding, name)
+def _prototype(library, name, restype=None, argtypes=None):
+    function = library[name]
     function.restype, function.argtypes = restype, argtypes
     return function
+
+
+_query = functools.partial(_prototype, holding)
 
 
 _release = _query("nd4c_array_release")
@@ -38,7 +41,7 @@ _size = _query("nd4c_array_size", c_int64)
 _dtype = _query("nd4c_array_dtype", ctypes.c_int)
 _shape = _query("nd4c_array_shape", ctypes.POINTER(c_int64))
 _device = _query("nd4c_array_device", c_void_p)
-_get = _query("nd4c_array_get", ctypes.c_int)
+_code = _query("nd4c_error_code", ctypes.c_int)
 _set = releasing.nd4c_array_set
 _read = releasing.nd4c_array_read
 _read.argtypes = (c_void_p, c_void_p, ctypes.c_size_t)
@@ -320,63 +323,64 @@ def _single(name):
 
 _INTEGER, _SLICE, _ELLIPSIS, _NEW_AXIS, _MASK, _ARRAY = 1, 2, 3, 4, 5, 6
 _LARGE = 2 ** 63
-_item = struct.Struct("<i4xqqqQ").pack
-_EVERYTHING = _item(_ELLIPSIS, 0, 0, 0, 0)
+# A list of items as C has it is five words an item, kind, start, stop, step and array, and one item of zeros at its end.
+_WORDS = [struct.Struct("=%dq40x" % (5 * count)).pack for count in range(_abi.MAX_RANK + 1)]
+_integer_items, _slice_items = struct.Struct("=qq64x").pack, struct.Struct("=qqqq48x").pack
+_EVERYTHING = _WORDS[1](_ELLIPSIS, 0, 0, 0, 0)
 _KEY_ERROR = ("only integers, slices (':'), ellipsis ('...'), None, and arrays of integers or booleans are valid "
               "indices, not %s")
 
 
 def _clamped(bound):
-    bound = _index(bound)
-    return max(-2 ** 63 + 1, min(bound, 2 ** 63 - 1))
-
-
-def _slice_item(key):
-    start, stop, step = key.start, key.stop, key.step
+    if bound is None:
+        return _SLICE_NONE
     try:
-        return _item(_SLICE, _SLICE_NONE if start is None else start, _SLICE_NONE if stop is None else stop,
-                     1 if step is None else step, 0)
-    except struct.error:
-        pass
-    try:
-        return _item(_SLICE, _SLICE_NONE if start is None else _clamped(start),
-                     _SLICE_NONE if stop is None else _clamped(stop), 1 if step is None else _clamped(step), 0)
+        return max(-2 ** 63 + 1, min(_index(bound), 2 ** 63 - 1))
     except TypeError:
         raise TypeError("slice indices must be integers or None or have an __index__ method") from None
 
 
-def _items(key, kept):
-    """Items of an index as the C library's structs; what they point to joins `kept`."""
-    kind = type(key)
-    if kind is int:
-        try:
-            return _item(_INTEGER, key, 0, 0, 0)
-        except struct.error:
-            raise IndexError("index %d does not fit 64 bits" % key) from None
-    if kind is slice:
-        return _slice_item(key)
-    if key is Ellipsis:
-        return _EVERYTHING
-    if key is None:
-        return _item(_NEW_AXIS, 0, 0, 0, 0)
-    if kind is not Array:
-        if kind is bool or isinstance(key, (list,)) or hasattr(key, "dtype"):
-            key = _registered["asarray"](key)
-            if _size(key) == 0 and _by_number[_dtype(key)].kind == "float":
-                key = _registered["asarray"](key, dtype=_dtypes.by_name["int64"])
-        else:
-            try:
-                return _item(_INTEGER, _index(key), 0, 0, 0)
-            except (TypeError, struct.error):
-                raise IndexError(_KEY_ERROR % kind.__name__) from None
+def _integer(key):
+    """The words of an index that is no int, or one that does not fit."""
+    try:
+        value = _index(key)
+    except TypeError:
+        raise IndexError(_KEY_ERROR % type(key).__name__) from None
+    if not -_LARGE <= value < _LARGE:
+        raise IndexError("index %d does not fit 64 bits" % value)
+    return _INTEGER, value, 0, 0, 0
+
+
+def _choice(key, kept):
+    """The words of what may be an array; the array joins `kept`."""
+    if type(key) is not Array:
+        if type(key) is not bool and not isinstance(key, list) and not hasattr(key, "dtype"):
+            return _integer(key)
+        key = _registered["asarray"](key)
+        if _size(key) == 0 and _by_number[_dtype(key)].kind == "float":
+            key = _registered["asarray"](key, dtype=_dtypes.by_name["int64"])
     kept.append(key)
-    return _item(_MASK if _dtype(key) == 1 else _ARRAY, 0, 0, 0, _handle_of(key))
+    return _MASK if _dtype(key) == 1 else _ARRAY, 0, 0, 0, _handle_of(key)
 
 
-def _key(key, kept):
-    if type(key) is tuple:
-        return b"".join([_items(item, kept) for item in key]), len(key)
-    return _items(key, kept), 1
+def _items(key, kept):
+    """An index as the C library's list; arrays that it points to join `kept`."""
+    words = []
+    keys = key if type(key) is tuple else (key,)
+    for item in keys:
+        kind = type(item)
+        if kind is int:
+            words += (_INTEGER, item, 0, 0, 0) if -_LARGE <= item < _LARGE else _integer(item)
+        elif kind is slice:
+            words += _SLICE, _clamped(item.start), _clamped(item.stop), _clamped(item.step), 0
+        elif item is None:
+            words += _NEW_AXIS, 0, 0, 0, 0
+        elif item is Ellipsis:
+            words += _ELLIPSIS, 0, 0, 0, 0
+        else:
+            words += _choice(item, kept)
+    count = len(keys)
+    return _WORDS[count](*words) if count <= _abi.MAX_RANK else struct.pack("=%dq40x" % len(words), *words)
 
 
 # -- the array ------------------------------------------------------------------------------------------------------
@@ -387,6 +391,7 @@ class Array(c_void_p):
     __slots__ = ()
     __module__ = "nd4c"
     __hash__ = None
+    _address = c_void_p.value  # None: a function whose result is an array has failed
     __array_ufunc__ = None  # NumPy leaves `ndarray + Array` to us
 
     def __init__(self, *arguments, **named):
@@ -404,27 +409,28 @@ class Array(c_void_p):
 
     def __getitem__(self, key):
         kind = type(key)
-        count = 1
-        if kind is slice:
-            items = _slice_item(key)
-        elif kind is int and -_LARGE < key < _LARGE:
-            items = _item(_INTEGER, key, 0, 0, 0)
-        else:
-            kept = []
-            items, count = _key(key, kept)
-        out = _new()
-        status = _get(self, items, count, byref(out))
-        if status:
-            raise _error(status)
+        try:
+            if kind is slice:
+                start, stop, step = key.start, key.stop, key.step
+                out = _at(self, _slice_items(_SLICE, _SLICE_NONE if start is None else start,
+                                             _SLICE_NONE if stop is None else stop, 1 if step is None else step))
+            elif kind is int:
+                out = _at(self, _integer_items(_INTEGER, key))
+            else:
+                return _got(self, key)
+        except struct.error:
+            return _got(self, key)
+        if out._address is None:
+            raise _error(_code())
         return out
 
     def __setitem__(self, key, value):
         kept = []
-        items, count = _key(key, kept)
+        items = _items(key, kept)
         if type(value) is not Array:
             operand = _operand(value, self)
             value = _registered["asarray"](value) if operand is NotImplemented else operand
-        status = _set(self, items, count, value)
+        status = _set(self, items, len(key) if type(key) is tuple else 1, value)
         if status:
             raise _error(status)
 
@@ -473,6 +479,19 @@ class Array(c_void_p):
             raise TypeError("only integer arrays of one element can be an index, not %s"
                             % _by_number[_dtype(self)].name)
         return _scalar(self, "index")
+
+
+def _got(array, key):
+    """array[key] of any key; elements that move do so without the GIL."""
+    kept = []
+    items = _items(key, kept)
+    out = (_moved if kept else _at)(array, items)
+    if out._address is None:
+        raise _error(_code())
+    return out
+
+
+_at, _moved = (_prototype(library, "nd4c_array_at", Array) for library in (holding, releasing))
 
 
 _UNPACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
