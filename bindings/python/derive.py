@@ -4,7 +4,7 @@
     derive.py --include include --library build/debug/lib/libnd4c.so --output build/debug/python/nd4c
 
 nd4c/_abi.py  numbers, struct layouts and prototypes of the public API, one signature an op
-nd4c/_ops.py  one Python function an op, with its doc line and its names elsewhere
+nd4c/ops.py   one Python function an op, with its doc line and its names elsewhere
 nd4c/*.pyi    type stubs
 
 Nothing here is committed and nothing is installed for it: the Python that runs it needs its standard library only.
@@ -495,15 +495,15 @@ def package_stubs(folder, schema, tables):
     rest = sorted(set(python_name(row["name"]) for row in schema.values()) - set(namespace) - {"fft"})
     dtypes = "".join("%s: DType\n" % row[1] for row in tables["DTYPE"])
     main = STUB_HEAD + """
-from nd4c import fft as fft, image as image, linalg as linalg, nn as nn, onnx as onnx, random as random
-from nd4c import _ops as ops
+from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, nn as nn, onnx as onnx, random as random
+from nd4c import ops as ops
 from nd4c._config import config as config
 from nd4c._devices import Device as Device
 from nd4c._dtypes import DType as DType
 from nd4c._errors import Error as Error
 from nd4c._files import load as load, save as save
 from nd4c._machine import devices as devices, explain as explain, info as info
-from nd4c._ops import (
+from nd4c.ops import (
     %s)
 
 %s
@@ -524,7 +524,14 @@ __array_api_version__: str
     image = reexports(by_category["IMAGE"]) + "def load(path: Any, *, pixel_format: str = ...) -> Array: ...\n"
     return {"__init__.pyi": main, "linalg.pyi": small + stub_functions(linalg), "fft.pyi": small + stub_functions(fft),
             "random.pyi": small + random_stub(os.path.join(folder, "random.py")), "image.pyi": small + image,
-            "nn.pyi": small + reexports(set(by_category["NN"]) | (set(nn) & names))}
+            "nn.pyi": small + reexports(set(by_category["NN"]) | (set(nn) & names)), "errors.pyi": errors_stub(tables)}
+
+
+def errors_stub(tables):
+    names = ["".join(part.capitalize() for part in row[0].split("_")) + "Error" for row in tables["STATUS"]
+             if row[0] != "OK"]
+    return STUB_HEAD + "\nfrom nd4c._errors import Error as Error\n\n" + "".join(
+        "class %s(Error): ...\n" % name for name in names + ["MissingFileError"])
 
 
 def constant(path, name):
@@ -536,7 +543,7 @@ def constant(path, name):
 
 
 def reexports(names):
-    return "from nd4c._ops import (\n    %s)\n\n" % wrapped(", ".join("%s as %s" % (n, n) for n in sorted(names)), "    ")
+    return "from nd4c.ops import (\n    %s)\n\n" % wrapped(", ".join("%s as %s" % (n, n) for n in sorted(names)), "    ")
 
 
 def random_stub(path):
@@ -580,8 +587,8 @@ def main():
     schema = read_schema(arguments.library, namespace)
     os.makedirs(arguments.output, exist_ok=True)
     write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema))
-    write(os.path.join(arguments.output, "_ops.py"), ops_text(schema, tables))
-    write(os.path.join(arguments.output, "_ops.pyi"), stub_text(schema, tables))
+    write(os.path.join(arguments.output, "ops.py"), ops_text(schema, tables))
+    write(os.path.join(arguments.output, "ops.pyi"), stub_text(schema, tables))
     modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")
     for name, text in package_stubs(modules, schema, tables).items():
         write(os.path.join(arguments.output, name), text)

@@ -43,10 +43,20 @@ def test_every_op_is_here():
     assert "conv" in dir(nd4c) and "linalg" in dir(nd4c)
 
 
+@pytest.mark.parametrize("name", ["ops", "random", "nn", "image", "linalg", "fft", "onnx", "errors"])
+def test_namespaces_are_modules(name):
+    """However they are imported, and whichever way first."""
+    code = ("import sys, nd4c.{0}, nd4c; from nd4c import {0} as other; import nd4c.{0} as third;"
+            "assert other is third is nd4c.{0} is sys.modules['nd4c.{0}']; print(other.__name__)").format(name)
+    assert python(code) == (0, "nd4c." + name, "")
+    code = "import nd4c; first = nd4c.{0}; import nd4c.{0} as second; print(first is second)".format(name)
+    assert python(code)[1] == "True"
+
+
 def test_stubs_name_everything():
     folder = os.path.dirname(nd4c.__file__)
     for stub, module in (("__init__", nd4c), ("linalg", nd4c.linalg), ("fft", nd4c.fft), ("random", nd4c.random),
-                         ("nn", nd4c.nn), ("image", nd4c.image), ("_ops", nd4c.ops)):
+                         ("nn", nd4c.nn), ("image", nd4c.image), ("ops", nd4c.ops), ("errors", nd4c.errors)):
         with open(os.path.join(folder, stub + ".pyi"), encoding="utf-8") as file:
             tree = ast.parse(file.read())
         named = {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
@@ -293,5 +303,5 @@ def test_missing_library():
 def test_importing_needs_nothing():
     code, out, error = python(
         "import sys; import nd4c; nd4c.ones(3) + 1; "
-        "print([name for name in ('numpy', 'nd4c._ops', 'nd4c.onnx', 'nd4c.random') if name in sys.modules])")
+        "print([name for name in ('numpy', 'nd4c.ops', 'nd4c.onnx', 'nd4c.random') if name in sys.modules])")
     assert code == 0 and out == "[]", error

@@ -31,7 +31,7 @@ def run(code, names, where):
                 if value is not None:
                     print(repr(value))
         except Exception as error:
-            print("%s.%s: %s" % (type(error).__module__.replace("nd4c._errors", "nd4c.errors"), type(error).__name__, error))
+            print("%s.%s: %s" % (type(error).__module__, type(error).__name__, error))
     return "".join(line.rstrip() + "\n" for line in shown.getvalue().splitlines())
 
 

@@ -22,7 +22,7 @@ def test_metadata():
     assert METADATA.version == nd4c.__version__ and METADATA.requires is None
     assert METADATA.metadata["Requires-Python"] == ">=3.9" and METADATA.metadata["License-Expression"]
     files = {file.name for file in METADATA.files}
-    assert {"LICENSE", "OpenBLAS.txt", "oneDNN.txt", "GCC-runtime.txt", "py.typed", "_ops.pyi"} <= files
+    assert {"LICENSE", "OpenBLAS.txt", "oneDNN.txt", "GCC-runtime.txt", "py.typed", "ops.pyi"} <= files
     assert not any(name.startswith(("libfftw", "libc.", "libstdc++")) for name in files)
 
 

@@ -40,14 +40,14 @@ _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "save": "_files"
 def __getattr__(name):
     """What importing the package leaves until it is used: modules, tools, and every op that the standard lacks."""
     if name in _MODULES:
-        value = _import_module("nd4c." + {"ops": "_ops", "errors": "_errors"}.get(name, name))
+        value = _import_module("nd4c." + name)
     elif name in _LAZY:
         value = getattr(_import_module("nd4c." + _LAZY[name]), name)
     else:
         from nd4c._abi import NUMBERS
         if name not in NUMBERS:
             raise AttributeError("module 'nd4c' has no attribute %r" % name)
-        value = getattr(_import_module("nd4c._ops"), name)
+        value = getattr(_import_module("nd4c.ops"), name)
     globals()[name] = value
     return value
 

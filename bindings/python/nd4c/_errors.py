@@ -27,7 +27,7 @@ def _class(name, number, text):
     title = "".join(part.capitalize() for part in name.split("_")) + "Error"
     bases = (Error, _BUILT_IN.get(name, RuntimeError))
     return type(title, bases, {"status": number, "status_name": name, "__doc__": text.capitalize() + ".",
-                               "__module__": "nd4c._errors"})
+                               "__module__": "nd4c.errors"})
 
 
 classes = {row[1]: _class(*row) for row in _abi.TABLES["STATUS"] if row[1]}
@@ -36,6 +36,8 @@ globals().update({cls.__name__: cls for cls in classes.values()})
 
 class MissingFileError(classes[102], FileNotFoundError):
     """A file that is not there."""
+
+    __module__ = "nd4c.errors"
 
 
 _message = bind("nd4c_error_message", keeps_gil=True)

@@ -1,8 +1,8 @@
 """Pictures: the ops of the category IMAGE."""
-from nd4c import _ops
+from nd4c import ops
 
-__all__ = sorted(_ops.CATEGORIES["IMAGE"])
-globals().update({name: getattr(_ops, name) for name in __all__})
+__all__ = sorted(ops.CATEGORIES["IMAGE"])
+globals().update({name: getattr(ops, name) for name in __all__})
 
 
 def load(path, *, pixel_format="RGB"):
@@ -10,4 +10,4 @@ def load(path, *, pixel_format="RGB"):
     with open(path, "rb") as file:
         data = file.read()
     from nd4c._creation import asarray
-    return _ops.decode_image(asarray(data), pixel_format=pixel_format)
+    return ops.decode_image(asarray(data), pixel_format=pixel_format)
