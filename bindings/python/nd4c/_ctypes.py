@@ -138,7 +138,10 @@ def _argument(value, arrays, where):
 
 # -- ops ------------------------------------------------------------------------------------------------------------
 
-def _unary(name, call):
+def _unary(name):
+    """A function of one array, which serves as an operator, too."""
+    call = releasing["nd4c_" + name]
+
     def op(x):
         if type(x) is not Array:
             _argument(x, (), name)
@@ -150,12 +153,19 @@ def _unary(name, call):
     return op
 
 
-def _binary(name, call):
+def _binary(name, operand):
+    """A function of two arrays. operand(value, array) makes an array of a value beside one, or says NotImplemented."""
+    call = releasing["nd4c_" + name]
+
     def op(a, b):
         if type(a) is not Array:
-            a = _argument(a, (b,), name)
+            a = operand(a, b)
+            if a is NotImplemented:
+                return a
         if type(b) is not Array:
-            b = _argument(b, (a,), name)
+            b = operand(b, a)
+            if b is NotImplemented:
+                return b
         out = _new()
         status = call(a, b, byref(out))
         if status:
@@ -189,8 +199,9 @@ _ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), "n": 
              "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32), "t": (c_int32,), "s": (c_char_p,)}
 
 
-def _general(name, call, inputs, attrs, outputs, where_condition):
+def _general(name, inputs, attrs, outputs, where_condition):
     """An op of any signature; of inputs and attributes the kind and the name, see _abi.OPS."""
+    call = releasing["nd4c_" + name]
     kinds = "".join(kind for kind, _ in inputs + attrs)
     call.argtypes = sum((_ARGTYPES[kind] for kind in kinds), ()) + (c_void_p,) * outputs
     names = [argument for _, argument in inputs + attrs]
@@ -240,57 +251,27 @@ def _general(name, call, inputs, attrs, outputs, where_condition):
 def function(number):
     """The callable of an op: inputs, then attributes in the schema's order, all given; an Array or a tuple of them."""
     name, inputs, attrs, outputs = _abi.OPS[number]
-    call = releasing["nd4c_" + name]
     kinds = "".join(kind for kind, _ in inputs + attrs)
     if outputs == 1 and kinds == "i":
-        op = _unary(name, call)
+        op = _unary(name)
     elif outputs == 1 and kinds == "ii":
-        op = _binary(name, call)
+        op = _binary(name, lambda value, array: _argument(value, (array,), name))
     else:
-        op = _general(name, call, inputs, attrs, outputs, 1 if number == _WHERE else 0)
+        op = _general(name, inputs, attrs, outputs, 1 if number == _WHERE else 0)
     op.__name__ = op.__qualname__ = name
     return op
 
 
 # -- operators ------------------------------------------------------------------------------------------------------
 
-def _op(name):
-    return releasing["nd4c_" + name]
-
-
-def _forward(name):
-    call = _op(name)
-
+def _reflected(forward):
     def operator(self, other):
-        if type(other) is not Array:
-            other = _operand(other, self)
-            if other is NotImplemented:
-                return other
-        out = _new()
-        status = call(self, other, byref(out))
-        if status:
-            raise _error(status)
-        return out
-    return operator
-
-
-def _reflected(name):
-    call = _op(name)
-
-    def operator(self, other):
-        other = _operand(other, self)
-        if other is NotImplemented:
-            return other
-        out = _new()
-        status = call(other, self, byref(out))
-        if status:
-            raise _error(status)
-        return out
+        return forward(other, self)
     return operator
 
 
 def _in_place(name):
-    call = _op(name)
+    call = releasing["nd4c_" + name]
 
     def operator(self, other):
         if type(other) is not Array:
@@ -304,18 +285,6 @@ def _in_place(name):
         if status:
             raise _error(status)
         return self
-    return operator
-
-
-def _single(name):
-    call = _op(name)
-
-    def operator(self):
-        out = _new()
-        status = call(self, byref(out))
-        if status:
-            raise _error(status)
-        return out
     return operator
 
 
@@ -533,14 +502,15 @@ def _attach():
                      ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("matmul", "matmul"),
                      ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
                      ("lshift", "bitwise_left_shift"), ("rshift", "bitwise_right_shift")):
-        put("__%s__" % name, _forward(op))
-        put("__r%s__" % name, _reflected(op))
+        forward = _binary(op, _operand)
+        put("__%s__" % name, forward)
+        put("__r%s__" % name, _reflected(forward))
         put("__i%s__" % name, _in_place(op))
     for name, op in (("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
                      ("ge", "greater_equal")):
-        put("__%s__" % name, _forward(op))
+        put("__%s__" % name, _binary(op, _operand))
     for name, op in (("neg", "negative"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_invert")):
-        put("__%s__" % name, _single(op))
+        put("__%s__" % name, _unary(op))
     Array.__hash__ = None
     # A C function bound to its object calls nd4c_array_release(self) without a Python frame.
     bound = ctypes.pythonapi.PyInstanceMethod_New
