@@ -129,7 +129,7 @@ def test_promotion():
         for other in EVERY:
             a, b = make(rng, (3,), one), make(rng, (3,), other)
             assert nd4c.result_type(nd4c.asarray(a), nd4c.asarray(b)).name == np.result_type(a, b).name
-            if one != "bool" and other != "bool":
+            if one != "bool" or other != "bool":
                 check(nd4c.asarray(a) + nd4c.asarray(b), a + b)
 
 
@@ -207,3 +207,32 @@ def test_where():
         check(nd4c.where(nd4c.asarray(condition), nd4c.asarray(a), nd4c.asarray(b)), np.where(condition, a, b))
     check(nd4c.where(nd4c.asarray(condition), 1.5, nd4c.asarray(a)), np.where(condition, 1.5, a))
     check(nd4c.where(nd4c.asarray(condition), 1, 0), np.where(condition, 1, 0))
+
+
+@pytest.mark.parametrize("dtype", NUMERIC)
+def test_masks_beside_numbers(dtype):
+    """A bool beside a number counts as the number's 0 or 1, as in NumPy; two bools are no numbers."""
+    rng = np.random.default_rng(10)
+    a, mask = make(rng, (3, 4), dtype), make(rng, (4,), "bool")
+    x, m = nd4c.asarray(a), nd4c.asarray(mask)
+    for name in ("__add__", "__sub__", "__mul__"):
+        check(getattr(x, name)(m), getattr(a, name)(mask))
+        check(getattr(m, name)(x), getattr(mask, name)(a))
+    check(nd4c.multiply(m, x), mask * a)
+    kept = x
+    x *= m
+    check(x, a * mask)
+    assert x is kept and str(x.dtype) == dtype
+    with pytest.raises(TypeError, match="subtract.*bool"):
+        m - m
+    with pytest.raises(TypeError):
+        m *= x
+    with pytest.raises(TypeError, match="multiply"):
+        m * nd4c.asarray(["text"])
+
+
+def test_masks_beside_python_numbers():
+    mask = np.asarray([True, False])
+    m = nd4c.asarray(mask)
+    for got, expected in ((m * 2, mask * 2), (1 - m, 1 - mask), (m * 0.5, mask * 0.5), (2j * m, 2j * mask)):
+        check(got, expected)

@@ -311,7 +311,11 @@ static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t cou
   if (!ready) {
     return NULL;
   }
-  return status == ND4C_OK ? wrap_outputs(outputs, info->output_count) : native_fail(status);
+  if (status == ND4C_OK) {
+    return wrap_outputs(outputs, info->output_count);
+  }
+  bool pair = info->input_count == 2 && info->attr_count == 0 && info->output_count == 1;
+  return pair ? native_fail_mixed(status, info->op, values[0], values[1]) : native_fail(status);
 }
 
 /* One array, nothing else: most ops. */

@@ -119,6 +119,7 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
   } places[] = {{"devices", &registry.devices},
                 {"asarray", &registry.asarray},
                 {"item", &registry.item},
+                {"mixed", &registry.mixed},
                 {"raise_error", &registry.raise_error}};
   (void)module;
   (void)args;
@@ -140,4 +141,15 @@ PyObject *native_fail(nd4c_status status) {
     PyErr_Format(PyExc_RuntimeError, "nd4c: status %d", (int)status);
   }
   return NULL;
+}
+
+PyObject *native_fail_mixed(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b) {
+  if (status == ND4C_DTYPE) {
+    PyObject *result = PyObject_CallFunction(registry.mixed, "iOO", (int)op, a, b);
+    if (result != Py_None) {
+      return result;
+    }
+    Py_DECREF(result);
+  }
+  return native_fail(status);
 }

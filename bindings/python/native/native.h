@@ -61,9 +61,9 @@ enum { NATIVE_DTYPES = 64 };
 typedef enum native_kind { NATIVE_BOOL, NATIVE_INT, NATIVE_FLOAT, NATIVE_COMPLEX, NATIVE_KINDS } native_kind;
 
 typedef struct native_registry {
-  PyObject *dtypes[NATIVE_DTYPES];                  /* by number; NULL where there is none */
-  nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES];     /* what a number becomes beside an array of a dtype; 0: refused */
-  PyObject *raise_error, *devices, *asarray, *item; /* callables */
+  PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
+  nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* what a number becomes beside an array of a dtype; 0: refused */
+  PyObject *raise_error, *devices, *asarray, *item, *mixed; /* callables */
 } native_registry;
 
 extern native_registry registry;
@@ -75,6 +75,9 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects);
 
 /* Raises what the package makes of the calling thread's last failure. Returns NULL. */
 PyObject *native_fail(nd4c_status status);
+/* The same after an op on two operands, unless a bool beside a number was the reason: then what the package makes of
+ * them. */
+PyObject *native_fail_mixed(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b);
 
 /* -- arrays ---------------------------------------------------------------------------------------------------------
  */

@@ -14,11 +14,15 @@ static inline nd4c_status call_op(nd4c_op op, const nd4c_array *a, const nd4c_ar
   return status;
 }
 
+static inline PyObject *binary_result(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b, nd4c_array *out) {
+  return status == ND4C_OK ? native_array_wrap(out) : native_fail_mixed(status, op, a, b);
+}
+
 static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   nd4c_array *out = NULL;
   if (is_array(a) && is_array(b)) {
     nd4c_status status = call_op(op, handle_of(a), handle_of(b), &out);
-    return native_array_result(status, out);
+    return binary_result(status, op, a, b, out);
   }
   bool forward = is_array(a);
   PyObject *array = forward ? a : b;
@@ -33,19 +37,23 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   nd4c_status status =
       forward ? call_op(op, handle_of(a), other.handle, &out) : call_op(op, other.handle, handle_of(b), &out);
   native_operand_drop(&other);
-  return native_array_result(status, out);
+  return binary_result(status, op, a, b, out);
 }
 
 /* A result of another dtype goes into the array by the rules of assignment. */
-static nd4c_status assign_result(nd4c_op op, PyObject *self, const nd4c_array *other) {
+static PyObject *assign_result(nd4c_op op, PyObject *self, PyObject *value) {
   static const nd4c_index everything = {.kind = ND4C_INDEX_ELLIPSIS};
-  nd4c_array *out = NULL;
-  nd4c_status status = call_op(op, handle_of(self), other, &out);
-  if (status == ND4C_OK) {
-    status = lib.array_set(handle_of(self), &everything, 1, out);
-    lib.array_release(out);
+  PyObject *result = binary(op, self, value);
+  if (result == NULL || !is_array(result)) {
+    return result;
   }
-  return status;
+  nd4c_status status = lib.array_set(handle_of(self), &everything, 1, handle_of(result));
+  Py_DECREF(result);
+  if (status != ND4C_OK) {
+    return native_fail(status);
+  }
+  Py_INCREF(self);
+  return self;
 }
 
 static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
@@ -59,10 +67,10 @@ static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   }
   nd4c_array *out = handle_of(self);
   nd4c_status status = call_op(op, out, other.handle, &out);
-  if (status == ND4C_DTYPE) {
-    status = assign_result(op, self, other.handle);
-  }
   native_operand_drop(&other);
+  if (status == ND4C_DTYPE) {
+    return assign_result(op, self, value);
+  }
   if (status != ND4C_OK) {
     return native_fail(status);
   }

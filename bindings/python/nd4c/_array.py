@@ -78,6 +78,19 @@ def _item(self):
     return _elements(self)[0]
 
 
+def _mixed(number, a, b):
+    """An op on a bool and a number, which the C library refuses: as NumPy does, in the number's dtype. None for all else."""
+    a, b = (x if type(x) is Array else _creation.asarray(x) for x in (a, b))
+    kinds = a.dtype.kind, b.dtype.kind
+    if kinds.count("bool") != 1 or "string" in kinds:
+        return None
+    if kinds[0] == "bool":
+        a = calls[NUMBERS["cast"]](a, b.dtype.number)
+    else:
+        b = calls[NUMBERS["cast"]](b, a.dtype.number)
+    return calls[number](a, b)
+
+
 # -- methods ---------------------------------------------------------------------------------------------------------
 
 def _transposed(self):
@@ -185,7 +198,7 @@ def _interface(self):
 def attach():
     """Gives the core's Array class what it does not have of its own."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
-                  asarray=_creation.asarray, item=_item)
+                  asarray=_creation.asarray, item=_item, mixed=_mixed)
     methods = {
         "tolist": _tolist, "item": _item, "to_device": _to_device, "__array_namespace__": _namespace,
         "__array__": _numpy, "__dlpack__": _dlpack.to_capsule, "__dlpack_device__": _dlpack.device_of,

@@ -22,7 +22,7 @@ _registered = {}
 
 
 def register(**objects):
-    """Takes what the rest of the package gives to a core: dtypes, devices, raise_error, asarray."""
+    """Takes what the rest of the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed."""
     _registered.update(objects)
 
 
@@ -156,6 +156,7 @@ def _unary(name):
 def _binary(name, operand):
     """A function of two arrays. operand(value, array) makes an array of a value beside one, or says NotImplemented."""
     call = releasing["nd4c_" + name]
+    number = _abi.NUMBERS[name]
 
     def op(a, b):
         if type(a) is not Array:
@@ -169,9 +170,17 @@ def _binary(name, operand):
         out = _new()
         status = call(a, b, byref(out))
         if status:
-            raise _error(status)
+            return _mixed(status, number, a, b)
         return out
     return op
+
+
+def _mixed(status, number, a, b):
+    """After a refusal: the result if a bool beside a number was the reason."""
+    out = _registered["mixed"](number, a, b) if status == _DTYPE_STATUS else None
+    if out is None:
+        raise _error(status)
+    return out
 
 
 _LISTS = [struct.Struct("%dq" % count).pack for count in range(_abi.MAX_RANK + 1)]
@@ -270,7 +279,7 @@ def _reflected(forward):
     return operator
 
 
-def _in_place(name):
+def _in_place(name, forward):
     call = releasing["nd4c_" + name]
 
     def operator(self, other):
@@ -280,8 +289,7 @@ def _in_place(name):
                 return other
         status = call(self, other, byref(self))
         if status == _DTYPE_STATUS:
-            out = _new()
-            status = call(self, other, byref(out)) or _set(self, _EVERYTHING, 1, out)
+            status = _set(self, _EVERYTHING, 1, forward(self, other))
         if status:
             raise _error(status)
         return self
@@ -505,7 +513,7 @@ def _attach():
         forward = _binary(op, _operand)
         put("__%s__" % name, forward)
         put("__r%s__" % name, _reflected(forward))
-        put("__i%s__" % name, _in_place(op))
+        put("__i%s__" % name, _in_place(op, forward))
     for name, op in (("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
                      ("ge", "greater_equal")):
         put("__%s__" % name, _binary(op, _operand))
