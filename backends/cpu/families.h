@@ -40,6 +40,7 @@
   X(reference_qlinear)       \
   X(fftw_transform)          \
   X(onednn_conv)             \
+  X(onednn_int8)             \
   X(onednn_matmul)           \
   X(onednn_sgemm)            \
   X(openblas_contraction)    \

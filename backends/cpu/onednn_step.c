@@ -9,6 +9,12 @@ int nd4c_onednn_dtype(nd4c_dtype dtype) {
       return DNN_F32;
     case ND4C_BFLOAT16:
       return DNN_BF16;
+    case ND4C_INT32:
+      return DNN_S32;
+    case ND4C_INT8:
+      return DNN_S8;
+    case ND4C_UINT8:
+      return DNN_U8;
     default:
       return 0;
   }
