@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backends/cpu/dense.h"
+#include "kernels/hypot.h"
 
 #define BOOL_ATTR(op, name) (job->call->attrs[ND4C_ATTR_##op##_##name].as.i != 0)
 
@@ -346,7 +347,7 @@ static double norm_one(const nd4c_cpu_dense_job *job, const void *a) {
     double sum = 0;
     for (int64_t i = 0; i < job->n; i++) {
       const double *x = (const double *)((const char *)a + (j * job->n + i) * job->bytes);
-      sum += job->dense->complex_numbers ? hypot(x[0], x[1]) : fabs(x[0]);
+      sum += job->dense->complex_numbers ? nd4c_hypot_f64(x[0], x[1]) : fabs(x[0]);
     }
     norm = fmax(norm, sum);
   }

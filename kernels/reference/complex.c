@@ -1,6 +1,7 @@
 /* Functions of complex numbers that the C library does not have. */
 #include <math.h>
 
+#include "kernels/hypot.h"
 #include "kernels/reference/mathematics.h"
 
 /* e^x (cos y + i sin y) - 1, with both differences from 1 written as products. Special values are those of cexp. */
@@ -64,6 +65,6 @@ double complex nd4c_complex_sign(double complex z) {
     (void)frexp(larger, &exponent);
   x = ldexp(x, -exponent);
   y = ldexp(y, -exponent);
-  double size = hypot(x, y);
+  double size = nd4c_hypot_f64(x, y);
   return nd4c_complex_make(x / size, y / size);
 }

@@ -1,4 +1,5 @@
 /* Eigenvalues of a general complex matrix: Hessenberg form, QR steps with Wilkinson's shift, back substitution. */
+#include "kernels/hypot.h"
 #include "kernels/reference/dense.h"
 
 typedef double complex number;
@@ -15,18 +16,18 @@ static double magnitude(number x) {
 static bool reflector(int64_t n, const number *x, number *v) {
   double rest = 0, length;
   for (int64_t i = 1; i < n; i++) {
-    rest = hypot(rest, cabs(x[i]));
+    rest = nd4c_hypot_f64(rest, cabs(x[i]));
   }
   if (rest == 0) {
     return false;
   }
-  length = hypot(rest, cabs(x[0]));
+  length = nd4c_hypot_f64(rest, cabs(x[0]));
   number phase = x[0] == 0 ? 1 : x[0] / cabs(x[0]);
   for (int64_t i = 0; i < n; i++) {
     v[i] = x[i];
   }
   v[0] += phase * length;
-  double norm = hypot(rest, cabs(v[0]));
+  double norm = nd4c_hypot_f64(rest, cabs(v[0]));
   for (int64_t i = 0; i < n; i++) {
     v[i] /= norm;
   }
@@ -102,7 +103,7 @@ static void rotate_columns(int64_t n, number *a, int64_t k, int64_t rows, number
 static void qr_step(int64_t n, number *a, number *z, int64_t low, int64_t high, number shift) {
   number x = A(low, low) - shift, y = A(low + 1, low);
   for (int64_t k = low; k < high; k++) {
-    double length = hypot(cabs(x), cabs(y));
+    double length = nd4c_hypot_f64(cabs(x), cabs(y));
     number c = length == 0 ? 1 : x / length, s = length == 0 ? 0 : y / length;
     for (int64_t j = k > low ? k - 1 : low; j < n; j++) {
       number top = A(k, j), bottom = A(k + 1, j);
@@ -185,7 +186,7 @@ static void vectors_of(int64_t n, const number *a, const number *z, double norm,
         sum += z[j * n + i] * x[j];
       }
       v[k * n + i] = sum;
-      length = hypot(length, cabs(sum));
+      length = nd4c_hypot_f64(length, cabs(sum));
     }
     for (int64_t i = 0; i < n; i++) {
       v[k * n + i] /= length;
@@ -195,7 +196,7 @@ static void vectors_of(int64_t n, const number *a, const number *z, double norm,
 
 void nd4c_dense_split_pair(int64_t n, double complex *a, double complex *z, int64_t k, double complex value) {
   number x = value - A(k + 1, k + 1), y = A(k + 1, k);
-  double length = hypot(cabs(x), cabs(y));
+  double length = nd4c_hypot_f64(cabs(x), cabs(y));
   number c = x / length, s = y / length;
   for (int64_t j = k; j < n; j++) {
     number top = A(k, j), bottom = A(k + 1, j);

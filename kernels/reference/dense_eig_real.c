@@ -1,5 +1,6 @@
 /* Eigenvalues of a general real matrix: Hessenberg form, Francis's double steps, squares of conjugate pairs split last.
  * All is real until then, so that real eigenvalues have no imaginary part. */
+#include "kernels/hypot.h"
 #include "kernels/reference/dense.h"
 
 enum { STEPS_EACH = 60 };
@@ -53,12 +54,12 @@ static void reflect_columns(int64_t n, double *a, int64_t k, bool three, int64_t
 static bool reflector(int64_t count, const double *x, double *v) {
   double rest = 0;
   for (int64_t i = 1; i < count; i++) {
-    rest = hypot(rest, x[i]);
+    rest = nd4c_hypot_f64(rest, x[i]);
   }
   if (rest == 0) {
     return false;
   }
-  double first = x[0] + copysign(hypot(rest, x[0]), x[0]), length = hypot(rest, first);
+  double first = x[0] + copysign(nd4c_hypot_f64(rest, x[0]), x[0]), length = nd4c_hypot_f64(rest, first);
   for (int64_t i = 0; i < count; i++) {
     v[i] = (i == 0 ? first : x[i]) / length;
   }
@@ -164,7 +165,7 @@ static bool is_pair(int64_t n, double *a, double *z, int64_t k, double complex *
     *value = nd4c_complex_make(last + half, sqrt(-under));
     return true;
   }
-  double root = half + copysign(sqrt(under), half), length = hypot(A(k + 1, k), root);
+  double root = half + copysign(sqrt(under), half), length = nd4c_hypot_f64(A(k + 1, k), root);
   double s = A(k + 1, k) / length, c = root / length;
   for (int64_t j = k; j < n; j++) {
     double top = A(k, j), bottom = A(k + 1, j);

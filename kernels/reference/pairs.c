@@ -1,6 +1,7 @@
 /* Value functions of two numbers: division with a rest, bits, distances. */
 #include <math.h>
 
+#include "kernels/hypot.h"
 #include "kernels/reference/mathematics.h"
 #include "kernels/types.h"
 
@@ -127,7 +128,7 @@ VALUE_FUNCTION(copysign) {
 
 VALUE_FUNCTION(hypot) {
   (void)kinds;
-  return (nd4c_value){.f = (double)hypotl(inputs[0].f, inputs[1].f)};
+  return (nd4c_value){.f = nd4c_hypot_f64(inputs[0].f, inputs[1].f)};
 }
 
 /* The larger and ln(1 + e^-|a - b|), which may cancel: in long double. */

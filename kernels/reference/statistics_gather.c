@@ -2,6 +2,7 @@
  * is right to a few units in the last place whatever the number of elements. */
 #include <math.h>
 
+#include "kernels/hypot.h"
 #include "kernels/reference/statistics.h"
 
 /* What is gathered at one position. Complex elements have two parts. */
@@ -37,7 +38,7 @@ static double total(const gathered *g, int part) {
 }
 
 static double magnitude(const gathered *g, const double *block, int64_t i) {
-  return g->parts == 1 ? fabs(block[i]) : hypot(block[2 * i], block[2 * i + 1]);
+  return g->parts == 1 ? fabs(block[i]) : nd4c_hypot_f64(block[2 * i], block[2 * i + 1]);
 }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
