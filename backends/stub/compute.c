@@ -3,73 +3,91 @@
 
 #include "stub.h"
 
+/* What the stub leaves of an op, a flag each; ops that took more after the stub had learnt them. */
+enum {
+  ALL = 0,
+  NO_COMPLEX = 1,      /* complex x */
+  ONLY_BOOL = 2,       /* any other x */
+  NO_RESULT_DTYPE = 4, /* sums and products in a dtype that is asked for */
+  SCALAR_BOUNDS = 8    /* bounds that differ by element */
+};
+
 typedef struct stub_known {
   nd4c_op op;
   stub_function function;
+  unsigned leaves;
 } stub_known;
 
-#define UNARY(name) {ND4C_OP_##name, stub_compute_unary},
-#define BINARY(name) {ND4C_OP_##name, stub_compute_binary},
-#define REDUCE(name) {ND4C_OP_##name, stub_compute_reduce},
-#define SAME_ORDER(name) {ND4C_OP_##name, stub_compute_same_order},
+#define UNARY(name) {ND4C_OP_##name, stub_compute_unary, ALL},
+#define BINARY(name) {ND4C_OP_##name, stub_compute_binary, ALL},
+#define REDUCE(name, leaves) {ND4C_OP_##name, stub_compute_reduce, leaves},
+#define SAME_ORDER(name) {ND4C_OP_##name, stub_compute_same_order, ALL},
+#define OWN(name, function) {ND4C_OP_##name, stub_compute_##function, ALL},
 
 /* clang-format off */
 static const stub_known known[] = {
-    UNARY(negative) UNARY(abs) UNARY(sign) UNARY(square) UNARY(sqrt) UNARY(reciprocal) UNARY(exp) UNARY(log) UNARY(sin)
+    UNARY(negative) UNARY(abs) UNARY(square) UNARY(sqrt) UNARY(reciprocal) UNARY(exp) UNARY(log) UNARY(sin)
     UNARY(cos) UNARY(tanh) UNARY(erf) UNARY(sigmoid) UNARY(relu) UNARY(leaky_relu) UNARY(gelu) UNARY(floor) UNARY(ceil)
-    UNARY(round) UNARY(is_nan) UNARY(logical_not) UNARY(cast) UNARY(copy)
-    {ND4C_OP_clip, stub_compute_clip},
+    UNARY(is_nan) UNARY(logical_not) UNARY(cast) UNARY(copy)
+    {ND4C_OP_sign, stub_compute_unary, NO_COMPLEX}, {ND4C_OP_round, stub_compute_unary, NO_COMPLEX},
+    {ND4C_OP_clip, stub_compute_clip, SCALAR_BOUNDS},
     BINARY(add) BINARY(subtract) BINARY(multiply) BINARY(divide) BINARY(power) BINARY(maximum) BINARY(minimum)
     BINARY(equal) BINARY(not_equal) BINARY(less) BINARY(less_equal) BINARY(greater) BINARY(greater_equal)
     BINARY(logical_and) BINARY(logical_or) BINARY(logical_xor)
-    {ND4C_OP_where, stub_compute_where},
-    REDUCE(sum) REDUCE(prod) REDUCE(mean) REDUCE(max) REDUCE(min) REDUCE(all) REDUCE(any) REDUCE(argmax) REDUCE(argmin)
-    {ND4C_OP_matmul, stub_compute_matmul},
-    {ND4C_OP_softmax, stub_compute_softmax}, {ND4C_OP_log_softmax, stub_compute_softmax},
+    OWN(where, where)
+    REDUCE(sum, NO_RESULT_DTYPE) REDUCE(prod, NO_RESULT_DTYPE) REDUCE(mean, ALL) REDUCE(max, ALL) REDUCE(min, ALL)
+    REDUCE(all, ONLY_BOOL) REDUCE(any, ONLY_BOOL) REDUCE(argmax, ALL) REDUCE(argmin, ALL)
+    OWN(matmul, matmul) OWN(softmax, softmax) OWN(log_softmax, softmax)
     SAME_ORDER(reshape) SAME_ORDER(squeeze) SAME_ORDER(expand_dims) SAME_ORDER(flatten)
-    {ND4C_OP_transpose, stub_compute_transpose}, {ND4C_OP_broadcast_to, stub_compute_broadcast},
-    {ND4C_OP_slice, stub_compute_slice}, {ND4C_OP_concat, stub_compute_concat}, {ND4C_OP_gather, stub_compute_gather},
+    OWN(transpose, transpose) OWN(broadcast_to, broadcast) OWN(slice, slice) OWN(concat, concat) OWN(gather, gather)
 };
 /* clang-format on */
 
-stub_function stub_compute_find(nd4c_op op) {
+static const stub_known *find(nd4c_op op) {
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
     if (known[i].op == op) {
-      return known[i].function;
+      return &known[i];
     }
   }
   return NULL;
 }
 
-/* Ops that took more dtypes after the stub had learnt them. */
-static bool knows_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_dtype dtype = call->inputs[0].dtype;
-  nd4c_op op = call->op->op;
-  bool is_complex = dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
-  bool knows = op == ND4C_OP_sign || op == ND4C_OP_round ? !is_complex
-               : op == ND4C_OP_all || op == ND4C_OP_any  ? dtype == ND4C_BOOL
-                                                         : true;
-  if (!knows) {
-    (void)snprintf(reason, reason_size, "the stub does not know %s of dtype %d", call->op->name, (int)dtype);
+stub_function stub_compute_find(nd4c_op op) {
+  const stub_known *row = find(op);
+  return row == NULL ? NULL : row->function;
+}
+
+static bool scalar_bounds(const nd4c_call *call) {
+  for (int32_t i = 1; i < call->input_count; i++) {
+    if (call->inputs[i].rank > 0) {
+      return false;
+    }
   }
-  return knows;
+  return true;
+}
+
+/* NULL, or what of the op's own the stub leaves. */
+static const char *left_of(const stub_known *row, const nd4c_call *call) {
+  nd4c_dtype dtype = call->inputs[0].dtype;
+  bool is_complex = dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
+  return (row->leaves & NO_COMPLEX) != 0 && is_complex          ? "the stub does not know this op of complex numbers"
+         : (row->leaves & ONLY_BOOL) != 0 && dtype != ND4C_BOOL ? "the stub knows this op of bool alone"
+         : (row->leaves & NO_RESULT_DTYPE) != 0 && call->attrs[ND4C_ATTR_sum_dtype].as.i != ND4C_DTYPE_NONE
+             ? "the stub does not cast what it sums up"
+         : (row->leaves & SCALAR_BOUNDS) != 0 && !scalar_bounds(call) ? "the stub clips all elements alike"
+                                                                      : NULL;
 }
 
 bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (stub_compute_find(call->op->op) == NULL) {
+  const stub_known *row = find(call->op->op);
+  if (row == NULL) {
     (void)snprintf(reason, reason_size, "the stub does not know %s", call->op->name);
     return false;
   }
-  bool gathers = call->op->op == ND4C_OP_sum || call->op->op == ND4C_OP_prod;
-  if (gathers && call->attrs[ND4C_ATTR_sum_dtype].as.i != ND4C_DTYPE_NONE) {
-    (void)snprintf(reason, reason_size, "the stub does not cast what it sums up");
+  const char *left = left_of(row, call);
+  if (left != NULL) {
+    (void)snprintf(reason, reason_size, "%s", left);
     return false;
-  }
-  for (int32_t i = 1; call->op->op == ND4C_OP_clip && i < call->input_count; i++) {
-    if (call->inputs[i].rank > 0) {
-      (void)snprintf(reason, reason_size, "the stub clips all elements alike");
-      return false;
-    }
   }
   if (call->input_count > STUB_INPUTS) {
     (void)snprintf(reason, reason_size, "%d inputs; the stub takes %d", call->input_count, (int)STUB_INPUTS);
@@ -89,5 +107,5 @@ bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size
     (void)snprintf(reason, reason_size, "the stub does not know dtype %d", (int)call->outputs[0].dtype);
     return false;
   }
-  return knows_dtype(call, reason, reason_size);
+  return true;
 }

@@ -3,7 +3,7 @@
  * The enum, the typed C functions (ops.h), the generic call's schema, `nd4c ops`, docs/ops.md and the test matrix are
  * derived from it. A row is
  *
- *   OP(number, version, name, category, SIGNATURE, inference rule, dtypes of the first input, doc line, names)
+ *   OP(number, version, name, category, SIGNATURE, inference rule, dtypes of the first input, doc line, names, trait)
  *
  * Numbers are never reused; files and plug-ins bind by name and version. A signature lists inputs, attributes and
  * outputs in the order of the C function's parameters: A(op, kind, name, default), with the kinds
@@ -17,6 +17,15 @@
  *
  * The inference rule names nd4c_infer_<rule> of src/ops. `names` says what the op is called elsewhere, in NumPy (or
  * SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one name.
+ *
+ * Most rows have no trait. Then fresh outputs lie in C order, those of element-wise ops (categories UNARY, BINARY, TERNARY) in
+ * the memory order of the inputs, and only element-wise ops are computed in an input's own memory. Else:
+ *
+ *   C_ORDER       fresh outputs lie in C order though the op is element-wise
+ *   INPUT_ORDER   they lie in the memory order of the inputs
+ *   FIRST_ORDER   they lie in that of the first input
+ *   REPLACES      some elements of the first input are replaced, in its own memory if it is the output
+ *   REFUSES_LATE  a kernel may refuse the call after it began to write: it never writes into outputs that are given
  *
  * Rows stand in op_table/<family>.h. An op without inputs is computed on the context's device. */
 #ifndef ND4C_OP_TABLE_H

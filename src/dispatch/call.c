@@ -196,9 +196,8 @@ static nd4c_status make_targets(nd4c_pending *p) {
       ND4C_TRY(check_given_output(p, i));
     }
   }
-  bool refuses_late = nd4c_op_refuses_late(p->def->info.op);
   for (int32_t i = 0; i < count; ++i) {
-    bool direct = p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data && !refuses_late;
+    bool direct = p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data && !p->def->refuses_late;
     if (direct && !disturbs_inputs(p, p->outputs[i])) {
       p->targets[i] = nd4c_array_retain(p->outputs[i]);
     } else {

@@ -143,44 +143,42 @@ ND4C_OP_TABLE(SCHEMA)
   (ND4C_CATEGORY_##category == ND4C_CATEGORY_UNARY || ND4C_CATEGORY_##category == ND4C_CATEGORY_BINARY || \
    ND4C_CATEGORY_##category == ND4C_CATEGORY_TERNARY)
 
-/* Memory order of fresh outputs: element-wise ops and those that work within a channel keep that of their inputs; copy
- * is what makes C order; convolutions and concatenations follow the first input. */
-#define ORDER(number, category)                                                                            \
-  ((number) == ND4C_OP_copy                                 ? ND4C_ORDER_C                                 \
-   : IS_ELEMENTWISE(category)                               ? ND4C_ORDER_INPUTS                            \
-   : (number) == ND4C_OP_conv || (number) == ND4C_OP_concat ? ND4C_ORDER_FIRST                             \
-   : (number) == ND4C_OP_max_pool || (number) == ND4C_OP_average_pool || (number) == ND4C_OP_batch_norm || \
-           (number) == ND4C_OP_lrn || (number) == ND4C_OP_softmax || (number) == ND4C_OP_log_softmax       \
-       ? ND4C_ORDER_INPUTS                                                                                 \
-       : ND4C_ORDER_C)
+/* A row's names and its trait: what stands after the doc line. */
+#define NAMES(names, ...) names
+#define TRAIT(...) TRAIT_OF(__VA_ARGS__, NONE, )
+#define TRAIT_OF(names, trait, ...) TRAIT_NUMBER(trait)
+#define TRAIT_NUMBER(trait) TRAIT_##trait
+enum { TRAIT_NONE, TRAIT_C_ORDER, TRAIT_INPUT_ORDER, TRAIT_FIRST_ORDER, TRAIT_REPLACES, TRAIT_REFUSES_LATE };
 
-/* Ops that replace some elements of their first input: the others stay where they are. */
-#define REPLACES_ELEMENTS(number)                                                                             \
-  ((number) == ND4C_OP_scatter_update || (number) == ND4C_OP_scatter_nd || (number) == ND4C_OP_masked_fill || \
-   (number) == ND4C_OP_masked_scatter)
-#define ALIAS(number, category) \
-  (IS_ELEMENTWISE(category) ? ND4C_ALIAS_SAME : REPLACES_ELEMENTS(number) ? ND4C_ALIAS_FIRST : ND4C_ALIAS_NONE)
+#define ORDER(category, trait)                                                \
+  ((trait) == TRAIT_FIRST_ORDER                           ? ND4C_ORDER_FIRST  \
+   : (trait) == TRAIT_INPUT_ORDER                         ? ND4C_ORDER_INPUTS \
+   : IS_ELEMENTWISE(category) && (trait) != TRAIT_C_ORDER ? ND4C_ORDER_INPUTS \
+                                                          : ND4C_ORDER_C)
+#define ALIAS(category, trait) \
+  (IS_ELEMENTWISE(category) ? ND4C_ALIAS_SAME : (trait) == TRAIT_REPLACES ? ND4C_ALIAS_FIRST : ND4C_ALIAS_NONE)
 
-#define DEFINITION(number_, version_, name_, category_, SIGNATURE, rule, DTYPES, doc_, names_) \
-  {                                                                                            \
-      .info = {.struct_size = sizeof(nd4c_op_info),                                            \
-               .op = (number_),                                                                \
-               .version = (version_),                                                          \
-               .name = #name_,                                                                 \
-               .category_name = #category_,                                                    \
-               .category = ND4C_CATEGORY_##category_,                                          \
-               .dtypes = DTYPES_##DTYPES,                                                      \
-               .input_count = ND4C_IN_##name_##_count,                                         \
-               .attr_count = ND4C_ATTR_##name_##_count,                                        \
-               .output_count = OUTPUTS_##name_,                                                \
-               .inputs = inputs_##name_,                                                       \
-               .attrs = attrs_##name_,                                                         \
-               .doc = doc_,                                                                    \
-               .names = names_},                                                               \
-      .infer = nd4c_infer_##rule,                                                              \
-      .view = VIEW_##category_(rule),                                                          \
-      .order = ORDER(number_, category_),                                                      \
-      .alias = ALIAS(number_, category_),                                                      \
+#define DEFINITION(number_, version_, name_, category_, SIGNATURE, rule, DTYPES, doc_, ...) \
+  {                                                                                         \
+      .info = {.struct_size = sizeof(nd4c_op_info),                                         \
+               .op = (number_),                                                             \
+               .version = (version_),                                                       \
+               .name = #name_,                                                              \
+               .category_name = #category_,                                                 \
+               .category = ND4C_CATEGORY_##category_,                                       \
+               .dtypes = DTYPES_##DTYPES,                                                   \
+               .input_count = ND4C_IN_##name_##_count,                                      \
+               .attr_count = ND4C_ATTR_##name_##_count,                                     \
+               .output_count = OUTPUTS_##name_,                                             \
+               .inputs = inputs_##name_,                                                    \
+               .attrs = attrs_##name_,                                                      \
+               .doc = doc_,                                                                 \
+               .names = NAMES(__VA_ARGS__, )},                                              \
+      .infer = nd4c_infer_##rule,                                                           \
+      .view = VIEW_##category_(rule),                                                       \
+      .order = ORDER(category_, TRAIT(__VA_ARGS__)),                                        \
+      .alias = ALIAS(category_, TRAIT(__VA_ARGS__)),                                        \
+      .refuses_late = TRAIT(__VA_ARGS__) == TRAIT_REFUSES_LATE,                             \
   },
 
 static const nd4c_op_def definitions[] = {ND4C_OP_TABLE(DEFINITION)};
@@ -204,15 +202,6 @@ const nd4c_op_def *nd4c_op_get_def(nd4c_op op) {
     return NULL;
   }
   return &definitions[positions[op] - 1];
-}
-
-bool nd4c_op_refuses_late(nd4c_op op) {
-  static const bool late[] = {
-#define LATE_ENTRY(number, ...) [number] = true,
-      ND4C_OPS_FACTORIZATION(LATE_ENTRY)
-#undef LATE_ENTRY
-  };
-  return op < sizeof late / sizeof *late && late[op];
 }
 
 int32_t nd4c_op_count(void) {

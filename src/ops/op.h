@@ -53,14 +53,13 @@ typedef struct nd4c_op_def {
   nd4c_view_function view; /* NULL: never a view */
   nd4c_order_rule order;
   nd4c_alias_rule alias;
+  /* A kernel may find out that the call must be refused after it began to write: such an op never writes into an output
+   * that is given, for what is refused must not be touched. Other kernels look at all their arguments first. */
+  bool refuses_late;
 } nd4c_op_def;
 
 /* NULL if unknown. */
 const nd4c_op_def *nd4c_op_get_def(nd4c_op op);
-
-/* True if a kernel may find out that the call must be refused after it began to write: such an op never writes into an
- * output that is given, for what is refused must not be touched. Other kernels look at all their arguments first. */
-bool nd4c_op_refuses_late(nd4c_op op);
 
 /* Checks input count, required inputs and the first input's dtype against the schema, then infers. Errors carry the
  * op's name, the input's name, its dtype and shape, and what was expected. */

@@ -179,9 +179,10 @@
      "|scatter, scatter_reduce|ScatterElements, Scatter|")                                                            \
   OP(460, 1, scatter_nd, INDEXING, ND4C_SIG_SCATTER_ND, scatter_nd, MOVABLE,                                          \
      "x with y[indices[i..., :]] (reduction)= updates[i...]: the last axis of indices holds whole positions",         \
-     "||ScatterND|scatter_nd, scatter_nd_add, scatter_nd_sub, scatter_nd_update")                                     \
+     "||ScatterND|scatter_nd, scatter_nd_add, scatter_nd_sub, scatter_nd_update", REPLACES)                           \
   OP(461, 1, scatter_update, INDEXING, ND4C_SIG_SCATTER, scatter, MOVABLE,                                            \
-     "x with y[..., indices[i], ...] = updates[..., i, ...], slices along axis", "|index_copy||scatter_update")       \
+     "x with y[..., indices[i], ...] = updates[..., i, ...], slices along axis", "|index_copy||scatter_update",       \
+     REPLACES)                                                                                                        \
   OP(462, 1, scatter_add, INDEXING, ND4C_SIG_SCATTER, scatter, NUMBER_OR_BOOL,                                        \
      "x with y[..., indices[i], ...] += updates[..., i, ...], slices along axis; bool: or",                           \
      "add.at|index_add||scatter_add")                                                                                 \
@@ -202,13 +203,13 @@
   OP(468, 1, index_fill, INDEXING, ND4C_SIG_INDEX_FILL, index_fill, MOVABLE,                                          \
      "x with the slices at indices along axis filled with value", "|index_fill||")                                    \
   OP(469, 1, masked_fill, INDEXING, ND4C_SIG_MASKED_FILL, masked_fill, MOVABLE,                                       \
-     "value where mask is true, else x; mask and value are broadcast to x", "putmask|masked_fill||")                  \
+     "value where mask is true, else x; mask and value are broadcast to x", "putmask|masked_fill||", REPLACES)        \
   OP(470, 1, masked_select, INDEXING, ND4C_SIG_MASKED, masked_select, MOVABLE,                                        \
      "the elements of x where mask is true, in C order; x and mask are broadcast; 1-D",                               \
      "x[mask], extract|masked_select||")                                                                              \
   OP(471, 1, masked_scatter, INDEXING, ND4C_SIG_MASKED_FILL, masked_scatter, MOVABLE,                                 \
      "x with the elements where mask is true (broadcast to x) replaced by the first ones of value in C order",        \
-     "place|masked_scatter||")                                                                                        \
+     "place|masked_scatter||", REPLACES)                                                                              \
   OP(472, 1, boolean_mask, INDEXING, ND4C_SIG_MASKED_AXIS, boolean_mask, MOVABLE,                                     \
      "x's slices where mask is true, which covers the axes from axis on and leaves one of them",                      \
      "x[mask]|x[mask]||boolean_mask")                                                                                 \

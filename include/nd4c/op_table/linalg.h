@@ -10,7 +10,7 @@
 #define ND4C_OPS_LINALG(OP)                                                                                         \
   OP(90, 1, matmul, LINALG, ND4C_SIG_BINARY, matmul, NUMERIC,                                                       \
      "matrix product over the last two axes, the others broadcast; 1-D operands as NumPy's matmul",                 \
-     "matmul|matmul, bmm|MatMul|mmul, batchMmul")                                                                                   \
+     "matmul|matmul, bmm|MatMul|mmul, batchMmul")                                                                   \
   OP(91, 1, linear, LINALG, ND4C_SIG_LINEAR, linear, REAL_FLOATING,                                                 \
      "y = activation(x w + bias + addend): x [..., k], w [k, n] or, transposed, [n, k], bias [n] or broadcastable " \
      "to y, addend like y",                                                                                         \

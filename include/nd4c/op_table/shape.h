@@ -27,7 +27,7 @@
      "x[start:stop:step] on the given axes (none: the first ones), Python's meaning; a view",                      \
      "x[a:b:c]|x[a:b:c]|Slice|stridedSlice")                                                                       \
   OP(137, 1, concat, SHAPE, ND4C_SIG_CONCAT, concat, MOVABLE, "arrays joined along an axis; dtypes promoted",      \
-     "concatenate, concat|cat|Concat|concat")                                                                      \
+     "concatenate, concat|cat|Concat|concat", FIRST_ORDER)                                                         \
   OP(138, 1, gather, SHAPE, ND4C_SIG_GATHER, gather, MOVABLE,                                                      \
      "x's slices at indices (int32 or int64, negative counts from the end) along axis; out of range: ND4C_INDEX",  \
      "take|index_select|Gather|gather")

@@ -49,6 +49,6 @@
      "to strings as NumPy's str() and back",                                                                           \
      "astype|Tensor.to|Cast|castTo")                                                                                   \
   OP(24, 1, copy, UNARY, ND4C_SIG_UNARY, same, STORED, "y = x, in fresh C-contiguous storage",                         \
-     "copy|clone|Identity|dup")
+     "copy|clone|Identity|dup", C_ORDER)
 
 #endif
