@@ -1,5 +1,7 @@
 /* Rules of the family CREATION. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -70,26 +72,54 @@ nd4c_status nd4c_infer_arange(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* 64 bits as the decimal number that a dtype's op takes them for. */
+static void write_integer(char text[24], uint64_t bits, bool is_unsigned) {
+  if (is_unsigned) {
+    (void)snprintf(text, 24, "%" PRIu64, bits);
+  } else {
+    (void)snprintf(text, 24, "%" PRId64, (int64_t)bits);
+  }
+}
+
+/* Where a range of integers ends: the index of its last element, false if there is none. Differences are taken modulo
+ * 2^64, which is right for signed and unsigned bounds alike. */
+static bool last_index(uint64_t start, uint64_t stop, int64_t step, bool is_unsigned, bool endpoint, uint64_t *last) {
+  bool below = is_unsigned ? start < stop : (int64_t)start < (int64_t)stop;
+  if (start == stop ? !endpoint : below != (step > 0)) {
+    return false;
+  }
+  uint64_t span = step > 0 ? stop - start : start - stop, stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+  *last = (endpoint ? span : span - 1) / stride;
+  return true;
+}
+
 nd4c_status nd4c_infer_integer_range(nd4c_inference *inference) {
-  int64_t start = inference->attrs[ND4C_ATTR_integer_range_start].as.i;
-  int64_t stop = inference->attrs[ND4C_ATTR_integer_range_stop].as.i;
-  int64_t step = inference->attrs[ND4C_ATTR_integer_range_step].as.i;
-  int64_t dtype = inference->attrs[ND4C_ATTR_integer_range_dtype].as.i;
+  const nd4c_attr_value *attrs = inference->attrs;
+  int64_t start = attrs[ND4C_ATTR_integer_range_start].as.i, stop = attrs[ND4C_ATTR_integer_range_stop].as.i;
+  int64_t step = attrs[ND4C_ATTR_integer_range_step].as.i, dtype = attrs[ND4C_ATTR_integer_range_dtype].as.i;
+  bool endpoint = attrs[ND4C_ATTR_integer_range_endpoint].as.i != 0, is_unsigned = dtype == ND4C_UINT64;
+  uint64_t last = 0;
   ND4C_TRY(nd4c_rule_dtype_attr(inference, dtype));
   if (step == 0) {
     return nd4c_fail(ND4C_ARGUMENT, "integer_range: step is 0, expected another number");
   }
-  uint64_t count = 0, stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
-  if (step > 0 ? stop > start : stop < start) {
-    uint64_t span = step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
-    count = (span - 1) / stride + 1;
+  bool any = last_index((uint64_t)start, (uint64_t)stop, step, is_unsigned, endpoint, &last);
+  if (any && last >= INT64_MAX) {
+    char from[24], to[24];
+    write_integer(from, (uint64_t)start, is_unsigned);
+    write_integer(to, (uint64_t)stop, is_unsigned);
+    return nd4c_fail(ND4C_OVERFLOW, "integer_range: from %s to %s by %lld: more elements than 64 bits count", from, to,
+                     (long long)step);
   }
-  if (count > INT64_MAX) {
-    return nd4c_fail(ND4C_OVERFLOW, "integer_range: from %lld to %lld by %lld: more elements than 64 bits count",
-                     (long long)start, (long long)stop, (long long)step);
+  int64_t ends[2] = {start, (int64_t)((uint64_t)start + last * (uint64_t)step)};
+  for (int32_t i = 0; any && !is_unsigned && i < 2; ++i) {
+    if (!nd4c_rule_holds((nd4c_dtype)dtype, ends[i])) {
+      return nd4c_fail(ND4C_OVERFLOW, "integer_range: %lld does not fit %s", (long long)ends[i],
+                       nd4c_dtype_name((nd4c_dtype)dtype));
+    }
   }
-  int64_t extent = (int64_t)count;
-  nd4c_rule_output(inference, (nd4c_dtype)dtype, 1, &extent);
+  int64_t count = any ? (int64_t)last + 1 : 0;
+  nd4c_rule_output(inference, (nd4c_dtype)dtype, 1, &count);
   return ND4C_OK;
 }
 

@@ -209,6 +209,16 @@ nd4c_status nd4c_rule_integers(const nd4c_inference *inference, int32_t position
   return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected integers");
 }
 
+bool nd4c_rule_holds(nd4c_dtype dtype, int64_t number) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  bool is_signed = info->kind == ND4C_KIND_INT;
+  if (!is_signed && info->kind != ND4C_KIND_UINT) {
+    return true;
+  }
+  int64_t most = info->bits == 64 ? INT64_MAX : (INT64_C(1) << (info->bits - is_signed)) - 1;
+  return number <= most && number >= (is_signed ? -most - 1 : 0);
+}
+
 nd4c_status nd4c_rule_expect_rank(const nd4c_inference *inference, int32_t position, int32_t rank, const char *what) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
   if (tensor == NULL || tensor->rank == rank) {

@@ -146,21 +146,14 @@ nd4c_status nd4c_infer_random_exponential(nd4c_inference *inference) {
   return shaped(inference, FLOATS, "a real floating dtype of at least 16 bits");
 }
 
-/* Both bounds' values fit the dtype. */
-static bool holds(const nd4c_dtype_info *info, int64_t low, int64_t last) {
-  int64_t most = info->bits == 64 ? INT64_MAX : (INT64_C(1) << (info->bits - (info->kind == ND4C_KIND_INT))) - 1;
-  int64_t least = info->kind == ND4C_KIND_INT ? -most - 1 : 0;
-  return low >= least && last <= most;
-}
-
 nd4c_status nd4c_infer_random_integers(nd4c_inference *inference) {
   int64_t low = inference->attrs[ND4C_ATTR_random_integers_low].as.i;
   int64_t high = inference->attrs[ND4C_ATTR_random_integers_high].as.i;
   ND4C_TRY(shaped(inference, INTEGERS, "an integer dtype of at least 8 bits"));
-  const nd4c_dtype_info *info = nd4c_dtype_get_info(inference->outputs[0].dtype);
-  if (low >= high || !holds(info, low, high - 1)) {
+  nd4c_dtype dtype = inference->outputs[0].dtype;
+  if (low >= high || !nd4c_rule_holds(dtype, low) || !nd4c_rule_holds(dtype, high - 1)) {
     return nd4c_fail(ND4C_ARGUMENT, "random_integers: low is %lld and high %lld, expected low < high, values of %s",
-                     (long long)low, (long long)high, info->name);
+                     (long long)low, (long long)high, nd4c_dtype_name(dtype));
   }
   return ND4C_OK;
 }
@@ -213,7 +206,7 @@ nd4c_status nd4c_infer_random_categorical(nd4c_inference *inference) {
   if (p->rank < 1 || p->shape[p->rank - 1] < 1) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected a last axis of at least one class");
   }
-  if (!holds(nd4c_dtype_get_info(dtype), 0, p->shape[p->rank - 1] - 1)) {
+  if (!nd4c_rule_holds(dtype, p->shape[p->rank - 1] - 1)) {
     return nd4c_fail(ND4C_DTYPE, "random_categorical: dtype is %s, expected one that holds %lld classes",
                      nd4c_dtype_name(dtype), (long long)p->shape[p->rank - 1]);
   }
@@ -232,7 +225,7 @@ nd4c_status nd4c_infer_random_permutation(nd4c_inference *inference) {
   ND4C_TRY(check_state(inference));
   ND4C_TRY(check_dtype(inference, &inference->attrs[ND4C_ATTR_random_permutation_dtype], INTEGERS,
                        "an integer dtype of at least 8 bits", &dtype));
-  if (n < 0 || !holds(nd4c_dtype_get_info(dtype), 0, n - 1)) {
+  if (n < 0 || (n > 0 && !nd4c_rule_holds(dtype, n - 1))) {
     return nd4c_fail(ND4C_ARGUMENT, "random_permutation: n is %lld, expected at least 0, values of %s", (long long)n,
                      nd4c_dtype_name(dtype));
   }

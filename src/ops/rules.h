@@ -51,6 +51,9 @@ nd4c_status nd4c_rule_all_same_dtype(const nd4c_inference *inference);
 /* Refuses an input that is not of signed or unsigned integers. Inputs left out pass. */
 nd4c_status nd4c_rule_integers(const nd4c_inference *inference, int32_t position);
 
+/* Whether a number is one of a dtype's; of all that are not of integers, it is. */
+bool nd4c_rule_holds(nd4c_dtype dtype, int64_t number);
+
 /* Refuses an input whose dtype is none of the op's. */
 nd4c_status nd4c_rule_accepted_dtype(const nd4c_inference *inference, int32_t position);
 

@@ -91,26 +91,51 @@ def arange_refusals(s):
     yield Refusal([], {"start": 0.0, "stop": 3.0, "dtype": "complex64"}, "DTYPE", "dtype is complex64")
 
 
+def bits64(value):
+    """A number of 64 bits, signed or not, as the int64 of those bits, which is how attributes travel."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def holds(dtype, values):
+    info = np.iinfo(NUMPY[dtype])
+    return all(info.min <= v <= info.max for v in values)
+
+
+TOP = 2**63 - 1
+RANGES = [(0, 5, 1), (0, 0, 1), (5, 0, 1), (5, 0, -1), (1, 10, 3), (10, 1, -3), (-7, 8, 5), (0, 127, 42), (0, 4099, 1),
+          (TOP - 3, TOP, 1), (-TOP - 1, -TOP + 2, 2), (-TOP, TOP, TOP), (TOP, -TOP - 1, -TOP), (2**53, 2**53 + 7, 3)]
+LARGE = [(2**63 - 2, 2**63 + 2, 1), (2**64 - 4, 2**64 - 1, 1), (2**64 - 1, 2**63, -2**61), (2**63 + 5, 2, -2**62), (3, 0, -1)]
+
+
 @cases("integer_range")
 def integer_range(s, dtype):
-    top = 2**63 - 1
-    for start, stop, step in [(0, 5, 1), (0, 0, 1), (5, 0, 1), (5, 0, -1), (1, 10, 3), (10, 1, -3), (-7, 8, 5),
-                              (top - 3, top, 1), (-top - 1, -top + 2, 2), (-top, top, top), (top, -top - 1, -top),
-                              (2**53, 2**53 + 7, 3), (0, 4099, 1)]:
-        values = list(range(start, stop, step))
-        if is_integer(dtype):
-            bits = np.iinfo(NUMPY[dtype]).bits
-            wrapped = np.array([v % 2**bits for v in values], dtype=np.uint64).astype(f"uint{bits}")
-            expected = wrapped.view(NUMPY[dtype])
-        else:
-            expected = Near(np.array([np.longdouble(v) for v in values], dtype=np.longdouble), dtype)
-        yield Case([], {"start": start, "stop": stop, "step": step, "dtype": dtype}, [expected])
+    for start, stop, step in RANGES + (LARGE if dtype == "uint64" else []):
+        for endpoint in (False, True):
+            values = list(range(start, stop + (endpoint and (1 if step > 0 else -1)), step))
+            if not is_integer(dtype):
+                expected = Near(np.array([np.longdouble(v) for v in values], dtype=np.longdouble), dtype)
+            elif holds(dtype, values) and (dtype != "uint64" or min(start, stop) >= 0):
+                expected = np.array(values, dtype=NUMPY[dtype])
+            else:
+                continue
+            yield Case([], {"start": bits64(start), "stop": bits64(stop), "step": step, "endpoint": endpoint, "dtype": dtype},
+                       [expected])
+    if is_integer(dtype):  # the last number that there is
+        top = int(np.iinfo(NUMPY[dtype]).max)
+        yield Case([], {"start": bits64(top - 2), "stop": bits64(top), "endpoint": True, "dtype": dtype},
+                   [np.array([top - 2, top - 1, top], dtype=NUMPY[dtype])])
 
 
 @refusals("integer_range")
 def integer_range_refusals(s):
     yield Refusal([], {"start": 0, "stop": 1, "step": 0}, "ARGUMENT", "step is 0")
     yield Refusal([], {"start": -2**63, "stop": 2**63 - 1, "step": 1}, "OVERFLOW", "more elements")
+    yield Refusal([], {"start": 0, "stop": -1, "step": 1, "dtype": "uint64"}, "OVERFLOW", "from 0 to 18446744073709551615 by 1")
+    yield Refusal([], {"start": 0, "stop": -1, "endpoint": True, "dtype": "uint64"}, "OVERFLOW", "more elements")
+    yield Refusal([], {"start": 250, "stop": 257, "dtype": "uint8"}, "OVERFLOW", "256 does not fit uint8")
+    yield Refusal([], {"start": -129, "stop": 0, "dtype": "int8"}, "OVERFLOW", "-129 does not fit int8")
+    yield Refusal([], {"start": -1, "stop": 3, "dtype": "uint32"}, "OVERFLOW", "-1 does not fit uint32")
+    yield Refusal([], {"start": 0, "stop": 3, "dtype": "bool"}, "DTYPE", "dtype is bool")
 
 
 def spacing(start, stop, num, endpoint):

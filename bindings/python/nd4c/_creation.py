@@ -223,8 +223,18 @@ def _from_numbers(flat, shape, kinds, dtype):
     try:
         return core.from_data(struct.pack("%d%s" % (len(flat), code), *flat), shape, dtype)
     except (struct.error, OverflowError):
-        wrong = next(value for value in flat if not _fits(value, dtype))
-        raise OverflowError("Python integer %r out of bounds for %s" % (wrong, dtype.name)) from None
+        raise _beyond(next(value for value in flat if not _fits(value, dtype)), dtype) from None
+
+
+def bits64(value, dtype):
+    """An integer of a dtype as an op's attribute takes it: the int64 of its bits."""
+    if not _fits(value, dtype):
+        raise _beyond(value, dtype)
+    return value - 2 ** 64 if value >= 2 ** 63 else value
+
+
+def _beyond(value, dtype):
+    return OverflowError("Python integer %r out of bounds for %s" % (value, dtype.name))
 
 
 def _fits(value, dtype):

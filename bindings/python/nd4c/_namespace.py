@@ -196,7 +196,8 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
-    """start, start + step, ... before stop; with one argument from 0 to it."""
+    """start, start + step, ... before stop; with one argument from 0 to it. Integers are exact; one that the dtype does not
+    hold is an OverflowError."""
     if stop is None:
         start, stop = 0, start
     kinds = (type(start), type(stop), type(step))
@@ -225,32 +226,11 @@ _arange = _bind("nd4c_array_arange")
 
 
 def _integers(start, step, count, dtype):
-    """Integers far beyond what a double counts exactly, too."""
-    last = start + step * _builtins.max(count - 1, 0)
-    if _builtins.max(_builtins.abs(start), _builtins.abs(last), _builtins.abs(step)) < 2 ** 53:
-        out = _ctypes.c_void_p()
-        _check(_arange(dtype.number, float(start), float(step), count, None, _ctypes.byref(out)))
-        return _from_handle(out.value)
-    least, most = (0, 2 ** dtype.bits - 1) if dtype.kind == "uint" else (-2 ** (dtype.bits - 1), 2 ** (dtype.bits - 1) - 1)
-    for value in (start, last) if count else ():
-        if not least <= value <= most:
-            raise OverflowError("arange: %d does not fit %s" % (value, dtype.name))
-    if count < 2:
-        return asarray([start] * count, dtype=dtype)
-    stop = last + (1 if step > 0 else -1)
-    if dtype.kind == "uint" and dtype.bits == 64:  # counted in int64, half of the range lower
-        half = 2 ** 63
-        if stop < 0 or stop - half >= half:
-            return _with_last(start, step, count, dtype, last)
-        return bitwise_xor(_op("integer_range")(start - half, stop - half, step, dtype.number), half)
-    if not -2 ** 63 <= stop < 2 ** 63:
-        return _with_last(start, step, count, dtype, last)
-    return _op("integer_range")(start, stop, step, dtype.number)
-
-
-def _with_last(start, step, count, dtype, last):
-    """Where what comes after the last number does not fit 64 bits."""
-    return concat([_integers(start, step, count - 1, dtype), asarray([last], dtype=dtype)])
+    """The op takes 64 bits, signed or not as the dtype says. A step may have more, where there are but two elements."""
+    if count < 3:
+        return asarray([start + i * step for i in range(count)], dtype=dtype)
+    ends = [_creation.bits64(number, dtype) for number in (start, start + (count - 1) * step)]
+    return _op("integer_range")(*ends, step, True, dtype.number)
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):

@@ -11,7 +11,8 @@
   A(op, FLOAT, stop, 0) A(op, FLOAT, step, 1) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, OUT, y, 0)
 #define ND4C_SIG_INTEGER_RANGE(A, op) \
   A(op, INT, start, 0)                \
-  A(op, INT, stop, 0) A(op, INT, step, 1) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
+  A(op, INT, stop, 0)                 \
+  A(op, INT, step, 1) A(op, BOOL, endpoint, 0) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
 #define ND4C_SIG_LINSPACE(A, op) \
   A(op, FLOAT, start, 0)         \
   A(op, FLOAT, stop, 1)          \
@@ -41,7 +42,9 @@
      "integers truncated",                                                                                            \
      "arange|arange|Range|range")                                                                                     \
   OP(426, 1, integer_range, CREATION, ND4C_SIG_INTEGER_RANGE, integer_range, REAL,                                    \
-     "start + i step while before stop, exact over all 64 bits; wrapped to dtype", "arange|arange|Range|range")       \
+     "start + i step while before stop (endpoint: up to stop), exact over all 64 bits: uint64 takes those of start " \
+     "and stop as unsigned; refused if an integer dtype does not hold all", \
+     "arange|arange|Range|range")                                                                                     \
   OP(427, 1, linspace, CREATION, ND4C_SIG_LINSPACE, linspace, NUMERIC,                                                \
      "num numbers from start to stop in equal steps, stop itself the last unless endpoint is false: start + i "       \
      "(stop - start) / (num - endpoint); integers rounded down",                                                      \
