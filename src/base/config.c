@@ -17,7 +17,7 @@
 /* Widths and counts: beyond this they are mistakes, and sizes computed from them would overflow. */
 enum { INT_VALUE_LIMIT = 65536 };
 
-typedef enum value_type { type_bool, type_int, type_bytes, type_string, type_list } value_type;
+typedef enum value_type { type_bool, type_int, type_bytes, type_string, type_list, type_directories } value_type;
 
 typedef struct row {
   const char *property, *environment, *type_name;
@@ -109,6 +109,17 @@ static bool parse_bytes(const char *text, int64_t *number) {
   return *end == '\0';
 }
 
+static bool all_absolute(const char *list) {
+  while (*list != '\0') {
+    list += strspn(list, ", \t");
+    if (*list != '/' && *list != '\0') {
+      return false;
+    }
+    list += strcspn(list, ",");
+  }
+  return true;
+}
+
 /* What the property accepts, behind "expected". */
 static const char *value_expectation(nd4c_config_key key) {
   if (word_expectations[key] != NULL) {
@@ -121,6 +132,9 @@ static const char *value_expectation(nd4c_config_key key) {
       return "an integer from 0 to 65536";
     case type_bytes:
       return "a number of bytes such as 1024, 512m or 2g";
+    case type_directories:
+      return "directories that begin with '/', separated by commas; a relative one would depend on the current "
+             "directory";
     case type_string:
     case type_list:
       break;
@@ -138,6 +152,8 @@ static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) 
       return parse_int(text, number, &end) && *end == '\0' && *number <= INT_VALUE_LIMIT;
     case type_bytes:
       return parse_bytes(text, number);
+    case type_directories:
+      return all_absolute(text);
     case type_string:
     case type_list:
       break;

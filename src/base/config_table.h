@@ -2,14 +2,14 @@
 #ifndef ND4C_BASE_CONFIG_TABLE_H
 #define ND4C_BASE_CONFIG_TABLE_H
 
-/* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, string, list */
+/* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, string, list, directories */
 #define ND4C_CONFIG_TABLE(X)                                                                                          \
   X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                         \
     "Backend to use (cpu, cuda, tpu, hexagon, or a plug-in's name); empty: the usable one of highest priority")       \
   X(BACKEND_PLUGINS, "nd4c.backend.plugins", "ND4C_BACKEND_PLUGINS", list, "",                                        \
     "Plug-ins to load at start: paths, absolute or with a '/', separated by commas")                                  \
   X(FORCE_ENGINE, "SD_KERNEL_FORCE_ENGINE", "SD_KERNEL_FORCE_ENGINE", string, "",                                     \
-    "Engine to use for every op that it has; cpu stands for reference, simd, openblas, fftw; cuda for cuda, " \
+    "Engine to use for every op that it has; cpu stands for reference, simd, openblas, fftw; cuda for cuda, "         \
     "cublas, cudnn")                                                                                                  \
   X(DISABLE_ENGINES, "SD_KERNEL_DISABLE_ENGINES", "SD_KERNEL_DISABLE_ENGINES", list, "",                              \
     "Engines not to use (the same names and groups); reference cannot be disabled")                                   \
@@ -23,7 +23,7 @@
     "Thread pool: auto, openmp (shared with OpenBLAS and oneDNN), threads, or serial")                                \
   X(CPU_LEVEL, "nd4c.cpu.level", "ND4C_CPU_LEVEL", string, "",                                                        \
     "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512, neon; empty: what the machine allows")  \
-  X(LIBRARY_PATH, "nd4c.library.path", "ND4C_LIBRARY_PATH", list, "",                                                 \
+  X(LIBRARY_PATH, "nd4c.library.path", "ND4C_LIBRARY_PATH", directories, "",                                          \
     "Directories searched first for OpenBLAS, oneDNN and other run-time libraries; absolute, separated by commas")    \
   X(MEMORY_CAP, "org.bytedeco.javacpp.maxbytes", "ND4C_MEMORY_MAX_BYTES", bytes, "0",                                 \
     "Limit of the host device's live and cached memory (512m, 2g, ...); 0: none")                                     \

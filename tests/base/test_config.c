@@ -32,6 +32,8 @@ static const struct {
     {"ND4C_MEMORY_MAX_BYTES", "7b", 7},
     {"nd4c.pool", "serial", 0},
     {"nd4c.cpu.level", "", 0},
+    {"nd4c.library.path", "", 0},
+    {"nd4c.library.path", " /opt/lib, ,/usr/local/lib ,", 0},
     {"backend.type", "anything goes", 0},
 };
 
@@ -62,6 +64,9 @@ static void test_good_values(void **state) {
   }
 }
 
+#define DIRECTORIES \
+  "directories that begin with '/', separated by commas; a relative one would depend on the current directory"
+
 static const struct {
   const char *property, *value;
   nd4c_status status;
@@ -78,6 +83,8 @@ static const struct {
     {"nd4c.memory.cache", "1gg", ND4C_CONFIG,
      "nd4c.memory.cache = \"1gg\": expected a number of bytes such as 1024, 512m or 2g"},
     {"nd4c.pool", "opnemp", ND4C_CONFIG, "nd4c.pool = \"opnemp\": expected one of auto,openmp,threads,serial"},
+    {"nd4c.library.path", "lib", ND4C_CONFIG, "nd4c.library.path = \"lib\": expected " DIRECTORIES},
+    {"ND4C_LIBRARY_PATH", "/usr/lib, .", ND4C_CONFIG, "ND4C_LIBRARY_PATH = \"/usr/lib, .\": expected " DIRECTORIES},
     {"nd4c.widht", "2", ND4C_NAME, "there is no property \"nd4c.widht\"; the nearest is \"nd4c.width\""},
     {"backendtype", "cpu", ND4C_NAME, "there is no property \"backendtype\"; the nearest is \"backend.type\""},
     {"ND4C_STRICT_", "1", ND4C_NAME, "there is no property \"ND4C_STRICT_\"; the nearest is \"ND4C_STRICT\""},

@@ -22,6 +22,13 @@ def python(code, **environment):
     return done.returncode, done.stdout.strip(), done.stderr
 
 
+def test_relative_library_path_is_refused(tmp_path):
+    (tmp_path / "lib").mkdir()
+    code = "import os; os.chdir(%r); import nd4c\ntry: nd4c.ones(2) + 1\nexcept nd4c.Error as e: print(e)" % str(tmp_path)
+    status, out, error = python(code, ND4C_LIBRARY_PATH="lib,/usr/lib")
+    assert status == 0 and "ND4C_LIBRARY_PATH" in out and "begin with '/'" in out, (out, error)
+
+
 def test_every_function_of_the_standard_is_here():
     with open(os.path.join(ROOT, "tests", "data", "ops", "array_api.txt"), encoding="utf-8") as file:
         names = [line.split()[0] for line in file if not line.startswith("#")]

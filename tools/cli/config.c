@@ -25,9 +25,8 @@ static int print_markdown(void) {
       "else it is the default. `nd4c config` prints the values and where each comes from. A variable whose value does\n"
       "not parse is shown there as refused, and every computation fails until it is mended or the property is set.\n\n"
       "Types: `bool` (true, yes, on, 1; false, no, off, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, "
-      "`list` (separated "
-      "by\n"
-      "commas).\n\n"
+      "`list` (separated by\n"
+      "commas), `directories` (a list of absolute paths).\n\n"
       "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");
   nd4c_config_row row;
   for (int32_t i = 0; row_at(i, &row); i++) {
