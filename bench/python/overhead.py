@@ -74,9 +74,9 @@ def work(library):
 class Worker:
     """A library in a process of its own."""
 
-    def __init__(self, library):
+    def __init__(self, library, script=os.path.abspath(__file__)):
         self.library = library
-        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--work", library], text=True,
+        self.process = subprocess.Popen([sys.executable, script, "--work", library], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.ready = self.process.stdout.readline() == "ready\n"
 
@@ -90,10 +90,10 @@ class Worker:
         self.process.wait()
 
 
-def start(libraries):
+def start(libraries, *script):
     workers = []
     for library in libraries:
-        worker = Worker(library)
+        worker = Worker(library, *script)
         if worker.ready:
             workers.append(worker)
         else:
