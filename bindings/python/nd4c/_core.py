@@ -1,5 +1,6 @@
 """Picks what calls the C library: the extension `_native`, or ctypes where it is missing. ND4C_PYTHON_CORE forces one."""
 import os
+from importlib import import_module
 
 _forced = os.environ.get("ND4C_PYTHON_CORE", "")
 
@@ -9,7 +10,7 @@ if _forced == "ctypes":
     from nd4c import _ctypes as core
 else:
     try:
-        from nd4c import _native as core
+        core = import_module("nd4c._native")  # whose failure says more than that of a from-import
     except ImportError as error:
         if _forced:
             raise ImportError("nd4c: ND4C_PYTHON_CORE asks for the extension, which cannot be imported: %s" % error) from error
