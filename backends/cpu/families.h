@@ -7,6 +7,7 @@
   X(simd_elementwise)        \
   X(simd_reduction)          \
   X(simd_rearrangement)      \
+  X(simd_nonzero)            \
   X(reference_contraction)   \
   X(reference_decomposition) \
   X(reference_elementwise)   \

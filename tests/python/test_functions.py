@@ -219,6 +219,21 @@ def test_sorting():
                     check(nd4c.sort(x, axis=axis, descending=True), np.flip(np.sort(a, axis=axis), axis))
 
 
+@pytest.mark.parametrize("shape", [(1,), (0,), (100003,), (3, 0, 2), (300, 700), (9000, 3), (5, 7, 4001)])
+def test_nonzero_of_long_arrays(shape):
+    """Sizes that several workers share, and rows that parts do not end with; negative zeros are zeros."""
+    rng = np.random.default_rng(11)
+    for dtype in ("bool", "uint8", "int16", "int64", "float16", "float32", "float64", "complex64", "complex128"):
+        for share in (0, 0.03, 0.5, 1):
+            a = ((rng.random(shape) < share) * rng.integers(1, 100, shape)).astype(dtype)
+            if "float" in dtype:
+                a[a == 0] = -0.0
+            x = nd4c.asarray(a)
+            for got, expected in zip(nd4c.nonzero(x), np.nonzero(a)):
+                assert np.array_equal(np.asarray(got), expected), (dtype, share)
+            assert int(nd4c.count_nonzero(x)) == np.count_nonzero(a)
+
+
 def test_nonzero_and_counts():
     rng = np.random.default_rng(6)
     for dtype in EVERY:
