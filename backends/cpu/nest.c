@@ -377,6 +377,6 @@ void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_
   nd4c_cpu_parallel(outer * work.row_tiles * work.column_tiles, (grain + tile - 1) / tile, width, run_tiles, &work);
 }
 
-void nd4c_nest_copy(const nd4c_nest *nest, int32_t width) {
+void nd4c_nest_move(const nd4c_nest *nest, int32_t width) {
   nd4c_nest_run(nest, width, 1, false, NULL, NULL, NULL);
 }

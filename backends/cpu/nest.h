@@ -36,7 +36,9 @@ typedef void (*nd4c_nest_stream)(const void *user, int64_t n, char *const *point
 void nd4c_nest_run(const nd4c_nest *nest, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
                    nd4c_nest_stream stream, const void *user);
 
-/* nd4c_nest_run that copies operand 1 to operand 0. */
+/* Copies operand 1 to operand 0 (copy.c). */
 void nd4c_nest_copy(const nd4c_nest *nest, int32_t width);
+/* The same by nd4c_nest_run: any strides, by way of buffers. */
+void nd4c_nest_move(const nd4c_nest *nest, int32_t width);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/cpu/level.h"
-#include "kernels/cpu/transpose.h"
+#include "kernels/cpu/squares.h"
 #include "kernels/cpu/vector.h"
 
 extern const nd4c_move_table ND4C_LEVEL_NAME(nd4c_move_table);

@@ -1,59 +1,27 @@
-/* Transposing small squares in 16-byte vectors. */
+/* Exchanging two axes: rows into columns by whole cache lines, and a few long rows into one. */
 #ifndef ND4C_KERNELS_CPU_TRANSPOSE_H
 #define ND4C_KERNELS_CPU_TRANSPOSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-typedef uint16_t nd4c_eight_uint16 __attribute__((vector_size(16), aligned(2), may_alias));
-typedef uint32_t nd4c_four_uint32 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef uint64_t nd4c_two_uint64 __attribute__((vector_size(16), aligned(8), may_alias));
+/* to[c * to_row + r] = from[r * from_row + c]; strides count elements, from_row may be 0. stream: whole cache lines of
+ * `to` are written past the caches; call the moves' stream_fence before another thread may read. */
+typedef void (*nd4c_transpose_function)(int64_t rows, int64_t columns, const void *from, int64_t from_row, void *to,
+                                        int64_t to_row, bool stream);
 
-/* Sides of the squares by element size; 1: element by element. */
-enum { ND4C_SQUARE_1 = 1, ND4C_SQUARE_2 = 8, ND4C_SQUARE_4 = 4, ND4C_SQUARE_8 = 2, ND4C_SQUARE_16 = 1 };
+/* to[i * lanes + k] = from[k * lane + i] for 2 to ND4C_LANES lanes; lane may be 0. */
+typedef void (*nd4c_interleave_function)(int64_t n, int64_t lanes, const void *from, int64_t lane, void *to);
 
-/* to[r * to_row + c] = from[c * from_column + r] for the rows and columns of one square. */
-static inline void nd4c_transpose_8(const uint64_t *from, int64_t from_column, uint64_t *to, int64_t to_row) {
-  nd4c_two_uint64 a = *(const nd4c_two_uint64 *)from, b = *(const nd4c_two_uint64 *)(from + from_column);
-  *(nd4c_two_uint64 *)to = __builtin_shufflevector(a, b, 0, 2);
-  *(nd4c_two_uint64 *)(to + to_row) = __builtin_shufflevector(a, b, 1, 3);
-}
+/* to[k * lane + i] = from[i * lanes + k]. */
+typedef void (*nd4c_deinterleave_function)(int64_t n, int64_t lanes, const void *from, void *to, int64_t lane);
 
-static inline void nd4c_transpose_4(const uint32_t *from, int64_t from_column, uint32_t *to, int64_t to_row) {
-  nd4c_four_uint32 line[4], pair[4];
-  for (int i = 0; i < 4; i++)
-    line[i] = *(const nd4c_four_uint32 *)(from + i * from_column);
-  for (int i = 0; i < 2; i++) {
-    pair[i] = __builtin_shufflevector(line[2 * i], line[2 * i + 1], 0, 4, 1, 5);
-    pair[i + 2] = __builtin_shufflevector(line[2 * i], line[2 * i + 1], 2, 6, 3, 7);
-  }
-  for (int i = 0; i < 2; i++) {
-    *(nd4c_four_uint32 *)(to + 2 * i * to_row) = __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 4, 5);
-    *(nd4c_four_uint32 *)(to + (2 * i + 1) * to_row) =
-        __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 3, 6, 7);
-  }
-}
+enum { ND4C_LANES = 4 };
 
-/* Each stage interleaves lines that lie four apart; after three of them rows have become columns. */
-static inline void nd4c_transpose_2(const uint16_t *from, int64_t from_column, uint16_t *to, int64_t to_row) {
-  nd4c_eight_uint16 line[8], next[8];
-  for (int i = 0; i < 8; i++)
-    line[i] = *(const nd4c_eight_uint16 *)(from + i * from_column);
-  for (int stage = 0; stage < 3; stage++) {
-    for (int i = 0; i < 4; i++) {
-      next[2 * i] = __builtin_shufflevector(line[i], line[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-      next[2 * i + 1] = __builtin_shufflevector(line[i], line[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-    }
-    for (int i = 0; i < 8; i++)
-      line[i] = next[i];
-  }
-  for (int i = 0; i < 8; i++)
-    *(nd4c_eight_uint16 *)(to + i * to_row) = line[i];
-}
-
-static inline void nd4c_transpose_1(const uint8_t *from, int64_t from_column, uint8_t *to, int64_t to_row) {
-  (void)from_column;
-  (void)to_row;
-  *to = *from;
-}
+typedef struct nd4c_transpose_table {
+  nd4c_transpose_function transpose[17]; /* by element size: 1, 2, 4, 8, 16; NULL for others */
+  nd4c_interleave_function interleave[17];
+  nd4c_deinterleave_function deinterleave[17];
+} nd4c_transpose_table;
 
 #endif
