@@ -24,6 +24,7 @@
   X(simd_norm)               \
   X(simd_pool)               \
   X(simd_product)            \
+  X(simd_recurrent)          \
   X(reference_linalg)        \
   X(reference_nn)            \
   X(reference_fft)           \
