@@ -7,7 +7,6 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
-#define AVX2 __attribute__((target("avx2,fma")))
 #endif
 
 /* Elements from `begin` on, `count` of them. */
@@ -181,72 +180,38 @@ void bench_limit_copy(void *to, const void *from, size_t bytes, int width) {
   }
 }
 
-/* -- multiply-adds ---------------------------------------------------------------------------------------------- */
-
+/* The best a reader does: four vectors at a time, each into a sum of its own. */
 #if defined(__x86_64__)
-/* Twelve sums are enough to keep two units of four to five cycles' latency busy. Named one by one: as elements of an
- * array they would live in memory. The empty assembly keeps the compiler from computing the end at once. */
-#define EACH_SUM(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
-#define SUM_START(k) s##k = x,
-#define SUM_STEP(k)       \
-  s##k = FMA(s##k, x, y); \
-  __asm__ volatile("" : "+x"(s##k));
-#define SUM_ADD(k) total += FIRST(s##k);
-#define CHAINS(name, target, vector, set, T)                                \
-  target static T name(int64_t rounds) {                                    \
-    vector x = set((T)1.0001), y = set((T)1e-7), EACH_SUM(SUM_START) z = y; \
-    for (int64_t i = 0; i < rounds; ++i) {                                  \
-      EACH_SUM(SUM_STEP)                                                    \
-    }                                                                       \
-    T total = FIRST(z);                                                     \
-    EACH_SUM(SUM_ADD)                                                       \
-    return total;                                                           \
-  }
-#define FMA _mm512_fmadd_ps
-#define FIRST _mm512_cvtss_f32
-CHAINS(chains_f32_avx512, AVX512 __attribute__((noinline)), __m512, _mm512_set1_ps, float)
-#undef FMA
-#undef FIRST
-#define FMA _mm512_fmadd_pd
-#define FIRST _mm512_cvtsd_f64
-CHAINS(chains_f64_avx512, AVX512 __attribute__((noinline)), __m512d, _mm512_set1_pd, double)
-#undef FMA
-#undef FIRST
-#define FMA _mm256_fmadd_ps
-#define FIRST _mm256_cvtss_f32
-CHAINS(chains_f32_avx2, AVX2 __attribute__((noinline)), __m256, _mm256_set1_ps, float)
-#undef FMA
-#undef FIRST
-#define FMA _mm256_fmadd_pd
-#define FIRST _mm256_cvtsd_f64
-CHAINS(chains_f64_avx2, AVX2 __attribute__((noinline)), __m256d, _mm256_set1_pd, double)
-#undef FMA
-#undef FIRST
+__attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
-
-double bench_limit_gflops(nd4c_dtype dtype, int width) {
-  double best = 0;
-#if defined(__x86_64__)
-  bool wide = has_avx512(), single = dtype == ND4C_FLOAT32;
-  if ((!wide && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) ||
-      (!single && dtype != ND4C_FLOAT64)) {
-    return 0;
-  }
-  const int64_t rounds = 200000;
-  double lanes = (wide ? 64.0 : 32.0) / (single ? 4 : 8), total = 0;
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    double begin = bench_now();
-#pragma omp parallel for num_threads(width) schedule(static, 1) reduction(+ : total)
-    for (int part = 0; part < width; ++part) {
-      total += single ? (wide ? chains_f32_avx512(rounds) : chains_f32_avx2(rounds))
-                      : (wide ? chains_f64_avx512(rounds) : chains_f64_avx2(rounds));
+static uint64_t
+read_range(const uint64_t *x, int64_t count) {
+  typedef uint64_t line __attribute__((vector_size(64), aligned(8), may_alias));
+  line sums[4] = {{0}};
+  int64_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    for (int k = 0; k < 4; ++k) {
+      sums[k] += *(const line *)(const void *)(x + i + 8 * k);
     }
-    double gflops = 2 * 12 * lanes * (double)rounds * width / (bench_now() - begin);
-    best = gflops > best && total != 0 ? gflops : best;
   }
-#else
-  (void)dtype;
-  (void)width;
-#endif
-  return best;
+  line all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  uint64_t total = 0;
+  for (int k = 0; k < 8; ++k) {
+    total += all[k];
+  }
+  for (; i < count; ++i) {
+    total += x[i];
+  }
+  return total;
+}
+
+double bench_limit_read(const void *from, size_t bytes, int width) {
+  uint64_t total = 0;
+  int64_t words = (int64_t)bytes / 8;
+#pragma omp parallel for num_threads(width) schedule(static, 1) reduction(+ : total)
+  for (int part = 0; part < width; ++part) {
+    int64_t begin = begin_of(words, part, width);
+    total += read_range((const uint64_t *)from + begin, begin_of(words, part + 1, width) - begin);
+  }
+  return (double)total;
 }

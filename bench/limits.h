@@ -16,7 +16,10 @@ ND4C_API bool bench_limit_binary(int op, nd4c_dtype dtype, const void *a, const 
                                  int64_t step, bool stream, int width);
 /* memcpy on `width` threads. */
 ND4C_API void bench_limit_copy(void *to, const void *from, size_t bytes, int width);
-/* Multiply-adds that `width` threads do at best, in GFLOP/s; 0 where the loop knows no vectors of the processor. */
+/* Reads all bytes on `width` threads; the sum keeps the compiler from leaving it out. */
+ND4C_API double bench_limit_read(const void *from, size_t bytes, int width);
+/* Multiply-adds of float32, float64, bfloat16 or int8 that `width` threads do at best, in GFLOP/s, with AMX where the
+ * processor and the system allow it; 0 where no loop is known. */
 ND4C_API double bench_limit_gflops(nd4c_dtype dtype, int width);
 
 #endif

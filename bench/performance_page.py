@@ -1,43 +1,19 @@
-"""Writes docs/performance.md and its picture from what bench/compare measured."""
+"""Writes docs/performance.md and its picture from what bench/compare has kept."""
 
 import ctypes
-import datetime
 import math
 import os
 import platform
-import resource
-from importlib import metadata
 from xml.sax.saxutils import escape
 
-GROUPS = {
-    "dispatch": "Small calls: nd4c is called in a loop of C, NumPy in a loop of Python, as their users call them.",
-    "element-wise": "10^7 elements. The peers are NumPy and a loop written by hand with streaming stores "
-                    "(`bench/limits.c`), on as many threads as nd4c.",
-    "GEMM": "Square matrices. The peers are OpenBLAS and oneDNN called directly, with their own choice of kernels.",
-    "models": "Batch 1, single precision. The nine networks of the package onnx with seeded random weights, and an encoder "
-              "of BERT-base's shape at 128 words (`tests/tools/make_models.py`). The peer is ONNX Runtime.",
-}
+import running
+
+TOLERANCE = 0.97  # "at or above" holds from here on
+FROM_MEMORY = 32 << 20  # bytes that a call must move for the memory to be its limit
 
 
-def page_faults():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_minflt + usage.ru_majflt
-
-
-def duration(nanoseconds):
-    for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms")):
-        if nanoseconds < limit:
-            return f"{nanoseconds / divisor:.3g} {unit}" if nanoseconds / divisor < 1000 else f"{nanoseconds / divisor:.0f} {unit}"
-    return f"{nanoseconds / 1e9:.3g} s"
-
-
-def verdict(row):
-    if row.wrong:
-        return "**missed** (wrong)"
-    return {None: "", True: "met", False: "**missed**"}[row.passed]
-
-
-def machine_lines(limits, library, rounds, threads):
+def machine_lines(library, threads):
+    """The processor, nd4c's engines, the scheduling; of this process and moment."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
     library.c.nd4c_backend_engine.restype = library.c.nd4c_backend_engine_state.restype = ctypes.c_char_p
@@ -46,76 +22,194 @@ def machine_lines(limits, library, rounds, threads):
         state = library.c.nd4c_backend_engine_state(b"cpu", index, ctypes.c_bool(True)).decode()
         engines.append(f"{engine.decode()}: {state.split(', /')[0].split('; warning')[0]}")
         index += 1
-    packages = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "ml_dtypes", "onnxruntime", "onnx"))
     policy = {os.SCHED_OTHER: "ordinary", os.SCHED_FIFO: "real-time (first in, first out)",
               os.SCHED_RR: "real-time (round robin)"}.get(os.sched_getscheduler(0), "another")
-    load = os.getloadavg()[0]
-    yield f"- {model}, {os.cpu_count()} processors; {threads} threads each; {platform.system()} {platform.release()}"
-    yield f"- {'; '.join(engines)}"
-    yield f"- {packages}"
-    yield (f"- {datetime.date.today()}; {rounds} rounds in turns, each beginning with another; scheduling: {policy}; load "
-           f"average of the machine {load:.1f}")
-    yield "- limits measured in this run: " + "; ".join(f"{name} {value:.1f}" for name, value in limits.items())
+    yield f"{model}, {os.cpu_count()} processors; {threads} threads each; {platform.system()} {platform.release()}"
+    yield "; ".join(engines)
+    yield f"scheduling: {policy}; load average of the machine {os.getloadavg()[0]:.1f}"
 
 
-def picture(rows):
-    """Bars of all ratios on a logarithmic axis, each with a mark where its bar lies."""
-    left, right, top, step, width = 300, 70, 56, 22, 900
-    shown = sorted({row.group for row in rows}, key=list(GROUPS).index)
-    height = top + step * (len(rows) + len(shown)) + 40
-    largest = max(8.0, max(row.ratio for row in rows))
-    low, high = math.log2(0.25), math.log2(largest) + 0.1
-    at = lambda ratio: left + (max(math.log2(max(ratio, 0.25)), low) - low) / (high - low) * (width - left - right)
+class Line:
+    """One row with what was found, judged."""
+
+    def __init__(self, row, found, limits):
+        self.row, self.found, self.limits = row, found, limits
+        self.best, self.ratio = running.best(row, found)
+        self.ours = found["ns"].get("nd4c")
+        compared = [peer for peer in found["ns"] if peer != "nd4c"]
+        self.wrong = bool(compared) and all(peer in found["wrong"] for peer in compared)
+        refused = "nd4c" in found["refused"]
+        self.judged = row.bar is not None and (self.ratio is not None or refused or self.wrong)
+        self.met = self.judged and not refused and not self.wrong and self.ratio >= row.bar * TOLERANCE
+
+    def limit(self):
+        """Nanoseconds that the machine needs at least, None: no limit is known."""
+        row, bounds = self.row, []
+        if row.flops and self.limits.get(row.peak):
+            bounds.append(row.flops / self.limits[row.peak])
+        read, written = self.found["moved"] or (0, 0)
+        if read + written >= FROM_MEMORY:
+            kind = "read" if written * 10 < read else "copy"
+            bounds.append((read + written) / max(self.limits[kind], 1e-9))
+        return max(bounds, default=None)
+
+    def rate(self):
+        if not self.ours:
+            return ""
+        if self.row.flops:
+            return f"{self.row.flops / self.ours:.0f} GFLOP/s"
+        moved = sum(self.found["moved"] or (0, 0))
+        return f"{moved / self.ours:.3g} GB/s" if moved >= FROM_MEMORY else ""
+
+    def reached(self):
+        limit = self.limit()
+        return f"{100 * limit / self.ours:.0f} %" if limit and self.ours else ""
+
+    def verdict(self):
+        if "nd4c" in self.found["refused"]:
+            return "**refused**"
+        return "**wrong**" if self.wrong else "" if not self.judged else "met" if self.met else "**missed**"
+
+
+def duration(nanoseconds):
+    for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "us"), (1e9, 1e6, "ms")):
+        if nanoseconds < limit:
+            return f"{nanoseconds / divisor:.3g} {unit}" if nanoseconds < 999.5 * divisor else f"{nanoseconds / divisor:.0f} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"
+
+
+def bar_text(row):
+    if row.bar is None:
+        return ""
+    return f">= {row.bar:g}" if row.bar in (0.9, 1.0) else f">= {row.bar:.2f}"
+
+
+def mean(lines):
+    ratios = [line.ratio for line in lines if line.ratio]
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+
+
+def cell(line, peer):
+    found = line.found
+    if peer in found["ns"]:
+        return duration(found["ns"][peer]) + (" (differs)" if peer in found["wrong"] else "")
+    return "refused" if peer in found["refused"] else ""
+
+
+def group_lines(group, lines, data):
+    peers = [peer for peer in running.PEERS if any(peer in line.found["ns"] or peer in line.found["refused"]
+                                                   for line in lines)]
+    yield from (f"## {group.title}", "", group.text, "")
+    average = mean(lines)
+    if average is not None:
+        bar = f", bar {group.mean:g}: {'met' if average >= group.mean * TOLERANCE else '**missed**'}" if group.mean else ""
+        yield from (f"Geometric mean of the ratios: {average:.2f}{bar}.", "")
+    yield "| what | " + " | ".join(running.PEERS[peer] for peer in peers) + " | rate | of the limit | ratio | bar | |"
+    yield "|---" * (len(peers) + 6) + "|"
+    for line in lines:
+        ratio = f"{line.ratio:.2f}" if line.ratio else ""
+        yield (f"| {line.row.name} | " + " | ".join(cell(line, peer) for peer in peers) +
+               f" | {line.rate()} | {line.reached()} | {ratio} | {bar_text(line.row)} | {line.verdict()} |")
+    yield ""
+    limits = ", ".join(f"{name} {value:.4g}" for name, value in data["limits"].items())
+    yield from (f"Limits in this run (GB/s and, by dtype, GFLOP/s): {limits}.", "")
+
+
+def picture(groups):
+    """A lane a group: each row a dot on a logarithmic axis, the geometric mean a line."""
+    left, width, top, lane = 150, 900, 56, 46
+    height = top + lane * len(groups) + 36
+    low, high = math.log2(1 / 16), math.log2(32)
+    at = lambda ratio: left + (min(max(math.log2(ratio), low), high) - low) / (high - low) * (width - left - 70)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-           'font-family="sans-serif" font-size="12">',
-           f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+           'font-family="sans-serif" font-size="12">', f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
            '<text x="16" y="24" font-size="16" fill="#1a1a1a">Time of the best peer / time of nd4c</text>',
-           '<text x="16" y="42" fill="#555555">right of 1: nd4c is faster; a black mark: where the bar lies</text>']
-    tick = 0.25
-    while tick <= largest * 1.05:
-        x = at(tick)
-        colour = "#666666" if tick == 1 else "#dddddd"
+           '<text x="16" y="42" fill="#555555">a dot: one row, right of 1 nd4c is faster; orange: below its bar; a line: the '
+           "geometric mean</text>"]
+    for power in range(-4, 6):
+        x, colour = at(2.0**power), "#666666" if power == 0 else "#dddddd"
         out.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{height - 28}" stroke="{colour}"/>')
-        out.append(f'<text x="{x:.1f}" y="{height - 12}" text-anchor="middle" fill="#555555">{tick:g}</text>')
-        tick *= 2
-    y = top
-    for group in shown:
-        out.append(f'<text x="16" y="{y + 15}" font-weight="bold" fill="#1a1a1a">{escape(group)}</text>')
-        y += step
-        for row in (row for row in rows if row.group == group):
-            colour = {None: "#9aa7b4", True: "#2f8f83", False: "#d9663b"}[row.passed]
-            begin, end = sorted((at(1), at(row.ratio)))
-            out.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end" fill="#1a1a1a">{escape(row.name)}</text>')
-            out.append(f'<rect x="{begin:.1f}" y="{y + 4}" width="{max(end - begin, 1):.1f}" height="{step - 8}" '
-                       f'fill="{colour}"/>')
-            if row.bar is not None:
-                x = at(row.bar)
-                out.append(f'<line x1="{x:.1f}" y1="{y + 1}" x2="{x:.1f}" y2="{y + step - 1}" stroke="#000000" '
-                           'stroke-width="2"/>')
-            out.append(f'<text x="{max(end, at(row.bar or 0)) + 6:.1f}" y="{y + 15}" fill="#1a1a1a">'
-                       f"{row.ratio:.2f}</text>")
-            y += step
+        out.append(f'<text x="{x:.1f}" y="{height - 12}" text-anchor="middle" fill="#555555">{2.0**power:g}</text>')
+    for number, (group, lines) in enumerate(groups):
+        y = top + lane * number
+        out.append(f'<text x="16" y="{y + lane / 2 + 4:.0f}" fill="#1a1a1a">{escape(group.name)}</text>')
+        rated = sorted((line for line in lines if line.ratio), key=lambda line: line.ratio)
+        for place, line in enumerate(rated):
+            colour = "#9aa7b4" if not line.judged else "#2f8f83" if line.met else "#d9663b"
+            out.append(f'<circle cx="{at(line.ratio):.1f}" cy="{y + 10 + (place * 7) % (lane - 18):.1f}" r="3" fill="{colour}" '
+                       f'fill-opacity="0.75"><title>{escape(line.row.name)}: {line.ratio:.2f}</title></circle>')
+        average = mean(lines)
+        if average:
+            x = at(average)
+            out.append(f'<line x1="{x:.1f}" y1="{y + 4}" x2="{x:.1f}" y2="{y + lane - 4}" stroke="#000000" stroke-width="2"/>')
+            out.append(f'<text x="{width - 50}" y="{y + lane / 2 + 4:.0f}" fill="#1a1a1a">{average:.2f}</text>')
     return "\n".join(out + ["</svg>", ""])
 
 
-def write(folder, rows, limits, library, rounds, threads):
-    told = [row for row in rows if row.passed is not None]
-    met = sum(row.passed for row in told)
-    lines = ["# Performance", "",
-             "Written by `bench/compare`, which runs nd4c and its peers in turns in one process. A ratio is the median over "
-             "the rounds of the best peer's time divided by nd4c's: above 1, nd4c is faster. \"At or above\" holds from 0.97 "
-             "on.", "", f"**{met} of {len(told)} bars are met.**", "",
-             "![Ratios of all comparisons](performance.svg)", ""]
-    for group, text in GROUPS.items():
-        lines += [f"## {group[0].upper() + group[1:]}", "", text, "",
-                  "| what | nd4c | peers | ratio | bar | |", "|---|---|---|---|---|---|"]
-        for row in (row for row in rows if row.group == group):
-            peers = ", ".join(f"{who} {duration(value)}" for who, value in row.peers.items())
-            note = f" ({row.note})" if row.note else ""
-            lines.append(f"| {row.name} | {duration(row.ours)}{note} | {peers} | {row.ratio:.2f} | {row.bar_text} | "
-                         f"{verdict(row)} |")
-        lines.append("")
-    lines += ["## The machine and the run", "", *machine_lines(limits, library, rounds, threads), ""]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "performance.md").write_text("\n".join(lines), encoding="utf-8")
-    (folder / "performance.svg").write_text(picture(rows), encoding="utf-8")
+def missed_lines(groups):
+    yield from ("## What misses its bar", "", "| group | what | nd4c | best peer | ratio | bar |", "|---|---|---|---|---|---|")
+    for group, lines in groups:
+        for line in sorted((line for line in lines if line.judged and not line.met), key=lambda line: line.ratio or 0):
+            peer = f"{running.PEERS[line.best]} {duration(line.found['ns'][line.best])}" if line.best else ""
+            ours = duration(line.ours) if line.ours else "refused: " + line.found["refused"]["nd4c"][:80]
+            ratio = f"{line.ratio:.2f}" if line.ratio else ""
+            yield f"| {group.name} | {line.row.name} | {ours} | {peer} | {ratio} | {bar_text(line.row)} |"
+    yield ""
+
+
+def summary_lines(groups):
+    yield from ("| group | rows | bars met | geometric mean | its bar |", "|---|---|---|---|---|")
+    for group, lines in groups:
+        judged, average = [line for line in lines if line.judged], mean(lines)
+        text = "" if average is None else f"{average:.2f}"
+        yield (f"| {group.title} | {len(lines)} of {len(group.rows)} | {sum(line.met for line in judged)} of {len(judged)} | "
+               f"{text} | {group.mean or ''} |")
+    yield ""
+
+
+def run_lines(kept):
+    """What the groups were measured on; equal lines once."""
+    yield from ("## The machine and the runs", "")
+    said = {}
+    for group, data in kept:
+        versions = ", ".join(version for peer, version in data["versions"].items() if peer != "nd4c")
+        absent = ", ".join(running.PEERS[peer] for peer in data["absent"]) or "nobody"
+        for text in (*data["machine"][:2], f"peers: {versions}; absent: {absent}", data["machine"][2]):
+            said.setdefault(text, []).append(group.name)
+    for text, names in said.items():
+        yield f"- {text}" + (f" ({', '.join(names)})" if len(names) < len(kept) else "")
+    dates = sorted({row.get("date", "") for _, data in kept for row in data["rows"].values()} - {""})
+    rounds = sorted({row.get("rounds", 0) for _, data in kept for row in data["rows"].values()} - {0})
+    if dates:
+        yield f"- {dates[0]} to {dates[-1]}; {rounds[0]} to {rounds[-1]} rounds in turns, each beginning with another"
+    yield ""
+
+
+HEAD = """# Performance
+
+Written by `bench/compare`, which runs nd4c and its peers in turns, two threads each. Every library has a process of its own,
+which is stopped between its turns. A ratio is the median over the rounds of the best peer's time divided by nd4c's: above 1,
+nd4c is faster; "at or above" holds from 0.97 on. nd4c is called from C, NumPy, PyTorch and the runtimes from Python, as
+their users call them; models run through each runtime's own interface, with bound inputs and outputs. Results are compared,
+too: a peer whose result differs does not count. What is timed stands in `bench/groups`, the figures in `docs/performance`.
+"Of the limit" is the time that the bytes or multiply-adds of a call would take at the rates measured in the same run, as part
+of nd4c's time; more than 100 % where caches keep what memory would have to bring."""
+
+
+def write(folder, kept):
+    """kept: pairs of Group and the group's JSON. Returns how many bars are missed."""
+    kept = [(group, data) for group, data in kept if data["rows"]]
+    groups = [(group, [Line(row, data["rows"][row.name], data["limits"]) for row in group.rows if row.name in data["rows"]])
+              for group, data in kept]
+    judged = [line for _, lines in groups for line in lines if line.judged]
+    met = sum(line.met for line in judged)
+    out = [HEAD, "", f"**{met} of {len(judged)} bars are met.**", "", *summary_lines(groups),
+           "![Ratios of all comparisons](performance.svg)", ""]
+    if met < len(judged):
+        out += missed_lines(groups)
+    for (group, lines), (_, data) in zip(groups, kept):
+        out += group_lines(group, lines, data)
+    out += run_lines(kept)
+    (folder / "performance.md").write_text("\n".join(out), encoding="utf-8")
+    (folder / "performance.svg").write_text(picture(groups), encoding="utf-8")
+    return len(judged) - met

@@ -1,0 +1,1 @@
+"""The groups of rows that bench/compare measures: groups/<name>.py has one as GROUP."""

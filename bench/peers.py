@@ -1,0 +1,152 @@
+"""The libraries that nd4c is compared with. Each prepares a row's expression once and calls it in a loop of Python, as its
+users do. `y` is the output that is written into, copy(x) copies a view x into it; out=y of a fresh call is out=None."""
+
+import time
+
+import numpy as np
+
+import models
+import rows
+
+THREADS = 2
+
+
+class Loop:
+    """A prepared call: `text` in a loop, over `names`; `value`: what one call gave."""
+
+    def __init__(self, text, names, value, to_numpy=np.asarray):
+        self.names, self.value, self.to_numpy = names, value, to_numpy
+        exec(f"def body(calls):\n    for _ in range(calls):\n        {text}\n", names)
+
+    def time(self, calls):
+        begin = time.perf_counter_ns()
+        self.names["body"](calls)
+        return (time.perf_counter_ns() - begin) / calls
+
+    def result(self):
+        """The call's first result."""
+        value, self.value = self.value, None
+        return self.to_numpy(value[0] if isinstance(value, (tuple, list)) else value)
+
+
+def writes_into(text):
+    return "out=y" in text or text.startswith("copy(")
+
+
+class NumPy:
+    def __init__(self, _):
+        self.version, self.scipy = f"NumPy {np.__version__}", None
+        try:  # its rows are refused without
+            import scipy.fft
+            import scipy.linalg
+            import scipy.special
+
+            self.scipy = scipy
+            self.version += f", SciPy {scipy.__version__}"
+        except ModuleNotFoundError:
+            self.version += ", no SciPy"
+
+    def prepare(self, row, inputs, into):
+        text = row.calls()["numpy"]
+        names = {**inputs, "np": np, "scipy": self.scipy, "y": None, "random": np.random.default_rng(1),
+                 "copy": lambda view, dtype=None: np.empty(view.shape, dtype or view.dtype)}
+        value = eval(text, names)
+        if into and writes_into(text):
+            y = names["y"] = rows.aligned(value.shape, value.dtype)
+            names["copy"] = lambda view, dtype=None: np.copyto(y, view, casting="unsafe")
+            eval(text, names)
+            value = y
+        return Loop(text, names, value)
+
+
+class PyTorch:
+    """Eager, in inference mode. What stands before the last semicolon is done once, as a module's constructor does."""
+
+    def __init__(self, _):
+        import torch
+
+        torch.set_num_threads(THREADS)
+        self.mode = torch.inference_mode()  # kept: its end would end the mode
+        self.mode.__enter__()
+        self.version = f"PyTorch {torch.__version__}"
+        self.torch = torch
+
+    def tensor(self, data):
+        if data.dtype.name == "bfloat16":
+            return self.torch.from_numpy(data.view(np.int16)).view(self.torch.bfloat16)
+        return self.torch.from_numpy(data)
+
+    def array(self, tensor):
+        tensor = tensor.detach()
+        tensor = tensor.dequantize() if tensor.is_quantized else tensor.contiguous()
+        if tensor.dtype == self.torch.bfloat16:
+            return tensor.view(self.torch.int16).numpy().view(rows.numpy_dtype("bf16"))
+        return tensor.numpy()
+
+    def prepare(self, row, inputs, into):
+        torch = self.torch
+        names = {name: self.tensor(data) for name, data in inputs.items()}
+        names |= {"torch": torch, "F": torch.nn.functional, "y": None,
+                  "copy": lambda view, dtype=None: torch.empty(view.shape, dtype=dtype or view.dtype)}
+        setup, _, text = row.calls()["torch"].rpartition(";")
+        exec(setup.strip(), names)
+        text = text.strip()
+        value = eval(text, names)
+        if into and writes_into(text):
+            y = names["y"] = self.tensor(rows.aligned(tuple(value.shape), self.array(value).dtype))
+            names["copy"] = lambda view, dtype=None: y.copy_(view)
+            value = eval(text, names)
+        return Loop(text, names, value, self.array)
+
+
+class OnnxRuntime:
+    def __init__(self, _):
+        import onnxruntime
+
+        self.version = f"ONNX Runtime {onnxruntime.__version__}"
+        self.ort = onnxruntime
+
+    def prepare(self, row, inputs, into):
+        model, used = models.model_of(row, inputs)
+        options = self.ort.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = THREADS
+        session = self.ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+        results = session.run(names, used)
+        binding = session.io_binding()
+        held = {name: self.ort.OrtValue.ortvalue_from_numpy(data) for name, data in used.items()}
+        for name, data in held.items():
+            binding.bind_ortvalue_input(name, data)
+        for name, result in zip(names, results):
+            if into:
+                held[name] = self.ort.OrtValue.ortvalue_from_numpy(result)
+                binding.bind_ortvalue_output(name, held[name])
+            else:
+                binding.bind_output(name)
+        names = {"run": session.run_with_iobinding, "binding": binding, "held": (session, held)}
+        return Loop("run(binding)", names, results)
+
+
+class OpenVino:
+    """Its own default would be bfloat16 where the processor has it: single precision is asked for, as of all."""
+
+    def __init__(self, _):
+        import openvino
+
+        self.version = f"OpenVINO {openvino.__version__.split('-')[0]}"
+        self.core, self.openvino = openvino.Core(), openvino
+
+    def prepare(self, row, inputs, into):
+        model, used = models.model_of(row, inputs)
+        compiled = self.core.compile_model(self.core.read_model(model), "CPU", {
+            "INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"})
+        request = compiled.create_infer_request()
+        for name, data in used.items():
+            request.set_tensor(name, self.openvino.Tensor(data, shared_memory=True))
+        request.infer()
+        results = [np.array(request.get_output_tensor(i).data) for i in range(len(compiled.outputs))]
+        return Loop("infer()", {"infer": request.infer, "held": (compiled, used)}, results)
+
+
+PEERS = {"numpy": NumPy, "torch": PyTorch, "onnx": OnnxRuntime, "openvino": OpenVino}

@@ -1,0 +1,116 @@
+"""Runs rows: asks each library's process in turns, compares the results, says what was found."""
+
+import datetime
+import math
+import statistics
+import time
+
+import numpy as np
+
+import worker
+
+PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX Runtime", "openvino": "OpenVINO",
+         "loop": "streaming loop", "openblas": "OpenBLAS", "onednn_gemm": "dnnl_sgemm", "onednn_matmul": "oneDNN matmul"}
+SAMPLE_NS = 2e6  # a sample lasts at least this long
+SLOW_NS = 3e7  # a call that lasts longer is timed alone, without another before
+ENOUGH = 7  # rounds that are made in any case
+
+
+class Runner:
+    """The libraries' processes."""
+
+    def __init__(self, build, peers, rounds, seconds):
+        self.workers = {peer: worker.Worker(peer, build) for peer in peers}
+        self.rounds, self.seconds = rounds, seconds
+        self.absent = {peer: str(each.state) for peer, each in self.workers.items() if isinstance(each.state, Exception)}
+        self.versions = {peer: each.state for peer, each in self.workers.items() if peer not in self.absent}
+        for peer in self.absent:
+            self.workers.pop(peer).close()
+
+    def ask(self, peer, *what):
+        return self.workers[peer].ask(*what)
+
+    def prepare(self, group, row):
+        """Makes all of them ready, side by side; what the row's entry begins with."""
+        found = {"name": row.name, "ns": {}, "ratios": {}, "refused": {}, "wrong": {}, "moved": None}
+        present = [peer for peer in row.calls() if peer in self.workers]
+        for peer in present:
+            self.workers[peer].begin("prepare", group, row.name, row.into)
+        results = {}
+        for peer in present:
+            try:
+                results[peer], moved = self.workers[peer].finish()
+                found["moved"] = found["moved"] or moved
+            except RuntimeError as error:
+                found["refused"][peer] = " ".join(str(error).split())[:200]
+        if "nd4c" in results:
+            for peer in results:
+                wrong = difference(row, results["nd4c"], results[peer])
+                if wrong:
+                    found["wrong"][peer] = wrong
+        found["ready"] = list(results)
+        return found
+
+    def measure(self, row, found):
+        """Times what is ready; adds medians and ratios."""
+        ready = found.pop("ready")
+        repeats = {}
+        for peer in ready:
+            once = self.ask(peer, "time", row.name, 1)
+            for calls in (1, 100):
+                if once < SLOW_NS:
+                    once = self.ask(peer, "time", row.name, max(1, min(calls, round(1e5 / once))))
+            repeats[peer] = max(1, round(SAMPLE_NS / once)) if once < SLOW_NS else 0
+        times = {peer: [] for peer in ready}
+        begin = time.perf_counter()
+        for turn in range(self.rounds):
+            for k in range(len(ready)):
+                peer = ready[(turn + k) % len(ready)]
+                if 0 < repeats[peer] < 100:
+                    self.ask(peer, "time", row.name, 1)  # the caches hold what the others have left
+                times[peer].append(self.ask(peer, "time", row.name, max(repeats[peer], 1)))
+            if time.perf_counter() - begin > self.seconds and turn + 1 >= ENOUGH:
+                break
+        for peer in ready:
+            self.ask(peer, "drop", row.name)
+        found["ns"] = {peer: statistics.median(values) for peer, values in times.items()}
+        if "nd4c" in times:
+            found["ratios"] = {peer: statistics.median(a / b for a, b in zip(times[peer], times["nd4c"]))
+                               for peer in ready if peer != "nd4c"}
+        found["rounds"] = turn + 1
+        found["date"] = datetime.date.today().isoformat()
+        return found
+
+    def close(self):
+        for each in self.workers.values():
+            each.close()
+
+
+def best(row, found):
+    """The peer that counts, and its ratio: the least among those whose results are right."""
+    ratios = {peer: ratio for peer, ratio in found["ratios"].items()
+              if peer not in found["wrong"] and (row.against is None or peer in row.against)}
+    return min(ratios.items(), key=lambda item: item[1], default=(None, None))
+
+
+def difference(row, ours, theirs):
+    """Why two results differ; empty if they do not."""
+    if row.check == "none":
+        return ""
+    (shape, a), (other, b) = ours, theirs
+    if math.prod(shape) != math.prod(other):
+        return f"shapes {shape} and {other}"
+    a, b = (x.astype(np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
+    if row.check == "abs":
+        a, b = abs(a), abs(b)
+    scale = 1 + np.abs(b) if row.check == "close" else np.abs(b).max(initial=0) + 1e-300
+    worst = float(np.nan_to_num(np.abs(a - b) / scale, nan=np.inf).max(initial=0))
+    return "" if worst <= row.tolerance or np.array_equal(a, b, equal_nan=True) else f"differs by {worst:.2g}"
+
+
+def told(row, found):
+    """One line."""
+    times = ", ".join(f"{PEERS[peer]} {ns / 1e3:.4g}" for peer, ns in found["ns"].items())
+    failed = "; ".join(f"{PEERS[peer]}: {why[:70]}" for peer, why in {**found["refused"], **found["wrong"]}.items())
+    _, ratio = best(row, found)
+    return f"{row.name:44} {'' if ratio is None else f'{ratio:6.2f}'}  us: {times}" + (f"  [{failed}]" if failed else "")

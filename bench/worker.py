@@ -1,0 +1,115 @@
+"""One library in a process of its own, which bench/compare asks to prepare a row and to time it: started as
+worker.py PEER BUILD FILE_DESCRIPTOR. Between its turns the process is stopped, so that threads that wait actively for
+more work take nothing from the others."""
+
+import multiprocessing.connection
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+SAMPLE = 100_000  # elements of a result that are compared
+
+
+def comparable(result):
+    """A result, small enough to be sent."""
+    import numpy as np
+
+    first = np.asarray(result)
+    if first.dtype.name == "bfloat16":
+        first = first.astype(np.float32)
+    flat = first.reshape(-1)
+    step = max(1, flat.size // SAMPLE)
+    return first.shape, np.array(flat[::step])
+
+
+def serve(connection, library):
+    import rows
+
+    prepared = {}
+
+    def prepare(group, name, into):
+        row = next(row for row in rows.load(group).rows if row.name == name)
+        prepared[name] = library.prepare(row, rows.make_inputs(row), into)
+        return comparable(prepared[name].result()), getattr(prepared[name], "moved", None)
+
+    answers = {"prepare": prepare, "time": lambda name, calls: prepared[name].time(calls),
+               "drop": lambda name: prepared.pop(name, None) and None}
+    while True:
+        try:
+            what, *arguments = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = (answers.get(what) or getattr(library, what))(*arguments)
+        except Exception as error:  # whatever the library says is the answer
+            answer = RuntimeError(f"{type(error).__name__}: {str(error)[:300]}")
+        connection.send(answer)
+
+
+class Worker:
+    """The asking side."""
+
+    def __init__(self, peer, build):
+        self.connection, other = multiprocessing.connection.Pipe()
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}  # they would force OpenBLAS's kernels
+        self.process = subprocess.Popen([sys.executable, __file__, peer, str(build), str(other.fileno())],
+                                        pass_fds=[other.fileno()], env=environment)
+        other.close()
+        self.peer = peer
+        self.state = self.receive()  # its version, or why it is absent
+        self.stop()
+
+    def receive(self):
+        try:
+            return self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            return RuntimeError(f"{self.peer}: the process has ended")
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def begin(self, *what):
+        self.process.send_signal(signal.SIGCONT)
+        try:
+            self.connection.send(what)
+        except BrokenPipeError:
+            pass
+
+    def finish(self):
+        """The answer; raises what went wrong."""
+        answer = self.receive()
+        self.stop()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def ask(self, *what):
+        self.begin(*what)
+        return self.finish()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+if __name__ == "__main__":
+    ROOT = pathlib.Path(__file__).resolve().parents[1]
+    sys.path[:0] = [str(ROOT / "tests" / "tools")]
+    link = multiprocessing.connection.Connection(int(sys.argv[3]))
+    try:
+        import peers
+
+        if sys.argv[1] in peers.PEERS:
+            library = peers.PEERS[sys.argv[1]](None)
+        else:
+            import ours
+
+            library = ours.PEERS[sys.argv[1]](pathlib.Path(sys.argv[2]))
+    except Exception as error:
+        link.send(RuntimeError(f"{type(error).__name__}: {error}"))
+        sys.exit(0)
+    link.send(library.version)
+    serve(link, library)
