@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import os
 import statistics
 import time
 
@@ -14,6 +15,17 @@ PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX Run
 SAMPLE_NS = 2e6  # a sample lasts at least this long
 SLOW_NS = 3e7  # a call that lasts longer is timed alone, without another before
 ENOUGH = 7  # rounds that are made in any case
+
+
+def ticks(processes):
+    """Clock ticks that the machine's processors have worked, and those that these processes have."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
+    own = 0
+    for process in processes:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            own += sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
+    return user + nice + system + irq + softirq + steal, own
 
 
 class Runner:
@@ -53,7 +65,7 @@ class Runner:
 
     def measure(self, row, found):
         """Times what is ready; adds medians and ratios."""
-        ready = found.pop("ready")
+        ready = found["ready"]
         repeats = {}
         for peer in ready:
             once = self.ask(peer, "time", row.name, 1)
@@ -62,6 +74,8 @@ class Runner:
                     once = self.ask(peer, "time", row.name, max(1, min(calls, round(1e5 / once))))
             repeats[peer] = max(1, round(SAMPLE_NS / once)) if once < SLOW_NS else 0
         times = {peer: [] for peer in ready}
+        processes = [os.getpid(), *(self.workers[peer].process.pid for peer in ready)]
+        all_before, own_before = ticks(processes)
         begin = time.perf_counter()
         for turn in range(self.rounds):
             for k in range(len(ready)):
@@ -71,8 +85,9 @@ class Runner:
                 times[peer].append(self.ask(peer, "time", row.name, max(repeats[peer], 1)))
             if time.perf_counter() - begin > self.seconds and turn + 1 >= ENOUGH:
                 break
-        for peer in ready:
-            self.ask(peer, "drop", row.name)
+        (all_after, own_after), took = ticks(processes), time.perf_counter() - begin
+        strangers = (all_after - all_before) - (own_after - own_before)
+        found["disturbed"] = round(max(strangers, 0) / os.sysconf("SC_CLK_TCK") / took / os.cpu_count(), 2)
         found["ns"] = {peer: statistics.median(values) for peer, values in times.items()}
         if "nd4c" in times:
             found["ratios"] = {peer: statistics.median(a / b for a, b in zip(times[peer], times["nd4c"]))
@@ -80,6 +95,10 @@ class Runner:
         found["rounds"] = turn + 1
         found["date"] = datetime.date.today().isoformat()
         return found
+
+    def drop(self, row, peers):
+        for peer in peers:
+            self.ask(peer, "drop", row.name)
 
     def close(self):
         for each in self.workers.values():
