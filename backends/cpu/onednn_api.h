@@ -8,7 +8,7 @@
 enum { DNN_SUCCESS = 0, DNN_OUT_OF_MEMORY = 1, DNN_INVALID_ARGUMENTS = 2, DNN_UNIMPLEMENTED = 3 };
 enum { DNN_BF16 = 2, DNN_F32 = 3, DNN_S32 = 4, DNN_S8 = 5, DNN_U8 = 6 };
 enum { DNN_ENGINE_CPU = 1, DNN_STREAM_DEFAULT = 1, DNN_TAG_ANY = 1, DNN_FORWARD_INFERENCE = 96 };
-enum { DNN_CONVOLUTION_DIRECT = 1, DNN_SCRATCHPAD_USER = 1 };
+enum { DNN_CONVOLUTION_DIRECT = 1, DNN_DECONVOLUTION_DIRECT = 10, DNN_SCRATCHPAD_USER = 1 };
 enum { DNN_RELU = 32, DNN_TANH = 33, DNN_LOGISTIC = 41, DNN_GELU_TANH = 43, DNN_GELU_ERF = 49, DNN_ADD = 131056 };
 enum { DNN_QUERY_NAME = 8, DNN_QUERY_WEIGHTS = 131, DNN_QUERY_SCRATCHPAD = 136 };
 /* Numbers of arguments; the second operand of post-op n is DNN_ARG_POST_OP(n) | DNN_ARG_SRC_1. */
@@ -67,6 +67,10 @@ typedef struct dnn_version {
   X(int, dnnl_post_ops_append_binary, (dnn_post_ops, int, const struct dnnl_memory_desc *))                          \
   X(int, dnnl_post_ops_destroy, (dnn_post_ops))                                                                      \
   X(int, dnnl_convolution_forward_primitive_desc_create,                                                             \
+    (dnn_primitive_desc *, dnn_engine, int, int, const struct dnnl_memory_desc *, const struct dnnl_memory_desc *,   \
+     const struct dnnl_memory_desc *, const struct dnnl_memory_desc *, const int64_t *, const int64_t *,             \
+     const int64_t *, const int64_t *, const struct dnnl_primitive_attr *))                                          \
+  X(int, dnnl_deconvolution_forward_primitive_desc_create,                                                           \
     (dnn_primitive_desc *, dnn_engine, int, int, const struct dnnl_memory_desc *, const struct dnnl_memory_desc *,   \
      const struct dnnl_memory_desc *, const struct dnnl_memory_desc *, const int64_t *, const int64_t *,             \
      const int64_t *, const int64_t *, const struct dnnl_primitive_attr *))                                          \

@@ -1,6 +1,6 @@
-/* conv on oneDNN. The primitive always works on channels-last activations, where its fastest implementations are and
- * which the graph's layout pass gives it; operands in another order are reordered through scratch. CONSTANT weights
- * are packed once. */
+/* conv and conv_transpose on oneDNN. The primitive always works on channels-last activations, where its fastest
+ * implementations are and which the graph's layout pass gives it; operands in another order are reordered through
+ * scratch. CONSTANT weights are packed once. */
 #include <stdio.h>
 
 #include "backends/cpu/onednn.h"
@@ -170,6 +170,134 @@ static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
   return nd4c_onednn_node_prepare(call, inputs, describe_conv, state);
 }
 
+/* -- conv_transpose --------------------------------------------------------------------------------------------- */
+
+static const char *refuse_transposed(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_transpose_x];
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_transpose_bias);
+  const nd4c_tensor *all[] = {x, &call->inputs[ND4C_IN_conv_transpose_w], &call->outputs[0], bias};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    const char *why = all[i] != NULL ? refuse_tensor(all[i], x->dtype) : NULL;
+    if (why != NULL) {
+      return why;
+    }
+  }
+  if (bias != NULL && bias->size > 1 && bias->strides[0] != 1) {
+    return "the bias is not contiguous";
+  }
+  nd4c_ref_window window;
+  nd4c_cpu_conv_transpose_window(call, &window);
+  for (int32_t i = 0; i < window.spatial; i++) {
+    int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    int64_t end =
+        (window.input[i] - 1) * window.stride[i] + reach - window.pad_begin[i] - call->outputs[0].shape[i + 2];
+    if (end < 0 || end >= reach || window.pad_begin[i] >= reach) {
+      return "the result goes beyond what the windows write, or cuts whole windows off";
+    }
+  }
+  return NULL;
+}
+
+static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = refuse_transposed(call);
+  if (why != NULL) {
+    snprintf(reason, reason_size, "%s", why);
+    return false;
+  }
+  return nd4c_onednn_usable(reason, reason_size) != NULL;
+}
+
+/* Weights [c, o / groups, ...] as oneDNN has them: [o, c, ...], with groups [groups, o / groups, c / groups, ...]. */
+static int describe_transposed_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w,
+                                       int64_t groups, dnn_desc *any) {
+  int64_t shape[MAX_RANK + 1] = {groups, w->shape[1], w->shape[0] / groups}, strides[MAX_RANK + 1];
+  strides[0] = w->strides[0] * shape[2];
+  strides[1] = w->strides[1];
+  strides[2] = w->strides[0];
+  for (int32_t axis = 2; axis < w->rank; axis++) {
+    shape[axis + 1] = w->shape[axis];
+    strides[axis + 1] = w->strides[axis];
+  }
+  int32_t skip = groups == 1 ? 1 : 0, rank = w->rank + 1 - skip;
+  int status = nd4c_onednn_desc(dnn, &op->given, rank, shape + skip, w->dtype, strides + skip);
+  if (status == DNN_SUCCESS) {
+    status = dnn->dnnl_memory_desc_create_with_tag(any, rank, shape + skip, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
+  }
+  return status;
+}
+
+static int describe_deconvolution(nd4c_onednn_node *node, const nd4c_call *call, dnn_desc any) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  nd4c_ref_window window;
+  nd4c_cpu_conv_transpose_window(call, &window);
+  dnn_dims stride, dilation, begin, end;
+  for (int32_t i = 0; i < window.spatial; i++) {
+    stride[i] = window.stride[i];
+    dilation[i] = window.dilation[i] - 1;
+    begin[i] = window.pad_begin[i];
+    end[i] = (window.input[i] - 1) * stride[i] + (window.kernel[i] - 1) * window.dilation[i] + 1 - begin[i] -
+             call->outputs[0].shape[i + 2];
+  }
+  dnn_attr attr = NULL;
+  int status = nd4c_onednn_attr(dnn, &attr, NULL, ND4C_ACTIVATION_NONE);
+  if (status == DNN_SUCCESS) {
+    status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
+        &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
+  }
+  if (attr != NULL) {
+    dnn->dnnl_primitive_attr_destroy(attr);
+  }
+  return status;
+}
+
+static int describe_conv_transpose(nd4c_onednn_node *node, const nd4c_call *call) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  dnn_desc any = NULL;
+  int status = describe_activation(dnn, &op[ND4C_ONEDNN_X], &call->inputs[ND4C_IN_conv_transpose_x]);
+  if (status == DNN_SUCCESS) {
+    status = describe_activation(dnn, &op[ND4C_ONEDNN_Y], &call->outputs[0]);
+  }
+  if (status == DNN_SUCCESS && op[ND4C_ONEDNN_BIAS].present) {
+    status = describe_bias(dnn, &op[ND4C_ONEDNN_BIAS], &call->inputs[ND4C_IN_conv_transpose_bias]);
+  }
+  if (status == DNN_SUCCESS) {
+    status = describe_transposed_weights(dnn, &op[ND4C_ONEDNN_W], &call->inputs[ND4C_IN_conv_transpose_w],
+                                         call->attrs[ND4C_ATTR_conv_transpose_groups].as.i, &any);
+  }
+  if (status == DNN_SUCCESS) {
+    status = describe_deconvolution(node, call, any);
+  }
+  if (any != NULL) {
+    dnn->dnnl_memory_desc_destroy(any);
+  }
+  return status;
+}
+
+static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
+  const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
+                                            ND4C_IN_conv_transpose_bias, -1};
+  return nd4c_onednn_node_prepare(call, inputs, describe_conv_transpose, state);
+}
+
+static const nd4c_kernel onednn_conv_transpose = {
+    .struct_size = ND4C_SIZE_OF(nd4c_kernel),
+    .op_version = 1,
+    .op = "conv_transpose",
+    .engine = "onednn",
+    .name = "onednn.conv_transpose",
+    .priority = ND4C_CPU_PRIORITY_ONEDNN,
+    .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
+    .usable = transposed_usable,
+    .prepare = conv_transpose_prepare,
+    .unprepare = nd4c_onednn_node_unprepare,
+    .scratch_bytes = nd4c_onednn_node_scratch_bytes,
+    .run = nd4c_onednn_node_run,
+    .preferred_order = conv_preferred_order,
+};
+
 static const nd4c_kernel onednn_conv = {
     .struct_size = ND4C_SIZE_OF(nd4c_kernel),
     .op_version = 1,
@@ -186,4 +314,4 @@ static const nd4c_kernel onednn_conv = {
     .preferred_order = conv_preferred_order,
 };
 
-const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[] = {&onednn_conv, NULL};
+const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[] = {&onednn_conv, &onednn_conv_transpose, NULL};

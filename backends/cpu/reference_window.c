@@ -37,30 +37,17 @@ static nd4c_ref_sweep window_sweep(const nd4c_call *call, nd4c_cpu_window_attrs 
 
 /* -- convolutions ------------------------------------------------------------------------------------------------- */
 
-/* Cells cut off before the first: as given, or the share of what output_shape and `same` leave over. */
-static int64_t transposed_pad(const nd4c_call *call, const nd4c_ref_sweep *s, int32_t own, int32_t axis) {
-  const nd4c_attr_value *attrs = call->attrs;
-  int64_t auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
-  bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
-  if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same)
-    return list_at(&attrs[ND4C_ATTR_conv_transpose_pads], own, 0);
-  int64_t total = (s->x[axis] - 1) * s->stride[axis] + (s->kernel[axis] - 1) * s->dilation[axis] + 1 +
-                  list_at(&attrs[ND4C_ATTR_conv_transpose_output_padding], own, 0) - s->y[axis];
-  total = total > 0 ? total : 0;
-  return auto_pad == ND4C_AUTO_PAD_SAME_UPPER ? total / 2 : total - total / 2;
-}
-
 static nd4c_ref_sweep transposed_sweep(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs;
-  const nd4c_tensor *w = &call->inputs[1];
   nd4c_ref_sweep s = sweep_of(call);
-  s.groups = attrs[ND4C_ATTR_conv_transpose_groups].as.i;
-  for (int32_t own = 0; own < w->rank - 2; own++) {
-    int32_t axis = 5 - w->rank + own;
-    s.kernel[axis] = w->shape[own + 2];
-    s.stride[axis] = list_at(&attrs[ND4C_ATTR_conv_transpose_strides], own, 1);
-    s.dilation[axis] = list_at(&attrs[ND4C_ATTR_conv_transpose_dilations], own, 1);
-    s.pad[axis] = transposed_pad(call, &s, own, axis);
+  nd4c_ref_window window;
+  nd4c_cpu_conv_transpose_window(call, &window);
+  s.groups = call->attrs[ND4C_ATTR_conv_transpose_groups].as.i;
+  for (int32_t own = 0; own < window.spatial; own++) {
+    int32_t axis = 3 - window.spatial + own;
+    s.kernel[axis] = window.kernel[own];
+    s.stride[axis] = window.stride[own];
+    s.dilation[axis] = window.dilation[own];
+    s.pad[axis] = window.pad_begin[own];
   }
   return s;
 }

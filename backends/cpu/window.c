@@ -42,3 +42,29 @@ void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window) {
                                     ND4C_ATTR_max_pool_auto_pad};
   nd4c_cpu_window(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints, window);
 }
+
+/* Cells cut off before the first: as given, or the share of what output_shape and `same` leave over. */
+static int64_t transposed_pad(const nd4c_call *call, const nd4c_ref_window *w, int32_t axis) {
+  const nd4c_attr_value *attrs = call->attrs;
+  int64_t auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
+  bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
+  if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same) {
+    return list_at(&attrs[ND4C_ATTR_conv_transpose_pads], axis, 0);
+  }
+  int64_t total = (w->input[axis] - 1) * w->stride[axis] + (w->kernel[axis] - 1) * w->dilation[axis] + 1 +
+                  list_at(&attrs[ND4C_ATTR_conv_transpose_output_padding], axis, 0) - call->outputs[0].shape[axis + 2];
+  total = total > 0 ? total : 0;
+  return auto_pad == ND4C_AUTO_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+}
+
+void nd4c_cpu_conv_transpose_window(const nd4c_call *call, nd4c_ref_window *window) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_transpose_x], *w = &call->inputs[ND4C_IN_conv_transpose_w];
+  *window = (nd4c_ref_window){.spatial = x->rank - 2};
+  for (int32_t i = 0; i < window->spatial; i++) {
+    window->input[i] = x->shape[i + 2];
+    window->kernel[i] = w->shape[i + 2];
+    window->stride[i] = list_at(&call->attrs[ND4C_ATTR_conv_transpose_strides], i, 1);
+    window->dilation[i] = list_at(&call->attrs[ND4C_ATTR_conv_transpose_dilations], i, 1);
+    window->pad_begin[i] = transposed_pad(call, window, i);
+  }
+}

@@ -13,6 +13,8 @@ typedef struct nd4c_cpu_window_attrs {
 /* Inference has checked the call: this only repeats its arithmetic. `kernel` has one extent for each spatial axis. */
 void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel, nd4c_ref_window *window);
 void nd4c_cpu_conv_window(const nd4c_call *call, nd4c_ref_window *window);
+/* Of conv_transpose: pad_begin counts the cells cut off before the first; pad_end is not set. */
+void nd4c_cpu_conv_transpose_window(const nd4c_call *call, nd4c_ref_window *window);
 void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window);
 
 #endif
