@@ -14,7 +14,7 @@ PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX Run
          "loop": "streaming loop", "openblas": "OpenBLAS", "onednn_gemm": "dnnl_sgemm", "onednn_matmul": "oneDNN matmul"}
 SAMPLE_NS = 2e6  # a sample lasts at least this long
 SLOW_NS = 3e7  # a call that lasts longer is timed alone, without another before
-ENOUGH = 7  # rounds that are made in any case
+ENOUGH = 5  # rounds that are made in any case
 
 
 def ticks(processes):
