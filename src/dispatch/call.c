@@ -87,7 +87,7 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
                                nd4c_array **outputs, bool *done) {
   *done = false;
   int32_t n = entry->input_count;
-  if (entry->choice->kernel == NULL || !patch_inputs(entry, inputs)) {
+  if (entry->choice->kernel == NULL || entry->shape_from_data || !patch_inputs(entry, inputs)) {
     return ND4C_OK;
   }
   nd4c_array *output = outputs[0];
@@ -303,6 +303,12 @@ static nd4c_status compute_on_host(nd4c_pending *p, nd4c_host_op_function functi
   return deliver(p);
 }
 
+/* Takes over the choice. */
+static void remember(const nd4c_pending *p, uint64_t key, bool fresh, bool shape_from_data, nd4c_choice *choice) {
+  nd4c_call_cache_add(key, p->context, p->def, p->inputs, p->input_count, p->attrs, p->targets[0], fresh,
+                      shape_from_data, choice);
+}
+
 static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   nd4c_host_op_function function = nd4c_host_op_find(p);
   if (function != NULL) {
@@ -319,7 +325,11 @@ static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   } else {
     ND4C_TRY(choose(p, &choice));
   }
+  bool remembered = in_place && key != 0 && p->known == NULL;
   if (ND4C_UNLIKELY(has_true_shapes(p))) {
+    if (remembered) { /* now, while the target has the largest shape */
+      remember(p, key, fresh, true, nd4c_choice_retain(choice));
+    }
     nd4c_status status = compute_true_shapes(p, choice);
     nd4c_choice_release(choice);
     return status;
@@ -330,8 +340,8 @@ static nd4c_status compute(nd4c_pending *p, uint64_t key) {
     nd4c_choice_release(choice);
     return status;
   }
-  if (in_place && key != 0 && p->known == NULL) {
-    nd4c_call_cache_add(key, p->context, p->def, p->inputs, p->input_count, p->attrs, p->targets[0], fresh, choice);
+  if (remembered) {
+    remember(p, key, fresh, false, choice);
   } else {
     nd4c_choice_release(choice);
   }

@@ -16,7 +16,8 @@ typedef struct nd4c_cached_call {
   nd4c_device *device;
   int32_t width;
   bool deterministic, strict;
-  bool fresh; /* the output is made by the call */
+  bool fresh;           /* the output is made by the call */
+  bool shape_from_data; /* the output's shape is known after the run: the entry knows the choice and the largest */
   int32_t input_count, attr_count;
   const nd4c_op_def *def;
   nd4c_choice *choice;
@@ -42,6 +43,6 @@ nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context
  */
 void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
-                         const nd4c_array *output, bool fresh, nd4c_choice *choice);
+                         const nd4c_array *output, bool fresh, bool shape_from_data, nd4c_choice *choice);
 
 #endif

@@ -16,11 +16,18 @@ typedef struct search {
   const nd4c_call *call;
   nd4c_engine_rules rules;
   nd4c_text *trail; /* NULL: nobody reads it */
+  bool explains;    /* who is taken is told, too; an error text has nobody who was */
 } search;
 
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
   if (s->trail != NULL) {
     nd4c_text_print(s->trail, "  %s (engine %s): %s\n", name, engine, verdict);
+  }
+}
+
+static void note_taken(const search *s, const char *name, const char *engine) {
+  if (s->explains) {
+    note(s, name, engine, "taken");
   }
 }
 
@@ -80,7 +87,7 @@ static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *c
     }
     ND4C_TRY(prepare(s, kernels[i], choice, taken));
     if (*taken) {
-      note(s, kernels[i]->name, kernels[i]->engine, "taken");
+      note_taken(s, kernels[i]->name, kernels[i]->engine);
     }
   }
   return ND4C_OK;
@@ -122,7 +129,11 @@ static nd4c_status compile_node(const search *s, nd4c_choice *choice, bool *take
     return status;
   }
   *taken = status == ND4C_OK;
-  note(s, "compiler", compiler->engine, *taken ? "taken" : nd4c_error_message());
+  if (*taken) {
+    note_taken(s, "compiler", compiler->engine);
+  } else {
+    note(s, "compiler", compiler->engine, nd4c_error_message());
+  }
   return ND4C_OK;
 }
 
@@ -249,7 +260,7 @@ const char *nd4c_choice_name(const nd4c_choice *choice) {
 }
 
 nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text) {
-  search s = {.context = context, .call = call, .trail = text};
+  search s = {.context = context, .call = call, .trail = text, .explains = true};
   nd4c_engine_rules_read(&s.rules);
   nd4c_text_print(text, "%s on %s", call->op->name, context->device->name);
   if (s.rules.forced[0] != '\0') {
