@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 import running
 
 TOLERANCE = 0.97  # "at or above" holds from here on
+DISTURBED = 0.1  # part of the processors that others had meanwhile
 FROM_MEMORY = 32 << 20  # bytes that a call must move for the memory to be its limit
 
 
@@ -68,7 +69,8 @@ class Line:
     def verdict(self):
         if "nd4c" in self.found["refused"]:
             return "**refused**"
-        return "**wrong**" if self.wrong else "" if not self.judged else "met" if self.met else "**missed**"
+        text = "**wrong**" if self.wrong else "" if not self.judged else "met" if self.met else "**missed**"
+        return text + (" (disturbed)" if self.found.get("disturbed", 0) > DISTURBED else "")
 
 
 def duration(nanoseconds):
@@ -193,7 +195,8 @@ nd4c is faster; "at or above" holds from 0.97 on. nd4c is called from C, NumPy, 
 their users call them; models run through each runtime's own interface, with bound inputs and outputs. Results are compared,
 too: a peer whose result differs does not count. What is timed stands in `bench/groups`, the figures in `docs/performance`.
 "Of the limit" is the time that the bytes or multiply-adds of a call would take at the rates measured in the same run, as part
-of nd4c's time; more than 100 % where caches keep what memory would have to bring."""
+of nd4c's time; more than 100 % where caches keep what memory would have to bring. Rows marked disturbed shared the machine
+with other work for more than a tenth of its processors."""
 
 
 def write(folder, kept):
