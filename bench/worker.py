@@ -2,6 +2,7 @@
 worker.py PEER BUILD FILE_DESCRIPTOR. Between its turns the process is stopped, so that threads that wait actively for
 more work take nothing from the others."""
 
+import ctypes
 import multiprocessing.connection
 import os
 import pathlib
@@ -98,6 +99,8 @@ class Worker:
 if __name__ == "__main__":
     ROOT = pathlib.Path(__file__).resolve().parents[1]
     sys.path[:0] = [str(ROOT / "tests" / "tools")]
+    PR_SET_PDEATHSIG = 1  # who is stopped does not see that nobody asks any more
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     link = multiprocessing.connection.Connection(int(sys.argv[3]))
     try:
         import peers
