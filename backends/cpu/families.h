@@ -6,6 +6,8 @@
 #define ND4C_CPU_FAMILIES(X) \
   X(simd_elementwise)        \
   X(simd_reduction)          \
+  X(simd_statistics)         \
+  X(simd_scan)               \
   X(simd_rearrangement)      \
   X(simd_nonzero)            \
   X(reference_contraction)   \

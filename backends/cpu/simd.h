@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "kernels/cpu/binary.h"
+#include "kernels/cpu/gather.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/levels.h"
 #include "kernels/cpu/move.h"
@@ -12,12 +13,25 @@
 #include "kernels/cpu/quantized.h"
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/reduce.h"
+#include "kernels/cpu/scan.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/cpu/unary.h"
 
 /* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
 #define ND4C_SIMD_TABLES(X) \
-  X(binary) X(cast) X(gemm) X(move) X(nn) X(nonzero) X(quantized) X(recurrent) X(reduce) X(transpose) X(unary)
+  X(binary)                 \
+  X(cast)                   \
+  X(gather)                 \
+  X(gemm)                   \
+  X(move)                   \
+  X(nn)                     \
+  X(nonzero)                \
+  X(quantized)              \
+  X(recurrent)              \
+  X(reduce)                 \
+  X(scan)                   \
+  X(transpose)              \
+  X(unary)
 
 typedef struct nd4c_simd_tables {
   const char *level;

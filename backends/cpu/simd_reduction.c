@@ -1,13 +1,14 @@
 /* Engine simd: reductions. The axes of x are brought into the order of memory; then either the innermost axis is
  * reduced, and runs of it become single accumulators, or it is kept, and rows are folded into a line of accumulators.
  * Pieces do not depend on the parallel width, so neither do the bits of a result. */
+#include <math.h>
 #include <string.h>
 
-#include "backends/cpu/nest.h"
+#include "backends/cpu/reduction.h"
 #include "backends/cpu/simd.h"
 
 enum {
-  COLUMNS = 512,      /* accumulators of a line: with the packed row they stay in the L1 cache */
+  COLUMNS = 1024,     /* accumulators of a line: with the packed row they stay in the L1 cache */
   CASCADE_ROWS = 128, /* rows folded one after the other before they are merged: bounds the error of long columns */
   CHUNK = 65536,      /* elements of a run that is shared out */
   MAX_CHUNKS = 512,
@@ -15,135 +16,64 @@ enum {
 };
 
 typedef struct reduction {
-  int32_t rank; /* at least 1 */
-  int64_t shape[ND4C_CPU_MAX_RANK], x_strides[ND4C_CPU_MAX_RANK], y_strides[ND4C_CPU_MAX_RANK];
-  bool reduced[ND4C_CPU_MAX_RANK];
-  char *x, *y;
-  int32_t x_bytes, y_bytes;
-  int64_t outer_kept, outer_reduced; /* positions of the axes before the last, by kind */
+  nd4c_reduction axes;
   double divisor;
+  bool rescue; /* sums of squares of f64 may leave the range of their root */
   const nd4c_reduce_loops *loops;
   const nd4c_arg_loops *arg; /* instead of loops */
   int64_t chunk, chunks;     /* of the last axis: shared-out runs, or columns */
   uint64_t *partial;         /* accumulators of a shared-out run */
 } reduction;
 
-/* -- bringing axes into order --------------------------------------------------------------------------------- */
+/* -- norm2 of f64 ---------------------------------------------------------------------------------------------- */
 
-static int64_t magnitude(int64_t x) {
-  return x < 0 ? -x : x;
-}
-
-static void swap_axes(reduction *r, int32_t a, int32_t b) {
-  int64_t *const lists[] = {r->shape, r->x_strides, r->y_strides};
-  for (int32_t i = 0; i < 3; i++) {
-    int64_t kept = lists[i][a];
-    lists[i][a] = lists[i][b];
-    lists[i][b] = kept;
+/* The norm of the elements of one result, x its first, where the sum of squares overflowed or lost digits: each is
+ * divided by a power of two near the largest. */
+static double scaled_norm(const nd4c_reduction *a, const char *x) {
+  int32_t last = a->rank - 1;
+  int64_t run = a->reduced[last] ? a->shape[last] : 1, unused = 0;
+  double largest = 0, scale = 1, sum = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int64_t i = 0; i < a->outer_reduced * run; i++) {
+      double value;
+      int64_t offset = nd4c_reduction_locate(a, true, i / run, &unused) + i % run * a->x_strides[last] * a->x_bytes;
+      memcpy(&value, x + offset, sizeof value);
+      double scaled = value / scale;
+      largest = largest == largest && !(fabs(value) <= largest) ? fabs(value) : largest;
+      sum += pass == 1 ? scaled * scaled : 0;
+    }
+    if (!isfinite(largest) || largest == 0)
+      return largest;
+    scale = ldexp(1, ilogb(largest));
   }
-  bool reduced = r->reduced[a];
-  r->reduced[a] = r->reduced[b];
-  r->reduced[b] = reduced;
+  return sqrt(sum) * scale;
 }
 
-static void sort_axes(reduction *r) {
-  for (int32_t axis = 1; axis < r->rank; axis++)
-    for (int32_t i = axis; i > 0 && magnitude(r->x_strides[i - 1]) < magnitude(r->x_strides[i]); i--)
-      swap_axes(r, i - 1, i);
-}
-
-/* Only x's order along kept axes and the order of summation change; positions of argmax keep their direction. */
-static void turn_axes(reduction *r) {
-  for (int32_t axis = 0; axis < r->rank; axis++) {
-    if (r->x_strides[axis] >= 0 || (r->arg != NULL && r->reduced[axis]))
+/* n results from accumulators; x: where the first result's elements begin. */
+static void store(const reduction *r, int64_t n, const uint64_t *accumulators, const char *x, char *y) {
+  const nd4c_reduction *a = &r->axes;
+  r->loops->store(n, accumulators, r->divisor, y);
+  for (int64_t i = 0; r->rescue && i < n; i++) {
+    double square;
+    memcpy(&square, &accumulators[i], sizeof square);
+    if ((square > 0x1p-900 && square < INFINITY) || square != square)
       continue;
-    r->x += (r->shape[axis] - 1) * r->x_strides[axis] * r->x_bytes;
-    r->y += (r->shape[axis] - 1) * r->y_strides[axis] * r->y_bytes;
-    r->x_strides[axis] = -r->x_strides[axis];
-    r->y_strides[axis] = -r->y_strides[axis];
+    double norm = scaled_norm(a, x + i * a->x_strides[a->rank - 1] * a->x_bytes);
+    memcpy(y + i * (int64_t)sizeof norm, &norm, sizeof norm);
   }
-}
-
-static void drop_axis(reduction *r, int32_t axis) {
-  for (; axis + 1 < r->rank; axis++)
-    swap_axes(r, axis, axis + 1);
-  r->rank--;
-}
-
-static void merge_axes(reduction *r) {
-  for (int32_t axis = r->rank - 2; axis >= 0; axis--) {
-    int64_t inner = r->shape[axis + 1];
-    if (r->reduced[axis] != r->reduced[axis + 1] || r->x_strides[axis] != r->x_strides[axis + 1] * inner ||
-        r->y_strides[axis] != r->y_strides[axis + 1] * inner)
-      continue;
-    r->shape[axis + 1] *= r->shape[axis];
-    drop_axis(r, axis);
-  }
-}
-
-static void prepare(reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int64_t y_strides[ND4C_CPU_MAX_RANK];
-  nd4c_cpu_reduction_strides(x->rank, reduced, keepdims, y, y_strides);
-  r->x = x->data;
-  r->y = y->data;
-  r->x_bytes = nd4c_cpu_dtype_bytes(x->dtype);
-  r->y_bytes = nd4c_cpu_dtype_bytes(y->dtype);
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    if (x->shape[axis] == 1)
-      continue;
-    r->shape[r->rank] = x->shape[axis];
-    r->x_strides[r->rank] = x->strides[axis];
-    r->y_strides[r->rank] = y_strides[axis];
-    r->reduced[r->rank++] = reduced[axis];
-  }
-  if (r->rank == 0) {
-    r->rank = 1;
-    r->shape[0] = 1;
-    r->x_strides[0] = 1;
-    r->reduced[0] = true;
-  }
-  turn_axes(r);
-  sort_axes(r);
-  merge_axes(r);
-  r->outer_kept = r->outer_reduced = 1;
-  for (int32_t axis = 0; axis + 1 < r->rank; axis++)
-    *(r->reduced[axis] ? &r->outer_reduced : &r->outer_kept) *= r->shape[axis];
-}
-
-/* Byte offset into x (and y) of position `index` among the outer axes of one kind. */
-static int64_t locate(const reduction *r, bool reduced, int64_t index, int64_t *y_offset) {
-  int64_t x_offset = 0;
-  for (int32_t axis = r->rank - 2; axis >= 0; axis--) {
-    if (r->reduced[axis] != reduced)
-      continue;
-    int64_t i = index % r->shape[axis];
-    index /= r->shape[axis];
-    x_offset += i * r->x_strides[axis] * r->x_bytes;
-    *y_offset += i * r->y_strides[axis] * r->y_bytes;
-  }
-  return x_offset;
-}
-
-/* n elements of the last axis, contiguous: in place or in the buffer. */
-static const char *gather(const reduction *r, int64_t n, const char *x, char *buffer) {
-  int64_t stride = r->x_strides[r->rank - 1];
-  if (stride == 1)
-    return x;
-  nd4c_simd.move->move[r->x_bytes](1, n, x, 0, stride, buffer, 0, 1);
-  return buffer;
 }
 
 /* -- the last axis is reduced --------------------------------------------------------------------------------- */
 
 /* One accumulator from n elements at x. Strided ones pass through a buffer in pieces. */
 static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *accumulator) {
+  const nd4c_reduction *a = &r->axes;
   _Alignas(64) char buffer[8 * COLUMNS];
-  int64_t stride = r->x_strides[r->rank - 1], piece = stride == 1 ? n : (int64_t)sizeof buffer / r->x_bytes;
+  int64_t stride = a->x_strides[a->rank - 1], piece = stride == 1 ? n : (int64_t)sizeof buffer / a->x_bytes;
   for (int64_t i = 0; i < n; i += piece) {
     uint64_t one;
     int64_t count = n - i < piece ? n - i : piece;
-    const char *from = gather(r, count, x + i * stride * r->x_bytes, buffer);
+    const char *from = nd4c_reduction_gather(a, count, x + i * stride * a->x_bytes, buffer);
     r->loops->run(count, from, i == 0 ? accumulator : &one);
     if (i > 0)
       r->loops->merge(1, &one, accumulator);
@@ -152,29 +82,31 @@ static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *a
 
 static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
-  int64_t n = r->shape[r->rank - 1];
+  const nd4c_reduction *a = &r->axes;
+  int64_t n = nd4c_reduction_last(a);
   (void)worker;
   for (int64_t kept = begin; kept < end; kept++) {
     int64_t y_offset = 0, unused = 0;
-    const char *x = r->x + locate(r, false, kept, &y_offset);
+    const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     uint64_t all, one;
-    for (int64_t i = 0; i < r->outer_reduced; i++) {
-      reduce_run(r, n, x + (i == 0 ? 0 : locate(r, true, i, &unused)), i == 0 ? &all : &one);
+    for (int64_t i = 0; i < a->outer_reduced; i++) {
+      reduce_run(r, n, x + (i == 0 ? 0 : nd4c_reduction_locate(a, true, i, &unused)), i == 0 ? &all : &one);
       if (i > 0)
         r->loops->merge(1, &one, &all);
     }
-    r->loops->store(1, &all, r->divisor, r->y + y_offset);
+    store(r, 1, &all, x, a->y + y_offset);
   }
 }
 
 /* A few long runs: each in chunks, whose accumulators are merged in a fixed order. */
 static void chunks_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
-  int64_t n = r->shape[r->rank - 1], stride = r->x_strides[r->rank - 1];
+  const nd4c_reduction *a = &r->axes;
+  int64_t n = nd4c_reduction_last(a), stride = a->x_strides[a->rank - 1];
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     int64_t from = i * r->chunk, count = n - from < r->chunk ? n - from : r->chunk;
-    reduce_run(r, count, r->x + from * stride * r->x_bytes, &r->partial[i]);
+    reduce_run(r, count, a->x + from * stride * a->x_bytes, &r->partial[i]);
   }
 }
 
@@ -185,64 +117,92 @@ static void reduce_shared_out(reduction *r, int32_t width) {
   for (int64_t step = 1; step < r->chunks; step *= 2)
     for (int64_t i = 0; i + step < r->chunks; i += 2 * step)
       r->loops->merge(1, &partial[i + step], &partial[i]);
-  r->loops->store(1, partial, r->divisor, r->y);
+  store(r, 1, partial, r->axes.x, r->axes.y);
 }
 
 static void reduce_runs(reduction *r, int32_t width) {
-  int64_t n = r->shape[r->rank - 1];
-  if (r->outer_kept == 1 && r->outer_reduced == 1 && n > CHUNK) {
+  const nd4c_reduction *a = &r->axes;
+  int64_t n = nd4c_reduction_last(a);
+  if (a->outer_kept == 1 && a->outer_reduced == 1 && n > CHUNK) {
     r->chunk = n / MAX_CHUNKS / CHUNK * CHUNK + CHUNK;
     r->chunks = (n + r->chunk - 1) / r->chunk;
     reduce_shared_out(r, width);
     return;
   }
-  nd4c_cpu_parallel(r->outer_kept, GRAIN_ELEMENTS / (n * r->outer_reduced) + 1, width, runs_range, r);
+  nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / (n * a->outer_reduced) + 1, width, runs_range, r);
 }
 
 /* -- the last axis is kept ------------------------------------------------------------------------------------ */
 
 /* A line of accumulators to the output, whose elements may have gaps. */
-static void store_line(const reduction *r, int64_t n, const uint64_t *accumulators, char *y) {
-  int64_t stride = r->y_strides[r->rank - 1];
+static void store_line(const reduction *r, int64_t n, const uint64_t *accumulators, const char *x, char *y) {
+  const nd4c_reduction *a = &r->axes;
+  int64_t stride = a->y_strides[a->rank - 1];
   _Alignas(64) char buffer[8 * COLUMNS];
-  r->loops->store(n, accumulators, r->divisor, stride == 1 ? y : buffer);
+  store(r, n, accumulators, x, stride == 1 ? y : buffer);
   if (stride != 1)
-    nd4c_simd.move->move[r->y_bytes](1, n, buffer, 0, 1, y, 0, stride);
+    nd4c_simd.move->move[a->y_bytes](1, n, buffer, 0, 1, y, 0, stride);
+}
+
+/* Rows one step apart that can be folded in one call, from row `row` on. */
+static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
+  int32_t last = a->rank - 1;
+  int64_t inner = 1;
+  *step = 0;
+  if (a->x_strides[last] != 1)
+    return 1;
+  for (int32_t axis = last - 1; axis >= 0; axis--) {
+    if (!a->reduced[axis])
+      continue;
+    inner = a->shape[axis];
+    *step = a->x_strides[axis] * a->x_bytes;
+    break;
+  }
+  return inner - row % inner;
 }
 
 static void fold_line(const reduction *r, int64_t n, const char *x, char *y) {
+  const nd4c_reduction *a = &r->axes;
   _Alignas(64) uint64_t all[COLUMNS], some[COLUMNS];
   _Alignas(64) char buffer[8 * COLUMNS];
-  int64_t unused = 0;
-  for (int64_t row = 0; row < r->outer_reduced; row++) {
-    const char *from = gather(r, n, x + (row == 0 ? 0 : locate(r, true, row, &unused)), buffer);
+  int64_t unused = 0, step, rows;
+  for (int64_t row = 0; row < a->outer_reduced; row += rows) {
+    const char *from =
+        nd4c_reduction_gather(a, n, x + (row == 0 ? 0 : nd4c_reduction_locate(a, true, row, &unused)), buffer);
+    int64_t left = CASCADE_ROWS - row % CASCADE_ROWS;
     bool first = row % CASCADE_ROWS == 0;
+    rows = even_rows(a, row, &step);
+    rows = rows < left ? rows : left;
     if (first && row > CASCADE_ROWS)
       r->loops->merge(n, some, all);
-    r->loops->fold(n, from, row < CASCADE_ROWS ? all : some, first);
+    r->loops->fold(rows, n, from, step, row < CASCADE_ROWS ? all : some, first);
   }
-  if (r->outer_reduced > CASCADE_ROWS)
+  if (a->outer_reduced > CASCADE_ROWS)
     r->loops->merge(n, some, all);
-  store_line(r, n, all, y);
+  store_line(r, n, all, x, y);
 }
 
 static void arg_line(const reduction *r, int64_t n, const char *x, char *y) {
+  const nd4c_reduction *a = &r->axes;
   _Alignas(64) char best[8 * COLUMNS], buffer[8 * COLUMNS];
   int64_t where[COLUMNS], unused = 0;
-  for (int64_t row = 0; row < r->outer_reduced; row++)
-    r->arg->fold(n, gather(r, n, x + locate(r, true, row, &unused), buffer), row, best, where);
-  nd4c_simd.move->move[8](1, n, where, 0, 1, y, 0, r->y_strides[r->rank - 1]);
+  for (int64_t row = 0; row < a->outer_reduced; row++)
+    r->arg->fold(n, nd4c_reduction_gather(a, n, x + nd4c_reduction_locate(a, true, row, &unused), buffer), row, best,
+                 where);
+  nd4c_simd.move->move[8](1, n, where, 0, 1, y, 0, a->y_strides[a->rank - 1]);
 }
 
 static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
-  int32_t last = r->rank - 1;
+  const nd4c_reduction *a = &r->axes;
+  int32_t last = a->rank - 1;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     int64_t y_offset = 0, column = i % r->chunks * r->chunk;
-    int64_t n = r->shape[last] - column < r->chunk ? r->shape[last] - column : r->chunk;
-    const char *x = r->x + locate(r, false, i / r->chunks, &y_offset) + column * r->x_strides[last] * r->x_bytes;
-    char *y = r->y + y_offset + column * r->y_strides[last] * r->y_bytes;
+    int64_t n = a->shape[last] - column < r->chunk ? a->shape[last] - column : r->chunk;
+    const char *x =
+        a->x + nd4c_reduction_locate(a, false, i / r->chunks, &y_offset) + column * a->x_strides[last] * a->x_bytes;
+    char *y = a->y + y_offset + column * a->y_strides[last] * a->y_bytes;
     if (r->arg != NULL)
       arg_line(r, n, x, y);
     else
@@ -251,41 +211,45 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 }
 
 static void reduce_lines(reduction *r, int32_t width) {
+  const nd4c_reduction *a = &r->axes;
+  int64_t columns = nd4c_reduction_last(a);
   r->chunk = COLUMNS;
-  r->chunks = (r->shape[r->rank - 1] + COLUMNS - 1) / COLUMNS;
-  int64_t work = (r->shape[r->rank - 1] < COLUMNS ? r->shape[r->rank - 1] : COLUMNS) * r->outer_reduced;
-  nd4c_cpu_parallel(r->outer_kept * r->chunks, GRAIN_ELEMENTS / work + 1, width, lines_range, r);
+  r->chunks = (columns + COLUMNS - 1) / COLUMNS;
+  int64_t work = (columns < COLUMNS ? columns : COLUMNS) * a->outer_reduced;
+  nd4c_cpu_parallel(a->outer_kept * r->chunks, GRAIN_ELEMENTS / work + 1, width, lines_range, r);
 }
 
 /* -- positions along the last axis ---------------------------------------------------------------------------- */
 
 static void args_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const reduction *r = user;
+  const nd4c_reduction *a = &r->axes;
   (void)worker;
   for (int64_t kept = begin; kept < end; kept++) {
     int64_t y_offset = 0;
-    const char *x = r->x + locate(r, false, kept, &y_offset);
-    int64_t found = r->arg->run(r->shape[r->rank - 1], x);
-    memcpy(r->y + y_offset, &found, sizeof found);
+    const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
+    int64_t found = r->arg->run(nd4c_reduction_last(a), x);
+    memcpy(a->y + y_offset, &found, sizeof found);
   }
 }
 
 /* -- ops ------------------------------------------------------------------------------------------------------ */
 
 static void run_reduction(reduction *r, int32_t width) {
-  if (!r->reduced[r->rank - 1])
+  const nd4c_reduction *a = &r->axes;
+  if (!a->reduced[a->rank - 1])
     reduce_lines(r, width);
   else if (r->arg == NULL)
     reduce_runs(r, width);
   else
-    nd4c_cpu_parallel(r->outer_kept, GRAIN_ELEMENTS / r->shape[r->rank - 1] + 1, width, args_range, r);
+    nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / nd4c_reduction_last(a) + 1, width, args_range, r);
 }
 
 static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
-  bool reduced[ND4C_CPU_MAX_RANK];
-  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][call->inputs[0].dtype]};
-  nd4c_cpu_reduced_axes(call->inputs[0].rank, &call->attrs[ND4C_ATTR_sum_axes], reduced);
-  prepare(&r, call, reduced, call->attrs[ND4C_ATTR_sum_keepdims].as.i != 0);
+  nd4c_dtype dtype = call->inputs[0].dtype;
+  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][dtype]};
+  r.rescue = op == ND4C_REDUCE_norm2 && dtype == ND4C_FLOAT64;
+  nd4c_reduction_over_axes(&r.axes, call);
   if (mean)
     r.divisor = (double)(call->inputs[0].size / call->outputs[0].size);
   run_reduction(&r, call->width);
@@ -316,9 +280,13 @@ static nd4c_status run_axis(const nd4c_call *call, const nd4c_arg_loops *loops) 
   reduction r = {.arg = &loops[call->inputs[0].dtype]};
   int64_t axis = call->attrs[ND4C_ATTR_argmax_axis].as.i;
   reduced[axis < 0 ? axis + call->inputs[0].rank : axis] = true;
-  prepare(&r, call, reduced, call->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0);
+  nd4c_reduction_prepare(&r.axes, call, reduced, call->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0, true);
   run_reduction(&r, call->width);
   return ND4C_OK;
+}
+
+static int64_t stride_size(int64_t stride) {
+  return stride < 0 ? -stride : stride;
 }
 
 static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char *reason, size_t reason_size) {
@@ -329,7 +297,7 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
   axis = axis < 0 ? axis + x->rank : axis;
   bool is_last = true; /* in the order of memory */
   for (int32_t other = 0; other < x->rank; other++)
-    if (x->shape[other] > 1 && magnitude(x->strides[other]) < magnitude(x->strides[axis]))
+    if (x->shape[other] > 1 && stride_size(x->strides[other]) < stride_size(x->strides[axis]))
       is_last = false;
   if (x->shape[axis] == 1 || (is_last && x->strides[axis] != 1))
     return nd4c_cpu_decline(reason, reason_size, "the axis has length 1, gaps, or runs backwards");
@@ -339,14 +307,19 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
 }
 
 /* X(op, loops, mean, what says whether they serve) */
-#define AXES_OPS(X)              \
-  X(sum, sum, false, gathered)   \
-  X(prod, prod, false, gathered) \
-  X(mean, sum, true, axes)       \
-  X(max, max, false, axes)       \
-  X(min, min, false, axes)       \
-  X(all, min, false, axes)       \
-  X(any, max, false, axes)
+#define AXES_OPS(X)                  \
+  X(sum, sum, false, gathered)       \
+  X(prod, prod, false, gathered)     \
+  X(mean, sum, true, axes)           \
+  X(max, max, false, axes)           \
+  X(min, min, false, axes)           \
+  X(all, min, false, axes)           \
+  X(any, max, false, axes)           \
+  X(norm1, norm1, false, axes)       \
+  X(abs_mean, norm1, true, axes)     \
+  X(norm2, norm2, false, axes)       \
+  X(norm_max, norm_max, false, axes) \
+  X(sum_square, sum_square, false, axes)
 
 #define DEFINE_AXES(op, loop, mean, check)                                           \
   static nd4c_status run_##op(const nd4c_call *call) {                               \
@@ -368,16 +341,21 @@ DEFINE_AXIS(argmax)
 DEFINE_AXIS(argmin)
 
 /* X(op, dtypes) */
-#define OPS(X)              \
-  X(sum, ND4C_CPU_REALS)    \
-  X(prod, ND4C_CPU_REALS)   \
-  X(mean, ND4C_CPU_FLOATS)  \
-  X(max, ND4C_CPU_REALS)    \
-  X(min, ND4C_CPU_REALS)    \
-  X(all, ND4C_CPU_BOOLS)    \
-  X(any, ND4C_CPU_BOOLS)    \
-  X(argmax, ND4C_CPU_REALS) \
-  X(argmin, ND4C_CPU_REALS)
+#define OPS(X)                 \
+  X(sum, ND4C_CPU_REALS)       \
+  X(prod, ND4C_CPU_REALS)      \
+  X(mean, ND4C_CPU_FLOATS)     \
+  X(max, ND4C_CPU_REALS)       \
+  X(min, ND4C_CPU_REALS)       \
+  X(all, ND4C_CPU_BOOLS)       \
+  X(any, ND4C_CPU_BOOLS)       \
+  X(argmax, ND4C_CPU_REALS)    \
+  X(argmin, ND4C_CPU_REALS)    \
+  X(norm1, ND4C_CPU_FLOATS)    \
+  X(abs_mean, ND4C_CPU_FLOATS) \
+  X(norm2, ND4C_CPU_FLOATS)    \
+  X(norm_max, ND4C_CPU_FLOATS) \
+  X(sum_square, ND4C_CPU_FLOATS)
 #define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op)
 OPS(DEFINE_KERNEL)
 

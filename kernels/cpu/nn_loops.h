@@ -243,21 +243,25 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
 
 /* -- softmax ---------------------------------------------------------------------------------------------------- */
 
-/* e^(x - largest) into y (NULL: nowhere); the sum. */
-static T NAME(exponentials)(int64_t n, const T *x, T largest, T *y) {
-  T lanes[NAME(LANES)] = {0}, chunk[NAME(LANES)];
-  for (int64_t i = 0; i < n; i += NAME(LANES)) {
-    int64_t count = n - i < NAME(LANES) ? n - i : NAME(LANES);
+/* The sum of e^(x - largest); with `keep` they go into y. Whole lines of lanes have loops of fixed length. */
+static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool keep) {
+  T lanes[NAME(LANES)] = {0};
+  int64_t i = 0;
+  for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
     ND4C_INDEPENDENT
-    for (int64_t l = 0; l < count; l++) {
-      chunk[l] = EXP(x[i + l] - largest);
+    for (int64_t l = 0; l < NAME(LANES); l++) {
+      T e = EXP(x[i + l] - largest);
+      lanes[l] += e;
+      if (keep) {
+        y[i + l] = e;
+      }
     }
-    ND4C_INDEPENDENT
-    for (int64_t l = 0; l < count; l++) {
-      lanes[l] += chunk[l];
-    }
-    for (int64_t l = 0; y != NULL && l < count; l++) {
-      y[i + l] = chunk[l];
+  }
+  for (int64_t l = 0; i < n; i++, l++) {
+    T e = EXP(x[i] - largest);
+    lanes[l] += e;
+    if (keep) {
+      y[i] = e;
     }
   }
   return NAME(fold)(lanes);
@@ -267,16 +271,15 @@ static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
   const T *x = vx;
   T *y = vy;
   T largest = NAME(largest)(n, x);
-  T sum = NAME(exponentials)(n, x, largest, logarithm ? NULL : y);
   if (logarithm) {
-    T shift = LOG(sum);
+    T shift = LOG(NAME(exponentials)(n, x, largest, NULL, false));
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
       y[i] = x[i] - largest - shift;
     }
     return;
   }
-  T factor = 1 / sum;
+  T factor = 1 / NAME(exponentials)(n, x, largest, y, true);
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
     y[i] *= factor;

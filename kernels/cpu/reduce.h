@@ -6,7 +6,7 @@
 
 #include "nd4c/dtype.h"
 
-#define ND4C_REDUCE_LOOPS(X) X(sum) X(prod) X(max) X(min)
+#define ND4C_REDUCE_LOOPS(X) X(sum) X(prod) X(max) X(min) X(norm1) X(sum_square) X(norm2) X(norm_max)
 
 enum nd4c_reduce_index {
 #define ND4C_REDUCE_INDEX(name) ND4C_REDUCE_##name,
@@ -17,15 +17,17 @@ enum nd4c_reduce_index {
 
 /* How one op gathers one dtype. An accumulator has eight bytes: double for sums and products of floats, the 64-bit
  * integer of the same sign for those of integers; largest and smallest are kept as float (16-bit floats, float32),
- * double, or the 64-bit integer. */
+ * double, or the 64-bit integer. Norms are of floats alone; the accumulator of norm2 is the sum of squares. */
 typedef struct nd4c_reduce_loops {
   /* The accumulator of n contiguous elements, at least one; floats are summed pairwise. */
   void (*run)(int64_t n, const void *x, void *accumulator);
-  /* accumulators[i] op= x[i]; with `first`, accumulators[i] = x[i]. */
-  void (*fold)(int64_t n, const void *x, void *accumulators, int32_t first);
+  /* accumulators[i] op= every x[i] of `rows` rows of n elements, `step` bytes apart; with `first` they are set. Few
+   * rows at a time are read side by side. */
+  void (*fold)(int64_t rows, int64_t n, const void *x, int64_t step, void *accumulators, int32_t first);
   /* accumulators[i] op= others[i] */
   void (*merge)(int64_t n, const void *others, void *accumulators);
-  /* y[i] = accumulators[i] / count, rounded to the dtype of the result; only sums of floats divide. */
+  /* y[i] = accumulators[i] / count, rounded to the dtype of the result; only sums of floats divide, and
+   * norm2 takes the square root. */
   void (*store)(int64_t n, const void *accumulators, double count, void *y);
 } nd4c_reduce_loops;
 

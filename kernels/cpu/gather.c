@@ -1,0 +1,241 @@
+/* See gather.h. Pieces are merged as Chan, Golub and LeVeque do (1979): no sum of squares that cancels. */
+#include "kernels/cpu/gather.h"
+
+#include <math.h>
+
+#include "kernels/cpu/half.h"
+#include "kernels/cpu/level.h"
+#include "kernels/cpu/mathematics.h"
+#include "kernels/types.h"
+
+extern const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table);
+
+/* A run is read at four places at once, as reduce.c does it. */
+enum { LANES = 64, STREAMS = 4, PART = LANES / STREAMS, AHEAD = 1024 };
+
+static double fold_lanes(double *lanes) {
+  for (int64_t width = LANES / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; j++)
+      lanes[j] += lanes[j + width];
+  return lanes[0];
+}
+
+/* total = the sum of expression(x[i]) over n elements. */
+#define LANE_SUM(total, expression)                                         \
+  do {                                                                      \
+    double lanes[LANES] = {0};                                              \
+    int64_t stream = n / LANES * PART, i = 0;                               \
+    for (; i < stream; i += PART)                                           \
+      for (int64_t s = 0; s < STREAMS; s++) {                               \
+        ND4C_PREFETCH((uintptr_t)(x + s * stream + i) + AHEAD);             \
+        for (int64_t j = 0; j < PART; j++)                                  \
+          lanes[s * PART + j] += expression((double)x[s * stream + i + j]); \
+      }                                                                     \
+    i = STREAMS * stream;                                                   \
+    for (int64_t j = 0; i + j < n; j++)                                     \
+      lanes[j] += expression((double)x[i + j]);                             \
+    (total) = fold_lanes(lanes);                                            \
+  } while (0)
+#define ITSELF(value) (value)
+#define DISTANCE(value) ((value)-middle)
+#define SQUARE(value) (((value)-middle) * ((value)-middle))
+
+/* -- mean and squares ------------------------------------------------------------------------------------------------
+ */
+
+/* Means are kept in two parts, for their differences are what counts: the distances from the rounded mean of a piece
+ * have a sum of their own, which is its lesser part and whose square is taken away. An infinity among the elements
+ * makes NaN of the squares. */
+static inline void merge_moments(int64_t count, double *mean, double *squares, double *lesser, int64_t other_count,
+                                 double other_mean, double other_squares, double other_lesser) {
+  double weight = (double)other_count / (double)(count + other_count);
+  double distance = (other_mean - *mean) + (other_lesser - *lesser), move = distance * weight;
+  double next = *mean + move, part = next - *mean;
+  *lesser += (*mean - (next - part)) + (move - part);
+  *mean = next;
+  *squares += other_squares + distance * distance * (weight * (double)count);
+}
+
+#define MOMENTS(name, T)                                                                                 \
+  static void moments_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \
+    const T *x = vx;                                                                                     \
+    double sum, own = 0, rest = 0;                                                                       \
+    LANE_SUM(sum, ITSELF);                                                                               \
+    double middle = sum / (double)n;                                                                     \
+    LANE_SUM(own, SQUARE);                                                                               \
+    LANE_SUM(rest, DISTANCE);                                                                            \
+    own -= rest * rest / (double)n;                                                                      \
+    if (count > 0) {                                                                                     \
+      merge_moments(count, state.first, state.second, state.third, n, middle, own, rest / (double)n);    \
+      return;                                                                                            \
+    }                                                                                                    \
+    *state.first = middle;                                                                               \
+    *state.third = rest / (double)n;                                                                     \
+    *state.second = own;                                                                                 \
+  }                                                                                                      \
+  static void moments_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
+                                   nd4c_gathered state) {                                                \
+    double middle[ND4C_GATHER_COLUMNS], own[ND4C_GATHER_COLUMNS], rest[ND4C_GATHER_COLUMNS];             \
+    for (int64_t i = 0; i < n; i++)                                                                      \
+      middle[i] = own[i] = rest[i] = 0;                                                                  \
+    for (int64_t row = 0; row < rows; row++) {                                                           \
+      const T *x = (const T *)(const void *)((const char *)vx + row * step);                             \
+      ND4C_INDEPENDENT                                                                                   \
+      for (int64_t i = 0; i < n; i++)                                                                    \
+        middle[i] += (double)x[i];                                                                       \
+    }                                                                                                    \
+    for (int64_t i = 0; i < n; i++)                                                                      \
+      middle[i] /= (double)rows;                                                                         \
+    for (int64_t row = 0; row < rows; row++) {                                                           \
+      const T *x = (const T *)(const void *)((const char *)vx + row * step);                             \
+      ND4C_INDEPENDENT                                                                                   \
+      for (int64_t i = 0; i < n; i++) {                                                                  \
+        double distance = (double)x[i] - middle[i];                                                      \
+        own[i] += distance * distance;                                                                   \
+        rest[i] += distance;                                                                             \
+      }                                                                                                  \
+    }                                                                                                    \
+    for (int64_t i = 0; i < n; i++)                                                                      \
+      own[i] -= rest[i] * rest[i] / (double)rows;                                                        \
+    for (int64_t i = 0; count == 0 && i < n; i++) {                                                      \
+      state.first[i] = middle[i];                                                                        \
+      state.third[i] = rest[i] / (double)rows;                                                           \
+      state.second[i] = own[i];                                                                          \
+    }                                                                                                    \
+    for (int64_t i = 0; count > 0 && i < n; i++)                                                         \
+      merge_moments(count, &state.first[i], &state.second[i], &state.third[i], rows, middle[i], own[i],  \
+                    rest[i] / (double)rows);                                                             \
+  }
+MOMENTS(float32, float)
+MOMENTS(float64, double)
+
+/* -- largest and exponentials ----------------------------------------------------------------------------------------
+ */
+
+/* What exponents are relative to: the largest, unless it is not finite. */
+static inline double origin(double largest) {
+  return largest - largest == 0 ? largest : 0;
+}
+
+static inline void merge_exponentials(double *largest, double *sum, double other_largest, double other_sum) {
+  double top = other_largest > *largest ? other_largest : *largest;
+  top = other_largest != other_largest ? other_largest : top;
+  double here = nd4c_exp_float64(origin(*largest) - origin(top));
+  double there = nd4c_exp_float64(origin(other_largest) - origin(top));
+  /* Sums relative to an infinity are 0 or no longer asked for. */
+  *sum = (*largest == -INFINITY ? 0 : *sum * here) + (other_largest == -INFINITY ? 0 : other_sum * there);
+  *largest = top;
+}
+
+#define LARGER(a, x) (((x) > (a)) | ((x) != (x)) ? (x) : (a))
+
+#define EXPONENTIALS(name, T)                                                                                 \
+  static void exponentials_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \
+    const T *x = vx;                                                                                          \
+    T tops[LANES], powers[LANES];                                                                             \
+    double lanes[LANES] = {0};                                                                                \
+    for (int64_t j = 0; j < LANES; j++)                                                                       \
+      tops[j] = x[j < n ? j : 0];                                                                             \
+    for (int64_t i = LANES; i < n; i += LANES) {                                                              \
+      int64_t some = n - i < LANES ? n - i : LANES;                                                           \
+      for (int64_t j = 0; j < some; j++)                                                                      \
+        tops[j] = LARGER(tops[j], x[i + j]);                                                                  \
+    }                                                                                                         \
+    for (int64_t width = LANES / 2; width > 0; width /= 2)                                                    \
+      for (int64_t j = 0; j < width; j++)                                                                     \
+        tops[j] = LARGER(tops[j], tops[j + width]);                                                           \
+    T top = tops[0], from = (T)origin((double)top);                                                           \
+    for (int64_t i = 0; i < n; i += LANES) {                                                                  \
+      int64_t some = n - i < LANES ? n - i : LANES;                                                           \
+      ND4C_INDEPENDENT                                                                                        \
+      for (int64_t j = 0; j < some; j++)                                                                      \
+        powers[j] = nd4c_exp_##name(x[i + j] - from);                                                         \
+      ND4C_INDEPENDENT                                                                                        \
+      for (int64_t j = 0; j < some; j++)                                                                      \
+        lanes[j] += (double)powers[j];                                                                        \
+    }                                                                                                         \
+    double own = fold_lanes(lanes);                                                                           \
+    if (count > 0) {                                                                                          \
+      merge_exponentials(state.first, state.second, (double)top, own);                                        \
+      return;                                                                                                 \
+    }                                                                                                         \
+    *state.first = (double)top;                                                                               \
+    *state.second = own;                                                                                      \
+  }                                                                                                           \
+  static void exponentials_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
+                                        nd4c_gathered state) {                                                \
+    T tops[ND4C_GATHER_COLUMNS], from[ND4C_GATHER_COLUMNS];                                                   \
+    double own[ND4C_GATHER_COLUMNS];                                                                          \
+    const T *top_row = vx;                                                                                    \
+    for (int64_t i = 0; i < n; i++)                                                                           \
+      tops[i] = top_row[i];                                                                                   \
+    for (int64_t row = 1; row < rows; row++) {                                                                \
+      const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
+      ND4C_INDEPENDENT                                                                                        \
+      for (int64_t i = 0; i < n; i++)                                                                         \
+        tops[i] = LARGER(tops[i], x[i]);                                                                      \
+    }                                                                                                         \
+    for (int64_t i = 0; i < n; i++) {                                                                         \
+      from[i] = tops[i] - tops[i] == 0 ? tops[i] : 0;                                                         \
+      own[i] = 0;                                                                                             \
+    }                                                                                                         \
+    for (int64_t row = 0; row < rows; row++) {                                                                \
+      const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
+      ND4C_INDEPENDENT                                                                                        \
+      for (int64_t i = 0; i < n; i++)                                                                         \
+        own[i] += (double)nd4c_exp_##name(x[i] - from[i]);                                                    \
+    }                                                                                                         \
+    for (int64_t i = 0; count == 0 && i < n; i++) {                                                           \
+      state.first[i] = (double)tops[i];                                                                       \
+      state.second[i] = own[i];                                                                               \
+    }                                                                                                         \
+    for (int64_t i = 0; count > 0 && i < n; i++)                                                              \
+      merge_exponentials(&state.first[i], &state.second[i], (double)tops[i], own[i]);                         \
+  }
+EXPONENTIALS(float32, float)
+EXPONENTIALS(float64, double)
+
+/* -- 16-bit floats: widened in pieces --------------------------------------------------------------------------------
+ */
+
+#define HALF_GATHER(kind, name)                                                                         \
+  static void kind##_run_##name(int64_t n, const void *x, int64_t count, nd4c_gathered state) {         \
+    float wide[ND4C_GATHER_PIECE];                                                                      \
+    nd4c_widen_##name(n, x, wide);                                                                      \
+    kind##_run_float32(n, wide, count, state);                                                          \
+  }                                                                                                     \
+  static void kind##_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
+                                  nd4c_gathered state) {                                                \
+    enum { ROWS = 8 };                                                                                  \
+    float wide[ROWS * ND4C_GATHER_COLUMNS];                                                             \
+    for (int64_t row = 0; row < rows; row += ROWS) {                                                    \
+      int64_t some = rows - row < ROWS ? rows - row : ROWS;                                             \
+      for (int64_t i = 0; i < some; i++)                                                                \
+        nd4c_widen_##name(n, (const uint16_t *)(const void *)((const char *)vx + (row + i) * step),     \
+                          wide + i * ND4C_GATHER_COLUMNS);                                              \
+      kind##_block_float32(some, n, wide, ND4C_GATHER_COLUMNS * sizeof *wide, count + row, state);      \
+    }                                                                                                   \
+  }
+#define HALF_GATHERS(NAME, name, kind) HALF_GATHER(moments, name) HALF_GATHER(exponentials, name)
+ND4C_HALF_DTYPES(HALF_GATHERS)
+
+/* -- table -----------------------------------------------------------------------------------------------------------
+ */
+
+static void moments_merge(int64_t count, nd4c_gathered s, int64_t other_count, nd4c_gathered other) {
+  merge_moments(count, s.first, s.second, s.third, other_count, *other.first, *other.second, *other.third);
+}
+
+static void exponentials_merge(int64_t count, nd4c_gathered s, int64_t other_count, nd4c_gathered other) {
+  (void)count;
+  (void)other_count;
+  merge_exponentials(s.first, s.second, *other.first, *other.second);
+}
+
+#define MOMENTS_ENTRY(NAME, name, kind) [ND4C_##NAME] = {moments_run_##name, moments_block_##name, moments_merge},
+#define EXPONENTIALS_ENTRY(NAME, name, kind) \
+  [ND4C_##NAME] = {exponentials_run_##name, exponentials_block_##name, exponentials_merge},
+
+const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table) = {
+    .moments = {ND4C_HALF_DTYPES(MOMENTS_ENTRY) ND4C_WIDE_FLOAT_DTYPES(MOMENTS_ENTRY)},
+    .exponentials = {ND4C_HALF_DTYPES(EXPONENTIALS_ENTRY) ND4C_WIDE_FLOAT_DTYPES(EXPONENTIALS_ENTRY)}};
