@@ -1,6 +1,11 @@
 /* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or the one beside it, lies
  * without gaps. */
+#include <math.h>
+
 #include "backends/cpu/simd_nn.h"
+
+/* Rows that are streamed past the caches are made in a buffer; columns of a softmax go in blocks. */
+enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS };
 
 enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
 
@@ -13,7 +18,11 @@ typedef struct job {
   int64_t bytes;                 /* of an element */
   int64_t length;                /* of what one loop walks */
   int64_t x_step, y_step, width; /* columns side by side; width 0: rows */
-  bool logarithm;
+  bool logarithm, rms;
+  bool stream;           /* rows of the result */
+  int64_t blocks;        /* of columns */
+  int64_t groups, inner; /* group_norm: groups of channels, positions of a channel */
+  nd4c_dtype dtype;
   double epsilon;
   const char *scale, *bias; /* per element of a row, or NULL */
   const char *a, *b;        /* batch_norm: per channel */
@@ -22,8 +31,11 @@ typedef struct job {
 
 static job job_make(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  return (job){
-      .loops = nd4c_simd_nn_loops(y->dtype), .x = x->data, .y = y->data, .bytes = nd4c_simd_nn_bytes(y->dtype)};
+  return (job){.loops = nd4c_simd_nn_loops(y->dtype),
+               .x = x->data,
+               .y = y->data,
+               .bytes = nd4c_simd_nn_bytes(y->dtype),
+               .dtype = y->dtype};
 }
 
 static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -71,28 +83,75 @@ static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_si
          nd4c_cpu_decline(reason, reason_size, "neither the axis nor the last one lies without gaps");
 }
 
+/* Where a row is made, and what brings it to its place. */
+static char *row_target(const job *j, char *to, char *buffer) {
+  return j->stream ? buffer : to;
+}
+
+static void row_finish(const job *j, char *to, const char *buffer) {
+  if (j->stream)
+    nd4c_simd.move->stream(j->length * j->bytes, buffer, to);
+}
+
+static void rows_finish(const job *j) {
+  if (j->stream)
+    nd4c_simd.move->stream_fence();
+}
+
+static bool should_stream(const job *j, const nd4c_tensor *y) {
+  return y->size > nd4c_simd_stream_bytes / j->bytes && j->length * j->bytes <= ROW_BYTES &&
+         j->length * j->bytes >= 8 * ND4C_CPU_CACHE_LINE && j->x != j->y;
+}
+
+/* n columns beside each other: the largest and the sums of all first, in blocks of rows, then the results. */
+static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
+  double largest[COLUMNS], sum[COLUMNS], unused[COLUMNS];
+  _Alignas(64) char buffer[8 * COLUMNS];
+  const nd4c_gather_loops *gather = &nd4c_simd.gather->exponentials[j->dtype];
+  for (int64_t row = 0; row < j->length; row += ROWS) {
+    int64_t rows = j->length - row < ROWS ? j->length - row : ROWS;
+    gather->block(rows, n, x + row * j->x_step * j->bytes, j->x_step * j->bytes, row,
+                  (nd4c_gathered){largest, sum, unused});
+  }
+  for (int64_t i = 0; i < n; i++)
+    sum[i] = !isfinite(largest[i]) ? (double)NAN : j->logarithm ? log(sum[i]) : 1 / sum[i];
+  for (int64_t row = 0; row < j->length; row++) {
+    char *to = y + row * j->y_step * j->bytes;
+    j->loops->softmax_finish(n, x + row * j->x_step * j->bytes, largest, sum, row_target(j, to, buffer), j->logarithm);
+    if (j->stream)
+      nd4c_simd.move->stream(n * j->bytes, buffer, to);
+  }
+}
+
 static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
+  _Alignas(64) char buffer[ROW_BYTES];
   (void)worker;
-  for (int64_t row = begin; row < end; row++) {
-    int64_t x, y;
-    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t x, y, column = i % j->blocks * COLUMNS;
+    nd4c_simd_rows_at(&j->rows, i / j->blocks, &x, &y);
     const char *from = j->x + x * j->bytes;
     char *to = j->y + y * j->bytes;
     if (j->width == 0) {
-      j->loops->softmax(j->length, from, to, j->logarithm);
+      j->loops->softmax(j->length, from, row_target(j, to, buffer), j->logarithm);
+      row_finish(j, to, buffer);
     } else {
-      j->loops->softmax_columns(j->length, j->x_step, j->width, from, j->y_step, to, j->logarithm);
+      int64_t n = j->width - column < COLUMNS ? j->width - column : COLUMNS;
+      softmax_columns(j, n, from + column * j->bytes, to + column * j->bytes);
     }
   }
+  rows_finish(j);
 }
 
 static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
   job j = job_make(call);
   j.logarithm = logarithm;
   softmax_plan(call, &j);
-  int64_t work = 8 * j.length * (j.width > 0 ? j.width : 1);
-  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, softmax_range, &j);
+  j.blocks = j.width > 0 ? (j.width + COLUMNS - 1) / COLUMNS : 1;
+  j.stream = j.width > 0 ? call->outputs[0].size > nd4c_simd_stream_bytes / j.bytes && j.x != j.y && j.width >= 128
+                         : should_stream(&j, &call->outputs[0]);
+  int64_t work = 4 * j.length * (j.width > COLUMNS ? COLUMNS : j.width > 0 ? j.width : 1);
+  nd4c_cpu_parallel(j.rows.count * j.blocks, nd4c_simd_grain(work), call->width, softmax_range, &j);
   return ND4C_OK;
 }
 
@@ -145,26 +204,112 @@ static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason
   return true;
 }
 
+static void rms_row(const job *j, const char *x, char *y) {
+  double squares;
+  nd4c_simd.reduce->loops[ND4C_REDUCE_sum_square][j->dtype].run(j->length, x, &squares);
+  j->loops->scale_row(j->length, x, j->scale, 1 / sqrt(squares / (double)j->length + j->epsilon), y);
+}
+
 static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
+  _Alignas(64) char buffer[ROW_BYTES];
   (void)worker;
   for (int64_t row = begin; row < end; row++) {
     int64_t x, y;
     nd4c_simd_rows_at(&j->rows, row, &x, &y);
-    j->loops->layer_norm(j->length, j->x + x * j->bytes, j->scale, j->bias, j->epsilon, j->y + y * j->bytes);
+    char *to = j->y + y * j->bytes;
+    if (j->rms)
+      rms_row(j, j->x + x * j->bytes, row_target(j, to, buffer));
+    else
+      j->loops->layer_norm(j->length, j->x + x * j->bytes, j->scale, j->bias, j->epsilon, row_target(j, to, buffer));
+    row_finish(j, to, buffer);
   }
+  rows_finish(j);
+}
+
+/* Also of rms_norm, whose inputs and attributes begin alike. */
+static nd4c_status norm_rows(const nd4c_call *call, bool rms) {
+  job j = job_make(call);
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
+  const nd4c_tensor *bias = rms ? NULL : nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
+  j.scale = scale != NULL ? scale->data : NULL;
+  j.bias = bias != NULL ? bias->data : NULL;
+  j.rms = rms;
+  j.epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f;
+  layer_norm_plan(call, &j);
+  j.stream = should_stream(&j, &call->outputs[0]);
+  nd4c_cpu_parallel(j.rows.count, nd4c_simd_grain(3 * j.length), call->width, layer_norm_range, &j);
+  return ND4C_OK;
 }
 
 static nd4c_status layer_norm_run(const nd4c_call *call) {
+  return norm_rows(call, false);
+}
+
+static nd4c_status rms_norm_run(const nd4c_call *call) {
+  return norm_rows(call, true);
+}
+
+/* -- instance_norm and group_norm ------------------------------------------------------------------------------- */
+
+static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  int64_t channels = j->length / j->inner, all = channels * j->groups;
+  (void)worker;
+  for (int64_t group = begin; group < end; group++) {
+    const char *x = j->x + group * j->length * j->bytes;
+    char *y = j->y + group * j->length * j->bytes;
+    double mean = 0, squares = 0, lesser = 0;
+    for (int64_t i = 0; i < j->length; i += ND4C_GATHER_PIECE) {
+      int64_t count = j->length - i < ND4C_GATHER_PIECE ? j->length - i : ND4C_GATHER_PIECE;
+      nd4c_simd.gather->moments[j->dtype].run(count, x + i * j->bytes, i, (nd4c_gathered){&mean, &squares, &lesser});
+    }
+    double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
+    for (int64_t c = 0; c < channels; c++) {
+      int64_t channel = (group * channels + c) % all, at = c * j->inner * j->bytes;
+      j->loops->affine_one(j->inner, x + at, j->scale, j->bias, channel, mean + lesser, factor, y + at);
+    }
+  }
+}
+
+static bool group_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  if (!one_dtype(call, reason, reason_size))
+    return false;
+  if (!contiguous(x, x->size) || !contiguous(y, y->size))
+    return nd4c_cpu_decline(reason, reason_size, "operands with gaps");
+  for (int32_t i = 1; i < call->input_count; i++) {
+    const nd4c_tensor *operand = nd4c_cpu_input(call, i);
+    if (operand != NULL && operand->shape[0] > 1 && operand->strides[0] != 1)
+      return nd4c_cpu_decline(reason, reason_size, "scale or bias with gaps");
+  }
+  return true;
+}
+
+static nd4c_status group_norm_any(const nd4c_call *call, int64_t groups, double epsilon) {
   job j = job_make(call);
-  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
-  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
+  const nd4c_tensor *x = &call->inputs[0];
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_group_norm_scale);
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_group_norm_bias);
   j.scale = scale != NULL ? scale->data : NULL;
   j.bias = bias != NULL ? bias->data : NULL;
-  j.epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f;
-  layer_norm_plan(call, &j);
-  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(3 * j.length), call->width, layer_norm_range, &j);
+  j.epsilon = epsilon;
+  j.groups = groups;
+  j.inner = 1;
+  for (int32_t axis = 2; axis < x->rank; axis++)
+    j.inner *= x->shape[axis];
+  j.length = x->shape[1] / groups * j.inner;
+  nd4c_cpu_parallel(x->shape[0] * groups, nd4c_simd_grain(3 * j.length), call->width, group_norm_range, &j);
   return ND4C_OK;
+}
+
+static nd4c_status group_norm_run(const nd4c_call *call) {
+  return group_norm_any(call, call->attrs[ND4C_ATTR_group_norm_groups].as.i,
+                        call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
+}
+
+static nd4c_status instance_norm_run(const nd4c_call *call) {
+  return group_norm_any(call, call->inputs[0].shape[1], call->attrs[ND4C_ATTR_instance_norm_epsilon].as.f);
 }
 
 /* -- channels: batch_norm and lrn ------------------------------------------------------------------------------- */
@@ -277,6 +422,9 @@ static nd4c_status lrn_run(const nd4c_call *call) {
 ND4C_CPU_SIMD_KERNEL(softmax, ND4C_SIMD_NN_DTYPES, softmax_usable, softmax_run)
 ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_SIMD_NN_DTYPES, softmax_usable, log_softmax_run)
 ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_SIMD_NN_DTYPES, layer_norm_usable, layer_norm_run)
+ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_SIMD_NN_DTYPES, layer_norm_usable, rms_norm_run)
+ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, group_norm_run)
+ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, instance_norm_run)
 ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run)
 static const nd4c_kernel simd_batch_norm = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
                                             .op_version = 1,
@@ -289,5 +437,6 @@ static const nd4c_kernel simd_batch_norm = {.struct_size = ND4C_SIZE_OF(nd4c_ker
                                             .scratch_bytes = batch_norm_scratch_bytes,
                                             .run = batch_norm_run};
 
-const nd4c_kernel *const nd4c_cpu_simd_norm_kernels[] = {&simd_softmax, &simd_log_softmax, &simd_layer_norm,
-                                                         &simd_lrn,     &simd_batch_norm,  NULL};
+const nd4c_kernel *const nd4c_cpu_simd_norm_kernels[] = {&simd_softmax,  &simd_log_softmax, &simd_layer_norm,
+                                                         &simd_rms_norm, &simd_group_norm,  &simd_instance_norm,
+                                                         &simd_lrn,      &simd_batch_norm,  NULL};

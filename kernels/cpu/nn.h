@@ -32,12 +32,18 @@ typedef struct nd4c_nn_loops {
   /* y[i] = x[i] * a[i] + b[i]; with one a and b for all. */
   void (*affine)(int64_t n, const void *x, const void *a, const void *b, void *y);
   void (*affine_all)(int64_t n, const void *x, const void *a, const void *b, void *y);
+  /* y[i] = (x[i] - mean) * factor * scale[channel] + bias[channel]; scale and bias may be NULL. */
+  void (*affine_one)(int64_t n, const void *x, const void *scale, const void *bias, int64_t channel, double mean,
+                     double factor, void *y);
+  /* y[i] = x[i] * factor * scale[i]; scale may be NULL. In double, rounded once, as affine_one. */
+  void (*scale_row)(int64_t n, const void *x, const void *scale, double factor, void *y);
   /* One row of layer_norm; scale and bias may be NULL. */
   void (*layer_norm)(int64_t n, const void *x, const void *scale, const void *bias, double epsilon, void *y);
-  /* One row; and `width` columns side by side, their elements `step` apart. y may be x. */
+  /* One row. y may be x. */
   void (*softmax)(int64_t n, const void *x, void *y, bool logarithm);
-  void (*softmax_columns)(int64_t n, int64_t step, int64_t width, const void *x, int64_t y_step, void *y,
-                          bool logarithm);
+  /* The same of one element in each of n rows, of which the largest is known, and one divided by
+   * the sum of exponentials, or the logarithm of that. */
+  void (*softmax_finish)(int64_t n, const void *x, const double *largest, const double *rest, void *y, bool logarithm);
   /* One position's channels, without gaps; and `width` positions side by side, channels `step` apart. */
   void (*lrn)(int64_t channels, const void *x, const nd4c_lrn_parameters *parameters, void *y);
   void (*lrn_columns)(int64_t channels, int64_t step, int64_t width, const void *x, int64_t y_step, void *y,

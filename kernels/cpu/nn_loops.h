@@ -210,6 +210,9 @@ static T NAME(square_distance)(int64_t n, const T *x, T mean) {
   T lanes[NAME(LANES)] = {0};
   int64_t i = 0;
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
+    for (int64_t l = 0; l < NAME(LANES); l += 64 / (int64_t)sizeof(T)) {
+      ND4C_PREFETCH((uintptr_t)(x + n + i + l)); /* the next row */
+    }
     ND4C_INDEPENDENT
     for (int64_t l = 0; l < NAME(LANES); l++) {
       T d = x[i + l] - mean;
@@ -221,6 +224,30 @@ static T NAME(square_distance)(int64_t n, const T *x, T mean) {
     lanes[l] = MULTIPLY_ADD(d, d, lanes[l]);
   }
   return NAME(fold)(lanes);
+}
+
+static void NAME(affine_one)(int64_t n, const void *vx, const void *vscale, const void *vbias, int64_t channel,
+                             double mean, double factor, void *vy) {
+  const T *x = vx, *scale = vscale, *bias = vbias;
+  T *y = vy;
+  double a = scale == NULL ? factor : factor * (double)scale[channel], b = bias == NULL ? 0 : (double)bias[channel];
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (T)ND4C_FMA((double)x[i] - mean, a, b);
+  }
+}
+
+static void NAME(scale_row)(int64_t n, const void *vx, const void *vscale, double factor, void *vy) {
+  const T *x = vx, *scale = vscale;
+  T *y = vy;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; scale != NULL && i < n; i++) {
+    y[i] = (T)((double)x[i] * factor * (double)scale[i]);
+  }
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; scale == NULL && i < n; i++) {
+    y[i] = (T)((double)x[i] * factor);
+  }
 }
 
 static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, const void *vbias, double epsilon,
@@ -236,8 +263,17 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
     }
     return;
   }
+  ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    y[i] = (x[i] - mean) * factor * (scale != NULL ? scale[i] : 1) + (bias != NULL ? bias[i] : 0);
+    y[i] = (x[i] - mean) * factor;
+  }
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; scale != NULL && i < n; i++) {
+    y[i] *= scale[i];
+  }
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; bias != NULL && i < n; i++) {
+    y[i] += bias[i];
   }
 }
 
@@ -247,6 +283,10 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
 static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool keep) {
   T lanes[NAME(LANES)] = {0};
   int64_t i = 0;
+#ifdef EXP_LINES
+  i = n / NAME(LANES) * NAME(LANES);
+  lanes[0] = exponentials_lines(i, x, largest, y, keep);
+#endif
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
     ND4C_INDEPENDENT
     for (int64_t l = 0; l < NAME(LANES); l++) {
@@ -286,47 +326,32 @@ static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
   }
 }
 
-static void NAME(softmax_block)(int64_t n, int64_t step, int64_t width, const T *x, int64_t y_step, T *y,
-                                bool logarithm) {
-  T largest[NAME(CHUNK)], sum[NAME(CHUNK)];
-  for (int64_t c = 0; c < width; c++) {
-    largest[c] = x[c];
-    sum[c] = 0;
-  }
-  for (int64_t i = 1; i < n; i++) {
-    ND4C_INDEPENDENT
-    for (int64_t c = 0; c < width; c++) {
-      largest[c] = LARGER(largest[c], x[i * step + c]);
-    }
-  }
-  for (int64_t i = 0; i < n; i++) {
-    ND4C_INDEPENDENT
-    for (int64_t c = 0; c < width; c++) {
-      T shifted = x[i * step + c] - largest[c];
-      T e = EXP(shifted);
-      sum[c] += e;
-      y[i * y_step + c] = logarithm ? shifted : e;
-    }
-  }
-  for (int64_t c = 0; c < width; c++) {
-    sum[c] = logarithm ? LOG(sum[c]) : 1 / sum[c];
-  }
-  for (int64_t i = 0; i < n; i++) {
-    ND4C_INDEPENDENT
-    for (int64_t c = 0; c < width; c++) {
-      T e = y[i * y_step + c];
-      y[i * y_step + c] = logarithm ? e - sum[c] : e * sum[c];
-    }
-  }
-}
-
-static void NAME(softmax_columns)(int64_t n, int64_t step, int64_t width, const void *vx, int64_t y_step, void *vy,
-                                  bool logarithm) {
+static void NAME(softmax_finish)(int64_t n, const void *vx, const double *largest, const double *rest, void *vy,
+                                 bool logarithm) {
   const T *x = vx;
   T *y = vy;
-  for (int64_t c = 0; c < width; c += NAME(CHUNK)) {
-    int64_t part = width - c < NAME(CHUNK) ? width - c : NAME(CHUNK);
-    NAME(softmax_block)(n, step, part, x + c, y_step, y + c, logarithm);
+  if (logarithm) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (x[i] - (T)largest[i]) - (T)rest[i];
+    }
+    return;
+  }
+  int64_t i = 0;
+#ifdef EXP_LINES
+  for (; i + 16 <= n; i += 16) {
+    T factors[16], tops[16];
+    for (int64_t l = 0; l < 16; l++) {
+      factors[l] = (T)rest[i + l];
+      tops[l] = (T)largest[i + l];
+    }
+    __m512 e = exp_sixteen(_mm512_sub_ps(_mm512_loadu_ps(x + i), _mm512_loadu_ps(tops)));
+    _mm512_storeu_ps(y + i, _mm512_mul_ps(e, _mm512_loadu_ps(factors)));
+  }
+#endif
+  ND4C_INDEPENDENT
+  for (int64_t l = i; l < n; l++) {
+    y[l] = EXP(x[l] - (T)largest[l]) * (T)rest[l];
   }
 }
 
@@ -409,9 +434,11 @@ static const nd4c_nn_loops NAME(loops) = {
     .fold_norm = NAME(fold_norm),
     .affine = NAME(affine),
     .affine_all = NAME(affine_all),
+    .affine_one = NAME(affine_one),
+    .scale_row = NAME(scale_row),
     .layer_norm = NAME(layer_norm),
     .softmax = NAME(softmax),
-    .softmax_columns = NAME(softmax_columns),
+    .softmax_finish = NAME(softmax_finish),
     .lrn = NAME(lrn),
     .lrn_columns = NAME(lrn_columns),
 };
