@@ -106,7 +106,10 @@ static void interleave(const copy_job *job, int64_t columns, const char *from, c
   int32_t last = nest->rank - 1, bytes = nest->bytes[0];
   int64_t lanes = nest->shape[last], lane = nest->strides[1][last];
   _Alignas(64) char buffer[PLANE_BUFFER];
-  nd4c_simd.transpose->interleave[bytes](columns, lanes, from, lane, job->stream ? buffer : to);
+  const void *lines[ND4C_LANES];
+  for (int64_t k = 0; k < lanes; k++)
+    lines[k] = from + k * lane * bytes;
+  nd4c_simd.transpose->interleave[bytes](columns, lanes, lines, job->stream ? buffer : to);
   if (job->stream)
     nd4c_simd.move->stream(columns * lanes * bytes, buffer, to);
 }

@@ -9,6 +9,9 @@
   X(simd_statistics)         \
   X(simd_scan)               \
   X(simd_rearrangement)      \
+  X(simd_indexing)           \
+  X(simd_masks)              \
+  X(simd_arrangement)        \
   X(simd_nonzero)            \
   X(reference_contraction)   \
   X(reference_decomposition) \

@@ -10,6 +10,7 @@
 #include "kernels/cpu/move.h"
 #include "kernels/cpu/nn.h"
 #include "kernels/cpu/nonzero.h"
+#include "kernels/cpu/pick.h"
 #include "kernels/cpu/quantized.h"
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/reduce.h"
@@ -18,20 +19,10 @@
 #include "kernels/cpu/unary.h"
 
 /* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
-#define ND4C_SIMD_TABLES(X) \
-  X(binary)                 \
-  X(cast)                   \
-  X(gather)                 \
-  X(gemm)                   \
-  X(move)                   \
-  X(nn)                     \
-  X(nonzero)                \
-  X(quantized)              \
-  X(recurrent)              \
-  X(reduce)                 \
-  X(scan)                   \
-  X(transpose)              \
-  X(unary)
+#define ND4C_SIMD_TABLES(X)                                                                                           \
+  X(binary)                                                                                                           \
+  X(cast) X(gather) X(gemm) X(move) X(nn) X(nonzero) X(pick) X(quantized) X(recurrent) X(reduce) X(scan) X(transpose) \
+      X(unary)
 
 typedef struct nd4c_simd_tables {
   const char *level;

@@ -1,6 +1,4 @@
 /* Engine simd: ops that move elements. */
-#include <string.h>
-
 #include "backends/cpu/nest.h"
 #include "backends/cpu/simd.h"
 
@@ -71,61 +69,5 @@ static nd4c_status run_concat(const nd4c_call *call) {
 }
 ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, usable_concat, run_concat)
 
-/* -- gather of contiguous blocks ------------------------------------------------------------------------------ */
-
-typedef struct gather_job {
-  const char *x;
-  char *y;
-  const void *indices;
-  bool wide; /* int64 indices, else int32 */
-  int64_t extent, count;
-  size_t block; /* bytes */
-} gather_job;
-
-static int64_t index_at(const gather_job *job, int64_t i) {
-  int64_t index = job->wide ? ((const int64_t *)job->indices)[i] : ((const int32_t *)job->indices)[i];
-  return index < 0 ? index + job->extent : index;
-}
-
-static void gather_blocks(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const gather_job *job = user;
-  (void)worker;
-  for (int64_t i = begin; i < end; i++) {
-    int64_t from = i / job->count * job->extent + index_at(job, i % job->count);
-    memcpy(job->y + (size_t)i * job->block, job->x + (size_t)from * job->block, job->block);
-  }
-}
-
-static bool usable_gather(const nd4c_call *call, char *reason, size_t reason_size) {
-  const nd4c_tensor *indices = &call->inputs[ND4C_IN_gather_indices];
-  if ((call->inputs[0].flags & indices->flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
-  if (indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32)
-    return nd4c_cpu_decline(reason, reason_size, "indices are neither int32 nor int64");
-  return true;
-}
-
-static nd4c_status run_gather(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[ND4C_IN_gather_indices], *y = &call->outputs[0];
-  int64_t axis = call->attrs[ND4C_ATTR_gather_axis].as.i;
-  axis = axis < 0 ? axis + x->rank : axis;
-  int64_t block = nd4c_cpu_dtype_bytes(x->dtype), outer = 1;
-  for (int64_t a = axis + 1; a < x->rank; a++)
-    block *= x->shape[a];
-  for (int64_t a = 0; a < axis; a++)
-    outer *= x->shape[a];
-  gather_job job = {x->data,        y->data,       indices->data, indices->dtype == ND4C_INT64,
-                    x->shape[axis], indices->size, (size_t)block};
-  for (int64_t i = 0; i < indices->size; i++) {
-    int64_t index = index_at(&job, i);
-    if (index < 0 || index >= job.extent)
-      return nd4c_cpu_gather_fail(index < 0 ? index - job.extent : index, axis, job.extent);
-  }
-  if (y->size > 0)
-    nd4c_cpu_parallel(outer * job.count, 65536 / (block + 64) + 1, call->width, gather_blocks, &job);
-  return ND4C_OK;
-}
-ND4C_CPU_SIMD_KERNEL(gather, ND4C_CPU_MOVABLE, usable_gather, run_gather)
-
-const nd4c_kernel *const nd4c_cpu_simd_rearrangement_kernels[] = {&simd_copy,   &simd_reshape, &simd_flatten,
-                                                                  &simd_concat, &simd_gather,  NULL};
+const nd4c_kernel *const nd4c_cpu_simd_rearrangement_kernels[] = {&simd_copy, &simd_reshape, &simd_flatten,
+                                                                  &simd_concat, NULL};

@@ -222,55 +222,55 @@ TRANSPOSE(16)
 /* -- lanes --------------------------------------------------------------------------------------------------------- */
 
 /* Written out for each number of lanes: the compiler then shuffles vectors. */
-#define LANES(size)                                                                                                \
-  static void interleave_##size(int64_t n, int64_t lanes, const void *vfrom, int64_t lane, void *vto) {            \
-    const unit_##size *a = vfrom, *b = a + lane, *c = b + (lanes > 2 ? lane : 0), *d = c + (lanes > 3 ? lane : 0); \
-    unit_##size *restrict to = vto;                                                                                \
-    if (lanes == 2) {                                                                                              \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        to[2 * i] = a[i];                                                                                          \
-        to[2 * i + 1] = b[i];                                                                                      \
-      }                                                                                                            \
-    } else if (lanes == 3) {                                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        to[3 * i] = a[i];                                                                                          \
-        to[3 * i + 1] = b[i];                                                                                      \
-        to[3 * i + 2] = c[i];                                                                                      \
-      }                                                                                                            \
-    } else {                                                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        to[4 * i] = a[i];                                                                                          \
-        to[4 * i + 1] = b[i];                                                                                      \
-        to[4 * i + 2] = c[i];                                                                                      \
-        to[4 * i + 3] = d[i];                                                                                      \
-      }                                                                                                            \
-    }                                                                                                              \
-  }                                                                                                                \
-  static void deinterleave_##size(int64_t n, int64_t lanes, const void *vfrom, void *vto, int64_t lane) {          \
-    const unit_##size *from = vfrom;                                                                               \
-    unit_##size *a = vto, *b = a + lane, *c = b + (lanes > 2 ? lane : 0), *d = c + (lanes > 3 ? lane : 0);         \
-    if (lanes == 2) {                                                                                              \
-      ND4C_INDEPENDENT                                                                                             \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        a[i] = from[2 * i];                                                                                        \
-        b[i] = from[2 * i + 1];                                                                                    \
-      }                                                                                                            \
-    } else if (lanes == 3) {                                                                                       \
-      ND4C_INDEPENDENT                                                                                             \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        a[i] = from[3 * i];                                                                                        \
-        b[i] = from[3 * i + 1];                                                                                    \
-        c[i] = from[3 * i + 2];                                                                                    \
-      }                                                                                                            \
-    } else {                                                                                                       \
-      ND4C_INDEPENDENT                                                                                             \
-      for (int64_t i = 0; i < n; i++) {                                                                            \
-        a[i] = from[4 * i];                                                                                        \
-        b[i] = from[4 * i + 1];                                                                                    \
-        c[i] = from[4 * i + 2];                                                                                    \
-        d[i] = from[4 * i + 3];                                                                                    \
-      }                                                                                                            \
-    }                                                                                                              \
+#define LANES(size)                                                                                               \
+  static void interleave_##size(int64_t n, int64_t lanes, const void *const *vfrom, void *vto) {                  \
+    const unit_##size *a = vfrom[0], *b = vfrom[1], *c = vfrom[lanes > 2 ? 2 : 0], *d = vfrom[lanes > 3 ? 3 : 0]; \
+    unit_##size *restrict to = vto;                                                                               \
+    if (lanes == 2) {                                                                                             \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        to[2 * i] = a[i];                                                                                         \
+        to[2 * i + 1] = b[i];                                                                                     \
+      }                                                                                                           \
+    } else if (lanes == 3) {                                                                                      \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        to[3 * i] = a[i];                                                                                         \
+        to[3 * i + 1] = b[i];                                                                                     \
+        to[3 * i + 2] = c[i];                                                                                     \
+      }                                                                                                           \
+    } else {                                                                                                      \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        to[4 * i] = a[i];                                                                                         \
+        to[4 * i + 1] = b[i];                                                                                     \
+        to[4 * i + 2] = c[i];                                                                                     \
+        to[4 * i + 3] = d[i];                                                                                     \
+      }                                                                                                           \
+    }                                                                                                             \
+  }                                                                                                               \
+  static void deinterleave_##size(int64_t n, int64_t lanes, const void *vfrom, void *vto, int64_t lane) {         \
+    const unit_##size *from = vfrom;                                                                              \
+    unit_##size *a = vto, *b = a + lane, *c = b + (lanes > 2 ? lane : 0), *d = c + (lanes > 3 ? lane : 0);        \
+    if (lanes == 2) {                                                                                             \
+      ND4C_INDEPENDENT                                                                                            \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        a[i] = from[2 * i];                                                                                       \
+        b[i] = from[2 * i + 1];                                                                                   \
+      }                                                                                                           \
+    } else if (lanes == 3) {                                                                                      \
+      ND4C_INDEPENDENT                                                                                            \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        a[i] = from[3 * i];                                                                                       \
+        b[i] = from[3 * i + 1];                                                                                   \
+        c[i] = from[3 * i + 2];                                                                                   \
+      }                                                                                                           \
+    } else {                                                                                                      \
+      ND4C_INDEPENDENT                                                                                            \
+      for (int64_t i = 0; i < n; i++) {                                                                           \
+        a[i] = from[4 * i];                                                                                       \
+        b[i] = from[4 * i + 1];                                                                                   \
+        c[i] = from[4 * i + 2];                                                                                   \
+        d[i] = from[4 * i + 3];                                                                                   \
+      }                                                                                                           \
+    }                                                                                                             \
   }
 LANES(1)
 LANES(2)

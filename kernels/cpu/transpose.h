@@ -10,8 +10,8 @@
 typedef void (*nd4c_transpose_function)(int64_t rows, int64_t columns, const void *from, int64_t from_row, void *to,
                                         int64_t to_row, bool stream);
 
-/* to[i * lanes + k] = from[k * lane + i] for 2 to ND4C_LANES lanes; lane may be 0. */
-typedef void (*nd4c_interleave_function)(int64_t n, int64_t lanes, const void *from, int64_t lane, void *to);
+/* to[i * lanes + k] = from[k][i] for 2 to ND4C_LANES lanes, which may be the same. */
+typedef void (*nd4c_interleave_function)(int64_t n, int64_t lanes, const void *const *from, void *to);
 
 /* to[k * lane + i] = from[i * lanes + k]. */
 typedef void (*nd4c_deinterleave_function)(int64_t n, int64_t lanes, const void *from, void *to, int64_t lane);

@@ -1,0 +1,222 @@
+/* See pick.h. */
+#include "kernels/cpu/pick.h"
+
+#include <string.h>
+
+#include "kernels/cpu/level.h"
+#include "kernels/cpu/vector.h"
+
+extern const nd4c_pick_table ND4C_LEVEL_NAME(nd4c_pick_table);
+
+typedef uint8_t unit_1;
+typedef uint16_t unit_2;
+typedef uint32_t unit_4;
+typedef uint64_t unit_8;
+typedef struct unit_16 {
+  uint64_t halves[2];
+} unit_16;
+
+/* -- indices ------------------------------------------------------------------------------------------------------- */
+
+/* All are looked at: no branch stands in the way. In range means 0 .. 2 extent - 1 after extent is added. */
+static bool in_range(int64_t n, const nd4c_indices *indices) {
+  const int64_t extent = indices->extent;
+  if (indices->wide) {
+    const int64_t *index = indices->data;
+    uint64_t outside = 0;
+    for (int64_t i = 0; i < n; i++)
+      outside |= (uint64_t)(index[i] < -extent) | (uint64_t)(index[i] >= extent);
+    return outside == 0;
+  }
+  const int32_t *index = indices->data;
+  const int32_t low = extent > INT32_MAX ? INT32_MIN : (int32_t)-extent;
+  const int32_t high = extent > INT32_MAX ? INT32_MAX : (int32_t)(extent - 1);
+  uint32_t outside = 0;
+  for (int64_t i = 0; i < n; i++)
+    outside |= (uint32_t)(index[i] < low) | (uint32_t)(index[i] > high);
+  return outside == 0;
+}
+
+#define WIDE(i) (wide[i] + (wide[i] < 0 ? extent : 0))
+#define NARROW(i) (narrow[i] + (narrow[i] < 0 ? extent : 0))
+
+/* Loops of their own for wide and narrow indices, and where neighbours are one element apart. */
+#define OVER_INDICES(PLACE)                      \
+  const int64_t extent = indices->extent;        \
+  const int64_t *wide = indices->data;           \
+  const int32_t *narrow = indices->data;         \
+  if (indices->wide && stride == 1 && step == 0) \
+    for (int64_t i = 0; i < n; i++)              \
+      PLACE(WIDE(i));                            \
+  else if (stride == 1 && step == 0)             \
+    for (int64_t i = 0; i < n; i++)              \
+      PLACE(NARROW(i));                          \
+  else if (indices->wide)                        \
+    for (int64_t i = 0; i < n; i++)              \
+      PLACE(WIDE(i) * stride + i * step);        \
+  else                                           \
+    for (int64_t i = 0; i < n; i++)              \
+      PLACE(NARROW(i) * stride + i * step);
+
+#define PICK_ONE(at) to[i] = from[at]
+#define PLACE_ONE(at) to[at] = from[i]
+#define ADD_ONE(at) to[at] = ADD(to[at], from[i])
+
+#if defined(__AVX512DQ__)
+
+/* Eight indices from i on as positions, negative ones counted from the end. */
+static inline __m512i positions(const nd4c_indices *indices, int64_t i) {
+  const __m512i index =
+      indices->wide ? _mm512_loadu_si512((const int64_t *)indices->data + i)
+                    : _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)((const int32_t *)indices->data + i)));
+  return _mm512_mask_add_epi64(index, _mm512_movepi64_mask(index), index, _mm512_set1_epi64(indices->extent));
+}
+
+#define GATHER_4(to, from, at) _mm256_storeu_si256((__m256i *)(to), _mm512_i64gather_epi32(at, from, 4))
+#define GATHER_8(to, from, at) _mm512_storeu_si512(to, _mm512_i64gather_epi64(at, from, 8))
+/* How many of the n elements were picked, eight at a time. */
+#define GATHER(size)                                                                                           \
+  static inline int64_t gather_##size(int64_t n, const nd4c_indices *indices, const unit_##size *from,         \
+                                      int64_t stride, int64_t step, unit_##size *to) {                         \
+    int64_t i = 0;                                                                                             \
+    if (stride == 1 && step == 0) {                                                                            \
+      for (; i + 8 <= n; i += 8)                                                                               \
+        GATHER_##size(to + i, from, positions(indices, i));                                                    \
+      return i;                                                                                                \
+    }                                                                                                          \
+    const __m512i factor = _mm512_set1_epi64(stride), more = _mm512_set1_epi64(8 * step);                      \
+    __m512i shift = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(step));     \
+    for (; i + 8 <= n; i += 8, shift = _mm512_add_epi64(shift, more))                                          \
+      GATHER_##size(to + i, from, _mm512_add_epi64(_mm512_mullo_epi64(positions(indices, i), factor), shift)); \
+    return i;                                                                                                  \
+  }
+GATHER(4)
+GATHER(8)
+#define GATHERED(size) gather_##size(all, indices, from, stride, step, to)
+#else
+#define GATHERED(size) 0
+#endif
+
+#define PICK(size, GATHERED_FIRST)                                                                        \
+  static void pick_##size(int64_t all, const nd4c_indices *indices, const void *vfrom, int64_t stride,    \
+                          int64_t step, void *vto) {                                                      \
+    const unit_##size *from = vfrom;                                                                      \
+    unit_##size *restrict to = vto;                                                                       \
+    const int64_t first = GATHERED_FIRST, n = all - first;                                                \
+    const nd4c_indices rest = {(const char *)indices->data + first * (indices->wide ? 8 : 4),             \
+                               indices->wide, indices->extent};                                           \
+    indices = &rest;                                                                                      \
+    from += first * step;                                                                                 \
+    to += first;                                                                                          \
+    OVER_INDICES(PICK_ONE)                                                                                \
+  }                                                                                                       \
+  static void place_##size(int64_t n, const nd4c_indices *indices, const void *vfrom, void *vto,          \
+                           int64_t stride, int64_t step) {                                                \
+    const unit_##size *from = vfrom;                                                                      \
+    unit_##size *to = vto;                                                                                \
+    OVER_INDICES(PLACE_ONE)                                                                               \
+  }
+PICK(1, 0)
+PICK(2, 0)
+PICK(4, GATHERED(4))
+PICK(8, GATHERED(8))
+PICK(16, 0)
+
+#define ADDITION(name, type)                                                                                   \
+  static void add_##name(int64_t n, const nd4c_indices *indices, const void *vfrom, void *vto, int64_t stride, \
+                         int64_t step) {                                                                       \
+    const type *from = vfrom;                                                                                  \
+    type *to = vto;                                                                                            \
+    OVER_INDICES(ADD_ONE)                                                                                      \
+  }
+#define ADD(a, b) ((a) + (b))
+ADDITION(float32, float)
+ADDITION(float64, double)
+ADDITION(integer32, uint32_t)
+ADDITION(integer64, uint64_t)
+
+/* -- masks --------------------------------------------------------------------------------------------------------- */
+
+/* Each is written, and counts only if it is wanted: nobody guesses which way a branch goes. */
+#define COMPRESS_REST(size)                                                                                        \
+  static void compress_rest_##size(const uint8_t *mask, const unit_##size *from, unit_##size *to, int64_t count) { \
+    for (int64_t i = 0, place = 0; place < count; i++) {                                                           \
+      to[place] = from[i];                                                                                         \
+      place += mask[i] != 0;                                                                                       \
+    }                                                                                                              \
+  }
+COMPRESS_REST(1)
+COMPRESS_REST(2)
+COMPRESS_REST(4)
+COMPRESS_REST(8)
+COMPRESS_REST(16)
+
+#if defined(__AVX512BW__)
+
+/* 16 elements of 4 bytes at a time, 8 of 8; narrower ones are widened on the way. */
+#define LOAD_1(p) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(p)))
+#define LOAD_2(p) _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(p)))
+#define LOAD_4(p) _mm512_loadu_si512(p)
+#define LOAD_8(p) _mm512_loadu_si512(p)
+#define STORE_1(p, v) _mm_storeu_si128((__m128i *)(p), _mm512_cvtepi32_epi8(v))
+#define STORE_2(p, v) _mm256_storeu_si256((__m256i *)(p), _mm512_cvtepi32_epi16(v))
+#define STORE_4(p, v) _mm512_storeu_si512(p, v)
+#define STORE_8(p, v) _mm512_storeu_si512(p, v)
+#define COMPRESS_WORDS(m, v) _mm512_maskz_compress_epi32((__mmask16)(m), v)
+#define COMPRESS_LONGS(m, v) _mm512_maskz_compress_epi64((__mmask8)(m), v)
+
+/* 64 at a time; whole vectors are stored as long as what lies behind them belongs to this call. */
+#define COMPRESS(size, group, SQUEEZE)                                                                       \
+  static void compress_##size(int64_t n, const uint8_t *mask, const void *vfrom, void *vto, int64_t count) { \
+    const unit_##size *from = vfrom;                                                                         \
+    unit_##size *to = vto;                                                                                   \
+    int64_t i = 0, place = 0;                                                                                \
+    for (; i + 64 <= n && place + 64 + (group) <= count; i += 64) {                                          \
+      const __m512i bytes = _mm512_loadu_si512(mask + i);                                                    \
+      uint64_t wanted = _mm512_test_epi8_mask(bytes, bytes);                                                 \
+      for (int64_t k = 0; k < 64; k += (group), wanted >>= (group)) {                                        \
+        const uint64_t some = wanted & ((UINT64_C(1) << (group)) - 1);                                       \
+        STORE_##size(to + place, SQUEEZE(some, LOAD_##size(from + i + k)));                                  \
+        place += __builtin_popcountll(some);                                                                 \
+      }                                                                                                      \
+    }                                                                                                        \
+    compress_rest_##size(mask + i, from + i, to + place, count - place);                                     \
+  }
+COMPRESS(1, 16, COMPRESS_WORDS)
+COMPRESS(2, 16, COMPRESS_WORDS)
+COMPRESS(4, 16, COMPRESS_WORDS)
+COMPRESS(8, 8, COMPRESS_LONGS)
+
+#else
+
+#define COMPRESS(size)                                                                                     \
+  static void compress_##size(int64_t n, const uint8_t *mask, const void *from, void *to, int64_t count) { \
+    (void)n;                                                                                               \
+    compress_rest_##size(mask, from, to, count);                                                           \
+  }
+COMPRESS(1)
+COMPRESS(2)
+COMPRESS(4)
+COMPRESS(8)
+
+#endif
+
+static void compress_16(int64_t n, const uint8_t *mask, const void *from, void *to, int64_t count) {
+  (void)n;
+  compress_rest_16(mask, from, to, count);
+}
+
+#define BY_SIZE(name) \
+  { [1] = name##_1, [2] = name##_2, [4] = name##_4, [8] = name##_8, [16] = name##_16 }
+const nd4c_pick_table ND4C_LEVEL_NAME(nd4c_pick_table) = {
+    .in_range = in_range,
+    .pick = BY_SIZE(pick),
+    .place = BY_SIZE(place),
+    .add = {[ND4C_FLOAT32] = add_float32,
+            [ND4C_FLOAT64] = add_float64,
+            [ND4C_INT32] = add_integer32,
+            [ND4C_UINT32] = add_integer32,
+            [ND4C_INT64] = add_integer64,
+            [ND4C_UINT64] = add_integer64},
+    .compress = BY_SIZE(compress),
+};
