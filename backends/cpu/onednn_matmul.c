@@ -3,11 +3,27 @@
 #include <stdio.h>
 
 #include "backends/cpu/onednn.h"
+#include "backends/cpu/openblas.h"
 #include "backends/cpu/product.h"
 
 static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   bool plain = nd4c_cpu_matrices_dense(p, x, true) || nd4c_cpu_matrices_dense(p, x, false);
   return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
+}
+
+/* Constant weights that fit the caches are read faster packed. */
+enum { PACKED_VECTOR = 1 << 22 };
+
+/* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less. */
+static bool left_to_openblas(const nd4c_cpu_product *p) {
+  const nd4c_tensor *b = p->b.tensor;
+  bool constant = (b->flags & ND4C_TENSOR_CONSTANT) != 0 && p->m == 1;
+  if (p->batch != 1 || (p->m != 1 && p->n != 1) || b->dtype != ND4C_FLOAT32 ||
+      (constant && p->k * p->n < PACKED_VECTOR)) {
+    return false;
+  }
+  const nd4c_openblas *blas = nd4c_openblas_get();
+  return blas != NULL && blas->ready;
 }
 
 static const char *refuse(const nd4c_call *call) {
@@ -21,6 +37,9 @@ static const char *refuse(const nd4c_call *call) {
   }
   if (!fits(&p, &p.a) || !fits(&p, &p.b) || !fits(&p, &p.y) || !fits(&p, &p.addend)) {
     return "an operand has neither rows nor columns without gaps";
+  }
+  if (left_to_openblas(&p)) {
+    return "a product with a vector: OpenBLAS";
   }
   return NULL;
 }

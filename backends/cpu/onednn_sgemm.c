@@ -4,6 +4,8 @@
 
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
+#include "backends/cpu/simd.h"
+#include "backends/cpu/window.h"
 
 /* Multiplications from which on it was faster: about 400 cubed. */
 enum { LARGE_PRODUCT = 1 << 26, LEAST_EXTENT = 128 };
@@ -69,4 +71,122 @@ static const nd4c_kernel onednn_sgemm = {.struct_size = ND4C_SIZE_OF(nd4c_kernel
                                          .usable = usable,
                                          .run = run};
 
-const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[] = {&onednn_sgemm, NULL};
+/* -- conv of single cells --------------------------------------------------------------------------------------- */
+
+/* Channels first, conv with windows of one cell is a product for each image, y = w x: nothing is reordered. */
+static bool without_gaps(const nd4c_tensor *x) {
+  int64_t run = 1;
+  for (int32_t axis = x->rank - 1; axis >= 0; run *= x->shape[axis--]) {
+    if (x->shape[axis] != 1 && x->strides[axis] != run) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static const char *refuse_pointwise(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
+  if (nd4c_cpu_input(call, ND4C_IN_conv_addend) != NULL || call->attrs[ND4C_ATTR_conv_groups].as.i != 1) {
+    return "groups or an addend";
+  }
+  for (int32_t axis = 2; axis < x->rank; axis++) {
+    if (w->shape[axis] != 1 || x->shape[axis] != y->shape[axis]) {
+      return "the windows have more than one cell, steps or padding";
+    }
+  }
+  if (x->size == 0 || y->size == 0 || y->size / (y->shape[0] * y->shape[1]) < LEAST_EXTENT / 4) {
+    return "few positions";
+  }
+  if (w->dtype != ND4C_FLOAT32 || (bias != NULL && (bias->dtype != ND4C_FLOAT32 || bias->size != w->shape[0] ||
+                                                    (bias->size > 1 && bias->strides[0] != 1)))) {
+    return "weights or a bias of another dtype, or a bias with gaps";
+  }
+  return without_gaps(x) && without_gaps(w) && without_gaps(y) ? NULL : "an operand is not channels first, or has gaps";
+}
+
+static bool pointwise_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = refuse_pointwise(call);
+  nd4c_ref_window window;
+  nd4c_cpu_conv_window(call, &window);
+  for (int32_t i = 0; i < window.spatial && why == NULL; i++) {
+    why = window.pad_begin[i] != 0 || window.stride[i] != 1 ? "steps or padding" : NULL;
+  }
+  if (why != NULL) {
+    snprintf(reason, reason_size, "%s", why);
+    return false;
+  }
+  return nd4c_onednn_usable(reason, reason_size) != NULL;
+}
+
+/* The order of oneDNN's own convolutions, of which a network has others. */
+static bool pointwise_preferred_order(const nd4c_call *call, int32_t *axes) {
+  int32_t rank = call->outputs[0].rank;
+  axes[0] = 0;
+  for (int32_t axis = 2; axis < rank; axis++) {
+    axes[axis - 1] = axis;
+  }
+  axes[rank - 1] = 1;
+  return true;
+}
+
+typedef struct rows_job {
+  const nd4c_call *call;
+  nd4c_unary_loop activate;
+  int64_t length;
+} rows_job;
+
+static void bias_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const rows_job *j = user;
+  const nd4c_tensor *bias = nd4c_cpu_input(j->call, ND4C_IN_conv_bias);
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    double value = (double)((const float *)bias->data)[row % bias->size];
+    nd4c_simd.nn->float32->fill(j->length, value, (float *)j->call->outputs[0].data + row * j->length);
+  }
+}
+
+static void activate_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const rows_job *j = user;
+  (void)worker;
+  float *y = (float *)j->call->outputs[0].data + begin * j->length;
+  const nd4c_unary_parameters none = {.alpha = 0};
+  j->activate((end - begin) * j->length, y, y, &none);
+}
+
+static nd4c_status pointwise_run(const nd4c_call *call) {
+  const nd4c_onednn *dnn = nd4c_onednn_get();
+  if (dnn == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for oneDNN's table");
+  }
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
+  int64_t m = y->shape[1], k = x->shape[1], n = y->size / (y->shape[0] * m), rows = y->shape[0] * m;
+  bool adds = nd4c_cpu_input(call, ND4C_IN_conv_bias) != NULL;
+  rows_job j = {call, nd4c_cpu_activation_loop(call->attrs[ND4C_ATTR_conv_activation].as.i, y->dtype), n};
+  if (adds) {
+    nd4c_cpu_parallel(rows, 16384 / n + 1, call->width, bias_range, &j);
+  }
+  int before = nd4c_onednn_enter(dnn, call->width), status = DNN_SUCCESS;
+  for (int64_t image = 0; image < y->shape[0] && status == DNN_SUCCESS; image++) {
+    status = dnn->dnnl_sgemm('N', 'N', m, n, k, 1.0F, w->data, k, (const float *)x->data + image * k * n, n,
+                             adds ? 1.0F : 0.0F, (float *)y->data + image * m * n, n);
+  }
+  nd4c_onednn_leave(dnn, before);
+  if (status == DNN_SUCCESS && j.activate != NULL) {
+    nd4c_cpu_parallel(rows, 16384 / n + 1, call->width, activate_range, &j);
+  }
+  return status == DNN_SUCCESS ? ND4C_OK : nd4c_onednn_fail("dnnl_sgemm", status);
+}
+
+static const nd4c_kernel onednn_pointwise = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
+                                             .op_version = 1,
+                                             .op = "conv",
+                                             .engine = "onednn",
+                                             .name = "onednn.conv_pointwise",
+                                             .priority = ND4C_CPU_PRIORITY_ONEDNN + 1,
+                                             .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
+                                             .usable = pointwise_usable,
+                                             .run = pointwise_run,
+                                             .preferred_order = pointwise_preferred_order};
+
+const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[] = {&onednn_sgemm, &onednn_pointwise, NULL};

@@ -123,6 +123,20 @@ static void position_range(void *user, int64_t begin, int64_t end, int32_t worke
 
 /* -- rows of positions ------------------------------------------------------------------------------------------ */
 
+/* Combines the cells `shift` beyond the first of the windows of positions [begin, end). */
+static void combine_steps(const job *j, const char *row, int64_t shift, int64_t begin, int64_t end, char *to) {
+  const nd4c_ref_window *w = &j->window;
+  int32_t last = w->spatial - 1;
+  int64_t step = w->stride[last], first = cells_before(shift, step, 0),
+          stop = cells_before(shift, step, w->input[last]);
+  first = first > begin ? first : begin;
+  stop = stop < end ? stop : end;
+  if (first < stop) {
+    const char *from = row + (first * step + shift) * j->bytes;
+    (j->average ? j->loops->add_steps : j->loops->max_steps)(stop - first, step, from, to + first * j->bytes);
+  }
+}
+
 /* Combines one row of x into the row of y. */
 static void combine_row(const job *j, const char *row, char *to) {
   const nd4c_ref_window *w = &j->window;
@@ -136,26 +150,41 @@ static void combine_row(const job *j, const char *row, char *to) {
     }
     return;
   }
+  int64_t begin = 0, inside = 0; /* positions whose windows lie inside x: their cells are taken together */
+  if (w->dilation[last] == 1 && step <= 2 && (w->kernel[last] == 2 || w->kernel[last] == 3)) {
+    begin = clamp(cells_before(-w->pad_begin[last], step, 0), 0, width);
+    inside = clamp(cells_before(w->kernel[last] - 1 - w->pad_begin[last], step, w->input[last]), begin, width);
+    const char *from = row + (begin * step - w->pad_begin[last]) * j->bytes;
+    (j->average ? j->loops->add_neighbours : j->loops->max_neighbours)(inside - begin, step, w->kernel[last], from,
+                                                                       to + begin * j->bytes);
+  }
   for (int64_t k = 0; k < w->kernel[last]; k++) {
     int64_t shift = k * w->dilation[last] - w->pad_begin[last];
-    int64_t first = cells_before(shift, step, 0), end = cells_before(shift, step, w->input[last]);
-    end = end < width ? end : width;
-    if (first < end) {
-      const char *from = row + (first * step + shift) * j->bytes;
-      (j->average ? j->loops->add_steps : j->loops->max_steps)(end - first, step, from, to + first * j->bytes);
-    }
+    combine_steps(j, row, shift, 0, begin, to);
+    combine_steps(j, row, shift, inside, width, to);
   }
 }
 
-/* Divides a row of sums by the numbers of cells. */
+/* Divides a row of sums by the numbers of cells. Between the first and the last windows they are all alike. */
 static void divide_row(const job *j, int64_t outer_count, char *to) {
-  int32_t last = j->window.spatial - 1;
-  int64_t width = j->y->shape[last + 2];
+  const nd4c_ref_window *w = &j->window;
+  int32_t last = w->spatial - 1;
+  int64_t width = j->y->shape[last + 2], reach = (w->kernel[last] - 1) * w->dilation[last];
+  int64_t begin = cells_before(-w->pad_begin[last], w->stride[last], 0);
+  int64_t end = cells_before(reach - w->pad_begin[last], w->stride[last], w->input[last]);
   float single[CHUNK];
-  double wide[CHUNK];
+  double wide[CHUNK], inside = 1 / (double)(outer_count > 0 ? outer_count * w->kernel[last] : 1);
   for (int64_t start = 0; start < width; start += CHUNK) {
     int64_t count = width - start < CHUNK ? width - start : CHUNK;
     for (int64_t i = 0; i < count; i++) {
+      wide[i] = inside;
+      single[i] = (float)inside;
+    }
+    for (int64_t i = 0; i < count; i++) {
+      if (start + i >= begin && start + i < end) { /* on to the last windows */
+        i = (end - start < count ? end - start : count) - 1;
+        continue;
+      }
       int64_t cells = outer_count * axis_extent(j, last, start + i).counted;
       wide[i] = 1 / (double)(cells > 0 ? cells : 1);
       single[i] = (float)wide[i];

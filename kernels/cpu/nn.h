@@ -21,6 +21,9 @@ typedef struct nd4c_nn_loops {
   /* y[i] = the larger of y[i] and x[i * step]; y[i] += x[i * step]. */
   void (*max_steps)(int64_t n, int64_t step, const void *x, void *y);
   void (*add_steps)(int64_t n, int64_t step, const void *x, void *y);
+  /* The same of x[i * step] and the `cells` - 1 numbers behind it; step 1 or 2, cells 2 or 3. */
+  void (*max_neighbours)(int64_t n, int64_t step, int64_t cells, const void *x, void *y);
+  void (*add_neighbours)(int64_t n, int64_t step, int64_t cells, const void *x, void *y);
   /* Largest and sum of x[0 .. n-1], n >= 1, combined with *y. */
   void (*max_all)(int64_t n, const void *x, void *y);
   void (*add_all)(int64_t n, const void *x, void *y);

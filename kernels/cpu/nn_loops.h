@@ -158,6 +158,37 @@ static void NAME(add_all)(int64_t n, const void *x, void *vy) {
   *y += NAME(total)(n, x);
 }
 
+/* y[i] = y[i] and the `cells` neighbours of x from step * i on, taken together; step 1 or 2, cells 2 or 3. */
+#define NEIGHBOURS(name, JOIN)                                                               \
+  static void NAME(name)(int64_t n, int64_t step, int64_t cells, const void *vx, void *vy) { \
+    const T *x = vx;                                                                         \
+    T *y = vy;                                                                               \
+    if (step == 2 && cells == 2) {                                                           \
+      ND4C_INDEPENDENT                                                                       \
+      for (int64_t i = 0; i < n; i++) {                                                      \
+        y[i] = JOIN(y[i], JOIN(x[2 * i], x[2 * i + 1]));                                     \
+      }                                                                                      \
+    } else if (step == 2) {                                                                  \
+      ND4C_INDEPENDENT                                                                       \
+      for (int64_t i = 0; i < n; i++) {                                                      \
+        y[i] = JOIN(y[i], JOIN(JOIN(x[2 * i], x[2 * i + 1]), x[2 * i + 2]));                 \
+      }                                                                                      \
+    } else if (cells == 2) {                                                                 \
+      ND4C_INDEPENDENT                                                                       \
+      for (int64_t i = 0; i < n; i++) {                                                      \
+        y[i] = JOIN(y[i], JOIN(x[i], x[i + 1]));                                             \
+      }                                                                                      \
+    } else {                                                                                 \
+      ND4C_INDEPENDENT                                                                       \
+      for (int64_t i = 0; i < n; i++) {                                                      \
+        y[i] = JOIN(y[i], JOIN(JOIN(x[i], x[i + 1]), x[i + 2]));                             \
+      }                                                                                      \
+    }                                                                                        \
+  }
+NEIGHBOURS(max_neighbours, LARGER)
+NEIGHBOURS(add_neighbours, ADDED)
+#undef NEIGHBOURS
+
 static void NAME(fill)(int64_t n, double value, void *vy) {
   T *y = vy;
   for (int64_t i = 0; i < n; i++) {
@@ -427,6 +458,8 @@ static const nd4c_nn_loops NAME(loops) = {
     .sum_cells = NAME(sum_cells),
     .max_steps = NAME(max_steps),
     .add_steps = NAME(add_steps),
+    .max_neighbours = NAME(max_neighbours),
+    .add_neighbours = NAME(add_neighbours),
     .max_all = NAME(max_all),
     .add_all = NAME(add_all),
     .fill = NAME(fill),
