@@ -32,6 +32,21 @@ def test_lists(value):
                                                        else 0).astype(dtype))
 
 
+def test_lists_that_contain_themselves():
+    inner = []
+    inner.append(inner)
+    for value in (inner, [inner, 1]):
+        with pytest.raises(ValueError, match="nested more than"):
+            nd4c.asarray(value)
+
+
+def test_object_arrays():
+    texts = nd4c.asarray(np.array(["a", "bc"], dtype=object))
+    assert texts.dtype == nd4c.utf8 and texts.tolist() == ["a", "bc"]
+    with pytest.raises(TypeError, match="object"):
+        nd4c.asarray(np.array([1, None], dtype=object))
+
+
 @pytest.mark.parametrize("value, place", (
     ([[1, 2], [3]], r"\[1\] expected 2 elements.*got 1"), ([1, [2]], r"\[1\] expected a number.*1 elements"),
     ([[1], 2], r"\[1\] expected 1 elements.*int"), ([[[1, 2], [3, 4]], [[5, 6], [7]]], r"\[1\]\[1\] expected 2.*got 1")))

@@ -1,4 +1,6 @@
 """Methods that NumPy's arrays have, too."""
+import operator
+
 import numpy as np
 import pytest
 
@@ -30,3 +32,25 @@ def test_ops_take_axis_as_the_standard_does():
     assert nd4c.diff(x, 2).tolist() == [[0.0], [0.0]]
     with pytest.raises(TypeError):
         nd4c.nansum(x, axis="first")
+
+
+@pytest.mark.parametrize("combine", [operator.add, operator.eq, operator.ne, operator.lt, operator.iadd, operator.matmul])
+@pytest.mark.parametrize("other", [np.ones(3), [1.0, 1.0, 1.0], (1.0, 1.0, 1.0)])
+def test_other_libraries_arrays_are_refused_by_name(combine, other):
+    for pair in ((nd4c.ones(3), other),) + (((other, nd4c.ones(3)),) if combine is not operator.iadd else ()):
+        with pytest.raises(TypeError, match=r"nd4c\.asarray\(\)"):
+            combine(*pair)
+
+
+def test_what_is_no_array_is_left_to_its_class():
+    class Other:
+        def __radd__(self, array):
+            return "mine"
+    ones = nd4c.ones(3)
+    assert ones + Other() == "mine" and (ones == None) is False and (ones != "text") is True  # noqa: E711
+
+
+def test_choice_takes_a_chance_for_each():
+    for x in (3, nd4c.arange(3)):
+        with pytest.raises(ValueError, match=r"\(2,\), expected \(3,\)"):
+            nd4c.random.choice(x, 2, p=[0.5, 0.5])

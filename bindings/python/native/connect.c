@@ -120,6 +120,7 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
                 {"asarray", &registry.asarray},
                 {"item", &registry.item},
                 {"mixed", &registry.mixed},
+                {"unmixed", &registry.unmixed},
                 {"raise_error", &registry.raise_error}};
   (void)module;
   (void)args;

@@ -63,7 +63,7 @@ typedef enum native_kind { NATIVE_BOOL, NATIVE_INT, NATIVE_FLOAT, NATIVE_COMPLEX
 typedef struct native_registry {
   PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
   nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* what a number becomes beside an array of a dtype; 0: refused */
-  PyObject *raise_error, *devices, *asarray, *item, *mixed; /* callables */
+  PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed; /* callables */
 } native_registry;
 
 extern native_registry registry;

@@ -18,6 +18,11 @@ static inline PyObject *binary_result(nd4c_status status, nd4c_op op, PyObject *
   return status == ND4C_OK ? native_array_wrap(out) : native_fail_mixed(status, op, a, b);
 }
 
+/* NotImplemented, which lets the other operand's class try, or an error that says what to do. */
+static PyObject *unmixed(PyObject *other) {
+  return PyObject_CallFunctionObjArgs(registry.unmixed, other, NULL);
+}
+
 static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   nd4c_array *out = NULL;
   if (is_array(a) && is_array(b)) {
@@ -29,10 +34,7 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   native_operand other;
   native_state state = native_operand_lend(forward ? b : a, handle_of(array), &other);
   if (state != NATIVE_READY) {
-    if (state == NATIVE_REFUSED) {
-      Py_RETURN_NOTIMPLEMENTED;
-    }
-    return NULL;
+    return state == NATIVE_REFUSED ? unmixed(forward ? b : a) : NULL;
   }
   nd4c_status status =
       forward ? call_op(op, handle_of(a), other.handle, &out) : call_op(op, other.handle, handle_of(b), &out);
@@ -60,10 +62,7 @@ static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   native_operand other;
   native_state state = native_operand_lend(value, handle_of(self), &other);
   if (state != NATIVE_READY) {
-    if (state == NATIVE_REFUSED) {
-      Py_RETURN_NOTIMPLEMENTED;
-    }
-    return NULL;
+    return state == NATIVE_REFUSED ? unmixed(value) : NULL;
   }
   nd4c_array *out = handle_of(self);
   nd4c_status status = call_op(op, out, other.handle, &out);

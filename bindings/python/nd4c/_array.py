@@ -91,6 +91,15 @@ def _mixed(number, a, b):
     return calls[number](a, b)
 
 
+def _unmixed(value):
+    """An operator's other side that is no Array: what asarray() takes is refused by name, its own class has all else."""
+    if isinstance(value, (list, tuple, range)) or any(
+            hasattr(value, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
+        raise TypeError("arrays are combined with arrays and numbers, not with %s; nd4c.asarray() makes an array of it"
+                        % type(value).__name__)
+    return NotImplemented
+
+
 # -- methods ---------------------------------------------------------------------------------------------------------
 
 def _transposed(self):
@@ -198,7 +207,7 @@ def _interface(self):
 def attach():
     """Gives the core's Array class what it does not have of its own."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
-                  asarray=_creation.asarray, item=_item, mixed=_mixed)
+                  asarray=_creation.asarray, item=_item, mixed=_mixed, unmixed=_unmixed)
     methods = {
         "tolist": _tolist, "item": _item, "to_device": _to_device, "__array_namespace__": _namespace,
         "__array__": _numpy, "__dlpack__": _dlpack.to_capsule, "__dlpack_device__": _dlpack.device_of,

@@ -5,7 +5,7 @@ from ctypes import byref, c_void_p
 
 from nd4c import _devices, _dtypes, _memory
 from nd4c._core import Array, calls, core, from_handle, handle
-from nd4c._abi import NUMBERS
+from nd4c._abi import MAX_RANK, NUMBERS
 from nd4c._errors import check
 from nd4c._library import bind
 
@@ -124,6 +124,9 @@ def from_python(obj, wanted):
     shape = []
     level = obj
     while isinstance(level, (list, tuple, range)):
+        if len(shape) == MAX_RANK:
+            raise ValueError("asarray: lists nested more than %d deep, which is as many axes as an array has"
+                             % MAX_RANK)
         shape.append(len(level))
         if not level:
             break

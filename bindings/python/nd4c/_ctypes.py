@@ -22,7 +22,7 @@ _registered = {}
 
 
 def register(**objects):
-    """Takes what the rest of the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed."""
+    """Takes what the rest of the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed."""
     _registered.update(objects)
 
 
@@ -121,6 +121,12 @@ def _operand(value, array):
         if isinstance(value, base):
             return from_scalar(base(value), _dtypes.weak(base, _by_number[_dtype(array)]))
     return NotImplemented
+
+
+def _beside(value, array):
+    """The operand of an operator."""
+    operand = _operand(value, array)
+    return _registered["unmixed"](value) if operand is NotImplemented else operand
 
 
 def _argument(value, arrays, where):
@@ -284,7 +290,7 @@ def _in_place(name, forward):
 
     def operator(self, other):
         if type(other) is not Array:
-            other = _operand(other, self)
+            other = _beside(other, self)
             if other is NotImplemented:
                 return other
         status = call(self, other, byref(self))
@@ -510,13 +516,13 @@ def _attach():
                      ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("matmul", "matmul"),
                      ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
                      ("lshift", "bitwise_left_shift"), ("rshift", "bitwise_right_shift")):
-        forward = _binary(op, _operand)
+        forward = _binary(op, _beside)
         put("__%s__" % name, forward)
         put("__r%s__" % name, _reflected(forward))
         put("__i%s__" % name, _in_place(op, forward))
     for name, op in (("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
                      ("ge", "greater_equal")):
-        put("__%s__" % name, _binary(op, _operand))
+        put("__%s__" % name, _binary(op, _beside))
     for name, op in (("neg", "negative"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_invert")):
         put("__%s__" % name, _unary(op))
     Array.__hash__ = None
@@ -556,22 +562,19 @@ _empty, _zeros = _maker("nd4c_array_empty"), _maker("nd4c_array_zeros")
 _full = _maker("nd4c_array_full", c_double)
 
 
-def empty(shape, dtype, device=None):
-    """An array without defined contents; dtype a DType, device an nd4c_device * or None."""
-    out = _new()
-    status = _empty(dtype.number, len(shape), ints(shape), device, byref(out))
-    if status:
-        raise _error(status)
-    return out
+def _shaped(call, doc):
+    def make(shape, dtype, device=None):
+        out = _new()
+        status = call(dtype.number, len(shape), ints(shape), device, byref(out))
+        if status:
+            raise _error(status)
+        return out
+    make.__doc__ = doc
+    return make
 
 
-def zeros(shape, dtype, device=None):
-    """An array of zeros."""
-    out = _new()
-    status = _zeros(dtype.number, len(shape), ints(shape), device, byref(out))
-    if status:
-        raise _error(status)
-    return out
+empty = _shaped(_empty, "An array without defined contents; dtype a DType, device an nd4c_device * or None.")
+zeros = _shaped(_zeros, "An array of zeros.")
 
 
 def full(shape, value, dtype, device=None):

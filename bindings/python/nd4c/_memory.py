@@ -140,7 +140,8 @@ def _alignment(dtype):
     return min(dtype.itemsize, 8) if dtype.kind != "complex" else dtype.itemsize // 2
 
 
-_BY_TYPESTR = {dtype.numpy_type: dtype for dtype in _dtypes.by_number.values() if "V" not in dtype.numpy_type}
+_BY_TYPESTR = {dtype.numpy_type: dtype for dtype in _dtypes.by_number.values()
+               if "V" not in dtype.numpy_type and dtype.kind != "string"}
 
 
 def _by_typestr(owner, typestr):

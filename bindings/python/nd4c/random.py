@@ -109,6 +109,9 @@ class Generator:
         for extent in shape:
             number *= extent
         weights = asarray([1.0]) * asarray(p) if p is not None else asarray([1.0] * count)
+        if weights.shape != (count,):
+            raise ValueError("choice: p has the shape %s, expected (%d,): a chance for each of what is picked from"
+                             % (weights.shape, count))
         picked = self.categorical(weights, number, replacement=replace)
         picked = _calls[_N["reshape"]](picked, shape)
         return picked if isinstance(x, int) else _calls[_N["take"]](asarray(x), picked, (0,), 0)
