@@ -35,6 +35,9 @@
   X(reference_fft)           \
   X(reference_signal)        \
   X(reference_sorting)       \
+  X(simd_sorting)            \
+  X(simd_top)                \
+  X(simd_unique)             \
   X(reference_histogram)     \
   X(reference_window)        \
   X(reference_normalization) \

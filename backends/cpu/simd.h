@@ -15,14 +15,27 @@
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/reduce.h"
 #include "kernels/cpu/scan.h"
+#include "kernels/cpu/sort.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/cpu/unary.h"
 
 /* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
-#define ND4C_SIMD_TABLES(X)                                                                                           \
-  X(binary)                                                                                                           \
-  X(cast) X(gather) X(gemm) X(move) X(nn) X(nonzero) X(pick) X(quantized) X(recurrent) X(reduce) X(scan) X(transpose) \
-      X(unary)
+#define ND4C_SIMD_TABLES(X) \
+  X(binary)                 \
+  X(cast)                   \
+  X(gather)                 \
+  X(gemm)                   \
+  X(move)                   \
+  X(nn)                     \
+  X(nonzero)                \
+  X(pick)                   \
+  X(quantized)              \
+  X(recurrent)              \
+  X(reduce)                 \
+  X(scan)                   \
+  X(sort)                   \
+  X(transpose)              \
+  X(unary)
 
 typedef struct nd4c_simd_tables {
   const char *level;
