@@ -43,6 +43,7 @@
   X(reference_normalization) \
   X(reference_statistics)    \
   X(reference_random)        \
+  X(simd_random)             \
   X(reference_recurrent)     \
   X(reference_loss)          \
   X(reference_attention)     \

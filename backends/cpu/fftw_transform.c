@@ -10,7 +10,7 @@
 /* One line of fewer points, or as little work in several, is done before a plan is found. */
 enum { SMALL = 64 };
 /* Points a piece has at least, and pieces at most: what a call is split into does not depend on the width. */
-enum { PIECE_POINTS = 1 << 15, PIECES = 64 };
+enum { PIECE_POINTS = 1 << 15, PIECES = 64, EVEN_STEPS = 16 };
 
 typedef struct job {
   const nd4c_call *call;
@@ -286,6 +286,9 @@ static void choose_pieces(job *j) {
   double pieces = points / PIECE_POINTS < PIECES ? points / PIECE_POINTS : PIECES;
   int64_t count = pieces < 1 ? 1 : (int64_t)pieces < j->extent ? (int64_t)pieces : j->extent;
   j->step = (j->extent + count - 1) / count;
+  if (j->step > EVEN_STEPS) { /* pieces begin at cache lines, whatever the length of a line */
+    j->step = (j->step + EVEN_STEPS - 1) / EVEN_STEPS * EVEN_STEPS;
+  }
 }
 
 static void scale_rows(void *user, int64_t begin, int64_t end, int32_t worker) {

@@ -12,6 +12,7 @@
 #include "kernels/cpu/nonzero.h"
 #include "kernels/cpu/pick.h"
 #include "kernels/cpu/quantized.h"
+#include "kernels/cpu/random.h"
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/reduce.h"
 #include "kernels/cpu/scan.h"
@@ -30,6 +31,7 @@
   X(nonzero)                \
   X(pick)                   \
   X(quantized)              \
+  X(random)                 \
   X(recurrent)              \
   X(reduce)                 \
   X(scan)                   \
