@@ -39,6 +39,8 @@
   X(simd_top)                \
   X(simd_unique)             \
   X(reference_histogram)     \
+  X(simd_counts)             \
+  X(simd_search)             \
   X(reference_window)        \
   X(reference_normalization) \
   X(reference_statistics)    \
