@@ -4,7 +4,7 @@
 
 #include "backends/cpu/simd.h"
 
-enum { BLOCK = 1024, BESIDE = 16, GRAIN_BLOCKS = 4 };
+enum { BLOCK = 1024, GRAIN_BLOCKS = 4 };
 
 typedef struct search_call {
   const nd4c_sort_dtype *dtype;
@@ -14,32 +14,6 @@ typedef struct search_call {
   bool after, downwards;
 } search_call;
 
-/* places[i]: how many keys are below values[i] (after: or equal to it). All searches halve the same lengths. */
-#define DEFINE_SEARCH(bits)                                                                                     \
-  static void search_##bits(int64_t n, const uint##bits##_t *values, const uint##bits##_t *keys, int64_t count, \
-                            bool after, int64_t *places) {                                                      \
-    for (int64_t i = 0; i < n; i += BESIDE) {                                                                   \
-      int64_t beside = n - i < BESIDE ? n - i : BESIDE, length = count;                                         \
-      const uint##bits##_t *base[BESIDE];                                                                       \
-      for (int64_t k = 0; k < beside; k++)                                                                      \
-        base[k] = keys;                                                                                         \
-      while (length > 1) {                                                                                      \
-        int64_t half = length / 2;                                                                              \
-        for (int64_t k = 0; k < beside; k++) {                                                                  \
-          uint##bits##_t at = base[k][half - 1], value = values[i + k];                                         \
-          base[k] += (at < value) | (after & (at == value)) ? half : 0;                                         \
-        }                                                                                                       \
-        length -= half;                                                                                         \
-      }                                                                                                         \
-      for (int64_t k = 0; k < beside; k++) {                                                                    \
-        bool beyond = length > 0 && (*base[k] < values[i + k] || (after && *base[k] == values[i + k]));         \
-        places[i + k] = base[k] - keys + beyond;                                                                \
-      }                                                                                                         \
-    }                                                                                                           \
-  }
-DEFINE_SEARCH(32)
-DEFINE_SEARCH(64)
-
 static void search_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const search_call *s = user;
   int64_t bytes = nd4c_cpu_dtype_bytes(s->values->dtype), *y = s->y->data;
@@ -48,10 +22,7 @@ static void search_range(void *user, int64_t begin, int64_t end, int32_t worker)
   for (int64_t b = begin; b < end; b++) {
     int64_t first = b * BLOCK, n = s->values->size - first < BLOCK ? s->values->size - first : BLOCK;
     (void)s->dtype->keys(n, (const char *)s->values->data + first * bytes, 0, block);
-    if (s->dtype->wide)
-      search_64(n, block, s->keys, s->count, s->after, y + first);
-    else
-      search_32(n, (const uint32_t *)(const void *)block, s->keys, s->count, s->after, y + first);
+    nd4c_simd.sort->words[s->dtype->wide].search(n, block, s->keys, s->count, s->after, y + first);
     for (int64_t i = first; s->downwards && i < first + n; i++)
       y[i] = s->count - y[i];
   }

@@ -196,6 +196,39 @@ DISTINCT(32)
 DISTINCT(64)
 #endif
 
+/* -- searching ------------------------------------------------------------------------------------------------ */
+
+/* Side by side and without branches: all searches halve the same lengths. */
+enum { BESIDE = 32 };
+#define SEARCH(bits)                                                                                     \
+  static void search_##bits(int64_t n, const void *vwords, const void *vkeys, int64_t count, bool after, \
+                            int64_t *places) {                                                           \
+    const uint##bits##_t *words = vwords, *keys = vkeys;                                                 \
+    for (int64_t i = 0; i < n; i += BESIDE) {                                                            \
+      int64_t beside = n - i < BESIDE ? n - i : BESIDE, length = count;                                  \
+      uint##bits##_t wanted[BESIDE], least = 0;                                                          \
+      int64_t base[BESIDE] = {0};                                                                        \
+      for (int64_t k = 0; k < BESIDE; k++)                                                               \
+        wanted[k] = k < beside ? words[i + k] : least;                                                   \
+      while (length > 1) {                                                                               \
+        int64_t half = length / 2;                                                                       \
+        ND4C_INDEPENDENT                                                                                 \
+        for (int64_t k = 0; k < BESIDE; k++) {                                                           \
+          uint##bits##_t at = keys[base[k] + half - 1];                                                  \
+          int64_t moves = (int64_t)(at < wanted[k]) | ((int64_t)after & (int64_t)(at == wanted[k]));     \
+          base[k] += -moves & half;                                                                      \
+        }                                                                                                \
+        length -= half;                                                                                  \
+      }                                                                                                  \
+      for (int64_t k = 0; k < beside; k++) {                                                             \
+        uint##bits##_t at = length > 0 ? keys[base[k]] : 0;                                              \
+        places[i + k] = base[k] + (length > 0 && (at < wanted[k] || (after && at == wanted[k])));        \
+      }                                                                                                  \
+    }                                                                                                    \
+  }
+SEARCH(32)
+SEARCH(64)
+
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
 #define ENTRY(NAME, name, bits_, wide_, zero_, special_) \
@@ -214,7 +247,8 @@ const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table) = {
 #if !defined(VECTOR_SORT)
     .needs_work = true,
 #endif
-    .words = {{sort_32, count_32, scatter_32, distinct_32}, {sort_64, count_64, scatter_64, distinct_64}},
+    .words = {{sort_32, count_32, scatter_32, distinct_32, search_32},
+              {sort_64, count_64, scatter_64, distinct_64, search_64}},
     .dtypes = {UNSIGNED(BOOL, boolean, 1, 0) SIGNED(INT8, int8, 8, 0) UNSIGNED(UINT8, uint8, 8, 0)
                    SIGNED(INT32, int32, 32, 0) SIGNED(INT64, int64, 64, 1) FLOATING(FLOAT32, float32, 32, 0)
                        FLOATING(FLOAT64, float64, 64, 1)

@@ -35,6 +35,8 @@ typedef struct nd4c_sort_words {
   void (*scatter)(const void *words, int64_t n, const void *limits, int32_t limit_count, void **to);
   /* The words that differ from the one before (before the first: none); returns how many. In place, too. */
   int64_t (*distinct)(const void *words, int64_t n, void *to);
+  /* places[i]: how many of `count` ascending keys are below words[i], or, after: not above it. */
+  void (*search)(int64_t n, const void *words, const void *keys, int64_t count, bool after, int64_t *places);
 } nd4c_sort_words;
 
 typedef struct nd4c_sort_table {
