@@ -12,6 +12,9 @@ typedef struct job {
   const nd4c_tensor *x, *y;
   int64_t bytes;
   bool average, count_padding;
+  /* Rows: positions [inside_begin, inside_end) whose windows lie inside x, where their cells can be taken together. */
+  bool together;
+  int64_t inside_begin, inside_end;
 } job;
 
 /* Cells [first, last) of a window along one axis that lie inside x, and how many the mean counts. */
@@ -25,7 +28,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
 
 /* Smallest k >= 0 with start + k * step >= bound. */
 static int64_t cells_before(int64_t start, int64_t step, int64_t bound) {
-  return start >= bound ? 0 : (bound - start + step - 1) / step;
+  return start >= bound ? 0 : step == 1 ? bound - start : (bound - start + step - 1) / step;
 }
 
 static extent axis_extent(const job *j, int32_t axis, int64_t output) {
@@ -123,18 +126,38 @@ static void position_range(void *user, int64_t begin, int64_t end, int32_t worke
 
 /* -- rows of positions ------------------------------------------------------------------------------------------ */
 
-/* Combines the cells `shift` beyond the first of the windows of positions [begin, end). */
-static void combine_steps(const job *j, const char *row, int64_t shift, int64_t begin, int64_t end, char *to) {
+/* Combines the cells `shift` beyond the first of all windows. */
+static void combine_steps(const job *j, const char *row, int64_t shift, int64_t width, char *to) {
   const nd4c_ref_window *w = &j->window;
   int32_t last = w->spatial - 1;
-  int64_t step = w->stride[last], first = cells_before(shift, step, 0),
-          stop = cells_before(shift, step, w->input[last]);
-  first = first > begin ? first : begin;
-  stop = stop < end ? stop : end;
-  if (first < stop) {
+  int64_t step = w->stride[last], first = cells_before(shift, step, 0), end = cells_before(shift, step, w->input[last]);
+  end = end < width ? end : width;
+  if (first < end) {
     const char *from = row + (first * step + shift) * j->bytes;
-    (j->average ? j->loops->add_steps : j->loops->max_steps)(stop - first, step, from, to + first * j->bytes);
+    (j->average ? j->loops->add_steps : j->loops->max_steps)(end - first, step, from, to + first * j->bytes);
   }
+}
+
+/* Combines the cells of one window of neighbours. */
+static void combine_window(const job *j, const char *row, int64_t position, char *to) {
+  const nd4c_ref_window *w = &j->window;
+  int32_t last = w->spatial - 1;
+  int64_t start = position * w->stride[last] - w->pad_begin[last];
+  int64_t first = start < 0 ? 0 : start, end = start + w->kernel[last];
+  end = end < w->input[last] ? end : w->input[last];
+  if (first < end) {
+    (j->average ? j->loops->add_all : j->loops->max_all)(end - first, row + first * j->bytes, to + position * j->bytes);
+  }
+}
+
+/* Finds what combine_row and divide_row ask for each row. */
+static void find_inside(job *j) {
+  const nd4c_ref_window *w = &j->window;
+  int32_t last = w->spatial - 1;
+  int64_t step = w->stride[last], width = j->y->shape[last + 2], reach = (w->kernel[last] - 1) * w->dilation[last];
+  j->inside_begin = clamp(cells_before(-w->pad_begin[last], step, 0), 0, width);
+  j->inside_end = clamp(cells_before(reach - w->pad_begin[last], step, w->input[last]), j->inside_begin, width);
+  j->together = w->dilation[last] == 1 && step <= 2 && (w->kernel[last] == 2 || w->kernel[last] == 3);
 }
 
 /* Combines one row of x into the row of y. */
@@ -150,18 +173,18 @@ static void combine_row(const job *j, const char *row, char *to) {
     }
     return;
   }
-  int64_t begin = 0, inside = 0; /* positions whose windows lie inside x: their cells are taken together */
-  if (w->dilation[last] == 1 && step <= 2 && (w->kernel[last] == 2 || w->kernel[last] == 3)) {
-    begin = clamp(cells_before(-w->pad_begin[last], step, 0), 0, width);
-    inside = clamp(cells_before(w->kernel[last] - 1 - w->pad_begin[last], step, w->input[last]), begin, width);
+  if (j->together) {
+    int64_t begin = j->inside_begin, end = j->inside_end;
     const char *from = row + (begin * step - w->pad_begin[last]) * j->bytes;
-    (j->average ? j->loops->add_neighbours : j->loops->max_neighbours)(inside - begin, step, w->kernel[last], from,
+    (j->average ? j->loops->add_neighbours : j->loops->max_neighbours)(end - begin, step, w->kernel[last], from,
                                                                        to + begin * j->bytes);
+    for (int64_t i = begin == 0 ? end : 0; i < width; i = i + 1 == begin ? end : i + 1) {
+      combine_window(j, row, i, to);
+    }
+    return;
   }
   for (int64_t k = 0; k < w->kernel[last]; k++) {
-    int64_t shift = k * w->dilation[last] - w->pad_begin[last];
-    combine_steps(j, row, shift, 0, begin, to);
-    combine_steps(j, row, shift, inside, width, to);
+    combine_steps(j, row, k * w->dilation[last] - w->pad_begin[last], width, to);
   }
 }
 
@@ -169,9 +192,7 @@ static void combine_row(const job *j, const char *row, char *to) {
 static void divide_row(const job *j, int64_t outer_count, char *to) {
   const nd4c_ref_window *w = &j->window;
   int32_t last = w->spatial - 1;
-  int64_t width = j->y->shape[last + 2], reach = (w->kernel[last] - 1) * w->dilation[last];
-  int64_t begin = cells_before(-w->pad_begin[last], w->stride[last], 0);
-  int64_t end = cells_before(reach - w->pad_begin[last], w->stride[last], w->input[last]);
+  int64_t width = j->y->shape[last + 2], begin = j->inside_begin, end = j->inside_end;
   float single[CHUNK];
   double wide[CHUNK], inside = 1 / (double)(outer_count > 0 ? outer_count * w->kernel[last] : 1);
   for (int64_t start = 0; start < width; start += CHUNK) {
@@ -268,6 +289,7 @@ static nd4c_status pool_run(const nd4c_call *call, bool average) {
     nd4c_cpu_host->parallel_for(y->size / y->shape[1], nd4c_simd_grain(y->shape[1] * cells), call->width,
                                 position_range, &j);
   } else {
+    find_inside(&j);
     nd4c_cpu_host->parallel_for(y->size / last, nd4c_simd_grain(last * cells), call->width, row_range, &j);
   }
   return ND4C_OK;
