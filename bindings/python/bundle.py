@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-EVERYWHERE = re.compile(r"(libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+)\.so\.\d+|ld-linux.*")
+EVERYWHERE = re.compile(r"(libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+|libz)\.so\.\d+|ld-linux.*")
 
 
 def tell(*command):

@@ -501,7 +501,7 @@ from nd4c._config import config as config
 from nd4c._devices import Device as Device
 from nd4c._dtypes import DType as DType
 from nd4c._errors import Error as Error
-from nd4c._files import load as load, save as save
+from nd4c._files import load as load, load_metadata as load_metadata, save as save
 from nd4c._machine import devices as devices, explain as explain, info as info
 from nd4c.ops import (
     %s)

@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "io/blob.h"
+#include "io/npy.h"
 #include "io/npy_header.h"
 #include "nd4c/io.h"
 
@@ -130,7 +131,32 @@ static nd4c_status reverse_axes(nd4c_array *base, const nd4c_npy_header *header,
   return status;
 }
 
-static nd4c_status read_slice(nd4c_span file, nd4c_array **array) {
+static void release_holder(void *holder) {
+  nd4c_array_release(holder);
+}
+
+/* Copies the elements, or uses them where they lie: in the bytes of `holder`, if there is one. */
+static nd4c_status take_elements(const nd4c_npy_header *header, const int64_t *shape, const unsigned char *data,
+                                 nd4c_array *holder, nd4c_array **array) {
+  uintptr_t alignment = (uintptr_t)nd4c_dtype_get_info(header->dtype)->alignment;
+  if (holder == NULL || header->size == 0 || (uintptr_t)data % alignment != 0) {
+    return nd4c_array_from_data(header->dtype, header->rank, shape, data, NULL, array);
+  }
+  void *own = NULL;
+  const void *begin = NULL;
+  ND4C_TRY(nd4c_array_data(holder, &begin));
+  ND4C_TRY(nd4c_array_data_mutable(holder, &own));
+  unsigned char *elements = (unsigned char *)own + (data - (const unsigned char *)begin);
+  nd4c_array *kept = nd4c_array_retain(holder);
+  nd4c_status status =
+      nd4c_array_wrap(header->dtype, header->rank, shape, NULL, elements, false, release_holder, kept, array);
+  if (status != ND4C_OK) {
+    nd4c_array_release(kept);
+  }
+  return status;
+}
+
+nd4c_status nd4c_npy_read_span(nd4c_span file, nd4c_array *holder, nd4c_array **array) {
   nd4c_npy_header header;
   nd4c_array *base = NULL;
   int64_t shape[ND4C_MAX_RANK];
@@ -147,7 +173,7 @@ static nd4c_status read_slice(nd4c_span file, nd4c_array **array) {
   if (header.dtype == ND4C_UTF8) {
     ND4C_TRY(read_strings(&header, data, shape, &base));
   } else {
-    ND4C_TRY(nd4c_array_from_data(header.dtype, header.rank, shape, data, NULL, &base));
+    ND4C_TRY(take_elements(&header, shape, data, holder, &base));
   }
   if (reversed) {
     return reverse_axes(base, &header, array);
@@ -160,7 +186,7 @@ nd4c_status nd4c_npy_read_memory(const void *bytes, size_t size, nd4c_array **ar
   if (bytes == NULL || array == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_npy_read_memory: %s is NULL", bytes == NULL ? "bytes" : "array");
   }
-  return read_slice((nd4c_span){bytes, size}, array);
+  return nd4c_npy_read_span((nd4c_span){bytes, size}, NULL, array);
 }
 
 nd4c_status nd4c_npy_read(const char *path, nd4c_array **array) {
@@ -169,7 +195,7 @@ nd4c_status nd4c_npy_read(const char *path, nd4c_array **array) {
   }
   nd4c_blob *blob = NULL;
   ND4C_TRY(nd4c_blob_map(path, &blob));
-  nd4c_status status = read_slice(blob->bytes, array);
+  nd4c_status status = nd4c_npy_read_span(blob->bytes, NULL, array);
   nd4c_blob_release(blob);
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s", path);
 }
@@ -272,14 +298,17 @@ static nd4c_status write_codes(const nd4c_array *array, unsigned char *to) {
   return status;
 }
 
-nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array) {
+static nd4c_status write_elements(const nd4c_array *array, const npy_type *type, unsigned char *to, size_t bytes) {
+  nd4c_dtype dtype = nd4c_array_dtype(array);
+  return dtype == ND4C_UTF8            ? write_strings(array, type, to)
+         : nd4c_dtype_is_packed(dtype) ? write_codes(array, to)
+                                       : nd4c_array_read(array, to, bytes);
+}
+
+nd4c_status nd4c_npy_make(const nd4c_array *array, unsigned char **file, size_t *size) {
   char header[1024];
   npy_type type;
   int64_t bytes = 0;
-  if (path == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_npy_write: path is NULL");
-  }
-  ND4C_TRY(nd4c_array_check(array, "array"));
   ND4C_TRY(describe_type(array, &type));
   size_t header_bytes = write_header(array, &type, header, sizeof header);
   if (!nd4c_checked_multiply(nd4c_array_size(array), type.item_bytes, &bytes) ||
@@ -287,19 +316,29 @@ nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array) {
     return nd4c_fail(ND4C_OVERFLOW, "nd4c_npy_write: %" PRId64 " elements of %" PRId64 " bytes overflow",
                      nd4c_array_size(array), type.item_bytes);
   }
-  unsigned char *file = nd4c_allocate((size_t)bytes);
-  if (file == NULL) {
+  *file = nd4c_allocate((size_t)bytes);
+  if (*file == NULL) {
     return nd4c_fail_memory("a npy file", (size_t)bytes);
   }
-  memcpy(file, header, header_bytes);
-  size_t data_bytes = (size_t)bytes - header_bytes;
-  nd4c_dtype dtype = nd4c_array_dtype(array);
-  nd4c_status status = dtype == ND4C_UTF8            ? write_strings(array, &type, file + header_bytes)
-                       : nd4c_dtype_is_packed(dtype) ? write_codes(array, file + header_bytes)
-                                                     : nd4c_array_read(array, file + header_bytes, data_bytes);
-  if (status == ND4C_OK) {
-    status = nd4c_os_write_file(path, file, (size_t)bytes);
+  memcpy(*file, header, header_bytes);
+  *size = (size_t)bytes;
+  nd4c_status status = write_elements(array, &type, *file + header_bytes, *size - header_bytes);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(*file);
+    *file = NULL;
   }
+  return status;
+}
+
+nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array) {
+  unsigned char *file = NULL;
+  size_t size = 0;
+  if (path == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_npy_write: path is NULL");
+  }
+  ND4C_TRY(nd4c_array_check(array, "array"));
+  ND4C_TRY(nd4c_npy_make(array, &file, &size));
+  nd4c_status status = nd4c_os_write_file(path, file, size);
   nd4c_deallocate(file);
   return status;
 }

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 
-enum { MAGIC_BYTES = 6, HEADER_LIMIT = 1 << 20, UCS4_BYTES = 4 };
+enum { MAGIC_BYTES = 6, UCS4_BYTES = 4 };
 
 /* A place in the dictionary's text. */
 typedef struct npy_cursor {
@@ -244,10 +244,10 @@ static nd4c_status find_dictionary(nd4c_span file, npy_cursor *cursor) {
   for (size_t i = 0; i < width && MAGIC_BYTES + 2 + i < file.size; i++) {
     length |= (uint64_t)file.bytes[MAGIC_BYTES + 2 + i] << (8 * i);
   }
-  if (file.size < start || length > file.size - start || length > HEADER_LIMIT) {
+  if (file.size < start || length > file.size - start || length > ND4C_NPY_HEADER_LIMIT) {
     return nd4c_fail(ND4C_FORMAT,
                      "npy header of %" PRIu64 " bytes at byte %zu of a file of %zu; expected at most %d, all there",
-                     length, start, file.size, (int)HEADER_LIMIT);
+                     length, start, file.size, (int)ND4C_NPY_HEADER_LIMIT);
   }
   *cursor = (npy_cursor){file.bytes, file.bytes + start, file.bytes + start + length};
   return ND4C_OK;

@@ -5,6 +5,9 @@
 #include "io/span.h"
 #include "nd4c/array.h"
 
+/* Bytes of a dictionary at most. */
+enum { ND4C_NPY_HEADER_LIMIT = 1 << 20 };
+
 typedef struct nd4c_npy_header {
   nd4c_dtype dtype;
   int64_t item_bytes; /* of one element in the file */
@@ -17,7 +20,7 @@ typedef struct nd4c_npy_header {
 } nd4c_npy_header;
 
 /* Reads magic, version and dictionary. FORMAT with the byte offset, UNSUPPORTED for a dtype that nd4c lacks. The data
- * are there as the header says: checked against the size of the file. */
+ * are there as the header says: checked against the size of the file, of which only the header is read. */
 nd4c_status nd4c_npy_header_parse(nd4c_span file, nd4c_npy_header *header);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "nd4c/array.h"
 #include "nd4c/datum.h"
+#include "nd4c/io.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,6 +45,26 @@ static inline void fuzz_read_datum(const nd4c_datum *datum) {
   for (int32_t i = 0; i < nd4c_datum_count(datum); i++) {
     fuzz_read_datum(nd4c_datum_item(datum, i));
   }
+}
+
+/* Every array and every text of an archive, which is released. */
+static inline void fuzz_read_archive(nd4c_archive *archive) {
+  for (int32_t i = 0; i < nd4c_archive_count(archive); i++) {
+    nd4c_array *array = NULL;
+    if (nd4c_archive_find(archive, nd4c_archive_name(archive, i)) != i) {
+      abort();
+    }
+    if (nd4c_archive_array(archive, i, &array) == ND4C_OK) {
+      fuzz_read_array(array);
+      nd4c_array_release(array);
+    }
+  }
+  for (int32_t i = 0; i < nd4c_archive_metadata_count(archive); i++) {
+    if (nd4c_archive_metadata_key(archive, i) == NULL || nd4c_archive_metadata_value(archive, i) == NULL) {
+      abort();
+    }
+  }
+  nd4c_archive_release(archive);
 }
 
 #endif

@@ -2,11 +2,15 @@
 import array
 import copy
 import gc
+import io
+import os
 import pickle
 import sys
+import zipfile
 
 import numpy as np
 import pytest
+import safetensors.numpy as package
 from values import EVERY, SHAPES, check, make, views
 
 import nd4c
@@ -326,3 +330,141 @@ def test_files(tmp_path):
     (tmp_path / "bad.npy").write_bytes(b"no numbers")
     with pytest.raises(ValueError):
         nd4c.load(tmp_path / "bad.npy")
+
+
+ARCHIVES = os.path.join(os.path.dirname(__file__), "..", "data", "archives")
+
+
+NARROW = ("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "int4", "uint4",
+          "int2", "uint2", "float4_e2m1fn")  # NumPy has them by ml_dtypes, and forgets which in its files
+
+
+def example(name):
+    return nd4c.load(os.path.join(ARCHIVES, name))
+
+
+@pytest.mark.parametrize("compressed", (False, True))
+def test_npz(tmp_path, compressed):
+    numpys = example("deflated.npz" if compressed else "stored.npz")
+    with np.load(os.path.join(ARCHIVES, "stored.npz")) as expected:
+        assert list(numpys) == list(expected)
+        assert all(value.tolist() == expected[name].tolist() for name, value in numpys.items())
+    arrays = {dtype: make(np.random.default_rng(3), (3, 4), dtype) for dtype in EVERY}
+    arrays["../\u00e4"] = np.zeros(100000, "int16")
+    path = tmp_path / "a.npz"
+    nd4c.save(path, {name: nd4c.asarray(value) for name, value in arrays.items()}, compressed=compressed)
+    assert (os.path.getsize(path) < 100000) == compressed
+    read = nd4c.load(path)
+    with np.load(path) as file:
+        assert list(read) == list(arrays) == list(file)
+        for name, value in arrays.items():
+            check(read[name], value)
+            np.testing.assert_array_equal(file[name], value)
+    columns = np.asfortranarray(arrays["float32"])
+    (np.savez_compressed if compressed else np.savez)(path, columns=columns, words=np.array(["a", "\u00e4\u20ac"]), **arrays)
+    theirs = nd4c.load(path)
+    assert list(theirs) == ["columns", "words"] + list(arrays) and theirs["words"].tolist() == ["a", "\u00e4\u20ac"]
+    check(theirs["columns"], columns)
+    for name, value in arrays.items():
+        check(theirs[name], value)
+    del theirs
+    narrow = {dtype: nd4c.astype(nd4c.asarray([0.0, 1.0]), getattr(nd4c, dtype)) for dtype in NARROW}
+    nd4c.save(path, narrow, compressed=compressed)
+    assert {name: (value.dtype.name, value.tolist()) for name, value in nd4c.load(path).items()} == {
+        name: (name, value.tolist()) for name, value in narrow.items()}
+    with np.load(path) as file:
+        assert all(file[name].shape == (2,) and file[name].itemsize == max(1, value.dtype.bits // 8)
+                   for name, value in narrow.items())
+    read["int16"][0, 0] = 5
+    before = live()
+    del read
+    assert live() < before
+    nd4c.save(path, {})
+    assert nd4c.load(path) == {} and list(np.load(path)) == []
+    with pytest.raises(ValueError):
+        (tmp_path / "bad.npz").write_bytes(path.read_bytes()[:-1])
+        nd4c.load(tmp_path / "bad.npz")
+
+
+def test_safetensors(tmp_path):
+    read = example("numpy.safetensors")
+    name = os.path.join(ARCHIVES, "numpy.safetensors")
+    assert nd4c.load_metadata(name) == {"format": "pt", "\u00e4": 'a "quoted" text'}
+    assert all(value.dtype.name == key for key, value in read.items() if key not in ("one", "none"))
+    assert read["int8"].tolist() == [[0, 1], [1, 0]] and read["one"].tolist() == 3 and read["none"].shape == (2, 0)
+    with pytest.raises(ValueError):
+        read["int8"][0, 0] = 1  # the file's own bytes
+    path = tmp_path / "a.safetensors"
+    nd4c.save(path, read, metadata=nd4c.load_metadata(name))
+    with open(name, "rb") as expected:
+        assert path.read_bytes() == expected.read()
+    nd4c.save(path, {"a": [1, 2]})
+    assert nd4c.load(path)["a"].tolist() == [1, 2] and nd4c.load_metadata(path) == {}
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="data_offsets 0 to 16 of 15 bytes"):
+        nd4c.load(path)
+
+
+def test_safetensors_package(tmp_path):
+    """What its package writes we read, and the reverse."""
+    arrays = {dtype: make(np.random.default_rng(3), (3, 4), dtype) for dtype in EVERY if dtype not in ("complex64", "complex128")}
+    arrays["../\u00e4"] = np.array(2.5)
+    path = tmp_path / "a.safetensors"
+    package.save_file(arrays, path, {"who": "they"})
+    read = nd4c.load(path)
+    assert sorted(read) == sorted(arrays) and nd4c.load_metadata(path) == {"who": "they"}
+    for name, value in arrays.items():
+        check(read[name], value)
+    path = tmp_path / "b.safetensors"
+    nd4c.save(path, {name: nd4c.asarray(value) for name, value in arrays.items()}, metadata={"who": "we"})
+    theirs = package.load_file(path)
+    assert sorted(theirs) == sorted(arrays)
+    for name, value in arrays.items():
+        np.testing.assert_array_equal(theirs[name], value, strict=True)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path):
+    for name in ("a.npz", "a.safetensors"):
+        nd4c.save(tmp_path / name, {"a": [1, 2]})
+        for refused in ({"a": 1, "": 2}, {"a\0": 1}, {3: 4}):
+            with pytest.raises((ValueError, TypeError)):
+                nd4c.save(tmp_path / name, refused)
+        assert nd4c.load(tmp_path / name)["a"].tolist() == [1, 2]
+    assert sorted(os.listdir(tmp_path)) == ["a.npz", "a.safetensors"]
+
+
+def test_zip_bombs(tmp_path):
+    """Small files that claim to hold much are refused before memory is asked for."""
+    path = tmp_path / "a.npz"
+    small = io.BytesIO()
+    np.save(small, np.zeros(10, "int8"))
+    huge = small.getvalue().replace(b"(10,)", b"(1073741824,)")[:128]
+    for data, words in ((small.getvalue() + bytes(1 << 26), "'a': npy data: 67108874 bytes from byte 128 on, expected 10"),
+                        (bytes(1 << 26), "'a': not a .npy file"), (huge + bytes(1 << 26), "expected 1073741824")):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("a.npy", data)
+        with pytest.raises(ValueError, match=words):
+            nd4c.load(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as file:
+        file.writestr("a.npy", small.getvalue())
+    with pytest.raises(NotImplementedError, match="compression 12"):
+        nd4c.load(path)
+
+
+@pytest.mark.parametrize("call, error, words", (
+    (lambda: nd4c.save("a.npz", [1]), TypeError, "a dict of arrays by name, not list"),
+    (lambda: nd4c.save("a.npy", {"a": 1}), TypeError, "holds one array"),
+    (lambda: nd4c.save("a.npz", {1: 1}), TypeError, "a name is a string, not int"),
+    (lambda: nd4c.save("a.npz", {"a\0b": 1}), ValueError, "NUL"),
+    (lambda: nd4c.save("a.npz", {"": 1}), ValueError, "name 0 is empty"),
+    (lambda: nd4c.save("a.npy", 1, compressed=True), ValueError, "compressed is for .npz"),
+    (lambda: nd4c.save("a.npz", {}, metadata={"a": "b"}), ValueError, "metadata is for .safetensors"),
+    (lambda: nd4c.save("a.safetensors", {"a": 1j}), TypeError, "complex128, which the format lacks"),
+    (lambda: nd4c.save("a.safetensors", {"a": 1}, metadata={"a": 1}), TypeError, "a text of metadata is a string"),
+    (lambda: nd4c.load("nothing.npz"), FileNotFoundError, "nothing.npz"),
+    (lambda: nd4c.load_metadata("a.npy"), ValueError, "ends in none of .npz, .safetensors")))
+def test_refused_archives(call, error, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=words):
+        call()
+    assert not os.listdir(tmp_path)

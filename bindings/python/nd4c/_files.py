@@ -1,40 +1,113 @@
 """Arrays in files: nd4c.load and nd4c.save. The name's ending says the format."""
 import os
-from ctypes import byref, c_void_p
+from ctypes import byref, c_char_p, c_void_p
 
 from nd4c._core import Array, from_handle, handle
 from nd4c._creation import asarray
 from nd4c._errors import check
 from nd4c._library import bind
 
-_readers = {".npy": "nd4c_npy_read"}
-_writers = {".npy": "nd4c_npy_write"}
+_ENDINGS = (".npy", ".npz", ".safetensors", ".pb")
 
 
 def load(path):
-    """The array in a .npy or .pb (ONNX TensorProto) file."""
-    path = os.fspath(path)
+    """What a file holds: of .npy and .pb (ONNX TensorProto) an array, of .npz and .safetensors a dict of arrays by name.
+
+    Arrays of .safetensors are the mapped file's own bytes, read-only, where those are aligned. load_metadata gives the
+    texts beside them."""
+    path, ending = _split(path, "load")
     out = c_void_p()
-    if path.endswith(".pb"):
-        check(bind("nd4c_tensor_read")(os.fsencode(path), byref(out), None))
+    if ending == ".npy":
+        check(bind("nd4c_npy_read")(path, byref(out)))
+        return from_handle(out.value)
+    if ending == ".pb":
+        check(bind("nd4c_tensor_read")(path, byref(out), None))
+        return from_handle(out.value)
+    archive = _open(path, ending)
+    try:
+        return {name: _member(archive, i) for i, name in enumerate(_texts(archive, "nd4c_archive_count", "nd4c_archive_name"))}
+    finally:
+        bind("nd4c_archive_release")(archive)
+
+
+def load_metadata(path):
+    """The texts beside the arrays of a .safetensors file: a dict; an empty one where there are none."""
+    path, ending = _split(path, "load_metadata", (".npz", ".safetensors"))
+    archive = _open(path, ending)
+    try:
+        keys, values = (_texts(archive, "nd4c_archive_metadata_count", "nd4c_archive_metadata_" + part)
+                        for part in ("key", "value"))
+        return dict(zip(keys, values))
+    finally:
+        bind("nd4c_archive_release")(archive)
+
+
+def save(path, arrays, *, compressed=False, metadata=None):
+    """Writes an array into a .npy or .pb (ONNX TensorProto) file, a dict of arrays by name into a .npz or .safetensors one.
+
+    compressed: of .npz, deflated. metadata: of .safetensors, a dict of texts. The file takes the place of an older one at
+    once."""
+    path, ending = _split(path, "save")
+    if compressed and ending != ".npz":
+        raise ValueError("save: compressed is for .npz files, not %s" % ending)
+    if metadata and ending != ".safetensors":
+        raise ValueError("save: metadata is for .safetensors files, not %s" % ending)
+    if ending in (".npz", ".safetensors"):
+        return _save_named(path, ending, arrays, compressed, metadata or {})
+    if isinstance(arrays, dict):
+        raise TypeError("save: a %s file holds one array, not a dict; .npz and .safetensors files hold those" % ending)
+    array = _array(arrays)
+    if ending == ".npy":
+        check(bind("nd4c_npy_write")(path, handle(array)))
     else:
-        check(bind(_format(path, _readers, "load"))(os.fsencode(path), byref(out)))
+        check(bind("nd4c_tensor_write")(path, handle(array), None))
+
+
+def _save_named(path, ending, arrays, compressed, metadata):
+    if not isinstance(arrays, dict):
+        raise TypeError("save: a %s file holds a dict of arrays by name, not %s" % (ending, type(arrays).__name__))
+    kept = [_array(array) for array in arrays.values()]
+    names = _strings(arrays, "a name")
+    handles = (c_void_p * len(kept))(*[handle(array) for array in kept])
+    if ending == ".npz":
+        check(bind("nd4c_npz_write")(path, names, handles, len(kept), compressed))
+    else:
+        check(bind("nd4c_safetensors_write")(path, names, handles, len(kept), _strings(metadata, "a key of metadata"),
+                                             _strings(metadata.values(), "a text of metadata"), len(metadata)))
+
+
+def _array(value):
+    return value if type(value) is Array else asarray(value)
+
+
+def _strings(texts, what):
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError("save: %s is a string, not %s" % (what, type(text).__name__))
+        if "\0" in text:
+            raise ValueError("save: %s holds a NUL character: %r" % (what, text))
+    return (c_char_p * len(texts))(*[text.encode() for text in texts])
+
+
+def _open(path, ending):
+    out = c_void_p()
+    check(bind("nd4c_npz_open" if ending == ".npz" else "nd4c_safetensors_open")(path, byref(out)))
+    return out
+
+
+def _texts(archive, count, text):
+    return [bind(text)(archive, i).decode() for i in range(bind(count)(archive))]
+
+
+def _member(archive, index):
+    out = c_void_p()
+    check(bind("nd4c_archive_array")(archive, index, byref(out)))
     return from_handle(out.value)
 
 
-def save(path, array):
-    """Writes an array into a .npy or .pb (ONNX TensorProto) file, which takes the place of an older one at once."""
+def _split(path, where, endings=_ENDINGS):
     path = os.fspath(path)
-    if type(array) is not Array:
-        array = asarray(array)
-    if path.endswith(".pb"):
-        check(bind("nd4c_tensor_write")(os.fsencode(path), handle(array), None))
-    else:
-        check(bind(_format(path, _writers, "save"))(os.fsencode(path), handle(array)))
-
-
-def _format(path, functions, where):
-    ending = os.path.splitext(path)[1]
-    if ending not in functions:
-        raise ValueError("%s: %r ends in none of %s" % (where, path, ", ".join(list(functions) + [".pb"])))
-    return functions[ending]
+    ending = os.path.splitext(os.fsdecode(path))[1]
+    if ending not in endings:
+        raise ValueError("%s: %r ends in none of %s" % (where, path, ", ".join(endings)))
+    return os.fsencode(path), ending

@@ -6,9 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "base/lock.h"
+#include "device/codec.h"
 #include "nd4c/status.h"
 
 /* A decoded picture; pixels are rows of 3 bytes a pixel, freed with nd4c_deallocate. */
@@ -34,19 +33,5 @@ nd4c_status nd4c_picture_fail(const char *format, const char *words);
 #define ND4C_PICTURE_DECLARE(name) nd4c_status nd4c_decode_##name(nd4c_picture_bytes file, nd4c_picture *picture);
 ND4C_PICTURE_FORMATS(ND4C_PICTURE_DECLARE)
 #undef ND4C_PICTURE_DECLARE
-
-/* A library that is loaded once, and the addresses of its symbols. */
-enum { ND4C_CODEC_SYMBOLS = 20 };
-typedef struct nd4c_codec {
-  const char *file, *package; /* "libpng16.so.16", and who brings it */
-  const char *const *symbols; /* ends with NULL */
-  nd4c_lock lock;
-  bool loaded;
-  void *addresses[ND4C_CODEC_SYMBOLS];
-} nd4c_codec;
-/* LIBRARY with a text that says what to install; SYMBOL. */
-nd4c_status nd4c_codec_load(nd4c_codec *codec);
-/* Sets a pointer to a function from the address of symbol `index`. */
-#define ND4C_CODEC_GET(codec, index, pointer) memcpy(&(pointer), &(codec)->addresses[index], sizeof(pointer))
 
 #endif
