@@ -231,17 +231,17 @@ static unsigned long target_read(void *user, void *stream, void *to, unsigned lo
   return 0;
 }
 
-/* minizip goes back to fill in sizes and checksums. */
+/* minizip goes back to fill in sizes and checksums. Memory that is missing is told at the end (check_written): minizip
+ * leaks where writing fails. */
 static unsigned long target_write(void *user, void *stream, const void *from, unsigned long size) {
   nd4c_zip_writer *writer = stream;
-  size_t old = writer->file.length - writer->at, over = size < old ? size : old;
   (void)user;
-  if (over > 0) {
-    memcpy(writer->file.bytes + writer->at, from, over);
-  }
-  nd4c_text_append(&writer->file, (const char *)from + over, size - over);
-  if (writer->file.failed) {
-    return 0;
+  if (!writer->file.failed) {
+    size_t old = writer->file.length - writer->at, over = size < old ? size : old;
+    if (over > 0) {
+      memcpy(writer->file.bytes + writer->at, from, over);
+    }
+    nd4c_text_append(&writer->file, (const char *)from + over, size - over);
   }
   writer->at += size;
   return size;
@@ -255,7 +255,7 @@ static uint64_t target_tell(void *user, void *stream) {
 static long target_seek(void *user, void *stream, uint64_t offset, int origin) {
   nd4c_zip_writer *writer = stream;
   (void)user;
-  return seek_to(&writer->at, writer->file.length, offset, origin);
+  return writer->file.failed ? 0 : seek_to(&writer->at, writer->file.length, offset, origin);
 }
 
 static nd4c_status open_target(const minizip_api *api, nd4c_zip_writer *writer) {
