@@ -10,6 +10,7 @@
   X(simd_scan)               \
   X(simd_rearrangement)      \
   X(simd_indexing)           \
+  X(simd_positions)          \
   X(simd_masks)              \
   X(simd_arrangement)        \
   X(simd_nonzero)            \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "backends/cpu/reference.h"
+#include "kernels/reference/indexing.h"
 #include "kernels/reference/move.h"
 
 #define ND4C_CPU_TRY(call)           \
@@ -20,6 +21,9 @@ nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t fl
                                 int64_t extent);
 /* Refuses indices that are not in -extent .. extent - 1. */
 nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t axis, int64_t extent);
+
+/* The same for positions (gather_nd, scatter_nd). */
+nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args);
 
 /* Runs a plan, its slowest axis shared out where there is enough to move. */
 void nd4c_cpu_run_plan(const nd4c_call *call, const nd4c_ref_plan *plan, const void *from, void *to);

@@ -92,7 +92,7 @@ static nd4c_status gather_elements_run(const nd4c_call *call) {
   return pick_elements(call, call->attrs[ND4C_ATTR_gather_elements_axis].as.i);
 }
 
-static nd4c_status check_positions(const nd4c_call *call, const nd4c_ref_positions *args) {
+nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args) {
   int64_t flat, value;
   if (nd4c_ref_find_bad_position(args, &flat, &value)) {
     int32_t axis = args->batch + (int32_t)(flat % args->length);
@@ -108,7 +108,7 @@ static nd4c_status gather_nd_run(const nd4c_call *call) {
                              .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
                              .batch = (int32_t)call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i,
                              .length = (int32_t)indices->shape[indices->rank - 1]};
-  ND4C_CPU_TRY(check_positions(call, &args));
+  ND4C_CPU_TRY(nd4c_cpu_check_positions(call, &args));
   nd4c_ref_move_positions(&args);
   return ND4C_OK;
 }
@@ -170,7 +170,7 @@ static nd4c_status scatter_nd_run(const nd4c_call *call) {
       .length = (int32_t)indices->shape[indices->rank - 1],
       .to_whole = true,
       .row = nd4c_ref_combine_row(call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i, call->inputs[0].dtype)};
-  ND4C_CPU_TRY(check_positions(call, &args));
+  ND4C_CPU_TRY(nd4c_cpu_check_positions(call, &args));
   args.whole = begin_with_x(call);
   nd4c_ref_move_positions(&args);
   return ND4C_OK;

@@ -5,6 +5,7 @@
 #include "backends/cpu/reference.h"
 #include "backends/cpu/simd.h"
 #include "kernels/reference/arrange.h"
+#include "kernels/reference/parts.h"
 
 enum {
   WORTH_BYTES = 65536, /* what is worth another thread */
@@ -349,5 +350,57 @@ static nd4c_status run_stack(const nd4c_call *call) {
 }
 ND4C_CPU_SIMD_KERNEL(stack, ND4C_CPU_MOVABLE, usable_stack, run_stack)
 
-const nd4c_kernel *const nd4c_cpu_simd_arrangement_kernels[] = {&simd_pad,    &simd_roll,  &simd_tile,
-                                                                &simd_repeat, &simd_stack, NULL};
+/* -- one_hot ------------------------------------------------------------------------------------------------------- */
+
+typedef struct one_hot_job {
+  const nd4c_tensor *indices;
+  char *y;
+  int64_t depth, bytes;
+  char off[16], on[16];
+} one_hot_job;
+
+static void one_hot_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const one_hot_job *job = user;
+  const continued row = {.value = job->off, .bytes = job->bytes};
+  int64_t pitch = job->depth * job->bytes;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    char *y = job->y + i * pitch;
+    int64_t index = nd4c_ref_index(job->indices->dtype, job->indices->data, i);
+    fill(&row, y, pitch);
+    index += index < 0 ? job->depth : 0;
+    if (index >= 0 && index < job->depth)
+      memcpy(y + index * job->bytes, job->on, (size_t)job->bytes);
+  }
+}
+
+static bool usable_one_hot(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *indices = &call->inputs[0], *y = &call->outputs[0];
+  if (indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32)
+    return nd4c_cpu_decline(reason, reason_size, "indices are neither int32 nor int64");
+  if ((indices->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
+      nd4c_cpu_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank) != y->rank - 1)
+    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous, or the new axis not the last");
+  return true;
+}
+
+static nd4c_status run_one_hot(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0], *values = nd4c_cpu_input(call, ND4C_IN_one_hot_values);
+  one_hot_job job = {.indices = &call->inputs[0],
+                     .y = y->data,
+                     .depth = y->shape[y->rank - 1],
+                     .bytes = nd4c_cpu_dtype_bytes(y->dtype)};
+  nd4c_ref_number(y->dtype, 0, job.off);
+  nd4c_ref_number(y->dtype, 1, job.on);
+  if (values != NULL) {
+    memcpy(job.off, values->data, (size_t)job.bytes);
+    memcpy(job.on, (const char *)values->data + values->strides[0] * job.bytes, (size_t)job.bytes);
+  }
+  if (y->size > 0)
+    nd4c_cpu_parallel(job.indices->size, WORTH_BYTES / (job.depth * job.bytes) + 1, call->width, one_hot_rows, &job);
+  return ND4C_OK;
+}
+ND4C_CPU_SIMD_KERNEL(one_hot, ND4C_CPU_INTS, usable_one_hot, run_one_hot)
+
+const nd4c_kernel *const nd4c_cpu_simd_arrangement_kernels[] = {&simd_pad,   &simd_roll,    &simd_tile, &simd_repeat,
+                                                                &simd_stack, &simd_one_hot, NULL};
