@@ -54,3 +54,13 @@ def test_choice_takes_a_chance_for_each():
     for x in (3, nd4c.arange(3)):
         with pytest.raises(ValueError, match=r"\(2,\), expected \(3,\)"):
             nd4c.random.choice(x, 2, p=[0.5, 0.5])
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: nd4c.irfft(nd4c.ones((3, 3)), norm=3), "norm"),
+    (lambda: nd4c.ops.histogram_bin_edges(x, range=["a", 1]), r"histogram_bin_edges: range: expected numbers, got \['a', 1\]"),
+    (lambda: nd4c.ops.leaky_relu(x, alpha="a"), "leaky_relu: alpha: expected a number, got 'a'"),
+    (lambda: nd4c.ops.transpose(x, axes=["a"]), r"transpose: axes: expected integers, got \('a',\)")])
+def test_attributes_of_another_type(call, text):
+    with pytest.raises(TypeError, match=text):
+        call()

@@ -195,7 +195,7 @@ static bool take_text(op_call *c, PyObject *value, nd4c_attr_value *attr) {
   }
   PyObject *bytes = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : value;
   if (bytes == NULL || !PyBytes_Check(bytes)) {
-    PyErr_Format(PyExc_TypeError, "%s: expected text", c->plan->info->name);
+    PyErr_SetNone(PyExc_TypeError); /* take_attrs says more */
     return false;
   }
   if (bytes != value) {
@@ -227,10 +227,25 @@ static bool take_attr(op_call *c, PyObject *value, const nd4c_op_attr *schema, n
     case ND4C_ATTR_STRING:
       return take_text(c, value, attr);
     default:
-      PyErr_Format(PyExc_TypeError, "%s: attribute %s is of a kind that Python has no value for", c->plan->info->name,
-                   schema->name);
+      PyErr_SetNone(PyExc_TypeError);
       return false;
   }
+}
+
+static const char *const expected[] = {
+    [ND4C_ATTR_UNSET] = "a value that Python has none for",
+    [ND4C_ATTR_INT] = "an integer",
+    [ND4C_ATTR_BOOL] = "True or False",
+    [ND4C_ATTR_FLOAT] = "a number",
+    [ND4C_ATTR_INTS] = "integers",
+    [ND4C_ATTR_FLOATS] = "numbers",
+    [ND4C_ATTR_DTYPE] = "a dtype",
+    [ND4C_ATTR_STRING] = "text",
+};
+
+static const char *expected_of(uint32_t kind) {
+  bool known = kind < sizeof expected / sizeof *expected && expected[kind] != NULL;
+  return expected[known ? kind : ND4C_ATTR_UNSET];
 }
 
 static bool take_attrs(op_call *c, PyObject *const *values) {
@@ -241,6 +256,10 @@ static bool take_attrs(op_call *c, PyObject *const *values) {
         PyErr_Clear();
         PyErr_Format(PyExc_OverflowError, "%s: %s: %R does not fit 64 bits", info->name, info->attrs[i].name,
                      values[i]);
+      } else if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "%s: %s: expected %s, got %R", info->name, info->attrs[i].name,
+                     expected_of(info->attrs[i].preset.kind), values[i]);
       }
       return false;
     }

@@ -6,10 +6,11 @@ at an array, makes a view or drops a reference keeps it, which is faster."""
 import ctypes
 import functools
 import struct
-from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_void_p
+from ctypes import byref, c_double, c_int32, c_int64, c_void_p
 from operator import index as _index
 
-from nd4c import _abi, _dtypes
+from nd4c import _abi, _attributes, _dtypes
+from nd4c._attributes import convert as _convert, ints
 from nd4c._errors import error as _error
 from nd4c._hidden import hide_buffer
 from nd4c._library import holding, releasing
@@ -189,29 +190,12 @@ def _mixed(status, number, a, b):
     return out
 
 
-_LISTS = [struct.Struct("%dq" % count).pack for count in range(_abi.MAX_RANK + 1)]
-
-
-def ints(values):
-    """A list of int64 as bytes."""
-    count = len(values)
-    pack = _LISTS[count] if count < len(_LISTS) else struct.Struct("%dq" % count).pack
-    try:
-        return pack(*values)
-    except struct.error:
-        for value in values:
-            if not -2 ** 63 <= _index(value) < 2 ** 63:
-                raise OverflowError("%d does not fit 64 bits" % value) from None
-        raise
-
-
 def handles(arrays):
     """A C list of arrays; the caller keeps them."""
     return (c_void_p * len(arrays))(*map(_handle_of, arrays))
 
 
-_ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), "n": (c_int64,), "b": (c_bool,),
-             "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32), "t": (c_int32,), "s": (c_char_p,)}
+_ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), **_attributes.ARGTYPES}
 
 
 def _general(name, inputs, attrs, outputs, where_condition):
@@ -234,26 +218,12 @@ def _general(name, inputs, attrs, outputs, where_condition):
                 if type(value) is not Array and (value is not None or kind == "i"):
                     value = _argument(value, arrays_of(values), name)
                 arguments.append(value)
-            elif kind == "N" or kind == "F":
-                if value is None:
-                    arguments += (None, 0)
-                elif kind == "N":
-                    arguments += (ints(value), len(value))
-                else:
-                    arguments += (struct.pack("%dd" % len(value), *value), len(value))
             elif kind == "v":
                 value = [a if type(a) is Array else _argument(a, value, name) for a in value]
                 values += (value,)
                 arguments += (handles(value), len(value))
-            elif kind == "s":
-                arguments.append(value.encode() if isinstance(value, str) else value)
-            elif kind == "n":
-                value = _index(value)
-                if not -_LARGE <= value < _LARGE:
-                    raise OverflowError("%s: %s: %d does not fit 64 bits" % (name, names[place], value))
-                arguments.append(value)
             else:
-                arguments.append(value)
+                arguments += _convert(name, names[place], kind, value)
         outs = [_new() for _ in range(outputs)]
         arguments += map(byref, outs)
         status = call(*arguments)
