@@ -293,7 +293,8 @@ static nd4c_status pack(node *s, const nd4c_call *call, const struct dnnl_memory
     s->packed_sums = (int32_t *)(void *)((char *)s->packed + weights);
     walk_columns(c, call->width, call->inputs[c->at.b].data, flipped, s->packed_sums);
     void *from = flipped != NULL ? flipped : call->inputs[c->at.b].data;
-    status = nd4c_onednn_step_run(s->dnn, &reorder, (void *[]){from, s->packed}, memory + plain);
+    status =
+        nd4c_onednn_step_run(s->dnn, &reorder, (void *[]){from, s->packed}, memory != NULL ? memory + plain : NULL);
   }
   if (memory != NULL) {
     nd4c_cpu_host->free_pages(memory, beside);
