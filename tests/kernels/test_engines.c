@@ -84,6 +84,14 @@ static const record records[] = {
     {"linear", F32, {{5, 10}, {10, 7}, {1, 7}}, "activation=4"},
     {"linear", F64, {{16, 64}, {64, 48}, {48}, {16, 48}}, "activation=1"},
     {"linear", BF16, {{16, 64}, {64, 48}, {48}}, ""},
+    /* Lines that are counted, or shared out over the pool. */
+    {"sort", F32, {{40000}}, ""},
+    {"sort", F64, {{40000}}, "descending=1"},
+    {"sort", F16, {{40000}}, ""},
+    {"sort", I32, {{3, 700}}, ""},
+    {"sort", F32, {{700, 20}}, "axis=0"},
+    {"argsort", F32, {{40000}}, ""},
+    {"argsort", F64, {{40000}}, "descending=1"},
 };
 
 /* -- attributes from their text ------------------------------------------------------------------------------- */
