@@ -84,6 +84,10 @@ static int64_t run_at(nd4c_ref_pad_mode mode, int64_t n, int64_t j, int64_t *fro
 /* `count` elements of the value. */
 static void fill(const continued *c, char *to, int64_t bytes) {
   int64_t done = c->bytes < bytes ? c->bytes : bytes;
+  if (bytes == c->bytes) {
+    nd4c_ref_move_one(bytes, c->value, to);
+    return;
+  }
   if (memcmp(c->value, (const char[16]){0}, (size_t)c->bytes) == 0) {
     memset(to, 0, (size_t)bytes);
     return;
@@ -99,7 +103,7 @@ static void fill(const continued *c, char *to, int64_t bytes) {
 /* Units one after the other in steps of 0 or -1. */
 static void copy_units(const continued *c, int64_t count, const char *from, int64_t step, char *to) {
   for (int64_t i = 0; i < count; i++)
-    memcpy(to + i * c->unit, from + i * step * c->unit, (size_t)c->unit);
+    nd4c_ref_move_one(c->unit, from + i * step * c->unit, to + i * c->unit);
 }
 
 /* Short runs without a call: the last 16 bytes may overlap those before. */
