@@ -104,7 +104,9 @@ ND4C_WIDE_FLOAT_DTYPES(FROM_FLOAT)
   }
 #define HALF_CASTS(NAME, name, kind)                                               \
   PLAIN_TARGETS(HALF_FROM, name)                                                   \
-  HALF_FROM(name, float32)                                                         \
+  static void name##_to_float32(int64_t n, const void *x, void *y) {               \
+    nd4c_widen_##name(n, x, y);                                                    \
+  }                                                                                \
   HALF_FROM(name, float64)                                                         \
   HALF_FROM(name, boolean)                                                         \
   HALF_TO(boolean, name)                                                           \
@@ -174,12 +176,13 @@ WHERE(16)
   ENTRY(FROM, from, UINT16, uint16) ENTRY(FROM, from, UINT32, uint32) ENTRY(FROM, from, UINT64, uint64)
 #define HALF_TARGETS(FROM, from) ENTRY(FROM, from, FLOAT16, float16) ENTRY(FROM, from, BFLOAT16, bfloat16)
 #endif
-#define ENTRIES(FROM, from, kind)                                                                     \
-  ENTRY(FROM, from, BOOL, boolean)                                                                    \
-  ENTRY(FROM, from, INT8, int8)                                                                       \
-  ENTRY(FROM, from, INT32, int32)                                                                     \
-  ENTRY(FROM, from, INT64, int64) ENTRY(FROM, from, UINT8, uint8) ENTRY(FROM, from, FLOAT32, float32) \
-      ENTRY(FROM, from, FLOAT64, float64) FULL_ENTRIES(FROM, from)
+#define ENTRIES(FROM, from, kind)                                                                         \
+  ENTRY(FROM, from, BOOL, boolean)                                                                        \
+  ENTRY(FROM, from, INT8, int8)                                                                           \
+  ENTRY(FROM, from, INT32, int32)                                                                         \
+  ENTRY(FROM, from, INT64, int64)                                                                         \
+  ENTRY(FROM, from, UINT8, uint8) ENTRY(FROM, from, FLOAT32, float32) ENTRY(FROM, from, FLOAT64, float64) \
+      FULL_ENTRIES(FROM, from)
 
 const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table) = {
     .loops = {ND4C_BOOL_DTYPES(ENTRIES) ND4C_INT_DTYPES(ENTRIES) ND4C_UINT_DTYPES(ENTRIES)

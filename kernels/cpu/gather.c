@@ -106,8 +106,65 @@ static inline void merge_moments(int64_t count, double *mean, double *squares, d
       merge_moments(count, &state.first[i], &state.second[i], &state.third[i], rows, middle[i], own[i],  \
                     rest[i] / (double)rows);                                                             \
   }
-MOMENTS(float32, float)
 MOMENTS(float64, double)
+
+/* Of f32 one pass in f64 is enough, relative to an element of the piece: no more cancels than the piece has elements.
+ */
+static void moments_run_float32(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {
+  const float *x = vx;
+  double sums[PART * STREAMS] = {0}, squares[PART * STREAMS] = {0}, from = (double)x[0];
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    for (int64_t j = 0; j < LANES; j += PART)
+      ND4C_PREFETCH((uintptr_t)(x + i + j) + AHEAD);
+    for (int64_t j = 0; j < LANES; j++) {
+      double distance = (double)x[i + j] - from;
+      sums[j] += distance;
+      squares[j] = ND4C_FMA(distance, distance, squares[j]);
+    }
+  }
+  for (int64_t j = 0; i + j < n; j++) {
+    double distance = (double)x[i + j] - from;
+    sums[j] += distance;
+    squares[j] = ND4C_FMA(distance, distance, squares[j]);
+  }
+  double sum = fold_lanes(sums), own = fold_lanes(squares) - sum * sum / (double)n, middle = from + sum / (double)n;
+  if (count > 0) {
+    merge_moments(count, state.first, state.second, state.third, n, middle, own, 0);
+    return;
+  }
+  *state.first = middle;
+  *state.second = own;
+  *state.third = 0;
+}
+
+static void moments_block_float32(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
+                                  nd4c_gathered state) {
+  double sums[ND4C_GATHER_COLUMNS], squares[ND4C_GATHER_COLUMNS];
+  const float *first = vx;
+  for (int64_t i = 0; i < n; i++)
+    sums[i] = squares[i] = 0;
+  for (int64_t row = 1; row < rows; row++) {
+    const float *x = (const float *)(const void *)((const char *)vx + row * step);
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      double distance = (double)x[i] - (double)first[i];
+      sums[i] += distance;
+      squares[i] = ND4C_FMA(distance, distance, squares[i]);
+    }
+  }
+  for (int64_t i = 0; i < n; i++) {
+    double from = (double)first[i], middle = from + sums[i] / (double)rows;
+    double own = squares[i] - sums[i] * sums[i] / (double)rows + (from - from); /* NaN of a lone infinity */
+    if (count > 0) {
+      merge_moments(count, &state.first[i], &state.second[i], &state.third[i], rows, middle, own, 0);
+      continue;
+    }
+    state.first[i] = middle;
+    state.second[i] = own;
+    state.third[i] = 0;
+  }
+}
 
 /* -- largest and exponentials ----------------------------------------------------------------------------------------
  */

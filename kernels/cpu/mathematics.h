@@ -219,6 +219,33 @@ static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
 }
 #endif
 
+/* The same of f64 alone, pi / 2 in three parts. Without an instruction that tells what a product lost it is not used.
+ */
+#define ND4C_TRIGONOMETRIC_LIMIT_F64 0x1p20
+static inline double nd4c_sine_f64(double x, uint64_t quarter) {
+  double a = fabs(x), n_rounded = ND4C_FMA(a, 0x1.45f306dc9c883p-1, ND4C_ROUNDER_F64);
+  double n = n_rounded - ND4C_ROUNDER_F64, most = ND4C_FMA(n, -0x1.921fb54442d18p+0, a);
+  double r = ND4C_FMA(n, -0x1.1a62633145c07p-54, most), z = r * r;
+  double lost = ND4C_FMA(n, 0x1.f1976b7ed8fbcp-110, ND4C_FMA(n, -0x1.1a62633145c07p-54, most - r));
+  double sine = ND4C_FMA(z, 1.591810123167728e-10, -2.5051131455447428e-08); /* (sin r / r - 1) / r^2 */
+  sine = ND4C_FMA(z, sine, 2.755731610068312e-06);
+  sine = ND4C_FMA(z, sine, -0.0001984126983675497);
+  sine = ND4C_FMA(z, sine, 0.008333333333330946);
+  sine = ND4C_FMA(z, sine, -0.16666666666666666);
+  sine = ND4C_FMA(r * z, sine, lost) + r;
+  double cosine = ND4C_FMA(z, -1.1382614869434128e-11, 2.087614602470193e-09); /* (cos r - 1 + r^2 / 2) / r^4 */
+  cosine = ND4C_FMA(z, cosine, -2.7557317270560385e-07);
+  cosine = ND4C_FMA(z, cosine, 2.4801587298763433e-05);
+  cosine = ND4C_FMA(z, cosine, -0.0013888888888887395);
+  cosine = ND4C_FMA(z, cosine, 0.041666666666666664);
+  double half = 0.5 * z, near = 1 - half;
+  double rest = ND4C_FMA(-r, lost, ((1 - near) - half) - 0.5 * ND4C_FMA(r, r, -z));
+  cosine = ND4C_FMA(z * z, cosine, rest) + near;
+  uint64_t quadrant = nd4c_double_bits(n_rounded) + quarter, sign = quarter == 0 ? nd4c_double_bits(x) : 0;
+  uint64_t bits = quadrant & 1 ? nd4c_double_bits(cosine) : nd4c_double_bits(sine);
+  return nd4c_double_from_bits(bits ^ (((quadrant << 62) ^ sign) & UINT64_C(0x8000000000000000)));
+}
+
 /* -- hyperbolic tangent and logistic function ----------------------------------------------------------------- */
 
 /* From 0.6 on as 1 - 2 / d, d = e^(2 |x|) + 1: what the difference and d lose by rounding is added. 0.89 ulp. */
@@ -381,8 +408,8 @@ static inline float nd4c_gelu_float32(float x) {
 }
 
 /* The same of f64; t - c is what the polynomial is in, c in the middle of the range. */
-static inline nd4c_divided_float64 nd4c_scaled_erfc_f64(double a) {
-  nd4c_divided_float64 t = nd4c_divide_f64(a, 0x1.0f876ccdf6cd9p-2, 0x1.b1a18f13a34c0p-56);
+static inline nd4c_divided_float64 nd4c_scaled_erfc_f64(double a, double k, double k_low) {
+  nd4c_divided_float64 t = nd4c_divide_f64(a, k, k_low);
   double s = t.value - 0.453125;
   double p = ND4C_FMA(s, -3.97248682553281483e-03, 1.16826034406050492e-02);
   p = ND4C_FMA(s, p, 1.6155489501330319e-03);
@@ -409,6 +436,30 @@ static inline nd4c_divided_float64 nd4c_scaled_erfc_f64(double a) {
   return y;
 }
 
+/* From 0.8 on as 1 - e^-(x^2) times the scaled complement. */
+static inline double nd4c_erf_float64(double x) {
+  double a = fabs(x), z = x * x;
+  /* (erf x / x - 2 / sqrt pi) / x^2 below 0.8 */
+  double q = ND4C_FMA(z, -9.40011045136714e-10, 1.43879759490784e-08);
+  q = ND4C_FMA(z, q, -1.633064617966387e-07);
+  q = ND4C_FMA(z, q, 1.646026119342631e-06);
+  q = ND4C_FMA(z, q, -1.4925587372090055e-05);
+  q = ND4C_FMA(z, q, 0.00012055331603032766);
+  q = ND4C_FMA(z, q, -0.0008548327004601607);
+  q = ND4C_FMA(z, q, 0.005223977625291669);
+  q = ND4C_FMA(z, q, -0.02686617064512508);
+  q = ND4C_FMA(z, q, 0.11283791670955116);
+  q = ND4C_FMA(z, q, -0.37612638903183754);
+  double small = ND4C_FMA(x, ND4C_FMA(z, q, 0.1283791670955126), x);
+  double inside = a > 6.0 ? 6.0 : a; /* NaN passes; beyond 5.93 the result is 1 */
+  double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
+  nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside, 0.375, 0);
+  double rest = ND4C_FMA(-(inside - high), inside + high, erfc.off);
+  nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-high * high, rest);
+  double large = ND4C_FMA(-(e.mantissa * e.half * e.rest), erfc.value, 1.0);
+  return a < 0.8 ? small : copysign(large, x);
+}
+
 /* Small x as x / 2 + x^2 R(x^2), R the series of (Phi(x) - 1/2) / x. */
 static inline double nd4c_gelu_float64(double x) {
   double a = fabs(x), z = x * x;
@@ -425,7 +476,7 @@ static inline double nd4c_gelu_float64(double x) {
   small = ND4C_FMA(z, small, 0.5 * x);
   double inside = a > 40.0 ? 40.0 : a;
   double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
-  nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside);
+  nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside, 0x1.0f876ccdf6cd9p-2, 0x1.b1a18f13a34c0p-56);
   double rest = ND4C_FMA(-0.5 * (inside - high), inside + high, erfc.off);
   nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-0.5 * high * high, rest);
   double factor = 0.5 * inside * erfc.value * e.half;
@@ -455,25 +506,6 @@ static inline double nd4c_gelu_tanh_float64(double x) {
   double v = c * inside, v_low = fma(c, inside, -v) + c_low * inside;
   double u = v * s, u_low = fma(v, s, -u) + (v * s_low + v_low * s);
   return nd4c_sigmoid_times_f64(u, u_low, x > 0 ? x : inside);
-}
-
-/* -- power ---------------------------------------------------------------------------------------------------- */
-
-/* True if the formula below does not hold: zeros, infinities and NaN have rules of their own. */
-static inline int nd4c_power_is_special_f32(float a, float b) {
-  return !(fabsf(a) > 0) | !(fabsf(a) < INFINITY) | !(fabsf(b) < INFINITY);
-}
-
-/* a^b as e^(b ln |a|) in f64; a negative a wants an integer b, whose last bit gives the sign. */
-static inline float nd4c_power_finite_f32(float a, float b) {
-  double log = nd4c_log_normal_f64((double)fabsf(a), 0);
-  double exponent = (double)b * log;
-  exponent = exponent > 200 ? 200 : exponent;
-  exponent = exponent < -200 ? -200 : exponent;
-  float y = (float)nd4c_exp_float64(exponent);
-  float whole = rintf(b), half = 0.5f * b;
-  float negative = whole != b ? NAN : rintf(half) != half ? -y : y;
-  return a < 0 ? negative : y;
 }
 
 /* -- what the hardware does ------------------------------------------------------------------------------------ */

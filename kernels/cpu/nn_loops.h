@@ -112,9 +112,12 @@ static T NAME(largest)(int64_t n, const T *x) {
         lanes[l] = LARGER(lanes[l], x[i + l]);
       }
     }
-    for (int64_t l = 0; l < NAME(LANES); l++) {
-      best = LARGER(best, lanes[l]);
+    for (int64_t width = NAME(LANES) / 2; width > 0; width /= 2) {
+      for (int64_t l = 0; l < width; l++) {
+        lanes[l] = LARGER(lanes[l], lanes[l + width]);
+      }
     }
+    best = lanes[0];
   }
   for (; i < n; i++) {
     best = LARGER(best, x[i]);
@@ -271,6 +274,10 @@ static void NAME(affine_one)(int64_t n, const void *vx, const void *vscale, cons
 static void NAME(scale_row)(int64_t n, const void *vx, const void *vscale, double factor, void *vy) {
   const T *x = vx, *scale = vscale;
   T *y = vy;
+  int64_t line = 64 / (int64_t)sizeof(T);
+  for (int64_t i = 0; i < n; i += line) {
+    ND4C_PREFETCH((uintptr_t)(x + n + i)); /* the next row */
+  }
   ND4C_INDEPENDENT
   for (int64_t i = 0; scale != NULL && i < n; i++) {
     y[i] = (T)((double)x[i] * factor * (double)scale[i]);
@@ -376,7 +383,7 @@ static void NAME(softmax_finish)(int64_t n, const void *vx, const double *larges
       factors[l] = (T)rest[i + l];
       tops[l] = (T)largest[i + l];
     }
-    __m512 e = exp_sixteen(_mm512_sub_ps(_mm512_loadu_ps(x + i), _mm512_loadu_ps(tops)));
+    __m512 e = nd4c_exp_sixteen(_mm512_sub_ps(_mm512_loadu_ps(x + i), _mm512_loadu_ps(tops)));
     _mm512_storeu_ps(y + i, _mm512_mul_ps(e, _mm512_loadu_ps(factors)));
   }
 #endif

@@ -5,6 +5,7 @@
 
 #include "kernels/angle.h"
 #include "kernels/cpu/activation.h"
+#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/mathematics.h"
@@ -95,9 +96,7 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
   CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                                              \
   LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                                              \
   LOOP(reciprocal, name, nd4c_c_##name, 1 / x)                                                                      \
-  LOOP(exp, name, nd4c_c_##name, nd4c_exp_##name(x))                                                                \
   LOOP(log, name, nd4c_c_##name, nd4c_log_##name(x))                                                                \
-  LOOP(sigmoid, name, nd4c_c_##name, nd4c_sigmoid_##name(x))                                                        \
   LOOP(gelu, name, nd4c_c_##name, nd4c_gelu_##name(x))                                                              \
   LOOP(gelu_tanh, name, nd4c_c_##name, nd4c_gelu_tanh_##name(x))                                                    \
   LOOP(elu, name, nd4c_c_##name, nd4c_elu_##name(x, (nd4c_c_##name)parameters->alpha))                              \
@@ -114,11 +113,55 @@ ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
 LOOP(hard_sigmoid, float32, float, nd4c_hard_sigmoid_float32(x, parameters->alpha, parameters->beta))
 LOOP(hard_swish, float32, float, nd4c_hard_swish_float32(x))
 LOOP(tanh, float32, float, nd4c_tanh_float32(x))
+LOOP(exp, float64, double, nd4c_exp_float64(x))
+LOOP(sigmoid, float64, double, nd4c_sigmoid_float64(x))
+#if defined(__AVX512F__)
+#define SIXTEEN_LOOP(op, function)                                                    \
+  static void op##_float32(SIGNATURE) {                                               \
+    const float *x = vx;                                                              \
+    float *y = vy;                                                                    \
+    int64_t i = 0;                                                                    \
+    (void)parameters;                                                                 \
+    for (; i + 16 <= n; i += 16)                                                      \
+      _mm512_storeu_ps(y + i, function(_mm512_loadu_ps(x + i)));                      \
+    __mmask16 rest = (__mmask16)((1u << (n - i)) - 1);                                \
+    _mm512_mask_storeu_ps(y + i, rest, function(_mm512_maskz_loadu_ps(rest, x + i))); \
+  }
+SIXTEEN_LOOP(exp, nd4c_exp_any_sixteen)
+SIXTEEN_LOOP(sigmoid, nd4c_sigmoid_sixteen)
+#else
+LOOP(exp, float32, float, nd4c_exp_float32(x))
+LOOP(sigmoid, float32, float, nd4c_sigmoid_float32(x))
+#endif
 LOOP(erf, float32, float, nd4c_erf_float32(x))
 LOOP(tanh, float64, double, nd4c_tanh_float64(x))
+#if defined(ND4C_HAS_FMA)
+LOOP(erf, float64, double, nd4c_erf_float64(x))
+#define WIDE_TRIGONOMETRIC_LOOP(op, quarter)                   \
+  static void op##_float64(SIGNATURE) {                        \
+    enum { PIECE = 256 };                                      \
+    const double *x = vx;                                      \
+    double *y = vy;                                            \
+    (void)parameters;                                          \
+    for (int64_t i = 0; i < n; i += PIECE) {                   \
+      int64_t end = n - i < PIECE ? n : i + PIECE;             \
+      uint32_t large = 0;                                      \
+      for (int64_t j = i; j < end; j++)                        \
+        large |= !(fabs(x[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64); \
+      for (int64_t j = i; large && j < end; j++)               \
+        y[j] = nd4c_##op##_f64(x[j]);                          \
+      ND4C_INDEPENDENT                                         \
+      for (int64_t j = i; !large && j < end; j++)              \
+        y[j] = nd4c_sine_f64(x[j], quarter);                   \
+    }                                                          \
+  }
+WIDE_TRIGONOMETRIC_LOOP(sin, 0)
+WIDE_TRIGONOMETRIC_LOOP(cos, 1)
+#else /* what a product lost would have to be found out in long double */
 LOOP(erf, float64, double, erf(x))
 LOOP(sin, float64, double, nd4c_sin_f64(x))
 LOOP(cos, float64, double, nd4c_cos_f64(x))
+#endif
 
 /* In pieces: one that holds an argument too large for the fast reduction (or an infinity, or NaN) goes to the C
  * library. */
@@ -235,14 +278,15 @@ LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
   ENTRY(square, NAME, name)                                                                                        \
   ENTRY(sign, NAME, name)                                                                                          \
   ENTRY(clip, NAME, name)                                                                                          \
-  ENTRY(abs, NAME, name) ENTRY(relu, NAME, name) ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name)                  \
-      ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) \
-          ENTRY(exp, NAME, name) ENTRY(log, NAME, name) ENTRY(sin, NAME, name) ENTRY(cos, NAME, name)              \
-              ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name)    \
-                  ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(elu, NAME, name)                    \
-                      ENTRY(selu, NAME, name) ENTRY(celu, NAME, name) ENTRY(softplus, NAME, name)                  \
-                          ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name) ENTRY(mish, NAME, name)       \
-                              ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
+  ENTRY(abs, NAME, name)                                                                                           \
+  ENTRY(relu, NAME, name)                                                                                          \
+  ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name)          \
+      ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name)          \
+          ENTRY(sin, NAME, name) ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name)             \
+              ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name)                      \
+                  ENTRY(is_nan, NAME, name) ENTRY(elu, NAME, name) ENTRY(selu, NAME, name) ENTRY(celu, NAME, name) \
+                      ENTRY(softplus, NAME, name) ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name)       \
+                          ENTRY(mish, NAME, name) ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
 /* Where loops compute in a wider type than that of the elements. */
 #define NARROW_ENTRIES(NAME, name, kind) ENTRY(hard_sigmoid, NAME, name) ENTRY(hard_swish, NAME, name)
 
