@@ -20,9 +20,9 @@ enum { STREAMS = 4, PART = LANES / STREAMS, AHEAD = 1024 };
 
 #define COMBINE_sum(a, x) ((a) + (x))
 #define COMBINE_prod(a, x) ((a) * (x))
-/* NaN wins: it fails no comparison that could replace it, and replaces whatever is there. */
-#define COMBINE_max(a, x) (((x) > (a)) | ((x) != (x)) ? (x) : (a))
-#define COMBINE_min(a, x) (((x) < (a)) | ((x) != (x)) ? (x) : (a))
+/* NaN wins. Two choices, not one of two conditions: the compiler makes vectors of these. */
+#define COMBINE_max(a, x) ((x) != (x) ? (x) : (x) > (a) ? (x) : (a))
+#define COMBINE_min(a, x) ((x) != (x) ? (x) : (x) < (a) ? (x) : (a))
 
 /* norm2 is gathered as its square. */
 #define COMBINE_norm1(a, x) ((a) + (x))
