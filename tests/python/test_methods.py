@@ -64,3 +64,12 @@ def test_choice_takes_a_chance_for_each():
 def test_attributes_of_another_type(call, text):
     with pytest.raises(TypeError, match=text):
         call()
+
+
+def test_lists_are_refused_by_name():
+    with pytest.raises(TypeError, match="argmax.*asarray"):
+        nd4c.argmax([1, 2])
+    with pytest.raises(ValueError, match="axes is 2147483648, x1 has 2"):
+        nd4c.tensordot(x, x, axes=2 ** 31)
+    with pytest.raises(MemoryError, match="bytes|too large|memory"):
+        nd4c.random.choice(2 ** 40, 1)

@@ -2,6 +2,7 @@
 import ast
 import base64
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -305,6 +306,15 @@ def test_missing_library():
     assert code and "ImportError" in error
     code, _, error = python("import nd4c", ND4C_PYTHON_CORE="fast")
     assert code and "'native' or 'ctypes'" in error
+
+
+def test_library_that_was_cut_short(tmp_path):
+    whole = pathlib.Path(nd4c._library.path).read_bytes()
+    for size in (0, 40, 64, 500, len(whole) // 2):
+        cut = tmp_path / "libnd4c.so.0"
+        cut.write_bytes(whole[:size])
+        code, _, error = python("import nd4c", ND4C_LIBRARY=str(cut))
+        assert code == 1 and "ImportError" in error and str(cut) in error, (size, code, error)
 
 
 def test_importing_needs_nothing():

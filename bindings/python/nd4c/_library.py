@@ -4,6 +4,7 @@ The current directory is never searched. `releasing` gives up the GIL during a c
 only look, make views, or drop references."""
 import ctypes
 import os
+import struct
 import sys
 
 from nd4c import _abi
@@ -24,11 +25,31 @@ def _candidates():
     return list(_NAMES), "the package has none, so the system's loader was asked"
 
 
+def _check_size(path):
+    """OSError for an ELF file whose segments reach beyond its end: loading one that was cut short kills the process."""
+    with open(path, "rb") as file:
+        header = file.read(64)
+        if header[:6] != b"\x7fELF\x02\x01":  # the loader knows what to say of all but 64-bit little-endian files
+            return
+        table, size, count = struct.unpack_from("<Q", header.ljust(64), 32) + struct.unpack_from("<2H", header.ljust(64), 54)
+        file.seek(table)
+        entries = file.read(size * count)
+        length = file.seek(0, os.SEEK_END)
+    whole = size >= 56 and len(entries) == size * count
+    for at in range(0, len(entries) if whole else 0, size):
+        kind, offset, bytes_there = struct.unpack_from("<I4xQ16xQ", entries, at)
+        whole = whole and (kind != 1 or offset + bytes_there <= length)
+    if not whole:
+        raise OSError("the file ends early, after %d bytes" % length)
+
+
 def _open():
     paths, why = _candidates()
     reasons = []
     for path in paths:
         try:
+            if os.path.isabs(path):
+                _check_size(path)
             return ctypes.CDLL(path), path
         except OSError as error:
             reasons.append("%s: %s" % (path, error))

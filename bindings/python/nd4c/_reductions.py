@@ -10,6 +10,7 @@ from nd4c._namespace import (_array, _define_in, _number, _one, _op, _two, asarr
 
 def _arg(name):
     def function(x, /, *, axis=None, keepdims=False):
+        _array(x, name)
         if axis is not None:
             return _op(name)(x, axis, keepdims)
         flat = _op(name)(_op("reshape")(x, (-1,) if x.size else (0,)), 0, False)
@@ -212,6 +213,8 @@ def tensordot(x1, x2, /, *, axes=2):
     if isinstance(axes, int):
         if axes < 0:
             raise ValueError("tensordot: axes is %d, it counts them" % axes)
+        if axes > x1.ndim:
+            raise ValueError("tensordot: axes is %d, x1 has %d" % (axes, x1.ndim))
         first, second = tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
     else:
         first, second = (_axes(one) for one in axes)

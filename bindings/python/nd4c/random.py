@@ -12,6 +12,7 @@ from nd4c._abi import NUMBERS as _N
 from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array, calls as _calls
 from nd4c._creation import asarray
+from nd4c._namespace import ones as _ones
 
 _local = threading.local()
 
@@ -108,7 +109,7 @@ class Generator:
         number = 1
         for extent in shape:
             number *= extent
-        weights = asarray([1.0]) * asarray(p) if p is not None else asarray([1.0] * count)
+        weights = asarray([1.0]) * asarray(p) if p is not None else _ones((count,))
         if weights.shape != (count,):
             raise ValueError("choice: p has the shape %s, expected (%d,): a chance for each of what is picked from"
                              % (weights.shape, count))
