@@ -1,5 +1,6 @@
 /* Models read from files: ONNX today. Weights are used in place from the mapped file where they are aligned: the file
- * must not be changed or cut while the model or an array from it lives. A model is used by one thread at a time. */
+ * must not be changed or cut while the model or an array from it lives. Any thread may run a model:
+ * runs of one model wait for each other, each thread's own context has its own plans. Who closes it is the last. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 
@@ -51,8 +52,8 @@ typedef struct nd4c_model_value {
   int32_t rank;
   const int64_t *shape;
   const char *const *symbols;
-  /* From the outside in: {ARRAY} for an array, {OPTIONAL, SEQUENCE, ARRAY} for an optional sequence of arrays; dtype, rank
-   * and shape are those of the arrays. kind_count 0: not declared. */
+  /* From the outside in: {ARRAY} for an array, {OPTIONAL, SEQUENCE, ARRAY} for an optional sequence of arrays; dtype,
+   * rank and shape are those of the arrays. kind_count 0: not declared. */
   const nd4c_datum_kind *kinds;
   int32_t kind_count;
 } nd4c_model_value;
@@ -62,7 +63,8 @@ ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
 ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
-/* Receives progress of long work: done of total steps of `what` ("importing", "preparing", "running"). */
+/* Receives progress of long work: done of total steps of `what` ("importing", "preparing", "running"), on the running
+ * thread. It must not run the model, ask for its report or change its callback: ARGUMENT, or without effect. */
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 
@@ -74,8 +76,8 @@ ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, co
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);
 
-/* As nd4c_model_run for models whose inputs and outputs may be sequences and optionals. outputs receive fresh data, each
- * to be released. ARGUMENT and DTYPE name an input that is of another kind or dtype than declared. */
+/* As nd4c_model_run for models whose inputs and outputs may be sequences and optionals. outputs receive fresh data,
+ * each to be released. ARGUMENT and DTYPE name an input that is of another kind or dtype than declared. */
 ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                          const nd4c_datum *const *inputs, int32_t input_count, nd4c_datum **outputs,
                                          int32_t output_count);

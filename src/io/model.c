@@ -21,6 +21,10 @@ nd4c_status nd4c_model_check(const nd4c_model *model) {
 /* Fills a model around a parsed file; on failure the caller closes it. */
 static nd4c_status prepare(nd4c_model *model) {
   size_t count = (size_t)model->onnx.initializer_count;
+  nd4c_model_turn *turn = NULL;
+  ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *turn, "a lock", &turn));
+  nd4c_model_turn_init(turn);
+  model->turn = turn;
   ND4C_TRY(nd4c_arena_take(&model->arena, count, sizeof *model->initializers, "constants", &model->initializers));
   return nd4c_model_describe(model);
 }
@@ -115,6 +119,9 @@ void nd4c_model_close(nd4c_model *model) {
     nd4c_array_release(model->initializers[i]);
   }
   nd4c_onnx_model_free(&model->onnx);
+  if (model->turn != NULL) {
+    nd4c_model_turn_destroy(model->turn);
+  }
   nd4c_arena_free(&model->arena);
   model->magic = MODEL_DEAD;
   nd4c_deallocate(model);
@@ -166,10 +173,30 @@ nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model
 }
 
 void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user) {
-  if (nd4c_model_check(model) == ND4C_OK) {
+  if (nd4c_model_check(model) == ND4C_OK && nd4c_model_turn_take(model->turn, "nd4c_model_set_progress") == ND4C_OK) {
     model->progress = callback;
     model->user = user;
+    nd4c_model_turn_give(model->turn);
   }
+}
+
+static nd4c_status report(const nd4c_model *model, char **text) {
+  const nd4c_model_port *odd = nd4c_model_odd_port(model);
+  nd4c_text told = {0};
+  if (!model->ran) {
+    nd4c_text_print(&told, "%s", "");
+  } else if (odd != NULL) {
+    nd4c_text_print(&told, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
+  } else if (model->interpreted) {
+    nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
+  } else if (model->plans->plan != NULL) {
+    return nd4c_plan_report(model->plans->plan, text);
+  } else {
+    nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", model->plans->need);
+  }
+  *text = told.failed ? NULL : nd4c_duplicate_text(told.bytes != NULL ? told.bytes : "");
+  nd4c_text_free(&told);
+  return *text != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
 }
 
 nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
@@ -177,20 +204,8 @@ nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
   if (text == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_report: text is NULL");
   }
-  const nd4c_model_port *odd = nd4c_model_odd_port(model);
-  nd4c_text report = {0};
-  if (!model->ran) {
-    nd4c_text_print(&report, "%s", "");
-  } else if (odd != NULL) {
-    nd4c_text_print(&report, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
-  } else if (model->interpreted) {
-    nd4c_text_print(&report, "interpreted, node after node: all values are outputs, arrays or not\n");
-  } else if (model->plans->plan != NULL) {
-    return nd4c_plan_report(model->plans->plan, text);
-  } else {
-    nd4c_text_print(&report, "interpreted, node after node, since the model is no graph: %s\n", model->plans->need);
-  }
-  *text = report.failed ? NULL : nd4c_duplicate_text(report.bytes != NULL ? report.bytes : "");
-  nd4c_text_free(&report);
-  return *text != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
+  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_report"));
+  nd4c_status status = report(model, text);
+  nd4c_model_turn_give(model->turn);
+  return status;
 }

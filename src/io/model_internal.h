@@ -1,8 +1,10 @@
-/* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. Used by
- * one thread at a time. */
+/* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. */
 #ifndef ND4C_IO_MODEL_INTERNAL_H
 #define ND4C_IO_MODEL_INTERNAL_H
 
+#include <stdatomic.h>
+
+#include "base/lock.h"
 #include "io/onnx/import.h"
 #include "nd4c/model.h"
 
@@ -32,8 +34,15 @@ typedef struct nd4c_model_plan {
   nd4c_model_key key;           /* numbers follow the struct */
 } nd4c_model_plan;
 
+typedef struct nd4c_model_turn {
+  nd4c_lock lock;
+  _Atomic(const char *) thread; /* that has the lock; NULL: none */
+} nd4c_model_turn;
+
 struct nd4c_model {
   uint32_t magic;
+  nd4c_model_turn
+      *turn; /* held by a run, a report and a change of the callback: all below inputs and outputs is theirs */
   nd4c_onnx_model onnx;
   nd4c_arena arena;
   bool all_intermediates, no_optimization;
@@ -47,6 +56,11 @@ struct nd4c_model {
   void *user;
 };
 
+void nd4c_model_turn_init(nd4c_model_turn *turn);
+void nd4c_model_turn_destroy(nd4c_model_turn *turn);
+/* Waits for the turn; ARGUMENT if the thread has it: the progress callback called `what`. */
+nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what);
+void nd4c_model_turn_give(nd4c_model_turn *turn);
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_model_check(const nd4c_model *model);
 /* Fills inputs and outputs from the parsed model. */

@@ -212,7 +212,11 @@ nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char 
   }
   nd4c_status status = nd4c_model_match(model, input_names, inputs, input_count, ordered);
   if (status == ND4C_OK) {
+    status = nd4c_model_turn_take(model->turn, "nd4c_model_run");
+  }
+  if (status == ND4C_OK) {
     status = run_ordered(model, context, ordered, outputs);
+    nd4c_model_turn_give(model->turn);
   }
   if (ordered != few) {
     nd4c_deallocate((void *)ordered);
@@ -272,7 +276,11 @@ nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const 
                            ? nd4c_fail_memory("the values of a model", (size_t)model->output_count * sizeof *results)
                            : nd4c_model_match_data(model, input_names, inputs, input_count, ordered);
   if (status == ND4C_OK) {
+    status = nd4c_model_turn_take(model->turn, "nd4c_model_run_data");
+  }
+  if (status == ND4C_OK) {
     status = run_data(model, context, ordered, results);
+    nd4c_model_turn_give(model->turn);
   }
   if (status == ND4C_OK) {
     memcpy((void *)outputs, (const void *)results, (size_t)model->output_count * sizeof *outputs);

@@ -28,7 +28,7 @@ def load(model, /, *, all_intermediates=False, optimize=True, progress=None):
 
 
 class Model:
-    """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Used by one thread at a time."""
+    """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
 
     def __init__(self, model, all_intermediates, optimize, progress):
         self._handle = None
