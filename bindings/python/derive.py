@@ -452,9 +452,9 @@ def signatures(path):
                 if factory in factories and not target.id.startswith("_"):
                     found[target.id] = factories[factory]
         elif isinstance(node, ast.Expr) and getattr(getattr(node.value, "func", None), "id", "").startswith("_define"):
-            names, factory, _ = node.value.args[-3:]
+            names, factory, given = node.value.args[-3:]
             for name in names.value.split():
-                found[name.partition("=")[0]] = factories.get(factory.id) or "x: Array, /"
+                found[name.partition("=")[0]] = factories.get(factory.id) or given.value.replace(",", ": Array,") + ": Array, /"
     return found
 
 

@@ -73,3 +73,16 @@ def test_lists_are_refused_by_name():
         nd4c.tensordot(x, x, axes=2 ** 31)
     with pytest.raises(MemoryError, match="bytes|too large|memory"):
         nd4c.random.choice(2 ** 40, 1)
+
+
+def test_methods_of_what_is_no_array():
+    for name, arguments in (("__add__", (6,)), ("__radd__", (6,)), ("__iadd__", (6,)), ("__neg__", ()), ("__eq__", (6,)),
+                            ("__getitem__", (6,)), ("__setitem__", (0, 6))):
+        with pytest.raises((TypeError, AttributeError)):
+            getattr(nd4c.Array, name)(5, *arguments)
+
+
+def test_sizes_that_overflow():
+    for built_in in (OverflowError, ValueError, nd4c.Error):
+        with pytest.raises(built_in):
+            nd4c.zeros((2 ** 62, 4))

@@ -112,6 +112,8 @@ def _rounded(value, dtype):
 def _operand(value, array):
     """What stands beside `array`: a Python number, or a scalar of another library; NotImplemented for all else."""
     kind = type(value)
+    if type(array) is not Array:  # Array.__add__(5, 6): what is no array must not reach C as an address
+        raise TypeError("expected an nd4c.Array, got %s" % type(array).__name__)
     if kind is float or kind is int or kind is bool or kind is complex:
         return _number(value, kind, _dtype(array))
     if kind is Array:
@@ -362,6 +364,8 @@ class Array(c_void_p):
 
     def __getitem__(self, key):
         kind = type(key)
+        if type(self) is not Array:
+            raise TypeError("expected an nd4c.Array, got %s" % type(self).__name__)
         try:
             if kind is slice:
                 start, stop, step = key.start, key.stop, key.step

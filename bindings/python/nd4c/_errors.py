@@ -10,7 +10,7 @@ from nd4c._library import bind
 _BUILT_IN = {
     "CONFIG": ValueError, "IO": OSError, "FORMAT": ValueError, "ARGUMENT": ValueError, "NULL_ARGUMENT": TypeError,
     "HANDLE": ValueError, "DTYPE": TypeError, "SHAPE": ValueError, "INDEX": IndexError, "NAME": ValueError,
-    "OVERFLOW": ValueError, "ALIAS": ValueError, "READ_ONLY": ValueError, "UNSUPPORTED": NotImplementedError,
+    "OVERFLOW": (OverflowError, ValueError), "ALIAS": ValueError, "READ_ONLY": ValueError, "UNSUPPORTED": NotImplementedError,
     "LIBRARY": OSError, "SYMBOL": OSError, "ABI": OSError, "MEMORY": MemoryError, "MEMORY_CAP": MemoryError,
 }
 
@@ -25,7 +25,8 @@ class Error(Exception):
 
 def _class(name, number, text):
     title = "".join(part.capitalize() for part in name.split("_")) + "Error"
-    bases = (Error, _BUILT_IN.get(name, RuntimeError))
+    built_in = _BUILT_IN.get(name, RuntimeError)
+    bases = (Error, *(built_in if isinstance(built_in, tuple) else (built_in,)))
     return type(title, bases, {"status": number, "status_name": name, "__doc__": text.capitalize() + ".",
                                "__module__": "nd4c.errors"})
 
