@@ -10,10 +10,10 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Reads a .npy file (format 1.0 to 3.0, little-endian or byte-order free, C or Fortran order; Fortran gives a view with
+/* Reads a .npy file (format 1.0 to 3.0, either byte order, C or Fortran order; Fortran gives a view with
  * those strides; packed ones are put in C order). bfloat16 files are those of ml_dtypes ("<V2"); narrow dtypes are
  * codes of a byte in a field named after the dtype, "[('int4', '|V1')]", and ml_dtypes' own "V1" is read as uint8
- * codes. IO, FORMAT (with offset and what was expected), UNSUPPORTED (object and structured types, big-endian),
+ * codes. IO, FORMAT (with offset and what was expected), UNSUPPORTED (object and structured types, big-endian texts),
  * OVERFLOW. */
 ND4C_API nd4c_status nd4c_npy_read(const char *path, nd4c_array **array);
 /* As nd4c_npy_read from memory; the bytes are copied. */
@@ -65,9 +65,9 @@ ND4C_API int32_t nd4c_archive_metadata_count(const nd4c_archive *archive);
 ND4C_API const char *nd4c_archive_metadata_key(const nd4c_archive *archive, int32_t index);
 ND4C_API const char *nd4c_archive_metadata_value(const nd4c_archive *archive, int32_t index);
 
-/* Writes a .npz file as NumPy does, deflated if `compressed`. LIBRARY as nd4c_npz_open; ARGUMENT for more than 65535 arrays, a name
- * that is empty or comes twice, FORMAT for one that is not UTF-8. The file takes the place of an older one at once; it is put
- * together in memory. */
+/* Writes a .npz file as NumPy does, deflated if `compressed`. LIBRARY as nd4c_npz_open; ARGUMENT for more than 65535
+ * arrays, a name that is empty or comes twice, FORMAT for one that is not UTF-8. The file takes the place of an older
+ * one at once; it is put together in memory. */
 ND4C_API nd4c_status nd4c_npz_write(const char *path, const char *const *names, const nd4c_array *const *arrays,
                                     int32_t count, bool compressed);
 /* Writes a .safetensors file with `metadata_count` texts beside the arrays. ARGUMENT and FORMAT for names as

@@ -156,6 +156,25 @@ static nd4c_status take_elements(const nd4c_npy_header *header, const int64_t *s
   return status;
 }
 
+/* Copies big-endian numbers, of a complex number each part. */
+static nd4c_status take_swapped(const nd4c_npy_header *header, const int64_t *shape, const unsigned char *data,
+                                nd4c_array **array) {
+  size_t parts = nd4c_dtype_get_info(header->dtype)->kind == ND4C_KIND_COMPLEX ? 2 : 1;
+  size_t width = (size_t)header->item_bytes / parts, bytes = (size_t)header->bytes;
+  unsigned char *swapped = nd4c_allocate(bytes + 1);
+  if (swapped == NULL) {
+    return nd4c_fail_memory("a npy file's elements", bytes);
+  }
+  for (size_t at = 0; at < bytes; at += width) {
+    for (size_t i = 0; i < width; i++) {
+      swapped[at + i] = data[at + width - 1 - i];
+    }
+  }
+  nd4c_status status = nd4c_array_from_data(header->dtype, header->rank, shape, swapped, NULL, array);
+  nd4c_deallocate(swapped);
+  return status;
+}
+
 nd4c_status nd4c_npy_read_span(nd4c_span file, nd4c_array *holder, nd4c_array **array) {
   nd4c_npy_header header;
   nd4c_array *base = NULL;
@@ -172,6 +191,8 @@ nd4c_status nd4c_npy_read_span(nd4c_span file, nd4c_array *holder, nd4c_array **
   }
   if (header.dtype == ND4C_UTF8) {
     ND4C_TRY(read_strings(&header, data, shape, &base));
+  } else if (header.swapped) {
+    ND4C_TRY(take_swapped(&header, shape, data, &base));
   } else {
     ND4C_TRY(take_elements(&header, shape, data, holder, &base));
   }

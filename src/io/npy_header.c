@@ -138,12 +138,9 @@ static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
       return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is %s, which this build leaves out",
                        nd4c_span_show(descr).text, info->name);
     }
-    if (order == '>' && info->bits > 8) {
-      return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is big-endian; expected little-endian",
-                       nd4c_span_show(descr).text);
-    }
     header->dtype = dtype;
     header->item_bytes = info->block_bytes;
+    header->swapped = order == '>' && info->bits > 8;
     return ND4C_OK;
   }
   return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is no dtype of nd4c", nd4c_span_show(descr).text);

@@ -11,6 +11,7 @@ enum { ND4C_NPY_HEADER_LIMIT = 1 << 20 };
 typedef struct nd4c_npy_header {
   nd4c_dtype dtype;
   int64_t item_bytes; /* of one element in the file */
+  bool swapped;       /* big-endian */
   bool fortran_order;
   int32_t rank;
   int64_t shape[ND4C_MAX_RANK];

@@ -44,6 +44,15 @@ def test_lists_that_contain_themselves():
             nd4c.asarray(value)
 
 
+@pytest.mark.parametrize("dtype", [">i2", ">u4", ">i8", ">f2", ">f4", ">f8", ">c8", ">c16"])
+@pytest.mark.parametrize("order", "CF")
+def test_big_endian_files(tmp_path, dtype, order):
+    array = np.asarray((np.arange(6).reshape(2, 3) * 257.5).astype(dtype), order=order)
+    np.save(tmp_path / "big.npy", array)
+    read = nd4c.load(tmp_path / "big.npy")
+    assert read.dtype.name == array.dtype.newbyteorder("=").name and np.array_equal(np.asarray(read), array)
+
+
 def test_object_arrays():
     texts = nd4c.asarray(np.array(["a", "bc"], dtype=object))
     assert texts.dtype == nd4c.utf8 and texts.tolist() == ["a", "bc"]
