@@ -128,7 +128,11 @@ static void merge_axes(nd4c_cpu_product *p) {
 }
 
 const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *product) {
-  *product = (nd4c_cpu_product){.batch = 1};
+  /* Extents and strides are written up to the rank: clearing the rest would take longer than a small product. */
+  product->batch = 1;
+  product->activation = ND4C_ACTIVATION_NONE;
+  product->bias = NULL;
+  product->a.tensor = product->b.tensor = product->y.tensor = product->addend.tensor = NULL;
   const char *why = call->op->op == ND4C_OP_matmul ? read_matmul(call, product) : read_linear(call, product);
   if (why != NULL) {
     return why;

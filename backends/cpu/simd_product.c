@@ -31,7 +31,21 @@ static int64_t buffer_bytes(const nd4c_gemm_loops *loops) {
   return (loops->buffer_bytes + 63) & ~(int64_t)63;
 }
 
+/* Packing would take longer than the product. */
+static bool is_small(const nd4c_cpu_product *p, const nd4c_gemm_loops *loops) {
+  enum { ELEMENTS = 1024 };
+  int32_t column = p->rank - 1;
+  bool without_gaps = p->n == 1 || (p->b.strides[column] == 1 && p->y.strides[column] == 1);
+  return without_gaps && p->k <= loops->small_depth && p->m <= ELEMENTS && p->n <= ELEMENTS &&
+         p->m * p->n <= ELEMENTS && p->k * p->n <= ELEMENTS;
+}
+
 static int64_t scratch_bytes(const nd4c_call *call) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p);
+  if (is_small(&p, loops_of(call))) {
+    return 0;
+  }
   return (call->width > 1 ? call->width : 1) * buffer_bytes(loops_of(call));
 }
 
@@ -82,14 +96,31 @@ static void cut_tiles(job *j, int32_t width) {
   }
 }
 
+/* One small matrix after another; the whole of most calls is shorter than asking for workers. */
+static void small_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t index = begin; index < end; index++) {
+    j->loops->small(j->p.m, j->p.n, j->p.k, matrix_of(j, &j->p.a, index), matrix_of(j, &j->p.b, index),
+                    matrix_of(j, &j->p.y, index), j->adds);
+  }
+}
+
 static nd4c_status run(const nd4c_call *call) {
-  job j = {.loops = loops_of(call), .bytes = call->outputs[0].dtype == ND4C_FLOAT32 ? 4 : 8, .buffers = call->scratch};
+  job j; /* not cleared: see nd4c_cpu_product_read */
+  j.loops = loops_of(call);
+  j.bytes = call->outputs[0].dtype == ND4C_FLOAT32 ? 4 : 8;
+  j.buffers = call->scratch;
   nd4c_cpu_product_read(call, &j.p); /* usable has seen that it can be read */
   int64_t work = j.p.batch * j.p.m * j.p.n * j.p.k;
   int32_t width = work < 32768 ? 1 : call->width;
-  cut_tiles(&j, width);
   j.adds = nd4c_cpu_product_start(&j.p, width);
-  nd4c_cpu_host->parallel_for(j.p.batch * j.row_tiles * j.column_tiles, 1, width, tile_range, &j);
+  if (is_small(&j.p, j.loops)) {
+    nd4c_cpu_host->parallel_for(j.p.batch, 32768 / (j.p.m * j.p.n * j.p.k) + 1, width, small_range, &j);
+  } else {
+    cut_tiles(&j, width);
+    nd4c_cpu_host->parallel_for(j.p.batch * j.row_tiles * j.column_tiles, 1, width, tile_range, &j);
+  }
   nd4c_cpu_product_finish(&j.p, width);
   return ND4C_OK;
 }

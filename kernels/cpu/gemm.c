@@ -14,6 +14,8 @@ extern const nd4c_gemm_table ND4C_LEVEL_NAME(nd4c_gemm_table);
 #define STORE STORE32
 #define REPEAT REPEAT32
 #define FUSED FUSED32
+#define PART_LOAD PART_LOAD32
+#define PART_STORE PART_STORE32
 #define NAME(name) name##_float32
 #include "kernels/cpu/gemm_loops.h"
 
@@ -23,6 +25,8 @@ extern const nd4c_gemm_table ND4C_LEVEL_NAME(nd4c_gemm_table);
 #define STORE STORE64
 #define REPEAT REPEAT64
 #define FUSED FUSED64
+#define PART_LOAD PART_LOAD64
+#define PART_STORE PART_STORE64
 #define NAME(name) name##_float64
 #include "kernels/cpu/gemm_loops.h"
 

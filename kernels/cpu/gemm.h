@@ -17,6 +17,10 @@ typedef struct nd4c_gemm_loops {
   void (*multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                    bool adds, void *buffer);
   int64_t tile_rows, tile_columns, buffer_bytes;
+  /* The same without a buffer, bit for bit, where columns of b and y have stride 1 and k is at most small_depth:
+   * quicker where a row of y and the columns of b above it stay in the L1 cache. */
+  void (*small)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds);
+  int64_t small_depth;
   /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
   void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);
   /* y[i * step] = x[i] */

@@ -1,4 +1,5 @@
-/* The matrix product for one dtype: included once for each, with T, V, LOAD, STORE, REPEAT, FUSED and NAME(x) defined.
+/* The matrix product for one dtype: included once for each, with T, V, LOAD, STORE, REPEAT, FUSED, PART_LOAD,
+ * PART_STORE and NAME(x) defined.
  *
  * a and b are packed, a block at a time, into panels that lie as the innermost loop reads them: TILE_ROWS rows of a,
  * two vectors' width of b. The innermost loop keeps a tile of y in registers. */
@@ -125,6 +126,8 @@ static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, 
   }
 }
 
+#include "kernels/cpu/gemm_small.h"
+
 static void NAME(start)(int64_t n, const void *vbias, const void *vaddend, int64_t step, void *vy) {
   const T *bias = vbias, *addend = vaddend;
   T *y = vy;
@@ -146,6 +149,8 @@ static void NAME(spread)(int64_t n, const void *vx, int64_t step, void *vy) {
 
 static const nd4c_gemm_loops NAME(loops) = {
     .multiply = NAME(multiply),
+    .small = NAME(small),
+    .small_depth = NAME(DEEP),
     .start = NAME(start),
     .spread = NAME(spread),
     .tile_rows = 2 * NAME(BLOCK_ROWS),
@@ -159,4 +164,6 @@ static const nd4c_gemm_loops NAME(loops) = {
 #undef STORE
 #undef REPEAT
 #undef FUSED
+#undef PART_LOAD
+#undef PART_STORE
 #undef NAME

@@ -16,6 +16,10 @@ typedef __m512d V64;
 #define REPEAT64(x) _mm512_set1_pd(x)
 #define FUSED32(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define FUSED64(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define PART_LOAD32(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
+#define PART_LOAD64(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), p)
+#define PART_STORE32(p, v, n) _mm512_mask_storeu_ps(p, (__mmask16)((1u << (n)) - 1), v)
+#define PART_STORE64(p, v, n) _mm512_mask_storeu_pd(p, (__mmask8)((1u << (n)) - 1), v)
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 enum { VECTOR_BYTES = 32, TILE_ROWS = 6 };
@@ -73,6 +77,36 @@ static inline V32 nd4c_pair(float x, float y) {
 #define REPEAT64(value) (value)
 #define FUSED32(a, b, c) nd4c_pair((a).x[0] * (b).x[0] + (c).x[0], (a).x[1] * (b).x[1] + (c).x[1])
 #define FUSED64(a, b, c) ((a) * (b) + (c))
+#endif
+
+#ifndef PART_LOAD32
+/* The first n elements of a vector; the others are zeros, and stay what they are in memory. */
+#include <stdint.h>
+#include <string.h>
+static inline V32 nd4c_part_load32(const float *from, int64_t n) {
+  float whole[VECTOR_BYTES / sizeof(float)] = {0};
+  memcpy(whole, from, (size_t)n * sizeof *from);
+  return LOAD32(whole);
+}
+static inline V64 nd4c_part_load64(const double *from, int64_t n) {
+  double whole[VECTOR_BYTES / sizeof(double)] = {0};
+  memcpy(whole, from, (size_t)n * sizeof *from);
+  return LOAD64(whole);
+}
+static inline void nd4c_part_store32(float *to, V32 v, int64_t n) {
+  float whole[VECTOR_BYTES / sizeof(float)];
+  STORE32(whole, v);
+  memcpy(to, whole, (size_t)n * sizeof *to);
+}
+static inline void nd4c_part_store64(double *to, V64 v, int64_t n) {
+  double whole[VECTOR_BYTES / sizeof(double)];
+  STORE64(whole, v);
+  memcpy(to, whole, (size_t)n * sizeof *to);
+}
+#define PART_LOAD32 nd4c_part_load32
+#define PART_LOAD64 nd4c_part_load64
+#define PART_STORE32 nd4c_part_store32
+#define PART_STORE64 nd4c_part_store64
 #endif
 
 #endif
