@@ -8,12 +8,14 @@
 
 extern const nd4c_pick_table ND4C_LEVEL_NAME(nd4c_pick_table);
 
+/* Blocks of several elements are picked, too: they lie where the first of those may. */
+#define UNALIGNED __attribute__((aligned(1), may_alias))
 typedef uint8_t unit_1;
-typedef uint16_t unit_2;
-typedef uint32_t unit_4;
-typedef uint64_t unit_8;
+typedef uint16_t UNALIGNED unit_2;
+typedef uint32_t UNALIGNED unit_4;
+typedef uint64_t UNALIGNED unit_8;
 typedef struct unit_16 {
-  uint64_t halves[2];
+  unit_8 halves[2];
 } unit_16;
 
 /* -- indices ------------------------------------------------------------------------------------------------------- */
