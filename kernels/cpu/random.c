@@ -42,7 +42,7 @@ typedef struct pairs_of_lanes {
 } pairs_of_lanes;
 
 static inline pairs_of_lanes rounds(uint64_t key, uint64_t low, uint64_t high) {
-  words a, b, c = (words)SPREAD(high), d = (words)SPREAD(high >> 32);
+  words a = {0}, b = {0}, c = (words)SPREAD(high), d = (words)SPREAD(high >> 32);
   for (int i = 0; i < LANES; i++)
     a[i] = low + (uint64_t)i;
   b = a >> 32;
