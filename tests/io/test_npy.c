@@ -66,7 +66,7 @@ static const header_case headers[] = {
     {"{'descr': '<f4', 'order': False, 'shape': (6,)}", 24, ND4C_FORMAT, "key 'order'"},
     {"{'descr': '<f4', 'fortran_order': false, 'shape': (6,)}", 24, ND4C_FORMAT, "expected True or False"},
     {"{'descr': '>f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_OK, "float32(1)"},
-    {"{'descr': '>U4', 'fortran_order': False, 'shape': (6,)}", 96, ND4C_UNSUPPORTED, "'>U4' is no dtype of nd4c"},
+    {"{'descr': '>U2', 'fortran_order': False, 'shape': (6,)}", 48, ND4C_UNSUPPORTED, "'>U2' is no dtype of nd4c"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "'|O' is no dtype of nd4c"},
     {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, ND4C_UNSUPPORTED, "'<f16' is no dtype"},
     {"{'descr': 'f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "expected a byte order"},
