@@ -85,9 +85,9 @@ says err 'cuda'
 says err '^hint: nd4c info --probe'
 
 # A file whose dtype nd4c does not read: 3, and the hint is about the file.
-LC_ALL=C sed "s/'<f4'/'>f4'/" "$digits/digits_images.npy" >"$work/big.npy"
-expect 3 "$nd4c" run "$model" --input "image=$work/big.npy"
-says err 'big.npy.*big-endian'
+LC_ALL=C sed "s/'<f4'/'|O4'/" "$digits/digits_images.npy" >"$work/objects.npy"
+expect 3 "$nd4c" run "$model" --input "image=$work/objects.npy"
+says err 'objects.npy.*is no dtype of nd4c'
 says err "^hint: input 'image' is float32; in NumPy, save\('image.npy', array.astype\('float32'\)\)"
 lacks err 'nd4c ops'
 
