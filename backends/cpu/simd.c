@@ -44,11 +44,33 @@ static int64_t configured_bytes(const char *property) {
   return (int64_t)value << shift;
 }
 
+/* By request: float32 functions whose shorter formulas take the place of the level's own. */
+static void use_fast_loops(void) {
+  static nd4c_unary_table unary;
+  static nd4c_binary_table binary;
+  unary = *nd4c_simd.unary;
+  binary = *nd4c_simd.binary;
+  for (int i = 0; i < ND4C_UNARY_COUNT; i++)
+    if (nd4c_simd.fast->unary[i] != NULL)
+      unary.loops[i][ND4C_FLOAT32] = nd4c_simd.fast->unary[i];
+  if (nd4c_simd.fast->power.both != NULL)
+    binary.loops[ND4C_BINARY_power][ND4C_FLOAT32] = nd4c_simd.fast->power;
+  nd4c_simd.unary = &unary;
+  nd4c_simd.binary = &binary;
+}
+
+static bool fast_is_wanted(void) {
+  const char *math = nd4c_cpu_host->config("nd4c.cpu.math");
+  return math != NULL && strcmp(math, "fast") == 0;
+}
+
 static void engine_open(void) {
   const char *wanted = nd4c_cpu_host->cpu_level();
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
     if (strcmp(levels[i].level, wanted) == 0)
       nd4c_simd = levels[i];
+  if (fast_is_wanted())
+    use_fast_loops();
   int64_t bytes = configured_bytes("nd4c.cpu.stream_bytes");
   if (bytes == 0 && ND4C_HAS_FIELD(nd4c_cpu_host, cache_bytes))
     bytes = nd4c_cpu_host->cache_bytes() / 2;
@@ -58,7 +80,8 @@ static void engine_open(void) {
 
 static bool engine_state(bool verify, char *text, size_t text_size) {
   (void)verify;
-  (void)snprintf(text, text_size, "part of this library, level %s", nd4c_cpu_host->cpu_level());
+  (void)snprintf(text, text_size, "part of this library, level %s%s", nd4c_cpu_host->cpu_level(),
+                 fast_is_wanted() ? ", fast math" : "");
   return true;
 }
 

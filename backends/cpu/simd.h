@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "kernels/cpu/binary.h"
+#include "kernels/cpu/fast.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/levels.h"
@@ -24,6 +25,7 @@
 #define ND4C_SIMD_TABLES(X) \
   X(binary)                 \
   X(cast)                   \
+  X(fast)                   \
   X(gather)                 \
   X(gemm)                   \
   X(move)                   \

@@ -106,12 +106,12 @@ ND4C_POWER_PLAIN(float64, double, sqrt)
 #undef ND4C_POWER_PLAIN
 
 /* Piece by piece: the formula for all, then the elements for which it does not hold once more. */
-#define ND4C_POWER(name, type)                                                                                  \
+#define ND4C_POWER(name, type, dtype, finite)                                                                   \
   static inline void nd4c_power_##name(int64_t n, const type *a, int64_t a_step, const type *b, int64_t b_step, \
                                        type *y) {                                                               \
     enum { PIECE = 256 };                                                                                       \
     type bases[PIECE], exponents[PIECE], results[PIECE];                                                        \
-    if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_##name(n, a, *b, y)))                          \
+    if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_##dtype(n, a, *b, y)))                         \
       return;                                                                                                   \
     for (int64_t i = 0; i < PIECE; i++) {                                                                       \
       bases[i] = *a;                                                                                            \
@@ -125,17 +125,16 @@ ND4C_POWER_PLAIN(float64, double, sqrt)
       if (b_step)                                                                                               \
         memcpy(exponents, b + i, (size_t)count * sizeof *b);                                                    \
       for (int64_t j = 0; j < count; j++)                                                                       \
-        special |= (uint32_t)nd4c_power_is_special_##name(bases[j], exponents[j]);                              \
+        special |= (uint32_t)nd4c_power_is_special_##dtype(bases[j], exponents[j]);                             \
       for (int64_t j = 0; j < count; j++)                                                                       \
-        results[j] = nd4c_power_finite_##name(bases[j], exponents[j]);                                          \
+        results[j] = finite(bases[j], exponents[j]);                                                            \
       for (int64_t j = 0; special && j < count; j++)                                                            \
-        if (nd4c_power_is_special_##name(bases[j], exponents[j]))                                               \
+        if (nd4c_power_is_special_##dtype(bases[j], exponents[j]))                                              \
           results[j] = (type)pow((double)bases[j], (double)exponents[j]);                                       \
       memcpy(y + i, results, (size_t)count * sizeof *y);                                                        \
     }                                                                                                           \
   }
-ND4C_POWER(float32, float)
-ND4C_POWER(float64, double)
-#undef ND4C_POWER
+ND4C_POWER(float32, float, float32, nd4c_power_finite_float32)
+ND4C_POWER(float64, double, float64, nd4c_power_finite_float64)
 
 #endif

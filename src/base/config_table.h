@@ -3,51 +3,55 @@
 #define ND4C_BASE_CONFIG_TABLE_H
 
 /* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, string, list, directories */
-#define ND4C_CONFIG_TABLE(X)                                                                                          \
-  X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                         \
-    "Backend to use (cpu, cuda, tpu, hexagon, or a plug-in's name); empty: the usable one of highest priority")       \
-  X(BACKEND_PLUGINS, "nd4c.backend.plugins", "ND4C_BACKEND_PLUGINS", list, "",                                        \
-    "Plug-ins to load at start: paths, absolute or with a '/', separated by commas")                                  \
-  X(FORCE_ENGINE, "SD_KERNEL_FORCE_ENGINE", "SD_KERNEL_FORCE_ENGINE", string, "",                                     \
-    "Engine to use for every op that it has; cpu stands for reference, simd, openblas, fftw; cuda for cuda, "         \
-    "cublas, cudnn")                                                                                                  \
-  X(DISABLE_ENGINES, "SD_KERNEL_DISABLE_ENGINES", "SD_KERNEL_DISABLE_ENGINES", list, "",                              \
-    "Engines not to use (the same names and groups); reference cannot be disabled")                                   \
-  X(STRICT, "nd4c.strict", "ND4C_STRICT", bool, "false",                                                              \
-    "A request that cannot be applied is an error instead of an entry in the report")                                 \
-  X(DETERMINISTIC, "nd4c.deterministic", "ND4C_DETERMINISTIC", bool, "false",                                         \
-    "Only kernels whose result does not depend on the parallel width")                                                \
-  X(WIDTH, "nd4c.width", "ND4C_WIDTH", int, "0",                                                                      \
-    "Parallel width of the pool; 0: from hwloc, affinity and the cgroup's cpu.max")                                   \
-  X(POOL, "nd4c.pool", "ND4C_POOL", string, "auto",                                                                   \
-    "Thread pool: auto, openmp (shared with OpenBLAS and oneDNN), threads, or serial")                                \
-  X(CPU_LEVEL, "nd4c.cpu.level", "ND4C_CPU_LEVEL", string, "",                                                        \
-    "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512, neon; empty: what the machine allows")  \
-  X(LIBRARY_PATH, "nd4c.library.path", "ND4C_LIBRARY_PATH", directories, "",                                          \
-    "Directories searched first for OpenBLAS, oneDNN and other run-time libraries; absolute, separated by commas")    \
-  X(MEMORY_CAP, "org.bytedeco.javacpp.maxbytes", "ND4C_MEMORY_MAX_BYTES", bytes, "0",                                 \
-    "Limit of the host device's live and cached memory (512m, 2g, ...); 0: none")                                     \
-  X(MEMORY_CACHE, "nd4c.memory.cache", "ND4C_MEMORY_CACHE", bytes, "1g",                                              \
-    "Freed array memory kept for reuse at most, on each device")                                                      \
-  X(MEMORY_ORIGINS, "nd4c.memory.origins", "ND4C_MEMORY_ORIGINS", bool, "false",                                      \
-    "Record which op or call allocated each block, for the leak report")                                              \
-  X(HUGE_PAGES, "nd4c.memory.hugepages", "ND4C_MEMORY_HUGEPAGES", bool, "true",                                       \
-    "Ask the system for huge pages behind large arrays")                                                              \
-  X(LOG, "nd4j.log.initialization", "ND4J_LOG_INITIALIZATION", bool, "false",                                         \
-    "Write messages about start-up, choices and fallbacks to stderr when no log callback is set")                     \
-  X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", string, "",                                                         \
-    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                \
-  X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                     \
-    "Plans a model keeps, one for each combination of input shapes")                                                  \
-  X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                            \
-    "Plans made while this is true measure each step; their report shows the shortest time of each")                  \
-  X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                       \
-    "Results larger than this are written with streaming stores; 0: half the last-level cache, counted with at most " \
+#define ND4C_CONFIG_TABLE(X)                                                                                           \
+  X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                          \
+    "Backend to use (cpu, cuda, tpu, hexagon, or a plug-in's name); empty: the usable one of highest priority")        \
+  X(BACKEND_PLUGINS, "nd4c.backend.plugins", "ND4C_BACKEND_PLUGINS", list, "",                                         \
+    "Plug-ins to load at start: paths, absolute or with a '/', separated by commas")                                   \
+  X(FORCE_ENGINE, "SD_KERNEL_FORCE_ENGINE", "SD_KERNEL_FORCE_ENGINE", string, "",                                      \
+    "Engine to use for every op that it has; cpu stands for reference, simd, openblas, fftw; cuda for cuda, "          \
+    "cublas, cudnn")                                                                                                   \
+  X(DISABLE_ENGINES, "SD_KERNEL_DISABLE_ENGINES", "SD_KERNEL_DISABLE_ENGINES", list, "",                               \
+    "Engines not to use (the same names and groups); reference cannot be disabled")                                    \
+  X(STRICT, "nd4c.strict", "ND4C_STRICT", bool, "false",                                                               \
+    "A request that cannot be applied is an error instead of an entry in the report")                                  \
+  X(DETERMINISTIC, "nd4c.deterministic", "ND4C_DETERMINISTIC", bool, "false",                                          \
+    "Only kernels whose result does not depend on the parallel width")                                                 \
+  X(WIDTH, "nd4c.width", "ND4C_WIDTH", int, "0",                                                                       \
+    "Parallel width of the pool; 0: from hwloc, affinity and the cgroup's cpu.max")                                    \
+  X(POOL, "nd4c.pool", "ND4C_POOL", string, "auto",                                                                    \
+    "Thread pool: auto, openmp (shared with OpenBLAS and oneDNN), threads, or serial")                                 \
+  X(CPU_LEVEL, "nd4c.cpu.level", "ND4C_CPU_LEVEL", string, "",                                                         \
+    "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512, neon; empty: what the machine allows")   \
+  X(LIBRARY_PATH, "nd4c.library.path", "ND4C_LIBRARY_PATH", directories, "",                                           \
+    "Directories searched first for OpenBLAS, oneDNN and other run-time libraries; absolute, separated by commas")     \
+  X(MEMORY_CAP, "org.bytedeco.javacpp.maxbytes", "ND4C_MEMORY_MAX_BYTES", bytes, "0",                                  \
+    "Limit of the host device's live and cached memory (512m, 2g, ...); 0: none")                                      \
+  X(MEMORY_CACHE, "nd4c.memory.cache", "ND4C_MEMORY_CACHE", bytes, "1g",                                               \
+    "Freed array memory kept for reuse at most, on each device")                                                       \
+  X(MEMORY_ORIGINS, "nd4c.memory.origins", "ND4C_MEMORY_ORIGINS", bool, "false",                                       \
+    "Record which op or call allocated each block, for the leak report")                                               \
+  X(HUGE_PAGES, "nd4c.memory.hugepages", "ND4C_MEMORY_HUGEPAGES", bool, "true",                                        \
+    "Ask the system for huge pages behind large arrays")                                                               \
+  X(LOG, "nd4j.log.initialization", "ND4J_LOG_INITIALIZATION", bool, "false",                                          \
+    "Write messages about start-up, choices and fallbacks to stderr when no log callback is set")                      \
+  X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", string, "",                                                          \
+    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                 \
+  X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
+    "Plans a model keeps, one for each combination of input shapes")                                                   \
+  X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
+    "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
+  X(CPU_MATH, "nd4c.cpu.math", "ND4C_CPU_MATH", string, "",                                                            \
+    "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd, which are off by some units in " \
+    "the last place; empty or accurate: by the usual ones")                                                            \
+  X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                        \
+    "Results larger than this are written with streaming stores; 0: half the last-level cache, counted with at most "  \
     "16 MiB a core")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
 #define ND4C_CONFIG_WORDS_TABLE(X)      \
   X(POOL, "auto,openmp,threads,serial") \
-  X(CPU_LEVEL, "base,avx2,avx512,neon")
+  X(CPU_LEVEL, "base,avx2,avx512,neon") \
+  X(CPU_MATH, "accurate,fast")
 
 #endif

@@ -1,7 +1,7 @@
 /* How far the kernels of every engine, at every level of the processor, are off the true results, in units in the last
  * place: worst errors and where they are, in a table; fails where one is beyond its bar.
  *
- *   nd4c_accuracy [--points FILE] [--values N] [--function NAME]
+ *   nd4c_accuracy [--points FILE] [--values N] [--function NAME] [--math fast]
  *   nd4c_accuracy --exhaustive [NAME] [--engine NAME] [--stride N] [--threads N]
  *
  * float32 is walked through in even steps of its bit patterns, float64 by random ones, so that all exponents have their
@@ -9,6 +9,8 @@
  * simd is walked through in much smaller steps, and through every number of intervals known to be hard: a few dozen
  * results in a hundred million are easily missed. float16 and bfloat16 are tried whole. FILE
  * has results in arbitrary precision (points.py), with which the oracle of the other values is checked, too.
+ *
+ * --math fast measures the faster tier (nd4c.cpu.math) in place of the usual one.
  *
  * --exhaustive walks through all 2^32 patterns of float32 (or each N-th) instead: minutes a function. */
 #include <inttypes.h>
@@ -37,6 +39,10 @@ static const char *chosen_level(void) {
   return level;
 }
 
+static const char *fast_config(const char *property) {
+  return strcmp(property, "nd4c.cpu.math") == 0 ? "fast" : nd4c_host_table()->config(property);
+}
+
 static void *need(size_t bytes) {
   void *memory = calloc(1, bytes > 0 ? bytes : 1);
   if (memory == NULL) {
@@ -60,8 +66,12 @@ const format formats[FORMATS] = {{ND4C_FLOAT32, "float32", 24, -149, 128},
                                  {ND4C_FLOAT16, "float16", 11, -24, 16},
                                  {ND4C_BFLOAT16, "bfloat16", 8, -133, 128}};
 
+/* The faster tier's bars for the function that is measured now; NULL: the usual tier. */
+static const fast_function *fast;
+
 static long double unit(const format *f, long double x) {
   int exponent = 0;
+  x = fast != NULL && fast->absolute ? fmaxl(fabsl(x), 1) : x;
   if (x != 0)
     (void)frexpl(x, &exponent);
   return ldexpl(1, x != 0 && exponent - f->digits > f->lowest ? exponent - f->digits : f->lowest);
@@ -258,6 +268,8 @@ static bool run_piece(const nd4c_kernel *kernel, const function *of, const forma
 
 /* 16-bit floats: float32's result, which is off by as much as its bar, rounded. */
 static double bar_of(const function *of, const format *f) {
+  if (fast != NULL)
+    return fast->bar;
   if (f->dtype == ND4C_FLOAT64)
     return of->float64;
   return f->dtype == ND4C_FLOAT32 ? of->float32 : 0.5 + of->float32 * ldexp(1, f->digits - 24);
@@ -312,7 +324,7 @@ static void measure(const function *of, const format *f, const char *source, con
     const char *name;
     if (!accuracy_open(i, &name))
       continue;
-    if (i == 0 && strcmp(source, "scan") != 0)
+    if (i == 0 && strcmp(source, "scan") != 0 && fast == NULL)
       measure_engine(of, f, source, s, "reference");
     measure_engine(of, f, source, s, "simd");
     accuracy_close();
@@ -361,12 +373,9 @@ static void measure_scan(const function *of) {
     const char *name;
     float low, high;
   } hard[] = {
-      {"sin", 2.36f, 2.39f},
-      {"mish", 5.1f, 5.3f},
-      {"exp", 4.5f, 4.52f},
-      {"exp", 15.59f, 15.61f},
-      {"exp", 37.7f, 37.8f}, {"exp", 59.9f, 59.95f}, {"tanh", 0.599f, 0.602f},
-      {"tanh", 0.83f, 0.9f}, {"erf", 0.78f, 0.801f}, {"erf", 1.01f, 1.06f},
+      {"sin", 2.36f, 2.39f},  {"mish", 5.1f, 5.3f},   {"exp", 4.5f, 4.52f},     {"exp", 15.59f, 15.61f},
+      {"exp", 37.7f, 37.8f},  {"exp", 59.9f, 59.95f}, {"tanh", 0.599f, 0.602f}, {"tanh", 0.83f, 0.9f},
+      {"erf", 0.78f, 0.801f}, {"erf", 1.01f, 1.06f},
   };
   bool coarse = of->float32 > 1;
   level = "base";
@@ -465,13 +474,13 @@ static void measure_points(const char *path, const char *only) {
 }
 
 typedef struct options {
-  const char *points, *only, *exhaustive, *engine;
+  const char *points, *only, *exhaustive, *engine, *math;
   uint32_t stride;
   int32_t threads;
 } options;
 
 static options read_options(int count, char **arguments) {
-  options o = {.engine = "", .stride = 1};
+  options o = {.engine = "", .math = "", .stride = 1};
   for (int i = 1; i < count; i++) {
     bool has = i + 1 < count && strncmp(arguments[i + 1], "--", 2) != 0;
     const char *name = arguments[i], *value = has ? arguments[++i] : "";
@@ -485,6 +494,8 @@ static options read_options(int count, char **arguments) {
       o.exhaustive = value;
     else if (strcmp(name, "--engine") == 0)
       o.engine = value;
+    else if (strcmp(name, "--math") == 0)
+      o.math = value;
     else if (strcmp(name, "--stride") == 0)
       o.stride = (uint32_t)strtoul(value, NULL, 10);
     else if (strcmp(name, "--threads") == 0)
@@ -493,24 +504,35 @@ static options read_options(int count, char **arguments) {
   return o;
 }
 
+static void measure_function(const function *of) {
+  for (size_t f = 0; f < (fast != NULL ? 1 : FORMATS); f++)
+    measure_dense(of, &formats[f]);
+  measure_scan(of);
+}
+
+static void measure_functions(const char *only, bool fast_ones) {
+  for (int i = 0; i < function_count; i++) {
+    fast = fast_ones ? accuracy_fast_find(functions[i].name) : NULL;
+    if ((fast != NULL) == fast_ones && (only == NULL || strcmp(only, functions[i].name) == 0))
+      measure_function(&functions[i]);
+  }
+}
+
 int main(int count, char **arguments) {
   options o = read_options(count, arguments);
+  bool fast_ones = strcmp(o.math, "fast") == 0;
   host = *nd4c_host_table();
   host.cpu_level = chosen_level;
+  host.config = fast_ones ? fast_config : host.config;
   if (nd4c_backend_cpu_entry(&host, &backend) != ND4C_OK)
     return 2;
   printf("%-10s %-8s %-9s %-16s %9s %6s      %s\n", "function", "dtype", "values", "engine", "worst ulp", "bar", "at");
   if (o.exhaustive != NULL)
     return accuracy_exhaust(o.exhaustive, o.engine, o.stride, o.threads) ? 0 : 1;
-  if (o.only == NULL)
+  if (o.only == NULL && !fast_ones)
     failed = !accuracy_halves();
-  if (o.points != NULL)
+  if (o.points != NULL && !fast_ones)
     measure_points(o.points, o.only);
-  for (int i = 0; i < function_count; i++)
-    if (o.only == NULL || strcmp(o.only, functions[i].name) == 0) {
-      for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
-        measure_dense(&functions[i], &formats[f]);
-      measure_scan(&functions[i]);
-    }
+  measure_functions(o.only, fast_ones);
   return failed ? 1 : 0;
 }

@@ -20,6 +20,16 @@ typedef struct function {
   double centers[CENTERS]; /* zeros and turning points, whose neighbours are all tried; 0 ends the list */
 } function;
 
+/* What the faster tier (nd4c.cpu.math) may be off by in float32; of gelu in units of the last place of 1 where its
+ * results are smaller. */
+typedef struct fast_function {
+  const char *name;
+  double bar;
+  bool absolute;
+} fast_function;
+/* NULL: there is none. */
+const fast_function *accuracy_fast_find(const char *name);
+
 extern const function functions[];
 extern const int function_count;
 
