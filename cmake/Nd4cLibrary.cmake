@@ -1,7 +1,7 @@
 # Functions with which the folders add their parts.
 
 # nd4c_add_kernels(FAMILY_FOLDER SOURCES...): compiles every source once per instruction-set level of the target
-# processor. A source sees ND4C_LEVEL (base, avx2, avx512, neon) and ND4C_LEVEL_<NAME>=1.
+# processor. A source sees ND4C_LEVEL (base, avx2, avx512; neon, dotprod) and ND4C_LEVEL_<NAME>=1.
 function(nd4c_add_kernels folder)
   if(NOT ARGN)
     return()
@@ -12,9 +12,9 @@ function(nd4c_add_kernels folder)
     set(flags_avx2 -march=x86-64-v3)
     set(flags_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
   elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-    set(levels base neon)
-    set(flags_base -march=armv8-a)
-    set(flags_neon -march=armv8.2-a+dotprod+fp16)
+    set(levels neon dotprod)
+    set(flags_neon -march=armv8-a)
+    set(flags_dotprod -march=armv8.2-a+dotprod+fp16)
   else()
     set(levels base)
     set(flags_base)
@@ -29,7 +29,8 @@ function(nd4c_add_kernels folder)
     target_link_libraries(nd4c_kernels_${folder}_${level} PRIVATE nd4c_flags)
     target_include_directories(nd4c_kernels_${folder}_${level} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(nd4c_kernels_${folder}_${level} PRIVATE ${flags_${level}}
-      $<$<CONFIG:Release>:-O3> -fno-trapping-math)
+      $<$<CONFIG:Release>:-O3> -fno-trapping-math
+      $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # ND4C_INDEPENDENT promises something, it asks for nothing
     target_compile_definitions(nd4c_kernels_${folder}_${level} PRIVATE ND4C_LEVEL=${level} ND4C_LEVEL_${upper}=1)
     set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_kernels_${folder}_${level})
   endforeach()

@@ -54,6 +54,9 @@ test_packages=(libcmocka-dev g++ pkg-config binutils)
 # What decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests want them.
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
 
+# Kernels for arm64, on another machine: a compiler, and what runs its programs.
+arm64_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
+
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     env DEBIAN_FRONTEND=noninteractive "$@"

@@ -26,6 +26,7 @@
   X(reference_arrangement)   \
   X(reference_indexing)      \
   X(reference_index_parts)   \
+  X(simd_bytes)              \
   X(simd_conv)               \
   X(simd_norm)               \
   X(simd_pool)               \

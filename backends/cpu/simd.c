@@ -11,6 +11,7 @@
 #define LEVEL_TABLE_avx2(family) DECLARE_LEVEL_TABLE(family, avx2)
 #define LEVEL_TABLE_avx512(family) DECLARE_LEVEL_TABLE(family, avx512)
 #define LEVEL_TABLE_neon(family) DECLARE_LEVEL_TABLE(family, neon)
+#define LEVEL_TABLE_dotprod(family) DECLARE_LEVEL_TABLE(family, dotprod)
 #define DECLARE_LEVEL(level) ND4C_SIMD_TABLES(LEVEL_TABLE_##level)
 ND4C_KERNEL_LEVELS(DECLARE_LEVEL)
 
@@ -19,10 +20,13 @@ ND4C_KERNEL_LEVELS(DECLARE_LEVEL)
 #define ENTRY_avx2(family) ENTRY(family, avx2)
 #define ENTRY_avx512(family) ENTRY(family, avx512)
 #define ENTRY_neon(family) ENTRY(family, neon)
-#define LEVEL_TABLES(level_name) {.level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name)},
-static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LEVEL_TABLES)};
+#define ENTRY_dotprod(family) ENTRY(family, dotprod)
+#define LEVEL_TABLES(level_name) \
+  { .level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name) }
+#define LISTED(level_name) LEVEL_TABLES(level_name),
+static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 
-nd4c_simd_tables nd4c_simd = {.level = "base", ND4C_SIMD_TABLES(ENTRY_base)};
+nd4c_simd_tables nd4c_simd = ND4C_LOWEST_LEVEL(LEVEL_TABLES);
 int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
 
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {

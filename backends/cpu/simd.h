@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "kernels/cpu/binary.h"
+#include "kernels/cpu/bytes.h"
 #include "kernels/cpu/fast.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/gemm.h"
@@ -24,6 +25,7 @@
 /* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
 #define ND4C_SIMD_TABLES(X) \
   X(binary)                 \
+  X(bytes)                  \
   X(cast)                   \
   X(fast)                   \
   X(gather)                 \
@@ -48,7 +50,7 @@ typedef struct nd4c_simd_tables {
 #undef ND4C_SIMD_POINTER
 } nd4c_simd_tables;
 
-/* Never NULL pointers inside; level base until the backend opens. */
+/* Never NULL pointers inside; the lowest level until the backend opens. */
 extern nd4c_simd_tables nd4c_simd;
 
 /* Results of more bytes than this are written past the caches. */

@@ -116,6 +116,7 @@ typedef struct nd4c_machine_info {
   int64_t memory_bytes;     /* 0 if unknown */
   int32_t width;            /* default parallel width */
   const char *pool;         /* "openmp", "threads" or "serial" */
+  const char *level_reason; /* why cpu_level is what it is */
 } nd4c_machine_info;
 
 /* Cheap, opens nothing. Any thread. */

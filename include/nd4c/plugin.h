@@ -248,7 +248,7 @@ typedef struct nd4c_host {
    * the caller; returns when all are done. Nested calls run in the caller. */
   void (*parallel_for)(int64_t count, int64_t grain, int32_t width, nd4c_range_function range, void *user);
   /* Name of the instruction-set level that the CPU and the operating system allow and configuration permits: "base",
-   * "avx2", "avx512", "neon". */
+   * "avx2", "avx512"; on arm64 "neon", "dotprod". */
   const char *(*cpu_level)(void);
   /* Bulk host memory, aligned to 64 bytes, large blocks in whole pages and huge ones where they help; contents
    * undefined. free_pages wants the size that was asked for. */

@@ -6,14 +6,14 @@
 
 /* e^x - 1 for x <= 0: 2^n (e^r - 1) + (2^n - 1), in which nothing cancels. */
 static inline float nd4c_expm1_below_float32(float x) {
-  x = x < -30.0f ? -30.0f : x;
+  x = nd4c_at_least_f32(x, -30.0f);
   float rounded = ND4C_FMAF(x, 0x1.715476p+0f, ND4C_ROUNDER_F32), n = rounded - ND4C_ROUNDER_F32;
   float scale = nd4c_power_of_two_f32(rounded);
   return ND4C_FMAF(nd4c_expm1_reduced_f32(x, n, 0), scale, scale - 1);
 }
 
 static inline double nd4c_expm1_below_float64(double x) {
-  x = x < -50.0 ? -50.0 : x;
+  x = nd4c_at_least_f64(x, -50.0);
   double rounded = ND4C_FMA(x, 0x1.71547652b82fep+0, ND4C_ROUNDER_F64), n = rounded - ND4C_ROUNDER_F64;
   double scale = nd4c_power_of_two_f64(rounded);
   return ND4C_FMA(nd4c_expm1_reduced_f64(x, n, 0), scale, scale - 1);
@@ -33,6 +33,13 @@ static inline double nd4c_lost_float64(double factor, double x, double product) 
   static inline type nd4c_softplus_##name(type x) {                                                        \
     type e = nd4c_exp_##name(-absolute(x)), u = 1 + e;                                                     \
     return (x > 0 ? x : 0) + (nd4c_log_##name(u) + (e - (u - 1)) / u);                                     \
+  }                                                                                                        \
+  /* Parameters are arguments: gcc leaves a loop scalar that reads memory on one side of a selection. */   \
+  static inline type nd4c_leaky_relu_##name(type x, type alpha) {                                          \
+    return x < 0 ? alpha * x : x;                                                                          \
+  }                                                                                                        \
+  static inline type nd4c_threshold_##name(type x, double limit, type below) {                             \
+    return (double)x <= limit ? below : x;                                                                 \
   }                                                                                                        \
   static inline type nd4c_elu_##name(type x, type alpha) {                                                 \
     return x >= 0 ? x : alpha * nd4c_expm1_below_##name(x);                                                \

@@ -15,7 +15,7 @@ extern const nd4c_fast_table ND4C_LEVEL_NAME(nd4c_fast_table);
 
 /* y's sign where y is beyond 1, or is said to be at the end of the formula's range. */
 static inline float fast_within_one(float y, int end) {
-  return end | (fabsf(y) > 1) ? copysignf(1.0f, y) : y;
+  return (end | (fabsf(y) > 1)) ? copysignf(1.0f, y) : y;
 }
 
 /* x P(x^2) / Q(x^2) up to 9.03, beyond which the result is 1. */

@@ -184,7 +184,7 @@ static inline void merge_exponentials(double *largest, double *sum, double other
   *largest = top;
 }
 
-#define LARGER(a, x) (((x) > (a)) | ((x) != (x)) ? (x) : (a))
+#define LARGER(a, x) ((((x) > (a)) | ((x) != (x))) ? (x) : (a))
 
 #define EXPONENTIALS(name, T)                                                                                 \
   static void exponentials_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \

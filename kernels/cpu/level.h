@@ -37,4 +37,24 @@
 #define ND4C_FMAF(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* x held within limits, or below one, or above one; NaN passes. gcc for arm64 makes a dozen instructions of comparisons
+ * and selections that let NaN pass, and one each of fmin and fmax, which do not. */
+#if defined(__aarch64__)
+#define ND4C_HELD(x, minimum, selection) ((x) == (x) ? (minimum) : (x))
+#else
+#define ND4C_HELD(x, minimum, selection) (selection)
+#endif
+#define ND4C_HOLDING(name, type, least, most)                                            \
+  static inline type nd4c_within_##name(type x, type low, type high) {                   \
+    return ND4C_HELD(x, most(least(x, high), low), x > high ? high : x < low ? low : x); \
+  }                                                                                      \
+  static inline type nd4c_at_most_##name(type x, type high) {                            \
+    return ND4C_HELD(x, least(x, high), x > high ? high : x);                            \
+  }                                                                                      \
+  static inline type nd4c_at_least_##name(type x, type low) {                            \
+    return ND4C_HELD(x, most(x, low), x < low ? low : x);                                \
+  }
+ND4C_HOLDING(f32, float, fminf, fmaxf)
+ND4C_HOLDING(f64, double, fmin, fmax)
+
 #endif

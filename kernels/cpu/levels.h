@@ -3,6 +3,11 @@
 #ifndef ND4C_KERNELS_CPU_LEVELS_H
 #define ND4C_KERNELS_CPU_LEVELS_H
 
+#ifdef ND4C_HAVE_LEVEL_BASE
+#define ND4C_IF_LEVEL_BASE(X) X(base)
+#else
+#define ND4C_IF_LEVEL_BASE(X)
+#endif
 #ifdef ND4C_HAVE_LEVEL_AVX2
 #define ND4C_IF_LEVEL_AVX2(X) X(avx2)
 #else
@@ -15,15 +20,23 @@
 #endif
 #ifdef ND4C_HAVE_LEVEL_NEON
 #define ND4C_IF_LEVEL_NEON(X) X(neon)
+#define ND4C_LOWEST_LEVEL(X) X(neon)
 #else
 #define ND4C_IF_LEVEL_NEON(X)
+#define ND4C_LOWEST_LEVEL(X) X(base)
+#endif
+#ifdef ND4C_HAVE_LEVEL_DOTPROD
+#define ND4C_IF_LEVEL_DOTPROD(X) X(dotprod)
+#else
+#define ND4C_IF_LEVEL_DOTPROD(X)
 #endif
 
 /* X(level) */
 #define ND4C_KERNEL_LEVELS(X) \
-  X(base)                     \
+  ND4C_IF_LEVEL_BASE(X)       \
   ND4C_IF_LEVEL_AVX2(X)       \
   ND4C_IF_LEVEL_AVX512(X)     \
-  ND4C_IF_LEVEL_NEON(X)
+  ND4C_IF_LEVEL_NEON(X)       \
+  ND4C_IF_LEVEL_DOTPROD(X)
 
 #endif

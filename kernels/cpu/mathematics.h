@@ -62,8 +62,7 @@ static inline float nd4c_expm1_reduced_f32(float x, float n, float tail) {
 
 /* e^(x + tail), |tail| small against 1; 0.90 ulp. Beyond the limits no factor of use brings the result back. */
 static inline nd4c_scaled_float32 nd4c_exp_scaled_f32(float x, float tail) {
-  x = x > 89.0f ? 89.0f : x; /* NaN passes */
-  x = x < -130.0f ? -130.0f : x;
+  x = nd4c_within_f32(x, -130.0f, 89.0f);
   float n = ND4C_FMAF(x, 0x1.715476p+0f, ND4C_ROUNDER_F32) - ND4C_ROUNDER_F32;
   float less_one = nd4c_expm1_reduced_f32(x, n, tail);
   float half = ND4C_FMAF(n, 0.5f, ND4C_ROUNDER_F32);
@@ -101,8 +100,7 @@ static inline double nd4c_expm1_reduced_f64(double x, double n, double tail) {
 }
 
 static inline nd4c_scaled_float64 nd4c_exp_scaled_f64(double x, double tail) {
-  x = x > 710.0 ? 710.0 : x;
-  x = x < -800.0 ? -800.0 : x;
+  x = nd4c_within_f64(x, -800.0, 710.0);
   double n = ND4C_FMA(x, 0x1.71547652b82fep+0, ND4C_ROUNDER_F64) - ND4C_ROUNDER_F64;
   double less_one = nd4c_expm1_reduced_f64(x, n, tail);
   double half = ND4C_FMA(n, 0.5, ND4C_ROUNDER_F64);
@@ -257,7 +255,7 @@ static inline float nd4c_tanh_float32(float x) {
   q = ND4C_FMAF(z, q, 1.333322823e-01f);
   q = ND4C_FMAF(z, q, -3.333333135e-01f);
   float small = ND4C_FMAF(x * z, q, x);
-  float twice = a > 10.0f ? 20.0f : 2 * a; /* NaN passes */
+  float twice = 2 * nd4c_at_most_f32(a, 10.0f);
   float rounded = ND4C_FMAF(twice, 0x1.715476p+0f, ND4C_ROUNDER_F32), scale = nd4c_power_of_two_f32(rounded);
   float less_one = nd4c_expm1_reduced_f32(twice, rounded - ND4C_ROUNDER_F32, 0);
   float most = scale + 1, d = ND4C_FMAF(scale, less_one, most);
@@ -363,7 +361,7 @@ static inline float nd4c_erf_float32(float x) {
   q = ND4C_FMAF(z, q, 1.128354222e-01f);
   q = ND4C_FMAF(z, q, -3.761262596e-01f);
   float small = ND4C_FMAF(x, ND4C_FMAF(z, q, 1.283791671e-01f), x);
-  float inside = a > 4.0f ? 4.0f : a;                               /* NaN passes; beyond 3.92 the result is 1 */
+  float inside = nd4c_at_most_f32(a, 4.0f);                         /* beyond 3.92 the result is 1 */
   float v = ND4C_FMAF(inside, 6.260764621e-06f, -2.742469078e-04f); /* -ln(erfc x) / x - 1 from 0.8 to 4 */
   v = ND4C_FMAF(inside, v, 3.450156190e-03f);
   v = ND4C_FMAF(inside, v, -2.336674184e-02f);
@@ -390,7 +388,7 @@ static inline float nd4c_gelu_float32(float x) {
   small = ND4C_FMAF(z, small, 3.989422787e-01f);
   small = ND4C_FMAF(z, small, 0.5f * x);
 #endif
-  float inside = a > 16.0f ? 16.0f : a;
+  float inside = nd4c_at_most_f32(a, 16.0f);
   float high = nd4c_float_from_bits(nd4c_float_bits(inside) & 0xfffff000);
   nd4c_divided_float32 erfc = nd4c_scaled_erfc_f32(inside, 0x1.0f876cp-2f, 0x1.9bedap-27f);
   float rest = ND4C_FMAF(-0.5f * (inside - high), inside + high, erfc.off);
@@ -451,7 +449,7 @@ static inline double nd4c_erf_float64(double x) {
   q = ND4C_FMA(z, q, 0.11283791670955116);
   q = ND4C_FMA(z, q, -0.37612638903183754);
   double small = ND4C_FMA(x, ND4C_FMA(z, q, 0.1283791670955126), x);
-  double inside = a > 6.0 ? 6.0 : a; /* NaN passes; beyond 5.93 the result is 1 */
+  double inside = nd4c_at_most_f64(a, 6.0); /* beyond 5.93 the result is 1 */
   double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
   nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside, 0.375, 0);
   double rest = ND4C_FMA(-(inside - high), inside + high, erfc.off);
@@ -474,7 +472,7 @@ static inline double nd4c_gelu_float64(double x) {
   small = ND4C_FMA(z, small, -6.64903800669054461e-02);
   small = ND4C_FMA(z, small, 3.98942280401432678e-01);
   small = ND4C_FMA(z, small, 0.5 * x);
-  double inside = a > 40.0 ? 40.0 : a;
+  double inside = nd4c_at_most_f64(a, 40.0);
   double high = nd4c_double_from_bits(nd4c_double_bits(inside) & UINT64_C(0xfffffffff8000000));
   nd4c_divided_float64 erfc = nd4c_scaled_erfc_f64(inside, 0x1.0f876ccdf6cd9p-2, 0x1.b1a18f13a34c0p-56);
   double rest = ND4C_FMA(-0.5 * (inside - high), inside + high, erfc.off);
@@ -486,8 +484,7 @@ static inline double nd4c_gelu_float64(double x) {
 
 /* x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)); the exponent in f64, for the tail. */
 static inline float nd4c_gelu_tanh_float32(float x) {
-  float inside = x > 30.0f ? 30.0f : x;
-  inside = inside < -30.0f ? -30.0f : inside;
+  float inside = nd4c_within_f32(x, -30.0f, 30.0f);
   double wide = (double)inside;
   double u = 1.5957691216057307 * wide * (1 + 0.044715 * wide * wide);
   float high = (float)u;
@@ -498,8 +495,7 @@ static inline float nd4c_gelu_tanh_float32(float x) {
  * instruction it is slow, but a plain product has nothing to say.) */
 static inline double nd4c_gelu_tanh_float64(double x) {
   const double k = 0.044715, k_low = 0x1.441355475a31ap-59, c = 0x1.9884533d43651p+0, c_low = -0x1.cbc0d30ebfd15p-54;
-  double inside = x > 30 ? 30 : x;
-  inside = inside < -30 ? -30 : inside;
+  double inside = nd4c_within_f64(x, -30, 30);
   double w = inside * inside, w_low = fma(inside, inside, -w);
   double p = k * w, p_low = fma(k, w, -p) + (k * w_low + k_low * w);
   double s = 1 + p, s_low = (p < 1 ? p - (s - 1) : 1 - (s - p)) + p_low;

@@ -91,7 +91,7 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
   LOOP(floor, name, nd4c_c_##name, floor_of_##name(x))                                                              \
   LOOP(ceil, name, nd4c_c_##name, ceil_of_##name(x))                                                                \
   LOOP(round, name, nd4c_c_##name, round_of_##name(x))                                                              \
-  LOOP(leaky_relu, name, nd4c_c_##name, x < 0 ? (nd4c_c_##name)parameters->alpha * x : x)                           \
+  LOOP(leaky_relu, name, nd4c_c_##name, nd4c_leaky_relu_##name(x, (nd4c_c_##name)parameters->alpha))                \
   LOOP(is_nan, name, uint8_t, x != x)                                                                               \
   CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                                              \
   LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                                              \
@@ -108,7 +108,7 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
   LOOP(softsign, name, nd4c_c_##name, nd4c_softsign_##name(x))                                                      \
   LOOP(mish, name, nd4c_c_##name, nd4c_mish_##name(x))                                                              \
   LOOP(swish, name, nd4c_c_##name, nd4c_swish_##name(x, parameters->alpha))                                         \
-  LOOP(threshold, name, nd4c_c_##name, (double)x <= parameters->alpha ? (nd4c_c_##name)parameters->beta : x)
+  LOOP(threshold, name, nd4c_c_##name, nd4c_threshold_##name(x, parameters->alpha, (nd4c_c_##name)parameters->beta))
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
 LOOP(hard_sigmoid, float32, float, nd4c_hard_sigmoid_float32(x, parameters->alpha, parameters->beta))
 LOOP(hard_swish, float32, float, nd4c_hard_swish_float32(x))

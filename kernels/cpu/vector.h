@@ -62,8 +62,10 @@ typedef uint16_t nd4c_block_uint16 __attribute__((vector_size(64), aligned(2), m
       nd4c_block_##name next = *(const nd4c_block_##name *)(from + count);                              \
       *block = __builtin_shufflevector(line, next, ND4C_EVENS_##count, ND4C_LATER_EVENS_##count);       \
     } else {                                                                                            \
+      type line[count]; /* a vector filled lane by lane looks unset to gcc 12 */                        \
       for (int64_t i = 0; i < count; i++)                                                               \
-        (*block)[i] = from[i * step];                                                                   \
+        line[i] = from[i * step];                                                                       \
+      memcpy(block, line, sizeof line);                                                                 \
     }                                                                                                   \
   }
 ND4C_BLOCK_LOAD(float32, float, 16)

@@ -22,7 +22,9 @@
   X(POOL, "nd4c.pool", "ND4C_POOL", string, "auto",                                                                    \
     "Thread pool: auto, openmp (shared with OpenBLAS and oneDNN), threads, or serial")                                 \
   X(CPU_LEVEL, "nd4c.cpu.level", "ND4C_CPU_LEVEL", string, "",                                                         \
-    "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512, neon; empty: what the machine allows")   \
+    "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512; on arm64 neon, dotprod; base: the "      \
+    "lowest "                                                                                                          \
+    "of any processor; empty: what the machine allows")                                                                \
   X(LIBRARY_PATH, "nd4c.library.path", "ND4C_LIBRARY_PATH", directories, "",                                           \
     "Directories searched first for OpenBLAS, oneDNN and other run-time libraries; absolute, separated by commas")     \
   X(MEMORY_CAP, "org.bytedeco.javacpp.maxbytes", "ND4C_MEMORY_MAX_BYTES", bytes, "0",                                  \
@@ -49,9 +51,9 @@
     "16 MiB a core")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
-#define ND4C_CONFIG_WORDS_TABLE(X)      \
-  X(POOL, "auto,openmp,threads,serial") \
-  X(CPU_LEVEL, "base,avx2,avx512,neon") \
+#define ND4C_CONFIG_WORDS_TABLE(X)              \
+  X(POOL, "auto,openmp,threads,serial")         \
+  X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod") \
   X(CPU_MATH, "accurate,fast")
 
 #endif

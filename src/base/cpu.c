@@ -10,11 +10,12 @@
 #include "base/lock.h"
 #include "base/os.h"
 
-enum { FEATURES_SIZE = 512, MODEL_SIZE = 128 };
+enum { FEATURES_SIZE = 512, MODEL_SIZE = 128, REASON_SIZE = 160 };
 
 /* Written once by cpu_detect. */
 static nd4c_once detected = ND4C_ONCE_INIT;
-static nd4c_cpu_level highest_level;
+static int highest_level;
+static char highest_reason[REASON_SIZE];
 static char feature_text[FEATURES_SIZE];
 static char model_text[MODEL_SIZE];
 static int64_t cache_bytes;
@@ -24,6 +25,46 @@ static void feature_add(const char *name) {
   (void)snprintf(feature_text + length, sizeof feature_text - length, "%s%s", length > 0 ? " " : "", name);
 }
 
+/* -- levels ----------------------------------------------------------------------------------------------------- */
+
+/* Lowest first. */
+static const char *const level_names[] = {
+#if defined(ND4C_X86_64)
+    "base", "avx2", "avx512"
+#elif defined(ND4C_ARM64)
+    "neon", "dotprod"
+#else
+    "base"
+#endif
+};
+enum { LEVELS = sizeof level_names / sizeof level_names[0] };
+
+/* The first feature that each level wants and that is not usable; NULL if there is none. */
+static const char *lacking[LEVELS];
+
+/* Enters a feature that `level` wants (0: none does, it is only reported). */
+static void feature_found(const char *name, bool usable, int level) {
+  if (usable) {
+    feature_add(name);
+  } else if (level > 0 && lacking[level] == NULL) {
+    lacking[level] = name;
+  }
+}
+
+static void find_highest_level(void) {
+  while (highest_level + 1 < LEVELS && lacking[highest_level + 1] == NULL) {
+    highest_level++;
+  }
+  if (highest_level + 1 < LEVELS) {
+    (void)snprintf(highest_reason, sizeof highest_reason, "%s wants %s, which processor or system lacks",
+                   level_names[highest_level + 1], lacking[highest_level + 1]);
+  } else {
+    (void)snprintf(highest_reason, sizeof highest_reason, "the highest that nd4c has for this processor's family");
+  }
+}
+
+/* -- detection -------------------------------------------------------------------------------------------------- */
+
 #if defined(ND4C_X86_64)
 
 enum { EAX, EBX, ECX, EDX };
@@ -31,7 +72,7 @@ enum { EAX, EBX, ECX, EDX };
 /* Register states that the system must save before a feature may be used. */
 enum { STATE_NONE = 0, STATE_AVX = 0x6, STATE_AVX512 = 0xe6, STATE_AMX = 0x60000 };
 
-/* What x86-64-v3 and v4 ask for; the rest is only reported. */
+/* What x86-64-v3 and v4 ask for, by level; the rest is only reported. */
 enum { IN_NONE = 0, IN_AVX2 = 1, IN_AVX512 = 2 };
 
 typedef struct feature {
@@ -72,18 +113,12 @@ static void detect_features(void) {
   nd4c_compiler_cpuid(1, 0, registers);
   /* Without OSXSAVE the system saves no wide registers, whatever CPUID says about the rest. */
   uint64_t saved = (registers[ECX] >> 27 & 1) != 0 ? nd4c_compiler_xgetbv() : 0;
-  bool avx2 = true, avx512 = true;
   for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
     const feature *f = &features[i];
     nd4c_compiler_cpuid(f->leaf, f->subleaf, registers);
     bool usable = (registers[f->reg] >> f->bit & 1) != 0 && (saved & f->state) == f->state;
-    if (usable) {
-      feature_add(f->name);
-    }
-    avx2 = avx2 && (usable || f->level != IN_AVX2);
-    avx512 = avx512 && (usable || f->level == IN_NONE);
+    feature_found(f->name, usable, f->level);
   }
-  highest_level = avx512 ? ND4C_CPU_AVX512 : avx2 ? ND4C_CPU_AVX2 : ND4C_CPU_BASE;
 }
 
 static void detect_model(void) {
@@ -113,33 +148,29 @@ static void detect_model(void) {
 typedef struct feature {
   const char *name;
   int word, bit;
-  bool required; /* by level neon: armv8.2-a with dot products and half precision */
+  int level;
 } feature;
+
+enum { IN_NONE = 0, IN_DOTPROD = 1 };
 
 /* Bits as Linux numbers them in AT_HWCAP (word 0) and AT_HWCAP2 (word 1). */
 static const feature features[] = {
-    {"asimd", 0, 1, true},    {"atomics", 0, 8, true},  {"fphp", 0, 9, true},
-    {"asimdhp", 0, 10, true}, {"asimddp", 0, 20, true}, {"sve", 0, 22, false},
-    {"sve2", 1, 1, false},    {"i8mm", 1, 13, false},   {"bf16", 1, 14, false},
+    {"asimd", 0, 1, IN_NONE},       {"crc32", 0, 7, IN_DOTPROD},    {"atomics", 0, 8, IN_DOTPROD},
+    {"fphp", 0, 9, IN_DOTPROD},     {"asimdhp", 0, 10, IN_DOTPROD}, {"asimdrdm", 0, 12, IN_DOTPROD},
+    {"asimddp", 0, 20, IN_DOTPROD}, {"sve", 0, 22, IN_NONE},        {"sve2", 1, 1, IN_NONE},
+    {"i8mm", 1, 13, IN_NONE},       {"bf16", 1, 14, IN_NONE},
 };
 
 static void detect_features(void) {
-  bool neon = true;
   for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
     bool usable = (nd4c_os_hardware_capabilities(features[i].word) >> features[i].bit & 1) != 0;
-    if (usable) {
-      feature_add(features[i].name);
-    }
-    neon = neon && (usable || !features[i].required);
+    feature_found(features[i].name, usable, features[i].level);
   }
-  highest_level = neon ? ND4C_CPU_NEON : ND4C_CPU_BASE;
 }
 
 #else
 
-static void detect_features(void) {
-  highest_level = ND4C_CPU_BASE;
-}
+static void detect_features(void) {}
 
 #endif
 
@@ -151,36 +182,49 @@ static void detect_model(void) {
 
 static void cpu_detect(void) {
   detect_features();
+  find_highest_level();
   detect_model();
   cache_bytes = nd4c_os_cache_bytes();
 }
 
-const char *nd4c_cpu_level_name(nd4c_cpu_level level) {
-  switch (level) {
-    case ND4C_CPU_BASE:
-      return "base";
-    case ND4C_CPU_AVX2:
-      return "avx2";
-    case ND4C_CPU_AVX512:
-      return "avx512";
-    case ND4C_CPU_NEON:
-      return "neon";
-  }
-  return "?";
+const char *nd4c_cpu_level_name(int level) {
+  return level >= 0 && level < LEVELS ? level_names[level] : NULL;
 }
 
-nd4c_cpu_level nd4c_cpu_get_level(void) {
+int nd4c_cpu_highest_level(void) {
   nd4c_once_run(&detected, cpu_detect);
+  return highest_level;
+}
+
+/* The level that nd4c.cpu.level names; -1 if it is empty or names one of another family. base is any family's lowest.
+ */
+static int wanted_level(void) {
   char wanted[16];
   (void)nd4c_config_string(ND4C_CONFIG_CPU_LEVEL, wanted, sizeof wanted);
-  /* Only lowering is possible: a level of another processor family, or one the machine lacks, changes nothing. */
-  for (int level = ND4C_CPU_BASE; level < (int)highest_level; level++) {
-    bool family = highest_level == ND4C_CPU_NEON ? level == ND4C_CPU_BASE : true;
-    if (family && strcmp(wanted, nd4c_cpu_level_name((nd4c_cpu_level)level)) == 0) {
-      return (nd4c_cpu_level)level;
+  if (strcmp(wanted, "base") == 0) {
+    return 0;
+  }
+  for (int level = LEVELS - 1; level >= 0; level--) {
+    if (strcmp(wanted, level_names[level]) == 0) {
+      return level;
     }
   }
-  return highest_level;
+  return -1;
+}
+
+int nd4c_cpu_get_level(void) {
+  int highest = nd4c_cpu_highest_level(), wanted = wanted_level();
+  return wanted >= 0 && wanted < highest ? wanted : highest;
+}
+
+const char *nd4c_cpu_level_reason(void) {
+  int highest = nd4c_cpu_highest_level(), wanted = wanted_level();
+  if (nd4c_config_string(ND4C_CONFIG_CPU_LEVEL, NULL, 0) == 0 || wanted == highest) {
+    return highest_reason;
+  }
+  return wanted < 0         ? "nd4c.cpu.level names a level of another processor family: not applied"
+         : wanted > highest ? "nd4c.cpu.level names a level that processor or system lacks: not applied"
+                            : "nd4c.cpu.level asks for it";
 }
 
 const char *nd4c_cpu_features(void) {

@@ -5,16 +5,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum nd4c_cpu_level {
-  ND4C_CPU_BASE = 0,   /* x86-64-v2, or plain arm64 */
-  ND4C_CPU_AVX2 = 1,   /* x86-64-v3: AVX2, FMA, F16C, BMI2 */
-  ND4C_CPU_AVX512 = 2, /* x86-64-v4 */
-  ND4C_CPU_NEON = 3
-} nd4c_cpu_level;
+/* Levels are counted from 0, the lowest of the processor's family: base (x86-64-v2), avx2 (x86-64-v3: AVX2, FMA, F16C,
+ * BMI2), avx512 (x86-64-v4); on arm64 neon (what every one has) and dotprod (ARMv8.2 with dot products and half
+ * precision).
+ */
 
-/* Highest level usable, lowered by nd4c.cpu.level. */
-nd4c_cpu_level nd4c_cpu_get_level(void);
-const char *nd4c_cpu_level_name(nd4c_cpu_level level);
+/* Highest level usable. */
+int nd4c_cpu_highest_level(void);
+/* The same, lowered by nd4c.cpu.level. */
+int nd4c_cpu_get_level(void);
+/* Static; NULL beyond the highest of the family. */
+const char *nd4c_cpu_level_name(int level);
+/* Why nd4c_cpu_get_level is what it is. Static. */
+const char *nd4c_cpu_level_reason(void);
 /* Space-separated names of the features found ("avx2 fma avx512f avx512_bf16 ..."). Static. */
 const char *nd4c_cpu_features(void);
 /* Model name as the CPU states it. Static. */

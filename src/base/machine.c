@@ -21,6 +21,7 @@ nd4c_status nd4c_machine_get_info(nd4c_machine_info *info) {
       .cpu_model = nd4c_cpu_model(),
       .cpu_features = nd4c_cpu_features(),
       .cpu_level = nd4c_cpu_level_name(nd4c_cpu_get_level()),
+      .level_reason = nd4c_cpu_level_reason(),
       .cache_bytes = nd4c_cpu_cache_bytes(),
       .memory_bytes = nd4c_os_memory_bytes(),
       .width = nd4c_parallel_width(),

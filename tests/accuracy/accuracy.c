@@ -303,16 +303,8 @@ static void measure_engine(const function *of, const format *f, const char *sour
 }
 
 bool accuracy_open(int i, const char **name) {
-  static const struct {
-    const char *name;
-    nd4c_cpu_level level;
-  } levels[LEVELS] = {
-      {"base", ND4C_CPU_BASE}, {"avx2", ND4C_CPU_AVX2}, {"avx512", ND4C_CPU_AVX512}, {"neon", ND4C_CPU_NEON}};
-  nd4c_cpu_level own = nd4c_cpu_get_level();
-  bool has = own == ND4C_CPU_NEON ? levels[i].level == ND4C_CPU_NEON || i == 0
-                                  : levels[i].level <= own && levels[i].level != ND4C_CPU_NEON;
-  *name = level = levels[i].name;
-  return has && backend->open() == ND4C_OK;
+  *name = level = nd4c_cpu_level_name(i);
+  return i <= nd4c_cpu_highest_level() && backend->open() == ND4C_OK;
 }
 
 void accuracy_close(void) {

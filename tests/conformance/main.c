@@ -9,7 +9,7 @@
 
 static const char usage[] =
     "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
-    "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--verbose]\n"
+    "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--quick] [--verbose]\n"
     "                        [--records DIR]\n"
     "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
     "  --backend NAME  the backend to test: its first device\n"
@@ -19,6 +19,7 @@ static const char usage[] =
     "  --part K/N      the ops at positions K, K + N, ... of the table\n"
     "  --seed N        of the random operands, default 1\n"
     "  --full          every dtype, layout and mode with each of ten seeds\n"
+    "  --quick         contiguous and mixed operands, fresh results and strided ones\n"
     "  --verbose       a line for each op\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"
@@ -63,6 +64,8 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
     }
     if (strcmp(argv[i], "--full") == 0) {
       options->full = true;
+    } else if (strcmp(argv[i], "--quick") == 0) {
+      options->quick = true;
     } else if (strcmp(argv[i], "--verbose") == 0) {
       options->verbose = true;
     } else if (i + 1 < argc && take_option(options, argv[i], argv[i + 1])) {

@@ -231,6 +231,9 @@ static void run_mode(cf_run *run, cf_prepared *p, cf_mode mode) {
 
 /* Every layout is seen in every mode over several seeds; in one run a case takes all modes in three of its layouts. */
 static bool takes_mode(const cf_run *run, int32_t number, cf_layout layout, cf_mode mode) {
+  if (run->options.quick) {
+    return mode == (layout == CF_LAYOUT_contiguous ? CF_MODE_fresh : CF_MODE_strided);
+  }
   return mode == CF_MODE_fresh || run->options.full || run->options.layout != NULL || layout == CF_LAYOUT_contiguous ||
          layout == CF_LAYOUT_mixed ||
          (uint64_t)layout == 1 + ((uint64_t)number + run->options.seed) % (CF_LAYOUT_mixed - 1);
@@ -238,7 +241,7 @@ static bool takes_mode(const cf_run *run, int32_t number, cf_layout layout, cf_m
 
 /* Large cases are there for vector loops and threads: two layouts show those. */
 static bool takes_layout(const cf_run *run, const cf_case *c, cf_layout layout) {
-  int64_t elements = 0;
+  int64_t elements = run->options.quick ? INT64_MAX / 2 : 0;
   for (int32_t i = 0; i < c->input_count; i++) {
     elements += c->inputs[i].size;
   }

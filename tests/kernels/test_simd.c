@@ -137,33 +137,12 @@ static void check_level(const char *name) {
   backend->close();
 }
 
-static bool has_level(nd4c_cpu_level wanted) {
-  return nd4c_cpu_get_level() >= wanted;
-}
-
-static void test_base(void **state) {
+static void test_levels(void **state) {
   (void)state;
   open_backend();
   stream_bytes = NULL;
-  check_level("base");
-}
-
-static void test_avx2(void **state) {
-  (void)state;
-  if (nd4c_cpu_get_level() == ND4C_CPU_NEON || !has_level(ND4C_CPU_AVX2))
-    skip();
-  open_backend();
-  stream_bytes = NULL;
-  check_level("avx2");
-}
-
-static void test_avx512(void **state) {
-  (void)state;
-  if (nd4c_cpu_get_level() == ND4C_CPU_NEON || !has_level(ND4C_CPU_AVX512))
-    skip();
-  open_backend();
-  stream_bytes = NULL;
-  check_level("avx512");
+  for (int i = 0; i <= nd4c_cpu_highest_level(); i++)
+    check_level(nd4c_cpu_level_name(i));
 }
 
 static void test_streaming(void **state) {
@@ -191,8 +170,7 @@ static void test_streaming_pairs(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_base), cmocka_unit_test(test_avx2),
-                                     cmocka_unit_test(test_avx512), cmocka_unit_test(test_streaming),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_levels), cmocka_unit_test(test_streaming),
                                      cmocka_unit_test(test_streaming_pairs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

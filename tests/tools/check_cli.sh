@@ -86,7 +86,19 @@ for plugin in /nope.so "$0"; do
   says err "^nd4c warning \[registry\] backend $name: $plugin could not be loaded: "
 done
 expect 0 env ND4C_CPU_LEVEL=base "$nd4c" info --json
-same "$(value machine.level)" base "level"
+same "$(value machine.level | sed 's/neon/base/')" base "level"
+# The level and why it is that one; what cannot be applied is told.
+expect 0 "$nd4c" info
+says out "^level +(base|avx2|avx512|neon|dotprod) \(of nd4c's own kernels: (the highest|[a-z0-9]+ wants)"
+foreign=dotprod
+[ "$(uname -m)" = x86_64 ] || foreign=avx512
+expect 0 env ND4C_CPU_LEVEL=$foreign "$nd4c" info
+says out "^level .*: nd4c.cpu.level names a level of another processor family: not applied\)\$"
+for level in base avx2 avx512; do
+  expect 0 env ND4C_CPU_LEVEL=$level "$nd4c" info
+  [ "$(uname -m)" != x86_64 ] ||
+    says out "^level +($level .*(asks for it|the highest.*|[a-z0-9]+ wants.*)|.*lacks: not applied)\)\$"
+done
 # Nothing can be selected: everything is shown, with what to do, and the exit code tells.
 for ask in "info" "info --json" "info --probe"; do
   # shellcheck disable=SC2086

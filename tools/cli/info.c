@@ -165,8 +165,8 @@ static int print_text(const nd4c_machine_info *machine, const warnings *found, b
                       nd4c_device *device) {
   char memory[32], cache[32];
   (void)printf("nd4c %s (%s)\n\n", nd4c_version(), nd4c_build_info());
-  (void)printf("cpu       %s\nfeatures  %s\nlevel     %s (of nd4c's own kernels)\n", machine->cpu_model,
-               machine->cpu_features, machine->cpu_level);
+  (void)printf("cpu       %s\nfeatures  %s\nlevel     %s (of nd4c's own kernels: %s)\n", machine->cpu_model,
+               machine->cpu_features, machine->cpu_level, machine->level_reason);
   (void)printf("pool      %s, width %" PRId32 "\n", machine->pool, machine->width);
   (void)printf("memory    %s, last-level cache %s\n",
                machine->memory_bytes > 0 ? cli_bytes_text(machine->memory_bytes, memory, sizeof memory) : "unknown",
@@ -240,6 +240,7 @@ static int print_json(const nd4c_machine_info *machine, const warnings *found, b
   (void)cJSON_AddStringToObject(cpu, "cpu", machine->cpu_model);
   (void)cJSON_AddStringToObject(cpu, "features", machine->cpu_features);
   (void)cJSON_AddStringToObject(cpu, "level", machine->cpu_level);
+  (void)cJSON_AddStringToObject(cpu, "level_reason", machine->level_reason);
   (void)cJSON_AddStringToObject(cpu, "pool", machine->pool);
   (void)cJSON_AddNumberToObject(cpu, "width", machine->width);
   (void)cJSON_AddNumberToObject(cpu, "memory_bytes", (double)machine->memory_bytes);
