@@ -5,15 +5,12 @@
 Column `c` calls the C library's function itself, with arguments made once: what Python adds shows in `c/nd4c`, which is 1
 where it adds nothing. Quotients are the other's time over nd4c's, the median of the rounds' quotients, so more than 1 means
 that nd4c is faster. Each library works in a process of its own, as in overhead.py; those that are not installed are left out."""
-import argparse
 import ctypes
-import json
-import os
 import statistics
 import sys
 import timeit
 
-from overhead import measure, namespace, start
+from overhead import compare, namespace
 
 # name: statement, and the op with its inputs and the attributes that are not its defaults. x, y: 10^7 float32 numbers;
 # m: the same as 2500 rows; i: integers; b: x > 0.
@@ -79,36 +76,18 @@ def work(library):
         print(timers[name].timeit(int(loops)), flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--work", help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--libraries", default="nd4c,c,numpy,torch")
-    parser.add_argument("--json", help="writes all samples there")
-    parser.add_argument("case", nargs="*", help="parts of the names of cases; all")
-    arguments = parser.parse_args()
-    if arguments.work:
-        work(arguments.work)
-        return
-    workers = start(arguments.libraries.split(","), os.path.abspath(__file__))
-    libraries = [worker.library for worker in workers]
+def print_head(libraries):
     print("%-18s" % "ms" + "".join("%9s" % library for library in libraries)
-          + "".join("%12s" % (library + "/nd4c") for library in libraries[1:]))
-    results = {}
-    for name in CASES:
-        if arguments.case and not any(part in name for part in arguments.case):
-            continue
-        samples = results[name] = measure(workers, name, arguments.rounds)
-        row = "%-18s" % name + "".join("%9.2f" % (statistics.median(samples[library]) / 1e6) for library in libraries)
-        for library in libraries[1:]:
-            row += "%12.2f" % statistics.median(a / b for a, b in zip(samples[library], samples[libraries[0]]))
-        print(row, flush=True)
-    for worker in workers:
-        worker.close()
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(results, file)
+          + "".join("%12s" % (library + "/" + libraries[0]) for library in libraries[1:]))
+
+
+def print_row(name, samples):
+    first, *others = samples.values()
+    row = "%-18s" % name + "".join("%9.2f" % (statistics.median(times) / 1e6) for times in samples.values())
+    for other in others:
+        row += "%12.2f" % statistics.median(a / b for a, b in zip(other, first))
+    print(row, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    compare(__file__, __doc__, CASES, work, "nd4c,c,numpy,torch", 21, print_head, print_row)

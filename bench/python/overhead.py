@@ -74,7 +74,7 @@ def work(library):
 class Worker:
     """A library in a process of its own."""
 
-    def __init__(self, library, script=os.path.abspath(__file__)):
+    def __init__(self, library, script):
         self.library = library
         self.process = subprocess.Popen([sys.executable, script, "--work", library], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -90,10 +90,10 @@ class Worker:
         self.process.wait()
 
 
-def start(libraries, *script):
+def start(libraries, script):
     workers = []
     for library in libraries:
-        worker = Worker(library, *script)
+        worker = Worker(library, script)
         if worker.ready:
             workers.append(worker)
         else:
@@ -115,32 +115,39 @@ def measure(workers, name, rounds):
     return samples
 
 
-def report(results, libraries):
+def print_head(libraries):
     others = [library for library in libraries if library != "native"] if "native" in libraries else []
     print("%-20s" % "ns a call" + "".join("%12s" % library for library in libraries)
           + "".join("%12s" % ("vs " + other) for other in others))
-    for name, samples in results.items():
-        row = "%-20s" % name + "".join("%12.0f" % statistics.median(samples[library]) for library in libraries)
-        for other in others:
-            row += "%12.2f" % statistics.median(a / b for a, b in zip(samples["native"], samples[other]))
-        print(row)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def print_row(name, samples):
+    others = [library for library in samples if library != "native"] if "native" in samples else []
+    row = "%-20s" % name + "".join("%12.0f" % statistics.median(times) for times in samples.values())
+    for other in others:
+        row += "%12.2f" % statistics.median(a / b for a, b in zip(samples["native"], samples[other]))
+    print(row, flush=True)
+
+
+def compare(script, text, cases, work, libraries, rounds, head, row):
+    """The program: arguments, a worker for each library, a row for each case. script: the file that works with --work."""
+    parser = argparse.ArgumentParser(description=text.split("\n")[0])
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--libraries", default="native,ctypes,numpy,torch")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--libraries", default=libraries)
     parser.add_argument("--json", help="writes all samples there")
     parser.add_argument("case", nargs="*", help="parts of the names of cases; all")
     arguments = parser.parse_args()
     if arguments.work:
         work(arguments.work)
         return
-    workers = start(arguments.libraries.split(","))
-    chosen = [name for name in CASES if not arguments.case or any(part in name for part in arguments.case)]
-    results = {name: measure(workers, name, arguments.rounds) for name in chosen}
-    report(results, [worker.library for worker in workers])
+    workers = start(arguments.libraries.split(","), os.path.abspath(script))
+    head([worker.library for worker in workers])
+    results = {}
+    for name in cases:
+        if not arguments.case or any(part in name for part in arguments.case):
+            results[name] = measure(workers, name, arguments.rounds)
+            row(name, results[name])
     for worker in workers:
         worker.close()
     if arguments.json:
@@ -149,4 +156,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    compare(__file__, __doc__, CASES, work, "native,ctypes,numpy,torch", 30, print_head, print_row)
