@@ -4,25 +4,42 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/cpu/nest.h"
+
 /* -- memory ----------------------------------------------------------------------------------------------------- */
+
+static void give_back(nd4c_cpu_space *space, int32_t slot) {
+  if (space->pages[slot] > 0) {
+    nd4c_cpu_host->free_pages(space->blocks[slot], (size_t)space->pages[slot]);
+  }
+  space->blocks[slot] = NULL;
+  space->bytes[slot] = space->pages[slot] = 0;
+}
 
 void *nd4c_cpu_space_take(nd4c_cpu_space *space, int32_t slot, int64_t count, int64_t size) {
   if (count > (INT64_MAX - 64) / size) {
     return NULL;
   }
-  int64_t bytes = count > 0 ? count * size : size;
-  if (space->blocks[slot] == NULL || space->bytes[slot] < bytes) {
-    nd4c_cpu_host->free(space->blocks[slot]);
-    space->blocks[slot] = nd4c_cpu_host->allocate((size_t)bytes);
-    space->bytes[slot] = bytes;
+  int64_t bytes = count > 0 ? count * size : size, lines = (bytes + 63) / 64 * 64;
+  if (space->blocks[slot] != NULL && space->bytes[slot] >= bytes) {
+    return space->blocks[slot];
   }
+  give_back(space, slot);
+  if (lines <= space->left) {
+    space->blocks[slot] = space->scratch;
+    space->scratch += lines;
+    space->left -= lines;
+  } else {
+    space->blocks[slot] = nd4c_cpu_host->allocate_pages((size_t)bytes);
+    space->pages[slot] = space->blocks[slot] != NULL ? bytes : 0;
+  }
+  space->bytes[slot] = space->blocks[slot] != NULL ? bytes : 0;
   return space->blocks[slot];
 }
 
 void nd4c_cpu_space_clear(nd4c_cpu_space *space) {
   for (int32_t slot = 0; slot < ND4C_SPACE_SLOTS; slot++) {
-    nd4c_cpu_host->free(space->blocks[slot]);
-    space->blocks[slot] = NULL;
+    give_back(space, slot);
   }
 }
 
@@ -62,25 +79,98 @@ void *nd4c_cpu_dense_load(const nd4c_cpu_dense_job *job, nd4c_cpu_space *space, 
   nd4c_dense_place place = nd4c_cpu_dense_place(job, &job->call->inputs[input], axes, index);
   void *to = nd4c_cpu_dense_take(job, space, slot, place.rows * place.columns);
   if (to != NULL) {
-    nd4c_dense_load(&place, job->dense->complex_numbers, to);
+    nd4c_cpu_dense_load_from(job, &place, to);
   }
   return to;
 }
 
+static nd4c_dtype dtype_of(const nd4c_cpu_dense_job *job, bool complex_numbers) {
+  return complex_numbers ? (job->dense->single ? ND4C_COMPLEX64 : ND4C_COMPLEX128)
+                         : (job->dense->single ? ND4C_FLOAT32 : ND4C_FLOAT64);
+}
+
+/* From here on a copy of elements as they are is left to the blocked transposes of engine simd. */
+enum { MANY = 1024 };
+
+/* Moves a place's elements to columns without gaps or, `out`, back. */
+static void copy(const nd4c_cpu_dense_job *job, const nd4c_dense_place *place, void *columns, bool out) {
+  nd4c_nest nest = {.rank = 2, .operands = 2, .size = place->rows * place->columns};
+  int32_t tensor = out ? 0 : 1, matrix = out ? 1 : 0;
+  nest.shape[0] = place->columns;
+  nest.shape[1] = place->rows;
+  nest.data[tensor] = place->data;
+  nest.strides[tensor][0] = place->column_stride;
+  nest.strides[tensor][1] = place->row_stride;
+  nest.data[matrix] = columns;
+  nest.strides[matrix][0] = place->rows;
+  nest.strides[matrix][1] = 1;
+  nest.bytes[0] = nest.bytes[1] = (int32_t)nd4c_reference_bytes(place->dtype);
+  nd4c_nest_finish(&nest);
+  nd4c_nest_copy(&nest, job->width);
+}
+
+void nd4c_cpu_dense_load_from(const nd4c_cpu_dense_job *job, const nd4c_dense_place *from, void *to) {
+  bool complex_numbers = job->dense->complex_numbers;
+  if (job->dense->single || (from->dtype == dtype_of(job, complex_numbers) && from->rows * from->columns >= MANY)) {
+    copy(job, from, to, false);
+  } else {
+    nd4c_dense_load(from, complex_numbers, to);
+  }
+}
+
 bool nd4c_cpu_dense_is_finite(const nd4c_cpu_dense_job *job, int64_t count, const void *x) {
-  return nd4c_dense_is_finite(job->dense->complex_numbers ? 2 * count : count, x);
+  int64_t parts = job->dense->complex_numbers ? 2 * count : count;
+  return job->dense->single ? nd4c_dense_is_finite_single(parts, x) : nd4c_dense_is_finite(parts, x);
+}
+
+double complex nd4c_cpu_dense_get(const nd4c_cpu_dense_job *job, const void *a, int64_t position) {
+  bool complex_numbers = job->dense->complex_numbers;
+  const void *x = (const char *)a + position * job->bytes;
+  double real = job->dense->single ? ((const float *)x)[0] : ((const double *)x)[0], imaginary = 0;
+  if (complex_numbers) {
+    imaginary = job->dense->single ? ((const float *)x)[1] : ((const double *)x)[1];
+  }
+  return nd4c_complex_make(real, imaginary);
+}
+
+void nd4c_cpu_dense_set(const nd4c_cpu_dense_job *job, void *a, int64_t position, double value) {
+  void *x = (char *)a + position * job->bytes;
+  memset(x, 0, (size_t)job->bytes);
+  if (job->dense->single) {
+    *(float *)x = (float)value;
+  } else {
+    *(double *)x = value;
+  }
+}
+
+static void store_numbers(const nd4c_cpu_dense_job *job, const nd4c_dense_place *to, nd4c_dtype dtype,
+                          const void *from) {
+  bool wide = dtype == ND4C_FLOAT64 || dtype == ND4C_COMPLEX128;
+  if (to->dtype == dtype && (!wide || to->rows * to->columns >= MANY)) {
+    copy(job, to, (void *)(uintptr_t)from, true);
+  } else {
+    nd4c_dense_store(to, dtype == ND4C_COMPLEX128, from);
+  }
+}
+
+void nd4c_cpu_dense_store_to(const nd4c_cpu_dense_job *job, const nd4c_dense_place *to, const void *from) {
+  store_numbers(job, to, dtype_of(job, job->dense->complex_numbers), from);
+}
+
+void nd4c_cpu_dense_store_as(const nd4c_cpu_dense_job *job, int32_t output, int32_t axes, int64_t index,
+                             nd4c_dtype dtype, const void *from) {
+  nd4c_dense_place place = nd4c_cpu_dense_place(job, &job->call->outputs[output], axes, index);
+  store_numbers(job, &place, dtype, from);
 }
 
 void nd4c_cpu_dense_store(const nd4c_cpu_dense_job *job, int32_t output, int32_t axes, int64_t index,
                           const void *from) {
-  nd4c_dense_place place = nd4c_cpu_dense_place(job, &job->call->outputs[output], axes, index);
-  nd4c_dense_store(&place, job->dense->complex_numbers, from);
+  nd4c_cpu_dense_store_as(job, output, axes, index, dtype_of(job, job->dense->complex_numbers), from);
 }
 
 void nd4c_cpu_dense_store_real(const nd4c_cpu_dense_job *job, int32_t output, int32_t axes, int64_t index,
-                               const double *from) {
-  nd4c_dense_place place = nd4c_cpu_dense_place(job, &job->call->outputs[output], axes, index);
-  nd4c_dense_store(&place, false, from);
+                               const void *from) {
+  nd4c_cpu_dense_store_as(job, output, axes, index, dtype_of(job, false), from);
 }
 
 int64_t nd4c_cpu_dense_store_nan(const nd4c_cpu_dense_job *job, nd4c_cpu_space *space, int64_t index,
@@ -115,7 +205,7 @@ void nd4c_cpu_dense_clear_triangle(const nd4c_cpu_dense_job *job, bool upper, in
 typedef struct walk {
   const nd4c_cpu_dense_job *job;
   const nd4c_cpu_dense_engine *engine;
-  int32_t width; /* of one matrix's computation */
+  int64_t scratch; /* bytes of the call's, for the only worker */
 } walk;
 
 static void note_failure(const nd4c_cpu_dense_job *job, int64_t index, int64_t outcome) {
@@ -130,9 +220,9 @@ static void note_failure(const nd4c_cpu_dense_job *job, int64_t index, int64_t o
 
 static void range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const walk *w = user;
-  nd4c_cpu_space space = {{NULL}, {0}};
+  nd4c_cpu_space space = {.scratch = w->job->call->scratch, .left = w->scratch};
   (void)worker;
-  int before = w->engine->enter != NULL ? w->engine->enter(w->width) : 0;
+  int before = w->engine->enter != NULL ? w->engine->enter(w->job->width) : 0;
   for (int64_t index = begin; index < end && index < atomic_load(w->job->failed); index++) {
     int64_t outcome = w->job->one(w->job, index, &space);
     if (outcome != ND4C_DENSE_FINE) {
@@ -193,16 +283,73 @@ static int32_t batch_rank_of(const nd4c_call *call) {
   return solution < 0 ? a->rank - 2 : call->outputs[0].rank - (call->inputs[solution].rank == 1 ? 1 : 2);
 }
 
-nd4c_status nd4c_cpu_dense_run(const nd4c_call *call, const nd4c_cpu_dense_engine *engine, nd4c_cpu_dense_one one) {
-  const nd4c_tensor *a = &call->inputs[0];
-  _Atomic int64_t failed = INT64_MAX, outcome = 0;
-  bool complex_numbers = false;
+/* Whether the op's code is written for both precisions; the others compute in double. */
+static bool has_single(nd4c_op op) {
+  switch (op) {
+    case ND4C_OP_cholesky:
+    case ND4C_OP_det:
+    case ND4C_OP_slogdet:
+    case ND4C_OP_inv:
+    case ND4C_OP_solve:
+    case ND4C_OP_triangular_solve:
+    case ND4C_OP_cholesky_solve:
+    case ND4C_OP_qr:
+    case ND4C_OP_svd:
+    case ND4C_OP_svdvals:
+    case ND4C_OP_eigh:
+    case ND4C_OP_eigvalsh:
+    case ND4C_OP_lu:
+    case ND4C_OP_lu_factor:
+    case ND4C_OP_lu_solve:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* The engine's methods for the call's numbers: in single precision where all operands are. */
+static const nd4c_cpu_dense *choose(const nd4c_call *call, const nd4c_cpu_dense_engine *engine) {
+  bool complex_numbers = false, single = has_single(call->op->op);
   for (int32_t i = 0; i < call->input_count; i++) {
     complex_numbers = complex_numbers || nd4c_reference_kind(call->inputs[i].dtype) == ND4C_KIND_COMPLEX;
   }
-  nd4c_cpu_dense_job job = {.call = call, .dense = engine->methods[complex_numbers], .one = one, .failed = &failed};
+  for (int32_t i = 0; i < call->input_count; i++) {
+    nd4c_dtype dtype = call->inputs[i].dtype;
+    single = single && (dtype == (complex_numbers ? ND4C_COMPLEX64 : ND4C_FLOAT32) || dtype == ND4C_INT64);
+  }
+  single = single && engine->methods[2 + complex_numbers] != NULL;
+  return engine->methods[(single ? 2 : 0) + complex_numbers];
+}
+
+/* Multiplications from which all threads compute one matrix of a batch. */
+enum { LARGE = 1 << 22 };
+
+int64_t nd4c_cpu_dense_scratch(const nd4c_call *call) {
+  enum { FEW = 64, MOST = 1 << 28 };
+  const nd4c_tensor *a = &call->inputs[0];
+  int64_t m = a->shape[a->rank - 2], n = a->shape[a->rank - 1], matrices;
+  switch (call->op->op) {
+    case ND4C_OP_svd:
+    case ND4C_OP_svdvals:
+      matrices = 7; /* a, u, vh, and three for divide and conquer */
+      break;
+    case ND4C_OP_eigh:
+    case ND4C_OP_eigvalsh:
+      matrices = 5;
+      break;
+    default:
+      matrices = 3;
+  }
+  double bytes = (double)matrices * (double)m * (double)n * (a->dtype == ND4C_COMPLEX128 ? 16 : 8);
+  return m < FEW || n < FEW || bytes > MOST ? 0 : (int64_t)bytes;
+}
+
+nd4c_status nd4c_cpu_dense_run(const nd4c_call *call, const nd4c_cpu_dense_engine *engine, nd4c_cpu_dense_one one) {
+  const nd4c_tensor *a = &call->inputs[0];
+  _Atomic int64_t failed = INT64_MAX, outcome = 0;
+  nd4c_cpu_dense_job job = {.call = call, .dense = choose(call, engine), .one = one, .failed = &failed};
   job.outcome = &outcome;
-  job.bytes = complex_numbers ? 16 : 8;
+  job.bytes = (job.dense->complex_numbers ? 16 : 8) / (job.dense->single ? 2 : 1);
   job.m = a->shape[a->rank - 2];
   job.n = a->shape[a->rank - 1];
   job.least = job.m < job.n ? job.m : job.n;
@@ -213,8 +360,10 @@ nd4c_status nd4c_cpu_dense_run(const nd4c_call *call, const nd4c_cpu_dense_engin
     batch *= job.batch_shape[i];
   }
   double work = (double)job.m * (double)job.n * (double)(job.least + 1);
-  bool whole = engine->splits && (batch == 1 || work > 1 << 22);
-  walk w = {.job = &job, .engine = engine, .width = whole ? call->width : 1};
+  bool whole = engine->splits && (batch == 1 || work > LARGE);
+  job.width = whole ? call->width : 1;
+  walk w = {
+      .job = &job, .engine = engine, .scratch = whole && call->scratch != NULL ? nd4c_cpu_dense_scratch(call) : 0};
   int64_t grain = work < 4096 ? (int64_t)(4096 / (work + 1)) + 1 : 1;
   if (whole) {
     range(&w, 0, batch, 0);

@@ -15,23 +15,30 @@ static int64_t *take_pivots(const nd4c_cpu_dense_job *job, nd4c_cpu_space *space
 static void set_identity(const nd4c_cpu_dense_job *job, int64_t n, void *a) {
   memset(a, 0, (size_t)(n * n * job->bytes));
   for (int64_t i = 0; i < n; i++) {
-    *(double *)((char *)a + i * (n + 1) * job->bytes) = 1;
+    nd4c_cpu_dense_set(job, a, i * (n + 1), 1);
   }
 }
 
+/* Sizes are written out, so that the copies are moves of registers. */
+#define EXCHANGE(size)                                                       \
+  for (int64_t j = 0; j < k; j++) {                                          \
+    char *column = b + j * n * (size), kept[size];                           \
+    for (int64_t i = 0; i < n; i++) {                                        \
+      char *one = column + i * (size), *other = column + pivots[i] * (size); \
+      memcpy(kept, one, size);                                               \
+      memmove(one, other, size);                                             \
+      memcpy(other, kept, size);                                             \
+    }                                                                        \
+  }
+
 /* b's rows in the order of the exchanges. */
 static void exchange(const nd4c_cpu_dense_job *job, int64_t n, int64_t k, const int64_t *pivots, char *b) {
-  char kept[16];
-  size_t bytes = (size_t)job->bytes;
-  for (int64_t j = 0; j < k; j++) {
-    char *column = b + j * n * job->bytes;
-    for (int64_t i = 0; i < n; i++) {
-      if (pivots[i] != i) {
-        memcpy(kept, column + i * job->bytes, bytes);
-        memcpy(column + i * job->bytes, column + pivots[i] * job->bytes, bytes);
-        memcpy(column + pivots[i] * job->bytes, kept, bytes);
-      }
-    }
+  if (job->bytes == 4) {
+    EXCHANGE(4)
+  } else if (job->bytes == 8) {
+    EXCHANGE(8)
+  } else {
+    EXCHANGE(16)
   }
 }
 
@@ -54,6 +61,22 @@ static int64_t solve_general(const nd4c_cpu_dense_job *job, nd4c_cpu_space *spac
     solve_factored(job, n, k, a, pivots, b);
   }
   return info;
+}
+
+/* The inverse of a, in its place or in the room given. */
+static int64_t invert(const nd4c_cpu_dense_job *job, nd4c_cpu_space *space, void *a, int32_t room, void **inverse) {
+  int64_t n = job->n, *pivots = take_pivots(job, space);
+  if (job->dense->invert != NULL) {
+    *inverse = a;
+    int64_t info = pivots == NULL ? ND4C_DENSE_NO_MEMORY : job->dense->lu(space, n, n, a, pivots);
+    return info != 0 ? info : job->dense->invert(space, n, a, pivots);
+  }
+  *inverse = nd4c_cpu_dense_take(job, space, room, n * n);
+  if (*inverse == NULL) {
+    return ND4C_DENSE_NO_MEMORY;
+  }
+  set_identity(job, n, *inverse);
+  return solve_general(job, space, n, n, a, *inverse);
 }
 
 /* -- determinants ----------------------------------------------------------------------------------------------- */
@@ -80,10 +103,14 @@ static void multiply(product *p, double complex factor) {
 /* The determinant of the matrix at `index`; number NaN for one that is not finite. */
 static int64_t determinant(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space, product *p) {
   int64_t n = job->n, *pivots = take_pivots(job, space);
-  double *a = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index);
+  nd4c_dense_place place = nd4c_cpu_dense_place(job, &job->call->inputs[0], 2, index);
+  void *a = nd4c_cpu_dense_take(job, space, ROOM_A, n * n);
   if (a == NULL || pivots == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
+  place =
+      place.column_stride == 1 ? nd4c_cpu_dense_transposed(place) : place; /* the same determinant, copied as it is */
+  nd4c_cpu_dense_load_from(job, &place, a);
   *p = (product){.number = 1};
   if (!nd4c_cpu_dense_is_finite(job, n * n, a)) {
     p->number = job->dense->complex_numbers ? nd4c_complex_make((double)NAN, (double)NAN) : (double)NAN;
@@ -91,12 +118,15 @@ static int64_t determinant(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cp
   }
   bool singular = job->dense->lu(space, n, n, a, pivots) != 0;
   for (int64_t i = 0; i < n && !singular; i++) {
-    const double *pivot = (const double *)((const char *)a + i * (n + 1) * job->bytes);
-    multiply(p, nd4c_complex_make(pivot[0], job->dense->complex_numbers ? pivot[1] : 0));
+    multiply(p, nd4c_cpu_dense_get(job, a, i * (n + 1)));
     p->number = pivots[i] != i ? -p->number : p->number;
   }
   p->number = singular ? 0 : p->number;
   return ND4C_DENSE_FINE;
+}
+
+static nd4c_dtype numbers_in_double(const nd4c_cpu_dense_job *job) {
+  return job->dense->complex_numbers ? ND4C_COMPLEX128 : ND4C_FLOAT64;
 }
 
 int64_t nd4c_cpu_dense_det(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space) {
@@ -105,7 +135,7 @@ int64_t nd4c_cpu_dense_det(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cp
   if (outcome == ND4C_DENSE_FINE) {
     int exponent = p.exponent > 4096 ? 4096 : p.exponent < -4096 ? -4096 : (int)p.exponent;
     double parts[2] = {ldexp(creal(p.number), exponent), ldexp(cimag(p.number), exponent)};
-    nd4c_cpu_dense_store(job, 0, 0, index, parts);
+    nd4c_cpu_dense_store_as(job, 0, 0, index, numbers_in_double(job), parts);
   }
   return outcome;
 }
@@ -120,8 +150,8 @@ int64_t nd4c_cpu_dense_slogdet(const nd4c_cpu_dense_job *job, int64_t index, nd4
       parts[0] = parts[1] = 0;
       logarithm = -(double)INFINITY;
     }
-    nd4c_cpu_dense_store(job, 0, 0, index, parts);
-    nd4c_cpu_dense_store_real(job, 1, 0, index, &logarithm);
+    nd4c_cpu_dense_store_as(job, 0, 0, index, numbers_in_double(job), parts);
+    nd4c_cpu_dense_store_as(job, 1, 0, index, ND4C_FLOAT64, &logarithm);
   }
   return outcome;
 }
@@ -131,17 +161,16 @@ int64_t nd4c_cpu_dense_slogdet(const nd4c_cpu_dense_job *job, int64_t index, nd4
 int64_t nd4c_cpu_dense_inv(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space) {
   static const int32_t axes[] = {2};
   int64_t n = job->n;
-  void *a = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index), *b = nd4c_cpu_dense_take(job, space, ROOM_B, n * n);
-  if (a == NULL || b == NULL) {
+  void *a = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index), *inverse = NULL;
+  if (a == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
   if (!nd4c_cpu_dense_is_finite(job, n * n, a)) {
     return nd4c_cpu_dense_store_nan(job, space, index, axes);
   }
-  set_identity(job, n, b);
-  int64_t info = solve_general(job, space, n, n, a, b);
+  int64_t info = invert(job, space, a, ROOM_B, &inverse);
   if (info == 0) {
-    nd4c_cpu_dense_store(job, 0, 2, index, b);
+    nd4c_cpu_dense_store(job, 0, 2, index, inverse);
   }
   return info;
 }
@@ -178,8 +207,7 @@ int64_t nd4c_cpu_dense_solve(const nd4c_cpu_dense_job *job, int64_t index, nd4c_
 
 static int64_t zero_on_diagonal(const nd4c_cpu_dense_job *job, const void *a) {
   for (int64_t i = 0; i < job->n; i++) {
-    const double *x = (const double *)((const char *)a + i * (job->n + 1) * job->bytes);
-    if (x[0] == 0 && (!job->dense->complex_numbers || x[1] == 0)) {
+    if (nd4c_cpu_dense_get(job, a, i * (job->n + 1)) == 0) {
       return i + 1;
     }
   }
@@ -222,14 +250,14 @@ int64_t nd4c_cpu_dense_cholesky(const nd4c_cpu_dense_job *job, int64_t index, nd
   /* The lower triangle of x^T is the conjugate of the one that U^H U asks for, and so is its factor U^T. */
   from = upper ? nd4c_cpu_dense_transposed(from) : from;
   to = upper ? nd4c_cpu_dense_transposed(to) : to;
-  nd4c_dense_load(&from, job->dense->complex_numbers, a);
+  nd4c_cpu_dense_load_from(job, &from, a);
   nd4c_cpu_dense_clear_triangle(job, true, n, n, a);
   if (!nd4c_cpu_dense_is_finite(job, n * n, a)) {
     return nd4c_cpu_dense_store_nan(job, space, index, axes);
   }
   int64_t info = job->dense->cholesky(n, a);
   if (info == 0) {
-    nd4c_dense_store(&to, job->dense->complex_numbers, a);
+    nd4c_cpu_dense_store_to(job, &to, a);
   }
   return info;
 }
@@ -314,12 +342,13 @@ int64_t nd4c_cpu_dense_matrix_power(const nd4c_cpu_dense_job *job, int64_t index
     return nd4c_cpu_dense_store_nan(job, space, index, axes);
   }
   if (power < 0) {
-    set_identity(job, n, spare);
-    int64_t info = solve_general(job, space, n, n, base, spare);
+    void *inverse = NULL;
+    int64_t info = invert(job, space, base, ROOM_C, &inverse);
     if (info != 0) {
       return info;
     }
-    swap(&base, &spare);
+    spare = inverse == spare ? base : spare;
+    base = inverse;
   }
   bool is_identity = true;
   set_identity(job, n, result);

@@ -78,13 +78,12 @@ int64_t nd4c_cpu_dense_lu(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu
   permutation_of(m, least, pivots, rows);
   memset(p, 0, (size_t)(m * m * job->bytes));
   for (int64_t i = 0; i < m; i++) {
-    *(double *)at(job, p, i * m + rows[i]) = 1;
+    nd4c_cpu_dense_set(job, p, i * m + rows[i], 1);
   }
   memcpy(l, a, (size_t)(m * least * job->bytes));
   nd4c_cpu_dense_clear_triangle(job, true, m, least, l);
   for (int64_t i = 0; i < least; i++) {
-    memset(at(job, l, i * m + i), 0, (size_t)job->bytes);
-    *(double *)at(job, l, i * m + i) = 1;
+    nd4c_cpu_dense_set(job, l, i * m + i, 1);
   }
   nd4c_cpu_dense_clear_triangle(job, false, m, n, a);
   keep_rows(job, m, least, n, a);
@@ -98,8 +97,7 @@ int64_t nd4c_cpu_dense_lu_factor(const nd4c_cpu_dense_job *job, int64_t index, n
   static const int32_t axes[] = {2, 1};
   int64_t *pivots = nd4c_cpu_space_take(space, ROOM_PIVOTS, job->least, sizeof *pivots);
   void *a = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index);
-  double *places = take_reals(space, ROOM_B, job->least);
-  if (pivots == NULL || a == NULL || places == NULL) {
+  if (pivots == NULL || a == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
   if (!nd4c_cpu_dense_is_finite(job, job->m * job->n, a)) {
@@ -108,15 +106,22 @@ int64_t nd4c_cpu_dense_lu_factor(const nd4c_cpu_dense_job *job, int64_t index, n
   if (job->dense->lu(space, job->m, job->n, a, pivots) == ND4C_DENSE_NO_MEMORY) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  for (int64_t i = 0; i < job->least; i++) {
-    places[i] = (double)pivots[i];
-  }
   nd4c_cpu_dense_store(job, 0, 2, index, a);
-  nd4c_cpu_dense_store_real(job, 1, 1, index, places);
+  nd4c_cpu_dense_store_as(job, 1, 1, index, ND4C_INT64, pivots);
   return ND4C_DENSE_FINE;
 }
 
 /* -- eigenvalues ------------------------------------------------------------------------------------------------ */
+
+static void conjugate(const nd4c_cpu_dense_job *job, int64_t count, void *a) {
+  for (int64_t i = 1; i < 2 * count; i += 2) {
+    if (job->dense->single) {
+      ((float *)a)[i] = -((float *)a)[i];
+    } else {
+      ((double *)a)[i] = -((double *)a)[i];
+    }
+  }
+}
 
 static int64_t hermitian(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space, bool upper,
                          bool vectors) {
@@ -125,18 +130,18 @@ static int64_t hermitian(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_
   nd4c_dense_place from = nd4c_cpu_dense_place(job, &job->call->inputs[0], 2, index);
   void *a = nd4c_cpu_dense_take(job, space, ROOM_A, n * n);
   void *v = vectors ? nd4c_cpu_dense_take(job, space, ROOM_B, n * n) : NULL;
-  double *w = take_reals(space, ROOM_C, n);
+  void *w = take_reals(space, ROOM_C, n);
   if (a == NULL || w == NULL || (vectors && v == NULL)) {
     return ND4C_DENSE_NO_MEMORY;
   }
   from = upper ? nd4c_cpu_dense_transposed(from) : from;
-  nd4c_dense_load(&from, job->dense->complex_numbers, a);
+  nd4c_cpu_dense_load_from(job, &from, a);
   nd4c_cpu_dense_clear_triangle(job, true, n, n, a);
   if (!nd4c_cpu_dense_is_finite(job, n * n, a)) {
     return nd4c_cpu_dense_store_nan(job, space, index, axes);
   }
-  for (int64_t i = 0; upper && job->dense->complex_numbers && i < n * n; i++) {
-    ((double complex *)a)[i] = conj(((double complex *)a)[i]);
+  if (upper && job->dense->complex_numbers) {
+    conjugate(job, n * n, a);
   }
   int64_t info = job->dense->eigh(space, n, a, w, v);
   if (info == 0) {
@@ -199,7 +204,7 @@ int64_t nd4c_cpu_dense_svd(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cp
   void *a = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index);
   void *u = nd4c_cpu_dense_take(job, space, ROOM_B, m * (full ? m : job->least));
   void *vh = nd4c_cpu_dense_take(job, space, ROOM_C, n * (full ? n : job->least));
-  double *s = take_reals(space, ROOM_D, job->least);
+  void *s = take_reals(space, ROOM_D, job->least);
   if (a == NULL || u == NULL || vh == NULL || s == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
@@ -215,7 +220,7 @@ int64_t nd4c_cpu_dense_svd(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cp
   return info;
 }
 
-/* Singular values of the matrix at `index`, all NaN if it is not finite. */
+/* Singular values of the matrix at `index`, real numbers of the job's precision, all NaN if it is not finite. */
 static int64_t values_of(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space, double **s) {
   void *a = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index);
   *s = take_reals(space, ROOM_D, job->least);
@@ -226,7 +231,11 @@ static int64_t values_of(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_
     return job->dense->svd(space, job->m, job->n, a, false, *s, NULL, NULL);
   }
   for (int64_t i = 0; i < job->least; i++) {
-    (*s)[i] = (double)NAN;
+    if (job->dense->single) {
+      ((float *)*s)[i] = (float)NAN;
+    } else {
+      (*s)[i] = (double)NAN;
+    }
   }
   return ND4C_DENSE_FINE;
 }

@@ -16,7 +16,8 @@ enum {
   CBLAS_LOWER = 122,
   CBLAS_NON_UNIT = 131,
   CBLAS_UNIT = 132,
-  CBLAS_LEFT = 141
+  CBLAS_LEFT = 141,
+  CBLAS_RIGHT = 142
 };
 /* openblas_get_parallel() */
 enum { OPENBLAS_SERIAL = 0, OPENBLAS_PTHREADS = 1, OPENBLAS_OPENMP = 2 };
@@ -33,6 +34,8 @@ enum { OPENBLAS_SERIAL = 0, OPENBLAS_PTHREADS = 1, OPENBLAS_OPENMP = 2 };
     (int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *, void *, int))    \
   X(void, cblas_sgemv, (int, int, int, int, float, const float *, int, const float *, int, float, float *, int))      \
   X(void, cblas_dgemv, (int, int, int, int, double, const double *, int, const double *, int, double, double *, int)) \
+  X(void, cblas_strsm, (int, int, int, int, int, int, int, float, const void *, int, void *, int))                    \
+  X(void, cblas_ctrsm, (int, int, int, int, int, int, int, const void *, const void *, int, void *, int))             \
   X(void, cblas_dtrsm, (int, int, int, int, int, int, int, double, const void *, int, void *, int))                   \
   X(void, cblas_ztrsm, (int, int, int, int, int, int, int, const void *, const void *, int, void *, int))             \
   X(char *, openblas_get_config, (void))                                                                              \

@@ -29,7 +29,7 @@
     }                                                                                                             \
   }                                                                                                               \
   /* The kernel wants m >= n and gives v; a wide matrix goes through its adjoint. */                              \
-  static int64_t t##_svd(nd4c_cpu_space *space, int64_t m, int64_t n, void *a, bool full, double *s, void *u,     \
+  static int64_t t##_svd(nd4c_cpu_space *space, int64_t m, int64_t n, void *a, bool full, void *s, void *u,       \
                          void *vh) {                                                                              \
     bool wide = m < n;                                                                                            \
     int64_t tall = wide ? n : m, least = wide ? m : n, columns = full ? tall : least;                             \
@@ -58,7 +58,7 @@
     }                                                                                                             \
     return info;                                                                                                  \
   }                                                                                                               \
-  static int64_t t##_eigh(nd4c_cpu_space *space, int64_t n, void *a, double *w, void *v) {                        \
+  static int64_t t##_eigh(nd4c_cpu_space *space, int64_t n, void *a, void *w, void *v) {                          \
     (void)space;                                                                                                  \
     return nd4c_dense_##t##_eigh(n, a, w, v);                                                                     \
   }                                                                                                               \
@@ -69,8 +69,15 @@
   static void t##_product(bool adjoint, int64_t m, int64_t n, int64_t k, const void *a, const void *b, void *c) { \
     nd4c_dense_##t##_product(adjoint, m, n, k, a, b, c);                                                          \
   }                                                                                                               \
-  static const nd4c_cpu_dense t##_methods = {is_complex, t##_cholesky, t##_lu,  t##_triangular, t##_qr,           \
-                                             t##_svd,    t##_eigh,     t##_eig, t##_product};
+  static const nd4c_cpu_dense t##_methods = {.complex_numbers = is_complex,                                       \
+                                             .cholesky = t##_cholesky,                                            \
+                                             .lu = t##_lu,                                                        \
+                                             .triangular = t##_triangular,                                        \
+                                             .qr = t##_qr,                                                        \
+                                             .svd = t##_svd,                                                      \
+                                             .eigh = t##_eigh,                                                    \
+                                             .eig = t##_eig,                                                      \
+                                             .product = t##_product};
 
 static double real_conjugate(double x) {
   return x;

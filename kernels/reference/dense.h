@@ -56,5 +56,6 @@ void nd4c_dense_store(const nd4c_dense_place *to, bool complex_numbers, const vo
 
 /* Whether none of the numbers is NaN or infinite. */
 bool nd4c_dense_is_finite(int64_t count, const double *x);
+bool nd4c_dense_is_finite_single(int64_t count, const float *x);
 
 #endif
