@@ -10,7 +10,9 @@ LD = np.longdouble
 
 @cases("nonzero", "argwhere")
 def nonzero(s, dtype, op):
-    for shape in [(), (1,), (7,), (3, 4), (2, 1, 3, 2), (0,), (3, 0)]:
+    # blocks of 255, parts of 16384
+    long = {"int8": [(255,), (256,)], "float32": [(255,), (3, 86)], "int32": [(16384,), (16385,), (2, 16390)]}
+    for shape in [(), (1,), (7,), (3, 4), (2, 1, 3, 2), (0,), (3, 0)] + long.get(dtype, []):
         for x in (s.small(dtype, shape), s.special(dtype, shape), np.zeros(shape, s.small(dtype, ()).dtype)):
             x = np.where(s.integers(0, 2, shape) == 0, np.zeros_like(x), x).astype(x.dtype)
             if op == "argwhere":
@@ -65,8 +67,17 @@ def arrays(s, dtype, long=True):
         yield s.small(dtype, (2, 200))
 
 
+# Lengths on both sides of where engine simd goes another way: counting 8 and 16 bits, sharing out a line.
+LONG_LINES = {"int8": (511, 512), "uint8": (511, 512), "int16": (32767, 32768), "bfloat16": (32767, 32768),
+              "float32": (32767, 32768), "int64": (32767, 32768)}
+
+
 @cases("sort", "argsort")
 def sort(s, dtype, op):
+    for n in LONG_LINES.get(dtype, ()):
+        x = s.bits(dtype, (n,))
+        order = argsort(x, 0, n % 2 == 1)
+        yield Case([x], {"axis": 0, "descending": n % 2 == 1}, [x[order] if op == "sort" else order])
     for x in arrays(s, dtype):
         for axis in sorted({0, -1}):
             for descending in (False, True):
@@ -77,6 +88,10 @@ def sort(s, dtype, op):
 
 @cases("top_k")
 def top_k(s, dtype):
+    for n in (131071, 131072) if dtype == "float32" else (): # the line is shared out
+        x = s.bits(dtype, (n,))
+        order = argsort(x, 0, n % 2 == 1)[:5]
+        yield Case([x], {"axis": 0, "k": 5, "largest": n % 2 == 1}, [x[order], order])
     for x in arrays(s, dtype):
         for axis in sorted({0, -1}):
             n = x.shape[axis]
@@ -129,7 +144,9 @@ def pools(s, dtype):
 
 @cases("unique_all", "unique_counts", "unique_inverse", "unique_values")
 def unique_family(s, dtype, op):
-    for x in list(pools(s, dtype)) + [s.small(dtype, ()), s.small(dtype, (3, 4)), s.special(dtype, (2, 3, 5)),
+    chunks = (1024, 1025, 65535, 65536) if dtype == "int32" and op == "unique_all" else ()
+    long = [s.small(dtype, (n,)) for n in chunks]
+    for x in long + list(pools(s, dtype)) + [s.small(dtype, ()), s.small(dtype, (3, 4)), s.special(dtype, (2, 3, 5)),
                                       s.small(dtype, (2, 0))]:
         flat = x.reshape(-1)
         found = groups([[v] for v in flat])
@@ -209,7 +226,8 @@ def places(keys, values, right):
 @cases("searchsorted")
 def searchsorted(s, dtype):
     for x in pools(s, dtype):
-        for values in (s.small(dtype, (3, 4)), s.special(dtype, (9,)), s.small(dtype, ()), s.small(dtype, (0,))):
+        blocks = [s.small(dtype, (n,)) for n in (1024, 1025)] if dtype == "float32" and len(x) == 40 else []
+        for values in [s.small(dtype, (3, 4)), s.special(dtype, (9,)), s.small(dtype, ()), s.small(dtype, (0,))] + blocks:
             for right in (False, True):
                 order = argsort_line(x)
                 keys = [sort_key(x[i]) for i in order]
@@ -332,6 +350,9 @@ def histogram_fixed_width(s, dtype):
 
 @cases("bincount", ulps=4)
 def bincount(s, dtype):
+    for n in (65535, 65536) if dtype == "int32" else (): # the second is counted in two pieces
+        x = np.abs(s.small(dtype, (n,)))
+        yield Case([x], {"minlength": 0, "maxlength": 65536}, [np.bincount(x).astype(np.int64)])
     for shape in ((0,), (1,), (40,), (3, 4), ()):
         x = np.abs(s.small(dtype, shape))
         for least, most in ((0, 65536), (5, 100), (20, 20)):
