@@ -8,8 +8,7 @@ enum {
   BUFFER_BYTES = 16384, /* one operand of one tile: four of them stay in the L2 cache, two in L1 */
   STREAM_BYTES = 1024,  /* a piece that is streamed: so short that its stores overlap with the loads of the next */
   SHORT_ROW = 32,       /* elements: below, rows are gathered before they are computed */
-  TRANSPOSED_ROWS = 32, /* rows of a tile whose input runs along its columns */
-  PIECE_COST = 32768    /* what is worth another thread, in the unit of cost: about 2 microseconds */
+  TRANSPOSED_ROWS = 32  /* rows of a tile whose input runs along its columns */
 };
 
 /* -- making a nest -------------------------------------------------------------------------------------------- */
@@ -356,7 +355,7 @@ void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_
   if (made->size == 0)
     return;
   job work = {.nest = made, .function = function, .stream_function = stream, .user = user, .may_repeat = may_repeat};
-  int64_t grain = PIECE_COST / cost;
+  int64_t grain = ND4C_NEST_PIECE_COST / cost;
   work.stream = should_stream(made);
   if (rows_are_direct(made, may_repeat)) {
     nd4c_cpu_parallel(made->size, grain, width, run_rows, &work);

@@ -4,7 +4,10 @@
 
 #include "backends/cpu/cpu.h"
 
-enum { ND4C_NEST_OPERANDS = 4 };
+enum {
+  ND4C_NEST_OPERANDS = 4,
+  ND4C_NEST_PIECE_COST = 32768 /* what is worth another thread, in the unit of cost: about 2 microseconds */
+};
 
 /* Operand 0 is the output. Axes stand from the slowest to the fastest of the output; the output's strides are positive
  * except on repeated axes of length 1, which are gone. Rank is at least 1, the last axis is the inner loop. */

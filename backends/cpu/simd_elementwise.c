@@ -4,12 +4,18 @@
 #include "backends/cpu/nest.h"
 #include "backends/cpu/simd.h"
 
-/* Elements that are computed without asking how they could be shared out: less than a microsecond of the cheapest ops.
- */
-enum { SMALL = 4096 };
-
-static bool is_small(const nd4c_tensor *y) {
-  return (uint64_t)y->size - 1 < SMALL; /* nor empty: data may then be NULL */
+/* Whether what is computed is one piece, so that nobody need be asked how to share it out: operand i contiguous and of
+ * the output's size, of all of them. cost: as nd4c_nest_run has it. */
+static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
+  const nd4c_tensor *y = &call->outputs[0];
+  uint32_t flags = y->flags;
+  for (int32_t i = 0; i < inputs; i++) {
+    flags &= call->inputs[i].flags;
+    if (call->inputs[i].size != y->size)
+      return false;
+  }
+  /* nor empty: data may then be NULL */
+  return (flags & ND4C_TENSOR_CONTIGUOUS) && (uint64_t)y->size - 1 < (uint64_t)(ND4C_NEST_PIECE_COST / cost);
 }
 
 /* -- two operands --------------------------------------------------------------------------------------------- */
@@ -53,8 +59,7 @@ static nd4c_status run_binary_nest(const nd4c_call *call, const nd4c_binary_loop
 static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
   const nd4c_binary_loops *loops = &nd4c_simd.binary->loops[op][a->dtype];
-  if ((a->flags & b->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) && a->size == y->size && b->size == y->size &&
-      is_small(y)) {
+  if (is_small(call, 2, cost)) {
     loops->both(y->size, a->data, b->data, y->data);
     return ND4C_OK;
   }
@@ -151,7 +156,8 @@ static const nd4c_kernel simd_kron = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
 /* -- one operand ---------------------------------------------------------------------------------------------- */
 
 typedef struct unary_job {
-  nd4c_unary_loop loop;
+  nd4c_unary_loop loop, stream;
+  int32_t bytes; /* an element of x */
   const nd4c_unary_parameters *parameters;
 } unary_job;
 
@@ -159,6 +165,22 @@ static void compute_unary(const void *user, int64_t n, char *const *pointers, co
   const unary_job *job = user;
   (void)repeated;
   job->loop(n, pointers[1], pointers[0], job->parameters);
+}
+
+/* Elements that do not lie side by side are brought together first. */
+static void stream_unary(const void *user, int64_t n, char *const *pointers, const int64_t *steps) {
+  const unary_job *job = user;
+  _Alignas(64) char buffer[1024];
+  int64_t most = steps[1] == 1 ? n : (int64_t)sizeof buffer / job->bytes;
+  for (int64_t i = 0; i < n; i += most) {
+    int64_t count = most < n - i ? most : n - i;
+    const char *x = pointers[1] + i * steps[1] * job->bytes;
+    if (steps[1] != 1) {
+      nd4c_simd.move->move[job->bytes](1, count, x, 0, steps[1], buffer, 0, 1);
+      x = buffer;
+    }
+    job->stream(count, x, pointers[0] + i * job->bytes, job->parameters);
+  }
 }
 
 static void start_unary(nd4c_nest *nest, const nd4c_call *call) {
@@ -170,14 +192,15 @@ static void start_unary(nd4c_nest *nest, const nd4c_call *call) {
 static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t cost,
                              const nd4c_unary_parameters *parameters) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  const unary_job job = {nd4c_simd.unary->loops[op][x->dtype], parameters};
-  if ((x->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) && is_small(y) && y->size * cost <= SMALL) {
+  const unary_job job = {nd4c_simd.unary->loops[op][x->dtype], nd4c_simd.unary->streams[op][x->dtype],
+                         nd4c_cpu_dtype_bytes(x->dtype), parameters};
+  if (is_small(call, 1, cost)) {
     job.loop(y->size, x->data, y->data, parameters);
     return ND4C_OK;
   }
   nd4c_nest nest;
   start_unary(&nest, call);
-  nd4c_nest_run(&nest, call->width, cost, false, compute_unary, NULL, &job);
+  nd4c_nest_run(&nest, call->width, cost, false, compute_unary, job.stream == NULL ? NULL : stream_unary, &job);
   return ND4C_OK;
 }
 
@@ -297,6 +320,11 @@ static void compute_cast(const void *user, int64_t n, char *const *pointers, con
 
 static nd4c_status run_cast(const nd4c_call *call) {
   nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
+  const nd4c_tensor *y = &call->outputs[0];
+  if (from != to && is_small(call, 1, 2)) {
+    nd4c_simd.cast->loops[from][to](y->size, call->inputs[0].data, y->data);
+    return ND4C_OK;
+  }
   nd4c_nest nest;
   start_unary(&nest, call);
   if (from == to)
@@ -321,14 +349,18 @@ static void compute_where(const void *user, int64_t n, char *const *pointers, co
 }
 
 static nd4c_status run_where(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0];
+  const nd4c_tensor *y = &call->outputs[0], *x = call->inputs;
+  const nd4c_where_loop *loop = &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)];
+  if (is_small(call, ND4C_IN_where_count, 2)) {
+    (*loop)(y->size, x[ND4C_IN_where_condition].data, x[ND4C_IN_where_a].data, x[ND4C_IN_where_b].data, y->data);
+    return ND4C_OK;
+  }
   nd4c_nest nest;
   nd4c_nest_start(&nest, y);
   for (int32_t i = 0; i < ND4C_IN_where_count; i++)
     nd4c_nest_add(&nest, &call->inputs[i], y);
   nd4c_nest_finish(&nest);
-  nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL,
-                &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
+  nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL, loop);
   return ND4C_OK;
 }
 

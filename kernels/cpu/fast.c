@@ -11,7 +11,8 @@
 
 extern const nd4c_fast_table ND4C_LEVEL_NAME(nd4c_fast_table);
 
-#if defined(ND4C_HAS_FMA)
+/* With AVX-512 the usual forms (sixteen.h) are no slower. */
+#if defined(ND4C_HAS_FMA) && !defined(__AVX512F__)
 
 /* y's sign where y is beyond 1, or is said to be at the end of the formula's range. */
 static inline float fast_within_one(float y, int end) {

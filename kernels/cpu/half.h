@@ -78,11 +78,10 @@ static inline void nd4c_bfloat16_load(const uint16_t *from, int64_t step, bool s
   pair->second = words & 0xffff0000;
 }
 
-/* As nd4c_bfloat16_from_float; the result is in the upper half of each word, the lower is undefined. */
+/* As nd4c_bfloat16_from_float, for results of arithmetic on widened numbers: NaN among them has zeros in its lower
+ * half, which rounding leaves alone. The result is in the upper half of each word, the lower is undefined. */
 static inline void nd4c_bfloat16_round(nd4c_block_uint32 *words) {
-  nd4c_block_uint32 bits = *words, nan = (nd4c_block_uint32)((bits & 0x7fffffff) > 0x7f800000);
-  nd4c_block_uint32 rounded = bits + 0x7fff + (bits >> 16 & 1);
-  *words = (nan & (bits | 0x400000)) | (~nan & rounded);
+  *words += 0x7fff + (*words >> 16 & 1);
 }
 
 static inline void nd4c_bfloat16_join(nd4c_bfloat16_pair *pair, bool sparse, nd4c_block_uint16 *block) {
@@ -95,5 +94,26 @@ static inline void nd4c_bfloat16_join(nd4c_bfloat16_pair *pair, bool sparse, nd4
     *block = (nd4c_block_uint16)(pair->first >> 16 | (pair->second & 0xffff0000));
   }
 }
+
+#if defined(__AVX512F__)
+/* Thirty-two of them as two vectors of f32, and back: rounded as nd4c_bfloat16_round does it. */
+static inline __m512 nd4c_bfloat16_evens(__m512i words) {
+  return _mm512_castsi512_ps(_mm512_slli_epi32(words, 16));
+}
+
+static inline __m512 nd4c_bfloat16_odds(__m512i words) {
+  return _mm512_castsi512_ps(_mm512_and_si512(words, _mm512_set1_epi32(-0x10000)));
+}
+
+static inline __m512i nd4c_bfloat16_rounded(__m512 x) {
+  __m512i bits = _mm512_castps_si512(x), last = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  return _mm512_add_epi32(bits, _mm512_add_epi32(last, _mm512_set1_epi32(0x7fff)));
+}
+
+static inline __m512i nd4c_bfloat16_narrow_pair(__m512 evens, __m512 odds) {
+  __m512i low = _mm512_srli_epi32(nd4c_bfloat16_rounded(evens), 16);
+  return _mm512_mask_blend_epi16(0xaaaaaaaa, low, nd4c_bfloat16_rounded(odds));
+}
+#endif
 
 #endif

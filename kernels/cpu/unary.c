@@ -5,10 +5,11 @@
 
 #include "kernels/angle.h"
 #include "kernels/cpu/activation.h"
-#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/mathematics.h"
+#include "kernels/cpu/sixteen.h"
+#include "kernels/cpu/vector.h"
 #include "kernels/types.h"
 
 extern const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table);
@@ -94,11 +95,7 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
   LOOP(leaky_relu, name, nd4c_c_##name, nd4c_leaky_relu_##name(x, (nd4c_c_##name)parameters->alpha))                \
   LOOP(is_nan, name, uint8_t, x != x)                                                                               \
   CLIP_LOOP(name, (nd4c_c_##name) - INFINITY, (nd4c_c_##name)INFINITY)                                              \
-  LOOP(sqrt, name, nd4c_c_##name, nd4c_sqrt_##name(x))                                                              \
   LOOP(reciprocal, name, nd4c_c_##name, 1 / x)                                                                      \
-  LOOP(log, name, nd4c_c_##name, nd4c_log_##name(x))                                                                \
-  LOOP(gelu, name, nd4c_c_##name, nd4c_gelu_##name(x))                                                              \
-  LOOP(gelu_tanh, name, nd4c_c_##name, nd4c_gelu_tanh_##name(x))                                                    \
   LOOP(elu, name, nd4c_c_##name, nd4c_elu_##name(x, (nd4c_c_##name)parameters->alpha))                              \
   LOOP(selu, name, nd4c_c_##name,                                                                                   \
        nd4c_selu_##name(x, (nd4c_c_##name)parameters->beta, (nd4c_c_##name)(parameters->alpha * parameters->beta))) \
@@ -112,28 +109,8 @@ LOOP(logical_not, boolean, uint8_t, x == 0)
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_LOOPS)
 LOOP(hard_sigmoid, float32, float, nd4c_hard_sigmoid_float32(x, parameters->alpha, parameters->beta))
 LOOP(hard_swish, float32, float, nd4c_hard_swish_float32(x))
-LOOP(tanh, float32, float, nd4c_tanh_float32(x))
-LOOP(exp, float64, double, nd4c_exp_float64(x))
-LOOP(sigmoid, float64, double, nd4c_sigmoid_float64(x))
-#if defined(__AVX512F__)
-#define SIXTEEN_LOOP(op, function)                                                    \
-  static void op##_float32(SIGNATURE) {                                               \
-    const float *x = vx;                                                              \
-    float *y = vy;                                                                    \
-    int64_t i = 0;                                                                    \
-    (void)parameters;                                                                 \
-    for (; i + 16 <= n; i += 16)                                                      \
-      _mm512_storeu_ps(y + i, function(_mm512_loadu_ps(x + i)));                      \
-    __mmask16 rest = (__mmask16)((1u << (n - i)) - 1);                                \
-    _mm512_mask_storeu_ps(y + i, rest, function(_mm512_maskz_loadu_ps(rest, x + i))); \
-  }
-SIXTEEN_LOOP(exp, nd4c_exp_any_sixteen)
-SIXTEEN_LOOP(sigmoid, nd4c_sigmoid_sixteen)
-#else
-LOOP(exp, float32, float, nd4c_exp_float32(x))
-LOOP(sigmoid, float32, float, nd4c_sigmoid_float32(x))
-#endif
-LOOP(erf, float32, float, nd4c_erf_float32(x))
+LOOP(gelu, float64, double, nd4c_gelu_float64(x))
+LOOP(gelu_tanh, float64, double, nd4c_gelu_tanh_float64(x))
 LOOP(tanh, float64, double, nd4c_tanh_float64(x))
 #if defined(ND4C_HAS_FMA)
 LOOP(erf, float64, double, nd4c_erf_float64(x))
@@ -194,6 +171,91 @@ LOOP(cos, float64, double, nd4c_cos_f64(x))
 TRIGONOMETRIC_LOOP(sin, 0)
 TRIGONOMETRIC_LOOP(cos, 1)
 
+/* -- functions that have a form for whole vectors -------------------------------------------------------------- */
+
+#define FORM_exp nd4c_exp_any_sixteen
+#define FORM_log nd4c_log_sixteen
+#define FORM_tanh nd4c_tanh_sixteen
+#define FORM_erf nd4c_erf_sixteen
+#define FORM_sigmoid nd4c_sigmoid_sixteen
+#define FORM_gelu nd4c_gelu_sixteen
+#define FORM_gelu_tanh nd4c_gelu_tanh_sixteen
+#define FORM_sqrt _mm512_sqrt_ps
+/* Before rounding to bfloat16. */
+#define NEAR_exp FORM_exp
+#define NEAR_log FORM_log
+#define NEAR_tanh FORM_tanh
+#define NEAR_erf FORM_erf
+#define NEAR_sigmoid FORM_sigmoid
+#define NEAR_gelu nd4c_gelu_near_sixteen
+#define NEAR_gelu_tanh nd4c_gelu_tanh_near_sixteen
+#define NEAR_sqrt nd4c_sqrt_near_sixteen
+#define SIXTEEN_OPS(X) X(exp) X(log) X(tanh) X(erf) X(sigmoid) X(gelu) X(gelu_tanh) X(sqrt)
+#define EIGHT_OPS(X) X(exp) X(log) X(sigmoid) X(sqrt)
+#if defined(__AVX512F__)
+/* The loop that stores past the caches begins at a cache line of y. */
+#define STREAM_LOOP(op, name, count, STREAM, result)                      \
+  static void op##_##name##_stream(SIGNATURE) {                           \
+    const nd4c_c_##name *x = vx;                                          \
+    nd4c_c_##name *y = vy;                                                \
+    int64_t i = (int64_t)(-(uintptr_t)y % ND4C_STREAM_BLOCK / sizeof *y); \
+    i = i < n ? i : n;                                                    \
+    op##_##name(i, x, y, parameters);                                     \
+    for (; i + count <= n; i += count)                                    \
+      STREAM((void *)(y + i), result);                                    \
+    op##_##name(n - i, x + i, y + i, parameters);                         \
+  }
+#define VECTOR_LOOP(op, name, type, count, form, suffix)                                      \
+  static void op##_##name(SIGNATURE) {                                                        \
+    const type *x = vx;                                                                       \
+    type *y = vy;                                                                             \
+    int64_t i = 0;                                                                            \
+    (void)parameters;                                                                         \
+    for (; i + count <= n; i += count)                                                        \
+      _mm512_storeu_##suffix(y + i, form(_mm512_loadu_##suffix(x + i)));                      \
+    if (i == n)                                                                               \
+      return;                                                                                 \
+    __mmask##count rest = (__mmask##count)((1u << (n - i)) - 1);                              \
+    _mm512_mask_storeu_##suffix(y + i, rest, form(_mm512_maskz_loadu_##suffix(rest, x + i))); \
+  }                                                                                           \
+  STREAM_LOOP(op, name, count, _mm512_stream_##suffix, form(_mm512_loadu_##suffix(x + i)))
+#define SIXTEEN_LOOP(op) VECTOR_LOOP(op, float32, float, 16, FORM_##op, ps)
+#define nd4c_sqrt_eight _mm512_sqrt_pd
+#define EIGHT_LOOP(op) VECTOR_LOOP(op, float64, double, 8, nd4c_##op##_eight, pd)
+/* 16-bit floats without a buffer between. */
+#define HALF_VECTOR_LOOP(op, name, count, LOAD, STORE, STREAM, COMPUTE)                   \
+  static void op##_##name(SIGNATURE) {                                                    \
+    const uint16_t *x = vx;                                                               \
+    uint16_t *y = vy;                                                                     \
+    int64_t i = 0;                                                                        \
+    (void)parameters;                                                                     \
+    for (; i + count <= n; i += count)                                                    \
+      STORE(y + i, (__mmask##count) - 1, COMPUTE(op, LOAD((__mmask##count) - 1, x + i))); \
+    if (i == n)                                                                           \
+      return;                                                                             \
+    __mmask##count rest = (__mmask##count)((UINT32_C(1) << (n - i)) - 1);                 \
+    STORE(y + i, rest, COMPUTE(op, LOAD(rest, x + i)));                                   \
+  }                                                                                       \
+  STREAM_LOOP(op, name, count, STREAM, COMPUTE(op, LOAD((__mmask##count) - 1, x + i)))
+#define COMPUTE_bfloat16(op, words) \
+  nd4c_bfloat16_narrow_pair(NEAR_##op(nd4c_bfloat16_evens(words)), NEAR_##op(nd4c_bfloat16_odds(words)))
+#define COMPUTE_float16(op, halves) \
+  _mm512_cvtps_ph(FORM_##op(_mm512_cvtph_ps(halves)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+#define HALF_SIXTEEN_bfloat16(op)                                                                             \
+  HALF_VECTOR_LOOP(op, bfloat16, 32, _mm512_maskz_loadu_epi16, _mm512_mask_storeu_epi16, _mm512_stream_si512, \
+                   COMPUTE_bfloat16)
+#define HALF_SIXTEEN_float16(op)                                                                             \
+  HALF_VECTOR_LOOP(op, float16, 16, _mm256_maskz_loadu_epi16, _mm256_mask_storeu_epi16, _mm256_stream_si256, \
+                   COMPUTE_float16)
+#define HALF_SIXTEEN(op, name) HALF_SIXTEEN_##name(op)
+#else
+#define SIXTEEN_LOOP(op) LOOP(op, float32, float, nd4c_##op##_float32(x))
+#define EIGHT_LOOP(op) LOOP(op, float64, double, nd4c_##op##_float64(x))
+#define HALF_SIXTEEN(op, name) HALF_LOOP(op, name)
+#endif
+SIXTEEN_OPS(SIXTEEN_LOOP)
+EIGHT_OPS(EIGHT_LOOP)
+
 /* -- 16-bit floats: widened in pieces, computed by the loop of f32, narrowed ---------------------------------- */
 
 #define HALF_LOOP(op, name)                                              \
@@ -218,17 +280,17 @@ TRIGONOMETRIC_LOOP(cos, 1)
   HALF_LOOP(ceil, name)                                                  \
   HALF_LOOP(round, name)                                                 \
   HALF_LOOP(leaky_relu, name)                                            \
-  HALF_LOOP(sqrt, name)                                                  \
+  HALF_SIXTEEN(sqrt, name)                                               \
   HALF_LOOP(reciprocal, name)                                            \
-  HALF_LOOP(exp, name)                                                   \
-  HALF_LOOP(log, name)                                                   \
+  HALF_SIXTEEN(exp, name)                                                \
+  HALF_SIXTEEN(log, name)                                                \
   HALF_LOOP(sin, name)                                                   \
   HALF_LOOP(cos, name)                                                   \
-  HALF_LOOP(tanh, name)                                                  \
-  HALF_LOOP(erf, name)                                                   \
-  HALF_LOOP(sigmoid, name)                                               \
-  HALF_LOOP(gelu, name)                                                  \
-  HALF_LOOP(gelu_tanh, name)                                             \
+  HALF_SIXTEEN(tanh, name)                                               \
+  HALF_SIXTEEN(erf, name)                                                \
+  HALF_SIXTEEN(sigmoid, name)                                            \
+  HALF_SIXTEEN(gelu, name)                                               \
+  HALF_SIXTEEN(gelu_tanh, name)                                          \
   HALF_LOOP(elu, name)                                                   \
   HALF_LOOP(selu, name)                                                  \
   HALF_LOOP(celu, name)                                                  \
@@ -290,7 +352,25 @@ LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
 /* Where loops compute in a wider type than that of the elements. */
 #define NARROW_ENTRIES(NAME, name, kind) ENTRY(hard_sigmoid, NAME, name) ENTRY(hard_swish, NAME, name)
 
+#if defined(__AVX512F__)
+#define STREAM_ENTRY(op, NAME, name) [ND4C_UNARY_##op][ND4C_##NAME] = op##_##name##_stream,
+#define WIDE_STREAM_ENTRY(op) STREAM_ENTRY(op, FLOAT64, float64)
+#define FLOAT_STREAM_ENTRY(op) STREAM_ENTRY(op, FLOAT32, float32)
+#define HALF_STREAM_ENTRIES(NAME, name, kind) \
+  STREAM_ENTRY(exp, NAME, name)               \
+  STREAM_ENTRY(log, NAME, name)               \
+  STREAM_ENTRY(tanh, NAME, name)              \
+  STREAM_ENTRY(erf, NAME, name)               \
+  STREAM_ENTRY(sigmoid, NAME, name)           \
+  STREAM_ENTRY(gelu, NAME, name) STREAM_ENTRY(gelu_tanh, NAME, name) STREAM_ENTRY(sqrt, NAME, name)
+#define STREAM_ENTRIES \
+  SIXTEEN_OPS(FLOAT_STREAM_ENTRY) EIGHT_OPS(WIDE_STREAM_ENTRY) ND4C_HALF_DTYPES(HALF_STREAM_ENTRIES)
+#else
+#define STREAM_ENTRIES [0] = {NULL}
+#endif
+
 const nd4c_unary_table ND4C_LEVEL_NAME(nd4c_unary_table) = {
     .loops = {ND4C_INT_DTYPES(INT_ENTRIES) ND4C_UINT_DTYPES(UINT_ENTRIES) ND4C_HALF_DTYPES(FLOAT_ENTRIES)
                   ND4C_WIDE_FLOAT_DTYPES(FLOAT_ENTRIES) ENTRY(logical_not, BOOL, boolean)
-                      ND4C_HALF_DTYPES(NARROW_ENTRIES) NARROW_ENTRIES(FLOAT32, float32, FLOAT)}};
+                      ND4C_HALF_DTYPES(NARROW_ENTRIES) NARROW_ENTRIES(FLOAT32, float32, FLOAT)},
+    .streams = {STREAM_ENTRIES}};

@@ -40,8 +40,11 @@ typedef void (*nd4c_cast_loop)(int64_t n, const void *x, void *y);
 /* y[i] = condition[i] ? a[i] : b[i]. */
 typedef void (*nd4c_where_loop)(int64_t n, const uint8_t *condition, const void *a, const void *b, void *y);
 
+/* streams: the same, y written past the caches (a move table's stream_fence ends that), which does not wait for a piece
+ * to be computed first; y is not x. */
 typedef struct nd4c_unary_table {
   nd4c_unary_loop loops[ND4C_UNARY_COUNT][ND4C_DTYPE_END]; /* NULL: no such loop */
+  nd4c_unary_loop streams[ND4C_UNARY_COUNT][ND4C_DTYPE_END];
 } nd4c_unary_table;
 
 typedef struct nd4c_cast_table {
