@@ -231,21 +231,21 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
       op##_##name##_both(1, a + i * a_step, b + i * b_step, y + i);                                         \
   }
 /* The blocks of one cache line of y from element i on; returns where they end. */
-#define STREAM_BLOCKS(op, name, COMBINE)                                                                   \
-  static inline int64_t op##_##name##_blocks(int64_t i, int64_t n, const nd4c_c_##name *a, int64_t a_step, \
+#define BLOCKS(op, name, kind, COMBINE, STORE)                                                             \
+  static inline int64_t op##_##name##_##kind(int64_t i, int64_t n, const nd4c_c_##name *a, int64_t a_step, \
                                              const nd4c_c_##name *b, int64_t b_step, nd4c_c_##name *y) {   \
     enum { BLOCK = ND4C_STREAM_BLOCK / sizeof(nd4c_c_##name) };                                            \
     int64_t reach = a_step != 1 || b_step != 1; /* block loads touch all before the next block */          \
     for (; i + BLOCK + reach <= n; i += BLOCK) {                                                           \
       COMBINE(op, name)                                                                                    \
-      nd4c_stream_block(y + i, &x);                                                                        \
+      STORE(y + i, &x);                                                                                    \
     }                                                                                                      \
     return i;                                                                                              \
   }
 /* The usual steps as constants: a loop that asks for them at every block keeps the blocks in memory. */
 #define STREAM_LOOP(op, name, COMBINE)                                                                        \
   STREAM_REST(op, name)                                                                                       \
-  STREAM_BLOCKS(op, name, COMBINE)                                                                            \
+  BLOCKS(op, name, blocks, COMBINE, nd4c_stream_block)                                                        \
   static void op##_##name##_stream(int64_t n, const void *va, int64_t a_step, const void *vb, int64_t b_step, \
                                    void *vy) {                                                                \
     const nd4c_c_##name *a = va, *b = vb;                                                                     \
@@ -299,13 +299,36 @@ LOOPS(logical_xor, boolean, uint8_t, TRUTH_XOR)
 ND4C_WIDE_FLOAT_DTYPES(FLOAT_STREAMS)
 ND4C_HALF_DTYPES(HALF_STREAMS)
 
+/* Sums and products of bfloat16 that stay in the caches: blocks in registers here, too, for buffers cost as much again.
+ */
+#define STORE_BLOCK(to, block) memcpy(to, block, ND4C_STREAM_BLOCK)
+#define WHOLE_LOOP(op)                                                                   \
+  BLOCKS(op, bfloat16, kept, HALF_BLOCK, STORE_BLOCK)                                    \
+  static void op##_bfloat16_whole(int64_t n, const void *va, const void *vb, void *vy) { \
+    const uint16_t *a = va, *b = vb;                                                     \
+    uint16_t *y = vy;                                                                    \
+    int64_t i = op##_bfloat16_kept(0, n, a, 1, b, 1, y);                                 \
+    op##_bfloat16_both(n - i, a + i, b + i, y + i);                                      \
+  }
+#ifndef ND4C_DTYPES_LITE
+WHOLE_LOOP(add)
+WHOLE_LOOP(subtract)
+WHOLE_LOOP(multiply)
+#endif
+
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
 #define ENTRY(op, NAME, name) \
   [ND4C_BINARY_##op][ND4C_##NAME] = {op##_##name##_both, op##_##name##_first, op##_##name##_second, NULL},
-#define STREAM_ENTRY(op, NAME, name) \
-  [ND4C_BINARY_##                    \
-      op][ND4C_##NAME] = {op##_##name##_both, op##_##name##_first, op##_##name##_second, op##_##name##_stream},
+#define BOTH_float16 both
+#define BOTH_bfloat16 whole
+#define BOTH_float32 both
+#define BOTH_float64 both
+#define STREAM_ENTRY(op, NAME, name) STREAM_ENTRY_OF(op, NAME, name, BOTH_##name)
+#define STREAM_ENTRY_OF(op, NAME, name, both_loop) STREAM_ENTRY_WITH(op, NAME, name, both_loop)
+#define STREAM_ENTRY_WITH(op, NAME, name, both_loop) \
+  [ND4C_BINARY_##                                    \
+      op][ND4C_##NAME] = {op##_##name##_##both_loop, op##_##name##_first, op##_##name##_second, op##_##name##_stream},
 #define INTEGER_ENTRIES(NAME, name, kind) \
   ENTRY(add, NAME, name)                  \
   ENTRY(subtract, NAME, name)             \
