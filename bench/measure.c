@@ -15,6 +15,24 @@ double bench_now(void) {
   return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+double bench_cycle(void) {
+  enum { ADDITIONS = 1 << 20, TRIES = 5 };
+  double best = 0;
+  for (int i = 0; i < TRIES; ++i) {
+    double begin = bench_now(), took;
+    uint64_t sum = 0;
+    for (uint64_t k = 0; k < ADDITIONS; ++k) {
+      sum += k;
+#if defined(__GNUC__)
+      __asm__ volatile("" : "+r"(sum)); /* the sum is wanted each time */
+#endif
+    }
+    took = bench_now() - begin;
+    best = i == 0 || took < best ? took : best;
+  }
+  return best / ADDITIONS;
+}
+
 static int by_value(const void *a, const void *b) {
   double left = *(const double *)a, right = *(const double *)b;
   return (left > right) - (left < right);
@@ -84,6 +102,9 @@ void bench_print(const bench_case *result, double limit_ns) {
   }
   if (result->flops > 0) {
     printf(", \"gflops\": %.2f", result->flops / ns);
+  }
+  if (result->elements > 0) {
+    printf(", \"cycles_an_element\": %.3f", ns / (double)result->elements / bench_cycle());
   }
   if (limit_ns > 0) {
     printf(", \"fraction_of_limit\": %.3f", limit_ns / ns);

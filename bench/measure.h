@@ -17,15 +17,18 @@ typedef struct bench_case {
   const char *dtype;
   void (*body)(void *state);
   void *state;
-  double bytes;   /* moved by one call, 0: not told */
-  double flops;   /* done by one call, 0: not told */
-  int64_t faults; /* out: page faults of the rounds after the first */
+  double bytes;     /* moved by one call, 0: not told */
+  double flops;     /* done by one call, 0: not told */
+  int64_t elements; /* of one call, to tell cycles of one of them; 0: not told */
+  int64_t faults;   /* out: page faults of the rounds after the first */
   int64_t repeats;
   double times[BENCH_ROUNDS]; /* out: nanoseconds a call, by round */
 } bench_case;
 
 /* Nanoseconds of a clock that never goes back. */
 double bench_now(void);
+/* Nanoseconds of a cycle of this processor at work: of an addition that waits for the one before. */
+double bench_cycle(void);
 double bench_median(const double *values, int count);
 /* Median over the rounds of times of `peer` / times of `ours`. */
 double bench_ratio(const bench_case *peer, const bench_case *ours);
