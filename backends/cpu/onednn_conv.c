@@ -92,13 +92,14 @@ static int describe_activation(const nd4c_onednn *dnn, nd4c_onednn_operand *op, 
   return status;
 }
 
-/* Weights [o, c / groups, ...], with groups [groups, o / groups, c / groups, ...]; `any` lets oneDNN pick. */
+/* Weights as oneDNN has them, [o, c / groups, ...], with groups [groups, o / groups, c / groups, ...]; transposed ones
+ * are [c, o / groups, ...]. `any` lets oneDNN pick. */
 static int describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
-                            dnn_desc *any) {
-  int64_t shape[MAX_RANK + 1] = {groups, w->shape[0] / groups}, strides[MAX_RANK + 1];
-  strides[0] = w->strides[0] * shape[1];
-  strides[1] = w->strides[0];
-  for (int32_t axis = 1; axis < w->rank; axis++) {
+                            bool transposed, dnn_desc *any) {
+  int64_t first = w->shape[0] / groups, second = w->shape[1];
+  int64_t shape[MAX_RANK + 1] = {groups, transposed ? second : first, transposed ? first : second};
+  int64_t strides[MAX_RANK + 1] = {w->strides[0] * first, w->strides[transposed], w->strides[!transposed]};
+  for (int32_t axis = 2; axis < w->rank; axis++) {
     shape[axis + 1] = w->shape[axis];
     strides[axis + 1] = w->strides[axis];
   }
@@ -115,11 +116,12 @@ static int describe_bias(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const 
   return nd4c_onednn_desc(dnn, &op->wanted, 1, bias->shape, bias->dtype, &stride);
 }
 
-static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn_desc any) {
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
+  const int64_t *y = call->outputs[0].shape + 2;
   nd4c_ref_window window;
-  nd4c_cpu_conv_window(call, &window);
+  (transposed ? nd4c_cpu_conv_transpose_window : nd4c_cpu_conv_window)(call, &window);
   dnn_dims stride, dilation, begin, end;
   for (int32_t i = 0; i < window.spatial; i++) {
     int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
@@ -127,11 +129,17 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn
     dilation[i] = window.dilation[i] - 1;
     begin[i] = window.pad_begin[i];
     /* What the last window needs: oneDNN accepts no more than that, and less where the window ends early. */
-    end[i] = (call->outputs[0].shape[i + 2] - 1) * stride[i] + reach - window.input[i] - begin[i];
+    end[i] = transposed ? (window.input[i] - 1) * stride[i] + reach - begin[i] - y[i]
+                        : (y[i] - 1) * stride[i] + reach - window.input[i] - begin[i];
   }
+  int64_t activation = transposed ? ND4C_ACTIVATION_NONE : call->attrs[ND4C_ATTR_conv_activation].as.i;
   dnn_attr attr = NULL;
-  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, call->attrs[ND4C_ATTR_conv_activation].as.i);
-  if (status == DNN_SUCCESS) {
+  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation);
+  if (status == DNN_SUCCESS && transposed) {
+    status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
+        &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
+  } else if (status == DNN_SUCCESS) {
     status = dnn->dnnl_convolution_forward_primitive_desc_create(
         &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_CONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
         op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
@@ -142,9 +150,10 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, dnn
   return status;
 }
 
-static int describe_conv(nd4c_onednn_node *node, const nd4c_call *call) {
+static int describe(nd4c_onednn_node *node, const nd4c_call *call, bool transposed) {
   const nd4c_onednn *dnn = node->dnn;
   nd4c_onednn_operand *op = node->operands;
+  int64_t groups = call->attrs[transposed ? ND4C_ATTR_conv_transpose_groups : ND4C_ATTR_conv_groups].as.i;
   int status = DNN_SUCCESS;
   dnn_desc any = NULL;
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS && status == DNN_SUCCESS; i++) {
@@ -152,17 +161,25 @@ static int describe_conv(nd4c_onednn_node *node, const nd4c_call *call) {
       continue;
     }
     const nd4c_tensor *tensor = nd4c_onednn_operand_tensor(call, &op[i]);
-    status = i == ND4C_ONEDNN_W ? describe_weights(dnn, &op[i], tensor, call->attrs[ND4C_ATTR_conv_groups].as.i, &any)
+    status = i == ND4C_ONEDNN_W      ? describe_weights(dnn, &op[i], tensor, groups, transposed, &any)
              : i == ND4C_ONEDNN_BIAS ? describe_bias(dnn, &op[i], tensor)
                                      : describe_activation(dnn, &op[i], tensor);
   }
   if (status == DNN_SUCCESS) {
-    status = describe_primitive(node, call, any);
+    status = describe_primitive(node, call, transposed, any);
   }
   if (any != NULL) {
     dnn->dnnl_memory_desc_destroy(any);
   }
   return status;
+}
+
+static int describe_conv(nd4c_onednn_node *node, const nd4c_call *call) {
+  return describe(node, call, false);
+}
+
+static int describe_conv_transpose(nd4c_onednn_node *node, const nd4c_call *call) {
+  return describe(node, call, true);
 }
 
 static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
@@ -205,75 +222,6 @@ static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason
     return false;
   }
   return nd4c_onednn_usable(reason, reason_size) != NULL;
-}
-
-/* Weights [c, o / groups, ...] as oneDNN has them: [o, c, ...], with groups [groups, o / groups, c / groups, ...]. */
-static int describe_transposed_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w,
-                                       int64_t groups, dnn_desc *any) {
-  int64_t shape[MAX_RANK + 1] = {groups, w->shape[1], w->shape[0] / groups}, strides[MAX_RANK + 1];
-  strides[0] = w->strides[0] * shape[2];
-  strides[1] = w->strides[1];
-  strides[2] = w->strides[0];
-  for (int32_t axis = 2; axis < w->rank; axis++) {
-    shape[axis + 1] = w->shape[axis];
-    strides[axis + 1] = w->strides[axis];
-  }
-  int32_t skip = groups == 1 ? 1 : 0, rank = w->rank + 1 - skip;
-  int status = nd4c_onednn_desc(dnn, &op->given, rank, shape + skip, w->dtype, strides + skip);
-  if (status == DNN_SUCCESS) {
-    status = dnn->dnnl_memory_desc_create_with_tag(any, rank, shape + skip, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
-  }
-  return status;
-}
-
-static int describe_deconvolution(nd4c_onednn_node *node, const nd4c_call *call, dnn_desc any) {
-  const nd4c_onednn *dnn = node->dnn;
-  nd4c_onednn_operand *op = node->operands;
-  nd4c_ref_window window;
-  nd4c_cpu_conv_transpose_window(call, &window);
-  dnn_dims stride, dilation, begin, end;
-  for (int32_t i = 0; i < window.spatial; i++) {
-    stride[i] = window.stride[i];
-    dilation[i] = window.dilation[i] - 1;
-    begin[i] = window.pad_begin[i];
-    end[i] = (window.input[i] - 1) * stride[i] + (window.kernel[i] - 1) * window.dilation[i] + 1 - begin[i] -
-             call->outputs[0].shape[i + 2];
-  }
-  dnn_attr attr = NULL;
-  int status = nd4c_onednn_attr(dnn, &attr, NULL, ND4C_ACTIVATION_NONE);
-  if (status == DNN_SUCCESS) {
-    status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
-        &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
-        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
-  }
-  if (attr != NULL) {
-    dnn->dnnl_primitive_attr_destroy(attr);
-  }
-  return status;
-}
-
-static int describe_conv_transpose(nd4c_onednn_node *node, const nd4c_call *call) {
-  const nd4c_onednn *dnn = node->dnn;
-  nd4c_onednn_operand *op = node->operands;
-  dnn_desc any = NULL;
-  int status = describe_activation(dnn, &op[ND4C_ONEDNN_X], &call->inputs[ND4C_IN_conv_transpose_x]);
-  if (status == DNN_SUCCESS) {
-    status = describe_activation(dnn, &op[ND4C_ONEDNN_Y], &call->outputs[0]);
-  }
-  if (status == DNN_SUCCESS && op[ND4C_ONEDNN_BIAS].present) {
-    status = describe_bias(dnn, &op[ND4C_ONEDNN_BIAS], &call->inputs[ND4C_IN_conv_transpose_bias]);
-  }
-  if (status == DNN_SUCCESS) {
-    status = describe_transposed_weights(dnn, &op[ND4C_ONEDNN_W], &call->inputs[ND4C_IN_conv_transpose_w],
-                                         call->attrs[ND4C_ATTR_conv_transpose_groups].as.i, &any);
-  }
-  if (status == DNN_SUCCESS) {
-    status = describe_deconvolution(node, call, any);
-  }
-  if (any != NULL) {
-    dnn->dnnl_memory_desc_destroy(any);
-  }
-  return status;
 }
 
 static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
