@@ -109,8 +109,16 @@ void bench_op_row_run(const bench_op_row *row) {
                          {.name = "memory alone", .shape = shape, .body = run_traffic, .state = &memory}};
   cases[0].dtype = cases[1].dtype = nd4c_dtype_name(nd4c_array_dtype(row->inputs[0]));
   cases[0].bytes = (double)(memory.read + memory.written);
+  cases[0].flops = row->flops;
   bench_interleave(cases, 2);
-  bench_print(&cases[0], bench_median(cases[1].times, BENCH_ROUNDS));
+  double limit_ns = bench_median(cases[1].times, BENCH_ROUNDS), peak = 0;
+  if (row->flops > 0) {
+    peak = bench_limit_gflops(nd4c_array_dtype(row->inputs[0]), machine_width());
+  }
+  if (peak > 0 && row->flops / peak > limit_ns) {
+    limit_ns = row->flops / peak;
+  }
+  bench_print(&cases[0], limit_ns);
   for (int32_t i = 0; i < state.output_count; ++i) {
     nd4c_array_release(state.outputs[i]);
   }

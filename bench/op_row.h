@@ -4,17 +4,19 @@
 
 #include <nd4c/nd4c.h>
 
-enum { BENCH_ROW_INPUTS = 5, BENCH_ROW_ATTRS = 2, BENCH_ROW_OUTPUTS = 4 };
+enum { BENCH_ROW_INPUTS = 5, BENCH_ROW_ATTRS = 4, BENCH_ROW_OUTPUTS = 4 };
 
 typedef struct bench_op_row {
   const char *name;
   nd4c_op op;
   nd4c_array *inputs[BENCH_ROW_INPUTS]; /* up to the first NULL; borrowed */
   nd4c_attr attrs[BENCH_ROW_ATTRS];     /* up to the first without a name */
+  double flops;                         /* done by one call; 0: memory alone is the limit */
   bool fresh;                           /* each call makes its outputs, as where their shape depends on the data */
 } bench_op_row;
 
-/* Times the op, in turns with a loop that reads and writes as many bytes once, and prints a line of JSON. */
+/* Times the op, in turns with a loop that reads and writes as many bytes once, and prints a line of JSON. With flops
+ * the limit is that loop's time or the multiply-adds', whichever is longer. */
 void bench_op_row_run(const bench_op_row *row);
 
 /* Random numbers from 0 to 1. */
