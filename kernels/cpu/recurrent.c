@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/gemm_vector.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/mathematics.h"
@@ -36,6 +37,16 @@ static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_
   }
 }
 
+/* Weights are asked for so many bytes ahead: those of a state stay in the second cache from step to step. */
+enum { AHEAD = 2048 };
+
+INLINED void ask_ahead(int vectors, const float *packed) {
+#pragma GCC unroll 12
+  for (int v = 0; v < vectors; v++) {
+    ND4C_PREFETCH((uintptr_t)(packed + v * LANES) + AHEAD);
+  }
+}
+
 /* One tile: `rows` rows of `vectors` vectors, both known when this is compiled. */
 INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
                   const float *start, int64_t start_stride, float *to, int64_t to_stride) {
@@ -49,6 +60,7 @@ INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_st
   }
   for (int64_t i = 0; i < k; i++) {
     V32 b[3];
+    ask_ahead(vectors, packed);
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
       b[v] = LOAD32(packed + v * LANES);
@@ -84,6 +96,7 @@ INLINED void single(int vectors, int64_t k, const float *a, const float *packed,
   }
   int64_t i = 0;
   for (; i + 4 <= k; i += 4) {
+    ask_ahead(4 * vectors, packed);
 #pragma GCC unroll 4
     for (int p = 0; p < 4; p++) {
       V32 factor = REPEAT32(a[i + p]);
@@ -180,36 +193,88 @@ static void product(int64_t rows, int64_t gates, int64_t k, const float *a, int6
     }                                     \
   }
 
+/* The functions of one gate of a block, all its lanes. */
+#if defined(__AVX512F__)
+/* Within two units in the last place: from 0.6 on (1 - e) / (1 + e), where 1 - e has lost nothing that matters. */
+INLINED __m512 tanh_sixteen(__m512 x) {
+  const __m512 sign = _mm512_set1_ps(-0.0F), one = _mm512_set1_ps(1), a = _mm512_andnot_ps(sign, x);
+  __m512 z = _mm512_mul_ps(x, x), q = _mm512_set1_ps(2.179462928e-03F); /* as nd4c_tanh_float32 */
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-8.216559887e-03F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(2.171631157e-02F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-5.394958705e-02F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(1.333322823e-01F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-3.333333135e-01F));
+  __m512 small = _mm512_fmadd_ps(_mm512_mul_ps(a, z), q, a), e = nd4c_exp_sixteen(_mm512_mul_ps(a, _mm512_set1_ps(-2)));
+  __m512 large = _mm512_div_ps(_mm512_sub_ps(one, e), _mm512_add_ps(one, e));
+  __m512 t = _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, _mm512_set1_ps(0.6F), _CMP_LT_OQ), large, small);
+  return _mm512_or_ps(t, _mm512_and_ps(sign, x));
+}
+#endif
+
+INLINED void tanhs(const float *x, float *y) {
+#if defined(__AVX512F__)
+  STORE32(y, tanh_sixteen(LOAD32(x)));
+#else
+  ND4C_INDEPENDENT
+  for (int l = 0; l < LANES; l++) {
+    y[l] = nd4c_tanh_float32(x[l]);
+  }
+#endif
+}
+
+INLINED void sigmoids(const float *x, float *y) {
+#if defined(__AVX512F__)
+  STORE32(y, nd4c_sigmoid_sixteen(LOAD32(x)));
+#else
+  ND4C_INDEPENDENT
+  for (int l = 0; l < LANES; l++) {
+    y[l] = nd4c_sigmoid_float32(x[l]);
+  }
+#endif
+}
+
 static void lstm(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, float *c, int64_t c_stride,
                  float *h, int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, c += c_stride, h += h_stride) {
-    FOR_UNITS(float in = nd4c_sigmoid_float32(gates[l]); float out = nd4c_sigmoid_float32(gates[LANES + l]);
-              float forget = nd4c_sigmoid_float32(gates[2 * LANES + l]);
-              float state = forget * c[l] + in * nd4c_tanh_float32(gates[3 * LANES + l]); c[l] = state;
-              h[l] = out * nd4c_tanh_float32(state);)
+    float in[LANES], out[LANES], forget[LANES], cell[LANES], state[LANES] = {0};
+    sigmoids(gates, in);
+    sigmoids(gates + LANES, out);
+    sigmoids(gates + 2 * LANES, forget);
+    tanhs(gates + 3 * LANES, cell);
+    FOR_UNITS(state[l] = forget[l] * c[l] + in[l] * cell[l]; c[l] = state[l];)
+    tanhs(state, cell);
+    FOR_UNITS(h[l] = out[l] * cell[l];)
   }
 }
 
 static void gru(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *x, int64_t x_stride,
                 const float *before, int64_t before_stride, float *h, int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, x += x_stride, before += before_stride, h += h_stride) {
-    FOR_UNITS(float z = nd4c_sigmoid_float32(gates[l]); float reset = nd4c_sigmoid_float32(gates[LANES + l]);
-              float hidden = nd4c_tanh_float32(x[l] + reset * gates[2 * LANES + l]);
-              h[l] = (1 - z) * hidden + z * before[l];)
+    float z[LANES], reset[LANES], hidden[LANES] = {0};
+    sigmoids(gates, z);
+    sigmoids(gates + LANES, reset);
+    FOR_UNITS(hidden[l] = x[l] + reset[l] * gates[2 * LANES + l];)
+    tanhs(hidden, hidden);
+    FOR_UNITS(h[l] = (1 - z[l]) * hidden[l] + z[l] * before[l];)
   }
 }
 
 static void gru_reset(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *before,
                       int64_t before_stride, float *z, float *reset, int64_t stride) {
   for (int64_t r = 0; r < rows; r++, gates += gates_stride, before += before_stride, z += stride, reset += stride) {
-    FOR_UNITS(z[l] = nd4c_sigmoid_float32(gates[l]); reset[l] = nd4c_sigmoid_float32(gates[LANES + l]) * before[l];)
+    float all_z[LANES], factors[LANES];
+    sigmoids(gates, all_z);
+    sigmoids(gates + LANES, factors);
+    FOR_UNITS(z[l] = all_z[l]; reset[l] = factors[l] * before[l];)
   }
 }
 
 static void gru_update(int64_t rows, int64_t units, const float *gate, int64_t gate_stride, const float *z,
                        int64_t z_stride, const float *before, int64_t before_stride, float *h, int64_t h_stride) {
   for (int64_t r = 0; r < rows; r++, gate += gate_stride, z += z_stride, before += before_stride, h += h_stride) {
-    FOR_UNITS(h[l] = (1 - z[l]) * nd4c_tanh_float32(gate[l]) + z[l] * before[l];)
+    float hidden[LANES];
+    tanhs(gate, hidden);
+    FOR_UNITS(h[l] = (1 - z[l]) * hidden[l] + z[l] * before[l];)
   }
 }
 
