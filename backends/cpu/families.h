@@ -28,6 +28,7 @@
   X(reference_index_parts)   \
   X(simd_bytes)              \
   X(simd_conv)               \
+  X(simd_depthwise)          \
   X(simd_norm)               \
   X(simd_pool)               \
   X(simd_product)            \

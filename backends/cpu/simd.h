@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu.h"
 #include "kernels/cpu/binary.h"
 #include "kernels/cpu/bytes.h"
+#include "kernels/cpu/depthwise.h"
 #include "kernels/cpu/fast.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/gemm.h"
@@ -13,6 +14,7 @@
 #include "kernels/cpu/nn.h"
 #include "kernels/cpu/nonzero.h"
 #include "kernels/cpu/pick.h"
+#include "kernels/cpu/pool.h"
 #include "kernels/cpu/quantized.h"
 #include "kernels/cpu/random.h"
 #include "kernels/cpu/recurrent.h"
@@ -27,6 +29,7 @@
   X(binary)                 \
   X(bytes)                  \
   X(cast)                   \
+  X(depthwise)              \
   X(fast)                   \
   X(gather)                 \
   X(gemm)                   \
@@ -34,6 +37,7 @@
   X(nn)                     \
   X(nonzero)                \
   X(pick)                   \
+  X(pool)                   \
   X(quantized)              \
   X(random)                 \
   X(recurrent)              \

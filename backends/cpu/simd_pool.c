@@ -3,18 +3,18 @@
 
 #include "backends/cpu/simd_nn.h"
 
-/* Cells gathered for one loop, and positions whose factors are worked out at a time. */
-enum { MAX_CELLS = 64, CHUNK = 256 };
+/* Cells, or rows, gathered for one loop; rows of factors that are kept. */
+enum { MAX_CELLS = 64, FACTOR_ROWS = 4 };
 
 typedef struct job {
-  const nd4c_nn_loops *loops;
+  const nd4c_pool_loops *loops;
   nd4c_ref_window window;
   const nd4c_tensor *x, *y;
   int64_t bytes;
   bool average, count_padding;
-  /* Rows: positions [inside_begin, inside_end) whose windows lie inside x, where their cells can be taken together. */
-  bool together;
-  int64_t inside_begin, inside_end;
+  nd4c_pool_line line; /* rows of positions: how windows lie along the last axis */
+  char *scratch;       /* of each worker a line, and rows of factors */
+  int64_t line_bytes, factor_bytes, worker_bytes;
 } job;
 
 /* Cells [first, last) of a window along one axis that lie inside x, and how many the mean counts. */
@@ -44,9 +44,13 @@ static extent axis_extent(const job *j, int32_t axis, int64_t output) {
   return e;
 }
 
+static void fill(const job *j, int64_t n, double value, void *to) {
+  nd4c_simd_nn_loops(j->y->dtype)->fill(n, value, to);
+}
+
 /* -- channels side by side -------------------------------------------------------------------------------------- */
 
-/* Runs through the cells of a window, up to MAX_CELLS at a time. */
+/* Runs through the cells of a window. */
 typedef struct cell_walk {
   extent extents[3];
   int64_t at[3];
@@ -63,10 +67,11 @@ static cell_walk walk_start(const job *j, const int64_t *output) {
   return walk;
 }
 
-static int64_t walk_cells(const job *j, cell_walk *walk, const int64_t *output, const char *base, const void **cells) {
+static int64_t walk_cells(const job *j, cell_walk *walk, const int64_t *output, const char *base, int64_t most,
+                          const void **cells) {
   const nd4c_ref_window *w = &j->window;
   int64_t count = 0;
-  for (; walk->left > 0 && count < MAX_CELLS; walk->left--) {
+  for (; walk->left > 0 && count < most; walk->left--) {
     int64_t offset = 0;
     for (int32_t i = 0; i < w->spatial; i++) {
       int64_t position = output[i] * w->stride[i] - w->pad_begin[i] + walk->at[i] * w->dilation[i];
@@ -87,25 +92,17 @@ static void pool_position(const job *j, const int64_t *output, const char *base,
   for (int32_t i = 0; i < j->window.spatial; i++) {
     counted *= walk.extents[i].counted;
   }
-  double factor = walk.left > MAX_CELLS ? 1 : 1 / (double)(counted > 0 ? counted : 1);
-  bool many = walk.left > MAX_CELLS;
-  int64_t count = walk_cells(j, &walk, output, base, cells);
-  if (count == 0) {
-    j->loops->fill(channels, j->average ? 0 : -(double)INFINITY, to);
-  } else if (j->average) {
-    j->loops->sum_cells(channels, count, cells, factor, to);
-  } else {
-    j->loops->max_cells(channels, count, cells, to);
+  if (walk.left == 0) {
+    fill(j, channels, j->average ? 0 : -(double)INFINITY, to);
   }
-  while (walk.left > 0) {
-    count = walk_cells(j, &walk, output, base, cells);
-    for (int64_t c = 0; c < count; c++) {
-      (j->average ? j->loops->add_steps : j->loops->max_steps)(channels, 1, cells[c], to);
+  for (int64_t taken = 0; walk.left > 0; taken = 1) { /* what there is of a large window is a cell of the rest */
+    cells[0] = to;
+    int64_t count = taken + walk_cells(j, &walk, output, base, MAX_CELLS - taken, cells + taken);
+    if (j->average) {
+      j->loops->sum_cells(channels, count, cells, walk.left > 0 ? 1 : 1 / (double)(counted > 0 ? counted : 1), to);
+    } else {
+      j->loops->max_cells(channels, count, cells, to);
     }
-  }
-  if (many && j->average) {
-    const void *self = to;
-    j->loops->sum_cells(channels, 1, &self, 1 / (double)(counted > 0 ? counted : 1), to);
   }
 }
 
@@ -126,135 +123,118 @@ static void position_range(void *user, int64_t begin, int64_t end, int32_t worke
 
 /* -- rows of positions ------------------------------------------------------------------------------------------ */
 
-/* Combines the cells `shift` beyond the first of all windows. */
-static void combine_steps(const job *j, const char *row, int64_t shift, int64_t width, char *to) {
-  const nd4c_ref_window *w = &j->window;
-  int32_t last = w->spatial - 1;
-  int64_t step = w->stride[last], first = cells_before(shift, step, 0), end = cells_before(shift, step, w->input[last]);
-  end = end < width ? end : width;
-  if (first < end) {
-    const char *from = row + (first * step + shift) * j->bytes;
-    (j->average ? j->loops->add_steps : j->loops->max_steps)(end - first, step, from, to + first * j->bytes);
-  }
+static int64_t align(int64_t bytes) {
+  return (bytes + 63) & ~(int64_t)63;
 }
 
-/* Combines the cells of one window of neighbours. */
-static void combine_window(const job *j, const char *row, int64_t position, char *to) {
+static void job_lines(job *j) {
   const nd4c_ref_window *w = &j->window;
   int32_t last = w->spatial - 1;
-  int64_t start = position * w->stride[last] - w->pad_begin[last];
-  int64_t first = start < 0 ? 0 : start, end = start + w->kernel[last];
-  end = end < w->input[last] ? end : w->input[last];
-  if (first < end) {
-    (j->average ? j->loops->add_all : j->loops->max_all)(end - first, row + first * j->bytes, to + position * j->bytes);
-  }
+  nd4c_pool_line *line = &j->line;
+  *line = (nd4c_pool_line){.windows = j->y->shape[last + 2],
+                           .left = w->pad_begin[last],
+                           .stride = w->stride[last],
+                           .kernel = w->kernel[last],
+                           .dilation = w->dilation[last]};
+  int64_t seen = (line->windows - 1) * line->stride + (line->kernel - 1) * line->dilation + 1 - line->left;
+  line->length = clamp(seen, 0, w->input[last]);
+  j->line_bytes = align(nd4c_pool_line_capacity(line) * j->bytes);
+  j->factor_bytes = align((line->windows + ND4C_POOL_LANES) * j->bytes);
+  j->worker_bytes = j->line_bytes + FACTOR_ROWS * j->factor_bytes;
 }
 
-/* Finds what combine_row and divide_row ask for each row. */
-static void find_inside(job *j) {
-  const nd4c_ref_window *w = &j->window;
-  int32_t last = w->spatial - 1;
-  int64_t step = w->stride[last], width = j->y->shape[last + 2], reach = (w->kernel[last] - 1) * w->dilation[last];
-  j->inside_begin = clamp(cells_before(-w->pad_begin[last], step, 0), 0, width);
-  j->inside_end = clamp(cells_before(reach - w->pad_begin[last], step, w->input[last]), j->inside_begin, width);
-  j->together = w->dilation[last] == 1 && step <= 2 && (w->kernel[last] == 2 || w->kernel[last] == 3);
-}
-
-/* Combines one row of x into the row of y. */
-static void combine_row(const job *j, const char *row, char *to) {
-  const nd4c_ref_window *w = &j->window;
-  int32_t last = w->spatial - 1;
-  int64_t width = j->y->shape[last + 2], step = w->stride[last];
-  if (width == 1 && w->dilation[last] == 1) {
-    extent e = axis_extent(j, last, 0);
-    const char *from = row + (e.first - w->pad_begin[last]) * j->bytes;
-    if (e.last > e.first) {
-      (j->average ? j->loops->add_all : j->loops->max_all)(e.last - e.first, from, to);
+/* What the sums of a row are multiplied with: one divided by the number of cells that count. */
+static void find_factors(const job *j, int64_t outer_counted, void *factors) {
+  float *single = factors;
+  double *wide = factors;
+  for (int64_t i = 0; i < j->line.windows; i++) {
+    int64_t cells = outer_counted * axis_extent(j, j->window.spatial - 1, i).counted;
+    double factor = 1 / (double)(cells > 0 ? cells : 1);
+    if (j->bytes == 4) {
+      single[i] = (float)factor;
+    } else {
+      wide[i] = factor;
     }
-    return;
-  }
-  if (j->together) {
-    int64_t begin = j->inside_begin, end = j->inside_end;
-    const char *from = row + (begin * step - w->pad_begin[last]) * j->bytes;
-    (j->average ? j->loops->add_neighbours : j->loops->max_neighbours)(end - begin, step, w->kernel[last], from,
-                                                                       to + begin * j->bytes);
-    for (int64_t i = begin == 0 ? end : 0; i < width; i = i + 1 == begin ? end : i + 1) {
-      combine_window(j, row, i, to);
-    }
-    return;
-  }
-  for (int64_t k = 0; k < w->kernel[last]; k++) {
-    combine_steps(j, row, k * w->dilation[last] - w->pad_begin[last], width, to);
   }
 }
 
-/* Divides a row of sums by the numbers of cells. Between the first and the last windows they are all alike. */
-static void divide_row(const job *j, int64_t outer_count, char *to) {
+/* Brings the rows of x that the windows of a row see into the line; how many cells count along the outer axes. */
+static int64_t join_rows(const job *j, const int64_t *output, const char *base, char *line) {
   const nd4c_ref_window *w = &j->window;
-  int32_t last = w->spatial - 1;
-  int64_t width = j->y->shape[last + 2], begin = j->inside_begin, end = j->inside_end;
-  float single[CHUNK];
-  double wide[CHUNK], inside = 1 / (double)(outer_count > 0 ? outer_count * w->kernel[last] : 1);
-  for (int64_t start = 0; start < width; start += CHUNK) {
-    int64_t count = width - start < CHUNK ? width - start : CHUNK;
-    for (int64_t i = 0; i < count; i++) {
-      wide[i] = inside;
-      single[i] = (float)inside;
-    }
-    for (int64_t i = 0; i < count; i++) {
-      if (start + i >= begin && start + i < end) { /* on to the last windows */
-        i = (end - start < count ? end - start : count) - 1;
-        continue;
-      }
-      int64_t cells = outer_count * axis_extent(j, last, start + i).counted;
-      wide[i] = 1 / (double)(cells > 0 ? cells : 1);
-      single[i] = (float)wide[i];
-    }
-    const void *factors = j->bytes == 4 ? (const void *)single : (const void *)wide;
-    j->loops->scale(count, factors, to + start * j->bytes);
-  }
-}
-
-static void pool_row(const job *j, const int64_t *output, const char *base, char *to) {
-  const nd4c_ref_window *w = &j->window;
-  int32_t outer = w->spatial - 1;
-  extent extents[3] = {{0, 1, 1}, {0, 1, 1}, {0, 1, 1}};
-  int64_t counted = 1;
-  for (int32_t i = 0; i < outer; i++) {
+  extent extents[2] = {{0, 1, 1}, {0, 1, 1}};
+  int64_t steps[2] = {0, 0}, taken = 0;
+  const void *rows[MAX_CELLS];
+  for (int32_t i = 0; i < w->spatial - 1; i++) {
     extents[i] = axis_extent(j, i, output[i]);
-    counted *= extents[i].counted;
+    steps[i] = w->dilation[i] * j->x->strides[i + 2] * j->bytes;
+    base += (output[i] * w->stride[i] - w->pad_begin[i]) * j->x->strides[i + 2] * j->bytes;
   }
-  j->loops->fill(j->y->shape[outer + 2], j->average ? 0 : -(double)INFINITY, to);
-  for (int64_t k0 = extents[0].first; k0 < extents[0].last; k0++) {
-    for (int64_t k1 = extents[1].first; k1 < extents[1].last; k1++) {
-      const int64_t k[2] = {k0, k1};
-      int64_t offset = 0;
-      for (int32_t i = 0; i < outer; i++) {
-        int64_t position = output[i] * w->stride[i] - w->pad_begin[i] + k[i] * w->dilation[i];
-        offset += position * j->x->strides[i + 2];
+  for (int64_t k = extents[0].first; k < extents[0].last; k++) {
+    for (int64_t l = extents[1].first; l < extents[1].last; l++) {
+      rows[taken++] = base + k * steps[0] + l * steps[1];
+      if (taken == MAX_CELLS) { /* what they give is a row of the rest */
+        (j->average ? j->loops->sum_rows : j->loops->max_rows)(j->line.length, taken, rows, line);
+        rows[0] = line;
+        taken = 1;
       }
-      combine_row(j, base + offset * j->bytes, to);
     }
   }
-  if (j->average) {
-    divide_row(j, counted, to);
+  if (taken > 0) {
+    (j->average ? j->loops->sum_rows : j->loops->max_rows)(j->line.length, taken, rows, line);
+  } else {
+    fill(j, j->line.length, j->average ? 0 : -(double)INFINITY, line);
   }
+  return extents[0].counted * extents[1].counted;
+}
+
+/* The factors of a row whose windows have outer_counted cells that count along the outer axes. `kept` says for how many
+ * each of the rows there is. */
+static char *factors_for(const job *j, int64_t outer_counted, int64_t *kept, char *rows) {
+  int64_t slot = outer_counted % FACTOR_ROWS;
+  char *factors = rows + slot * j->factor_bytes;
+  if (kept[slot] != outer_counted) {
+    find_factors(j, outer_counted, factors);
+    kept[slot] = outer_counted;
+  }
+  return factors;
 }
 
 static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
-  (void)worker;
+  const nd4c_tensor *x = j->x, *y = j->y;
+  char *line = j->scratch + worker * j->worker_bytes, *factors = line + j->line_bytes, *to = NULL;
+  const char *from = NULL;
+  int32_t outer = j->window.spatial - 1;
+  int64_t output[3] = {0, 0, 0}, plane = begin, before = -1, kept[FACTOR_ROWS] = {-1, -1, -1, -1};
+  for (int32_t i = outer - 1; i >= 0; i--) {
+    output[i] = plane % y->shape[i + 2];
+    plane /= y->shape[i + 2];
+  }
+  fill(j, j->line_bytes / j->bytes, j->average ? 0 : -(double)INFINITY, line);
+  fill(j, FACTOR_ROWS * j->factor_bytes / j->bytes, 0, factors);
   for (int64_t index = begin; index < end; index++) {
-    int64_t output[3] = {0, 0, 0}, rest = index, y_offset = 0;
-    for (int32_t i = j->window.spatial - 2; i >= 0; i--) {
-      output[i] = rest % j->y->shape[i + 2];
-      rest /= j->y->shape[i + 2];
-      y_offset += output[i] * j->y->strides[i + 2];
+    if (plane != before) {
+      int64_t image = plane / y->shape[1], channel = plane % y->shape[1];
+      from = (const char *)x->data + (image * x->strides[0] + channel * x->strides[1]) * j->bytes;
+      to = (char *)y->data + (image * y->strides[0] + channel * y->strides[1]) * j->bytes;
+      before = plane;
     }
-    int64_t channel = rest % j->y->shape[1], image = rest / j->y->shape[1];
-    int64_t x_offset = image * j->x->strides[0] + channel * j->x->strides[1];
-    y_offset += image * j->y->strides[0] + channel * j->y->strides[1];
-    pool_row(j, output, (const char *)j->x->data + x_offset * j->bytes, (char *)j->y->data + y_offset * j->bytes);
+    int64_t y_offset = 0;
+    for (int32_t i = 0; i < outer; i++) {
+      y_offset += output[i] * y->strides[i + 2];
+    }
+    char *row = to + y_offset * j->bytes;
+    int64_t counted = join_rows(j, output, from, line + j->line.left * j->bytes);
+    if (j->average) {
+      j->loops->sum_line(&j->line, line, factors_for(j, counted, kept, factors), row);
+    } else {
+      j->loops->max_line(&j->line, line, row);
+    }
+    plane += outer == 0;
+    for (int32_t i = outer - 1; i >= 0 && ++output[i] == y->shape[i + 2]; i--) {
+      output[i] = 0;
+      plane += i == 0;
+    }
   }
 }
 
@@ -272,38 +252,57 @@ static bool pool_usable(const nd4c_call *call, char *reason, size_t reason_size)
          nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
 }
 
-static nd4c_status pool_run(const nd4c_call *call, bool average) {
+static bool by_channels(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  return dense_pair(call, 1) && (y->shape[1] > 1 || !dense_pair(call, y->rank - 1));
+}
+
+static job job_of(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  job j = {.loops = nd4c_simd_nn_loops(y->dtype),
+  job j = {.loops = y->dtype == ND4C_FLOAT32 ? nd4c_simd.pool->float32 : nd4c_simd.pool->float64,
            .x = x,
            .y = y,
            .bytes = nd4c_simd_nn_bytes(y->dtype),
-           .average = average,
-           .count_padding = call->attrs[ND4C_ATTR_max_pool_count_include_pad].as.i != 0};
+           .average = call->op->op == ND4C_OP_average_pool,
+           .count_padding = call->attrs[ND4C_ATTR_max_pool_count_include_pad].as.i != 0,
+           .scratch = call->scratch};
   nd4c_cpu_pool_window(call, &j.window);
+  job_lines(&j);
+  return j;
+}
+
+static int64_t pool_scratch_bytes(const nd4c_call *call) {
+  job j = job_of(call);
+  return by_channels(call) ? 0 : j.worker_bytes * (call->width > 1 ? call->width : 1);
+}
+
+static nd4c_status pool_run(const nd4c_call *call) {
+  job j = job_of(call);
+  const nd4c_tensor *y = j.y;
   int64_t cells = 1, last = y->shape[y->rank - 1];
   for (int32_t i = 0; i < j.window.spatial; i++) {
     cells *= j.window.kernel[i];
   }
-  if (dense_pair(call, 1) && (y->shape[1] > 1 || !dense_pair(call, y->rank - 1))) {
-    nd4c_cpu_host->parallel_for(y->size / y->shape[1], nd4c_simd_grain(y->shape[1] * cells), call->width,
-                                position_range, &j);
+  if (by_channels(call)) {
+    nd4c_cpu_parallel(y->size / y->shape[1], nd4c_simd_grain(y->shape[1] * cells), call->width, position_range, &j);
   } else {
-    find_inside(&j);
-    nd4c_cpu_host->parallel_for(y->size / last, nd4c_simd_grain(last * cells), call->width, row_range, &j);
+    nd4c_cpu_parallel(y->size / last, nd4c_simd_grain(last * cells), call->width, row_range, &j);
   }
   return ND4C_OK;
 }
 
-static nd4c_status max_pool_run(const nd4c_call *call) {
-  return pool_run(call, false);
-}
-
-static nd4c_status average_pool_run(const nd4c_call *call) {
-  return pool_run(call, true);
-}
-
-ND4C_CPU_SIMD_KERNEL(max_pool, ND4C_SIMD_NN_DTYPES, pool_usable, max_pool_run)
-ND4C_CPU_SIMD_KERNEL(average_pool, ND4C_SIMD_NN_DTYPES, pool_usable, average_pool_run)
+#define POOL_KERNEL(op_name)                                                           \
+  static const nd4c_kernel simd_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+                                             .op_version = 1,                          \
+                                             .op = #op_name,                           \
+                                             .engine = "simd",                         \
+                                             .name = "simd." #op_name,                 \
+                                             .priority = ND4C_SIMD_PRIORITY,           \
+                                             .dtypes = ND4C_SIMD_NN_DTYPES,            \
+                                             .usable = pool_usable,                    \
+                                             .scratch_bytes = pool_scratch_bytes,      \
+                                             .run = pool_run};
+POOL_KERNEL(max_pool)
+POOL_KERNEL(average_pool)
 
 const nd4c_kernel *const nd4c_cpu_simd_pool_kernels[] = {&simd_max_pool, &simd_average_pool, NULL};

@@ -256,6 +256,20 @@ static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bo
   return ND4C_OK;
 }
 
+/* Over all axes but those of images and channels. */
+static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
+  const nd4c_tensor *x = &call->inputs[0];
+  bool reduced[ND4C_CPU_MAX_RANK] = {false};
+  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][x->dtype]};
+  for (int32_t axis = 2; axis < x->rank; axis++)
+    reduced[axis] = true;
+  nd4c_reduction_prepare(&r.axes, call, reduced, true, false);
+  if (mean)
+    r.divisor = (double)(x->size / call->outputs[0].size);
+  run_reduction(&r, call->width);
+  return ND4C_OK;
+}
+
 static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
   if (call->inputs[0].size == 0)
     return nd4c_cpu_decline(reason, reason_size, "nothing to reduce");
@@ -330,6 +344,16 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
   }
 AXES_OPS(DEFINE_AXES)
 
+#define DEFINE_GLOBAL(op, loop, mean)                                                \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    return run_global(call, ND4C_REDUCE_##loop, mean);                               \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return usable_axes(call, ND4C_REDUCE_##loop, reason, reason_size);               \
+  }
+DEFINE_GLOBAL(global_average_pool, sum, true)
+DEFINE_GLOBAL(global_max_pool, max, false)
+
 #define DEFINE_AXIS(op)                                                              \
   static nd4c_status run_##op(const nd4c_call *call) {                               \
     return run_axis(call, nd4c_simd.reduce->op);                                     \
@@ -341,21 +365,23 @@ DEFINE_AXIS(argmax)
 DEFINE_AXIS(argmin)
 
 /* X(op, dtypes) */
-#define OPS(X)                 \
-  X(sum, ND4C_CPU_REALS)       \
-  X(prod, ND4C_CPU_REALS)      \
-  X(mean, ND4C_CPU_FLOATS)     \
-  X(max, ND4C_CPU_REALS)       \
-  X(min, ND4C_CPU_REALS)       \
-  X(all, ND4C_CPU_BOOLS)       \
-  X(any, ND4C_CPU_BOOLS)       \
-  X(argmax, ND4C_CPU_REALS)    \
-  X(argmin, ND4C_CPU_REALS)    \
-  X(norm1, ND4C_CPU_FLOATS)    \
-  X(abs_mean, ND4C_CPU_FLOATS) \
-  X(norm2, ND4C_CPU_FLOATS)    \
-  X(norm_max, ND4C_CPU_FLOATS) \
-  X(sum_square, ND4C_CPU_FLOATS)
+#define OPS(X)                            \
+  X(sum, ND4C_CPU_REALS)                  \
+  X(prod, ND4C_CPU_REALS)                 \
+  X(mean, ND4C_CPU_FLOATS)                \
+  X(max, ND4C_CPU_REALS)                  \
+  X(min, ND4C_CPU_REALS)                  \
+  X(all, ND4C_CPU_BOOLS)                  \
+  X(any, ND4C_CPU_BOOLS)                  \
+  X(argmax, ND4C_CPU_REALS)               \
+  X(argmin, ND4C_CPU_REALS)               \
+  X(norm1, ND4C_CPU_FLOATS)               \
+  X(abs_mean, ND4C_CPU_FLOATS)            \
+  X(norm2, ND4C_CPU_FLOATS)               \
+  X(norm_max, ND4C_CPU_FLOATS)            \
+  X(sum_square, ND4C_CPU_FLOATS)          \
+  X(global_average_pool, ND4C_CPU_FLOATS) \
+  X(global_max_pool, ND4C_CPU_FLOATS)
 #define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op)
 OPS(DEFINE_KERNEL)
 

@@ -18,6 +18,8 @@ POOLS = {
     "max_pool 2x2 stride 2, 8 x 64 channels 112^2": ("max", (8, 64, 112, 112), 2, 2, 0),
     "average_pool 2x2 stride 2, 8 x 64 channels 112^2": ("average", (8, 64, 112, 112), 2, 2, 0),
     "average_pool 3x3 stride 1, 64 channels 56^2": ("average", (1, 64, 56, 56), 3, 1, 1),
+    "max_pool 3x3x3 stride 2, 32 channels 16x112^2": ("max", (1, 32, 16, 112, 112), 3, 2, 1),
+    "average_pool 2x2x2 stride 2, 32 channels 16x112^2": ("average", (1, 32, 16, 112, 112), 2, 2, 0),
 }
 
 
@@ -39,17 +41,19 @@ def conv_rows(name, x, w, stride, padding, groups):
         last = (x[0], *x[2:], x[1])
         yield Row(f"conv {name}, channels last", {**inputs, "x": f"uniform({last})"},
                   f"conv(x.transpose(0, 3, 1, 2), w, b, {attrs}, groups={groups})", None,
-                  f"x = x.permute(0, 3, 1, 2); w = w.contiguous(memory_format=torch.channels_last); {torch}", None, **common)
+                  f"x = x.permute(0, 3, 1, 2); w = w.contiguous(memory_format=torch.channels_last); {torch}", None,
+                  into=False, **common)  # fresh: everybody's result is channels last, too
     yield Row(f"model: conv {name}", inputs, "onnx", onnx=f"Conv(x, const(w), const(b), {attrs}, group={groups})", **common)
 
 
 def pool_rows(name, kind, x, kernel, stride, padding):
-    attrs = f"strides=[{stride}, {stride}], pads={[padding] * 4}"
+    spatial = len(x) - 2
+    extents, attrs = [kernel] * spatial, f"strides={[stride] * spatial}, pads={[padding] * 2 * spatial}"
     inputs = {"x": f"uniform({x})"}
-    torch = {"max": f"F.max_pool2d(x, {kernel}, {stride}, {padding})",
-             "average": f"F.avg_pool2d(x, {kernel}, {stride}, {padding}, count_include_pad=False)"}[kind]
-    onnx = f"{kind.capitalize()}Pool(x, kernel_shape=[{kernel}, {kernel}], {attrs})"
-    yield Row(name, inputs, f"{kind}_pool(x, kernel=[{kernel}, {kernel}], {attrs})", None, torch, onnx)
+    torch = {"max": f"F.max_pool{spatial}d(x, {kernel}, {stride}, {padding})",
+             "average": f"F.avg_pool{spatial}d(x, {kernel}, {stride}, {padding}, count_include_pad=False)"}[kind]
+    onnx = f"{kind.capitalize()}Pool(x, kernel_shape={extents}, {attrs})"
+    yield Row(name, inputs, f"{kind}_pool(x, kernel={extents}, {attrs})", None, torch, onnx)
     yield Row(f"model: {name}", inputs, "onnx", onnx=onnx)
 
 

@@ -1,4 +1,4 @@
-/* Inner loops of pools, normalisations and softmax. */
+/* Inner loops of normalisations and softmax. */
 #ifndef ND4C_KERNELS_CPU_NN_H
 #define ND4C_KERNELS_CPU_NN_H
 
@@ -15,21 +15,7 @@ typedef struct nd4c_lrn_parameters {
 
 /* All pointers are to elements of the loops' dtype. */
 typedef struct nd4c_nn_loops {
-  /* y[i] = largest of, or factor times the sum of, cells[0 .. count-1][i] for i in [0, n); NaN wins. count >= 1. */
-  void (*max_cells)(int64_t n, int64_t count, const void *const *cells, void *y);
-  void (*sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y);
-  /* y[i] = the larger of y[i] and x[i * step]; y[i] += x[i * step]. */
-  void (*max_steps)(int64_t n, int64_t step, const void *x, void *y);
-  void (*add_steps)(int64_t n, int64_t step, const void *x, void *y);
-  /* The same of x[i * step] and the `cells` - 1 numbers behind it; step 1 or 2, cells 2 or 3. */
-  void (*max_neighbours)(int64_t n, int64_t step, int64_t cells, const void *x, void *y);
-  void (*add_neighbours)(int64_t n, int64_t step, int64_t cells, const void *x, void *y);
-  /* Largest and sum of x[0 .. n-1], n >= 1, combined with *y. */
-  void (*max_all)(int64_t n, const void *x, void *y);
-  void (*add_all)(int64_t n, const void *x, void *y);
   void (*fill)(int64_t n, double value, void *y);
-  /* y[i] *= factors[i] */
-  void (*scale)(int64_t n, const void *factors, void *y);
   /* a[i] = scale[i] / sqrt(variance[i] + epsilon), b[i] = bias[i] - mean[i] * a[i]; operands have strides. */
   void (*fold_norm)(int64_t n, const void *const *operands, const int64_t *strides, double epsilon, void *a, void *b);
   /* y[i] = x[i] * a[i] + b[i]; with one a and b for all. */

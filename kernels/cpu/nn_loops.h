@@ -3,7 +3,7 @@
 
 enum { NAME(LANES) = 64, NAME(CHUNK) = 256 };
 
-/* -- pools ------------------------------------------------------------------------------------------------------ */
+/* -- largest and sum -------------------------------------------------------------------------------------------- */
 
 /* Two choices, not one of two conditions: the compiler makes vectors of these. */
 static inline T NAME(larger)(T a, T b) {
@@ -11,93 +11,6 @@ static inline T NAME(larger)(T a, T b) {
   return b != b ? b : best;
 }
 #define LARGER(a, b) NAME(larger)(a, b)
-
-#define ADDED(a, b) ((a) + (b))
-
-/* Three cells a pass over the channels, the first pass without what is in y: short loops without branches. */
-#define CELLS_LOOP(expression)        \
-  {                                   \
-    ND4C_INDEPENDENT                  \
-    for (int64_t i = 0; i < n; i++) { \
-      y[i] = (expression);            \
-    }                                 \
-  }
-#define CELLS_FUNCTION(name, COMBINE)                                                                      \
-  static void NAME(name)(int64_t n, int64_t count, const void *const *cells, T *y) {                       \
-    const T *a = cells[0], *b = cells[count > 1], *c = cells[count > 2 ? 2 : 0];                           \
-    if (count == 1) {                                                                                      \
-      CELLS_LOOP(a[i])                                                                                     \
-    } else if (count == 2) {                                                                               \
-      CELLS_LOOP(COMBINE(a[i], b[i]))                                                                      \
-    } else {                                                                                               \
-      CELLS_LOOP(COMBINE(COMBINE(a[i], b[i]), c[i]))                                                       \
-    }                                                                                                      \
-    for (int64_t cell = 3; cell < count; cell += 3) {                                                      \
-      a = cells[cell], b = cells[cell + (count - cell > 1)], c = cells[cell + (count - cell > 2 ? 2 : 0)]; \
-      if (count - cell == 1) {                                                                             \
-        CELLS_LOOP(COMBINE(y[i], a[i]))                                                                    \
-      } else if (count - cell == 2) {                                                                      \
-        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), b[i]))                                                     \
-      } else {                                                                                             \
-        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), COMBINE(b[i], c[i])))                                      \
-      }                                                                                                    \
-    }                                                                                                      \
-  }
-CELLS_FUNCTION(largest_cells, LARGER)
-CELLS_FUNCTION(added_cells, ADDED)
-
-static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
-  NAME(largest_cells)(n, count, cells, y);
-}
-
-static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *vy) {
-  T *y = vy, scale = (T)factor;
-  NAME(added_cells)(n, count, cells, y);
-  ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) {
-    y[i] *= scale;
-  }
-}
-
-static void NAME(max_steps)(int64_t n, int64_t step, const void *vx, void *vy) {
-  const T *x = vx;
-  T *y = vy;
-  if (step == 1) {
-    ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      y[i] = LARGER(y[i], x[i]);
-    }
-  } else if (step == 2) {
-    ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      y[i] = LARGER(y[i], x[2 * i]);
-    }
-  } else {
-    for (int64_t i = 0; i < n; i++) {
-      y[i] = LARGER(y[i], x[step * i]);
-    }
-  }
-}
-
-static void NAME(add_steps)(int64_t n, int64_t step, const void *vx, void *vy) {
-  const T *x = vx;
-  T *y = vy;
-  if (step == 1) {
-    ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      y[i] += x[i];
-    }
-  } else if (step == 2) {
-    ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) {
-      y[i] += x[2 * i];
-    }
-  } else {
-    for (int64_t i = 0; i < n; i++) {
-      y[i] += x[step * i];
-    }
-  }
-}
 
 static T NAME(largest)(int64_t n, const T *x) {
   T lanes[NAME(LANES)], best = x[0];
@@ -150,61 +63,10 @@ static T NAME(total)(int64_t n, const T *x) {
   return NAME(fold)(lanes);
 }
 
-static void NAME(max_all)(int64_t n, const void *x, void *vy) {
-  T *y = vy;
-  T best = NAME(largest)(n, x);
-  *y = LARGER(*y, best);
-}
-
-static void NAME(add_all)(int64_t n, const void *x, void *vy) {
-  T *y = vy;
-  *y += NAME(total)(n, x);
-}
-
-/* y[i] = y[i] and the `cells` neighbours of x from step * i on, taken together; step 1 or 2, cells 2 or 3. */
-#define NEIGHBOURS(name, JOIN)                                                               \
-  static void NAME(name)(int64_t n, int64_t step, int64_t cells, const void *vx, void *vy) { \
-    const T *x = vx;                                                                         \
-    T *y = vy;                                                                               \
-    if (step == 2 && cells == 2) {                                                           \
-      ND4C_INDEPENDENT                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                      \
-        y[i] = JOIN(y[i], JOIN(x[2 * i], x[2 * i + 1]));                                     \
-      }                                                                                      \
-    } else if (step == 2) {                                                                  \
-      ND4C_INDEPENDENT                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                      \
-        y[i] = JOIN(y[i], JOIN(JOIN(x[2 * i], x[2 * i + 1]), x[2 * i + 2]));                 \
-      }                                                                                      \
-    } else if (cells == 2) {                                                                 \
-      ND4C_INDEPENDENT                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                      \
-        y[i] = JOIN(y[i], JOIN(x[i], x[i + 1]));                                             \
-      }                                                                                      \
-    } else {                                                                                 \
-      ND4C_INDEPENDENT                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                      \
-        y[i] = JOIN(y[i], JOIN(JOIN(x[i], x[i + 1]), x[i + 2]));                             \
-      }                                                                                      \
-    }                                                                                        \
-  }
-NEIGHBOURS(max_neighbours, LARGER)
-NEIGHBOURS(add_neighbours, ADDED)
-#undef NEIGHBOURS
-
 static void NAME(fill)(int64_t n, double value, void *vy) {
   T *y = vy;
   for (int64_t i = 0; i < n; i++) {
     y[i] = (T)value;
-  }
-}
-
-static void NAME(scale)(int64_t n, const void *vfactors, void *vy) {
-  const T *factors = vfactors;
-  T *y = vy;
-  ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++) {
-    y[i] *= factors[i];
   }
 }
 
@@ -461,16 +323,7 @@ static void NAME(lrn_columns)(int64_t channels, int64_t step, int64_t width, con
 }
 
 static const nd4c_nn_loops NAME(loops) = {
-    .max_cells = NAME(max_cells),
-    .sum_cells = NAME(sum_cells),
-    .max_steps = NAME(max_steps),
-    .add_steps = NAME(add_steps),
-    .max_neighbours = NAME(max_neighbours),
-    .add_neighbours = NAME(add_neighbours),
-    .max_all = NAME(max_all),
-    .add_all = NAME(add_all),
     .fill = NAME(fill),
-    .scale = NAME(scale),
     .fold_norm = NAME(fold_norm),
     .affine = NAME(affine),
     .affine_all = NAME(affine_all),
@@ -484,9 +337,6 @@ static const nd4c_nn_loops NAME(loops) = {
 };
 
 #undef LARGER
-#undef ADDED
-#undef CELLS_LOOP
-#undef CELLS_FUNCTION
 #undef T
 #undef SQRT
 #undef EXP

@@ -24,6 +24,11 @@ static const window_case windows[] = {
     {3, {4, 5, 4}, {2, 3, 2}, {2, 1, 1}, {1, 1, 0, 0, 1, 1}, {0}, 0, false},
     {2, {5, 5}, {1, 1}, {0}, {0}, {0}, 0, false},
     {2, {16, 17}, {5, 5}, {1, 1}, {2, 2, 2, 2}, {0}, 0, false},
+    {2, {19, 37}, {3, 3}, {2, 2}, {1, 1, 1, 1}, {0}, 0, false},
+    {2, {12, 21}, {7, 10}, {2, 3}, {3, 2, 3, 2}, {0}, 0, false},
+    {3, {9, 9, 6}, {9, 8, 2}, {1, 1, 2}, {0}, {0}, 0, false},
+    {2, {21, 40}, {3, 5}, {1, 1}, {1, 2, 1, 2}, {0}, 0, false},
+    {1, {40}, {4}, {3}, {2, 1}, {0}, 0, false},
 };
 enum { WINDOWS = sizeof windows / sizeof windows[0] };
 
@@ -117,12 +122,13 @@ static int64_t product(int32_t count, const int64_t *extents) {
 /* -- conv ------------------------------------------------------------------------------------------------------- */
 
 bool cf_sample_conv(cf_random *random, int32_t number, cf_case *c) {
-  static const int64_t channels[][3] = {{3, 4, 1}, {4, 6, 2}, {4, 4, 4}, {1, 5, 1}, {17, 16, 1}}; /* in, out, groups */
+  static const int64_t channels[][3] = {{3, 4, 1}, {4, 6, 2},   {4, 4, 4},
+                                        {1, 5, 1}, {17, 16, 1}, {3, 6, 3}}; /* in, out, groups */
   if (number >= 2 * WINDOWS) {
     return false;
   }
   const window_case *w = &windows[number % WINDOWS];
-  const int64_t *k = channels[number % 5];
+  const int64_t *k = channels[number % 6];
   int64_t x_shape[5] = {number % 2 + 1, k[0]}, w_shape[5] = {k[1], k[0] / k[2]};
   for (int32_t i = 0; i < w->spatial; i++) {
     x_shape[2 + i] = w->input[i];

@@ -1,0 +1,180 @@
+/* The loops of pool.h for one dtype: included once for each, with T, its vector V and what is done with it defined, and
+ * NAME(x). */
+
+enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
+
+/* -- channels side by side -------------------------------------------------------------------------------------- */
+
+/* Two choices, not one of two conditions: the compiler makes vectors of these. */
+#define LARGER(a, b) ((b) != (b) ? (b) : (b) > (a) ? (b) : (a))
+#define ADDED(a, b) ((a) + (b))
+
+/* Three cells a pass over the channels, the first pass without what is in y: short loops without branches. */
+#define CELLS_LOOP(expression)        \
+  {                                   \
+    ND4C_INDEPENDENT                  \
+    for (int64_t i = 0; i < n; i++) { \
+      y[i] = (expression);            \
+    }                                 \
+  }
+#define CELLS_FUNCTION(name, COMBINE)                                                                      \
+  static void NAME(name)(int64_t n, int64_t count, const void *const *cells, T *y) {                       \
+    const T *a = cells[0], *b = cells[count > 1], *c = cells[count > 2 ? 2 : 0];                           \
+    if (count == 1) {                                                                                      \
+      CELLS_LOOP(a[i])                                                                                     \
+    } else if (count == 2) {                                                                               \
+      CELLS_LOOP(COMBINE(a[i], b[i]))                                                                      \
+    } else {                                                                                               \
+      CELLS_LOOP(COMBINE(COMBINE(a[i], b[i]), c[i]))                                                       \
+    }                                                                                                      \
+    for (int64_t cell = 3; cell < count; cell += 3) {                                                      \
+      a = cells[cell], b = cells[cell + (count - cell > 1)], c = cells[cell + (count - cell > 2 ? 2 : 0)]; \
+      if (count - cell == 1) {                                                                             \
+        CELLS_LOOP(COMBINE(y[i], a[i]))                                                                    \
+      } else if (count - cell == 2) {                                                                      \
+        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), b[i]))                                                     \
+      } else {                                                                                             \
+        CELLS_LOOP(COMBINE(COMBINE(y[i], a[i]), COMBINE(b[i], c[i])))                                      \
+      }                                                                                                    \
+    }                                                                                                      \
+  }
+CELLS_FUNCTION(largest_cells, LARGER)
+CELLS_FUNCTION(added_cells, ADDED)
+
+static void NAME(max_cells)(int64_t n, int64_t count, const void *const *cells, void *y) {
+  NAME(largest_cells)(n, count, cells, y);
+}
+
+static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *vy) {
+  T *y = vy, scale = (T)factor;
+  NAME(added_cells)(n, count, cells, y);
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] *= scale;
+  }
+}
+
+/* -- positions side by side ------------------------------------------------------------------------------------- */
+
+INLINED V NAME(joined)(bool largest, V a, V b) {
+  return largest ? VECTOR_LARGER(a, b) : FUSED(REPEAT(1), a, b);
+}
+
+INLINED V NAME(join_column)(bool largest, bool whole, int64_t count, const void *const *rows, int64_t i, int64_t n) {
+  V sum = whole ? LOAD((const T *)rows[0] + i) : PART_LOAD((const T *)rows[0] + i, n - i);
+  for (int64_t r = 1; r < count; r++) {
+    const T *x = (const T *)rows[r] + i;
+    sum = NAME(joined)(largest, sum, whole ? LOAD(x) : PART_LOAD(x, n - i));
+  }
+  return sum;
+}
+
+/* `count` known when this is compiled makes the usual windows loops without a loop inside. */
+INLINED void NAME(join_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
+  int64_t i = 0;
+  for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
+    for (int64_t r = count > 2 ? count - 2 : 0; r < count; r++) /* what the next windows see first */
+      ND4C_PREFETCH((uintptr_t)rows[r] + (uintptr_t)i * sizeof(T) + AHEAD);
+    STORE(line + i, NAME(join_column)(largest, true, count, rows, i, n));
+  }
+  if (i < n)
+    PART_STORE(line + i, NAME(join_column)(largest, false, count, rows, i, n), n - i);
+}
+
+/* Cells k of LANES windows from `at` on. */
+INLINED V NAME(cell)(const T *at, int64_t stride) {
+  if (stride == 1)
+    return LOAD(at);
+  if (stride == 2) {
+    V first = LOAD(at), second = LOAD(at + NAME(LANES));
+    return EVENS(first, second);
+  }
+  T gathered[NAME(LANES)];
+  for (int64_t l = 0; l < NAME(LANES); l++)
+    gathered[l] = at[l * stride];
+  return LOAD(gathered);
+}
+
+/* LANES windows from `at` on; stride 2 gets neighbouring cells out of the same two vectors. */
+INLINED V NAME(windows)(bool largest, const T *at, int64_t stride, int64_t kernel, int64_t dilation) {
+  V sum = NAME(cell)(at, stride);
+  int64_t k = 1;
+  if (stride == 2 && dilation == 1 && kernel > 1) {
+    V first = LOAD(at), second = LOAD(at + NAME(LANES));
+    sum = NAME(joined)(largest, sum, ODDS(first, second));
+    k = 2;
+  }
+  for (; k < kernel; k++)
+    sum = NAME(joined)(largest, sum, NAME(cell)(at + k * dilation, stride));
+  return sum;
+}
+
+INLINED void NAME(line)(bool largest, const nd4c_pool_line *at, int64_t stride, int64_t kernel, int64_t dilation,
+                        const T *line, const T *factors, T *y) {
+  int64_t i = 0;
+  for (; i < at->windows; i += NAME(LANES)) {
+    V sum = NAME(windows)(largest, line + i * stride, stride, kernel, dilation);
+    if (!largest)
+      sum = FUSED(sum, LOAD(factors + i), REPEAT(0));
+    if (i + NAME(LANES) <= at->windows)
+      STORE(y + i, sum);
+    else
+      PART_STORE(y + i, sum, at->windows - i);
+  }
+}
+
+/* The usual windows have loops of their own. */
+INLINED void NAME(any_line)(bool largest, const nd4c_pool_line *at, const T *line, const T *factors, T *y) {
+  int64_t kernel = at->dilation == 1 ? at->kernel : 0;
+  if (at->stride == 2 && kernel == 2)
+    NAME(line)(largest, at, 2, 2, 1, line, factors, y);
+  else if (at->stride == 2 && kernel == 3)
+    NAME(line)(largest, at, 2, 3, 1, line, factors, y);
+  else if (at->stride == 1 && kernel == 3)
+    NAME(line)(largest, at, 1, 3, 1, line, factors, y);
+  else if (at->stride == 1)
+    NAME(line)(largest, at, 1, at->kernel, at->dilation, line, factors, y);
+  else if (at->stride == 2)
+    NAME(line)(largest, at, 2, at->kernel, at->dilation, line, factors, y);
+  else
+    NAME(line)(largest, at, at->stride, at->kernel, at->dilation, line, factors, y);
+}
+
+INLINED void NAME(any_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
+  if (count == 2)
+    NAME(join_rows)(largest, n, 2, rows, line);
+  else if (count == 3)
+    NAME(join_rows)(largest, n, 3, rows, line);
+  else
+    NAME(join_rows)(largest, n, count, rows, line);
+}
+
+static void NAME(max_rows)(int64_t n, int64_t count, const void *const *rows, void *line) {
+  NAME(any_rows)(true, n, count, rows, line);
+}
+
+static void NAME(sum_rows)(int64_t n, int64_t count, const void *const *rows, void *line) {
+  NAME(any_rows)(false, n, count, rows, line);
+}
+
+static void NAME(max_line)(const nd4c_pool_line *at, const void *line, void *y) {
+  NAME(any_line)(true, at, line, NULL, y);
+}
+
+static void NAME(sum_line)(const nd4c_pool_line *at, const void *line, const void *factors, void *y) {
+  NAME(any_line)(false, at, line, factors, y);
+}
+
+static const nd4c_pool_loops NAME(loops) = {
+    .max_cells = NAME(max_cells),
+    .sum_cells = NAME(sum_cells),
+    .max_rows = NAME(max_rows),
+    .sum_rows = NAME(sum_rows),
+    .max_line = NAME(max_line),
+    .sum_line = NAME(sum_line),
+};
+
+#undef LARGER
+#undef ADDED
+#undef CELLS_LOOP
+#undef CELLS_FUNCTION
