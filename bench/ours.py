@@ -191,7 +191,7 @@ class Bench:
         for name, result, arguments in (
                 ("bench_calls", number, [dtype, P, ctypes.c_int32, P, P, ctypes.c_int32, flag, I64]),
                 ("bench_small_calls", number, [ctypes.c_int, P, P, P, I64]),
-                ("bench_product_make", P, [ctypes.c_int, dtype, I64, P, P, P]),
+                ("bench_product_make", P, [ctypes.c_int, dtype, I64, I64, I64, P, P, P]),
                 ("bench_product_run", flag, [P]),
                 ("bench_product_free", None, [P]),
                 ("bench_limit_gflops", number, [dtype, ctypes.c_int]),
@@ -275,12 +275,13 @@ class StreamingLoop(Bench):
 
 
 class Vendor(Bench):
-    """Square products of a vendor's library, called directly (vendor.c)."""
+    """Products of a vendor's library, called directly (vendor.c)."""
 
     def prepare(self, row, inputs, into):
         a, b = inputs["a"], inputs["b"]
-        c, dtype = rows.aligned(a.shape, a.dtype), nd4c.NUMBERS[a.dtype.name]
-        product = self.bench.bench_product_make(self.number, dtype, len(a), a.ctypes.data, b.ctypes.data, c.ctypes.data)
+        c, dtype = rows.aligned((len(a), b.shape[1]), a.dtype), nd4c.NUMBERS[a.dtype.name]
+        product = self.bench.bench_product_make(self.number, dtype, *a.shape, b.shape[1], a.ctypes.data, b.ctypes.data,
+                                                c.ctypes.data)
         if not product or not self.bench.bench_product_run(product):
             raise RuntimeError("not offered")
         return Repeated(lambda: self.bench.bench_product_run(product), c, inputs)

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* cblas.h's and dnnl_types.h's numbers. */
-enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111, DNNL_CPU = 1, DNNL_F32 = 3, IN_ORDER = 1 };
+enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111, DNNL_CPU = 1, IN_ORDER = 1 };
+enum { DNNL_BF16 = 2, DNNL_F32 = 3, DNNL_S32 = 4, DNNL_S8 = 5 };
 enum { DNNL_SRC = 1, DNNL_WEIGHTS = 33, DNNL_DST = 17 };
 
 typedef void (*sgemm_function)(int, int, int, int, int, int, float, const float *, int, const float *, int, float,
@@ -48,14 +49,14 @@ typedef struct dnnl_api {
 struct bench_product {
   int vendor;
   nd4c_dtype dtype;
-  int64_t n;
+  int64_t m, k, n;
   const void *a, *b;
   void *c;
   sgemm_function sgemm;
   dgemm_function dgemm;
   dnnl_sgemm_function dnnl_sgemm;
   dnnl_api dnnl;
-  void *engine, *stream, *layout, *desc, *primitive;
+  void *engine, *stream, *layouts[3], *desc, *primitive;
   dnnl_argument arguments[3];
 };
 
@@ -94,33 +95,41 @@ static bool make_matmul(bench_product *p, void *library) {
   }
   DNNL_TABLE(DNNL_FIND)
 #undef DNNL_FIND
-  const int64_t shape[2] = {p->n, p->n}, strides[2] = {p->n, 1};
+  const int64_t shapes[3][2] = {{p->m, p->k}, {p->k, p->n}, {p->m, p->n}};
+  const int dtype = p->dtype == ND4C_BFLOAT16 ? DNNL_BF16 : p->dtype == ND4C_INT8 ? DNNL_S8 : DNNL_F32;
   bool made =
-      api->engine_create(&p->engine, DNNL_CPU, 0) == 0 && api->stream_create(&p->stream, p->engine, IN_ORDER) == 0 &&
-      api->memory_desc_create_with_strides(&p->layout, 2, shape, DNNL_F32, strides) == 0 &&
-      api->matmul_primitive_desc_create(&p->desc, p->engine, p->layout, p->layout, NULL, p->layout, NULL) == 0 &&
-      api->primitive_create(&p->primitive, p->desc) == 0;
+      api->engine_create(&p->engine, DNNL_CPU, 0) == 0 && api->stream_create(&p->stream, p->engine, IN_ORDER) == 0;
+  for (int i = 0; i < 3 && made; ++i) {
+    const int64_t strides[2] = {shapes[i][1], 1};
+    made = api->memory_desc_create_with_strides(&p->layouts[i], 2, shapes[i],
+                                                i == 2 && dtype == DNNL_S8 ? DNNL_S32 : dtype, strides) == 0;
+  }
+  made = made &&
+         api->matmul_primitive_desc_create(&p->desc, p->engine, p->layouts[0], p->layouts[1], NULL, p->layouts[2],
+                                           NULL) == 0 &&
+         api->primitive_create(&p->primitive, p->desc) == 0;
   const void *const given[3] = {p->a, p->b, p->c};
   const int numbers[3] = {DNNL_SRC, DNNL_WEIGHTS, DNNL_DST};
   for (int i = 0; i < 3 && made; ++i) {
     void *data;
     memcpy(&data, &given[i], sizeof data);
     p->arguments[i].number = numbers[i];
-    made = api->memory_create(&p->arguments[i].memory, p->layout, p->engine, data) == 0;
+    made = api->memory_create(&p->arguments[i].memory, p->layouts[i], p->engine, data) == 0;
   }
   return made;
 }
 
-bench_product *bench_product_make(int vendor, nd4c_dtype dtype, int64_t n, const void *a, const void *b, void *c) {
+bench_product *bench_product_make(int vendor, nd4c_dtype dtype, int64_t m, int64_t k, int64_t n, const void *a,
+                                  const void *b, void *c) {
   bool single = dtype == ND4C_FLOAT32;
-  if ((!single && dtype != ND4C_FLOAT64) || (!single && vendor != BENCH_OPENBLAS)) {
+  if (!single && vendor != (dtype == ND4C_FLOAT64 ? BENCH_OPENBLAS : BENCH_ONEDNN_MATMUL)) {
     return NULL;
   }
   bench_product *p = calloc(1, sizeof *p);
   if (p == NULL) {
     return NULL;
   }
-  *p = (bench_product){.vendor = vendor, .dtype = dtype, .n = n, .a = a, .b = b, .c = c};
+  *p = (bench_product){.vendor = vendor, .dtype = dtype, .m = m, .k = k, .n = n, .a = a, .b = b, .c = c};
   void *library = open_library(vendor == BENCH_OPENBLAS ? "libopenblas.so.0" : "libdnnl.so.3");
   bool ready = false;
   if (vendor == BENCH_OPENBLAS) {
@@ -138,18 +147,18 @@ bench_product *bench_product_make(int vendor, nd4c_dtype dtype, int64_t n, const
 }
 
 bool bench_product_run(bench_product *p) {
-  int n = (int)p->n;
+  int m = (int)p->m, k = (int)p->k, n = (int)p->n;
   if (p->vendor == BENCH_ONEDNN_MATMUL) {
     return p->dnnl.primitive_execute(p->primitive, p->stream, 3, p->arguments) == 0 &&
            p->dnnl.stream_wait(p->stream) == 0;
   }
   if (p->vendor == BENCH_ONEDNN_SGEMM) {
-    return p->dnnl_sgemm('N', 'N', n, n, n, 1, p->a, n, p->b, n, 0, p->c, n) == 0;
+    return p->dnnl_sgemm('N', 'N', m, n, k, 1, p->a, k, p->b, n, 0, p->c, n) == 0;
   }
   if (p->dtype == ND4C_FLOAT32) {
-    p->sgemm(ROW_MAJOR, NOT_TRANSPOSED, NOT_TRANSPOSED, n, n, n, 1, p->a, n, p->b, n, 0, p->c, n);
+    p->sgemm(ROW_MAJOR, NOT_TRANSPOSED, NOT_TRANSPOSED, m, n, k, 1, p->a, k, p->b, n, 0, p->c, n);
   } else {
-    p->dgemm(ROW_MAJOR, NOT_TRANSPOSED, NOT_TRANSPOSED, n, n, n, 1, p->a, n, p->b, n, 0, p->c, n);
+    p->dgemm(ROW_MAJOR, NOT_TRANSPOSED, NOT_TRANSPOSED, m, n, k, 1, p->a, k, p->b, n, 0, p->c, n);
   }
   return true;
 }
@@ -169,8 +178,10 @@ void bench_product_free(bench_product *p) {
   if (p->desc != NULL) {
     (void)p->dnnl.primitive_desc_destroy(p->desc);
   }
-  if (p->layout != NULL) {
-    (void)p->dnnl.memory_desc_destroy(p->layout);
+  for (int i = 0; i < 3; ++i) {
+    if (p->layouts[i] != NULL) {
+      (void)p->dnnl.memory_desc_destroy(p->layouts[i]);
+    }
   }
   if (p->stream != NULL) {
     (void)p->dnnl.stream_destroy(p->stream);

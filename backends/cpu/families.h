@@ -31,6 +31,7 @@
   X(simd_depthwise)          \
   X(simd_norm)               \
   X(simd_pool)               \
+  X(simd_narrow_product)     \
   X(simd_product)            \
   X(simd_recurrent)          \
   X(reference_linalg)        \

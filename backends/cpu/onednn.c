@@ -108,6 +108,24 @@ const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size) {
   return dnn;
 }
 
+bool nd4c_onednn_accept(const char *why, char *reason, size_t reason_size) {
+  if (why != NULL) {
+    snprintf(reason, reason_size, "%s", why);
+    return false;
+  }
+  return nd4c_onednn_usable(reason, reason_size) != NULL;
+}
+
+bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes) {
+  int32_t rank = call->outputs[0].rank;
+  axes[0] = 0;
+  for (int32_t axis = 2; axis < rank; axis++) {
+    axes[axis - 1] = axis;
+  }
+  axes[rank - 1] = 1;
+  return true;
+}
+
 nd4c_status nd4c_onednn_fail(const char *what, int status) {
   static const char *const names[] = {"success",       "out of memory", "invalid arguments", "unimplemented",
                                       "iterator ends", "runtime error", "not required"};

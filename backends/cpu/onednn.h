@@ -28,6 +28,12 @@ const nd4c_onednn *nd4c_onednn_get(void);
 /* For usable(): the library, or NULL with the reason written. */
 const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size);
 
+/* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library. */
+bool nd4c_onednn_accept(const char *why, char *reason, size_t reason_size);
+
+/* A kernel's preferred_order: channels last, which oneDNN's own convolutions want. */
+bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes);
+
 /* Reports a failure of oneDNN's. */
 nd4c_status nd4c_onednn_fail(const char *what, int status);
 

@@ -1,7 +1,6 @@
 /* conv and conv_transpose on oneDNN. The primitive always works on channels-last activations, where its fastest
  * implementations are and which the graph's layout pass gives it; operands in another order are reordered through
  * scratch. CONSTANT weights are packed once. */
-#include <stdio.h>
 
 #include "backends/cpu/onednn.h"
 
@@ -55,22 +54,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *why = refuse(call);
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
-  }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
-}
-
-static bool conv_preferred_order(const nd4c_call *call, int32_t *axes) {
-  int32_t rank = call->outputs[0].rank;
-  axes[0] = 0;
-  for (int32_t axis = 2; axis < rank; axis++) {
-    axes[axis - 1] = axis;
-  }
-  axes[rank - 1] = 1;
-  return true;
+  return nd4c_onednn_accept(refuse(call), reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
@@ -217,11 +201,7 @@ static const char *refuse_transposed(const nd4c_call *call) {
 
 static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse_transposed(call);
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
-  }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
+  return nd4c_onednn_accept(why, reason, reason_size);
 }
 
 static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
@@ -243,7 +223,7 @@ static const nd4c_kernel onednn_conv_transpose = {
     .unprepare = nd4c_onednn_node_unprepare,
     .scratch_bytes = nd4c_onednn_node_scratch_bytes,
     .run = nd4c_onednn_node_run,
-    .preferred_order = conv_preferred_order,
+    .preferred_order = nd4c_onednn_channels_last,
 };
 
 static const nd4c_kernel onednn_conv = {
@@ -259,7 +239,7 @@ static const nd4c_kernel onednn_conv = {
     .unprepare = nd4c_onednn_node_unprepare,
     .scratch_bytes = nd4c_onednn_node_scratch_bytes,
     .run = nd4c_onednn_node_run,
-    .preferred_order = conv_preferred_order,
+    .preferred_order = nd4c_onednn_channels_last,
 };
 
 const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[] = {&onednn_conv, &onednn_conv_transpose, NULL};

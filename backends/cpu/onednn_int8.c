@@ -1,6 +1,4 @@
 /* Products of bytes on oneDNN, by VNNI or AMX: see bytes.h. */
-#include <stdio.h>
-
 #include "backends/cpu/bytes.h"
 #include "backends/cpu/onednn.h"
 
@@ -12,11 +10,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   if (why == NULL && (double)c.m * (double)c.n * (double)c.k * (double)c.batch < SMALL) {
     why = "the product is small";
   }
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
-  }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
+  return nd4c_onednn_accept(why, reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */

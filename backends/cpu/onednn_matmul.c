@@ -1,6 +1,5 @@
 /* matmul and linear on oneDNN. CONSTANT right-hand sides are packed once. oneDNN's fast implementations want results
  * by rows: a result by columns is computed as the product of the transposes. */
-#include <stdio.h>
 
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/openblas.h"
@@ -45,12 +44,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *why = refuse(call);
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
-  }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
+  return nd4c_onednn_accept(refuse(call), reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* Large f32 products through dnnl_sgemm: on operands that cannot be packed beforehand it is faster than oneDNN's matmul
  * primitive (512 cubed: 647 against 679 microseconds on two Zen 5 cores, measured by bench/compare). */
-#include <stdio.h>
 
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/product.h"
@@ -37,12 +36,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *why = refuse(call);
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
-  }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
+  return nd4c_onednn_accept(refuse(call), reason, reason_size);
 }
 
 static nd4c_status run(const nd4c_call *call) {
@@ -60,16 +54,6 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_onednn_leave(dnn, before);
   return status == DNN_SUCCESS ? ND4C_OK : nd4c_onednn_fail("dnnl_sgemm", status);
 }
-
-static const nd4c_kernel onednn_sgemm = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                         .op_version = 1,
-                                         .op = "matmul",
-                                         .engine = "onednn",
-                                         .name = "onednn.sgemm",
-                                         .priority = ND4C_CPU_PRIORITY_ONEDNN + 1,
-                                         .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
-                                         .usable = usable,
-                                         .run = run};
 
 /* -- conv of single cells --------------------------------------------------------------------------------------- */
 
@@ -112,22 +96,7 @@ static bool pointwise_usable(const nd4c_call *call, char *reason, size_t reason_
   for (int32_t i = 0; i < window.spatial && why == NULL; i++) {
     why = window.pad_begin[i] != 0 || window.stride[i] != 1 ? "steps or padding" : NULL;
   }
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
-  }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
-}
-
-/* The order of oneDNN's own convolutions, of which a network has others. */
-static bool pointwise_preferred_order(const nd4c_call *call, int32_t *axes) {
-  int32_t rank = call->outputs[0].rank;
-  axes[0] = 0;
-  for (int32_t axis = 2; axis < rank; axis++) {
-    axes[axis - 1] = axis;
-  }
-  axes[rank - 1] = 1;
-  return true;
+  return nd4c_onednn_accept(why, reason, reason_size);
 }
 
 typedef struct rows_job {
@@ -178,15 +147,14 @@ static nd4c_status pointwise_run(const nd4c_call *call) {
   return status == DNN_SUCCESS ? ND4C_OK : nd4c_onednn_fail("dnnl_sgemm", status);
 }
 
-static const nd4c_kernel onednn_pointwise = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                             .op_version = 1,
-                                             .op = "conv",
-                                             .engine = "onednn",
-                                             .name = "onednn.conv_pointwise",
-                                             .priority = ND4C_CPU_PRIORITY_ONEDNN + 1,
-                                             .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
-                                             .usable = pointwise_usable,
-                                             .run = pointwise_run,
-                                             .preferred_order = pointwise_preferred_order};
+#define KERNEL(op_name, kernel_name, its_usable, its_run, order)                                                     \
+  {                                                                                                                  \
+    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = op_name, .engine = "onednn",                    \
+    .name = "onednn." kernel_name, .priority = ND4C_CPU_PRIORITY_ONEDNN + 1, .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), \
+    .usable = (its_usable), .run = (its_run), .preferred_order = (order)                                             \
+  }
+static const nd4c_kernel onednn_sgemm = KERNEL("matmul", "sgemm", usable, run, NULL);
+static const nd4c_kernel onednn_pointwise =
+    KERNEL("conv", "conv_pointwise", pointwise_usable, pointwise_run, nd4c_onednn_channels_last);
 
 const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[] = {&onednn_sgemm, &onednn_pointwise, NULL};

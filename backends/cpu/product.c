@@ -39,6 +39,29 @@ static const char *read_matmul(const nd4c_call *call, nd4c_cpu_product *p) {
   return NULL;
 }
 
+/* Products with vectors, whose batch axes broadcast. */
+static const char *read_vectors(const nd4c_call *call, nd4c_cpu_product *p) {
+  const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
+  bool rows = call->op->op == ND4C_OP_matvec, columns = call->op->op == ND4C_OP_vecmat;
+  p->rank = y->rank + 2 - rows - columns;
+  if (p->rank > ND4C_PRODUCT_MAX_RANK) {
+    return "more batch axes than the library takes";
+  }
+  if (!rows && !columns) {
+    int64_t axis = call->attrs[ND4C_ATTR_vecdot_axis].as.i;
+    if (axis != -1 && !(a->rank == b->rank && axis == a->rank - 1)) {
+      return "the vectors do not lie along the last axis";
+    }
+  }
+  p->m = rows ? a->shape[a->rank - 2] : 1;
+  p->k = a->shape[a->rank - 1];
+  p->n = columns ? b->shape[b->rank - 1] : 1;
+  place(&p->a, p->rank, a, rows ? a->rank - 2 : -1, a->rank - 1, p->m, p->k);
+  place(&p->b, p->rank, b, b->rank - 1 - columns, columns ? b->rank - 1 : -1, p->k, p->n);
+  place(&p->y, p->rank, y, rows ? y->rank - 1 : -1, columns ? y->rank - 1 : -1, p->m, p->n);
+  return NULL;
+}
+
 static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
   return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
@@ -133,7 +156,9 @@ const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *produ
   product->activation = ND4C_ACTIVATION_NONE;
   product->bias = NULL;
   product->a.tensor = product->b.tensor = product->y.tensor = product->addend.tensor = NULL;
-  const char *why = call->op->op == ND4C_OP_matmul ? read_matmul(call, product) : read_linear(call, product);
+  const char *why = call->op->op == ND4C_OP_matmul   ? read_matmul(call, product)
+                    : call->op->op == ND4C_OP_linear ? read_linear(call, product)
+                                                     : read_vectors(call, product);
   if (why != NULL) {
     return why;
   }

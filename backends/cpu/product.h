@@ -25,8 +25,8 @@ typedef struct nd4c_cpu_product {
   int64_t activation;
 } nd4c_cpu_product;
 
-/* Reads a matmul or linear call. A batch that shares b is made one tall product where strides allow. NULL, or why these
- * engines cannot take the call (static text). */
+/* Reads a matmul, linear, vecdot, matvec or vecmat call. A batch that shares b is made one tall product where strides
+ * allow. NULL, or why these engines cannot take the call (static text). */
 const char *nd4c_cpu_product_read(const nd4c_call *call, nd4c_cpu_product *product);
 
 /* Where matrix number `index` of the batch starts, in elements from the first. */

@@ -12,7 +12,7 @@ def product(name, m, k, n, dtype="f32", batch=(), **more):
     for extent in batch:
         flops *= extent
     bf16, direct = dtype == "bf16", {}
-    if m == k == n and not batch and dtype in VENDORS:
+    if not batch and dtype in VENDORS:
         direct = {vendor: "matmul(a, b)" for vendor in VENDORS[dtype]}
     return Row(name, {"a": f"uniform({a}, '{dtype}')", "b": f"uniform({b}, '{dtype}')"}, "matmul(a, b)",
                None if bf16 else "np.matmul(a, b, out=y)", "torch.matmul(a, b, out=y)", None if bf16 else "MatMul(a, b)",

@@ -3,6 +3,11 @@
 #ifndef ND4C_KERNELS_CPU_GEMM_VECTOR_H
 #define ND4C_KERNELS_CPU_GEMM_VECTOR_H
 
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/cpu/half.h"
+
 #if defined(__AVX512F__)
 #include <immintrin.h>
 enum { VECTOR_BYTES = 64, TILE_ROWS = 12 };
@@ -16,6 +21,11 @@ typedef __m512d V64;
 #define REPEAT64(x) _mm512_set1_pd(x)
 #define FUSED32(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define FUSED64(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define SUM32(v) _mm512_reduce_add_ps(v)
+#define SUM64(v) _mm512_reduce_add_pd(v)
+#define WIDEN16(x) _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16))
+#define LOAD16(p) WIDEN16(_mm256_loadu_si256((const void *)(p)))
+#define PART_LOAD16(p, n) WIDEN16(_mm256_maskz_loadu_epi16((__mmask16)((1u << (n)) - 1), p))
 #define PART_LOAD32(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
 #define PART_LOAD64(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), p)
 #define PART_STORE32(p, v, n) _mm512_mask_storeu_ps(p, (__mmask16)((1u << (n)) - 1), v)
@@ -33,6 +43,7 @@ typedef __m256d V64;
 #define REPEAT64(x) _mm256_set1_pd(x)
 #define FUSED32(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define FUSED64(a, b, c) _mm256_fmadd_pd(a, b, c)
+#define LOAD16(p) _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))), 16))
 #elif defined(__SSE2__)
 #include <immintrin.h>
 enum { VECTOR_BYTES = 16, TILE_ROWS = 4 };
@@ -81,8 +92,6 @@ static inline V32 nd4c_pair(float x, float y) {
 
 #ifndef PART_LOAD32
 /* The first n elements of a vector; the others are zeros, and stay what they are in memory. */
-#include <stdint.h>
-#include <string.h>
 static inline V32 nd4c_part_load32(const float *from, int64_t n) {
   float whole[VECTOR_BYTES / sizeof(float)] = {0};
   memcpy(whole, from, (size_t)n * sizeof *from);
@@ -107,6 +116,52 @@ static inline void nd4c_part_store64(double *to, V64 v, int64_t n) {
 #define PART_LOAD64 nd4c_part_load64
 #define PART_STORE32 nd4c_part_store32
 #define PART_STORE64 nd4c_part_store64
+#endif
+
+#ifndef LOAD16
+/* bfloat16 is the upper half of f32. */
+static inline V32 nd4c_load16(const uint16_t *from) {
+  float wide[VECTOR_BYTES / sizeof(float)];
+  nd4c_widen_bfloat16(VECTOR_BYTES / sizeof(float), from, wide);
+  return LOAD32(wide);
+}
+#define LOAD16 nd4c_load16
+#endif
+#ifndef PART_LOAD16
+static inline V32 nd4c_part_load16(const uint16_t *from, int64_t n) {
+  uint16_t whole[VECTOR_BYTES / sizeof(float)] = {0};
+  memcpy(whole, from, (size_t)n * sizeof *from);
+  return LOAD16(whole);
+}
+#define PART_LOAD16 nd4c_part_load16
+#endif
+
+#ifndef SUM32
+/* The sum of all elements of a vector, halves onto halves. */
+static inline float nd4c_sum32(V32 v) {
+  enum { COUNT = VECTOR_BYTES / sizeof(float) };
+  float all[COUNT];
+  STORE32(all, v);
+  for (int half = COUNT / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; i++) {
+      all[i] += all[i + half];
+    }
+  }
+  return all[0];
+}
+static inline double nd4c_sum64(V64 v) {
+  enum { COUNT = VECTOR_BYTES / sizeof(double) };
+  double all[COUNT];
+  STORE64(all, v);
+  for (int half = COUNT / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; i++) {
+      all[i] += all[i + half];
+    }
+  }
+  return all[0];
+}
+#define SUM32 nd4c_sum32
+#define SUM64 nd4c_sum64
 #endif
 
 #endif

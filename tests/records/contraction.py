@@ -143,7 +143,7 @@ def matvec(s, dtype):
     def f(a, b):
         return (a * b[..., None, :]).sum(-1)
     shapes = [((2, 3), (3,)), ((1, 1), (1,)), ((4, 2, 3), (3,)), ((2, 3), (4, 3)), ((2, 1, 2, 3), (4, 3)), ((2, 0), (0,)),
-              ((0, 3), (3,)), ((33, 40), (40,))]
+              ((0, 3), (3,)), ((33, 40), (40,)), ((3, 5, 70), (3, 70))]
     yield from pair_cases(s, dtype, f, shapes)
     yield from mixed(s, dtype, f, (2, 3), (3,))
     a, b = np.repeat(s.small(dtype, (1, 3)), 2, axis=0), s.small(dtype, (3,))
@@ -155,7 +155,7 @@ def vecmat(s, dtype):
     def f(a, b):
         return (np.conj(a)[..., :, None] * b).sum(-2)
     shapes = [((2,), (2, 3)), ((1,), (1, 1)), ((4, 2), (2, 3)), ((2,), (4, 2, 3)), ((2, 1, 2), (4, 2, 3)), ((0,), (0, 2)),
-              ((3,), (3, 0)), ((33,), (33, 40))]
+              ((3,), (3, 0)), ((33,), (33, 40)), ((3, 70), (3, 70, 21))]
     yield from pair_cases(s, dtype, f, shapes)
     yield from mixed(s, dtype, f, (2,), (2, 3))
     a, b = np.repeat(s.small(dtype, (1, 3)), 2, axis=0), s.small(dtype, (3, 2))
@@ -174,7 +174,8 @@ def matvec_refusals(s, op):
 @cases("vecdot", ulps=2)
 def vecdot(s, dtype):
     for left, right, axis in [((3,), (3,), -1), ((2, 3), (3,), -1), ((2, 3), (2, 3), -2), ((2, 1, 3), (4, 3), -1),
-                              ((3, 2), (3, 2), 0), ((0,), (0,), -1), ((0, 2), (2,), -1), ((2, 100), (100,), 1)]:
+                              ((3, 2), (3, 2), 0), ((0,), (0,), -1), ((0, 2), (2,), -1), ((2, 100), (100,), 1),
+                              ((3, 100), (3, 100), -1), ((2, 16384), (2, 16384), -1), ((20001,), (20001,), -1)]:
         def f(a, b):
             a, b = np.broadcast_arrays(a, b)
             return (np.conj(a) * b).sum(axis)

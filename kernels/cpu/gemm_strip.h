@@ -1,0 +1,99 @@
+/* The innermost loops of the matrix product, for one dtype: a part of gemm_loops.h. A strip is some rows of y, two
+ * vectors wide, whose sums stay in registers while k passes. Both operands are read where they lie, with any distance
+ * from element to element of a and from row to row of b. */
+
+/* Rows of the next strip where `left` are left: few kinds, so that each is unrolled. */
+static inline int64_t NAME(strip_rows)(int64_t left) {
+  return left >= TILE_ROWS ? TILE_ROWS : TILE_ROWS > 8 && left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+/* `rows` rows and `vectors` vectors of y, the last of which has `last` elements unless it is whole. The first three
+ * are constants where this is called, so that the sums stay in registers. */
+static inline __attribute__((always_inline)) void NAME(strip)(int rows, int vectors, bool whole, int64_t last,
+                                                              int64_t k, const T *a, int64_t a_row, int64_t a_step,
+                                                              const T *b, int64_t b_step, T *y, int64_t y_row,
+                                                              bool adds) {
+  V sum[TILE_ROWS][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+      const T *at = y + r * y_row + v * NAME(LANES);
+      sum[r][v] = !adds ? REPEAT(0) : whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+    }
+  }
+  for (int64_t i = 0; i < k; i++) {
+    V row[2];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+      const T *at = b + i * b_step + v * NAME(LANES);
+      row[v] = whole || v + 1 < vectors ? LOAD(at) : PART_LOAD(at, last);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+      V factor = REPEAT(a[r * a_row + i * a_step]);
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; v++) {
+        sum[r][v] = FUSED(factor, row[v], sum[r][v]);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+      T *at = y + r * y_row + v * NAME(LANES);
+      if (whole || v + 1 < vectors) {
+        STORE(at, sum[r][v]);
+      } else {
+        PART_STORE(at, sum[r][v], last);
+      }
+    }
+  }
+}
+
+#define STRIP_OF(rows, vectors, whole) \
+  NAME(strip)(rows, vectors, whole, last, k, a, a_row, a_step, b, b_step, y, y_row, adds)
+#define STRIP(rows)                                                                  \
+  (whole          ? vectors == 2 ? STRIP_OF(rows, 2, true) : STRIP_OF(rows, 1, true) \
+            : vectors == 2 ? STRIP_OF(rows, 2, false)                                \
+                  : STRIP_OF(rows, 1, false))
+
+/* rows: one of strip_rows's. columns: at most two vectors. */
+static void NAME(strip_any)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
+                            const T *b, int64_t b_step, T *y, int64_t y_row, bool adds) {
+  int vectors = columns > NAME(LANES) ? 2 : 1;
+  int64_t last = columns - (vectors - 1) * NAME(LANES);
+  bool whole = last == NAME(LANES);
+  if (rows == TILE_ROWS) {
+    STRIP(TILE_ROWS);
+  } else if (TILE_ROWS > 8 && rows == 8) {
+    STRIP(TILE_ROWS > 8 ? 8 : 1);
+  } else if (rows == 4) {
+    STRIP(4);
+  } else if (rows == 2) {
+    STRIP(2);
+  } else {
+    STRIP(1);
+  }
+}
+
+#undef STRIP
+#undef STRIP_OF
+
+/* A strip of a y whose rows have gaps: computed beside and copied. */
+static void NAME(strip_apart)(int64_t rows, int64_t columns, int64_t k, const T *a, int64_t a_row, int64_t a_step,
+                              const T *b, int64_t b_step, T *y, nd4c_gemm_matrix to, bool adds) {
+  T beside[TILE_ROWS * NAME(WIDE)];
+  for (int64_t r = 0; r < rows && adds; r++) {
+    for (int64_t c = 0; c < columns; c++) {
+      beside[r * NAME(WIDE) + c] = y[r * to.row_stride + c * to.column_stride];
+    }
+  }
+  NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, b_step, beside, NAME(WIDE), adds);
+  for (int64_t r = 0; r < rows; r++) {
+    for (int64_t c = 0; c < columns; c++) {
+      y[r * to.row_stride + c * to.column_stride] = beside[r * NAME(WIDE) + c];
+    }
+  }
+}
