@@ -44,6 +44,7 @@
   X(simd_unique)             \
   X(reference_histogram)     \
   X(simd_counts)             \
+  X(simd_fft)                \
   X(simd_search)             \
   X(reference_window)        \
   X(reference_normalization) \

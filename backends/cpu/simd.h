@@ -7,6 +7,7 @@
 #include "kernels/cpu/bytes.h"
 #include "kernels/cpu/depthwise.h"
 #include "kernels/cpu/fast.h"
+#include "kernels/cpu/fft.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/levels.h"
@@ -31,6 +32,7 @@
   X(cast)                   \
   X(depthwise)              \
   X(fast)                   \
+  X(fft)                    \
   X(gather)                 \
   X(gemm)                   \
   X(move)                   \

@@ -19,6 +19,9 @@ typedef struct nd4c_fft_plan {
   double complex *unpacking;
 } nd4c_fft_plan;
 
+/* exp(-2 pi i k / n), 0 <= k < n. */
+double complex nd4c_fft_root(int64_t k, int64_t n);
+
 /* Bytes of a plan for lengths of at least 1; -1 if they do not fit into 64 bits. */
 int64_t nd4c_fft_plan_bytes(int64_t n);
 /* Makes a plan in memory of that many bytes, zeroed and aligned for double complex; work: nd4c_fft_work of one lane. */

@@ -17,8 +17,8 @@ static inline number turned(number a) {
   return nd4c_complex_make(cimag(a), -creal(a));
 }
 
-/* exp(-2 pi i k / n), 0 <= k < n, the angle brought below pi / 4 in whole numbers. */
-static number root_of_unity(int64_t k, int64_t n) {
+/* The angle is brought below pi / 4 in whole numbers. */
+double complex nd4c_fft_root(int64_t k, int64_t n) {
   bool lower = 2 * k > n;
   int64_t part = 8 * (lower ? n - k : k); /* of a circle of 8 n */
   bool left = part > 2 * n;
@@ -82,7 +82,7 @@ static number *set_roots(nd4c_fft_plan *plan, int64_t n, number *room) {
   plan->n = n;
   plan->roots = room;
   for (int64_t k = 0; k < n; k++) {
-    room[k] = root_of_unity(k, n);
+    room[k] = nd4c_fft_root(k, n);
   }
   return room + n;
 }
@@ -104,7 +104,7 @@ nd4c_fft_plan *nd4c_fft_plan_make(int64_t n, void *memory) {
   plan->spectrum = room + n;
   int64_t square = 0; /* k^2 modulo 2 n */
   for (int64_t k = 0; k < n; k++) {
-    plan->chirp[k] = root_of_unity(square, 2 * n);
+    plan->chirp[k] = nd4c_fft_root(square, 2 * n);
     square = (square + 2 * k + 1) % (2 * n);
   }
   plan->spectrum[0] = conj(plan->chirp[0]);
@@ -123,7 +123,7 @@ nd4c_fft_plan *nd4c_fft_real_plan_make(int64_t length, void *memory) {
   nd4c_fft_plan *plan = nd4c_fft_plan_make(length / 2, memory);
   plan->unpacking = (number *)((char *)memory + nd4c_fft_plan_bytes(length / 2));
   for (int64_t k = 0; k < length / 2; k++) {
-    plan->unpacking[k] = root_of_unity(k, length);
+    plan->unpacking[k] = nd4c_fft_root(k, length);
   }
   return plan;
 }

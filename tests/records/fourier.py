@@ -6,6 +6,9 @@ from framework import Case, Exact, Near, Refusal, cases, is_complex, is_integer,
 NARROW = ("float16", "bfloat16", "float32", "complex64")
 
 
+SIMD_FLOATS = ("float32", "float64", "complex64", "complex128")
+
+
 def complex_of(dtype):
     return "complex64" if dtype in NARROW else "complex128"
 
@@ -41,6 +44,12 @@ LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 25, 30, 31, 32, 37, 49, 64, 74
            1000, 1009, 1024]
 FORMS = [((2, 5), {"axis": 0}), ((5, 2), {"axis": -2}), ((3, 4), {"n": 3}), ((3, 4), {"n": 7}), ((2, 3, 4), {"axis": 1, "n": 5}),
          ((0, 3), {}), ((3, 0), {"axis": 0}), ((20, 6), {}), ((4, 11), {"axis": 0, "n": 37}), ((3, 0), {"n": 4})]
+# On both sides of what engine simd makes a difference of: lines that fill half of a vector, of 4096 points, of 2^15 where
+# there are few.
+BESIDE = [((7, 20), {}), ((8, 20), {}), ((33, 60), {}), ((60, 18), {"axis": 0}), ((9, 24), {"n": 30}), ((9, 25), {"n": 24}),
+          ((4, 9, 12), {"axis": 1, "n": 10})]
+LONG = [((8, 4096), {}), ((8, 5000), {}), ((5121, 2), {"axis": 0, "n": 5120}), ((1, 4500), {"n": 5000}), ((30000,), {}),
+        ((32768,), {}), ((2, 36000), {"n": 34992})]
 NORMS = ["", "backward", "ortho", "forward"]
 
 
@@ -49,6 +58,10 @@ def lines(s, op, dtype):
     for n in LENGTHS:
         yield s.small(dtype, (n,)), {"norm": NORMS[n % 4]}
     for number, (shape, attrs) in enumerate(FORMS):
+        yield s.small(dtype, shape), dict(attrs, norm=NORMS[number % 4])
+    for number, (shape, attrs) in enumerate(BESIDE + (LONG if dtype in SIMD_FLOATS else [])):
+        if op in ("irfft", "hfft") and "n" not in attrs:
+            shape = tuple(d // 2 + 1 if i == attrs.get("axis", -1) % len(shape) else d for i, d in enumerate(shape))
         yield s.small(dtype, shape), dict(attrs, norm=NORMS[number % 4])
     x = s.small(dtype, (4, 3))
     x[:] = x[0]
@@ -112,7 +125,8 @@ def one_axis_refusals(s, op):
 SEVERAL = [((3, 4), {}), ((5,), {}), ((2, 3, 4), {}), ((2, 3, 4), {"axes": [0, 2]}), ((2, 3, 4), {"axes": [2, 0]}),
            ((2, 3, 4), {"axes": [-2]}), ((3, 4), {"s": [5, 2]}), ((2, 3, 4), {"s": [4, 7]}),
            ((2, 3, 4), {"s": [3, -1], "axes": [1, 0]}), ((0, 3), {"axes": [1]}), ((17, 12), {}), ((4, 37, 6), {}),
-           ((2, 3, 5), {"axes": [1, 2], "s": [-1, 6]}), ((16, 16, 8), {})]
+           ((2, 3, 5), {"axes": [1, 2], "s": [-1, 6]}), ((16, 16, 8), {}),
+           ((10, 6), {"s": [8, 10]}), ((12, 10), {"s": [15, 4], "axes": [1, 0]})]
 
 
 @cases("fftn", "ifftn", "rfftn", "irfftn")
