@@ -42,6 +42,7 @@
   X(simd_sorting)            \
   X(simd_top)                \
   X(simd_unique)             \
+  X(simd_median)             \
   X(reference_histogram)     \
   X(simd_counts)             \
   X(simd_fft)                \

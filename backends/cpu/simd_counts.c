@@ -1,4 +1,5 @@
-/* Engine simd: bincount, and histograms with equal bins. Each worker counts into a table of its own. */
+/* Engine simd: bincount, and histograms with equal bins. Each worker counts into a table of its own; weights are summed
+ * by one, in their order. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -33,6 +34,16 @@ static int64_t piece_end(const count_call *c, int64_t piece) {
 
 static nd4c_status no_memory(size_t bytes) {
   return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %zu bytes", bytes);
+}
+
+/* Elements of a tensor of doubles or floats as doubles. */
+static const double *read_block(const nd4c_tensor *tensor, int64_t first, int64_t n, double *block) {
+  if (tensor->dtype == ND4C_FLOAT64)
+    return (const double *)tensor->data + first;
+  const float *x = (const float *)tensor->data + first;
+  for (int64_t i = 0; i < n; i++)
+    block[i] = x[i];
+  return block;
 }
 
 /* tables[bin] of all pieces together, into the first. */
@@ -107,6 +118,57 @@ static nd4c_status refuse_beyond(const nd4c_tensor *x, int64_t most) {
   return nd4c_cpu_host->fail(ND4C_INTERNAL, "bincount: an element changed while it was counted");
 }
 
+/* Sums in the reference's order. */
+static void sum_weights(const count_call *c, const nd4c_tensor *weights, double *sums) {
+  double block[BLOCK];
+#define SUM(NAME, type)                               \
+  case ND4C_##NAME: {                                 \
+    const type *x = (const type *)c->x->data + begin; \
+    for (int64_t i = 0; i < n; i++)                   \
+      sums[x[i]] += w[i];                             \
+    break;                                            \
+  }
+  for (int64_t begin = 0; begin < c->x->size; begin += BLOCK) {
+    int64_t n = c->x->size - begin < BLOCK ? c->x->size - begin : BLOCK;
+    const double *w = read_block(weights, begin, n, block);
+    switch (c->x->dtype) {
+      FOR_WHOLE(SUM)
+      default:
+        break;
+    }
+  }
+}
+
+static nd4c_status run_weighted(const nd4c_call *call, const count_call *c) {
+  const nd4c_tensor *y = &call->outputs[0];
+  size_t bytes = (size_t)c->bins * sizeof(double) + 64;
+  double *sums = nd4c_cpu_host->allocate_pages(bytes);
+  if (sums == NULL)
+    return no_memory(bytes);
+  memset(sums, 0, bytes);
+  sum_weights(c, &call->inputs[ND4C_IN_bincount_weights], sums);
+  nd4c_ref_write_doubles(y->dtype, y->data, 0, 1, c->bins, sums);
+  nd4c_cpu_host->free_pages(sums, bytes);
+  return ND4C_OK;
+}
+
+static nd4c_status run_counted(const nd4c_call *call, count_call *c) {
+  choose_pieces(c, c->bins > MOST_BINS ? 1 : call->width);
+  size_t bytes = (size_t)(c->bins * c->pieces) * sizeof *c->tables + 64;
+  c->tables = nd4c_cpu_host->allocate_pages(bytes);
+  if (c->tables == NULL)
+    return no_memory(bytes);
+  nd4c_cpu_parallel(c->pieces, 1, call->width, bincount_range, c);
+  add_tables(c);
+  memcpy(call->outputs[0].data, c->tables, (size_t)c->bins * sizeof *c->tables);
+  nd4c_cpu_host->free_pages(c->tables, bytes);
+  return ND4C_OK;
+}
+
+static bool has_input(const nd4c_call *call, int32_t input) {
+  return input < call->input_count && call->inputs[input].dtype != ND4C_DTYPE_NONE;
+}
+
 static nd4c_status run_bincount(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   count_call c = {.x = &call->inputs[0]};
@@ -117,31 +179,14 @@ static nd4c_status run_bincount(const nd4c_call *call) {
     return refuse_beyond(c.x, y->shape[0]);
   c.bins = c.x->size > 0 ? (int64_t)largest + 1 : 0;
   c.bins = c.bins > least ? c.bins : least;
-  choose_pieces(&c, c.bins > MOST_BINS ? 1 : call->width);
-  size_t bytes = (size_t)(c.bins * c.pieces) * sizeof *c.tables + 64;
-  c.tables = nd4c_cpu_host->allocate_pages(bytes);
-  if (c.tables == NULL)
-    return no_memory(bytes);
-  nd4c_cpu_parallel(c.pieces, 1, call->width, bincount_range, &c);
-  add_tables(&c);
-  memcpy(y->data, c.tables, (size_t)c.bins * sizeof *c.tables);
-  nd4c_cpu_host->free_pages(c.tables, bytes);
+  nd4c_status status = has_input(call, ND4C_IN_bincount_weights) ? run_weighted(call, &c) : run_counted(call, &c);
   if (call->true_shapes != NULL)
     call->true_shapes[0][0] = c.bins;
-  return ND4C_OK;
+  return status;
 }
 
 /* -- histogram -------------------------------------------------------------------------------------------------------
  */
-
-static const double *read_block(const count_call *c, int64_t first, int64_t n, double *block) {
-  if (c->x->dtype == ND4C_FLOAT64)
-    return (const double *)c->x->data + first;
-  const float *x = (const float *)c->x->data + first;
-  for (int64_t i = 0; i < n; i++)
-    block[i] = x[i];
-  return block;
-}
 
 static void extent_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   count_call *c = user;
@@ -151,7 +196,7 @@ static void extent_range(void *user, int64_t begin, int64_t end, int32_t worker)
     double low = INFINITY, high = -INFINITY, odd = 0;
     for (int64_t i = piece * c->piece; i < piece_end(c, piece); i += BLOCK) {
       int64_t n = piece_end(c, piece) - i < BLOCK ? piece_end(c, piece) - i : BLOCK;
-      const double *x = read_block(c, i, n, block);
+      const double *x = read_block(c->x, i, n, block);
       for (int64_t k = 0; k < n; k++) {
         low = x[k] < low ? x[k] : low;
         high = x[k] > high ? x[k] : high;
@@ -178,7 +223,7 @@ static void histogram_range(void *user, int64_t begin, int64_t end, int32_t work
     memset(table, 0, (size_t)c->bins * sizeof *table);
     for (int64_t i = piece * c->piece; i < piece_end(c, piece); i += BLOCK) {
       int64_t n = piece_end(c, piece) - i < BLOCK ? piece_end(c, piece) - i : BLOCK;
-      const double *x = read_block(c, i, n, block);
+      const double *x = read_block(c->x, i, n, block);
       for (int64_t k = 0; k < n; k++) {
         double part = (x[k] - first) * scale, most = (double)(c->bins - 1);
         part = part > 0 ? part : 0;
@@ -254,13 +299,14 @@ static nd4c_status run_histogram(const nd4c_call *call) {
 /* -- kernels
  * ----------------------------------------------------------------------------------------------------------- */
 
-static bool has_input(const nd4c_call *call, int32_t input) {
-  return input < call->input_count && call->inputs[input].dtype != ND4C_DTYPE_NONE;
-}
-
 static bool usable_bincount(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (has_input(call, ND4C_IN_bincount_weights))
-    return nd4c_cpu_decline(reason, reason_size, "weights are summed in order");
+  if (has_input(call, ND4C_IN_bincount_weights)) {
+    const nd4c_tensor *weights = &call->inputs[ND4C_IN_bincount_weights];
+    if (weights->dtype != ND4C_FLOAT32 && weights->dtype != ND4C_FLOAT64)
+      return nd4c_cpu_decline(reason, reason_size, "weights that are neither float32 nor float64");
+    if ((weights->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
+      return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+  }
   if ((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
     return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
   return true;

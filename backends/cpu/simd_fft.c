@@ -116,7 +116,7 @@ static bool start(transform_call *c) {
   }
   c->between.shape = c->shape;
   c->between.strides = c->strides;
-  c->bytes = (size_t)step * (size_t)nd4c_cpu_dtype_bytes(c->between.dtype);
+  c->bytes = (size_t)step * (is_single(y->dtype) ? 8 : 16);
   c->between.data = nd4c_cpu_host->allocate_pages(c->bytes);
   return c->between.data != NULL;
 }

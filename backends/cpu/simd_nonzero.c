@@ -84,7 +84,7 @@ static void place_part(const nonzero_job *job, int64_t part) {
     const char *x = job->x + i * job->bytes;
     bool whole = job->rank <= 1;
     int64_t count = whole ? job->counts[part + 1] - place : nd4c_simd.nonzero->count[job->bytes](left, x, job->mask);
-    nd4c_simd.nonzero->places[job->bytes](count, x, job->mask, first, last + place);
+    nd4c_simd.nonzero->places[job->bytes](whole ? end - i : left, count, x, job->mask, first, last + place);
     write_outer(job, row, place, count);
     place += count;
     i += left;

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/reference.h"
 #include "backends/cpu/simd.h"
+#include "kernels/cpu/level.h"
 #include "kernels/reference/random.h"
 
 enum { RUN = ND4C_RANDOM_RUN, RUNS_GRAIN = 4 };
@@ -136,6 +137,55 @@ static nd4c_status run_random_bits(const nd4c_call *call) {
   return run_all(call, &r, bits_range);
 }
 
+/* -- orders ------------------------------------------------------------------------------------------------------- */
+
+enum { AHEAD = 24 };
+
+/* Where place i changes with, 0 to i. */
+static uint32_t place_below(const nd4c_philox *state, int64_t i, uint64_t pair) {
+  uint64_t range = (uint64_t)i + 1, lower = (pair & 0xffffffff) * range;
+  uint64_t upper = (pair >> 32) * range + (lower >> 32), rest = upper << 32 | (lower & 0xffffffff);
+  return rest >= range ? (uint32_t)(upper >> 32) : (uint32_t)nd4c_ref_random_below(state, i, range);
+}
+
+/* Fisher's and Yates's shuffle, as the reference does it: places from the last down change with one before them or
+ * themselves. Which ones is known ahead, a run at a time. */
+static void make_order(const nd4c_philox *state, int64_t count, uint32_t *order) {
+  uint64_t pairs[RUN];
+  uint32_t other[RUN];
+  for (int64_t i = 0; i < count; i++)
+    order[i] = (uint32_t)i;
+  for (int64_t end = count; end > 1;) {
+    int64_t n = end - 1 < RUN ? end - 1 : RUN, begin = end - n;
+    nd4c_simd.random->first_pairs(state, (uint64_t)begin, n, pairs);
+    for (int64_t k = 0; k < n; k++)
+      other[k] = place_below(state, begin + k, pairs[k]);
+    for (int64_t k = n - 1; k >= 0; k--) {
+      uint32_t *to = &order[other[k]], swap = order[begin + k];
+      ND4C_PREFETCH((uintptr_t)&order[other[k >= AHEAD ? k - AHEAD : 0]]);
+      order[begin + k] = *to;
+      *to = swap;
+    }
+    end = begin;
+  }
+}
+
+static nd4c_status run_random_permutation(const nd4c_call *call) {
+  random_call r = start(call);
+  int64_t count = r.y->size;
+  size_t bytes = (size_t)(count + 1) * sizeof(uint32_t);
+  bool wide = nd4c_cpu_dtype_bytes(r.y->dtype) == 8;
+  uint32_t *order = wide ? nd4c_cpu_host->allocate_pages(bytes) : r.y->data;
+  if (order == NULL && count > 0)
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for an order of %lld elements", (long long)count);
+  make_order(&r.state, count, order);
+  for (int64_t i = 0; wide && i < count; i++)
+    ((int64_t *)r.y->data)[i] = order[i];
+  if (wide)
+    nd4c_cpu_host->free_pages(order, bytes);
+  return ND4C_OK;
+}
+
 /* -- kernels
  * ----------------------------------------------------------------------------------------------------------- */
 
@@ -170,11 +220,19 @@ static bool usable_integers(const nd4c_call *call, char *reason, size_t reason_s
   return is_dense(call, whole, reason, reason_size);
 }
 
+static bool usable_order(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (call->outputs[0].size >= INT64_C(1) << 32)
+    return nd4c_cpu_decline(reason, reason_size, "2^32 elements or more");
+  return usable_bits(call, reason, reason_size);
+}
+
 #define STATES ND4C_CPU_INTS
 ND4C_CPU_SIMD_KERNEL(random_uniform, STATES, usable_float, run_random_uniform)
 ND4C_CPU_SIMD_KERNEL(random_normal, STATES, usable_float, run_random_normal)
 ND4C_CPU_SIMD_KERNEL(random_integers, STATES, usable_integers, run_random_integers)
 ND4C_CPU_SIMD_KERNEL(random_bits, STATES, usable_bits, run_random_bits)
+ND4C_CPU_SIMD_KERNEL(random_permutation, STATES, usable_order, run_random_permutation)
 
-const nd4c_kernel *const nd4c_cpu_simd_random_kernels[] = {&simd_random_uniform, &simd_random_normal,
-                                                           &simd_random_integers, &simd_random_bits, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_random_kernels[] = {&simd_random_uniform,     &simd_random_normal,
+                                                           &simd_random_integers,    &simd_random_bits,
+                                                           &simd_random_permutation, NULL};

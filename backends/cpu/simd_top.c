@@ -1,5 +1,5 @@
-/* Engine simd: top_k and kth_value. A few best elements are found in one pass that keeps candidates: words of key and
- * index up to a bound, which falls as better ones turn up. */
+/* Engine simd: top_k and kth_value. A few best elements are found in one pass that keeps candidates up to a bound,
+ * which falls as better ones turn up: words of key and index, or, where keys have 64 bits, indices. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@ enum {
   BLOCK = 1024,
   FEW = 16,            /* k is few if the line is this many times longer */
   LONG_LINE = 1 << 17, /* elements that pay for sharing out a line */
-  LEAST_ROOM = 128
+  LEAST_ROOM = 128,
+  PARTS = 4
 };
 
 typedef struct top_call {
@@ -40,7 +41,7 @@ static nd4c_order_line line_of(const top_call *t, const char *x) {
 typedef struct search {
   const top_call *t;
   const char *x;
-  uint64_t *candidates; /* `room` of each chunk, then as many for work */
+  uint64_t *candidates; /* PARTS times `room` of each chunk: candidates, then what sorts them */
   int64_t found[64];
   int64_t chunk;
 } search;
@@ -70,14 +71,54 @@ static int64_t find_best(const search *s, int64_t begin, int64_t end, uint64_t *
   return count < t->k ? count : t->k;
 }
 
+/* The k best of `count` elements whose indices ascend among equals: their indices, in order. rest: 3 rooms. */
+static int64_t choose_best(const top_call *t, const char *x, int64_t count, int64_t room, int64_t *indices,
+                           uint64_t *rest) {
+  nd4c_order_line line = {.dtype = t->dtype, .x = (const char *)rest, .bytes = t->bytes, .flip = t->flip};
+  int64_t *order = (int64_t *)rest + room, best = count < t->k ? count : t->k;
+  for (int64_t i = 0; i < count; i++)
+    memcpy(&rest[i], x + indices[i] * t->bytes, sizeof *rest);
+  (void)nd4c_order_sort(&line, count, best, 1, rest + 2 * room, order); /* cannot fail: it has its memory */
+  for (int64_t i = 0; i < best; i++)
+    order[i] = indices[order[i]];
+  memcpy(indices, order, (size_t)best * sizeof *indices);
+  return best;
+}
+
+/* find_best for keys of 64 bits: indices instead of words. */
+static int64_t find_best_wide(const search *s, int64_t begin, int64_t end, int64_t *indices) {
+  const top_call *t = s->t;
+  uint64_t keys[BLOCK], bound = UINT64_MAX, *rest = (uint64_t *)indices + t->room;
+  int64_t count = 0;
+  bool open = true;
+  for (int64_t i = begin; i < end && open; i += BLOCK) {
+    int64_t n = end - i < BLOCK ? end - i : BLOCK, seen = 0;
+    (void)t->dtype->keys(n, s->x + i * t->bytes, t->flip, keys);
+    while (seen < n && open) {
+      seen += nd4c_simd.sort->filter_wide(n - seen, keys + seen, i + seen, bound, indices, t->room, &count);
+      if (count + ND4C_SORT_FILTER_ROOM <= t->room)
+        continue;
+      count = choose_best(t, s->x, count, t->room, indices, rest);
+      (void)t->dtype->keys(1, s->x + indices[count - 1] * t->bytes, t->flip, &bound);
+      open = bound-- > 0; /* an equal one that comes later is not among the best */
+    }
+  }
+  return choose_best(t, s->x, count, t->room, indices, rest);
+}
+
 static void find_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   search *s = user;
   const top_call *t = s->t;
   (void)worker;
   for (int64_t chunk = begin; chunk < end; chunk++) {
     int64_t from = chunk * s->chunk, to = from + s->chunk < t->length ? from + s->chunk : t->length;
-    uint64_t *words = s->candidates + chunk * 2 * t->room;
-    s->found[chunk] = from < to ? find_best(s, from, to, words, words + t->room) : 0;
+    uint64_t *words = s->candidates + chunk * PARTS * t->room;
+    if (from >= to)
+      s->found[chunk] = 0;
+    else if (t->dtype->wide)
+      s->found[chunk] = find_best_wide(s, from, to, (int64_t *)words);
+    else
+      s->found[chunk] = find_best(s, from, to, words, words + t->room);
   }
 }
 
@@ -87,8 +128,13 @@ static void find_few(const top_call *t, const char *x, uint64_t *words) {
   nd4c_cpu_parallel(t->chunks, 1, t->chunks, find_range, &s);
   int64_t count = s.found[0];
   for (int32_t chunk = 1; chunk < t->chunks; chunk++) {
-    memmove(words + count, words + chunk * 2 * t->room, (size_t)s.found[chunk] * sizeof *words);
+    memmove(words + count, words + chunk * PARTS * t->room, (size_t)s.found[chunk] * sizeof *words);
     count += s.found[chunk];
+  }
+  if (t->dtype->wide) {
+    if (t->chunks > 1)
+      (void)choose_best(t, x, count, t->chunks * t->room, (int64_t *)words, words + t->chunks * t->room);
+    return;
   }
   if (t->chunks > 1)
     nd4c_simd.sort->words[1].sort(words, count, 0, t->k, words + t->chunks * t->room);
@@ -167,7 +213,7 @@ static nd4c_status find_one(const top_call *t, const char *x, void *words, void 
 /* -- lines --------------------------------------------------------------------------------------------------------- */
 
 static bool is_few(const top_call *t) {
-  return !t->one && !t->dtype->wide && t->k <= t->length / FEW;
+  return !t->one && t->k <= t->length / FEW;
 }
 
 static nd4c_status find(const top_call *t, const char *x, int64_t *order, void *work) {
@@ -209,7 +255,7 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 
 static size_t order_words(const top_call *t) {
   size_t sorted = (size_t)t->length * (nd4c_simd.sort->needs_work && t->width == 1 ? 2 : 1);
-  return is_few(t) ? (size_t)(t->room * 2 * t->chunks) : sorted;
+  return is_few(t) ? (size_t)(t->room * PARTS * t->chunks) : sorted;
 }
 
 static nd4c_status run(const nd4c_call *call, int64_t axis, top_call *t) {

@@ -159,6 +159,23 @@ static int64_t filter(int64_t n, const uint32_t *keys, int64_t first, uint32_t b
   *count = taken;
   return i < n ? i : n;
 }
+
+static int64_t filter_wide(int64_t n, const uint64_t *keys, int64_t first, uint64_t bound, int64_t *to, int64_t room,
+                           int64_t *count) {
+  const __m512i step = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), limit = _mm512_set1_epi64((int64_t)bound);
+  int64_t i = 0, taken = *count;
+  for (; i < n && taken + ND4C_SORT_FILTER_ROOM <= room; i += 8) {
+    __mmask8 there = n - i >= 8 ? (__mmask8)0xff : (__mmask8)((1u << (n - i)) - 1);
+    __mmask8 found = _mm512_mask_cmple_epu64_mask(there, _mm512_maskz_loadu_epi64(there, keys + i), limit);
+    if (found == 0)
+      continue;
+    __m512i places = _mm512_add_epi64(step, _mm512_set1_epi64(first + i));
+    _mm512_storeu_si512(to + taken, _mm512_maskz_compress_epi64(found, places));
+    taken += __builtin_popcount(found);
+  }
+  *count = taken;
+  return i < n ? i : n;
+}
 #else
 static int64_t filter(int64_t n, const uint32_t *keys, int64_t first, uint32_t bound, uint64_t *to, int64_t room,
                       int64_t *count) {
@@ -175,6 +192,17 @@ static int64_t filter(int64_t n, const uint32_t *keys, int64_t first, uint32_t b
   }
   *count = taken;
   return i < n ? i : n;
+}
+
+static int64_t filter_wide(int64_t n, const uint64_t *keys, int64_t first, uint64_t bound, int64_t *to, int64_t room,
+                           int64_t *count) {
+  int64_t i = 0, taken = *count;
+  for (; i < n && taken + ND4C_SORT_FILTER_ROOM <= room; i++) {
+    to[taken] = first + i;
+    taken += keys[i] <= bound;
+  }
+  *count = taken;
+  return i;
 }
 #endif
 
@@ -263,4 +291,5 @@ const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table) = {
     .pack = pack,
     .range = range,
     .filter = filter,
+    .filter_wide = filter_wide,
 };

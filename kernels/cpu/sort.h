@@ -56,6 +56,9 @@ typedef struct nd4c_sort_table {
    * keys were looked at. */
   int64_t (*filter)(int64_t n, const uint32_t *keys, int64_t first, uint32_t bound, uint64_t *to, int64_t room,
                     int64_t *count);
+  /* The same for keys of 64 bits: appends first + i. */
+  int64_t (*filter_wide)(int64_t n, const uint64_t *keys, int64_t first, uint64_t bound, int64_t *to, int64_t room,
+                         int64_t *count);
 } nd4c_sort_table;
 
 enum { ND4C_SORT_FILTER_ROOM = 16 };

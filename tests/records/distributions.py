@@ -214,6 +214,8 @@ def random_permutation(s, dtype):
         for n in (0, 1, 2, 10, 300):
             for to in ("int64", "int16", "uint32"):
                 yield Case([x], {"n": n, "dtype": to}, [np.array(order(state, n), dtype=NUMPY[to])])
+        for n in (1025, 1026) if dtype == "uint64" else ():  # a run of numbers, and one more
+            yield Case([x], {"n": n}, [np.array(order(state, n), dtype=np.int64)])
 
 
 @cases("random_shuffle")

@@ -290,6 +290,11 @@ def median(s, dtype, op):
         keep = (lambda v: v[~np.isnan(v.astype(float))]) if op == "nanmedian" else (lambda v: v)
         y = reduce_with(x, axes, keepdims, lambda v: quantile_of(keep(v), 0.5, "midpoint"))
         yield Case([x], {"axes": axes, "keepdims": keepdims}, [Near(y, quantile_dtype(dtype))])
+    for shape in ((3, 400), (3, 401), (131071,), (131072,)):  # threads share the longest
+        if dtype in ("float32", "float64"):
+            x = s.uniform(dtype, -4, 4, shape)
+            y = np.median(x.astype(np.float64), -1)
+            yield Case([x], {"axes": [-1]}, [Near(y, dtype)])
 
 
 @cases("quantile", ulps=2)

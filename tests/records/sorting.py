@@ -20,6 +20,11 @@ def nonzero(s, dtype, op):
             else:
                 y = np.array(np.nonzero(np.atleast_1d(x)), dtype=np.int64)
             yield Case([x], {}, [y])
+    for length in (63, 64, 65, 200):  # vectors that are whole, full, half full, nearly empty
+        for one_in in (1, 2, 50):
+            x = (s.integers(0, one_in - 1, (length,)) == 0).astype(s.small(dtype, ()).dtype)
+            places = np.argwhere(x).astype(np.int64)
+            yield Case([x], {}, [places if op == "argwhere" else places.T])
 
 
 # -- order -----------------------------------------------------------------------------------------------------------
@@ -88,10 +93,14 @@ def sort(s, dtype, op):
 
 @cases("top_k")
 def top_k(s, dtype):
-    for n in (131071, 131072) if dtype == "float32" else (): # the line is shared out
+    for n in (131071, 131072) if dtype in ("float32", "float64", "int64") else ():  # the line is shared out
         x = s.bits(dtype, (n,))
         order = argsort(x, 0, n % 2 == 1)[:5]
         yield Case([x], {"axis": 0, "k": 5, "largest": n % 2 == 1}, [x[order], order])
+    for k in (100, 101):  # few of a line, and not so few
+        x = s.bits(dtype, (1600,))
+        order = argsort(x, 0, True)[:k]
+        yield Case([x], {"k": k}, [x[order], order])
     for x in arrays(s, dtype):
         for axis in sorted({0, -1}):
             n = x.shape[axis]
@@ -363,6 +372,9 @@ def bincount(s, dtype):
             y = np.bincount(x.reshape(-1).astype(np.int64), weights.reshape(-1), minlength=least)
             size = np.bincount(x.reshape(-1).astype(np.int64), np.abs(weights.reshape(-1)), minlength=least)
             yield Case([x, weights], attrs, [Near(y, "float64", size)])
+    x, weights = np.abs(s.small(dtype, (1025,))), s.uniform("float32", -1, 1, (1025,))
+    y = np.bincount(x.astype(np.int64), weights.astype(np.float64))
+    yield Case([x, weights], {}, [Near(y, "float32", np.bincount(x.astype(np.int64), np.abs(weights)))])
 
 
 @cases("confusion_matrix", ulps=4)
