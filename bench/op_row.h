@@ -22,6 +22,12 @@ void bench_op_row_run(const bench_op_row *row);
 /* Random numbers from 0 to 1. */
 nd4c_array *bench_random(nd4c_dtype dtype, int32_t rank, const int64_t *shape);
 
+#define BENCH_INTS(attr, numbers)                                                                           \
+  {                                                                                                         \
+    attr, {                                                                                                 \
+      .kind = ND4C_ATTR_INTS, .count = (int32_t)(sizeof(numbers) / sizeof *(numbers)), .as.ints = (numbers) \
+    }                                                                                                       \
+  }
 #define BENCH_INT(attr, number)               \
   {                                           \
     attr, {                                   \

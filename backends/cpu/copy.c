@@ -1,11 +1,13 @@
 /* Copies over a nest: rows, planes whose axes are exchanged, and what is left by way of buffers. */
 #include <string.h>
 
+#include "backends/cpu/indexing.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/simd.h"
 
 enum {
   PIECE_BYTES = 65536,  /* what is worth another thread */
+  SHORT_ROW = 1024,     /* bytes of a row that is copied without a call */
   PLANE_BUFFER = 32768, /* of lines that are streamed where they do not begin on a cache line */
   RUN_READ = 2048,      /* bytes of a tile along the input's rows ... */
   RUN_WRITTEN = 512,    /* ... and along the output's */
@@ -56,6 +58,22 @@ static void place_next(const nd4c_nest *nest, int32_t axes, place *at) {
 }
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
+
+/* Rows [begin, end), counted in C order, of a few bytes: those of the last but one axis in a loop of their own. */
+static void copy_short_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const nd4c_nest *nest = &((const copy_job *)user)->nest;
+  int32_t axis = nest->rank - 2;
+  int64_t bytes = nest->shape[axis + 1] * nest->bytes[0], length = nest->shape[axis], first = begin % length;
+  int64_t to_pitch = nest->strides[0][axis] * nest->bytes[0], from_pitch = nest->strides[1][axis] * nest->bytes[0];
+  place at;
+  (void)worker;
+  place_find(nest, axis, begin / length, &at);
+  for (; begin < end; place_next(nest, axis, &at), first = 0) {
+    int64_t count = length - first < end - begin ? length - first : end - begin;
+    nd4c_simd.move->blocks(count, bytes, at.from + first * from_pitch, from_pitch, at.to + first * to_pitch, to_pitch);
+    begin += count;
+  }
+}
 
 static void copy_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const copy_job *job = user;
@@ -229,10 +247,16 @@ void nd4c_nest_copy(const nd4c_nest *made, int32_t width) {
   int32_t last = made->rank - 1, bytes = made->bytes[0];
   if (made->size == 0)
     return;
-  copy_job job = {.nest = *made, .stream = made->size > nd4c_simd_stream_bytes / bytes && !overlaps(made)};
+  copy_job job = {
+      .nest = *made,
+      .stream = made->size > nd4c_simd_stream_bytes / bytes && !overlaps(made) && !nd4c_nest_reads_little(made)};
   if (made->strides[0][last] == 1 && made->strides[1][last] == 1) {
-    job.stream = job.stream && made->shape[last] * bytes >= 8 * ND4C_CPU_CACHE_LINE;
-    nd4c_cpu_parallel(made->size, PIECE_BYTES / bytes, width, copy_rows, &job);
+    int64_t row = made->shape[last] * bytes;
+    job.stream = job.stream && row >= 8 * ND4C_CPU_CACHE_LINE;
+    if (last > 0 && row <= SHORT_ROW && !overlaps(made))
+      nd4c_cpu_parallel(made->size / made->shape[last], PIECE_BYTES / row + 1, width, copy_short_rows, &job);
+    else
+      nd4c_cpu_parallel(made->size, PIECE_BYTES / bytes, width, copy_rows, &job);
     return;
   }
   bool spread = made->strides[1][last] == 0 && made->shape[last] > 2 * ND4C_CPU_CACHE_LINE / bytes;
@@ -246,4 +270,12 @@ void nd4c_nest_copy(const nd4c_nest *made, int32_t width) {
     outer *= job.nest.shape[axis];
   job.stream = job.stream && (job.kind != PLANES || job.tile_rows * bytes >= 4 * ND4C_CPU_CACHE_LINE);
   nd4c_cpu_parallel(outer * job.row_tiles * job.column_tiles, (PIECE_BYTES + tile - 1) / tile, width, copy_tiles, &job);
+}
+
+void nd4c_nest_copy_tensor(const nd4c_tensor *from, const nd4c_tensor *to, int32_t width) {
+  nd4c_nest nest;
+  nd4c_nest_start(&nest, to);
+  nd4c_nest_add(&nest, from, to);
+  nd4c_nest_finish(&nest);
+  nd4c_nest_copy(&nest, width);
 }

@@ -13,6 +13,7 @@
   X(simd_positions)          \
   X(simd_masks)              \
   X(simd_arrangement)        \
+  X(simd_repeat)             \
   X(simd_nonzero)            \
   X(reference_contraction)   \
   X(reference_decomposition) \

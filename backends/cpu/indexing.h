@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "backends/cpu/reference.h"
+#include "kernels/cpu/blocks.h"
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/move.h"
 
@@ -24,6 +25,17 @@ nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t
 
 /* The same for positions (gather_nd, scatter_nd). */
 nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args);
+
+/* Refuses counts of repeat that are negative or do not add up to the attribute total. */
+nd4c_status nd4c_cpu_check_counts(const nd4c_call *call);
+
+/* depth_to_space and space_to_depth as a copy between views of more axes. */
+typedef struct nd4c_cpu_blocks {
+  int32_t rank;
+  int64_t shape[ND4C_CPU_MAX_RANK + 2], from[ND4C_CPU_MAX_RANK + 2], to[ND4C_CPU_MAX_RANK + 2];
+} nd4c_cpu_blocks;
+
+void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks);
 
 /* Runs a plan, its slowest axis shared out where there is enough to move. */
 void nd4c_cpu_run_plan(const nd4c_call *call, const nd4c_ref_plan *plan, const void *from, void *to);

@@ -8,6 +8,8 @@ enum {
   BUFFER_BYTES = 16384, /* one operand of one tile: four of them stay in the L2 cache, two in L1 */
   STREAM_BYTES = 1024,  /* a piece that is streamed: so short that its stores overlap with the loads of the next */
   SHORT_ROW = 32,       /* elements: below, rows are gathered before they are computed */
+  JOINED_ROW = 256,     /* elements: below, rows are computed together where what is repeated can be written out ... */
+  JOINED_LEAST = 16384, /* ... and the rows of one plane have as many elements */
   TRANSPOSED_ROWS = 32  /* rows of a tile whose input runs along its columns */
 };
 
@@ -143,22 +145,46 @@ typedef struct job {
   const void *user;
   bool stream;
   bool may_repeat;
-  int64_t tile_rows, tile_columns, row_tiles, column_tiles;
+  bool joined;      /* rows of a tile are computed as one run */
+  bool outer_first; /* tiles run along the outer axes first, and keep what they hold */
+  int64_t tile_rows, tile_columns, row_tiles, column_tiles, outer; /* outer: positions of the other axes */
 } job;
 
+/* What a buffer holds: `rows` rows of `columns` elements, packed from `origin`. */
+typedef struct held {
+  const char *origin;
+  int64_t rows, columns;
+} held;
+
 typedef struct buffers {
+  held held[ND4C_NEST_OPERANDS];
   _Alignas(64) char bytes[ND4C_NEST_OPERANDS][BUFFER_BYTES];
 } buffers;
 
+static void move_along(const nd4c_nest *nest, int32_t axis, int64_t steps, char **pointers) {
+  for (int32_t k = 0; k < nest->operands; k++)
+    pointers[k] += steps * nest->strides[k][axis] * nest->bytes[k];
+}
+
 /* Addresses of the operands at position `outer` of the first `axes` axes, counted in C order. */
-static void locate(const nd4c_nest *nest, int32_t axes, int64_t outer, char **pointers) {
+static void locate(const nd4c_nest *nest, int32_t axes, int64_t outer, int64_t *index, char **pointers) {
   for (int32_t k = 0; k < nest->operands; k++)
     pointers[k] = nest->data[k];
-  for (int32_t axis = axes - 1; axis >= 0 && outer != 0; axis--) {
-    int64_t index = outer % nest->shape[axis];
+  for (int32_t axis = axes - 1; axis >= 0; axis--) {
+    index[axis] = outer % nest->shape[axis];
     outer /= nest->shape[axis];
-    for (int32_t k = 0; k < nest->operands; k++)
-      pointers[k] += index * nest->strides[k][axis] * nest->bytes[k];
+    move_along(nest, axis, index[axis], pointers);
+  }
+}
+
+/* Goes on to the next position. */
+static void locate_next(const nd4c_nest *nest, int32_t axes, int64_t *index, char **pointers) {
+  for (int32_t axis = axes - 1; axis >= 0; axis--) {
+    bool more = ++index[axis] < nest->shape[axis];
+    move_along(nest, axis, more ? 1 : 1 - nest->shape[axis], pointers);
+    if (more)
+      return;
+    index[axis] = 0;
   }
 }
 
@@ -190,20 +216,21 @@ static void run_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *work = user;
   const nd4c_nest *nest = work->nest;
   int32_t last = nest->rank - 1;
-  int64_t columns = nest->shape[last], row = begin / columns, column = begin % columns;
+  int64_t columns = nest->shape[last], column = begin % columns;
   bool repeated[ND4C_NEST_OPERANDS];
-  int64_t steps[ND4C_NEST_OPERANDS];
+  int64_t steps[ND4C_NEST_OPERANDS], index[ND4C_CPU_MAX_RANK];
+  char *rows[ND4C_NEST_OPERANDS];
   (void)worker;
+  locate(nest, last, begin / columns, index, rows);
   for (int32_t k = 0; k < nest->operands; k++) {
     steps[k] = nest->strides[k][last];
     repeated[k] = steps[k] == 0;
   }
-  for (; begin < end; row++, column = 0) {
+  for (; begin < end; locate_next(nest, last, index, rows), column = 0) {
     char *pointers[ND4C_NEST_OPERANDS];
     int64_t count = columns - column < end - begin ? columns - column : end - begin;
-    locate(nest, last, row, pointers);
     for (int32_t k = 0; k < nest->operands; k++)
-      pointers[k] += column * steps[k] * nest->bytes[k];
+      pointers[k] = rows[k] + column * steps[k] * nest->bytes[k];
     if (work->stream && work->stream_function != NULL)
       work->stream_function(work->user, count, pointers, steps);
     else if (work->stream)
@@ -225,16 +252,28 @@ static void pack(const nd4c_nest *nest, int32_t k, int64_t rows, int64_t columns
                                        columns, 1);
 }
 
+static int64_t row_stride(const nd4c_nest *nest, int32_t k) {
+  return nest->rank > 1 ? nest->strides[k][nest->rank - 2] : 0;
+}
+
 /* Streams a block that was computed into a buffer. */
 static void stream_tile(const nd4c_nest *nest, int64_t rows, int64_t columns, const char *from, char *to) {
-  int64_t row_bytes = columns * nest->bytes[0];
-  int64_t stride = nest->rank > 1 ? nest->strides[0][nest->rank - 2] * nest->bytes[0] : 0;
+  int64_t row_bytes = columns * nest->bytes[0], stride = row_stride(nest, 0) * nest->bytes[0];
+  if (stride == row_bytes) {
+    nd4c_simd.move->stream(rows * row_bytes, from, to);
+    return;
+  }
   for (int64_t r = 0; r < rows; r++)
     nd4c_simd.move->stream(row_bytes, from + r * row_bytes, to + r * stride);
 }
 
-static int64_t row_stride(const nd4c_nest *nest, int32_t k) {
-  return nest->rank > 1 ? nest->strides[k][nest->rank - 2] : 0;
+/* Brings a block of operand k into its buffer, if it is not there from the tile before. */
+static void hold(const nd4c_nest *nest, int32_t k, int64_t rows, int64_t columns, const char *from, buffers *scratch) {
+  held *now = &scratch->held[k];
+  bool same = now->origin == from && now->columns == columns && now->rows >= rows;
+  if (!same)
+    pack(nest, k, rows, columns, from, row_stride(nest, k), scratch->bytes[k]);
+  *now = (held){from, same ? now->rows : rows, columns};
 }
 
 static void copy_tile(const job *work, int64_t rows, int64_t columns, char *const *origin, buffers *scratch) {
@@ -249,33 +288,35 @@ static void copy_tile(const job *work, int64_t rows, int64_t columns, char *cons
                                        row_stride(nest, 0), nest->strides[0][last]);
 }
 
-/* One block. Operands that are contiguous along rows stay where they are if rows are long. */
+/* One block. Operands that are contiguous along rows stay where they are if rows are long, or follow each other. */
 static void run_tile(const job *work, int64_t rows, int64_t columns, char *const *origin, buffers *scratch) {
   const nd4c_nest *nest = work->nest;
   int32_t last = nest->rank - 1;
-  bool by_row = rows == 1 || columns >= SHORT_ROW;
+  bool by_row = rows == 1 || (columns >= SHORT_ROW && !work->joined);
   bool repeated[ND4C_NEST_OPERANDS] = {false};
   int64_t step[ND4C_NEST_OPERANDS];
   char *pointers[ND4C_NEST_OPERANDS];
   for (int32_t k = 0; k < nest->operands; k++) {
     int64_t stride = nest->strides[k][last];
     repeated[k] = k > 0 && stride == 0 && work->may_repeat && (by_row || row_stride(nest, k) == 0);
-    bool direct = repeated[k] || (by_row && stride == 1 && (k > 0 || !work->stream || work->stream_function != NULL));
+    bool in_line = stride == 1 && (by_row || row_stride(nest, k) == columns);
+    bool direct = repeated[k] || (in_line && (k > 0 || !work->stream || work->stream_function != NULL));
     pointers[k] = direct ? origin[k] : scratch->bytes[k];
     step[k] = direct ? row_stride(nest, k) * nest->bytes[k] : columns * nest->bytes[k];
     if (!direct && k > 0)
-      pack(nest, k, rows, columns, origin[k], row_stride(nest, k), scratch->bytes[k]);
+      hold(nest, k, rows, columns, origin[k], scratch);
   }
   bool finished = pointers[0] == origin[0];
   bool stream = finished && work->stream;
   int64_t steps[ND4C_NEST_OPERANDS];
   for (int32_t k = 0; k < nest->operands; k++)
     steps[k] = !repeated[k];
+  int64_t run = by_row ? columns : rows * columns;
   for (int64_t r = 0; r < (by_row ? rows : 1); r++) {
     if (stream)
-      work->stream_function(work->user, columns, pointers, steps);
+      work->stream_function(work->user, run, pointers, steps);
     else
-      work->function(work->user, by_row ? columns : rows * columns, pointers, repeated);
+      work->function(work->user, run, pointers, repeated);
     for (int32_t k = 0; k < nest->operands; k++)
       pointers[k] += step[k];
   }
@@ -286,7 +327,7 @@ static void run_tile(const job *work, int64_t rows, int64_t columns, char *const
                                          nest->strides[0][last]);
 }
 
-/* Tiles [begin, end), counted with the columns running fastest, then the rows, then the other axes. */
+/* Tiles [begin, end), counted with the columns running fastest, then the rows, then the other axes; or those first. */
 static void run_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *work = user;
   const nd4c_nest *nest = work->nest;
@@ -294,13 +335,18 @@ static void run_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
   int64_t all_rows = last > 0 ? nest->shape[last - 1] : 1, all_columns = nest->shape[last];
   buffers scratch;
   (void)worker;
-  for (int64_t tile = begin; tile < end; tile++) {
+  memset(scratch.held, 0, sizeof scratch.held);
+  int64_t plane = work->row_tiles * work->column_tiles;
+  for (int64_t number = begin; number < end; number++) {
+    int64_t outer = work->outer_first ? number % work->outer : number / plane;
+    int64_t tile = work->outer_first ? number / work->outer : number % plane;
     int64_t column = tile % work->column_tiles * work->tile_columns;
-    int64_t row = tile / work->column_tiles % work->row_tiles * work->tile_rows;
+    int64_t row = tile / work->column_tiles * work->tile_rows;
     int64_t rows = all_rows - row < work->tile_rows ? all_rows - row : work->tile_rows;
     int64_t columns = all_columns - column < work->tile_columns ? all_columns - column : work->tile_columns;
     char *pointers[ND4C_NEST_OPERANDS];
-    locate(nest, last - 1, tile / work->column_tiles / work->row_tiles, pointers);
+    int64_t index[ND4C_CPU_MAX_RANK];
+    locate(nest, last - 1, outer, index, pointers);
     for (int32_t k = 0; k < nest->operands; k++)
       pointers[k] += (row * row_stride(nest, k) + column * nest->strides[k][last]) * nest->bytes[k];
     if (work->function == NULL)
@@ -322,8 +368,10 @@ static void choose_tiles(job *work, bool transposed) {
   least_rows = least_rows < rows ? least_rows : rows;
   work->tile_columns = columns < most / least_rows ? columns : most / least_rows;
   work->tile_rows = most / work->tile_columns < rows ? most / work->tile_columns : rows;
-  if (work->tile_columns >= SHORT_ROW)
+  if (work->tile_columns >= SHORT_ROW && !work->joined)
     work->tile_rows = least_rows;
+  if (work->joined) /* tiles of whole cache lines, where the output begins on one */
+    work->tile_rows -= work->tile_rows > ND4C_CPU_CACHE_LINE ? work->tile_rows % ND4C_CPU_CACHE_LINE : 0;
   work->row_tiles = (rows + work->tile_rows - 1) / work->tile_rows;
   work->column_tiles = (columns + work->tile_columns - 1) / work->tile_columns;
 }
@@ -338,16 +386,54 @@ static bool rows_are_direct(const nd4c_nest *nest, bool may_repeat) {
   return true;
 }
 
+/* Rows that are short, but follow each other in the output, can be computed together where the inputs do the same, or
+ * repeat a row or each element of a column: writing those out costs less than starting anew for each row. */
+static bool rows_can_join(const nd4c_nest *nest) {
+  int32_t last = nest->rank - 1;
+  if (nest->rank < 2 || nest->shape[last] >= JOINED_ROW || nest->shape[last] * nest->shape[last - 1] < JOINED_LEAST)
+    return false;
+  for (int32_t k = 0; k < nest->operands; k++) {
+    int64_t row = nest->strides[k][last - 1], column = nest->strides[k][last];
+    bool in_line = column == 1 && row == nest->shape[last];
+    if (!in_line && (k == 0 || (row != 0 && column != 0)))
+      return false;
+  }
+  return true;
+}
+
+/* Whether what joined rows repeat is the same at all positions of the other axes. */
+static bool repeats_along_outer(const nd4c_nest *nest) {
+  int32_t last = nest->rank - 1;
+  for (int32_t k = 1; k < nest->operands; k++)
+    for (int32_t axis = 0; axis < last - 1; axis++)
+      if ((nest->strides[k][last] != 1 || nest->strides[k][last - 1] == 0) && nest->strides[k][axis] != 0)
+        return false;
+  return true;
+}
+
+bool nd4c_nest_reads_little(const nd4c_nest *nest) {
+  int64_t read = 0;
+  for (int32_t k = 1; k < nest->operands; k++) {
+    int64_t bytes = nest->bytes[k];
+    for (int32_t axis = 0; axis < nest->rank; axis++)
+      bytes *= nest->strides[k][axis] != 0 ? nest->shape[axis] : 1;
+    read += bytes;
+  }
+  return read < nest->size * nest->bytes[0] / 8;
+}
+
 /* Streaming pays when the result will not stay in the caches and its rows fill cache lines; not in place, where the
  * lines are read anyway. */
-static bool should_stream(const nd4c_nest *nest) {
+static bool should_stream(const nd4c_nest *nest, bool joined) {
   int32_t last = nest->rank - 1;
   if (nest->size <= nd4c_simd_stream_bytes / nest->bytes[0] || nest->strides[0][last] != 1)
     return false;
   for (int32_t k = 1; k < nest->operands; k++)
     if (nest->data[k] == nest->data[0])
       return false;
-  return nest->shape[last] * nest->bytes[0] >= 8 * ND4C_CPU_CACHE_LINE;
+  if (nd4c_nest_reads_little(nest))
+    return false;
+  return joined || nest->shape[last] * nest->bytes[0] >= 8 * ND4C_CPU_CACHE_LINE;
 }
 
 void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
@@ -356,24 +442,27 @@ void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_
     return;
   job work = {.nest = made, .function = function, .stream_function = stream, .user = user, .may_repeat = may_repeat};
   int64_t grain = ND4C_NEST_PIECE_COST / cost;
-  work.stream = should_stream(made);
-  if (rows_are_direct(made, may_repeat)) {
+  work.joined = function != NULL && rows_can_join(made);
+  work.stream = should_stream(made, work.joined);
+  if (!work.joined && rows_are_direct(made, may_repeat)) {
     nd4c_cpu_parallel(made->size, grain, width, run_rows, &work);
     return;
   }
   nd4c_nest nest = *made;
-  bool transposed = place_transposed_axis(&nest);
-  if (work.stream && stream != NULL && !transposed) {
+  bool transposed = !work.joined && place_transposed_axis(&nest);
+  if (work.stream && stream != NULL && !transposed && !work.joined) {
     nd4c_cpu_parallel(made->size, grain, width, run_rows, &work);
     return;
   }
   work.nest = &nest;
   choose_tiles(&work, transposed);
-  int64_t outer = 1;
+  work.outer = 1;
   for (int32_t axis = 0; axis < nest.rank - 2; axis++)
-    outer *= nest.shape[axis];
+    work.outer *= nest.shape[axis];
+  work.outer_first = work.joined && repeats_along_outer(&nest);
   int64_t tile = work.tile_rows * work.tile_columns;
-  nd4c_cpu_parallel(outer * work.row_tiles * work.column_tiles, (grain + tile - 1) / tile, width, run_tiles, &work);
+  nd4c_cpu_parallel(work.outer * work.row_tiles * work.column_tiles, (grain + tile - 1) / tile, width, run_tiles,
+                    &work);
 }
 
 void nd4c_nest_move(const nd4c_nest *nest, int32_t width) {

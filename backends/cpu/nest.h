@@ -39,8 +39,14 @@ typedef void (*nd4c_nest_stream)(const void *user, int64_t n, char *const *point
 void nd4c_nest_run(const nd4c_nest *nest, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
                    nd4c_nest_stream stream, const void *user);
 
+/* Whether nearly all of the traffic is the result's: ordinary stores then write more a second than streaming ones (Zen
+ * 5, two threads: 31 against 27 GB/s). */
+bool nd4c_nest_reads_little(const nd4c_nest *nest);
+
 /* Copies operand 1 to operand 0 (copy.c). */
 void nd4c_nest_copy(const nd4c_nest *nest, int32_t width);
+/* Copies a tensor to another one, over whose shape it is repeated. */
+void nd4c_nest_copy_tensor(const nd4c_tensor *from, const nd4c_tensor *to, int32_t width);
 /* The same by nd4c_nest_run: any strides, by way of buffers. */
 void nd4c_nest_move(const nd4c_nest *nest, int32_t width);
 

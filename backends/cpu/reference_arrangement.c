@@ -122,7 +122,7 @@ static int64_t repeats_of(const nd4c_call *call, int64_t i) {
   return repeats->as.ints[repeats->count == 1 ? 0 : i];
 }
 
-static nd4c_status check_counts(const nd4c_call *call) {
+nd4c_status nd4c_cpu_check_counts(const nd4c_call *call) {
   const nd4c_tensor *counts = nd4c_cpu_input(call, ND4C_IN_repeat_counts);
   int64_t left = call->attrs[ND4C_ATTR_repeat_total].as.i, total = left;
   for (int64_t i = 0; counts != NULL && i < counts->shape[0]; i++) {
@@ -164,7 +164,7 @@ static nd4c_status repeat_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_repeat_axes];
   int64_t shape[ND4C_CPU_MAX_RANK + 1], from[ND4C_CPU_MAX_RANK + 1], to[ND4C_CPU_MAX_RANK + 1], done = 0;
-  ND4C_CPU_TRY(check_counts(call));
+  ND4C_CPU_TRY(nd4c_cpu_check_counts(call));
   if (axes->count == 0) {
     repeat_flat(call);
     return ND4C_OK;
@@ -225,9 +225,10 @@ static nd4c_status roll_run(const nd4c_call *call) {
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
 
-/* Moves between x with deep channels and x with wide space; b: the block's extent. */
-static nd4c_status move_blocks(const nd4c_call *call, const nd4c_tensor *deep, const nd4c_tensor *wide, bool to_deep) {
-  int64_t shape[ND4C_CPU_MAX_RANK + 2], d[ND4C_CPU_MAX_RANK + 2], w[ND4C_CPU_MAX_RANK + 2];
+void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks) {
+  const nd4c_tensor *deep = to_deep ? &call->outputs[0] : &call->inputs[0];
+  const nd4c_tensor *wide = to_deep ? &call->inputs[0] : &call->outputs[0];
+  int64_t *shape = blocks->shape, *d = to_deep ? blocks->to : blocks->from, *w = to_deep ? blocks->from : blocks->to;
   int64_t b = call->attrs[ND4C_ATTR_depth_to_space_block_size].as.i;
   bool first = call->attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0;
   bool last = call->attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0;
@@ -250,17 +251,22 @@ static nd4c_status move_blocks(const nd4c_call *call, const nd4c_tensor *deep, c
     d[n + i] = of_deep[i];
     w[n + i] = of_wide[i];
   }
-  move(call, n + 5, shape, to_deep ? wide->data : deep->data, to_deep ? w : d, to_deep ? deep->data : wide->data,
-       to_deep ? d : w);
+  blocks->rank = n + 5;
+}
+
+static nd4c_status move_blocks(const nd4c_call *call, bool to_deep) {
+  nd4c_cpu_blocks blocks;
+  nd4c_cpu_blocks_make(call, to_deep, &blocks);
+  move(call, blocks.rank, blocks.shape, call->inputs[0].data, blocks.from, call->outputs[0].data, blocks.to);
   return ND4C_OK;
 }
 
 static nd4c_status depth_to_space_run(const nd4c_call *call) {
-  return move_blocks(call, &call->inputs[0], &call->outputs[0], false);
+  return move_blocks(call, false);
 }
 
 static nd4c_status space_to_depth_run(const nd4c_call *call) {
-  return move_blocks(call, &call->outputs[0], &call->inputs[0], true);
+  return move_blocks(call, true);
 }
 
 /* One cell of all blocks: a slice of axis 0 of `deep`, every block's element of `wide` that is not in the padding. */

@@ -1,31 +1,106 @@
 /* Engine simd: padding, rolling and tiling of contiguous arrays, stacking, one-hot rows. */
 #include <string.h>
 
+#include "backends/cpu/indexing.h"
 #include "backends/cpu/nest.h"
-#include "backends/cpu/reference.h"
 #include "backends/cpu/simd.h"
 #include "kernels/reference/arrange.h"
 #include "kernels/reference/parts.h"
 
 enum {
-  WORTH_BYTES = 65536, /* what is worth another thread */
-  BUFFER_BYTES = 16384 /* rows that are streamed are made there */
+  WORTH_BYTES = 65536,  /* what is worth another thread */
+  BUFFER_BYTES = 16384, /* rows that are streamed are made there */
+  RUNS = 8,             /* of a row that are found once for all rows */
+  WEAVE_BUFFER = 32768, /* pieces of arrays that are woven ... */
+  MOST_WOVEN = 20,      /* ... and how many those may be */
+  PATTERN = 64          /* bytes of the value, repeated */
 };
 
+/* -- one value ----------------------------------------------------------------------------------------------------- */
+
+typedef struct filler {
+  bool zero;
+  char pattern[PATTERN];
+} filler;
+
+/* value: of `bytes` bytes, a power of two up to 16. */
+static void filler_make(filler *f, const char *value, int64_t bytes) {
+  for (int64_t i = 0; i < PATTERN; i += bytes)
+    memcpy(f->pattern + i, value, (size_t)bytes);
+  f->zero = memcmp(f->pattern, (const char[PATTERN]){0}, PATTERN) == 0;
+}
+
+static void fill(const filler *f, char *to, int64_t bytes) {
+  if (bytes <= PATTERN) {
+    nd4c_copy_block(to, f->pattern, bytes);
+    return;
+  }
+  if (f->zero) {
+    memset(to, 0, (size_t)bytes);
+    return;
+  }
+  memcpy(to, f->pattern, PATTERN);
+  for (int64_t done = PATTERN, more; done < bytes; done += more) {
+    more = done < bytes - done ? done : bytes - done;
+    memcpy(to + done, to, (size_t)more);
+  }
+}
+
 /* -- rows that continue x ------------------------------------------------------------------------------------------ */
+
+/* Positions of y that show those of x from `from` on in steps of 1, -1 or 0; from -1: the value. */
+typedef struct run {
+  int64_t from, step, count;
+} run;
 
 /* y [axes..., units of `unit` bytes], x likewise; position j of an axis of y shows position j - begin of x, continued
  * by the mode. The last axis is the row. */
 typedef struct continued {
   nd4c_ref_pad_mode mode;
-  const char *x, *value; /* value: of one unit's elements, where the mode is constant */
+  filler value; /* where the mode is constant */
+  const char *x;
   char *y;
   int32_t rank;
   int64_t bytes, unit; /* of an element; of a unit */
   int64_t from[ND4C_CPU_MAX_RANK], to[ND4C_CPU_MAX_RANK], begin[ND4C_CPU_MAX_RANK];
   int64_t pitch[ND4C_CPU_MAX_RANK]; /* of x, bytes */
   bool stream;
+  int32_t run_count; /* 0: a row has more than RUNS */
+  run runs[RUNS];
 } continued;
+
+static int64_t modulo(int64_t a, int64_t n) {
+  int64_t rest = a % n;
+  return rest < 0 ? rest + n : rest;
+}
+
+/* What is shown from position j of an axis of x with n elements on, and for how many positions that holds. */
+static run run_at(nd4c_ref_pad_mode mode, int64_t n, int64_t j) {
+  if (j >= 0 && j < n)
+    return (run){j, 1, n - j};
+  int64_t beyond = j < 0 ? -j : INT64_MAX;
+  if (mode == ND4C_REF_PAD_CONSTANT)
+    return (run){-1, 0, beyond};
+  if (mode == ND4C_REF_PAD_EDGE || (mode == ND4C_REF_PAD_REFLECT && n == 1))
+    return (run){j < 0 ? 0 : n - 1, 0, beyond};
+  int64_t period = mode == ND4C_REF_PAD_WRAP ? n : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n : 2 * (n - 1);
+  int64_t place = modulo(j, period);
+  if (place < n)
+    return (run){place, 1, n - place};
+  return (run){mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n - 1 - place : period - place, -1, period - place};
+}
+
+/* The runs of a whole row, if they are few. */
+static void find_runs(continued *c) {
+  int32_t last = c->rank - 1, count = 0;
+  int64_t j = 0;
+  for (; j < c->to[last] && count < RUNS; j += c->runs[count++].count) {
+    run r = run_at(c->mode, c->from[last], j - c->begin[last]);
+    r.count = r.count < c->to[last] - j ? r.count : c->to[last] - j;
+    c->runs[count] = r;
+  }
+  c->run_count = j == c->to[last] ? count : 0;
+}
 
 /* Axes that are not padded join those before them: the last ones into the unit. */
 static void continued_make(continued *c, const nd4c_tensor *x, const nd4c_tensor *y, const int64_t *begin) {
@@ -54,67 +129,26 @@ static void continued_make(continued *c, const nd4c_tensor *x, const nd4c_tensor
     pitch *= c->from[i];
   }
   c->stream = y->size > nd4c_simd_stream_bytes / c->bytes;
-}
-
-static int64_t modulo(int64_t a, int64_t n) {
-  int64_t rest = a % n;
-  return rest < 0 ? rest + n : rest;
-}
-
-/* What is shown from position j of an axis of x with n elements on: where it stands (-1: the value), the step, and for
- * how many positions that holds. */
-static int64_t run_at(nd4c_ref_pad_mode mode, int64_t n, int64_t j, int64_t *from, int64_t *step) {
-  *from = j;
-  *step = 1;
-  if (j >= 0 && j < n)
-    return n - j;
-  int64_t beyond = j < 0 ? -j : INT64_MAX;
-  if (mode == ND4C_REF_PAD_CONSTANT || mode == ND4C_REF_PAD_EDGE || (mode == ND4C_REF_PAD_REFLECT && n == 1)) {
-    *from = mode == ND4C_REF_PAD_CONSTANT ? -1 : j < 0 ? 0 : n - 1;
-    *step = 0;
-    return beyond;
-  }
-  int64_t period = mode == ND4C_REF_PAD_WRAP ? n : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n : 2 * (n - 1);
-  int64_t place = modulo(j, period);
-  *step = place < n ? 1 : -1;
-  *from = place < n ? place : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n - 1 - place : period - place;
-  return place < n ? n - place : period - place;
-}
-
-/* `count` elements of the value. */
-static void fill(const continued *c, char *to, int64_t bytes) {
-  int64_t done = c->bytes < bytes ? c->bytes : bytes;
-  if (bytes == c->bytes) {
-    nd4c_ref_move_one(bytes, c->value, to);
-    return;
-  }
-  if (memcmp(c->value, (const char[16]){0}, (size_t)c->bytes) == 0) {
-    memset(to, 0, (size_t)bytes);
-    return;
-  }
-  memcpy(to, c->value, (size_t)done);
-  while (done < bytes) {
-    int64_t more = done < bytes - done ? done : bytes - done;
-    memcpy(to + done, to, (size_t)more);
-    done += more;
-  }
+  find_runs(c);
 }
 
 /* Units one after the other in steps of 0 or -1. */
 static void copy_units(const continued *c, int64_t count, const char *from, int64_t step, char *to) {
-  for (int64_t i = 0; i < count; i++)
-    nd4c_ref_move_one(c->unit, from + i * step * c->unit, to + i * c->unit);
-}
-
-/* Short runs without a call: the last 16 bytes may overlap those before. */
-static inline void copy_run(char *to, const char *from, int64_t bytes) {
-  if (bytes < 16 || bytes > 512) {
-    memcpy(to, from, (size_t)bytes);
+  if (c->unit <= 16 && nd4c_simd.move->move[c->unit] != NULL) {
+    nd4c_simd.move->move[c->unit](1, count, from, 0, step, to, 0, 1);
     return;
   }
-  for (int64_t i = 0; i + 16 <= bytes; i += 16)
-    memcpy(to + i, from + i, 16);
-  memcpy(to + bytes - 16, from + bytes - 16, 16);
+  for (int64_t i = 0; i < count; i++)
+    nd4c_copy_block(to + i * c->unit, from + i * step * c->unit, c->unit);
+}
+
+static void make_run(const continued *c, const char *row, const run *r, char *to) {
+  if (r->from < 0)
+    fill(&c->value, to, r->count * c->unit);
+  else if (r->step == 1 || r->count == 1)
+    nd4c_copy_block(to, row + r->from * c->unit, r->count * c->unit);
+  else
+    copy_units(c, r->count, row + r->from * c->unit, r->step, to);
 }
 
 /* Positions [begin, end) of a row whose x begins at `row` (NULL: nothing but the value). */
@@ -122,46 +156,105 @@ static void make_row(const continued *c, const char *row, int64_t begin, int64_t
   int32_t last = c->rank - 1;
   int64_t n = c->from[last], count;
   if (row == NULL) {
-    fill(c, to, (end - begin) * c->unit);
+    fill(&c->value, to, (end - begin) * c->unit);
+    return;
+  }
+  if (begin == 0 && end == c->to[last] && c->run_count > 0) {
+    for (int32_t i = 0; i < c->run_count; to += c->runs[i++].count * c->unit)
+      make_run(c, row, &c->runs[i], to);
     return;
   }
   for (int64_t j = begin; j < end; j += count, to += count * c->unit) {
-    int64_t from, step;
-    count = run_at(c->mode, n, j - c->begin[last], &from, &step);
-    count = count < end - j ? count : end - j;
+    run r = run_at(c->mode, n, j - c->begin[last]);
+    count = r.count = r.count < end - j ? r.count : end - j;
     if (c->mode == ND4C_REF_PAD_WRAP && j >= begin + n) { /* what stands a period before, twice as much each time */
       int64_t ready = (j - begin) / n * n, rest = end - j;
       count = ready < rest ? ready : rest;
       memcpy(to, to - ready * c->unit, (size_t)(count * c->unit));
-    } else if (from < 0)
-      fill(c, to, count * c->unit);
-    else if (step == 1)
-      copy_run(to, row + from * c->unit, count * c->unit);
-    else
-      copy_units(c, count, row + from * c->unit, step, to);
+    } else {
+      make_run(c, row, &r, to);
+    }
   }
 }
 
-/* Where x's row for a row of y begins; NULL where only the value is shown. */
-static const char *row_of(const continued *c, int64_t row) {
-  const char *x = c->x;
-  for (int32_t i = c->rank - 2; i >= 0; i--) {
-    int64_t from, step;
-    (void)run_at(c->mode, c->from[i], row % c->to[i] - c->begin[i], &from, &step);
-    row /= c->to[i];
-    if (from < 0)
-      return NULL;
-    x += from * c->pitch[i];
+/* The row of y that is made, and where the axes up to each one place x's for it: bytes, -1 where only the value is
+ * shown. */
+typedef struct row_walk {
+  int64_t index[ND4C_CPU_MAX_RANK], place[ND4C_CPU_MAX_RANK];
+} row_walk;
+
+static void row_walk_place(const continued *c, row_walk *walk, int32_t axis) {
+  for (int32_t i = axis; i < c->rank - 1; i++) {
+    int64_t before = i == 0 ? 0 : walk->place[i - 1];
+    run r = run_at(c->mode, c->from[i], walk->index[i] - c->begin[i]);
+    walk->place[i] = before < 0 || r.from < 0 ? -1 : before + r.from * c->pitch[i];
   }
-  return x;
+}
+
+static void row_walk_start(const continued *c, row_walk *walk, int64_t row) {
+  for (int32_t i = c->rank - 2; i >= 0; row /= c->to[i--])
+    walk->index[i] = row % c->to[i];
+  row_walk_place(c, walk, 0);
+}
+
+static void row_walk_next(const continued *c, row_walk *walk) {
+  for (int32_t i = c->rank - 2; i >= 0; i--) {
+    if (++walk->index[i] < c->to[i]) {
+      row_walk_place(c, walk, i);
+      return;
+    }
+    walk->index[i] = 0;
+  }
+}
+
+/* Whole rows that show rows of x, from the one at `row` on, `pitch` bytes apart: run by run. */
+static void make_rows(const continued *c, int64_t rows, const char *row, int64_t pitch, char *to) {
+  int64_t to_pitch = c->to[c->rank - 1] * c->unit;
+  for (int32_t i = 0; i < c->run_count; to += c->runs[i++].count * c->unit) {
+    const run *r = &c->runs[i];
+    int64_t bytes = r->count * c->unit;
+    if (r->from >= 0 && r->step == 1)
+      nd4c_simd.move->blocks(rows, bytes, row + r->from * c->unit, pitch, to, to_pitch);
+    else if (r->from < 0 && bytes <= PATTERN)
+      nd4c_simd.move->blocks(rows, bytes, c->value.pattern, 0, to, to_pitch);
+    else
+      for (int64_t k = 0; k < rows; k++)
+        make_run(c, row + k * pitch, r, to + k * to_pitch);
+  }
+}
+
+/* How many rows from the one of `walk` on, up to `most`, can be made together. */
+static int64_t rows_alike(const continued *c, const row_walk *walk, int64_t most, int64_t *pitch) {
+  int32_t axis = c->rank - 2;
+  if (axis < 0 || c->run_count == 0 || walk->place[axis] < 0)
+    return 1;
+  run r = run_at(c->mode, c->from[axis], walk->index[axis] - c->begin[axis]);
+  int64_t left = c->to[axis] - walk->index[axis];
+  *pitch = r.step * c->pitch[axis];
+  most = r.count < most ? r.count : most;
+  return left < most ? left : most;
 }
 
 /* Positions [begin, end) of y in order, made at `to`. */
 static void make_positions(const continued *c, int64_t begin, int64_t end, char *to) {
-  int64_t length = c->to[c->rank - 1];
-  while (begin < end) {
-    int64_t first = begin % length, left = length - first < end - begin ? length - first : end - begin;
-    make_row(c, row_of(c, begin / length), first, first + left, to);
+  int64_t length = c->to[c->rank - 1], first = begin % length;
+  row_walk walk;
+  row_walk_start(c, &walk, begin / length);
+  for (; begin < end; first = 0) {
+    int64_t left = length - first < end - begin ? length - first : end - begin;
+    int64_t place = c->rank > 1 ? walk.place[c->rank - 2] : 0, pitch = 0;
+    int64_t most = BUFFER_BYTES / (length * c->unit), rows = (end - begin) / length;
+    rows = first > 0 || rows < 2 || most < 2 ? 1 : rows_alike(c, &walk, rows < most ? rows : most, &pitch);
+    if (rows > 1) {
+      make_rows(c, rows, c->x + place, pitch, to);
+      walk.index[c->rank - 2] += rows - 1;
+      row_walk_next(c, &walk);
+      begin += rows * length;
+      to += rows * length * c->unit;
+      continue;
+    }
+    make_row(c, place < 0 ? NULL : c->x + place, first, first + left, to);
+    row_walk_next(c, &walk);
     begin += left;
     to += left * c->unit;
   }
@@ -201,12 +294,11 @@ static bool usable_continued(const nd4c_call *call, char *reason, size_t reason_
 }
 
 static nd4c_status run_pad(const nd4c_call *call) {
-  static const char zero[16];
   const nd4c_tensor *x = &call->inputs[0], *value = nd4c_cpu_input(call, ND4C_IN_pad_value);
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_pad_pads], *axes = &call->attrs[ND4C_ATTR_pad_axes];
   int64_t begin[ND4C_CPU_MAX_RANK] = {0};
-  continued c = {.mode = (nd4c_ref_pad_mode)call->attrs[ND4C_ATTR_pad_mode].as.i,
-                 .value = value != NULL ? value->data : zero};
+  continued c = {.mode = (nd4c_ref_pad_mode)call->attrs[ND4C_ATTR_pad_mode].as.i};
+  filler_make(&c.value, value != NULL ? value->data : nd4c_cpu_zero, nd4c_cpu_dtype_bytes(x->dtype));
   for (int32_t i = 0; i < pads->count / 2; i++)
     begin[axes->count == 0 ? i : nd4c_cpu_axis(axes->as.ints[i], x->rank)] = pads->as.ints[i];
   continued_make(&c, x, &call->outputs[0], begin);
@@ -244,59 +336,6 @@ static nd4c_status run_tile(const nd4c_call *call) {
 }
 ND4C_CPU_SIMD_KERNEL(tile, ND4C_CPU_MOVABLE, usable_continued, run_tile)
 
-/* -- repeat -------------------------------------------------------------------------------------------------------- */
-
-static void copy(const nd4c_tensor *from, const nd4c_tensor *to, int32_t width) {
-  nd4c_nest nest;
-  nd4c_nest_start(&nest, to);
-  nd4c_nest_add(&nest, from, to);
-  nd4c_nest_finish(&nest);
-  nd4c_nest_copy(&nest, width);
-}
-
-static bool usable_repeat(const nd4c_call *call, char *reason, size_t reason_size) {
-  const nd4c_tensor *x = &call->inputs[0];
-  if (nd4c_cpu_input(call, ND4C_IN_repeat_counts) != NULL || call->attrs[ND4C_ATTR_repeat_repeats].count != 1)
-    return nd4c_cpu_decline(reason, reason_size, "a number for each slice");
-  if (call->attrs[ND4C_ATTR_repeat_axes].count == 0 && (x->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "all of an array that is not contiguous");
-  if (x->rank == ND4C_CPU_MAX_RANK)
-    return nd4c_cpu_decline(reason, reason_size, "too many axes");
-  return true;
-}
-
-/* The axis of y is two: x's own, and the copies of each slice. */
-static nd4c_status run_repeat(const nd4c_call *call) {
-  static const int64_t one = 1;
-  const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_repeat_axes];
-  int64_t count = call->attrs[ND4C_ATTR_repeat_repeats].as.ints[0], shape[ND4C_CPU_MAX_RANK];
-  int64_t from[ND4C_CPU_MAX_RANK], to[ND4C_CPU_MAX_RANK];
-  nd4c_tensor x = call->inputs[0], y = call->outputs[0];
-  int32_t axis = axes->count == 0 ? 0 : nd4c_cpu_axis(axes->as.ints[0], x.rank);
-  if (axes->count == 0) {
-    x.rank = 1;
-    x.shape = &x.size;
-    x.strides = &one;
-  }
-  for (int32_t i = 0; i < x.rank; i++) {
-    shape[i + (i > axis)] = x.shape[i];
-    from[i + (i > axis)] = x.strides[i];
-    to[i + (i > axis)] = y.strides[i];
-  }
-  shape[axis + 1] = count;
-  from[axis + 1] = 0;
-  to[axis + 1] = y.strides[axis];
-  to[axis] = y.strides[axis] * count;
-  x.rank = y.rank = x.rank + 1;
-  x.shape = y.shape = shape;
-  x.strides = from;
-  y.strides = to;
-  x.size = y.size;
-  copy(&x, &y, call->width);
-  return ND4C_OK;
-}
-ND4C_CPU_SIMD_KERNEL(repeat, ND4C_CPU_MOVABLE, usable_repeat, run_repeat)
-
 /* -- stack --------------------------------------------------------------------------------------------------------- */
 
 static bool usable_stack(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -311,21 +350,40 @@ typedef struct weave_job {
   int64_t bytes;
 } weave_job;
 
+/* More arrays than that: pieces of them as rows of a buffer, which is transposed. */
+static void weave_many(const weave_job *job, int64_t begin, int64_t end) {
+  int64_t lanes = job->call->input_count, most = WEAVE_BUFFER / lanes / ND4C_CPU_CACHE_LINE * ND4C_CPU_CACHE_LINE;
+  char *y = (char *)job->call->outputs[0].data + begin * lanes * job->bytes;
+  _Alignas(64) char buffer[WEAVE_BUFFER];
+  most /= job->bytes;
+  for (int64_t count; begin < end; begin += count, y += count * lanes * job->bytes) {
+    count = end - begin < most ? end - begin : most;
+    for (int64_t k = 0; k < lanes; k++)
+      memcpy(buffer + k * most * job->bytes, (const char *)job->call->inputs[k].data + begin * job->bytes,
+             (size_t)(count * job->bytes));
+    nd4c_simd.transpose->transpose[job->bytes](lanes, count, buffer, most, y, lanes, false);
+  }
+}
+
 static void weave_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const weave_job *job = user;
   int64_t lanes = job->call->input_count;
   const void *from[ND4C_LANES];
   (void)worker;
+  if (lanes > ND4C_LANES) {
+    weave_many(job, begin, end);
+    return;
+  }
   for (int64_t k = 0; k < lanes; k++)
     from[k] = (const char *)job->call->inputs[k].data + begin * job->bytes;
   nd4c_simd.transpose->interleave[job->bytes](end - begin, lanes, from,
                                               (char *)job->call->outputs[0].data + begin * lanes * job->bytes);
 }
 
-/* A few contiguous arrays along the last axis. */
+/* Not too many contiguous arrays along the last axis. */
 static bool is_woven(const nd4c_call *call, int32_t axis) {
   const nd4c_tensor *y = &call->outputs[0];
-  bool woven = axis == y->rank - 1 && call->input_count >= 2 && call->input_count <= ND4C_LANES;
+  bool woven = axis == y->rank - 1 && call->input_count >= 2 && call->input_count <= MOST_WOVEN;
   woven = woven && (y->flags & ND4C_TENSOR_CONTIGUOUS) != 0;
   for (int32_t i = 0; i < call->input_count; i++)
     woven = woven && (call->inputs[i].flags & ND4C_TENSOR_CONTIGUOUS) != 0;
@@ -348,7 +406,7 @@ static nd4c_status run_stack(const nd4c_call *call) {
     nd4c_tensor part = call->inputs[i];
     part.strides = strides;
     part.data = y->size > 0 ? (char *)y->data + i * y->strides[axis] * nd4c_cpu_dtype_bytes(y->dtype) : y->data;
-    copy(&call->inputs[i], &part, call->width);
+    nd4c_nest_copy_tensor(&call->inputs[i], &part, call->width);
   }
   return ND4C_OK;
 }
@@ -360,18 +418,18 @@ typedef struct one_hot_job {
   const nd4c_tensor *indices;
   char *y;
   int64_t depth, bytes;
-  char off[16], on[16];
+  filler off;
+  char on[16];
 } one_hot_job;
 
 static void one_hot_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const one_hot_job *job = user;
-  const continued row = {.value = job->off, .bytes = job->bytes};
   int64_t pitch = job->depth * job->bytes;
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     char *y = job->y + i * pitch;
     int64_t index = nd4c_ref_index(job->indices->dtype, job->indices->data, i);
-    fill(&row, y, pitch);
+    fill(&job->off, y, pitch);
     index += index < 0 ? job->depth : 0;
     if (index >= 0 && index < job->depth)
       memcpy(y + index * job->bytes, job->on, (size_t)job->bytes);
@@ -394,17 +452,19 @@ static nd4c_status run_one_hot(const nd4c_call *call) {
                      .y = y->data,
                      .depth = y->shape[y->rank - 1],
                      .bytes = nd4c_cpu_dtype_bytes(y->dtype)};
-  nd4c_ref_number(y->dtype, 0, job.off);
+  char off[16];
+  nd4c_ref_number(y->dtype, 0, off);
   nd4c_ref_number(y->dtype, 1, job.on);
   if (values != NULL) {
-    memcpy(job.off, values->data, (size_t)job.bytes);
+    memcpy(off, values->data, (size_t)job.bytes);
     memcpy(job.on, (const char *)values->data + values->strides[0] * job.bytes, (size_t)job.bytes);
   }
+  filler_make(&job.off, off, job.bytes);
   if (y->size > 0)
     nd4c_cpu_parallel(job.indices->size, WORTH_BYTES / (job.depth * job.bytes) + 1, call->width, one_hot_rows, &job);
   return ND4C_OK;
 }
 ND4C_CPU_SIMD_KERNEL(one_hot, ND4C_CPU_INTS, usable_one_hot, run_one_hot)
 
-const nd4c_kernel *const nd4c_cpu_simd_arrangement_kernels[] = {&simd_pad,   &simd_roll,    &simd_tile, &simd_repeat,
+const nd4c_kernel *const nd4c_cpu_simd_arrangement_kernels[] = {&simd_pad,   &simd_roll,    &simd_tile,
                                                                 &simd_stack, &simd_one_hot, NULL};

@@ -10,7 +10,8 @@
 enum {
   WORTH_BYTES = 65536,   /* what is worth another thread */
   WORTH_INDICES = 32768, /* to check */
-  SMALL_BLOCK = 256,     /* bytes; larger ones are copied by memcpy */
+  ASKED = 256,           /* bytes of a block that is asked for ahead */
+  ASKED_ROW = 16384,     /* bytes of a row that is asked for as a whole */
   FORESEEN = 8,          /* blocks ahead that are asked for */
   COLUMNS = 64           /* of rows that pick from other rows */
 };
@@ -65,16 +66,6 @@ typedef struct block_job {
   bool stream;
 } block_job;
 
-/* Blocks of a few vectors: a loop that the compiler unrolls instead of a call each. */
-static inline void copy_block(char *to, const char *from, int64_t bytes) {
-  if (bytes % 16 != 0 || bytes > SMALL_BLOCK) {
-    memcpy(to, from, (size_t)bytes);
-    return;
-  }
-  for (int64_t i = 0; i < bytes; i += 16)
-    memcpy(to + i, from + i, 16);
-}
-
 /* Blocks [first, first + n) of one position of the axes before. */
 static void pick_blocks(const block_job *job, int64_t first, int64_t n, const char *from, char *to) {
   nd4c_indices part = later(&job->indices, first);
@@ -82,17 +73,17 @@ static void pick_blocks(const block_job *job, int64_t first, int64_t n, const ch
     nd4c_simd.pick->pick[job->block](n, &part, from, 1, 0, to);
     return;
   }
+  if (!job->stream) {
+    nd4c_simd.pick->pick_blocks(n, &part, job->block, from, to);
+    return;
+  }
   for (int64_t i = 0; i < n; i++, to += job->block) {
     if (i + FORESEEN < n) {
       const char *next = from + index_at(&part, i + FORESEEN) * job->block;
-      for (int64_t line = 0; line < job->block && line < SMALL_BLOCK; line += ND4C_CPU_CACHE_LINE)
+      for (int64_t line = 0; line < job->block && line < ASKED; line += ND4C_CPU_CACHE_LINE)
         ND4C_PREFETCH((uintptr_t)(next + line));
     }
-    const char *block = from + index_at(&part, i) * job->block;
-    if (job->stream)
-      nd4c_simd.move->stream(job->block, block, to);
-    else
-      copy_block(to, block, job->block);
+    nd4c_simd.move->stream(job->block, from + index_at(&part, i) * job->block, to);
   }
 }
 
@@ -186,7 +177,7 @@ typedef struct element_job {
   int32_t outer;
   int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK]; /* of the axes before the last; 0 along the axis */
   nd4c_place_function place;                                    /* NULL: picks */
-  int64_t groups, lines; /* rows that may share places: `lines` each */
+  int64_t groups, lines;                                        /* rows that may share places: `lines` each */
 } element_job;
 
 static int64_t row_offset(const element_job *job, int64_t row) {
@@ -218,6 +209,16 @@ static void run_columns(const element_job *job, int64_t first, int64_t rows, int
   }
 }
 
+/* Asks for the whole's next row, of which hardware cannot foresee which lines are wanted: nearly all. */
+static void foresee_row(const element_job *job, int64_t row) {
+  int64_t bytes = job->indices.extent * job->bytes;
+  if (job->stride != 1 || job->step != 0 || bytes > ASKED_ROW || job->row < bytes / ND4C_CPU_CACHE_LINE)
+    return;
+  const char *next = job->whole + row_offset(job, row) * job->bytes;
+  for (int64_t line = 0; line < bytes; line += ND4C_CPU_CACHE_LINE)
+    ND4C_PREFETCH((uintptr_t)(next + line));
+}
+
 /* Elements [begin, end) of the part. */
 static void pick_elements(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
@@ -225,6 +226,8 @@ static void pick_elements(void *user, int64_t begin, int64_t end, int32_t worker
   while (begin < end) {
     int64_t row = begin / job->row, first = begin % job->row;
     int64_t n = job->row - first < end - begin ? job->row - first : end - begin;
+    if (n < end - begin)
+      foresee_row(job, row + 1);
     run_row(job, row, first, n);
     begin += n;
   }
@@ -320,13 +323,8 @@ ND4C_CPU_SIMD_KERNEL(take_along_axis, ND4C_CPU_MOVABLE, usable_pick, run_pick)
 
 /* y = x. In place they are the very same view. */
 static void begin_with_x(const nd4c_call *call) {
-  nd4c_nest nest;
-  if (call->inputs[0].data == call->outputs[0].data)
-    return;
-  nd4c_nest_start(&nest, &call->outputs[0]);
-  nd4c_nest_add(&nest, &call->inputs[0], &call->outputs[0]);
-  nd4c_nest_finish(&nest);
-  nd4c_nest_copy(&nest, call->width);
+  if (call->inputs[0].data != call->outputs[0].data)
+    nd4c_nest_copy_tensor(&call->inputs[0], &call->outputs[0], call->width);
 }
 
 static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
@@ -397,7 +395,7 @@ static void place_slices(void *user, int64_t begin, int64_t end, int32_t worker)
       if (job->add != NULL)
         job->add(n, to, part, to);
       else
-        copy_block(to, part, n * job->bytes);
+        nd4c_copy_block(to, part, n * job->bytes);
     }
   }
 }

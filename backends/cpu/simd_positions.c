@@ -64,8 +64,7 @@ static void pick_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     if (job->bytes <= 16 && nd4c_simd.pick->pick[job->bytes] != NULL)
       nd4c_simd.pick->pick[job->bytes](n, &(nd4c_indices){offsets, true, 0}, job->whole, 1, 0, to);
     else
-      for (int64_t i = 0; i < n; i++)
-        memcpy(to + i * job->bytes, job->whole + offsets[i] * job->bytes, (size_t)job->bytes);
+      nd4c_simd.pick->pick_blocks(n, &(nd4c_indices){offsets, true, 0}, job->bytes, job->whole, to);
   }
 }
 
@@ -155,13 +154,8 @@ static nd4c_status run_scatter_nd(const nd4c_call *call) {
   job_make(&job, indices, y, &call->inputs[2]);
   int64_t count = indices->size / job.length, offsets[PIECE];
   ND4C_CPU_TRY(check(call, &job, count));
-  if (x->data != y->data) {
-    nd4c_nest nest;
-    nd4c_nest_start(&nest, y);
-    nd4c_nest_add(&nest, x, y);
-    nd4c_nest_finish(&nest);
-    nd4c_nest_copy(&nest, call->width);
-  }
+  if (x->data != y->data)
+    nd4c_nest_copy_tensor(x, y, call->width);
   for (int64_t first = 0, n; first < count; first += n) {
     n = count - first < PIECE ? count - first : PIECE;
     find_offsets(&job, first, n, offsets);

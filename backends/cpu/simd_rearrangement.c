@@ -1,19 +1,10 @@
 /* Engine simd: ops that move elements. */
-#include <string.h>
-
+#include "backends/cpu/indexing.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/simd.h"
 
-static void copy(const nd4c_tensor *from, const nd4c_tensor *to, int32_t width) {
-  nd4c_nest nest;
-  nd4c_nest_start(&nest, to);
-  nd4c_nest_add(&nest, from, to);
-  nd4c_nest_finish(&nest);
-  nd4c_nest_copy(&nest, width);
-}
-
 static nd4c_status run_copy(const nd4c_call *call) {
-  copy(&call->inputs[0], &call->outputs[0], call->width);
+  nd4c_nest_copy_tensor(&call->inputs[0], &call->outputs[0], call->width);
   return ND4C_OK;
 }
 ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_MOVABLE, NULL, run_copy)
@@ -39,7 +30,7 @@ static nd4c_status run_reshape(const nd4c_call *call) {
   plain.rank = like->rank;
   plain.shape = like->shape;
   plain.strides = strides;
-  copy(output_is_plain ? x : &plain, output_is_plain ? &plain : y, call->width);
+  nd4c_nest_copy_tensor(output_is_plain ? x : &plain, output_is_plain ? &plain : y, call->width);
   return ND4C_OK;
 }
 ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_MOVABLE, usable_reshape, run_reshape)
@@ -57,7 +48,8 @@ static bool usable_concat(const nd4c_call *call, char *reason, size_t reason_siz
 /* Contiguous operands: y is rows of parts, one an operand, which have as many bytes in each row. */
 typedef struct concat_job {
   const nd4c_call *call;
-  int64_t outer, row; /* rows; bytes of one */
+  int32_t axis;
+  int64_t row, inner; /* bytes of a row, and of a step along the axis */
   bool stream;
 } concat_job;
 
@@ -65,40 +57,60 @@ typedef struct concat_job {
 static void concat_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const concat_job *job = user;
   const nd4c_call *call = job->call;
-  int64_t bytes = nd4c_cpu_dtype_bytes(call->outputs[0].dtype), row = begin / job->row, at = row * job->row;
+  int64_t row = begin / job->row, at = row * job->row;
   char *y = call->outputs[0].data;
   (void)worker;
   for (int32_t i = 0; at < end; i = i + 1 < call->input_count ? i + 1 : 0, row += i == 0) {
     const nd4c_tensor *x = &call->inputs[i];
-    int64_t part = x->size / job->outer * bytes, first = at < begin ? begin - at : 0;
+    int64_t part = x->shape[job->axis] * job->inner, first = at < begin ? begin - at : 0;
     int64_t last = part < end - at ? part : end - at;
     if (first < last && job->stream)
       nd4c_simd.move->stream(last - first, (const char *)x->data + row * part + first, y + at + first);
     else if (first < last)
-      memcpy(y + at + first, (const char *)x->data + row * part + first, (size_t)(last - first));
+      nd4c_copy_block(y + at + first, (const char *)x->data + row * part + first, last - first);
     at += part;
   }
   if (job->stream)
     nd4c_simd.move->stream_fence();
 }
 
-static bool concat_rows(const nd4c_call *call, int32_t axis) {
-  enum { WORTH_BYTES = 65536, SHORTEST = 64, STREAMED = 512 };
-  const nd4c_tensor *y = &call->outputs[0];
-  concat_job job = {.call = call, .outer = 1};
-  for (int32_t i = 0; i < axis; i++)
-    job.outer *= y->shape[i];
-  int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype), longest = 0;
-  uint32_t flags = y->flags;
-  for (int32_t i = 0; i < call->input_count; i++) {
-    flags &= call->inputs[i].flags;
-    longest = call->inputs[i].size > longest ? call->inputs[i].size : longest;
+/* Whole rows [begin, end) of short parts: some rows of one operand after the other, so many that they stay in the L1
+ * cache. */
+static void concat_short_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
+  enum { TILE = 16384 };
+  const concat_job *job = user;
+  int64_t most = TILE / job->row + 1;
+  (void)worker;
+  for (int64_t row = begin, rows; row < end; row += rows) {
+    char *y = (char *)job->call->outputs[0].data + row * job->row;
+    rows = end - row < most ? end - row : most;
+    for (int32_t i = 0; i < job->call->input_count; i++) {
+      const nd4c_tensor *x = &job->call->inputs[i];
+      int64_t part = x->shape[job->axis] * job->inner;
+      nd4c_simd.move->blocks(part > 0 ? rows : 0, part, (const char *)x->data + row * part, part, y, job->row);
+      y += part;
+    }
   }
-  if ((flags & ND4C_TENSOR_CONTIGUOUS) == 0 || y->size == 0 || longest / job.outer * bytes < SHORTEST)
+}
+
+static bool concat_rows(const nd4c_call *call, int32_t axis) {
+  enum { WORTH_BYTES = 65536, STREAMED = 512, SHORT_ROW = 4096 };
+  const nd4c_tensor *y = &call->outputs[0];
+  int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
+  concat_job job = {.call = call, .axis = axis, .inner = bytes};
+  uint32_t flags = y->flags;
+  for (int32_t i = 0; i < call->input_count; i++)
+    flags &= call->inputs[i].flags;
+  if ((flags & ND4C_TENSOR_CONTIGUOUS) == 0 || y->size == 0)
     return false;
-  job.row = y->size / job.outer * bytes;
+  for (int32_t i = axis + 1; i < y->rank; i++)
+    job.inner *= y->shape[i];
+  job.row = y->shape[axis] * job.inner;
   job.stream = y->size > nd4c_simd_stream_bytes / bytes && job.row / call->input_count >= STREAMED;
-  nd4c_cpu_parallel(y->size * bytes, WORTH_BYTES, call->width, concat_range, &job);
+  if (job.row <= SHORT_ROW && !job.stream)
+    nd4c_cpu_parallel(y->size * bytes / job.row, WORTH_BYTES / job.row, call->width, concat_short_rows, &job);
+  else
+    nd4c_cpu_parallel(y->size * bytes, WORTH_BYTES, call->width, concat_range, &job);
   return true;
 }
 
@@ -113,7 +125,7 @@ static nd4c_status run_concat(const nd4c_call *call) {
     const nd4c_tensor *x = &call->inputs[i];
     part.shape = x->shape;
     part.size = x->size;
-    copy(x, &part, call->width);
+    nd4c_nest_copy_tensor(x, &part, call->width);
     if (y->size > 0)
       part.data = (char *)part.data + x->shape[axis] * y->strides[axis] * nd4c_cpu_dtype_bytes(y->dtype);
   }
@@ -121,5 +133,106 @@ static nd4c_status run_concat(const nd4c_call *call) {
 }
 ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, usable_concat, run_concat)
 
-const nd4c_kernel *const nd4c_cpu_simd_rearrangement_kernels[] = {&simd_copy, &simd_reshape, &simd_flatten,
-                                                                  &simd_concat, NULL};
+/* -- depth_to_space, space_to_depth: a copy between views of more axes ------------------------------------------- */
+
+static bool usable_blocks(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (call->inputs[0].rank + 2 > ND4C_CPU_MAX_RANK)
+    return nd4c_cpu_decline(reason, reason_size, "too many axes");
+  return true;
+}
+
+static nd4c_status move_blocks(const nd4c_call *call, bool to_deep) {
+  nd4c_cpu_blocks blocks;
+  nd4c_tensor x = call->inputs[0], y = call->outputs[0];
+  nd4c_cpu_blocks_make(call, to_deep, &blocks);
+  x.rank = y.rank = blocks.rank;
+  x.shape = y.shape = blocks.shape;
+  x.strides = blocks.from;
+  y.strides = blocks.to;
+  nd4c_nest_copy_tensor(&x, &y, call->width);
+  return ND4C_OK;
+}
+
+static nd4c_status run_depth_to_space(const nd4c_call *call) {
+  return move_blocks(call, false);
+}
+ND4C_CPU_SIMD_KERNEL(depth_to_space, ND4C_CPU_MOVABLE, usable_blocks, run_depth_to_space)
+
+static nd4c_status run_space_to_depth(const nd4c_call *call) {
+  return move_blocks(call, true);
+}
+ND4C_CPU_SIMD_KERNEL(space_to_depth, ND4C_CPU_MOVABLE, usable_blocks, run_space_to_depth)
+
+/* -- tril, triu, matrix_band_part: rows between zeros ------------------------------------------------------------- */
+
+/* Of row i what stands in columns i + lower to i + upper stays. */
+typedef struct band_job {
+  const char *x;
+  char *y;
+  int64_t rows, columns, lower, upper, bytes; /* columns: bytes; bytes: of an element */
+  bool stream;
+} band_job;
+
+static int64_t within(int64_t value, int64_t least, int64_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+
+static void band_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const band_job *job = user;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    const char *x = job->x + i * job->columns;
+    char *y = job->y + i * job->columns;
+    int64_t row = i % job->rows, first = within((row + job->lower) * job->bytes, 0, job->columns);
+    int64_t last = within((row + job->upper + 1) * job->bytes, first, job->columns);
+    memset(y, 0, (size_t)first);
+    if (job->stream)
+      nd4c_simd.move->stream(last - first, x + first, y + first);
+    else if (x != y)
+      nd4c_copy_block(y + first, x + first, last - first);
+    memset(y + last, 0, (size_t)(job->columns - last));
+  }
+  if (job->stream)
+    nd4c_simd.move->stream_fence();
+}
+
+static bool usable_band(const nd4c_call *call, char *reason, size_t reason_size) {
+  if ((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
+    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+  return true;
+}
+
+static nd4c_status run_band(const nd4c_call *call, int64_t lower, int64_t upper) {
+  enum { WORTH_BYTES = 65536 };
+  const nd4c_tensor *y = &call->outputs[0];
+  int64_t rows = y->shape[y->rank - 2], columns = y->shape[y->rank - 1];
+  band_job job = {.x = call->inputs[0].data, .y = y->data, .rows = rows, .bytes = nd4c_cpu_dtype_bytes(y->dtype)};
+  job.columns = columns * job.bytes;
+  job.lower = within(lower, -rows, columns);
+  job.upper = within(upper, -rows - 1, columns);
+  job.stream = y->size > nd4c_simd_stream_bytes / job.bytes && job.x != job.y;
+  if (y->size > 0)
+    nd4c_cpu_parallel(y->size / columns, WORTH_BYTES / job.columns + 1, call->width, band_rows, &job);
+  return ND4C_OK;
+}
+
+static nd4c_status run_tril(const nd4c_call *call) {
+  return run_band(call, INT64_MIN, call->attrs[ND4C_ATTR_tril_k].as.i);
+}
+ND4C_CPU_SIMD_KERNEL(tril, ND4C_CPU_MOVABLE, usable_band, run_tril)
+
+static nd4c_status run_triu(const nd4c_call *call) {
+  return run_band(call, call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX);
+}
+ND4C_CPU_SIMD_KERNEL(triu, ND4C_CPU_MOVABLE, usable_band, run_triu)
+
+static nd4c_status run_matrix_band_part(const nd4c_call *call) {
+  int64_t lower = call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
+  int64_t upper = call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
+  return run_band(call, lower < 0 || lower == INT64_MAX ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
+}
+ND4C_CPU_SIMD_KERNEL(matrix_band_part, ND4C_CPU_MOVABLE, usable_band, run_matrix_band_part)
+
+const nd4c_kernel *const nd4c_cpu_simd_rearrangement_kernels[] = {
+    &simd_copy,           &simd_reshape, &simd_flatten, &simd_concat,           &simd_depth_to_space,
+    &simd_space_to_depth, &simd_tril,    &simd_triu,    &simd_matrix_band_part, NULL};

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernels/cpu/blocks.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/vector.h"
 
@@ -64,65 +65,41 @@ static bool in_range(int64_t n, const nd4c_indices *indices) {
 #define PLACE_ONE(at) to[at] = from[i]
 #define ADD_ONE(at) to[at] = ADD(to[at], from[i])
 
-#if defined(__AVX512DQ__)
+/* Loads one by one: a gather instruction takes half as long again on Zen 5, from whatever cache. */
+#define PICK(size)                                                                                                 \
+  static void pick_##size(int64_t n, const nd4c_indices *indices, const void *vfrom, int64_t stride, int64_t step, \
+                          void *vto) {                                                                             \
+    const unit_##size *from = vfrom;                                                                               \
+    unit_##size *restrict to = vto;                                                                                \
+    OVER_INDICES(PICK_ONE)                                                                                         \
+  }                                                                                                                \
+  static void place_##size(int64_t n, const nd4c_indices *indices, const void *vfrom, void *vto, int64_t stride,   \
+                           int64_t step) {                                                                         \
+    const unit_##size *from = vfrom;                                                                               \
+    unit_##size *to = vto;                                                                                         \
+    OVER_INDICES(PLACE_ONE)                                                                                        \
+  }
+PICK(1)
+PICK(2)
+PICK(4)
+PICK(8)
+PICK(16)
 
-/* Eight indices from i on as positions, negative ones counted from the end. */
-static inline __m512i positions(const nd4c_indices *indices, int64_t i) {
-  const __m512i index =
-      indices->wide ? _mm512_loadu_si512((const int64_t *)indices->data + i)
-                    : _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)((const int32_t *)indices->data + i)));
-  return _mm512_mask_add_epi64(index, _mm512_movepi64_mask(index), index, _mm512_set1_epi64(indices->extent));
+static void pick_blocks(int64_t n, const nd4c_indices *indices, int64_t bytes, const void *vfrom, void *vto) {
+  enum { FORESEEN = 8, ASKED = 256 }; /* blocks ahead, bytes of one */
+  const int64_t extent = indices->extent, *wide = indices->data;
+  const int32_t *narrow = indices->data;
+  const char *from = vfrom;
+  char *to = vto;
+  for (int64_t i = 0; i < n; i++, to += bytes) {
+    if (i + FORESEEN < n) {
+      const char *next = from + (indices->wide ? WIDE(i + FORESEEN) : NARROW(i + FORESEEN)) * bytes;
+      for (int64_t line = 0; line < bytes && line < ASKED; line += ND4C_STREAM_BLOCK)
+        ND4C_PREFETCH((uintptr_t)(next + line));
+    }
+    nd4c_copy_block(to, from + (indices->wide ? WIDE(i) : NARROW(i)) * bytes, bytes);
+  }
 }
-
-#define GATHER_4(to, from, at) _mm256_storeu_si256((__m256i *)(to), _mm512_i64gather_epi32(at, from, 4))
-#define GATHER_8(to, from, at) _mm512_storeu_si512(to, _mm512_i64gather_epi64(at, from, 8))
-/* How many of the n elements were picked, eight at a time. */
-#define GATHER(size)                                                                                           \
-  static inline int64_t gather_##size(int64_t n, const nd4c_indices *indices, const unit_##size *from,         \
-                                      int64_t stride, int64_t step, unit_##size *to) {                         \
-    int64_t i = 0;                                                                                             \
-    if (stride == 1 && step == 0) {                                                                            \
-      for (; i + 8 <= n; i += 8)                                                                               \
-        GATHER_##size(to + i, from, positions(indices, i));                                                    \
-      return i;                                                                                                \
-    }                                                                                                          \
-    const __m512i factor = _mm512_set1_epi64(stride), more = _mm512_set1_epi64(8 * step);                      \
-    __m512i shift = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(step));     \
-    for (; i + 8 <= n; i += 8, shift = _mm512_add_epi64(shift, more))                                          \
-      GATHER_##size(to + i, from, _mm512_add_epi64(_mm512_mullo_epi64(positions(indices, i), factor), shift)); \
-    return i;                                                                                                  \
-  }
-GATHER(4)
-GATHER(8)
-#define GATHERED(size) gather_##size(all, indices, from, stride, step, to)
-#else
-#define GATHERED(size) 0
-#endif
-
-#define PICK(size, GATHERED_FIRST)                                                                        \
-  static void pick_##size(int64_t all, const nd4c_indices *indices, const void *vfrom, int64_t stride,    \
-                          int64_t step, void *vto) {                                                      \
-    const unit_##size *from = vfrom;                                                                      \
-    unit_##size *restrict to = vto;                                                                       \
-    const int64_t first = GATHERED_FIRST, n = all - first;                                                \
-    const nd4c_indices rest = {(const char *)indices->data + first * (indices->wide ? 8 : 4),             \
-                               indices->wide, indices->extent};                                           \
-    indices = &rest;                                                                                      \
-    from += first * step;                                                                                 \
-    to += first;                                                                                          \
-    OVER_INDICES(PICK_ONE)                                                                                \
-  }                                                                                                       \
-  static void place_##size(int64_t n, const nd4c_indices *indices, const void *vfrom, void *vto,          \
-                           int64_t stride, int64_t step) {                                                \
-    const unit_##size *from = vfrom;                                                                      \
-    unit_##size *to = vto;                                                                                \
-    OVER_INDICES(PLACE_ONE)                                                                               \
-  }
-PICK(1, 0)
-PICK(2, 0)
-PICK(4, GATHERED(4))
-PICK(8, GATHERED(8))
-PICK(16, 0)
 
 #define ADDITION(name, type)                                                                                   \
   static void add_##name(int64_t n, const nd4c_indices *indices, const void *vfrom, void *vto, int64_t stride, \
@@ -136,6 +113,60 @@ ADDITION(float32, float)
 ADDITION(float64, double)
 ADDITION(integer32, uint32_t)
 ADDITION(integer64, uint64_t)
+
+/* -- repeating ----------------------------------------------------------------------------------------------------- */
+
+#define COUNT(i) (counts->wide ? wide[i] : narrow[i])
+#define REPEAT_REST(size)                                                                                   \
+  static void repeat_rest_##size(int64_t n, const nd4c_indices *counts, int64_t i, const unit_##size *from, \
+                                 unit_##size *to) {                                                         \
+    const int64_t *wide = counts->data;                                                                     \
+    const int32_t *narrow = counts->data;                                                                   \
+    for (; i < n; i++)                                                                                      \
+      for (int64_t k = COUNT(i); k > 0; k--)                                                                \
+        *to++ = from[i];                                                                                    \
+  }
+REPEAT_REST(1)
+REPEAT_REST(2)
+REPEAT_REST(4)
+REPEAT_REST(8)
+REPEAT_REST(16)
+
+/* A vector of each element is written, whatever its count, and what is too much overwritten by the next one. */
+#define REPEAT(size)                                                                                              \
+  static void repeat_##size(int64_t n, const nd4c_indices *counts, const void *vfrom, void *vto, int64_t total) { \
+    enum { LANES = 32 / size };                                                                                   \
+    typedef uint##size##_lanes lanes;                                                                             \
+    const int64_t *wide = counts->data;                                                                           \
+    const int32_t *narrow = counts->data;                                                                         \
+    const unit_##size *from = vfrom;                                                                              \
+    unit_##size *to = vto;                                                                                        \
+    int64_t i = 0, done = 0;                                                                                      \
+    for (; i < n; i++) {                                                                                          \
+      const int64_t count = COUNT(i);                                                                             \
+      if (done + count + LANES > total)                                                                           \
+        break;                                                                                                    \
+      const lanes line = (lanes){0} + from[i];                                                                    \
+      *(lanes *)(void *)(to + done) = line;                                                                       \
+      for (int64_t k = LANES; k < count; k += LANES)                                                              \
+        *(lanes *)(void *)(to + done + k) = line;                                                                 \
+      done += count;                                                                                              \
+    }                                                                                                             \
+    repeat_rest_##size(n, counts, i, from, to + done);                                                            \
+  }
+typedef uint8_t uint1_lanes __attribute__((vector_size(32), aligned(1), may_alias));
+typedef uint16_t uint2_lanes __attribute__((vector_size(32), aligned(1), may_alias));
+typedef uint32_t uint4_lanes __attribute__((vector_size(32), aligned(1), may_alias));
+typedef uint64_t uint8_lanes __attribute__((vector_size(32), aligned(1), may_alias));
+REPEAT(1)
+REPEAT(2)
+REPEAT(4)
+REPEAT(8)
+
+static void repeat_16(int64_t n, const nd4c_indices *counts, const void *from, void *to, int64_t total) {
+  (void)total;
+  repeat_rest_16(n, counts, 0, from, to);
+}
 
 /* -- masks --------------------------------------------------------------------------------------------------------- */
 
@@ -213,6 +244,7 @@ static void compress_16(int64_t n, const uint8_t *mask, const void *from, void *
 const nd4c_pick_table ND4C_LEVEL_NAME(nd4c_pick_table) = {
     .in_range = in_range,
     .pick = BY_SIZE(pick),
+    .pick_blocks = pick_blocks,
     .place = BY_SIZE(place),
     .add = {[ND4C_FLOAT32] = add_float32,
             [ND4C_FLOAT64] = add_float64,
@@ -220,5 +252,6 @@ const nd4c_pick_table ND4C_LEVEL_NAME(nd4c_pick_table) = {
             [ND4C_UINT32] = add_integer32,
             [ND4C_INT64] = add_integer64,
             [ND4C_UINT64] = add_integer64},
+    .repeat = BY_SIZE(repeat),
     .compress = BY_SIZE(compress),
 };

@@ -21,9 +21,17 @@ typedef bool (*nd4c_range_test)(int64_t n, const nd4c_indices *indices);
 typedef void (*nd4c_pick_function)(int64_t n, const nd4c_indices *indices, const void *from, int64_t stride,
                                    int64_t step, void *to);
 
+/* Blocks of `bytes` bytes, the next ones asked for ahead: to[i] = from[index i]. */
+typedef void (*nd4c_pick_blocks_function)(int64_t n, const nd4c_indices *indices, int64_t bytes, const void *from,
+                                          void *to);
+
 /* to[index i * stride + i * step] (op)= from[i], one after the other. */
 typedef void (*nd4c_place_function)(int64_t n, const nd4c_indices *indices, const void *from, void *to, int64_t stride,
                                     int64_t step);
+
+/* Element i as often as counts say (in range as they are), one after the other; total: their sum, of which no more is
+ * written. */
+typedef void (*nd4c_repeat_function)(int64_t n, const nd4c_indices *counts, const void *from, void *to, int64_t total);
 
 /* The elements of `from` whose bytes of `mask` are not 0, one after the other; `count` says how many they are, and no
  * more is written. */
@@ -32,8 +40,10 @@ typedef void (*nd4c_compress_function)(int64_t n, const uint8_t *mask, const voi
 typedef struct nd4c_pick_table {
   nd4c_range_test in_range;
   nd4c_pick_function pick[17]; /* by element size: 1, 2, 4, 8, 16; NULL for others */
+  nd4c_pick_blocks_function pick_blocks;
   nd4c_place_function place[17];
   nd4c_place_function add[ND4C_DTYPE_END]; /* NULL for most */
+  nd4c_repeat_function repeat[17];
   nd4c_compress_function compress[17];
 } nd4c_pick_table;
 

@@ -270,7 +270,8 @@ typedef struct shape_pair {
 } shape_pair;
 
 /* With the layout `mixed`, the places 10 and 13 have every second element of one input and neighbours of the other: in
- * rows that are long enough to be streamed, for loops are picked by both steps. */
+ * rows that are long enough to be streamed, for loops are picked by both steps. The last five are planes of short rows
+ * about the size from which rows are computed together. */
 static const shape_pair pairs[] = {{{0, {0}}, {0, {0}}},
                                    {{1, {7}}, {0, {0}}},
                                    {{3, {2, 3, 5}}, {3, {2, 3, 5}}},
@@ -285,7 +286,12 @@ static const shape_pair pairs[] = {{{0, {0}}, {0, {0}}},
                                    {{2, {3, 0}}, {2, {3, 1}}},
                                    {{2, {3, 4096}}, {2, {3, 4096}}},
                                    {{1, {1003}}, {1, {1003}}},
-                                   {{1, {32771}}, {1, {32771}}}};
+                                   {{1, {32771}}, {1, {32771}}},
+                                   {{2, {5500, 3}}, {1, {3}}},
+                                   {{2, {5500, 3}}, {2, {5500, 1}}},
+                                   {{2, {1, 129}}, {2, {127, 1}}},
+                                   {{3, {2, 330, 50}}, {3, {2, 1, 50}}},
+                                   {{3, {3, 330, 50}}, {2, {330, 1}}}};
 enum { PAIRS = sizeof pairs / sizeof pairs[0], SPECIAL_CASES = 3 };
 
 static bool is_compare(nd4c_op op) {
@@ -507,14 +513,14 @@ void cf_oracle_binary(const cf_case *c, cf_expected *expected) {
 /* -- where ------------------------------------------------------------------------------------------------------ */
 
 bool cf_sample_where(cf_random *random, int32_t number, cf_case *c) {
-  nd4c_dtype dtype = 1 + number / 4;
+  nd4c_dtype dtype = 1 + number / 5;
   if (dtype >= ND4C_DTYPE_END) {
     return false;
   }
   if (!cf_has_dtype(dtype) || (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(dtype)) != 0) {
     return true;
   }
-  switch (number % 4) {
+  switch (number % 5) {
     case 0:
       cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(3, 4, 5));
       cf_filled(c, random, CF_WIDE, dtype, CF_SHAPE(3, 4, 5));
@@ -529,6 +535,11 @@ bool cf_sample_where(cf_random *random, int32_t number, cf_case *c) {
       cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(0));
       cf_filled(c, random, CF_SMALL, dtype, CF_SHAPE(2, 0));
       cf_filled(c, random, CF_SMALL, dtype, CF_SHAPE(1));
+      break;
+    case 3: /* short rows, computed together */
+      cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(5500, 1));
+      cf_filled(c, random, CF_WIDE, dtype, CF_SHAPE(5500, 3));
+      cf_filled(c, random, CF_WIDE, dtype, CF_SHAPE(3));
       break;
     default: { /* mixed with the next dtype */
       nd4c_dtype other = dtype + 1 < ND4C_DTYPE_END ? dtype + 1 : ND4C_BOOL;

@@ -327,6 +327,17 @@ bool cf_sample_concat(cf_random *random, int32_t number, cf_case *c) {
       }
       return true;
     }
+    case 5: /* many short rows */
+      cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(700, 3));
+      cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(700, 0));
+      cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(700, 5));
+      cf_attr_int(c, "axis", 1);
+      return true;
+    case 6: /* rows that are not short */
+      cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(2, 4100));
+      cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(2, 1));
+      cf_attr_int(c, "axis", 1);
+      return true;
     default:
       return false;
   }

@@ -13,7 +13,7 @@ SHAPES = [(), (1,), (7,), (3, 4), (2, 1, 3, 2), (0,), (3, 0, 2)]
 @cases("flip")
 def flip(s, dtype):
     for shape, axes in [((), []), ((5,), []), ((5,), [0]), ((3, 4), [-1]), ((3, 4), [1, 0]), ((2, 3, 4), [0, -1]),
-                        ((0, 3), []), ((2, 0), [1]), ((37, 21), [1]), ((3, 4), ())]:
+                        ((0, 3), []), ((2, 0), [1]), ((37, 21), [1]), ((2, 50, 3), [1]), ((3, 4), ())]:
         x = s.special(dtype, shape)
         yield Case([x], {"axes": axes}, [dense(np.flip(x, tuple(axes) if axes != [] else None))])
 
@@ -129,6 +129,9 @@ def stack(s, dtype):
         for count in (1, 3):
             xs = [s.special(dtype, shape) for _ in range(count)]
             yield Case(xs, {"axis": axis}, [np.stack(xs, axis)])
+    for size, count in [(9, 5), (70, 20), (9, 21), (1100, 5)]:
+        xs = [s.small(dtype, (size,)) for _ in range(count)]
+        yield Case(xs, {"axis": 1}, [np.stack(xs, 1)])
     if dtype in ("int8", "float32", "bool"):
         xs = [s.small(dtype, (2, 3)), s.small("float64" if dtype == "float32" else "int32", (2, 3))]
         yield Case(xs, {"axis": 1}, [np.stack(xs, 1)])
@@ -177,7 +180,7 @@ def padded(x, begins, ends, mode, value):
 def pad(s, dtype):
     calls = [((), [], []), ((5,), [2], [3]), ((5,), [-2], [1]), ((5,), [-1], [-3]), ((3, 4), [1, 0], [0, 2]),
              ((2, 3, 2), [2, 1, 0], [0, 4, 3]), ((1, 2), [3, 5], [2, 7]), ((3, 4), [-3, 1], [5, -2]), ((6,), [17], [20]),
-             ((40, 33), [1, 2], [3, 4])]
+             ((40, 33), [1, 2], [3, 4]), ((600, 5), [1, 2], [2, 1]), ((3, 70), [1, 20], [0, 20])]
     for shape, begins, ends in calls:
         for number, mode in enumerate(MODES):
             x = s.special(dtype, shape)
@@ -233,7 +236,8 @@ def tile_refusals(s):
 def repeat(s, dtype):
     for shape, repeats, axes in [((), [3], []), ((4,), [3], [0]), ((4,), [0], [0]), ((2, 3), [2], [1]), ((2, 3), [2], []),
                                  ((2, 3), [1, 0, 2], [-1]), ((3, 2), [0, 2, 1], [0]), ((2, 2), [1, 2, 3, 4], []),
-                                 ((0, 3), [2], [1]), ((2, 0), [2], [1]), ((2, 3, 70), [2], [1])]:
+                                 ((0, 3), [2], [1]), ((2, 0), [2], [1]), ((2, 3, 70), [2], [1]),
+                                 ((60,), [(i * i) % 11 for i in range(59)] + [100], [0]), ((9, 5), [2, 0, 7] * 3, [0])]:
         x = s.special(dtype, shape)
         axis = axes[0] if axes else None
         yield Case([x], {"repeats": repeats, "axes": axes}, [np.repeat(x, repeats, axis)])

@@ -395,7 +395,8 @@ def masked_select(s, dtype):
 def boolean_mask(s, dtype):
     long = [((n,), (n,), 0) for n in (8192, 8193, 16385)] if dtype in ("int8", "float32", "float64") else [] # parts
     for shape, mask, axis in long + [((5,), (5,), 0), ((3, 4), (3,), 0), ((3, 4), (4,), 1), ((3, 4), (3, 4), 0), ((2, 3, 4), (3, 4), 1),
-                              ((2, 3, 4), (3,), -2), ((), (), 0), ((0, 3), (3,), 1), ((5, 40), (5,), 0), ((2, 3), (), 1)]:
+                              ((2, 3, 4), (3,), -2), ((), (), 0), ((0, 3), (3,), 1), ((5, 40), (5,), 0), ((1100, 3), (1100,), 0),
+                              ((2, 3), (), 1)]:
         for m in (coin(s, mask), np.zeros(mask, bool), np.ones(mask, bool)):
             x = np.asarray(s.special(dtype, shape), dtype=NUMPY[dtype])
             y = x[(slice(None),) * (axis % max(x.ndim, 1)) + (m,)]
