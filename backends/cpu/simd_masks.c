@@ -37,7 +37,7 @@ static void move_slices(const mask_job *job, int64_t n, const uint8_t *mask, con
   for (int64_t i = 0; i < n; i += PIECE) {
     int64_t some = n - i < PIECE ? n - i : PIECE;
     int64_t count = nd4c_simd.nonzero->count[1](some, mask + i, UINT8_MAX);
-    nd4c_simd.nonzero->places[1](count, mask + i, UINT8_MAX, i, places);
+    nd4c_simd.nonzero->places[1](some, count, mask + i, UINT8_MAX, i, places);
     nd4c_simd.pick->pick_blocks(count, &(nd4c_indices){places, true, 0}, job->block, x, y);
     y += count * job->block;
   }
