@@ -87,11 +87,12 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
 
 int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t index, int64_t *y_offset) {
   int64_t x_offset = 0;
-  for (int32_t axis = r->rank - 2; axis >= 0; axis--) {
+  for (int32_t axis = r->rank - 2; axis >= 0 && index > 0; axis--) {
     if (r->reduced[axis] != reduced)
       continue;
-    int64_t i = index % r->shape[axis];
-    index /= r->shape[axis];
+    bool ends = index < r->shape[axis]; /* mostly: a division takes longer than a short row */
+    int64_t i = ends ? index : index % r->shape[axis];
+    index = ends ? 0 : index / r->shape[axis];
     x_offset += i * r->x_strides[axis] * r->x_bytes;
     *y_offset += i * r->y_strides[axis] * r->y_bytes;
   }

@@ -22,7 +22,7 @@ typedef struct nd4c_simd_rows {
   int64_t shape[ND4C_CPU_MAX_RANK], x_strides[ND4C_CPU_MAX_RANK], y_strides[ND4C_CPU_MAX_RANK];
 } nd4c_simd_rows;
 
-/* All axes of y but those for which `skip` has a bit. */
+/* All axes of y but those for which `skip` has a bit; neighbours that one stride walks become one. */
 void nd4c_simd_rows_make(nd4c_simd_rows *rows, const nd4c_tensor *x, const nd4c_tensor *y, uint32_t skip);
 /* Where row `index` starts, in elements. */
 void nd4c_simd_rows_at(const nd4c_simd_rows *rows, int64_t index, int64_t *x_offset, int64_t *y_offset);

@@ -1,11 +1,12 @@
 /* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or the one beside it, lies
- * without gaps. */
+ * without gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded. */
 #include <math.h>
 
 #include "backends/cpu/simd_nn.h"
 
 /* Rows that are streamed past the caches are made in a buffer; columns of a softmax go in blocks. */
 enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS };
+enum { WIDE_ROW = ROW_BYTES / sizeof(float) }; /* 16-bit floats of a row that is widened */
 
 enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
 
@@ -19,6 +20,7 @@ typedef struct job {
   int64_t length;                /* of what one loop walks */
   int64_t x_step, y_step, width; /* columns side by side; width 0: rows */
   bool logarithm, rms;
+  bool half;             /* 16-bit floats */
   bool stream;           /* rows of the result */
   int64_t blocks;        /* of columns */
   int64_t groups, inner; /* group_norm: groups of channels, positions of a channel */
@@ -31,11 +33,26 @@ typedef struct job {
 
 static job job_make(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  return (job){.loops = nd4c_simd_nn_loops(y->dtype),
+  int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
+  return (job){.loops = nd4c_simd_nn_loops(bytes == 2 ? ND4C_FLOAT32 : y->dtype),
                .x = x->data,
                .y = y->data,
-               .bytes = nd4c_simd_nn_bytes(y->dtype),
+               .bytes = bytes,
+               .half = bytes == 2,
                .dtype = y->dtype};
+}
+
+static void widen(const job *j, int64_t n, const char *x, float *wide) {
+  nd4c_simd.cast->loops[j->dtype][ND4C_FLOAT32](n, x, wide);
+}
+
+static void narrow(const job *j, int64_t n, const float *wide, char *y) {
+  nd4c_simd.cast->loops[ND4C_FLOAT32][j->dtype](n, wide, y);
+}
+
+/* Rows of 16-bit floats that no buffer holds. */
+static bool too_long(const nd4c_call *call, int64_t length) {
+  return nd4c_cpu_dtype_bytes(call->outputs[0].dtype) == 2 && length > WIDE_ROW;
 }
 
 static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -79,8 +96,10 @@ static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_si
   if (!one_dtype(call, reason, reason_size)) {
     return false;
   }
-  return softmax_plan(call, &j) ||
-         nd4c_cpu_decline(reason, reason_size, "neither the axis nor the last one lies without gaps");
+  if (!softmax_plan(call, &j))
+    return nd4c_cpu_decline(reason, reason_size, "neither the axis nor the last one lies without gaps");
+  return j.width > 0 || !too_long(call, j.length) ||
+         nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
 }
 
 /* Where a row is made, and what brings it to its place. */
@@ -107,6 +126,7 @@ static bool should_stream(const job *j, const nd4c_tensor *y) {
 static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
   double largest[COLUMNS], sum[COLUMNS], unused[COLUMNS];
   _Alignas(64) char buffer[8 * COLUMNS];
+  _Alignas(64) float wide[COLUMNS], narrow_tops[COLUMNS], narrow_rest[COLUMNS];
   const nd4c_gather_loops *gather = &nd4c_simd.gather->exponentials[j->dtype];
   for (int64_t row = 0; row < j->length; row += ROWS) {
     int64_t rows = j->length - row < ROWS ? j->length - row : ROWS;
@@ -115,12 +135,36 @@ static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
   }
   for (int64_t i = 0; i < n; i++)
     sum[i] = !isfinite(largest[i]) ? (double)NAN : j->logarithm ? log(sum[i]) : 1 / sum[i];
+  const void *tops = largest, *rest = sum;
+  if (j->dtype != ND4C_FLOAT64) {
+    nd4c_simd.cast->loops[ND4C_FLOAT64][ND4C_FLOAT32](n, largest, narrow_tops);
+    nd4c_simd.cast->loops[ND4C_FLOAT64][ND4C_FLOAT32](n, sum, narrow_rest);
+    tops = narrow_tops, rest = narrow_rest;
+  }
   for (int64_t row = 0; row < j->length; row++) {
     char *to = y + row * j->y_step * j->bytes;
-    j->loops->softmax_finish(n, x + row * j->x_step * j->bytes, largest, sum, row_target(j, to, buffer), j->logarithm);
+    const char *from = x + row * j->x_step * j->bytes;
+    if (j->half) {
+      widen(j, n, from, wide);
+      j->loops->softmax_finish(n, wide, tops, rest, wide, j->logarithm);
+      narrow(j, n, wide, row_target(j, to, buffer));
+    } else {
+      j->loops->softmax_finish(n, from, tops, rest, row_target(j, to, buffer), j->logarithm);
+    }
     if (j->stream)
       nd4c_simd.move->stream(n * j->bytes, buffer, to);
   }
+}
+
+static void softmax_row(const job *j, const char *x, char *y) {
+  if (!j->half) {
+    j->loops->softmax(j->length, x, y, j->logarithm);
+    return;
+  }
+  _Alignas(64) float wide[WIDE_ROW];
+  widen(j, j->length, x, wide);
+  j->loops->softmax(j->length, wide, wide, j->logarithm);
+  narrow(j, j->length, wide, y);
 }
 
 static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -133,7 +177,7 @@ static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker
     const char *from = j->x + x * j->bytes;
     char *to = j->y + y * j->bytes;
     if (j->width == 0) {
-      j->loops->softmax(j->length, from, row_target(j, to, buffer), j->logarithm);
+      softmax_row(j, from, row_target(j, to, buffer));
       row_finish(j, to, buffer);
     } else {
       int64_t n = j->width - column < COLUMNS ? j->width - column : COLUMNS;
@@ -196,6 +240,8 @@ static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason
   if (!layer_norm_plan(call, &j)) {
     return nd4c_cpu_decline(reason, reason_size, "the normalised axes have gaps");
   }
+  if (too_long(call, j.length))
+    return nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
   const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
   if ((scale != NULL && !contiguous(scale, j.length)) || (bias != NULL && !contiguous(bias, j.length))) {
@@ -204,10 +250,15 @@ static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason
   return true;
 }
 
-static void rms_row(const job *j, const char *x, char *y) {
+/* Of f32 or f64. */
+static void norm_row(const job *j, nd4c_dtype dtype, const void *x, const void *scale, const void *bias, void *y) {
+  if (!j->rms) {
+    j->loops->layer_norm(j->length, x, scale, bias, j->epsilon, y);
+    return;
+  }
   double squares;
-  nd4c_simd.reduce->loops[ND4C_REDUCE_sum_square][j->dtype].run(j->length, x, &squares);
-  j->loops->scale_row(j->length, x, j->scale, 1 / sqrt(squares / (double)j->length + j->epsilon), y);
+  nd4c_simd.reduce->loops[ND4C_REDUCE_sum_square][dtype].run(1, j->length, x, 0, &squares);
+  j->loops->scale_row(j->length, x, scale, 1 / sqrt(squares / (double)j->length + j->epsilon), y);
 }
 
 static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -218,10 +269,28 @@ static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
     int64_t x, y;
     nd4c_simd_rows_at(&j->rows, row, &x, &y);
     char *to = j->y + y * j->bytes;
-    if (j->rms)
-      rms_row(j, j->x + x * j->bytes, row_target(j, to, buffer));
-    else
-      j->loops->layer_norm(j->length, j->x + x * j->bytes, j->scale, j->bias, j->epsilon, row_target(j, to, buffer));
+    norm_row(j, j->dtype, j->x + x * j->bytes, j->scale, j->bias, row_target(j, to, buffer));
+    row_finish(j, to, buffer);
+  }
+  rows_finish(j);
+}
+
+static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  _Alignas(64) char buffer[ROW_BYTES];
+  _Alignas(64) float wide[WIDE_ROW], scale[WIDE_ROW], bias[WIDE_ROW];
+  (void)worker;
+  if (j->scale != NULL)
+    widen(j, j->length, j->scale, scale);
+  if (j->bias != NULL)
+    widen(j, j->length, j->bias, bias);
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    char *to = j->y + y * j->bytes;
+    widen(j, j->length, j->x + x * j->bytes, wide);
+    norm_row(j, ND4C_FLOAT32, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
+    narrow(j, j->length, wide, row_target(j, to, buffer));
     row_finish(j, to, buffer);
   }
   rows_finish(j);
@@ -238,7 +307,8 @@ static nd4c_status norm_rows(const nd4c_call *call, bool rms) {
   j.epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f;
   layer_norm_plan(call, &j);
   j.stream = should_stream(&j, &call->outputs[0]);
-  nd4c_cpu_parallel(j.rows.count, nd4c_simd_grain(3 * j.length), call->width, layer_norm_range, &j);
+  nd4c_cpu_parallel(j.rows.count, nd4c_simd_grain(3 * j.length), call->width,
+                    j.half ? half_norm_range : layer_norm_range, &j);
   return ND4C_OK;
 }
 
@@ -419,10 +489,10 @@ static nd4c_status lrn_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_SIMD_KERNEL(softmax, ND4C_SIMD_NN_DTYPES, softmax_usable, softmax_run)
-ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_SIMD_NN_DTYPES, softmax_usable, log_softmax_run)
-ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_SIMD_NN_DTYPES, layer_norm_usable, layer_norm_run)
-ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_SIMD_NN_DTYPES, layer_norm_usable, rms_norm_run)
+ND4C_CPU_SIMD_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_usable, softmax_run)
+ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_CPU_FLOATS, softmax_usable, log_softmax_run)
+ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run)
+ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run)
 ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, group_norm_run)
 ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, instance_norm_run)
 ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run)

@@ -8,7 +8,9 @@
 #include "backends/cpu/simd.h"
 
 enum {
-  COLUMNS = 1024,     /* accumulators of a line: with the packed row they stay in the L1 cache */
+  COLUMNS = 2048,     /* accumulators of a line: they stay in the L1 cache, and pieces of rows are long */
+  FEW_COLUMNS = 256,  /* no line is made shorter than that to give every worker one */
+  RUNS = 64,          /* whose results are stored together */
   CASCADE_ROWS = 128, /* rows folded one after the other before they are merged: bounds the error of long columns */
   CHUNK = 65536,      /* elements of a run that is shared out */
   MAX_CHUNKS = 512,
@@ -74,9 +76,24 @@ static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *a
     uint64_t one;
     int64_t count = n - i < piece ? n - i : piece;
     const char *from = nd4c_reduction_gather(a, count, x + i * stride * a->x_bytes, buffer);
-    r->loops->run(count, from, i == 0 ? accumulator : &one);
+    r->loops->run(1, count, from, 0, i == 0 ? accumulator : &one);
     if (i > 0)
       r->loops->merge(1, &one, accumulator);
+  }
+}
+
+/* Runs a step apart whose results lie side by side. */
+static void even_runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const reduction *r = user;
+  const nd4c_reduction *a = &r->axes;
+  uint64_t all[RUNS];
+  int64_t step = a->x_strides[0] * a->x_bytes;
+  (void)worker;
+  for (int64_t kept = begin; kept < end; kept += RUNS) {
+    int64_t count = end - kept < RUNS ? end - kept : RUNS;
+    const char *x = a->x + kept * step;
+    r->loops->run(count, nd4c_reduction_last(a), x, step, all);
+    r->loops->store(count, all, r->divisor, a->y + kept * a->y_bytes);
   }
 }
 
@@ -129,7 +146,9 @@ static void reduce_runs(reduction *r, int32_t width) {
     reduce_shared_out(r, width);
     return;
   }
-  nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / (n * a->outer_reduced) + 1, width, runs_range, r);
+  bool even = a->rank == 2 && a->outer_reduced == 1 && a->x_strides[1] == 1 && a->y_strides[0] == 1 && !r->rescue;
+  nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / (n * a->outer_reduced) + 1, width,
+                    even ? even_runs_range : runs_range, r);
 }
 
 /* -- the last axis is kept ------------------------------------------------------------------------------------ */
@@ -212,10 +231,11 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 
 static void reduce_lines(reduction *r, int32_t width) {
   const nd4c_reduction *a = &r->axes;
-  int64_t columns = nd4c_reduction_last(a);
-  r->chunk = COLUMNS;
-  r->chunks = (columns + COLUMNS - 1) / COLUMNS;
-  int64_t work = (columns < COLUMNS ? columns : COLUMNS) * a->outer_reduced;
+  int64_t columns = nd4c_reduction_last(a), share = (columns / width + 63) / 64 * 64;
+  share = share < FEW_COLUMNS ? FEW_COLUMNS : share;
+  r->chunk = a->outer_kept < width && share < COLUMNS ? share : COLUMNS;
+  r->chunks = (columns + r->chunk - 1) / r->chunk;
+  int64_t work = (columns < r->chunk ? columns : r->chunk) * a->outer_reduced;
   nd4c_cpu_parallel(a->outer_kept * r->chunks, GRAIN_ELEMENTS / work + 1, width, lines_range, r);
 }
 

@@ -5,11 +5,16 @@ void nd4c_simd_rows_make(nd4c_simd_rows *rows, const nd4c_tensor *x, const nd4c_
   rows->count = 1;
   for (int32_t axis = 0; axis < y->rank; axis++) {
     if ((skip >> axis & 1) == 0 && y->shape[axis] != 1) {
-      rows->shape[rows->rank] = y->shape[axis];
-      rows->x_strides[rows->rank] = x->strides[axis];
-      rows->y_strides[rows->rank] = y->strides[axis];
-      rows->count *= y->shape[axis];
-      rows->rank++;
+      int64_t length = y->shape[axis], x_stride = x->strides[axis], y_stride = y->strides[axis];
+      int32_t last = rows->rank - 1;
+      bool merges =
+          last >= 0 && rows->x_strides[last] == x_stride * length && rows->y_strides[last] == y_stride * length;
+      if (!merges)
+        rows->shape[last = rows->rank++] = 1;
+      rows->shape[last] *= length;
+      rows->x_strides[last] = x_stride;
+      rows->y_strides[last] = y_stride;
+      rows->count *= length;
     }
   }
 }

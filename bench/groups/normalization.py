@@ -24,6 +24,7 @@ TABLE = [
                "torch.cumsum(x, {axis}, out=y)", "CumSum(x, const(np.array({axis})))"),
     *both_axes("cumulative_prod", "cumulative_prod(x, axis={axis})", "np.cumprod(x, axis={axis}, out=y)",
                "torch.cumprod(x, {axis}, out=y)", None, {"x": "uniform((4096, 4096), '{t}', 0.99, 1.01)"}),
+    *both_axes("cumulative_max", "cumulative_max(x, axis={axis})", None, "torch.cummax(x, {axis})", None),
     ("layer_norm 4096x768", SCALED, "layer_norm(x, w, b)", None, "F.layer_norm(x, (768,), w, b)",
      "LayerNormalization(x, const(w), const(b))"),
     ("layer_norm 4096x4096", {"x": X["x"], "w": "positive(4096, '{t}')", "b": "uniform(4096, '{t}')"}, "layer_norm(x, w, b)", None,

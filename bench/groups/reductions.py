@@ -5,6 +5,7 @@ from rows import Group, Row
 # op: (NumPy, PyTorch, ONNX)
 OPS = {"sum": ("np.sum", "torch.sum", "ReduceSum"), "mean": ("np.mean", "torch.mean", "ReduceMean"),
        "max": ("np.max", "torch.amax", "ReduceMax"), "prod": ("np.prod", "torch.prod", "ReduceProd"),
+       "norm1": (None, "torch.linalg.vector_norm", "ReduceL1"), "logsumexp": (None, "torch.logsumexp", "ReduceLogSumExp"),
        "var": ("np.var", None, None), "norm2": ("np.linalg.norm", "torch.linalg.vector_norm", "ReduceL2")}
 AXES = {"all": None, "last axis": 1, "first axis": 0}
 SHAPE = (4096, 4096)
@@ -22,11 +23,15 @@ def rows_of(op, dtype, shape, axes, where=""):
         torch_axis = "" if axis is None else f", dim={axis}"
         if op == "var":
             torch_call = f"torch.var(x, correction=0{torch_axis})"
+        elif op == "norm1":
+            torch_call = f"torch.linalg.vector_norm(x, 1{torch_axis})"
+        elif op == "logsumexp":
+            torch_call = f"torch.logsumexp(x, {'(0, 1)' if axis is None else axis})"
         elif op == "norm2" and axis is None:
             torch_call = "torch.linalg.vector_norm(x)"
         else:
             torch_call = f"{torch}(x{torch_axis})"
-        numpy_call = f"{numpy}(x{numpy_axis})" if dtype != "bf16" else None
+        numpy_call = f"{numpy}(x{numpy_axis})" if numpy and dtype != "bf16" else None
         if op == "norm2" and axis is None:
             numpy_call = "np.linalg.norm(x.ravel())"
         yield Row(f"{op} {dtype}, {name}{where}", x, f"{op}(x)" if axis is None else f"{op}(x, axes=[{axis}])",
@@ -48,11 +53,16 @@ def arg_rows(dtype):
 def all_rows():
     for dtype in ("f32", "f64"):
         for op in OPS:
-            yield from rows_of(op, dtype, SHAPE, AXES)
+            if dtype == "f32" or op not in ("norm1", "logsumexp"):
+                yield from rows_of(op, dtype, SHAPE, AXES)
         yield from arg_rows(dtype)
     yield from rows_of("sum", "bf16", SHAPE, AXES)
     yield from rows_of("max", "bf16", SHAPE, AXES)
     yield from rows_of("sum", "i32", SHAPE, AXES)
+    yield from rows_of("max", "i32", SHAPE, AXES)
+    yield from rows_of("max", "u8", SHAPE, AXES)
+    for op in ("sum", "max"):
+        yield from rows_of(op, "f32", (1000,), {"all": None}, " of 1000")
     for op in ("sum", "max", "mean"):
         yield from rows_of(op, "f32", (64, 512, 512), {"axis 1": 1}, " of 64x512x512")
         yield from rows_of(op, "f32", (1000, 1000), AXES, " of 1000x1000")

@@ -3,15 +3,17 @@
 
 #include <math.h>
 
+#include "kernels/cpu/eight.h"
+#include "kernels/cpu/exponential.h"
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
 #include "kernels/cpu/mathematics.h"
+#include "kernels/cpu/reduce_vector.h"
 #include "kernels/types.h"
 
 extern const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table);
 
-/* A run is read at four places at once, as reduce.c does it. */
-enum { LANES = 64, STREAMS = 4, PART = LANES / STREAMS, AHEAD = 1024 };
+enum { LANES = 64 };
 
 static double fold_lanes(double *lanes) {
   for (int64_t width = LANES / 2; width > 0; width /= 2)
@@ -19,26 +21,6 @@ static double fold_lanes(double *lanes) {
       lanes[j] += lanes[j + width];
   return lanes[0];
 }
-
-/* total = the sum of expression(x[i]) over n elements. */
-#define LANE_SUM(total, expression)                                         \
-  do {                                                                      \
-    double lanes[LANES] = {0};                                              \
-    int64_t stream = n / LANES * PART, i = 0;                               \
-    for (; i < stream; i += PART)                                           \
-      for (int64_t s = 0; s < STREAMS; s++) {                               \
-        ND4C_PREFETCH((uintptr_t)(x + s * stream + i) + AHEAD);             \
-        for (int64_t j = 0; j < PART; j++)                                  \
-          lanes[s * PART + j] += expression((double)x[s * stream + i + j]); \
-      }                                                                     \
-    i = STREAMS * stream;                                                   \
-    for (int64_t j = 0; i + j < n; j++)                                     \
-      lanes[j] += expression((double)x[i + j]);                             \
-    (total) = fold_lanes(lanes);                                            \
-  } while (0)
-#define ITSELF(value) (value)
-#define DISTANCE(value) ((value)-middle)
-#define SQUARE(value) (((value)-middle) * ((value)-middle))
 
 /* -- mean and squares ------------------------------------------------------------------------------------------------
  */
@@ -56,14 +38,43 @@ static inline void merge_moments(int64_t count, double *mean, double *squares, d
   *squares += other_squares + distance * distance * (weight * (double)count);
 }
 
+/* The sums of the distances from `origin` and of their squares. */
+#define DISTANCES(name, T)                                                                            \
+  static void distances_##name(int64_t n, const T *x, double origin, double *rest, double *own) {     \
+    enum { W = WIDTH_float64 };                                                                       \
+    const wide_float64 nothing = {0}, from = nothing + origin;                                        \
+    wide_float64 s0 = nothing, s1 = s0, s2 = s0, s3 = s0, q0 = s0, q1 = s0, q2 = s0, q3 = s0;         \
+    int64_t i = 0;                                                                                    \
+    for (; i + 4 * W <= n; i += 4 * W) {                                                              \
+      wide_float64 v0 = FETCH_##name(x + i) - from, v1 = FETCH_##name(x + i + W) - from;              \
+      wide_float64 v2 = FETCH_##name(x + i + 2 * W) - from, v3 = FETCH_##name(x + i + 3 * W) - from;  \
+      s0 += v0, s1 += v1, s2 += v2, s3 += v3;                                                         \
+      q0 = FUSED(v0, v0, q0), q1 = FUSED(v1, v1, q1), q2 = FUSED(v2, v2, q2), q3 = FUSED(v3, v3, q3); \
+    }                                                                                                 \
+    for (; i < n && n >= W; i += W) {                                                                 \
+      int64_t at = i + W <= n ? i : n - W;                                                            \
+      wide_float64 v = FETCH_##name(x + at) - from;                                                   \
+      if (at != i)                                                                                    \
+        v = LAST_OF(float64, v, n - i, nothing);                                                      \
+      s0 += v, q0 = FUSED(v, v, q0);                                                                  \
+    }                                                                                                 \
+    s0 = (s0 + s1) + (s2 + s3), q0 = (q0 + q1) + (q2 + q3);                                           \
+    *rest = fold_sum(&s0);                                                                            \
+    *own = fold_sum(&q0);                                                                             \
+    for (; i < n; i++) {                                                                              \
+      double distance = (double)x[i] - origin;                                                        \
+      *rest += distance;                                                                              \
+      *own += distance * distance;                                                                    \
+    }                                                                                                 \
+  }
+DISTANCES(float32, float)
+DISTANCES(float64, double)
+IN_DOUBLE(total_float64, float64, double, sum, PLAIN)
+
 #define MOMENTS(name, T)                                                                                 \
   static void moments_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \
-    const T *x = vx;                                                                                     \
-    double sum, own = 0, rest = 0;                                                                       \
-    LANE_SUM(sum, ITSELF);                                                                               \
-    double middle = sum / (double)n;                                                                     \
-    LANE_SUM(own, SQUARE);                                                                               \
-    LANE_SUM(rest, DISTANCE);                                                                            \
+    double own, rest, middle = total_##name(n, vx) / (double)n;                                          \
+    distances_##name(n, vx, middle, &rest, &own);                                                        \
     own -= rest * rest / (double)n;                                                                      \
     if (count > 0) {                                                                                     \
       merge_moments(count, state.first, state.second, state.third, n, middle, own, rest / (double)n);    \
@@ -112,23 +123,10 @@ MOMENTS(float64, double)
  */
 static void moments_run_float32(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {
   const float *x = vx;
-  double sums[PART * STREAMS] = {0}, squares[PART * STREAMS] = {0}, from = (double)x[0];
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
-    for (int64_t j = 0; j < LANES; j += PART)
-      ND4C_PREFETCH((uintptr_t)(x + i + j) + AHEAD);
-    for (int64_t j = 0; j < LANES; j++) {
-      double distance = (double)x[i + j] - from;
-      sums[j] += distance;
-      squares[j] = ND4C_FMA(distance, distance, squares[j]);
-    }
-  }
-  for (int64_t j = 0; i + j < n; j++) {
-    double distance = (double)x[i + j] - from;
-    sums[j] += distance;
-    squares[j] = ND4C_FMA(distance, distance, squares[j]);
-  }
-  double sum = fold_lanes(sums), own = fold_lanes(squares) - sum * sum / (double)n, middle = from + sum / (double)n;
+  double sum, own, origin = (double)x[0];
+  distances_float32(n, x, origin, &sum, &own);
+  own -= sum * sum / (double)n;
+  double middle = origin + sum / (double)n;
   if (count > 0) {
     merge_moments(count, state.first, state.second, state.third, n, middle, own, 0);
     return;
@@ -186,6 +184,34 @@ static inline void merge_exponentials(double *largest, double *sum, double other
 
 #define LARGER(a, x) ((((x) > (a)) | ((x) != (x))) ? (x) : (a))
 
+/* sums[i] += e^(x[i] - from[i]) */
+static inline void add_powers_float64(int64_t n, const double *x, const double *from, double *sums) {
+  int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 8 <= n; i += 8) {
+    __m512d e = nd4c_exp_eight(_mm512_sub_pd(_mm512_loadu_pd(x + i), _mm512_loadu_pd(from + i)));
+    _mm512_storeu_pd(sums + i, _mm512_add_pd(_mm512_loadu_pd(sums + i), e));
+  }
+#endif
+  ND4C_INDEPENDENT
+  for (int64_t j = i; j < n; j++)
+    sums[j] += nd4c_exp_float64(x[j] - from[j]);
+}
+
+static inline void add_powers_float32(int64_t n, const float *x, const float *from, double *sums) {
+  int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 16 <= n; i += 16) {
+    __m512 e = nd4c_exp_sixteen(_mm512_sub_ps(_mm512_loadu_ps(x + i), _mm512_loadu_ps(from + i)));
+    _mm512_storeu_pd(sums + i, _mm512_add_pd(_mm512_loadu_pd(sums + i), (__m512d)LOWER(e)));
+    _mm512_storeu_pd(sums + i + 8, _mm512_add_pd(_mm512_loadu_pd(sums + i + 8), (__m512d)UPPER(e)));
+  }
+#endif
+  ND4C_INDEPENDENT
+  for (int64_t j = i; j < n; j++)
+    sums[j] += (double)nd4c_exp_float32(x[j] - from[j]);
+}
+
 #define EXPONENTIALS(name, T)                                                                                 \
   static void exponentials_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \
     const T *x = vx;                                                                                          \
@@ -225,8 +251,8 @@ static inline void merge_exponentials(double *largest, double *sum, double other
     double own[ND4C_GATHER_COLUMNS];                                                                          \
     const T *top_row = vx;                                                                                    \
     for (int64_t i = 0; i < n; i++)                                                                           \
-      tops[i] = top_row[i];                                                                                   \
-    for (int64_t row = 1; row < rows; row++) {                                                                \
+      tops[i] = count > 0 ? (T)state.first[i] : top_row[i];                                                   \
+    for (int64_t row = 0; row < rows; row++) {                                                                \
       const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
       ND4C_INDEPENDENT                                                                                        \
       for (int64_t i = 0; i < n; i++)                                                                         \
@@ -236,18 +262,20 @@ static inline void merge_exponentials(double *largest, double *sum, double other
       from[i] = tops[i] - tops[i] == 0 ? tops[i] : 0;                                                         \
       own[i] = 0;                                                                                             \
     }                                                                                                         \
+    /* What is there becomes relative to the new largest. */                                                  \
+    ND4C_INDEPENDENT                                                                                          \
+    for (int64_t i = 0; count > 0 && i < n; i++) {                                                            \
+      double last = state.first[i], power = nd4c_exp_float64(origin(last) - (double)from[i]);                 \
+      own[i] = last == -INFINITY ? 0 : state.second[i] * power;                                               \
+    }                                                                                                         \
     for (int64_t row = 0; row < rows; row++) {                                                                \
       const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
-      ND4C_INDEPENDENT                                                                                        \
-      for (int64_t i = 0; i < n; i++)                                                                         \
-        own[i] += (double)nd4c_exp_##name(x[i] - from[i]);                                                    \
+      add_powers_##name(n, x, from, own);                                                                     \
     }                                                                                                         \
-    for (int64_t i = 0; count == 0 && i < n; i++) {                                                           \
+    for (int64_t i = 0; i < n; i++) {                                                                         \
       state.first[i] = (double)tops[i];                                                                       \
       state.second[i] = own[i];                                                                               \
     }                                                                                                         \
-    for (int64_t i = 0; count > 0 && i < n; i++)                                                              \
-      merge_exponentials(&state.first[i], &state.second[i], (double)tops[i], own[i]);                         \
   }
 EXPONENTIALS(float32, float)
 EXPONENTIALS(float64, double)

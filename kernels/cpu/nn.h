@@ -32,7 +32,7 @@ typedef struct nd4c_nn_loops {
   void (*softmax)(int64_t n, const void *x, void *y, bool logarithm);
   /* The same of one element in each of n rows, of which the largest is known, and one divided by
    * the sum of exponentials, or the logarithm of that. */
-  void (*softmax_finish)(int64_t n, const void *x, const double *largest, const double *rest, void *y, bool logarithm);
+  void (*softmax_finish)(int64_t n, const void *x, const void *largest, const void *rest, void *y, bool logarithm);
   /* One position's channels, without gaps; and `width` positions side by side, channels `step` apart. */
   void (*lrn)(int64_t channels, const void *x, const nd4c_lrn_parameters *parameters, void *y);
   void (*lrn_columns)(int64_t channels, int64_t step, int64_t width, const void *x, int64_t y_step, void *y,

@@ -3,41 +3,6 @@
 
 enum { NAME(LANES) = 64, NAME(CHUNK) = 256 };
 
-/* -- largest and sum -------------------------------------------------------------------------------------------- */
-
-/* Two choices, not one of two conditions: the compiler makes vectors of these. */
-static inline T NAME(larger)(T a, T b) {
-  T best = b > a ? b : a;
-  return b != b ? b : best;
-}
-#define LARGER(a, b) NAME(larger)(a, b)
-
-static T NAME(largest)(int64_t n, const T *x) {
-  T lanes[NAME(LANES)], best = x[0];
-  int64_t i = 0;
-  if (n >= NAME(LANES)) {
-    for (int64_t l = 0; l < NAME(LANES); l++) {
-      lanes[l] = x[l];
-    }
-    for (i = NAME(LANES); i + NAME(LANES) <= n; i += NAME(LANES)) {
-      ND4C_INDEPENDENT
-      for (int64_t l = 0; l < NAME(LANES); l++) {
-        lanes[l] = LARGER(lanes[l], x[i + l]);
-      }
-    }
-    for (int64_t width = NAME(LANES) / 2; width > 0; width /= 2) {
-      for (int64_t l = 0; l < width; l++) {
-        lanes[l] = LARGER(lanes[l], lanes[l + width]);
-      }
-    }
-    best = lanes[0];
-  }
-  for (; i < n; i++) {
-    best = LARGER(best, x[i]);
-  }
-  return best;
-}
-
 /* The lanes added up as a tree. */
 static T NAME(fold)(T *lanes) {
   for (int64_t width = NAME(LANES) / 2; width > 0; width /= 2) {
@@ -181,12 +146,11 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
 
 /* The sum of e^(x - largest); with `keep` they go into y. Whole lines of lanes have loops of fixed length. */
 static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool keep) {
+#ifdef EXP_LINES
+  return NAME(lines)(n, x, largest, y, keep);
+#else
   T lanes[NAME(LANES)] = {0};
   int64_t i = 0;
-#ifdef EXP_LINES
-  i = n / NAME(LANES) * NAME(LANES);
-  lanes[0] = exponentials_lines(i, x, largest, y, keep);
-#endif
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
     ND4C_INDEPENDENT
     for (int64_t l = 0; l < NAME(LANES); l++) {
@@ -205,6 +169,7 @@ static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool 
     }
   }
   return NAME(fold)(lanes);
+#endif
 }
 
 static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
@@ -226,32 +191,24 @@ static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
   }
 }
 
-static void NAME(softmax_finish)(int64_t n, const void *vx, const double *largest, const double *rest, void *vy,
+static void NAME(softmax_finish)(int64_t n, const void *vx, const void *vlargest, const void *vrest, void *vy,
                                  bool logarithm) {
-  const T *x = vx;
+  const T *x = vx, *largest = vlargest, *rest = vrest;
   T *y = vy;
   if (logarithm) {
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-      y[i] = (x[i] - (T)largest[i]) - (T)rest[i];
+      y[i] = (x[i] - largest[i]) - rest[i];
     }
     return;
   }
   int64_t i = 0;
 #ifdef EXP_LINES
-  for (; i + 16 <= n; i += 16) {
-    T factors[16], tops[16];
-    for (int64_t l = 0; l < 16; l++) {
-      factors[l] = (T)rest[i + l];
-      tops[l] = (T)largest[i + l];
-    }
-    __m512 e = nd4c_exp_sixteen(_mm512_sub_ps(_mm512_loadu_ps(x + i), _mm512_loadu_ps(tops)));
-    _mm512_storeu_ps(y + i, _mm512_mul_ps(e, _mm512_loadu_ps(factors)));
-  }
+  i = NAME(finish_lines)(n, x, largest, rest, y);
 #endif
   ND4C_INDEPENDENT
   for (int64_t l = i; l < n; l++) {
-    y[l] = EXP(x[l] - (T)largest[l]) * (T)rest[l];
+    y[l] = EXP(x[l] - largest[l]) * rest[l];
   }
 }
 
@@ -336,7 +293,6 @@ static const nd4c_nn_loops NAME(loops) = {
     .lrn_columns = NAME(lrn_columns),
 };
 
-#undef LARGER
 #undef T
 #undef SQRT
 #undef EXP

@@ -1,22 +1,18 @@
-/* See reduce.h. A run is folded into LANES accumulators side by side, which vectorises without changing the order of
- * operations that the source states. */
+/* See reduce.h. Runs of floats are folded by reduce_vector.h, everything else by loops that the compiler makes vectors
+ * of. */
 #include "kernels/cpu/reduce.h"
 
 #include <math.h>
 
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
+#include "kernels/cpu/reduce_fold.h"
 #include "kernels/types.h"
 
 extern const nd4c_reduce_table ND4C_LEVEL_NAME(nd4c_reduce_table);
 
-/* PIECE elements are added lane by lane, pieces pairwise: the error grows with the logarithm of the number of pieces.
- */
-enum { LANES = 64, PIECE = 64 * LANES };
-
-/* A run is read at four places at once: hardware then fetches more of it ahead than from one place (a third more
- * bytes a second, measured). */
-enum { STREAMS = 4, PART = LANES / STREAMS, AHEAD = 1024 };
+/* Floats are added in pieces, and those pairwise: the error grows with the logarithm of the number of pieces. */
+enum { PIECE = 4096 };
 
 #define COMBINE_sum(a, x) ((a) + (x))
 #define COMBINE_prod(a, x) ((a) * (x))
@@ -41,76 +37,67 @@ enum { STREAMS = 4, PART = LANES / STREAMS, AHEAD = 1024 };
 #define TAKE_norm_max(A, x) ((A)fabs((A)(x)))
 
 /* T: the element's C type as loaded; A: of accumulators. */
-#define LANE_LOOP(function, op, T, A)                                                               \
-  static A function(int64_t n, const T *x) {                                                        \
-    A lanes[LANES];                                                                                 \
-    int64_t width = n < LANES ? n : LANES, stream = n < 4 * LANES ? PART : n / LANES * PART, i = 0; \
-    for (int64_t j = 0; j < width; j++)                                                             \
-      lanes[j] = TAKE_##op(A, x[j / PART * stream + j % PART]);                                     \
-    for (i = PART; i < stream; i += PART)                                                           \
-      for (int64_t s = 0; s < STREAMS; s++) {                                                       \
-        const T *from = x + s * stream + i;                                                         \
-        ND4C_PREFETCH((uintptr_t)from + AHEAD);                                                     \
-        for (int64_t j = 0; j < PART; j++)                                                          \
-          lanes[s * PART + j] = COMBINE_##op(lanes[s * PART + j], TAKE_##op(A, from[j]));           \
-      }                                                                                             \
-    for (i = STREAMS * stream; i + LANES <= n; i += LANES)                                          \
-      for (int64_t j = 0; j < LANES; j++)                                                           \
-        lanes[j] = COMBINE_##op(lanes[j], TAKE_##op(A, x[i + j]));                                  \
-    for (int64_t j = 0; i + j < n; j++)                                                             \
-      lanes[j] = COMBINE_##op(lanes[j], TAKE_##op(A, x[i + j]));                                    \
-    while (width > 1) {                                                                             \
-      int64_t half = (width + 1) / 2;                                                               \
-      for (int64_t j = 0; j + half < width; j++)                                                    \
-        lanes[j] = COMBINE_##op(lanes[j], lanes[j + half]);                                         \
-      width = half;                                                                                 \
-    }                                                                                               \
-    return lanes[0];                                                                                \
+#define PAIRWISE(op, name, T, A)                                      \
+  static A op##_pairs_##name(int64_t n, const T *x) {                 \
+    if (n <= PIECE)                                                   \
+      return op##_piece_##name(n, x);                                 \
+    int64_t half = (n / PIECE + 1) / 2 * PIECE;                       \
+    A left = op##_pairs_##name(half, x);                              \
+    return COMBINE_##op(left, op##_pairs_##name(n - half, x + half)); \
   }
-#define RUN(op, name, T, A) LANE_LOOP(op##_piece_##name, op, T, A)
-
-#define RUN_PAIRWISE(op, name, T, A)                                         \
-  static A op##_pairs_##name(int64_t n, const T *x) {                        \
-    if (n <= PIECE)                                                          \
-      return op##_piece_##name(n, x);                                        \
-    int64_t half = (n / PIECE + 1) / 2 * PIECE;                              \
-    A left = op##_pairs_##name(half, x);                                     \
-    return COMBINE_##op(left, op##_pairs_##name(n - half, x + half));        \
-  }                                                                          \
-  static void op##_run_##name(int64_t n, const void *x, void *accumulator) { \
-    *(A *)accumulator = op##_pairs_##name(n, x);                             \
+/* function: of one run. */
+#define RUN(op, name, T, A, function)                                                                      \
+  static void op##_run_##name(int64_t rows, int64_t n, const void *x, int64_t step, void *vaccumulators) { \
+    A *accumulators = vaccumulators;                                                                       \
+    for (int64_t row = 0; row < rows; row++)                                                               \
+      accumulators[row] = function(n, (const T *)(const void *)((const char *)x + row * step));            \
   }
+#define RUN_PAIRWISE(op, name, T, A) \
+  PAIRWISE(op, name, T, A)           \
+  RUN(op, name, T, A, op##_pairs_##name)
+#define RUN_WHOLE(op, name, T, A) RUN(op, name, T, A, op##_piece_##name)
 
-/* Four rows at a time, so that the line of accumulators is read and written for every fourth row alone. */
-#define FOLD(op, name, T, A)                                                                                    \
-  static void op##_fold_##name(int64_t rows, int64_t n, const void *vx, int64_t step, void *accumulators,       \
-                               int32_t first) {                                                                 \
-    A *a = accumulators;                                                                                        \
-    const char *line = vx;                                                                                      \
-    if (first) {                                                                                                \
-      const T *x = (const T *)(const void *)line;                                                               \
-      ND4C_INDEPENDENT                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                           \
-        a[i] = TAKE_##op(A, x[i]);                                                                              \
-      rows--, line += step;                                                                                     \
+#define COMBINE_EIGHT(op, A)                                    \
+  A p = COMBINE_##op(TAKE_##op(A, x0[i]), TAKE_##op(A, x1[i])), \
+    q = COMBINE_##op(TAKE_##op(A, x2[i]), TAKE_##op(A, x3[i])); \
+  A r = COMBINE_##op(TAKE_##op(A, x4[i]), TAKE_##op(A, x5[i])), \
+    s = COMBINE_##op(TAKE_##op(A, x6[i]), TAKE_##op(A, x7[i])); \
+  A left = COMBINE_##op(p, q), right = COMBINE_##op(r, s), all = COMBINE_##op(left, right)
+/* Eight rows, so that the line of accumulators is read and written for every eighth row alone, and so many places of x
+ * are read at once. */
+#define ROWS(op, name, T, A)                                                                                    \
+  static void op##_rows_##name(int64_t n, const char *line, int64_t step, A *a, bool set) {                     \
+    const T *x0 = (const T *)(const void *)line, *x1 = (const T *)(const void *)(line + step),                  \
+            *x2 = (const T *)(const void *)(line + 2 * step), *x3 = (const T *)(const void *)(line + 3 * step), \
+            *x4 = (const T *)(const void *)(line + 4 * step), *x5 = (const T *)(const void *)(line + 5 * step), \
+            *x6 = (const T *)(const void *)(line + 6 * step), *x7 = (const T *)(const void *)(line + 7 * step); \
+    ND4C_INDEPENDENT                                                                                            \
+    for (int64_t i = 0; set && i < n; i++) {                                                                    \
+      COMBINE_EIGHT(op, A);                                                                                     \
+      a[i] = all;                                                                                               \
     }                                                                                                           \
-    for (; rows >= 4; rows -= 4, line += 4 * step) {                                                            \
-      const T *x = (const T *)(const void *)line, *b = (const T *)(const void *)(line + step),                  \
-              *c = (const T *)(const void *)(line + 2 * step), *d = (const T *)(const void *)(line + 3 * step); \
-      ND4C_INDEPENDENT                                                                                          \
-      for (int64_t i = 0; i < n; i++) {                                                                         \
-        A left = COMBINE_##op(TAKE_##op(A, x[i]), TAKE_##op(A, b[i]));                                          \
-        A right = COMBINE_##op(TAKE_##op(A, c[i]), TAKE_##op(A, d[i]));                                         \
-        A both = COMBINE_##op(left, right);                                                                     \
-        a[i] = COMBINE_##op(a[i], both);                                                                        \
-      }                                                                                                         \
+    ND4C_INDEPENDENT                                                                                            \
+    for (int64_t i = 0; !set && i < n; i++) {                                                                   \
+      COMBINE_EIGHT(op, A);                                                                                     \
+      a[i] = COMBINE_##op(a[i], all);                                                                           \
     }                                                                                                           \
-    for (; rows > 0; rows--, line += step) {                                                                    \
-      const T *x = (const T *)(const void *)line;                                                               \
-      ND4C_INDEPENDENT                                                                                          \
-      for (int64_t i = 0; i < n; i++)                                                                           \
-        a[i] = COMBINE_##op(a[i], TAKE_##op(A, x[i]));                                                          \
-    }                                                                                                           \
+  }
+#define FOLD(op, name, T, A, eight)                                                                       \
+  static void op##_fold_##name(int64_t rows, int64_t n, const void *vx, int64_t step, void *accumulators, \
+                               int32_t first) {                                                           \
+    A *a = accumulators;                                                                                  \
+    const char *line = vx;                                                                                \
+    for (; rows >= FOLD_ROWS; rows -= FOLD_ROWS, line += FOLD_ROWS * step, first = 0)                     \
+      eight(n, line, step, a, first != 0);                                                                \
+    for (; rows > 0; rows--, line += step, first = 0) {                                                   \
+      const T *x = (const T *)(const void *)line;                                                         \
+      ND4C_INDEPENDENT                                                                                    \
+      for (int64_t i = 0; first && i < n; i++)                                                            \
+        a[i] = TAKE_##op(A, x[i]);                                                                        \
+      ND4C_INDEPENDENT                                                                                    \
+      for (int64_t i = 0; !first && i < n; i++)                                                           \
+        a[i] = COMBINE_##op(a[i], TAKE_##op(A, x[i]));                                                    \
+    }                                                                                                     \
   }
 
 #define MERGE(op, name, A)                                                           \
@@ -146,77 +133,224 @@ typedef uint16_t result_float16, result_bfloat16;
 typedef float result_float32;
 typedef double result_float64;
 
-/* -- integers: in uint64_t, where overflow wraps; a signed element is extended first -------------------------- */
-
-#define EXTREMES(op, name, T, A, expression) \
-  RUN(op, name, T, A)                        \
-  RUN_PAIRWISE(op, name, T, A)               \
-  FOLD(op, name, T, A)                       \
-  MERGE(op, name, A)                         \
+#define MERGE_AND_STORE(op, name, A, expression) \
+  MERGE(op, name, A)                             \
   STORE(op, name, A, expression)
+#define SHARED(op, name, T, A, expression) \
+  ROWS(op, name, T, A)                     \
+  FOLD(op, name, T, A, op##_rows_##name)   \
+  MERGE_AND_STORE(op, name, A, expression)
 
-#define INTEGER_LOOPS(name, wide)                                    \
-  EXTREMES(sum, name, nd4c_c_##name, uint64_t, (result_##name)a[i])  \
-  EXTREMES(prod, name, nd4c_c_##name, uint64_t, (result_##name)a[i]) \
-  EXTREMES(max, name, nd4c_c_##name, wide, (nd4c_c_##name)a[i])      \
-  EXTREMES(min, name, nd4c_c_##name, wide, (nd4c_c_##name)a[i])
-#define INT_LOOPS(NAME, name, kind) INTEGER_LOOPS(name, int64_t)
-#define UINT_LOOPS(NAME, name, kind) INTEGER_LOOPS(name, uint64_t)
-ND4C_INT_DTYPES(INT_LOOPS)
-ND4C_UINT_DTYPES(UINT_LOOPS)
-#define BOOL_LOOPS(NAME, name, kind)                      \
-  EXTREMES(max, name, nd4c_c_##name, uint64_t, a[i] != 0) \
-  EXTREMES(min, name, nd4c_c_##name, uint64_t, a[i] != 0)
-ND4C_BOOL_DTYPES(BOOL_LOOPS)
+/* -- integers: sums and products in uint64_t, where overflow wraps; a signed element is extended first ----------- */
 
-/* -- floats: sums and products in double --------------------------------------------------------------------- */
+/* Sums of narrow ones are gathered in 32 bits, as many as those hold. */
+#define PART_int8 uint32_t
+#define PART_uint8 uint32_t
+#define PART_int16 uint32_t
+#define PART_uint16 uint32_t
+#define PART_int32 uint64_t
+#define PART_uint32 uint64_t
+#define PART_int64 uint64_t
+#define PART_uint64 uint64_t
+#define EXTENDED_int8(part) ((uint64_t)(int64_t)(int32_t)(part))
+#define EXTENDED_int16(part) ((uint64_t)(int64_t)(int32_t)(part))
+#define EXTENDED_uint8(part) (part)
+#define EXTENDED_uint16(part) (part)
+#define EXTENDED_int32(part) (part)
+#define EXTENDED_uint32(part) (part)
+#define EXTENDED_int64(part) (part)
+#define EXTENDED_uint64(part) (part)
 
-EXTREMES(sum, float32, float, double, (float)(a[i] / count))
-EXTREMES(prod, float32, float, double, (float)a[i])
-EXTREMES(max, float32, float, float, a[i])
-EXTREMES(min, float32, float, float, a[i])
-EXTREMES(sum, float64, double, double, a[i] / count)
-EXTREMES(prod, float64, double, double, a[i])
-EXTREMES(max, float64, double, double, a[i])
-EXTREMES(min, float64, double, double, a[i])
-EXTREMES(norm1, float32, float, double, (float)(a[i] / count))
-EXTREMES(norm1, float64, double, double, a[i] / count)
-EXTREMES(sum_square, float32, float, double, (float)a[i])
-EXTREMES(sum_square, float64, double, double, a[i])
-EXTREMES(norm2, float32, float, double, (float)sqrt(a[i]))
-EXTREMES(norm2, float64, double, double, sqrt(a[i]))
-EXTREMES(norm_max, float32, float, float, a[i])
-EXTREMES(norm_max, float64, double, double, a[i])
+#define INTEGER_SUM(name)                                               \
+  static uint64_t sum_piece_##name(int64_t n, const nd4c_c_##name *x) { \
+    enum { SOME = 16384 };                                              \
+    uint64_t all = 0;                                                   \
+    for (int64_t i = 0; i < n; i += SOME) {                             \
+      int64_t count = n - i < SOME ? n - i : SOME;                      \
+      PART_##name part = 0;                                             \
+      for (int64_t j = 0; j < count; j++)                               \
+        part += (PART_##name)x[i + j];                                  \
+      all += EXTENDED_##name(part);                                     \
+    }                                                                   \
+    return all;                                                         \
+  }
+#define INTEGER_PRODUCT(name)                                            \
+  static uint64_t prod_piece_##name(int64_t n, const nd4c_c_##name *x) { \
+    uint64_t all = 1;                                                    \
+    for (int64_t i = 0; i < n; i++)                                      \
+      all *= (uint64_t)x[i];                                             \
+    return all;                                                          \
+  }
+/* Plain loops, for which the levels have instructions. */
+#define INTEGER_EXTREME(op, sign, name)                                       \
+  static nd4c_c_##name op##_piece_##name(int64_t n, const nd4c_c_##name *x) { \
+    nd4c_c_##name best = x[0];                                                \
+    for (int64_t i = 1; i < n; i++)                                           \
+      best = x[i] sign best ? x[i] : best;                                    \
+    return best;                                                              \
+  }
 
-/* 16-bit floats are widened in pieces. */
-#define HALF(op, name, A, expression)                                                                        \
-  static void op##_run_##name(int64_t n, const void *vx, void *accumulator) {                                \
-    enum { SHARE = ND4C_HALF_CHUNK / STREAMS };                                                              \
-    const uint16_t *x = vx;                                                                                  \
-    float wide[ND4C_HALF_CHUNK];                                                                             \
+#define INTEGER_LOOPS(NAME, name, kind)                            \
+  INTEGER_SUM(name)                                                \
+  INTEGER_PRODUCT(name)                                            \
+  INTEGER_EXTREME(max, >, name)                                    \
+  INTEGER_EXTREME(min, <, name)                                    \
+  RUN_WHOLE(sum, name, nd4c_c_##name, uint64_t)                    \
+  RUN_WHOLE(prod, name, nd4c_c_##name, uint64_t)                   \
+  RUN_WHOLE(max, name, nd4c_c_##name, nd4c_c_##name)               \
+  RUN_WHOLE(min, name, nd4c_c_##name, nd4c_c_##name)               \
+  SHARED(sum, name, nd4c_c_##name, uint64_t, (result_##name)a[i])  \
+  SHARED(prod, name, nd4c_c_##name, uint64_t, (result_##name)a[i]) \
+  SHARED(max, name, nd4c_c_##name, nd4c_c_##name, a[i])            \
+  SHARED(min, name, nd4c_c_##name, nd4c_c_##name, a[i])
+ND4C_INT_DTYPES(INTEGER_LOOPS)
+ND4C_UINT_DTYPES(INTEGER_LOOPS)
+
+/* any and all are settled by one element: the rest is not read. */
+#define BOOL_RUN(op, sign, settled)                                                    \
+  INTEGER_EXTREME(op, sign, boolean)                                                   \
+  static nd4c_c_boolean op##_until_settled(int64_t n, const nd4c_c_boolean *x) {       \
+    nd4c_c_boolean best = x[0];                                                        \
+    for (int64_t i = 0; i < n && (best != 0) != (settled); i += PIECE) {               \
+      nd4c_c_boolean piece = op##_piece_boolean(n - i < PIECE ? n - i : PIECE, x + i); \
+      best = piece sign best ? piece : best;                                           \
+    }                                                                                  \
+    return best;                                                                       \
+  }                                                                                    \
+  RUN(op, boolean, nd4c_c_boolean, nd4c_c_boolean, op##_until_settled)                 \
+  SHARED(op, boolean, nd4c_c_boolean, nd4c_c_boolean, a[i] != 0)
+BOOL_RUN(max, >, true)
+BOOL_RUN(min, <, false)
+
+/* -- floats: sums and products in double --------------------------------------------------------------------------- */
+
+IN_DOUBLE(sum_exact_float32, float32, float, sum, PLAIN)
+IN_DOUBLE(norm1_exact_float32, float32, float, sum, MAGNITUDE)
+BY_FOUR(sum_piece_float32, sum_exact_float32, PLAIN)
+BY_FOUR(norm1_piece_float32, norm1_exact_float32, MAGNITUDE)
+IN_DOUBLE(prod_piece_float32, float32, float, prod, PLAIN)
+IN_DOUBLE(sum_square_piece_float32, float32, float, sum, SQUARED)
+IN_DOUBLE(sum_piece_float64, float64, double, sum, PLAIN)
+IN_DOUBLE(norm1_piece_float64, float64, double, sum, MAGNITUDE)
+IN_DOUBLE(prod_piece_float64, float64, double, prod, PLAIN)
+IN_DOUBLE(sum_square_piece_float64, float64, double, sum, SQUARED)
+EXTREME(max_piece_float32, max, float32, float, PLAIN)
+EXTREME(min_piece_float32, min, float32, float, PLAIN)
+EXTREME(norm_max_piece_float32, max, float32, float, MAGNITUDE)
+EXTREME(max_piece_float64, max, float64, double, PLAIN)
+EXTREME(min_piece_float64, min, float64, double, PLAIN)
+EXTREME(norm_max_piece_float64, max, float64, double, MAGNITUDE)
+
+#define FLOAT_LOOPS(op, name, T, A, expression) \
+  RUN_PAIRWISE(op, name, T, A)                  \
+  SHARED(op, name, T, A, expression)
+#define norm2_piece_float32 sum_square_piece_float32
+#define norm2_piece_float64 sum_square_piece_float64
+RUN_PAIRWISE(sum, float32, float, double)
+FOLD(sum, float32, float, double, add_eight_rows)
+MERGE_AND_STORE(sum, float32, double, (float)(a[i] / count))
+FLOAT_LOOPS(prod, float32, float, double, (float)a[i])
+FLOAT_LOOPS(sum, float64, double, double, a[i] / count)
+FLOAT_LOOPS(prod, float64, double, double, a[i])
+FLOAT_LOOPS(norm1, float32, float, double, (float)(a[i] / count))
+FLOAT_LOOPS(norm1, float64, double, double, a[i] / count)
+FLOAT_LOOPS(sum_square, float32, float, double, (float)a[i])
+FLOAT_LOOPS(sum_square, float64, double, double, a[i])
+FLOAT_LOOPS(norm2, float32, float, double, (float)sqrt(a[i]))
+FLOAT_LOOPS(norm2, float64, double, double, sqrt(a[i]))
+
+#define EXTREME_LOOPS(op, name, T)       \
+  RUN_WHOLE(op, name, T, T)              \
+  FOLD(op, name, T, T, op##_rows_##name) \
+  MERGE_AND_STORE(op, name, T, a[i])
+EXTREME_LOOPS(max, float32, float)
+EXTREME_LOOPS(min, float32, float)
+EXTREME_LOOPS(max, float64, double)
+EXTREME_LOOPS(min, float64, double)
+EXTREME_LOOPS(norm_max, float32, float)
+EXTREME_LOOPS(norm_max, float64, double)
+
+/* -- 16-bit floats: widened in pieces ------------------------------------------------------------------------------ */
+
+/* Of bfloat16 whole vectors are taken apart into even and odd numbers instead: how many elements that took. */
+typedef uint32_t pairs_bfloat16 __attribute__((vector_size(REGISTER), aligned(2), may_alias));
+#define FOUR_BFLOAT16(at)                                                           \
+  pairs_bfloat16 w0 = *(const pairs_bfloat16 *)(const void *)(at);                  \
+  pairs_bfloat16 w1 = *(const pairs_bfloat16 *)(const void *)((at) + REGISTER / 2); \
+  wide_float32 v0 = (wide_float32)(w0 << 16), v1 = (wide_float32)(w0 & 0xffff0000); \
+  wide_float32 v2 = (wide_float32)(w1 << 16), v3 = (wide_float32)(w1 & 0xffff0000)
+
+#ifndef ND4C_DTYPES_LITE
+static int64_t sum_fours(int64_t n, const uint16_t *x, double *all) {
+  wide_float64 lower = NEUTRAL_sum, upper = lower;
+  int64_t i = 0;
+  for (; i + REGISTER <= n; i += REGISTER) {
+    FOUR_BFLOAT16(x + i);
+    wide_float32 four = (v0 + v1) + (v2 + v3);
+    lower += LOWER(four), upper += UPPER(four);
+  }
+  lower += upper;
+  double sum = fold_sum(&lower);
+  if (i == 0 || sum - sum != 0)
+    return 0;
+  *all = sum;
+  return i;
+}
+#endif
+
+#define EXTREME_FOURS(way)                                                      \
+  static int64_t way##_fours(int64_t n, const uint16_t *x, float *all) {        \
+    wide_float32 a0 = {0}, a1 = a0, a2 = a0, a3 = a0;                           \
+    seen_float32 seen = {0};                                                    \
+    int64_t i = 0;                                                              \
+    for (; i + REGISTER <= n; i += REGISTER) {                                  \
+      FOUR_BFLOAT16(x + i);                                                     \
+      SEE_float32(seen, v0, v1);                                                \
+      SEE_float32(seen, v2, v3);                                                \
+      if (i == 0)                                                               \
+        a0 = v0, a1 = v1, a2 = v2, a3 = v3;                                     \
+      a0 = VECTOR_##way##_float32(v0, a0), a1 = VECTOR_##way##_float32(v1, a1); \
+      a2 = VECTOR_##way##_float32(v2, a2), a3 = VECTOR_##way##_float32(v3, a3); \
+    }                                                                           \
+    a0 = VECTOR_##way##_float32(a0, a1), a2 = VECTOR_##way##_float32(a2, a3);   \
+    a0 = VECTOR_##way##_float32(a0, a2);                                        \
+    *all = SEEN(float32, seen) ? (float)NAN : fold_##way##_float32(&a0);        \
+    return i;                                                                   \
+  }
+#ifndef ND4C_DTYPES_LITE
+EXTREME_FOURS(max)
+EXTREME_FOURS(min)
+#endif
+#define NO_FOURS(n, x, all) 0
+#define SUM_FOURS_float16(n, x, all) 0
+#define MAX_FOURS_float16(n, x, all) 0
+#define MIN_FOURS_float16(n, x, all) 0
+#define SUM_FOURS_bfloat16 sum_fours
+#define MAX_FOURS_bfloat16 max_fours
+#define MIN_FOURS_bfloat16 min_fours
+
+enum { HALF_PIECE = 4 * ND4C_HALF_CHUNK };
+#define HALF(op, name, A, FOURS, expression)                                                                 \
+  static A op##_pieces_##name(int64_t n, const uint16_t *x) {                                                \
+    float wide[HALF_PIECE];                                                                                  \
     A all = 0;                                                                                               \
-    int64_t stream = n / ND4C_HALF_CHUNK * SHARE;                                                            \
-    for (int64_t i = 0; i < stream; i += SHARE) {                                                            \
-      for (int64_t s = 0; s < STREAMS; s++)                                                                  \
-        nd4c_widen_##name(SHARE, x + s * stream + i, wide + s * SHARE);                                      \
-      A piece = op##_piece_float32(ND4C_HALF_CHUNK, wide);                                                   \
+    for (int64_t i = FOURS(n, x, &all); i < n; i += HALF_PIECE) {                                            \
+      int64_t count = n - i < HALF_PIECE ? n - i : HALF_PIECE;                                               \
+      nd4c_widen_##name(count, x + i, wide);                                                                 \
+      A piece = op##_piece_float32(count, wide);                                                             \
       all = i == 0 ? piece : COMBINE_##op(all, piece);                                                       \
     }                                                                                                        \
-    if (STREAMS * stream < n) {                                                                              \
-      nd4c_widen_##name(n - STREAMS * stream, x + STREAMS * stream, wide);                                   \
-      A piece = op##_piece_float32(n - STREAMS * stream, wide);                                              \
-      all = stream == 0 ? piece : COMBINE_##op(all, piece);                                                  \
-    }                                                                                                        \
-    *(A *)accumulator = all;                                                                                 \
+    return all;                                                                                              \
   }                                                                                                          \
+  RUN(op, name, uint16_t, A, op##_pieces_##name)                                                             \
   static void op##_fold_##name(int64_t rows, int64_t n, const void *vx, int64_t step, void *accumulators,    \
                                int32_t first) {                                                              \
-    enum { ROWS = 4 };                                                                                       \
+    enum { ROWS = 8 };                                                                                       \
     float wide[ROWS * ND4C_HALF_CHUNK];                                                                      \
     const char *line = vx;                                                                                   \
     int64_t taken = 0;                                                                                       \
     for (; rows > 0; rows -= taken, line += taken * step, first = 0) {                                       \
-      taken = first ? 1 : rows < ROWS ? rows : ROWS;                                                         \
+      taken = rows < ROWS ? rows : ROWS;                                                                     \
       for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                                     \
         int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;                                   \
         for (int64_t row = 0; row < taken; row++)                                                            \
@@ -226,17 +360,16 @@ EXTREMES(norm_max, float64, double, double, a[i])
       }                                                                                                      \
     }                                                                                                        \
   }                                                                                                          \
-  MERGE(op, name, A)                                                                                         \
-  STORE(op, name, A, expression)
-#define HALF_LOOPS(NAME, name, kind)                                                          \
-  HALF(sum, name, double, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i] / count)))   \
-  HALF(prod, name, double, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i])))          \
-  HALF(max, name, float, nd4c_##name##_from_float(a[i]))                                      \
-  HALF(min, name, float, nd4c_##name##_from_float(a[i]))                                      \
-  HALF(norm1, name, double, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i] / count))) \
-  HALF(sum_square, name, double, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i])))    \
-  HALF(norm2, name, double, nd4c_##name##_from_float(nd4c_double_to_odd_float(sqrt(a[i]))))   \
-  HALF(norm_max, name, float, nd4c_##name##_from_float(a[i]))
+  MERGE_AND_STORE(op, name, A, expression)
+#define HALF_LOOPS(NAME, name, kind)                                                                          \
+  HALF(sum, name, double, SUM_FOURS_##name, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i] / count))) \
+  HALF(prod, name, double, NO_FOURS, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i])))                \
+  HALF(max, name, float, MAX_FOURS_##name, nd4c_##name##_from_float(a[i]))                                    \
+  HALF(min, name, float, MIN_FOURS_##name, nd4c_##name##_from_float(a[i]))                                    \
+  HALF(norm1, name, double, NO_FOURS, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i] / count)))       \
+  HALF(sum_square, name, double, NO_FOURS, nd4c_##name##_from_float(nd4c_double_to_odd_float(a[i])))          \
+  HALF(norm2, name, double, NO_FOURS, nd4c_##name##_from_float(nd4c_double_to_odd_float(sqrt(a[i]))))         \
+  HALF(norm_max, name, float, NO_FOURS, nd4c_##name##_from_float(a[i]))
 ND4C_HALF_DTYPES(HALF_LOOPS)
 
 /* -- positions ------------------------------------------------------------------------------------------------ */
@@ -244,15 +377,14 @@ ND4C_HALF_DTYPES(HALF_LOOPS)
 #define BEATS_argmax(x, best) ((x) > (best) || ((x) != (x) && (best) == (best)))
 #define BEATS_argmin(x, best) ((x) < (best) || ((x) != (x) && (best) == (best)))
 
-/* The extreme of each piece, in lanes of the elements' own width; then where it stands in the first piece that has it.
- */
+/* The extreme of each piece, then where it stands in the first piece that has it. */
+enum { BLOCK = 64 };
 #define ARG(op, extreme, name, T)                                                                     \
-  LANE_LOOP(op##_piece_##name, extreme, T, T)                                                         \
   /* Where `best` stands first from i on, where it is known to stand. */                              \
   static int64_t op##_find_##name(int64_t n, int64_t i, const T *x, T best) {                         \
-    for (; i + LANES <= n; i += LANES) {                                                              \
+    for (; i + BLOCK <= n; i += BLOCK) {                                                              \
       uint32_t found = 0;                                                                             \
-      for (int64_t j = 0; j < LANES; j++)                                                             \
+      for (int64_t j = 0; j < BLOCK; j++)                                                             \
         found |= x[i + j] == best || (best != best && x[i + j] != x[i + j]);                          \
       if (found)                                                                                      \
         break;                                                                                        \
@@ -266,7 +398,7 @@ ND4C_HALF_DTYPES(HALF_LOOPS)
     T best = x[0];                                                                                    \
     int64_t i = 0;                                                                                    \
     for (int64_t begin = 0; begin < n; begin += PIECE) {                                              \
-      T piece = op##_piece_##name(n - begin < PIECE ? n - begin : PIECE, x + begin);                  \
+      T piece = extreme##_piece_##name(n - begin < PIECE ? n - begin : PIECE, x + begin);             \
       if (BEATS_##op(piece, best)) {                                                                  \
         best = piece;                                                                                 \
         i = begin;                                                                                    \
@@ -299,7 +431,7 @@ ND4C_WIDE_FLOAT_DTYPES(ARG_LOOPS)
     for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                               \
       int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;                             \
       nd4c_widen_##name(count, x + i, wide);                                                         \
-      float piece = op##_piece_float32(count, wide);                                                 \
+      float piece = extreme##_piece_float32(count, wide);                                            \
       if (i == 0 || BEATS_##op(piece, best)) {                                                       \
         best = piece;                                                                                \
         begin = i;                                                                                   \

@@ -15,13 +15,14 @@ enum nd4c_reduce_index {
       ND4C_REDUCE_COUNT
 };
 
-/* How one op gathers one dtype. An accumulator has eight bytes: double for sums and products of floats, the 64-bit
- * integer of the same sign for those of integers; largest and smallest are kept as float (16-bit floats, float32),
- * double, or the 64-bit integer. Norms are of floats alone; the accumulator of norm2 is the sum of squares. */
+/* How one op gathers one dtype. Accumulators have up to eight bytes: double for sums and products of floats, the 64-bit
+ * integer of the same sign for those of integers; largest and smallest are kept as float (16-bit floats), else as the
+ * dtype. Norms are of floats alone; the accumulator of norm2 is the sum of squares. */
 typedef struct nd4c_reduce_loops {
-  /* The accumulator of n contiguous elements, at least one; floats are summed pairwise. */
-  void (*run)(int64_t n, const void *x, void *accumulator);
-  /* accumulators[i] op= every x[i] of `rows` rows of n elements, `step` bytes apart; with `first` they are set. Few
+  /* The accumulators of `rows` runs of n contiguous elements, at least one, `step` bytes apart. Floats are summed
+   * pairwise, those of 32 bits four at a time before they become doubles. */
+  void (*run)(int64_t rows, int64_t n, const void *x, int64_t step, void *accumulators);
+  /* accumulators[i] op= every x[i] of `rows` rows of n elements, `step` bytes apart; with `first` they are set. Eight
    * rows at a time are read side by side. */
   void (*fold)(int64_t rows, int64_t n, const void *x, int64_t step, void *accumulators, int32_t first);
   /* accumulators[i] op= others[i] */

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/half.h"
 #include "kernels/cpu/level.h"
+#include "kernels/cpu/vector.h"
 #include "kernels/types.h"
 
 extern const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table);
@@ -31,6 +32,25 @@ typedef int64_t eight_int64 __attribute__((vector_size(64)));
     (v) = JOIN_##op(v, SHIFT_4(fill, v)); \
   } while (0)
 
+static inline void load_floats(const float *x, eight_float64 *v) {
+#if defined(__AVX512F__)
+  *v = (eight_float64)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+#else
+  for (int j = 0; j < EIGHT; j++)
+    (*v)[j] = (double)x[j];
+#endif
+}
+
+/* The compiler makes four conversions of one. */
+static inline void store_floats(const eight_float64 *v, float *y) {
+#if defined(__AVX512F__)
+  _mm256_storeu_ps(y, _mm512_cvtpd_ps((__m512d)*v));
+#else
+  for (int j = 0; j < EIGHT; j++)
+    y[j] = (float)(*v)[j];
+#endif
+}
+
 /* What a + b loses; nothing that counts where it is not finite. */
 static inline double lost_by(double a, double b, double sum) {
   double part = sum - a, lost = (a - (sum - part)) + (b - part);
@@ -48,17 +68,12 @@ static void sum_run_float32(int64_t n, const void *vx, void *vy, void *carry, do
   int64_t i = 0;
   (void)lost;
   for (; i + EIGHT <= n; i += EIGHT) {
-    float eight[EIGHT];
-    eight_float64 v;
-    memcpy(eight, x + i, sizeof eight);
-    for (int j = 0; j < EIGHT; j++)
-      v[j] = (double)eight[j];
+    eight_float64 v = zero;
+    load_floats(x + i, &v);
     PREFIX(sum, zero, v);
     eight_float64 here = v + all;
     all += LAST(v);
-    for (int j = 0; j < EIGHT; j++)
-      eight[j] = (float)here[j];
-    memcpy(y + i, eight, sizeof eight);
+    store_floats(&here, y + i);
   }
   sum = all[0];
   for (; i < n; i++) {
@@ -106,49 +121,57 @@ static void sum_row_float64(int64_t n, const void *vx, void *vy, void *carries, 
   }
 }
 
-/* -- products of floats: those of f32 eight at a time where neither they nor their parts leave the range of double
- * ----------
+/* -- products of floats: those of f32 eight at a time where neither they nor their parts leave the range of double ----
  */
 
-#define PROD_RUN(name, T)                                                                       \
-  static void prod_run_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
-    const T *x = vx;                                                                            \
-    T *y = vy;                                                                                  \
-    double product = *(double *)carry;                                                          \
-    eight_float64 zero = {0}, one = zero + 1;                                                   \
-    int64_t i = 0;                                                                              \
-    (void)lost;                                                                                 \
-    for (; i + EIGHT <= n; i += EIGHT) {                                                        \
-      T eight[EIGHT];                                                                           \
-      eight_float64 v;                                                                          \
-      memcpy(eight, x + i, sizeof eight);                                                       \
-      for (int j = 0; j < EIGHT; j++)                                                           \
-        v[j] = (double)eight[j];                                                                \
-      PREFIX(prod, one, v);                                                                     \
-      uint64_t outside = 0;                                                                     \
-      for (int j = 0; j < EIGHT; j++)                                                           \
-        outside |= !(fabs(v[j]) > 0x1p-400) | !(fabs(v[j]) < 0x1p400);                          \
-      bool is_zero = product == 0 || product - product != 0;                                    \
-      if (outside || !(is_zero || (fabs(product) > 0x1p-400 && fabs(product) < 0x1p400))) {     \
-        for (int j = 0; j < EIGHT; j++) {                                                       \
-          product *= (double)x[i + j];                                                          \
-          y[i + j] = (T)product;                                                                \
-        }                                                                                       \
-        continue;                                                                               \
-      }                                                                                         \
-      v *= zero + product;                                                                      \
-      product = v[EIGHT - 1];                                                                   \
-      for (int j = 0; j < EIGHT; j++)                                                           \
-        eight[j] = (T)v[j];                                                                     \
-      memcpy(y + i, eight, sizeof eight);                                                       \
-    }                                                                                           \
-    for (; i < n; i++) {                                                                        \
-      product *= (double)x[i];                                                                  \
-      y[i] = (T)product;                                                                        \
-    }                                                                                           \
-    *(double *)carry = product;                                                                 \
+/* Are the magnitudes of all between 2^-400 and 2^400? */
+static inline bool moderate(const eight_float64 *v) {
+  const uint64_t least = 0x26f0000000000000, most = 0x58f0000000000000; /* the bits of both */
+  eight_uint64 above = ((eight_uint64)*v & 0x7fffffffffffffff) - least;
+#if defined(__AVX512F__)
+  return _mm512_cmplt_epu64_mask((__m512i)above, _mm512_set1_epi64((int64_t)(most - least))) == 0xff;
+#else
+  bool all = true;
+  for (int i = 0; i < EIGHT; i++)
+    all &= above[i] < most - least;
+  return all;
+#endif
+}
+
+static void prod_run_float32(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
+  const float *x = vx;
+  float *y = vy;
+  double product = *(double *)carry;
+  eight_float64 zero = {0}, one = zero + 1, all = zero + product;
+  int64_t i = 0;
+  (void)lost;
+  for (; i + EIGHT <= n; i += EIGHT) {
+    eight_float64 v = zero;
+    load_floats(x + i, &v);
+    PREFIX(prod, one, v);
+    bool usable = moderate(&v);
+    if (usable && !moderate(&all))
+      usable = all[0] == 0 || all[0] - all[0] != 0; /* zero, infinite or NaN, and stays so */
+    if (usable) {
+      eight_float64 here = v * all;
+      all *= LAST(v);
+      store_floats(&here, y + i);
+      continue;
+    }
+    product = all[0];
+    for (int j = 0; j < EIGHT; j++) {
+      product *= (double)x[i + j];
+      y[i + j] = (float)product;
+    }
+    all = zero + product;
   }
-PROD_RUN(float32, float)
+  product = all[0];
+  for (; i < n; i++) {
+    product *= (double)x[i];
+    y[i] = (float)product;
+  }
+  *(double *)carry = product;
+}
 
 /* Products of f64 keep their order, for there is no room for other roundings: lines side by side instead. */
 static void prod_run_float64(int64_t n, const void *vx, void *vy, void *carry, double *lost) {

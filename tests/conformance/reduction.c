@@ -30,6 +30,14 @@ static const reduction reductions[] = {
     {5, {2, 3, 2, 1, 2}, 3, {0, 2, 4}, false, CF_SMALL},
     {2, {3, 40}, CF_NO_VALUES, {0}, false, CF_SMALL},
     {0, {0}, CF_NO_VALUES, {0}, true, CF_SMALL},
+    {1, {4200}, 0, {0}, false, CF_SMALL},  /* two pieces */
+    {2, {3, 67}, 1, {1}, false, CF_SMALL}, /* few vectors and a part of one */
+    {2, {3, 131}, 1, {1}, false, CF_SPECIAL},
+    {2, {2, 2177}, 1, {1}, true, CF_SMALL},   /* longer than the piece in which 16-bit floats are widened */
+    {2, {21, 67}, 1, {0}, false, CF_SPECIAL}, /* eight rows at a time, then single ones */
+    {2, {8, 16}, 1, {0}, true, CF_SMALL},
+    {2, {300, 150}, 1, {0}, false, CF_SMALL}, /* several cascades */
+    {2, {9, 2100}, 1, {0}, false, CF_SMALL},  /* two lines of accumulators */
 };
 enum { REDUCTIONS = sizeof reductions / sizeof reductions[0] };
 
@@ -66,6 +74,9 @@ bool cf_sample_reduce(cf_random *random, int32_t number, cf_case *c) {
   cf_fill_kind kind = r->kind;
   if (number == 11 && needs_elements(c->op)) {
     return true;
+  }
+  if (c->op == ND4C_OP_prod && cf_is_complex(c->dtype) && r->shape[0] > 4096) {
+    return true; /* so many of magnitude sqrt(2) are more than double holds */
   }
   if (c->op == ND4C_OP_prod && !integer) {
     kind = CF_NEAR_ONE;

@@ -477,6 +477,10 @@ def gathered(s, dtype, op):
             attrs = {"axes": axes, "keepdims": keepdims, "dtype": to}
             scale = None if is_integer(to) else np.abs(w).sum(axis=chosen, keepdims=keepdims).astype(float)
             yield Case([x], attrs, [y if is_integer(to) else Near(y, to, scale if op == "sum" else np.abs(y).astype(float))])
+    if op == "sum" and dtype in ("float32", "bfloat16"):  # some of them are too much for the dtype, all of them are not
+        x = np.where(np.arange(256) < 128, 3e38, -3e38).astype(NUMPY[dtype])
+        yield Case([x], {}, [Near(np.array(0, LD), dtype, np.array(1.0))])
+        yield Case([np.repeat(x[:, None], 20, axis=1)], {"axes": [0]}, [Near(np.zeros(20, LD), dtype, np.ones(20))])
 
 
 @refusals("sum", "prod")
