@@ -23,8 +23,7 @@
     "Thread pool: auto, openmp (shared with OpenBLAS and oneDNN), threads, or serial")                                 \
   X(CPU_LEVEL, "nd4c.cpu.level", "ND4C_CPU_LEVEL", string, "",                                                         \
     "Highest instruction-set level of nd4c's own kernels: base, avx2, avx512; on arm64 neon, dotprod; base: the "      \
-    "lowest "                                                                                                          \
-    "of any processor; empty: what the machine allows")                                                                \
+    "lowest of any processor; empty: what the machine allows")                                                         \
   X(LIBRARY_PATH, "nd4c.library.path", "ND4C_LIBRARY_PATH", directories, "",                                           \
     "Directories searched first for OpenBLAS, oneDNN and other run-time libraries; absolute, separated by commas")     \
   X(MEMORY_CAP, "org.bytedeco.javacpp.maxbytes", "ND4C_MEMORY_MAX_BYTES", bytes, "0",                                  \
@@ -44,8 +43,8 @@
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
   X(CPU_MATH, "nd4c.cpu.math", "ND4C_CPU_MATH", string, "",                                                            \
-    "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd, which are off by some units in " \
-    "the last place; empty or accurate: by the usual ones")                                                            \
+    "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has them (avx2, " \
+    "arm64's), off by some units in the last place; empty or accurate: the usual ones")                                \
   X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                        \
     "Results larger than this are written with streaming stores; 0: half the last-level cache, counted with at most "  \
     "16 MiB a core")

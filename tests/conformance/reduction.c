@@ -75,7 +75,7 @@ bool cf_sample_reduce(cf_random *random, int32_t number, cf_case *c) {
   if (number == 11 && needs_elements(c->op)) {
     return true;
   }
-  if (c->op == ND4C_OP_prod && cf_is_complex(c->dtype) && r->shape[0] > 4096) {
+  if (c->op == ND4C_OP_prod && cf_is_complex(c->dtype) && r->shape[r->axis_count > 0 ? r->axes[0] : 0] > 2000) {
     return true; /* so many of magnitude sqrt(2) are more than double holds */
   }
   if (c->op == ND4C_OP_prod && !integer) {
