@@ -7,8 +7,6 @@
 
 #include "backends/cpu/transform.h"
 
-/* One line of fewer points, or as little work in several, is done before a plan is found. */
-enum { SMALL = 64 };
 /* Points a piece has at least, and pieces at most: what a call is split into does not depend on the width. */
 enum { PIECE_POINTS = 1 << 15, PIECES = 64, EVEN_STEPS = 16 };
 
@@ -41,19 +39,17 @@ static bool is_single(nd4c_dtype dtype) {
 static const char *refuse(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
-  double points = 1;
   if (x->rank > ND4C_FFTW_AXES) {
     return "more than 8 axes";
   }
   for (int32_t i = 0; i < t.count; i++) {
-    points *= (double)t.lengths[i];
     for (int32_t other = 0; other < i; other++) {
       if (t.axes[other] == t.axes[i]) {
         return "an axis is transformed twice";
       }
     }
   }
-  if (points * (double)y->size < SMALL * SMALL || y->size == 0 || x->size == 0) {
+  if (nd4c_cpu_transform_is_small(&t, y->size) || y->size == 0 || x->size == 0) {
     return "the transform is small";
   }
   for (int32_t axis = 0; axis < y->rank; axis++) {

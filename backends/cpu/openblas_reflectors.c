@@ -133,11 +133,14 @@ static void apply_right(const block *b, int rows, void *c, int leading) {
 static bool take(nd4c_cpu_space *space, int32_t room, bool single, int length, int others, block *b) {
   int64_t bytes = bytes_of(single), v = (int64_t)length * BLOCK, inverse = BLOCK * BLOCK;
   char *memory = nd4c_cpu_space_take(space, room, v + inverse + (int64_t)others * BLOCK, bytes);
+  if (memory == NULL) {
+    return false;
+  }
   b->single = single;
   b->v = memory;
   b->inverse = memory + v * bytes;
   b->product = memory + (v + inverse) * bytes;
-  return memory != NULL;
+  return true;
 }
 
 /* The last block's first reflector. */

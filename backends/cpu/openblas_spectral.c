@@ -254,13 +254,17 @@ static int64_t eigh_by_blocks(bool single, nd4c_cpu_space *space, int64_t order,
   int n = (int)order, count = 0, whole = 0;
   int64_t bytes = bytes_of(false, single);
   double reduction[2] = {0}, conquest[2] = {0};
-  char *tau = nd4c_cpu_space_take(space, ND4C_ROOM_TAU, 2 * order, bytes), *e = tau + order * bytes;
+  char *tau = nd4c_cpu_space_take(space, ND4C_ROOM_TAU, 2 * order, bytes), *e = NULL;
+  if (tau == NULL) {
+    return ND4C_DENSE_NO_MEMORY;
+  }
+  e = tau + order * bytes;
   PICK_REAL(single, sytrd)(LAPACKE_BY_COLUMNS, 'L', n, a, n, w, e, tau, reduction, -1);
   PICK_REAL(single, stedc)(LAPACKE_BY_COLUMNS, 'I', n, w, e, v, n, conquest, -1, &whole, -1);
   double first = answered(single, reduction), second = answered(single, conquest);
   int *iwork = nd4c_cpu_space_take(space, ND4C_ROOM_WHOLE, whole, sizeof *iwork);
   void *work = nd4c_openblas_work(space, first > second ? first : second, bytes, &count);
-  if (tau == NULL || iwork == NULL || work == NULL) {
+  if (iwork == NULL || work == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
   PICK_REAL(single, sytrd)(LAPACKE_BY_COLUMNS, 'L', n, a, n, w, e, tau, work, count);

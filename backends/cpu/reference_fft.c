@@ -84,6 +84,13 @@ static double scale_of(const nd4c_cpu_transform *t, const char *norm) {
   return forward == t->scales_inverse ? 1 : 1 / points;
 }
 
+bool nd4c_cpu_transform_is_small(const nd4c_cpu_transform *t, int64_t results) {
+  double points = 1;
+  for (int32_t i = 0; i < t->count; i++)
+    points *= (double)t->lengths[i];
+  return points * (double)results < 64 * 64;
+}
+
 nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_attr_value *attrs = call->attrs;

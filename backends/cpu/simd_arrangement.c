@@ -443,6 +443,8 @@ static bool usable_one_hot(const nd4c_call *call, char *reason, size_t reason_si
   if ((indices->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
       nd4c_cpu_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank) != y->rank - 1)
     return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous, or the new axis not the last");
+  if (nd4c_cpu_dtype_bytes(y->dtype) == 0)
+    return nd4c_cpu_decline(reason, reason_size, "elements that are not whole bytes");
   return true;
 }
 

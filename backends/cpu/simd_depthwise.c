@@ -3,7 +3,7 @@
 #include "backends/cpu/simd_nn.h"
 
 /* Bytes of the copied part of a plane, taps of a filter, and columns that are worth a vector. */
-enum { BAND_BYTES = 1 << 18, MAX_TAPS = 1024, FEW_COLUMNS = 4 };
+enum { BAND_BYTES = 1 << 18, MAX_TAPS = 1024, FEW_COLUMNS = 4, FARTHEST = 1024 };
 
 typedef struct job {
   const nd4c_depthwise_loops *loops;
@@ -96,6 +96,14 @@ static const char *refuse_form(const nd4c_call *call) {
   }
   if (run > MAX_TAPS) {
     return "the filter is large";
+  }
+  nd4c_ref_window window;
+  window_of(call, &window);
+  for (int32_t axis = 0; axis < 2; axis++) {
+    if (window.stride[axis] > FARTHEST || window.dilation[axis] > FARTHEST || window.pad_begin[axis] > FARTHEST ||
+        window.pad_end[axis] > FARTHEST) {
+      return "cells or windows are far apart";
+    }
   }
   int32_t last = y->rank - 1;
   return y->shape[last] < FEW_COLUMNS || !nd4c_simd_dense_axis(x, last) || !nd4c_simd_dense_axis(y, last)

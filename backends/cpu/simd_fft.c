@@ -44,8 +44,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
         return nd4c_cpu_decline(reason, reason_size, "an axis is transformed twice");
   }
   int64_t lines = lines_along(y, t.axes[0]), points = is_real_pass(&t, 0) ? t.lengths[0] / 2 : t.lengths[0];
-  if (x->size == 0 || y->size == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an array is empty");
+  if (nd4c_cpu_transform_is_small(&t, y->size) || x->size == 0)
+    return nd4c_cpu_decline(reason, reason_size, "the transform is small, or of nothing");
   if (t.count > 1 || 2 * lines >= loops->lanes)
     return true;
   if (!nd4c_fft_is_long(loops, points, lines))

@@ -275,6 +275,25 @@ static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
   rows_finish(j);
 }
 
+/* Numbers of bfloat16 whose squares leave float32's range. */
+static bool is_large(int64_t n, const float *x) {
+  uint32_t large = 0;
+  for (int64_t i = 0; i < n; i++)
+    large |= fabsf(x[i]) > 1e17f;
+  return large != 0;
+}
+
+/* layer_norm in double; y may be x. */
+static void norm_large_row(const job *j, const float *x, const float *scale, const float *bias, float *y) {
+  double mean = 0, squares = 0, lesser = 0;
+  nd4c_simd.gather->moments[ND4C_FLOAT32].run(j->length, x, 0, (nd4c_gathered){&mean, &squares, &lesser});
+  double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
+  for (int64_t i = 0; i < j->length; i++) {
+    double normal = ((double)x[i] - (mean + lesser)) * factor;
+    y[i] = (float)(normal * (scale != NULL ? (double)scale[i] : 1) + (bias != NULL ? (double)bias[i] : 0));
+  }
+}
+
 static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   _Alignas(64) char buffer[ROW_BYTES];
@@ -289,7 +308,10 @@ static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t work
     nd4c_simd_rows_at(&j->rows, row, &x, &y);
     char *to = j->y + y * j->bytes;
     widen(j, j->length, j->x + x * j->bytes, wide);
-    norm_row(j, ND4C_FLOAT32, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
+    if (!j->rms && is_large(j->length, wide))
+      norm_large_row(j, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
+    else
+      norm_row(j, ND4C_FLOAT32, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
     narrow(j, j->length, wide, row_target(j, to, buffer));
     row_finish(j, to, buffer);
   }

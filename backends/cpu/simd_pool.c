@@ -6,6 +6,9 @@
 /* Cells, or rows, gathered for one loop; rows of factors that are kept. */
 enum { MAX_CELLS = 64, FACTOR_ROWS = 4 };
 
+/* Of rows of positions: steps and padding, and cells of a window along the last axis, at most. */
+enum { FARTHEST = 1 << 16, LONGEST = 1 << 10 };
+
 typedef struct job {
   const nd4c_pool_loops *loops;
   nd4c_ref_window window;
@@ -133,7 +136,7 @@ static void job_lines(job *j) {
   nd4c_pool_line *line = &j->line;
   *line = (nd4c_pool_line){.windows = j->y->shape[last + 2],
                            .left = w->pad_begin[last],
-                           .stride = w->stride[last],
+                           .stride = j->y->shape[last + 2] > 1 ? w->stride[last] : 1,
                            .kernel = w->kernel[last],
                            .dilation = w->dilation[last]};
   int64_t seen = (line->windows - 1) * line->stride + (line->kernel - 1) * line->dilation + 1 - line->left;
@@ -244,17 +247,29 @@ static bool dense_pair(const nd4c_call *call, int32_t axis) {
   return nd4c_simd_dense_axis(&call->inputs[0], axis) && nd4c_simd_dense_axis(&call->outputs[0], axis);
 }
 
+static bool by_channels(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  return dense_pair(call, 1) && (y->shape[1] > 1 || !dense_pair(call, y->rank - 1));
+}
+
+/* A line is as long as what its windows see and the padding; the sums along it are taken one cell after the other. */
+static bool line_fits(const nd4c_call *call) {
+  nd4c_ref_window w;
+  nd4c_cpu_pool_window(call, &w);
+  int32_t last = w.spatial - 1;
+  return (w.stride[last] <= FARTHEST || call->outputs[0].shape[last + 2] == 1) && w.pad_begin[last] <= FARTHEST &&
+         w.pad_end[last] <= FARTHEST && w.kernel[last] <= LONGEST;
+}
+
 static bool pool_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   if (call->outputs[0].size == 0 || call->inputs[0].size == 0) {
     return nd4c_cpu_decline(reason, reason_size, "an operand is empty");
   }
-  return dense_pair(call, 1) || dense_pair(call, call->inputs[0].rank - 1) ||
-         nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
-}
-
-static bool by_channels(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0];
-  return dense_pair(call, 1) && (y->shape[1] > 1 || !dense_pair(call, y->rank - 1));
+  if (!dense_pair(call, 1) && !dense_pair(call, call->inputs[0].rank - 1)) {
+    return nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
+  }
+  return by_channels(call) || line_fits(call) ||
+         nd4c_cpu_decline(reason, reason_size, "windows along the last axis are long, or far apart");
 }
 
 static job job_of(const nd4c_call *call) {
@@ -267,7 +282,9 @@ static job job_of(const nd4c_call *call) {
            .count_padding = call->attrs[ND4C_ATTR_max_pool_count_include_pad].as.i != 0,
            .scratch = call->scratch};
   nd4c_cpu_pool_window(call, &j.window);
-  job_lines(&j);
+  if (!by_channels(call)) {
+    job_lines(&j);
+  }
   return j;
 }
 

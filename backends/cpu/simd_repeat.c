@@ -28,21 +28,21 @@ static int64_t part_length(const counted_job *job, int64_t part) {
 
 /* Where parts begin in y; false if a count is out of range, or the sum is not what was told. */
 static bool find_begins(counted_job *job) {
-  int64_t sum = 0;
+  uint64_t sum = 0; /* may wrap before a count is found to be too large */
   for (int64_t part = 0; part < job->parts; part++) {
     int64_t first = part * job->part, length = part_length(job, part);
     uint64_t outside = 0;
-    job->begins[part] = sum;
+    job->begins[part] = (int64_t)sum;
     for (int64_t i = first; i < first + length; i++) {
       int64_t count = count_of(job, i);
       outside |= (uint64_t)count > (uint64_t)job->total;
-      sum += count;
+      sum += (uint64_t)count;
     }
     if (outside != 0)
       return false;
   }
-  job->begins[job->parts] = sum;
-  return sum == job->total;
+  job->begins[job->parts] = (int64_t)sum;
+  return sum == (uint64_t)job->total;
 }
 
 static void repeat_part(const counted_job *job, int64_t outer, int64_t part) {
@@ -85,7 +85,7 @@ static nd4c_status repeat_counted(const nd4c_call *call, int32_t axis) {
   job.parts = (job.n + job.part - 1) / job.part;
   if (!find_begins(&job))
     return nd4c_cpu_check_counts(call);
-  int64_t bytes = job.outer * job.total * job.block, pieces = job.outer * job.parts;
+  int64_t bytes = y->size * nd4c_cpu_dtype_bytes(y->dtype), pieces = job.outer * job.parts;
   if (bytes > 0)
     nd4c_cpu_parallel(pieces, WORTH_BYTES / (bytes / pieces + 1) + 1, call->width, repeat_parts, &job);
   return ND4C_OK;

@@ -32,42 +32,45 @@ ND4C_POWER_PLAIN(float64, double, sqrt)
 #if defined(__AVX512F__)
 /* Vector by vector; elements for which the formula does not hold (zeros, infinities, NaN, subnormal f64) once more. Of
  * a negative a the sign is that of the last bit of b, which must be an integer. */
-#define ND4C_POWER(name, type, count, bits, vector, suffix, special_class)                                           \
-  static inline vector nd4c_power_signed_##name(vector y, vector b, uint32_t negative) {                             \
-    vector half = _mm512_mul_##suffix(b, _mm512_set1_##suffix((type)0.5));                                           \
-    uint32_t odd = _mm512_cmp_##suffix##_mask(_mm512_roundscale_##suffix(half, ND4C_TO_INTEGER), half, _CMP_NEQ_UQ); \
-    uint32_t broken = _mm512_cmp_##suffix##_mask(_mm512_roundscale_##suffix(b, ND4C_TO_INTEGER), b, _CMP_NEQ_UQ);    \
-    y = _mm512_mask_sub_##suffix(y, (__mmask##count)(negative & odd), _mm512_set1_##suffix(-(type)0), y);            \
-    return _mm512_mask_mov_##suffix(y, (__mmask##count)(negative & broken), _mm512_set1_##suffix((type)NAN));        \
-  }                                                                                                                  \
-  static void nd4c_power_mend_##name(uint32_t special, vector a, vector b, type *y) {                                \
-    type base[count], exponent[count];                                                                               \
-    _mm512_storeu_##suffix(base, a);                                                                                 \
-    _mm512_storeu_##suffix(exponent, b);                                                                             \
-    for (; special != 0; special &= special - 1) {                                                                   \
-      int i = __builtin_ctz(special);                                                                                \
-      y[i] = (type)pow((double)base[i], (double)exponent[i]);                                                        \
-    }                                                                                                                \
-  }                                                                                                                  \
-  static inline void nd4c_power_##name(int64_t n, const type *a, int64_t a_step, const type *b, int64_t b_step,      \
-                                       type *y) {                                                                    \
-    if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_##name(n, a, *b, y)))                               \
-      return;                                                                                                        \
-    vector base = _mm512_set1_##suffix(*a), exponent = _mm512_set1_##suffix(*b);                                     \
-    for (int64_t i = 0; i < n; i += count) {                                                                         \
-      __mmask##count some = (__mmask##count)(n - i < count ? (1u << (n - i)) - 1 : (1u << count) - 1);               \
-      base = a_step ? _mm512_maskz_loadu_##suffix(some, a + i) : base;                                               \
-      exponent = b_step ? _mm512_maskz_loadu_##suffix(some, b + i) : exponent;                                       \
-      uint32_t special = _mm512_mask_fpclass_##suffix##_mask(some, base, special_class) |                            \
-                         _mm512_mask_fpclass_##suffix##_mask(some, exponent, 0x99); /* NaN and infinities */         \
-      uint32_t negative = _mm512_fpclass_##suffix##_mask(base, 0x40);                                                \
-      vector result = nd4c_power_positive_##bits(nd4c_absolute_##bits(base), exponent);                              \
-      if (negative)                                                                                                  \
-        result = nd4c_power_signed_##name(result, exponent, negative);                                               \
-      _mm512_mask_storeu_##suffix(y + i, some, result);                                                              \
-      if (special)                                                                                                   \
-        nd4c_power_mend_##name(special, base, exponent, y + i);                                                      \
-    }                                                                                                                \
+#define ND4C_POWER(name, type, count, bits, vector, suffix, special_class)                                      \
+  static inline vector nd4c_power_signed_##name(vector y, vector b, __mmask##count negative) {                  \
+    vector half = _mm512_mul_##suffix(b, _mm512_set1_##suffix((type)0.5));                                      \
+    __mmask##count odd =                                                                                        \
+        _mm512_cmp_##suffix##_mask(_mm512_roundscale_##suffix(half, ND4C_TO_INTEGER), half, _CMP_NEQ_UQ);       \
+    __mmask##count broken =                                                                                     \
+        _mm512_cmp_##suffix##_mask(_mm512_roundscale_##suffix(b, ND4C_TO_INTEGER), b, _CMP_NEQ_UQ);             \
+    y = _mm512_mask_sub_##suffix(y, (__mmask##count)(negative & odd), _mm512_set1_##suffix(-(type)0), y);       \
+    return _mm512_mask_mov_##suffix(y, (__mmask##count)(negative & broken), _mm512_set1_##suffix((type)NAN));   \
+  }                                                                                                             \
+  static void nd4c_power_mend_##name(__mmask##count special, vector a, vector b, type *y) {                     \
+    type base[count], exponent[count];                                                                          \
+    _mm512_storeu_##suffix(base, a);                                                                            \
+    _mm512_storeu_##suffix(exponent, b);                                                                        \
+    for (; special != 0; special = (__mmask##count)(special & (special - 1))) {                                 \
+      int i = __builtin_ctz(special);                                                                           \
+      y[i] = (type)pow((double)base[i], (double)exponent[i]);                                                   \
+    }                                                                                                           \
+  }                                                                                                             \
+  static inline void nd4c_power_##name(int64_t n, const type *a, int64_t a_step, const type *b, int64_t b_step, \
+                                       type *y) {                                                               \
+    if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_##name(n, a, *b, y)))                          \
+      return;                                                                                                   \
+    vector base = _mm512_set1_##suffix(*a), exponent = _mm512_set1_##suffix(*b);                                \
+    for (int64_t i = 0; i < n; i += count) {                                                                    \
+      __mmask##count some = (__mmask##count)(n - i < count ? (1u << (n - i)) - 1 : (1u << count) - 1);          \
+      base = a_step ? _mm512_maskz_loadu_##suffix(some, a + i) : base;                                          \
+      exponent = b_step ? _mm512_maskz_loadu_##suffix(some, b + i) : exponent;                                  \
+      __mmask##count special =                                                                                  \
+          (__mmask##count)(_mm512_mask_fpclass_##suffix##_mask(some, base, special_class) |                     \
+                           _mm512_mask_fpclass_##suffix##_mask(some, exponent, 0x99)); /* NaN and infinities */ \
+      __mmask##count negative = _mm512_fpclass_##suffix##_mask(base, 0x40);                                     \
+      vector result = nd4c_power_positive_##bits(nd4c_absolute_##bits(base), exponent);                         \
+      if (negative)                                                                                             \
+        result = nd4c_power_signed_##name(result, exponent, negative);                                          \
+      _mm512_mask_storeu_##suffix(y + i, some, result);                                                         \
+      if (special)                                                                                              \
+        nd4c_power_mend_##name(special, base, exponent, y + i);                                                 \
+    }                                                                                                           \
   }
 ND4C_POWER(float32, float, 16, sixteen, __m512, ps, 0x9f) /* also zeros */
 ND4C_POWER(float64, double, 8, eight, __m512d, pd, 0xbf)  /* and subnormal numbers */

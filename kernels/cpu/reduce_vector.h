@@ -99,9 +99,13 @@ typedef uint64_t bits_float64 __attribute__((vector_size(REGISTER), aligned(8), 
 
 /* Whether some number of a or b was NaN. */
 #if defined(__AVX512F__)
-typedef uint32_t seen_float32, seen_float64;
-#define SEE_float32(seen, a, b) ((seen) |= _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_UNORD_Q))
-#define SEE_float64(seen, a, b) ((seen) |= _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q))
+/* As wide as the masks: gcc 12 spills those as they are, and would compare more of the stack than it wrote. */
+typedef __mmask16 seen_float32;
+typedef __mmask8 seen_float64;
+#define SEE_float32(seen, a, b) \
+  ((seen) = (__mmask16)((seen) | _mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_UNORD_Q)))
+#define SEE_float64(seen, a, b) \
+  ((seen) = (__mmask8)((seen) | _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q)))
 #define SEEN(name, seen) ((seen) != 0)
 #else
 typedef bits_float32 seen_float32;
@@ -174,7 +178,7 @@ FOLD_LANES(prod)
     a0 = JOIN_##join(a0, a4);                                                                                \
     double all = fold_##join(&a0);                                                                           \
     for (; i < n; i++) {                                                                                     \
-      wide_float64 v = (wide_float64){0} + (double)x[i];                                                     \
+      wide_float64 v = (double)x[i] - (wide_float64){0};                                                     \
       all = JOIN_##join(all, TERM(float64, v)[0]);                                                           \
     }                                                                                                        \
     return all;                                                                                              \
@@ -262,10 +266,10 @@ FOLD_EXTREME(min, float64, double)
     return fold_##way##_##name(&a0);                                                              \
   }
 
-/* n elements, or as many as a vector has of fewer, the first repeated. */
+/* n elements, or as many as a vector has of fewer, the first repeated. Less 0, which keeps the sign of zero. */
 #define FIRST(name, T)                                            \
   static inline wide_##name first_##name(int64_t n, const T *x) { \
-    wide_##name v = (wide_##name){0} + x[0];                      \
+    wide_##name v = x[0] - (wide_##name){0};                      \
     for (int64_t i = 1; i < n && n < WIDTH_##name; i++)           \
       v[i] = x[i];                                                \
     return v;                                                     \

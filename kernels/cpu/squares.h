@@ -7,7 +7,7 @@
 typedef uint8_t nd4c_sixteen_uint8 __attribute__((vector_size(16), aligned(1), may_alias));
 typedef uint16_t nd4c_eight_uint16 __attribute__((vector_size(16), aligned(2), may_alias));
 typedef uint32_t nd4c_four_uint32 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef uint64_t nd4c_two_uint64 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef uint64_t nd4c_two_uint64 __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* Sides of the squares by element size; 1: element by element. */
 enum { ND4C_SQUARE_1 = 16, ND4C_SQUARE_2 = 8, ND4C_SQUARE_4 = 4, ND4C_SQUARE_8 = 2, ND4C_SQUARE_16 = 1 };

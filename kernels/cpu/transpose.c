@@ -12,7 +12,7 @@ extern const nd4c_transpose_table ND4C_LEVEL_NAME(nd4c_transpose_table);
 typedef uint8_t unit_1;
 typedef uint16_t unit_2;
 typedef uint32_t unit_4;
-typedef uint64_t unit_8;
+typedef uint64_t unit_8 __attribute__((aligned(4), may_alias)); /* complex64 lies where a float may */
 typedef struct unit_16 {
   uint64_t halves[2];
 } unit_16;

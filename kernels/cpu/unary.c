@@ -114,23 +114,26 @@ LOOP(gelu_tanh, float64, double, nd4c_gelu_tanh_float64(x))
 LOOP(tanh, float64, double, nd4c_tanh_float64(x))
 #if defined(ND4C_HAS_FMA)
 LOOP(erf, float64, double, nd4c_erf_float64(x))
-#define WIDE_TRIGONOMETRIC_LOOP(op, quarter)                   \
-  static void op##_float64(SIGNATURE) {                        \
-    enum { PIECE = 256 };                                      \
-    const double *x = vx;                                      \
-    double *y = vy;                                            \
-    (void)parameters;                                          \
-    for (int64_t i = 0; i < n; i += PIECE) {                   \
-      int64_t end = n - i < PIECE ? n : i + PIECE;             \
-      uint32_t large = 0;                                      \
-      for (int64_t j = i; j < end; j++)                        \
-        large |= !(fabs(x[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64); \
-      for (int64_t j = i; large && j < end; j++)               \
-        y[j] = nd4c_##op##_f64(x[j]);                          \
-      ND4C_INDEPENDENT                                         \
-      for (int64_t j = i; !large && j < end; j++)              \
-        y[j] = nd4c_sine_f64(x[j], quarter);                   \
-    }                                                          \
+#define WIDE_TRIGONOMETRIC_LOOP(op, quarter)                      \
+  static void op##_float64(SIGNATURE) {                           \
+    enum { PIECE = 256 };                                         \
+    const double *x = vx;                                         \
+    double *y = vy, kept[PIECE];                                  \
+    (void)parameters;                                             \
+    for (int64_t i = 0; i < n; i += PIECE) {                      \
+      int64_t count = n - i < PIECE ? n - i : PIECE;              \
+      uint32_t large = 0;                                         \
+      for (int64_t j = 0; j < count; j++) {                       \
+        kept[j] = x[i + j];                                       \
+        large |= !(fabs(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64); \
+      }                                                           \
+      ND4C_INDEPENDENT                                            \
+      for (int64_t j = 0; j < count; j++)                         \
+        y[i + j] = nd4c_sine_f64(kept[j], quarter);               \
+      for (int64_t j = 0; large && j < count; j++)                \
+        if (!(fabs(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64))      \
+          y[i + j] = nd4c_##op##_f64(kept[j]);                    \
+    }                                                             \
   }
 WIDE_TRIGONOMETRIC_LOOP(sin, 0)
 WIDE_TRIGONOMETRIC_LOOP(cos, 1)
@@ -140,33 +143,34 @@ LOOP(sin, float64, double, nd4c_sin_f64(x))
 LOOP(cos, float64, double, nd4c_cos_f64(x))
 #endif
 
-/* In pieces: one that holds an argument too large for the fast reduction (or an infinity, or NaN) goes to the C
- * library. */
-#define TRIGONOMETRIC_LOOP(op, quarter)                     \
-  static void op##_float32(SIGNATURE) {                     \
-    enum { PIECE = 256 };                                   \
-    const float *x = vx;                                    \
-    float *y = vy;                                          \
-    (void)parameters;                                       \
-    for (int64_t i = 0; i < n; i += PIECE) {                \
-      int64_t end = n - i < PIECE ? n : i + PIECE;          \
-      uint32_t large = 0, far = 0;                          \
-      for (int64_t j = i; j < end; j++) {                   \
-        large |= !(fabsf(x[j]) < ND4C_TRIGONOMETRIC_LIMIT); \
-        far |= !(fabsf(x[j]) < ND4C_TRIGONOMETRIC_NEAR);    \
-      }                                                     \
-      if (large) {                                          \
-        for (int64_t j = i; j < end; j++)                   \
-          y[j] = (float)op((double)x[j]);                   \
-        continue;                                           \
-      }                                                     \
-      ND4C_INDEPENDENT                                      \
-      for (int64_t j = i; far && j < end; j++)              \
-        y[j] = nd4c_sine_f32(x[j], quarter);                \
-      ND4C_INDEPENDENT                                      \
-      for (int64_t j = i; !far && j < end; j++)             \
-        y[j] = nd4c_sine_near_f32(x[j], quarter);           \
-    }                                                       \
+/* In pieces, whose arguments tell which formulas are wanted at all. Each element takes the one of its own range,
+ * whatever its neighbours are: beyond the fast reduction (infinity and NaN, too) the C library's. */
+#define TRIGONOMETRIC_LOOP(op, quarter)                                     \
+  static void op##_float32(SIGNATURE) {                                     \
+    enum { PIECE = 256 };                                                   \
+    const float *x = vx;                                                    \
+    float *y = vy, kept[PIECE];                                             \
+    (void)parameters;                                                       \
+    for (int64_t i = 0; i < n; i += PIECE) {                                \
+      int64_t count = n - i < PIECE ? n - i : PIECE;                        \
+      uint32_t large = 0, far = 0;                                          \
+      for (int64_t j = 0; j < count; j++) {                                 \
+        kept[j] = x[i + j];                                                 \
+        large |= !(fabsf(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT);              \
+        far |= !(fabsf(kept[j]) < ND4C_TRIGONOMETRIC_NEAR);                 \
+      }                                                                     \
+      ND4C_INDEPENDENT                                                      \
+      for (int64_t j = 0; j < count; j++)                                   \
+        y[i + j] = nd4c_sine_near_f32(kept[j], quarter);                    \
+      ND4C_INDEPENDENT                                                      \
+      for (int64_t j = 0; far && j < count; j++) {                          \
+        float near = y[i + j], other = nd4c_sine_f32(kept[j], quarter);     \
+        y[i + j] = fabsf(kept[j]) < ND4C_TRIGONOMETRIC_NEAR ? near : other; \
+      }                                                                     \
+      for (int64_t j = 0; large && j < count; j++)                          \
+        if (!(fabsf(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT))                   \
+          y[i + j] = (float)op((double)kept[j]);                            \
+    }                                                                       \
   }
 TRIGONOMETRIC_LOOP(sin, 0)
 TRIGONOMETRIC_LOOP(cos, 1)
@@ -335,20 +339,21 @@ LOOP(is_nan, bfloat16, uint8_t, (x & 0x7fff) > 0x7f80)
   ENTRY(negative, NAME, name)          \
   ENTRY(square, NAME, name) ENTRY(sign, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(clip, NAME, name)
 #define INT_ENTRIES(NAME, name, kind) UINT_ENTRIES(NAME, name, kind) ENTRY(abs, NAME, name) ENTRY(relu, NAME, name)
-#define FLOAT_ENTRIES(NAME, name, kind)                                                                            \
-  ENTRY(negative, NAME, name)                                                                                      \
-  ENTRY(square, NAME, name)                                                                                        \
-  ENTRY(sign, NAME, name)                                                                                          \
-  ENTRY(clip, NAME, name)                                                                                          \
-  ENTRY(abs, NAME, name)                                                                                           \
-  ENTRY(relu, NAME, name)                                                                                          \
-  ENTRY(floor, NAME, name) ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name)          \
-      ENTRY(sqrt, NAME, name) ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name)          \
-          ENTRY(sin, NAME, name) ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name)             \
-              ENTRY(sigmoid, NAME, name) ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name)                      \
-                  ENTRY(is_nan, NAME, name) ENTRY(elu, NAME, name) ENTRY(selu, NAME, name) ENTRY(celu, NAME, name) \
-                      ENTRY(softplus, NAME, name) ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name)       \
-                          ENTRY(mish, NAME, name) ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
+#define FLOAT_ENTRIES(NAME, name, kind)                                                                             \
+  ENTRY(negative, NAME, name)                                                                                       \
+  ENTRY(square, NAME, name)                                                                                         \
+  ENTRY(sign, NAME, name)                                                                                           \
+  ENTRY(clip, NAME, name)                                                                                           \
+  ENTRY(abs, NAME, name)                                                                                            \
+  ENTRY(relu, NAME, name)                                                                                           \
+  ENTRY(floor, NAME, name)                                                                                          \
+  ENTRY(ceil, NAME, name) ENTRY(round, NAME, name) ENTRY(leaky_relu, NAME, name) ENTRY(sqrt, NAME, name)            \
+      ENTRY(reciprocal, NAME, name) ENTRY(exp, NAME, name) ENTRY(log, NAME, name) ENTRY(sin, NAME, name)            \
+          ENTRY(cos, NAME, name) ENTRY(tanh, NAME, name) ENTRY(erf, NAME, name) ENTRY(sigmoid, NAME, name)          \
+              ENTRY(gelu, NAME, name) ENTRY(gelu_tanh, NAME, name) ENTRY(is_nan, NAME, name) ENTRY(elu, NAME, name) \
+                  ENTRY(selu, NAME, name) ENTRY(celu, NAME, name) ENTRY(softplus, NAME, name)                       \
+                      ENTRY(log_sigmoid, NAME, name) ENTRY(softsign, NAME, name) ENTRY(mish, NAME, name)            \
+                          ENTRY(swish, NAME, name) ENTRY(threshold, NAME, name)
 /* Where loops compute in a wider type than that of the elements. */
 #define NARROW_ENTRIES(NAME, name, kind) ENTRY(hard_sigmoid, NAME, name) ENTRY(hard_swish, NAME, name)
 

@@ -454,7 +454,7 @@ static void writes_many_entries(void **state) {
   nd4c_archive *archive = NULL;
   const nd4c_array **arrays = calloc(MANY + 1, sizeof *arrays);
   const char **names = calloc(MANY + 1, sizeof *names);
-  char(*texts)[8] = calloc(MANY + 1, sizeof *texts);
+  char(*texts)[12] = calloc(MANY + 1, sizeof *texts);
   assert_non_null(arrays);
   assert_non_null(names);
   assert_non_null(texts);
