@@ -68,11 +68,15 @@ static bool fast_is_wanted(void) {
   return math != NULL && strcmp(math, "fast") == 0;
 }
 
-static void engine_open(void) {
-  const char *wanted = nd4c_cpu_host->cpu_level();
+static const nd4c_simd_tables *tables_of(const char *level) {
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-    if (strcmp(levels[i].level, wanted) == 0)
-      nd4c_simd = levels[i];
+    if (strcmp(levels[i].level, level) == 0)
+      return &levels[i];
+  return &nd4c_simd;
+}
+
+static void engine_open(void) {
+  nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   if (fast_is_wanted())
     use_fast_loops();
   int64_t bytes = configured_bytes("nd4c.cpu.stream_bytes");
@@ -83,9 +87,13 @@ static void engine_open(void) {
 }
 
 static bool engine_state(bool verify, char *text, size_t text_size) {
+  const char *level = nd4c_cpu_host->cpu_level();
+  bool has = tables_of(level)->fast->power.both != NULL;
   (void)verify;
-  (void)snprintf(text, text_size, "part of this library, level %s%s", nd4c_cpu_host->cpu_level(),
-                 fast_is_wanted() ? ", fast math" : "");
+  (void)snprintf(text, text_size, "part of this library, level %s%s", level,
+                 !fast_is_wanted() ? ""
+                 : has             ? ", fast math"
+                                   : ", which has no fast math of its own");
   return true;
 }
 

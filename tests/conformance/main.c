@@ -19,7 +19,7 @@ static const char usage[] =
     "  --part K/N      the ops at positions K, K + N, ... of the table\n"
     "  --seed N        of the random operands, default 1\n"
     "  --full          every dtype, layout and mode with each of ten seeds\n"
-    "  --quick         contiguous and mixed operands, fresh results and strided ones\n"
+    "  --quick         contiguous operands with fresh results, and mixed ones in one other mode by turns\n"
     "  --verbose       a line for each op\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"

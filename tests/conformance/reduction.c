@@ -61,6 +61,16 @@ static bool sample_overflow(cf_random *random, cf_case *c) {
   return true;
 }
 
+/* The longest axis reduced; no axes given reduces all of the one that such samples have. */
+static int64_t longest_reduced(const reduction *r) {
+  int64_t longest = r->axis_count == 0 && r->rank == 1 ? r->shape[0] : 0;
+  for (int32_t i = 0; i < r->axis_count; i++) {
+    int64_t length = r->shape[r->axes[i] < 0 ? r->axes[i] + r->rank : r->axes[i]];
+    longest = length > longest ? length : longest;
+  }
+  return longest;
+}
+
 bool cf_sample_reduce(cf_random *random, int32_t number, cf_case *c) {
   if (number == REDUCTIONS) {
     return sample_overflow(random, c);
@@ -75,8 +85,8 @@ bool cf_sample_reduce(cf_random *random, int32_t number, cf_case *c) {
   if (number == 11 && needs_elements(c->op)) {
     return true;
   }
-  if (c->op == ND4C_OP_prod && cf_is_complex(c->dtype) && r->shape[r->axis_count > 0 ? r->axes[0] : 0] > 2000) {
-    return true; /* so many of magnitude sqrt(2) are more than double holds */
+  if (c->op == ND4C_OP_prod && cf_is_complex(c->dtype) && longest_reduced(r) > 2000) {
+    return true; /* the product of so many numbers of magnitude sqrt(2) is more than double holds */
   }
   if (c->op == ND4C_OP_prod && !integer) {
     kind = CF_NEAR_ONE;

@@ -232,7 +232,9 @@ static void run_mode(cf_run *run, cf_prepared *p, cf_mode mode) {
 /* Every layout is seen in every mode over several seeds; in one run a case takes all modes in three of its layouts. */
 static bool takes_mode(const cf_run *run, int32_t number, cf_layout layout, cf_mode mode) {
   if (run->options.quick) {
-    return mode == (layout == CF_LAYOUT_contiguous ? CF_MODE_fresh : CF_MODE_strided);
+    static const cf_mode others[] = {CF_MODE_strided, CF_MODE_in_place, CF_MODE_shifted, CF_MODE_plan, CF_MODE_given};
+    uint64_t turn = ((uint64_t)number + run->options.seed) % (sizeof others / sizeof others[0]);
+    return mode == (layout == CF_LAYOUT_contiguous ? CF_MODE_fresh : others[turn]);
   }
   return mode == CF_MODE_fresh || run->options.full || run->options.layout != NULL || layout == CF_LAYOUT_contiguous ||
          layout == CF_LAYOUT_mixed ||
