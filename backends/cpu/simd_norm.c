@@ -3,9 +3,11 @@
 #include <math.h>
 
 #include "backends/cpu/simd_nn.h"
+#include "kernels/cpu/level.h"
 
-/* Rows that are streamed past the caches are made in a buffer; columns of a softmax go in blocks. */
-enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS };
+/* Rows that are streamed past the caches are made in a buffer; columns of a softmax go in blocks, whose rows are asked
+ * for FORESEEN rows before. */
+enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS, FORESEEN = 4 };
 enum { WIDE_ROW = ROW_BYTES / sizeof(float) }; /* 16-bit floats of a row that is widened */
 
 enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
@@ -144,6 +146,8 @@ static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
   for (int64_t row = 0; row < j->length; row++) {
     char *to = y + row * j->y_step * j->bytes;
     const char *from = x + row * j->x_step * j->bytes;
+    for (int64_t i = 0; i < n * j->bytes; i += ND4C_CPU_CACHE_LINE) /* short pieces far apart are not foreseen */
+      ND4C_PREFETCH((uintptr_t)from + FORESEEN * (uintptr_t)j->x_step * (uintptr_t)j->bytes + (uintptr_t)i);
     if (j->half) {
       widen(j, n, from, wide);
       j->loops->softmax_finish(n, wide, tops, rest, wide, j->logarithm);

@@ -15,6 +15,22 @@ extern const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table);
 
 enum { LANES = 64 };
 
+/* The rows of the block that comes next, which are asked for while this one is computed: short pieces of rows that lie
+ * far apart are not foreseen by the hardware. */
+typedef struct later {
+  uintptr_t x;
+  int64_t step, bytes;
+} later;
+
+static inline later after(const void *x, int64_t rows, int64_t step, int64_t bytes) {
+  return (later){(uintptr_t)x + (uintptr_t)rows * (uintptr_t)step, step, bytes};
+}
+
+static inline void ask_for_row(later next, int64_t row) {
+  for (int64_t i = 0; i < next.bytes; i += 64)
+    ND4C_PREFETCH(next.x + (uintptr_t)row * (uintptr_t)next.step + (uintptr_t)i);
+}
+
 static double fold_lanes(double *lanes) {
   for (int64_t width = LANES / 2; width > 0; width /= 2)
     for (int64_t j = 0; j < width; j++)
@@ -136,14 +152,16 @@ static void moments_run_float32(int64_t n, const void *vx, int64_t count, nd4c_g
   *state.third = 0;
 }
 
-static void moments_block_float32(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
-                                  nd4c_gathered state) {
+static void moments_rows_float32(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
+                                 nd4c_gathered state, later next) {
   double sums[ND4C_GATHER_COLUMNS], squares[ND4C_GATHER_COLUMNS];
   const float *first = vx;
   for (int64_t i = 0; i < n; i++)
     sums[i] = squares[i] = 0;
+  ask_for_row(next, 0);
   for (int64_t row = 1; row < rows; row++) {
     const float *x = (const float *)(const void *)((const char *)vx + row * step);
+    ask_for_row(next, row);
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
       double distance = (double)x[i] - (double)first[i];
@@ -162,6 +180,11 @@ static void moments_block_float32(int64_t rows, int64_t n, const void *vx, int64
     state.second[i] = own;
     state.third[i] = 0;
   }
+}
+
+static void moments_block_float32(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
+                                  nd4c_gathered state) {
+  moments_rows_float32(rows, n, vx, step, count, state, after(vx, rows, step, n * (int64_t)sizeof(float)));
 }
 
 /* -- largest and exponentials ----------------------------------------------------------------------------------------
@@ -183,6 +206,18 @@ static inline void merge_exponentials(double *largest, double *sum, double other
 }
 
 #define LARGER(a, x) ((((x) > (a)) | ((x) != (x))) ? (x) : (a))
+
+/* x[i] = e^x[i] */
+static inline void powers_of_e(int64_t n, double *x) {
+  int64_t i = 0;
+#if defined(__AVX512F__)
+  for (; i + 8 <= n; i += 8)
+    _mm512_storeu_pd(x + i, nd4c_exp_eight(_mm512_loadu_pd(x + i)));
+#endif
+  ND4C_INDEPENDENT
+  for (int64_t j = i; j < n; j++)
+    x[j] = nd4c_exp_float64(x[j]);
+}
 
 /* sums[i] += e^(x[i] - from[i]) */
 static inline void add_powers_float64(int64_t n, const double *x, const double *from, double *sums) {
@@ -210,6 +245,14 @@ static inline void add_powers_float32(int64_t n, const float *x, const float *fr
   ND4C_INDEPENDENT
   for (int64_t j = i; j < n; j++)
     sums[j] += (double)nd4c_exp_float32(x[j] - from[j]);
+}
+
+/* own[i] = what state i holds, times e^own[i]: relative to another largest. */
+static inline void move_origins(int64_t n, nd4c_gathered state, double *own) {
+  powers_of_e(n, own);
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++)
+    own[i] = state.first[i] == -INFINITY ? 0 : state.second[i] * own[i];
 }
 
 #define EXPONENTIALS(name, T)                                                                                 \
@@ -245,8 +288,8 @@ static inline void add_powers_float32(int64_t n, const float *x, const float *fr
     *state.first = (double)top;                                                                               \
     *state.second = own;                                                                                      \
   }                                                                                                           \
-  static void exponentials_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
-                                        nd4c_gathered state) {                                                \
+  static void exponentials_rows_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,  \
+                                       nd4c_gathered state, later next) {                                     \
     T tops[ND4C_GATHER_COLUMNS], from[ND4C_GATHER_COLUMNS];                                                   \
     double own[ND4C_GATHER_COLUMNS];                                                                          \
     const T *top_row = vx;                                                                                    \
@@ -262,20 +305,24 @@ static inline void add_powers_float32(int64_t n, const float *x, const float *fr
       from[i] = tops[i] - tops[i] == 0 ? tops[i] : 0;                                                         \
       own[i] = 0;                                                                                             \
     }                                                                                                         \
-    /* What is there becomes relative to the new largest. */                                                  \
     ND4C_INDEPENDENT                                                                                          \
-    for (int64_t i = 0; count > 0 && i < n; i++) {                                                            \
-      double last = state.first[i], power = nd4c_exp_float64(origin(last) - (double)from[i]);                 \
-      own[i] = last == -INFINITY ? 0 : state.second[i] * power;                                               \
-    }                                                                                                         \
+    for (int64_t i = 0; count > 0 && i < n; i++)                                                              \
+      own[i] = origin(state.first[i]) - (double)from[i];                                                      \
+    if (count > 0)                                                                                            \
+      move_origins(n, state, own);                                                                            \
     for (int64_t row = 0; row < rows; row++) {                                                                \
       const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
+      ask_for_row(next, row);                                                                                 \
       add_powers_##name(n, x, from, own);                                                                     \
     }                                                                                                         \
     for (int64_t i = 0; i < n; i++) {                                                                         \
       state.first[i] = (double)tops[i];                                                                       \
       state.second[i] = own[i];                                                                               \
     }                                                                                                         \
+  }                                                                                                           \
+  static void exponentials_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
+                                        nd4c_gathered state) {                                                \
+    exponentials_rows_##name(rows, n, vx, step, count, state, after(vx, rows, step, n *(int64_t)sizeof(T)));  \
   }
 EXPONENTIALS(float32, float)
 EXPONENTIALS(float64, double)
@@ -291,15 +338,12 @@ EXPONENTIALS(float64, double)
   }                                                                                                     \
   static void kind##_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
                                   nd4c_gathered state) {                                                \
-    enum { ROWS = 8 };                                                                                  \
-    float wide[ROWS * ND4C_GATHER_COLUMNS];                                                             \
-    for (int64_t row = 0; row < rows; row += ROWS) {                                                    \
-      int64_t some = rows - row < ROWS ? rows - row : ROWS;                                             \
-      for (int64_t i = 0; i < some; i++)                                                                \
-        nd4c_widen_##name(n, (const uint16_t *)(const void *)((const char *)vx + (row + i) * step),     \
-                          wide + i * ND4C_GATHER_COLUMNS);                                              \
-      kind##_block_float32(some, n, wide, ND4C_GATHER_COLUMNS * sizeof *wide, count + row, state);      \
-    }                                                                                                   \
+    float wide[ND4C_GATHER_ROWS * ND4C_GATHER_COLUMNS];                                                 \
+    for (int64_t row = 0; row < rows; row++)                                                            \
+      nd4c_widen_##name(n, (const uint16_t *)(const void *)((const char *)vx + row * step),             \
+                        wide + row * ND4C_GATHER_COLUMNS);                                              \
+    kind##_rows_float32(rows, n, wide, ND4C_GATHER_COLUMNS * sizeof *wide, count, state,                \
+                        after(vx, rows, step, 2 * n));                                                  \
   }
 #define HALF_GATHERS(NAME, name, kind) HALF_GATHER(moments, name) HALF_GATHER(exponentials, name)
 ND4C_HALF_DTYPES(HALF_GATHERS)
