@@ -149,7 +149,7 @@ static void test_long_window_is_summed_well(void **state) {
 
 static void test_counts_beyond_all_sums(void **state) {
   enum { N = 64 };
-  int64_t counts[N] = {INT64_MAX, INT64_MAX};
+  int64_t counts[N] = {INT64_MAX, INT64_MAX, 3}; /* 1, where sums wrap */
   (void)state;
   nd4c_array *x = array_of(ND4C_INT64, N, counts), *wanted = array_of(ND4C_INT64, N, counts), *y = NULL;
   const nd4c_attr attrs[] = {ints("axes", (const int64_t[]){0}, 1), {"total", {.kind = ND4C_ATTR_INT, .as.i = 1}}};
