@@ -61,6 +61,11 @@ static void load(nd4c_onednn *dnn) {
     snprintf(dnn->text, sizeof dnn->text, "dnnl_engine_create gave status %d", status);
     return;
   }
+#if defined(__x86_64__)
+  dnn->exact_bytes = (dnn->dnnl_get_effective_cpu_isa() & (DNN_ISA_AVX2_VNNI | DNN_ISA_AVX512_VNNI)) != 0;
+#else
+  dnn->exact_bytes = true;
+#endif
   char path[256] = "";
   nd4c_cpu_host->library_find(library_names[0], path, sizeof path);
   snprintf(dnn->text, sizeof dnn->text, "oneDNN %d.%d.%d, %s%s", version->major, version->minor, version->patch, path,

@@ -22,6 +22,8 @@ enum {
 };
 #define DNN_ARG_POST_OP(n) (32768 * ((n) + 1))
 enum { DNN_MAX_RANK = 12 };
+/* Bits of dnnl_get_effective_cpu_isa: instructions that add products of bytes in 32 bits. */
+enum { DNN_ISA_AVX2_VNNI = 0x08, DNN_ISA_AVX512_VNNI = 0x40 };
 
 typedef int64_t dnn_dims[DNN_MAX_RANK];
 typedef struct dnnl_memory_desc *dnn_desc;
@@ -45,6 +47,7 @@ typedef struct dnn_version {
 /* The one symbol list: X(result, name, parameters). */
 #define DNN_SYMBOLS(X)                                                                                               \
   X(const dnn_version *, dnnl_version, (void))                                                                       \
+  X(int, dnnl_get_effective_cpu_isa, (void))                                                                         \
   X(int, dnnl_engine_create, (dnn_engine *, int, size_t))                                                            \
   X(int, dnnl_engine_destroy, (dnn_engine))                                                                          \
   X(int, dnnl_stream_create, (dnn_stream *, dnn_engine, unsigned))                                                   \

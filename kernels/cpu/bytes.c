@@ -1,5 +1,6 @@
 /* See bytes.h. With dot products (ARMv8.2) four bytes of a column lie together, and an instruction adds four products
- * to each of four sums; without them bytes are widened, and an instruction adds one product to each of four sums. */
+ * to each of four sums; without them bytes are widened, and an instruction adds one product to each of four sums. On
+ * x86-64 two bytes of a column lie together: widened, an instruction multiplies both and adds the products exactly. */
 #include "kernels/cpu/bytes.h"
 
 #include <stddef.h>
@@ -13,6 +14,7 @@ extern const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table);
 #include <arm_neon.h>
 
 enum { ROWS = 4, VECTORS = ND4C_BYTES_COLUMNS / 4 };
+typedef int32x4_t accumulator;
 
 #if defined(__ARM_FEATURE_DOTPROD)
 enum { TOGETHER = 4, DEPTH = 16 };
@@ -26,7 +28,7 @@ enum { TOGETHER = 4, DEPTH = 16 };
   }
 
 static inline __attribute__((always_inline)) void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
-                                                            int32x4_t sums[ROWS][VECTORS]) {
+                                                            accumulator sums[ROWS][VECTORS]) {
   int8x16_t x[ROWS];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; r++)
@@ -49,7 +51,7 @@ enum { TOGETHER = 1, DEPTH = 8 };
   }
 
 static inline __attribute__((always_inline)) void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
-                                                            int32x4_t sums[ROWS][VECTORS]) {
+                                                            accumulator sums[ROWS][VECTORS]) {
   int16x8_t x[ROWS];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; r++)
@@ -57,24 +59,77 @@ static inline __attribute__((always_inline)) void add_block(int rows, int64_t k,
   STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
 }
 #endif
+#elif defined(__SSE4_1__)
+#include <immintrin.h>
 
+#if defined(__AVX512BW__)
+typedef __m512i accumulator;
+#define LINE(p) _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
+#define PAIR(word) _mm512_cvtepi8_epi16(_mm256_set1_epi16(word))
+#define ADD_PRODUCTS(sums, x, y) _mm512_add_epi32(sums, _mm512_madd_epi16(x, y))
+#elif defined(__AVX2__)
+typedef __m256i accumulator;
+#define LINE(p) _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define PAIR(word) _mm256_cvtepi8_epi16(_mm_set1_epi16(word))
+#define ADD_PRODUCTS(sums, x, y) _mm256_add_epi32(sums, _mm256_madd_epi16(x, y))
+#else
+typedef __m128i accumulator;
+#define LINE(p) _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
+#define PAIR(word) _mm_cvtepi8_epi16(_mm_set1_epi16(word))
+#define ADD_PRODUCTS(sums, x, y) _mm_add_epi32(sums, _mm_madd_epi16(x, y))
+#endif
+
+enum {
+  LANES = sizeof(accumulator) / 4,
+  VECTORS = ND4C_BYTES_COLUMNS / LANES,
+  ROWS = LANES == 4   ? 2
+         : LANES == 8 ? 4
+                      : 8
+};
+enum { TOGETHER = 2, DEPTH = 2 };
+
+static inline __attribute__((always_inline)) void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
+                                                            accumulator sums[ROWS][VECTORS]) {
+  accumulator column[VECTORS];
+#pragma GCC unroll 4
+  for (int v = 0; v < VECTORS; v++)
+    column[v] = LINE(panel + v * LANES * TOGETHER);
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; r++) {
+    int16_t word;
+    memcpy(&word, a + r * k, sizeof word);
+    accumulator x = PAIR(word);
+#pragma GCC unroll 4
+    for (int v = 0; v < VECTORS; v++)
+      sums[r][v] = ADD_PRODUCTS(sums[r][v], column[v], x);
+  }
+}
+#else
+#define NO_PRODUCT
+#endif
+
+#ifdef NO_PRODUCT
+const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = 0, .pack = NULL, .multiply = NULL};
+#else
 /* `rows` is a constant where this is called, so that the sums stay in registers. */
 static inline __attribute__((always_inline)) void strip(int rows, int64_t columns, int64_t k, const int8_t *a,
                                                         const int8_t *panel, int32_t *y, int64_t y_stride) {
-  int32x4_t sums[ROWS][VECTORS];
-#pragma GCC unroll 4
+  accumulator sums[ROWS][VECTORS];
+#pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++)
-      sums[r][v] = vdupq_n_s32(0);
+      sums[r][v] = (accumulator){0};
   }
   for (int64_t i = 0; i < k; i += DEPTH)
     add_block(rows, k, a + i, panel + i * ND4C_BYTES_COLUMNS, sums);
+#pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {
-    int32_t line[ND4C_BYTES_COLUMNS];
+    accumulator line[VECTORS];
+#pragma GCC unroll 4
     for (int v = 0; v < VECTORS; v++)
-      vst1q_s32(line + 4 * v, sums[r][v]);
-    memcpy(y + r * y_stride, line, (size_t)columns * sizeof *line);
+      line[v] = sums[r][v];
+    memcpy(y + r * y_stride, line, (size_t)columns * sizeof *y);
   }
 }
 
@@ -101,6 +156,4 @@ static void pack(int64_t columns, int64_t k, const int8_t *b, int64_t row_stride
 }
 
 const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = DEPTH, .pack = pack, .multiply = multiply};
-#else
-const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = 0, .pack = NULL, .multiply = NULL};
 #endif

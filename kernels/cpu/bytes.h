@@ -6,7 +6,7 @@
 
 enum { ND4C_BYTES_COLUMNS = 16 }; /* of a panel of b */
 
-/* Of levels that have no such product everything is 0 and NULL: on x86-64 oneDNN has it. */
+/* Of levels that have no such product everything is 0 and NULL. */
 typedef struct nd4c_bytes_table {
   int64_t depth; /* rows of a and panels of b are filled up with zeros to a multiple of this */
   /* Columns [0, columns) of b, element (i, j) at b[i * row_stride + j * column_stride], as a panel of k, filled up. */
