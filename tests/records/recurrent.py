@@ -110,7 +110,7 @@ def layer_case(s, dtype, op, steps=3, batch=2, inputs=3, hidden=4, bias=True, le
     given = [x, w, r, b, lens, h0] + ([c0, p] if op == "lstm" else [])
     outputs = [near(y, dtype, 1), near(last_h, dtype, 1)] + ([near(last_c, dtype, 2)] if op == "lstm" else [])
     # Engines may keep f32 in f32: sums of some ten products, then functions of which each loses a little.
-    return Case(given, options, outputs, 32 if dtype == "float32" else ulps_of(dtype, 64))
+    return Case(given, options, outputs, 16 if dtype == "float32" else ulps_of(dtype, 64))
 
 
 @cases("rnn", "gru", "lstm")
