@@ -132,9 +132,13 @@ static void continued_make(continued *c, const nd4c_tensor *x, const nd4c_tensor
   find_runs(c);
 }
 
+static bool has_loop(const continued *c) {
+  return c->unit <= 16 && nd4c_simd.move->move[c->unit] != NULL;
+}
+
 /* Units one after the other in steps of 0 or -1. */
 static void copy_units(const continued *c, int64_t count, const char *from, int64_t step, char *to) {
-  if (c->unit <= 16 && nd4c_simd.move->move[c->unit] != NULL) {
+  if (has_loop(c)) {
     nd4c_simd.move->move[c->unit](1, count, from, 0, step, to, 0, 1);
     return;
   }
@@ -207,19 +211,33 @@ static void row_walk_next(const continued *c, row_walk *walk) {
   }
 }
 
-/* Whole rows that show rows of x, from the one at `row` on, `pitch` bytes apart: run by run. */
+/* One run of rows that are made together, at `to` in the first of them. */
+static void make_runs(const continued *c, int64_t rows, const run *r, const char *row, int64_t pitch, char *to) {
+  int64_t to_pitch = c->to[c->rank - 1] * c->unit, bytes = r->count * c->unit;
+  const char *from = r->from >= 0 ? row + r->from * c->unit : NULL;
+  if (r->from >= 0 && (r->step == 1 || r->count == 1))
+    nd4c_simd.move->blocks(rows, bytes, from, pitch, to, to_pitch);
+  else if (r->from >= 0 && has_loop(c))
+    nd4c_simd.move->move[c->unit](rows, r->count, from, pitch / c->unit, r->step, to, to_pitch / c->unit, 1);
+  else if (r->from < 0 && bytes <= PATTERN)
+    nd4c_simd.move->blocks(rows, bytes, c->value.pattern, 0, to, to_pitch);
+  else
+    for (int64_t k = 0; k < rows; k++)
+      make_run(c, row + k * pitch, r, to + k * to_pitch);
+}
+
+/* Whole rows that show rows of x, from the one at `row` on, `pitch` bytes apart: run by run. The value at the end of a
+ * row and at the beginning of the next one is one run, if it is short. */
 static void make_rows(const continued *c, int64_t rows, const char *row, int64_t pitch, char *to) {
   int64_t to_pitch = c->to[c->rank - 1] * c->unit;
+  const run *first = &c->runs[0], *last = &c->runs[c->run_count - 1];
+  int64_t between = (first->count + last->count) * c->unit;
+  bool join = first != last && first->from < 0 && last->from < 0 && between <= PATTERN;
+  if (join)
+    nd4c_simd.move->blocks(rows - 1, between, c->value.pattern, 0, to + to_pitch - last->count * c->unit, to_pitch);
   for (int32_t i = 0; i < c->run_count; to += c->runs[i++].count * c->unit) {
-    const run *r = &c->runs[i];
-    int64_t bytes = r->count * c->unit;
-    if (r->from >= 0 && r->step == 1)
-      nd4c_simd.move->blocks(rows, bytes, row + r->from * c->unit, pitch, to, to_pitch);
-    else if (r->from < 0 && bytes <= PATTERN)
-      nd4c_simd.move->blocks(rows, bytes, c->value.pattern, 0, to, to_pitch);
-    else
-      for (int64_t k = 0; k < rows; k++)
-        make_run(c, row + k * pitch, r, to + k * to_pitch);
+    bool ends = join && (i == 0 || i == c->run_count - 1);
+    make_runs(c, ends ? 1 : rows, &c->runs[i], row, pitch, ends && i > 0 ? to + (rows - 1) * to_pitch : to);
   }
 }
 
@@ -260,9 +278,10 @@ static void make_positions(const continued *c, int64_t begin, int64_t end, char 
   }
 }
 
+/* Results that are streamed are made in a buffer, if rows are not long as many as fit: those are made together. */
 static void make_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const continued *c = user;
-  int64_t most = BUFFER_BYTES / c->unit;
+  int64_t most = BUFFER_BYTES / c->unit, length = c->to[c->rank - 1];
   _Alignas(64) char buffer[BUFFER_BYTES];
   (void)worker;
   if (!c->stream || most == 0) {
@@ -270,7 +289,8 @@ static void make_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     return;
   }
   for (int64_t i = begin, count; i < end; i += count) {
-    count = end - i < most ? end - i : most;
+    count = 2 * length <= most ? most - (i + most) % length : most;
+    count = end - i < count ? end - i : count;
     make_positions(c, i, i + count, buffer);
     nd4c_simd.move->stream(count * c->unit, buffer, c->y + i * c->unit);
   }

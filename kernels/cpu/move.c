@@ -206,10 +206,18 @@ static int64_t turn_blocks(int64_t count, int64_t bytes, const char *from, char 
   return i;
 }
 
+/* The sizes of one element and two have loops of their own, which need not ask for the size at every block. */
+#define BLOCKS_OF(type)  \
+  for (; i < count; i++) \
+  *(type *)(void *)(to + i * to_pitch) = *(const type *)(const void *)(from + i * from_pitch)
 static void blocks(int64_t count, int64_t bytes, const void *vfrom, int64_t from_pitch, void *vto, int64_t to_pitch) {
   const char *from = vfrom;
   char *to = vto;
   int64_t i = bytes <= 8 && from_pitch == -bytes && to_pitch == bytes ? turn_blocks(count, bytes, from, to) : 0;
+  if (bytes == 4)
+    BLOCKS_OF(nd4c_bytes_4);
+  else if (bytes == 8)
+    BLOCKS_OF(nd4c_bytes_8);
   for (; i < count; i++)
     nd4c_copy_block(to + i * to_pitch, from + i * from_pitch, bytes);
 }
