@@ -9,7 +9,8 @@ enum {
   STREAM_BYTES = 1024,  /* a piece that is streamed: so short that its stores overlap with the loads of the next */
   SHORT_ROW = 32,       /* elements: below, rows are gathered before they are computed */
   JOINED_ROW = 256,     /* elements: below, rows are computed together where what is repeated can be written out ... */
-  JOINED_LEAST = 16384, /* ... and the rows of one plane have as many elements */
+  JOINED_LEAST = 16384, /* ... and the rows of one plane have as many elements ... */
+  JOINED_BYTES = 4096,  /* ... in tiles whose operands and buffers share the L1 cache with what is foreseen */
   TRANSPOSED_ROWS = 32  /* rows of a tile whose input runs along its columns */
 };
 
@@ -363,15 +364,19 @@ static void choose_tiles(job *work, bool transposed) {
   int64_t widest = 1, rows = nest->rank > 1 ? nest->shape[nest->rank - 2] : 1, columns = nest->shape[nest->rank - 1];
   for (int32_t k = 0; k < nest->operands; k++)
     widest = nest->bytes[k] > widest ? nest->bytes[k] : widest;
-  int64_t most = (work->stream && !transposed ? 2 * STREAM_BYTES : BUFFER_BYTES) / widest;
+  int64_t tile_bytes = work->stream && !transposed ? 2 * STREAM_BYTES : work->joined ? JOINED_BYTES : BUFFER_BYTES;
+  int64_t most = tile_bytes / widest;
   int64_t least_rows = transposed ? TRANSPOSED_ROWS : 1;
   least_rows = least_rows < rows ? least_rows : rows;
   work->tile_columns = columns < most / least_rows ? columns : most / least_rows;
   work->tile_rows = most / work->tile_columns < rows ? most / work->tile_columns : rows;
   if (work->tile_columns >= SHORT_ROW && !work->joined)
     work->tile_rows = least_rows;
-  if (work->joined) /* tiles of whole cache lines, where the output begins on one */
-    work->tile_rows -= work->tile_rows > ND4C_CPU_CACHE_LINE ? work->tile_rows % ND4C_CPU_CACHE_LINE : 0;
+  if (work->joined) { /* tiles of whole cache lines, where the output begins on one */
+    int64_t bytes = columns * nest->bytes[0], whole = bytes & -bytes;
+    whole = whole < ND4C_CPU_CACHE_LINE ? ND4C_CPU_CACHE_LINE / whole : 1;
+    work->tile_rows -= work->tile_rows > whole ? work->tile_rows % whole : 0;
+  }
   work->row_tiles = (rows + work->tile_rows - 1) / work->tile_rows;
   work->column_tiles = (columns + work->tile_columns - 1) / work->tile_columns;
 }
@@ -411,7 +416,8 @@ static bool repeats_along_outer(const nd4c_nest *nest) {
   return true;
 }
 
-bool nd4c_nest_reads_little(const nd4c_nest *nest) {
+/* Of all inputs; what is repeated counts once. */
+static int64_t bytes_read(const nd4c_nest *nest) {
   int64_t read = 0;
   for (int32_t k = 1; k < nest->operands; k++) {
     int64_t bytes = nest->bytes[k];
@@ -419,14 +425,20 @@ bool nd4c_nest_reads_little(const nd4c_nest *nest) {
       bytes *= nest->strides[k][axis] != 0 ? nest->shape[axis] : 1;
     read += bytes;
   }
-  return read < nest->size * nest->bytes[0] / 8;
+  return read;
 }
 
-/* Streaming pays when the result will not stay in the caches and its rows fill cache lines; not in place, where the
- * lines are read anyway. */
+bool nd4c_nest_reads_little(const nd4c_nest *nest) {
+  return bytes_read(nest) < nest->size * nest->bytes[0] / 8;
+}
+
+/* Streaming pays when the result will not stay in the caches, be it for what is read beside it, and its rows fill cache
+ * lines; not in place, where the lines are read anyway. */
 static bool should_stream(const nd4c_nest *nest, bool joined) {
   int32_t last = nest->rank - 1;
-  if (nest->size <= nd4c_simd_stream_bytes / nest->bytes[0] || nest->strides[0][last] != 1)
+  int64_t written = nest->size * nest->bytes[0];
+  bool large = written > nd4c_simd_stream_bytes || written + bytes_read(nest) > 3 * nd4c_simd_stream_bytes;
+  if (!large || nest->strides[0][last] != 1)
     return false;
   for (int32_t k = 1; k < nest->operands; k++)
     if (nest->data[k] == nest->data[0])
