@@ -9,6 +9,7 @@ option(ND4C_FFTW "Engine fftw: found at run time" ON)
 option(ND4C_ONEDNN "Engine onednn: found at run time" ON)
 option(ND4C_HWLOC "Pool width from hwloc" ON)
 option(ND4C_OPENMP "Pool on OpenMP's runtime, shared with OpenBLAS and oneDNN" ON)
+set(ND4C_LEVELS "" CACHE STRING "Instruction-set levels to build beside the lowest, separated by semicolons; empty: all")
 set(ND4C_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE)

@@ -68,11 +68,12 @@ static bool fast_is_wanted(void) {
   return math != NULL && strcmp(math, "fast") == 0;
 }
 
+/* The lowest's for a level that this build leaves out. */
 static const nd4c_simd_tables *tables_of(const char *level) {
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
     if (strcmp(levels[i].level, level) == 0)
       return &levels[i];
-  return &nd4c_simd;
+  return &levels[0];
 }
 
 static void engine_open(void) {
@@ -87,10 +88,10 @@ static void engine_open(void) {
 }
 
 static bool engine_state(bool verify, char *text, size_t text_size) {
-  const char *level = nd4c_cpu_host->cpu_level();
-  bool has = tables_of(level)->fast->power.both != NULL;
+  const nd4c_simd_tables *tables = tables_of(nd4c_cpu_host->cpu_level());
+  bool has = tables->fast->power.both != NULL;
   (void)verify;
-  (void)snprintf(text, text_size, "part of this library, level %s%s", level,
+  (void)snprintf(text, text_size, "part of this library, level %s%s", tables->level,
                  !fast_is_wanted() ? ""
                  : has             ? ", fast math"
                                    : ", which has no fast math of its own");

@@ -16,8 +16,9 @@ typedef struct job {
   int64_t bytes;
   bool average, count_padding;
   nd4c_pool_line line; /* rows of positions: how windows lie along the last axis */
-  char *scratch;       /* of each worker a line, and rows of factors */
-  int64_t line_bytes, factor_bytes, worker_bytes;
+  char *scratch;       /* of each worker lines, and rows of factors */
+  int64_t lines, line_bytes, factor_bytes, worker_bytes;
+  int64_t whole_first, whole_last; /* rows of windows that lie inside x along the one axis before the last */
 } job;
 
 /* Cells [first, last) of a window along one axis that lie inside x, and how many the mean counts. */
@@ -143,7 +144,15 @@ static void job_lines(job *j) {
   line->length = clamp(seen, 0, w->input[last]);
   j->line_bytes = align(nd4c_pool_line_capacity(line) * j->bytes);
   j->factor_bytes = align((line->windows + ND4C_POOL_LANES) * j->bytes);
-  j->worker_bytes = j->line_bytes + FACTOR_ROWS * j->factor_bytes;
+  j->lines = 1;
+  if (w->spatial == 2 && nd4c_pool_has_band(line, w->kernel[0]) && w->stride[0] <= FARTHEST &&
+      w->dilation[0] <= FARTHEST && w->pad_begin[0] <= FARTHEST) {
+    j->lines = ND4C_POOL_LINES;
+    int64_t farthest = (w->kernel[0] - 1) * w->dilation[0] - w->pad_begin[0];
+    j->whole_first = cells_before(-w->pad_begin[0], w->stride[0], 0);
+    j->whole_last = clamp(cells_before(farthest, w->stride[0], w->input[0]), 0, j->y->shape[2]);
+  }
+  j->worker_bytes = j->lines * j->line_bytes + FACTOR_ROWS * j->factor_bytes;
 }
 
 /* What the sums of a row are multiplied with: one divided by the number of cells that count. */
@@ -202,41 +211,83 @@ static char *factors_for(const job *j, int64_t outer_counted, int64_t *kept, cha
   return factors;
 }
 
+/* What one worker has: its memory, and the plane where it is. */
+typedef struct place {
+  char *line, *factors;
+  int64_t kept[FACTOR_ROWS];
+  const char *from;
+  char *to;
+} place;
+
+static void pool_row(const job *j, place *at, const int64_t *output) {
+  int64_t y_offset = 0;
+  for (int32_t i = 0; i < j->window.spatial - 1; i++) {
+    y_offset += output[i] * j->y->strides[i + 2];
+  }
+  char *row = at->to + y_offset * j->bytes;
+  int64_t counted = join_rows(j, output, at->from, at->line + j->line.left * j->bytes);
+  if (j->average) {
+    j->loops->sum_line(&j->line, at->line, factors_for(j, counted, at->kept, at->factors), row);
+  } else {
+    j->loops->max_line(&j->line, at->line, row);
+  }
+}
+
+/* The rows of windows from `output` on, at most `count`, that lie inside x: how many there were. */
+static int64_t pool_band(const job *j, place *at, int64_t output, int64_t count) {
+  const nd4c_ref_window *w = &j->window;
+  int64_t x_row = j->x->strides[2] * j->bytes, y_step = j->y->strides[2] * j->bytes;
+  nd4c_pool_band band = {.count = j->whole_last - output < count ? j->whole_last - output : count,
+                         .rows = w->kernel[0],
+                         .x = at->from + (output * w->stride[0] - w->pad_begin[0]) * x_row,
+                         .x_row = w->dilation[0] * x_row,
+                         .x_step = w->stride[0] * x_row,
+                         .line = at->line,
+                         .line_step = j->line_bytes,
+                         .y = at->to + output * y_step,
+                         .y_step = y_step};
+  if (j->average) {
+    j->loops->sum_band(&j->line, &band, factors_for(j, band.rows, at->kept, at->factors));
+  } else {
+    j->loops->max_band(&j->line, &band);
+  }
+  return band.count;
+}
+
 static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const nd4c_tensor *x = j->x, *y = j->y;
-  char *line = j->scratch + worker * j->worker_bytes, *factors = line + j->line_bytes, *to = NULL;
-  const char *from = NULL;
+  place at = {.line = j->scratch + worker * j->worker_bytes, .kept = {-1, -1, -1, -1}};
   int32_t outer = j->window.spatial - 1;
-  int64_t output[3] = {0, 0, 0}, plane = begin, before = -1, kept[FACTOR_ROWS] = {-1, -1, -1, -1};
+  int64_t output[3] = {0, 0, 0}, plane = begin, before = -1, done = 0;
+  at.factors = at.line + j->lines * j->line_bytes;
   for (int32_t i = outer - 1; i >= 0; i--) {
     output[i] = plane % y->shape[i + 2];
     plane /= y->shape[i + 2];
   }
-  fill(j, j->line_bytes / j->bytes, j->average ? 0 : -(double)INFINITY, line);
-  fill(j, FACTOR_ROWS * j->factor_bytes / j->bytes, 0, factors);
-  for (int64_t index = begin; index < end; index++) {
+  fill(j, j->lines * j->line_bytes / j->bytes, j->average ? 0 : -(double)INFINITY, at.line);
+  fill(j, FACTOR_ROWS * j->factor_bytes / j->bytes, 0, at.factors);
+  for (int64_t index = begin; index < end; index += done) {
     if (plane != before) {
       int64_t image = plane / y->shape[1], channel = plane % y->shape[1];
-      from = (const char *)x->data + (image * x->strides[0] + channel * x->strides[1]) * j->bytes;
-      to = (char *)y->data + (image * y->strides[0] + channel * y->strides[1]) * j->bytes;
+      at.from = (const char *)x->data + (image * x->strides[0] + channel * x->strides[1]) * j->bytes;
+      at.to = (char *)y->data + (image * y->strides[0] + channel * y->strides[1]) * j->bytes;
       before = plane;
     }
-    int64_t y_offset = 0;
-    for (int32_t i = 0; i < outer; i++) {
-      y_offset += output[i] * y->strides[i + 2];
-    }
-    char *row = to + y_offset * j->bytes;
-    int64_t counted = join_rows(j, output, from, line + j->line.left * j->bytes);
-    if (j->average) {
-      j->loops->sum_line(&j->line, line, factors_for(j, counted, kept, factors), row);
-    } else {
-      j->loops->max_line(&j->line, line, row);
-    }
+    done = 1;
+    if (output[0] >= j->whole_first && output[0] < j->whole_last)
+      done = pool_band(j, &at, output[0], end - index);
+    else
+      pool_row(j, &at, output);
     plane += outer == 0;
-    for (int32_t i = outer - 1; i >= 0 && ++output[i] == y->shape[i + 2]; i--) {
+    if (outer > 0)
+      output[outer - 1] += done;
+    for (int32_t i = outer - 1; i >= 0 && output[i] == y->shape[i + 2]; i--) {
       output[i] = 0;
-      plane += i == 0;
+      if (i > 0)
+        output[i - 1]++;
+      else
+        plane++;
     }
   }
 }

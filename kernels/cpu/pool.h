@@ -3,6 +3,7 @@
 #ifndef ND4C_KERNELS_CPU_POOL_H
 #define ND4C_KERNELS_CPU_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A line: `left` places that stand for padding, then the `length` elements of the rows that windows see, then padding.
@@ -11,6 +12,25 @@ typedef struct nd4c_pool_line {
   int64_t length, left, stride, kernel, dilation;
   int64_t windows;
 } nd4c_pool_line;
+
+/* Rows of windows that lie inside x along the other axis: row i sees `rows` rows of x from x + i * x_step on, x_row
+ * bytes apart, and goes to y + i * y_step. Lines, of which there are ND4C_POOL_LINES, are line_step bytes apart. */
+enum { ND4C_POOL_LINES = 4 };
+typedef struct nd4c_pool_band {
+  int64_t count, rows;
+  const char *x;
+  int64_t x_row, x_step;
+  char *line;
+  int64_t line_step;
+  char *y;
+  int64_t y_step;
+} nd4c_pool_band;
+
+/* The usual windows: 2 x 2 and 3 x 3 with steps of 2, 3 x 3 with steps of 1. */
+static inline bool nd4c_pool_has_band(const nd4c_pool_line *at, int64_t rows) {
+  return at->dilation == 1 && at->kernel == rows &&
+         ((rows == 2 && at->stride == 2) || (rows == 3 && (at->stride == 1 || at->stride == 2)));
+}
 
 /* Lines and factors are read in whole vectors, of at most so many elements. */
 enum { ND4C_POOL_LANES = 16 };
@@ -34,6 +54,10 @@ typedef struct nd4c_pool_loops {
    * windows. */
   void (*max_line)(const nd4c_pool_line *at, const void *line, void *y);
   void (*sum_line)(const nd4c_pool_line *at, const void *line, const void *factors, void *y);
+  /* Both for the windows of nd4c_pool_has_band, some lines side by side: what was just stored is not yet to be had as
+   * other vectors. */
+  void (*max_band)(const nd4c_pool_line *at, const nd4c_pool_band *band);
+  void (*sum_band)(const nd4c_pool_line *at, const nd4c_pool_band *band, const void *factors);
 } nd4c_pool_loops;
 
 typedef struct nd4c_pool_table {

@@ -165,6 +165,39 @@ static void NAME(sum_line)(const nd4c_pool_line *at, const void *line, const voi
   NAME(any_line)(false, at, line, factors, y);
 }
 
+INLINED void NAME(rows_of_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, int64_t rows,
+                                int64_t stride, int64_t kernel, const T *factors) {
+  for (int64_t first = 0; first < band->count; first += ND4C_POOL_LINES) {
+    int64_t some = band->count - first < ND4C_POOL_LINES ? band->count - first : ND4C_POOL_LINES;
+    for (int64_t i = 0; i < some; i++) {
+      const char *x = band->x + (first + i) * band->x_step;
+      const void *seen[3] = {x, x + band->x_row, rows > 2 ? x + 2 * band->x_row : x};
+      NAME(join_rows)(largest, at->length, rows, seen, (T *)(void *)(band->line + i * band->line_step) + at->left);
+    }
+    for (int64_t i = 0; i < some; i++) {
+      const T *line = (const T *)(const void *)(band->line + i * band->line_step);
+      NAME(line)(largest, at, stride, kernel, 1, line, factors, (T *)(void *)(band->y + (first + i) * band->y_step));
+    }
+  }
+}
+
+INLINED void NAME(any_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, const T *factors) {
+  if (band->rows == 2)
+    NAME(rows_of_band)(largest, at, band, 2, 2, 2, factors);
+  else if (at->stride == 2)
+    NAME(rows_of_band)(largest, at, band, 3, 2, 3, factors);
+  else
+    NAME(rows_of_band)(largest, at, band, 3, 1, 3, factors);
+}
+
+static void NAME(max_band)(const nd4c_pool_line *at, const nd4c_pool_band *band) {
+  NAME(any_band)(true, at, band, NULL);
+}
+
+static void NAME(sum_band)(const nd4c_pool_line *at, const nd4c_pool_band *band, const void *factors) {
+  NAME(any_band)(false, at, band, factors);
+}
+
 static const nd4c_pool_loops NAME(loops) = {
     .max_cells = NAME(max_cells),
     .sum_cells = NAME(sum_cells),
@@ -172,6 +205,8 @@ static const nd4c_pool_loops NAME(loops) = {
     .sum_rows = NAME(sum_rows),
     .max_line = NAME(max_line),
     .sum_line = NAME(sum_line),
+    .max_band = NAME(max_band),
+    .sum_band = NAME(sum_band),
 };
 
 #undef LARGER

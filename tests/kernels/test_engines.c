@@ -35,6 +35,10 @@ static const record records[] = {
     {"max_pool", F64, {{1, 3, 9, 8}}, "kernel=2,2 dilations=2,3"},
     {"max_pool", I32, {{1, 3, 9, 8}}, "kernel=2,2 pads=1,1,1,1"},
     {"max_pool", F16, {{1, 3, 9}}, "kernel=2 strides=2"},
+    {"max_pool", F32, {{2, 3, 21, 18}}, "kernel=2,2 strides=2,2"}, /* more and fewer rows than bands have lines */
+    {"max_pool", F64, {{1, 3, 23, 35}}, "kernel=3,3 strides=2,2 pads=1,1,1,1"},
+    {"average_pool", F32, {{1, 3, 21, 40}}, "kernel=3,3 pads=1,1,1,1"},
+    {"average_pool", F64, {{1, 3, 7, 9}}, "kernel=3,3 pads=2,1,0,1 dilations=2,1 count_include_pad=1"},
     {"average_pool", F32, {{1, 20, 7, 7}}, "kernel=7,7"},
     {"average_pool", F32, {{1, 20, 8, 7}}, "kernel=3,3 strides=2,2 pads=1,1,1,1"},
     {"average_pool", F32, {{1, 3, 8, 7}}, "kernel=3,3 strides=2,2 pads=1,1,1,1 count_include_pad=1 ceil_mode=1"},
