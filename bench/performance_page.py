@@ -192,7 +192,8 @@ HEAD = """# Performance
 Written by `bench/compare`, which runs nd4c and its peers in turns, two threads each. Every library has a process of its own,
 which is stopped between its turns. A ratio is the median over the rounds of the best peer's time divided by nd4c's: above 1,
 nd4c is faster; "at or above" holds from 0.97 on. nd4c is called from C, NumPy, PyTorch and the runtimes from Python, as
-their users call them; models run through each runtime's own interface, with bound inputs and outputs. Results are compared,
+their users call them; models run through each runtime's own interface, with bound inputs and outputs, and OpenVINO, which runs
+only models, takes part in the rows that are one for nd4c, too. Results are compared,
 too: a peer whose result differs does not count. What is timed stands in `bench/groups`, the figures in `docs/performance`.
 "Of the limit" is the time that the bytes or multiply-adds of a call would take at the rates measured in the same run, as part
 of nd4c's time; more than 100 % where caches keep what memory would have to bring. Rows marked disturbed shared the machine

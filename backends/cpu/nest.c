@@ -437,7 +437,7 @@ bool nd4c_nest_reads_little(const nd4c_nest *nest) {
 static bool should_stream(const nd4c_nest *nest, bool joined) {
   int32_t last = nest->rank - 1;
   int64_t written = nest->size * nest->bytes[0];
-  bool large = written > nd4c_simd_stream_bytes || written + bytes_read(nest) > 3 * nd4c_simd_stream_bytes;
+  bool large = written > nd4c_simd_stream_bytes || (written + bytes_read(nest)) / 3 > nd4c_simd_stream_bytes;
   if (!large || nest->strides[0][last] != 1)
     return false;
   for (int32_t k = 1; k < nest->operands; k++)

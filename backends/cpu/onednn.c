@@ -63,8 +63,6 @@ static void load(nd4c_onednn *dnn) {
   }
 #if defined(__x86_64__)
   dnn->exact_bytes = (dnn->dnnl_get_effective_cpu_isa() & (DNN_ISA_AVX2_VNNI | DNN_ISA_AVX512_VNNI)) != 0;
-#else
-  dnn->exact_bytes = true;
 #endif
   char path[256] = "";
   nd4c_cpu_host->library_find(library_names[0], path, sizeof path);

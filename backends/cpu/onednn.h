@@ -13,7 +13,7 @@ typedef struct nd4c_onednn {
   bool ready;
   char text[512]; /* version and file, or why it is not ready */
   dnn_engine engine;
-  bool exact_bytes; /* products of bytes: else pairs of them are added in 16 bits, and saturate */
+  bool exact_bytes; /* known of its products of bytes: without VNNI pairs are added in 16 bits, and saturate */
   /* Of the OpenMP runtime that oneDNN runs on; NULL in a build of oneDNN on another runtime. */
   void (*omp_set_num_threads)(int);
   int (*omp_get_max_threads)(void);

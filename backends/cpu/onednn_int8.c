@@ -2,7 +2,7 @@
 #include "backends/cpu/bytes.h"
 #include "backends/cpu/onednn.h"
 
-enum { SMALL = 16384 }; /* fewer multiplications: the reference, and the library stays closed */
+enum { SMALL = 16384 }; /* fewer multiplications: engine simd, and the library stays closed */
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_bytes_call c;
@@ -14,8 +14,9 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
     return false;
   }
   bool exact = nd4c_onednn_get()->exact_bytes;
-  return nd4c_onednn_accept(exact ? NULL : "without VNNI oneDNN adds products of bytes in 16 bits, where they saturate",
-                            reason, reason_size);
+  return nd4c_onednn_accept(
+      exact ? NULL : "oneDNN has no VNNI here: it may add products of bytes in 16 bits, where they saturate", reason,
+      reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */

@@ -37,15 +37,17 @@ bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...)
   return false;
 }
 
-/* A number with an optional k, m or g, as the configuration accepts it; 0 if there is none. */
+/* A number with an optional k, m, g or t, as the configuration accepts it; 0 if there is none. */
 static int64_t configured_bytes(const char *property) {
   const char *text = nd4c_cpu_host->config(property);
   char *end = NULL;
   long long value = text == NULL ? 0 : strtoll(text, &end, 10);
-  if (value <= 0 || value > INT32_MAX)
-    return value > 0 ? value : 0;
-  int shift = *end == 'k' || *end == 'K' ? 10 : *end == 'm' || *end == 'M' ? 20 : *end == 'g' || *end == 'G' ? 30 : 0;
-  return (int64_t)value << shift;
+  if (value <= 0)
+    return 0;
+  static const char units[] = "kKmMgGtT";
+  const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+  int shift = unit == NULL ? 0 : 10 * ((int)(unit - units) / 2 + 1);
+  return value > INT64_MAX >> shift ? INT64_MAX : (int64_t)value << shift;
 }
 
 /* By request: float32 functions whose shorter formulas take the place of the level's own. */
@@ -68,12 +70,23 @@ static bool fast_is_wanted(void) {
   return math != NULL && strcmp(math, "fast") == 0;
 }
 
-/* The lowest's for a level that this build leaves out. */
+/* Where a level stands in a list that has those of all families in order. */
+static int rank_of(const char *level) {
+  static const char *const order[] = {"base", "neon", "avx2", "dotprod", "avx512"};
+  int rank = 0;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (strcmp(order[i], level) == 0)
+      rank = (int)i;
+  return rank;
+}
+
+/* The highest up to `level` that this build has. */
 static const nd4c_simd_tables *tables_of(const char *level) {
+  const nd4c_simd_tables *tables = &levels[0];
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-    if (strcmp(levels[i].level, level) == 0)
-      return &levels[i];
-  return &levels[0];
+    if (rank_of(levels[i].level) <= rank_of(level))
+      tables = &levels[i];
+  return tables;
 }
 
 static void engine_open(void) {

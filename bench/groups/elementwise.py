@@ -14,6 +14,8 @@ OPS = {
     "multiply": (ALL, AB, "multiply(a, b)", "np.multiply(a, b, out=y)", "torch.mul(a, b, out=y)", "Mul(a, b)"),
     "exp": (FLOATS, X, "exp(x)", "np.exp(x, out=y)", "torch.exp(x, out=y)", "Exp(x)"),
     "log": (FLOATS, P, "log(x)", "np.log(x, out=y)", "torch.log(x, out=y)", "Log(x)"),
+    "sin": (FLOATS, X, "sin(x)", "np.sin(x, out=y)", "torch.sin(x, out=y)", "Sin(x)"),
+    "cos": (FLOATS, X, "cos(x)", "np.cos(x, out=y)", "torch.cos(x, out=y)", "Cos(x)"),
     "tanh": (FLOATS, X, "tanh(x)", "np.tanh(x, out=y)", "torch.tanh(x, out=y)", "Tanh(x)"),
     "erf": (FLOATS, X, "erf(x)", "scipy.special.erf(x, out=y)", "torch.erf(x, out=y)", "Erf(x)"),
     "sigmoid": (FLOATS, X, "sigmoid(x)", "scipy.special.expit(x, out=y)", "torch.sigmoid(x, out=y)", "Sigmoid(x)"),

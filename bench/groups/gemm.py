@@ -2,8 +2,8 @@
 
 from rows import Group, Row
 
-DTYPES = {"f32": (64, 128, 256, 512, 1024, 2048, 4096), "f64": (64, 128, 256, 512, 1024, 2048)}
-VENDORS = {"f32": ("openblas", "onednn_gemm", "onednn_matmul"), "f64": ("openblas",)}
+DTYPES = {"f32": (64, 128, 256, 512, 1024, 2048, 4096), "f64": (64, 128, 256, 512, 1024, 2048, 4096)}
+VENDORS = {"f32": ("openblas", "onednn_gemm", "onednn_matmul"), "f64": ("openblas",), "bf16": ("onednn_matmul",)}
 
 
 def product(name, m, k, n, dtype="f32", batch=(), **more):
@@ -36,7 +36,7 @@ def eager_linear(name, m, k, n, dtype="f32"):
 def integer_product(m, k, n):
     inputs = {"a": f"integers(({m}, {k}), 'i8', -127, 128)", "b": f"integers(({k}, {n}), 'i8', -127, 128)"}
     return Row(f"matmul_integer i8 {m}x{k}x{n}", inputs, "matmul_integer(a, b)", None, "torch._int_mm(a, b, out=y)",
-               "MatMulInteger(a, b)", flops=2.0 * m * k * n, peak="int8", check="scaled")
+               "MatMulInteger(a, b)", direct={"onednn_matmul": "matmul(a, b)"}, flops=2.0 * m * k * n, peak="int8", check="scaled")
 
 
 def integer_model(m, k, n):
@@ -54,12 +54,13 @@ def all_rows():
     yield product("matmul f32 1000 of 16^3", 16, 16, 16, batch=(1000,))
     yield product("matmul f32 96 of 128x64x128", 128, 64, 128, batch=(96,))
     for dtype in ("f32", "f64"):
+        direct = {vendor: "matmul(a, b)" for vendor in VENDORS[dtype]}
         yield Row(f"matrix times vector {dtype} 4096", {"a": f"uniform((4096, 4096), '{dtype}')", "b": f"uniform(4096, '{dtype}')"},
                   "matmul(a, b)", "np.matmul(a, b, out=y)", "torch.matmul(a, b, out=y)", "MatMul(a, b)", flops=2.0 * 4096**2,
-                  peak=dtype, check="scaled")
+                  direct=direct, peak=dtype, check="scaled")
         yield Row(f"vector times matrix {dtype} 4096", {"a": f"uniform(4096, '{dtype}')", "b": f"uniform((4096, 4096), '{dtype}')"},
                   "matmul(a, b)", "np.matmul(a, b, out=y)", "torch.matmul(a, b, out=y)", "MatMul(a, b)",
-                  flops=2.0 * 4096**2, peak=dtype, check="scaled")
+                  flops=2.0 * 4096**2, direct=direct, peak=dtype, check="scaled")
     yield Row("matmul f32 1024^3, left transposed", {"a": "uniform((1024, 1024))", "b": "uniform((1024, 1024))"},
               "matmul(a.T, b)", "np.matmul(a.T, b, out=y)", "torch.mm(a.T, b, out=y)", None, flops=2.0 * 1024**3, check="scaled")
     yield Row("vecdot f32 10^6", {"a": "uniform(1000000)", "b": "uniform(1000000)"}, "vecdot(a, b)", "np.dot(a, b)",

@@ -4,7 +4,7 @@ from rows import Group, Row
 
 # op: (NumPy, PyTorch, ONNX)
 OPS = {"sum": ("np.sum", "torch.sum", "ReduceSum"), "mean": ("np.mean", "torch.mean", "ReduceMean"),
-       "max": ("np.max", "torch.amax", "ReduceMax"), "prod": ("np.prod", "torch.prod", "ReduceProd"),
+       "max": ("np.max", "torch.amax", "ReduceMax"), "min": ("np.min", "torch.amin", "ReduceMin"), "prod": ("np.prod", "torch.prod", "ReduceProd"),
        "norm1": (None, "torch.linalg.vector_norm", "ReduceL1"), "logsumexp": (None, "torch.logsumexp", "ReduceLogSumExp"),
        "var": ("np.var", None, None), "norm2": ("np.linalg.norm", "torch.linalg.vector_norm", "ReduceL2")}
 AXES = {"all": None, "last axis": 1, "first axis": 0}
@@ -39,15 +39,15 @@ def rows_of(op, dtype, shape, axes, where=""):
                   check="scaled", tolerance=3e-2 if dtype == "bf16" else 1e-3)
 
 
-def arg_rows(dtype):
+def arg_rows(op, dtype):
     for name, axis in AXES.items():
+        x = {"x": f"uniform({SHAPE}, '{dtype}')"}
         if axis is None:
-            yield Row(f"argmax {dtype}, all", {"x": f"uniform({SHAPE}, '{dtype}')"}, "argmax(x.reshape(-1))",
-                      "np.argmax(x)", "torch.argmax(x)", None, into=False)
+            yield Row(f"{op} {dtype}, all", x, f"{op}(x.reshape(-1))", f"np.{op}(x)", f"torch.{op}(x)", None, into=False)
         else:
-            yield Row(f"argmax {dtype}, {name}", {"x": f"uniform({SHAPE}, '{dtype}')"}, f"argmax(x, axis={axis})",
-                      f"np.argmax(x, axis={axis})", f"torch.argmax(x, dim={axis})",
-                      f"ArgMax(x, axis={axis}, keepdims=0)", into=False)
+            yield Row(f"{op} {dtype}, {name}", x, f"{op}(x, axis={axis})", f"np.{op}(x, axis={axis})",
+                      f"torch.{op}(x, dim={axis})", f"{'ArgMax' if op == 'argmax' else 'ArgMin'}(x, axis={axis}, keepdims=0)",
+                      into=False)
 
 
 def all_rows():
@@ -55,7 +55,8 @@ def all_rows():
         for op in OPS:
             if dtype == "f32" or op not in ("norm1", "logsumexp"):
                 yield from rows_of(op, dtype, SHAPE, AXES)
-        yield from arg_rows(dtype)
+        yield from arg_rows("argmax", dtype)
+    yield from arg_rows("argmin", "f32")
     yield from rows_of("sum", "bf16", SHAPE, AXES)
     yield from rows_of("max", "bf16", SHAPE, AXES)
     yield from rows_of("sum", "i32", SHAPE, AXES)

@@ -20,13 +20,12 @@ extern const nd4c_move_table ND4C_LEVEL_NAME(nd4c_move_table);
 #define SHUFFLE_BYTES(line, places) ((nd4c_bytes_16)vqtbl1q_u8((uint8x16_t)(line), (uint8x16_t)(places)))
 #endif
 
+/* Several elements may be moved as one: it lies where one of them may. */
 typedef uint8_t unit_1;
-typedef uint16_t unit_2;
-typedef uint32_t unit_4;
-typedef uint64_t unit_8 __attribute__((aligned(4), may_alias)); /* complex64 lies where a float may */
-typedef struct unit_16 {
-  uint64_t halves[2];
-} unit_16;
+typedef uint16_t unit_2 __attribute__((aligned(1), may_alias));
+typedef uint32_t unit_4 __attribute__((aligned(1), may_alias));
+typedef uint64_t unit_8 __attribute__((aligned(1), may_alias));
+typedef nd4c_bytes_16 unit_16;
 
 static inline void nd4c_transpose_16(const unit_16 *from, int64_t from_column, unit_16 *to, int64_t to_row) {
   (void)from_column;
@@ -95,7 +94,7 @@ static void repeat_row(int64_t rows, int64_t bytes, char *row) {
     for (int64_t k = 0; k < count; k++) \
   to[count * r + k] = from[r * from_row]
 #define SPREAD(size)                                                                                           \
-  typedef unit_##size line_##size __attribute__((vector_size(ND4C_STREAM_BLOCK), aligned(size), may_alias));   \
+  typedef unit_##size line_##size __attribute__((vector_size(ND4C_STREAM_BLOCK), aligned(1), may_alias));      \
   static int64_t spread_lines_##size(int64_t rows, int64_t columns, const unit_##size *from, int64_t from_row, \
                                      unit_##size *to) {                                                        \
     enum { LINE = ND4C_STREAM_BLOCK / size };                                                                  \

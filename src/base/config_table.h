@@ -46,8 +46,8 @@
     "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has them (avx2, " \
     "arm64's), off by some units in the last place; empty or accurate: the usual ones")                                \
   X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                        \
-    "Results larger than this are written with streaming stores; 0: half the last-level cache, counted with at most "  \
-    "16 MiB a core")
+    "Results larger than this are written with streaming stores, so are those of element-wise calls that read and "    \
+    "write three times as much; 0: half the last-level cache, counted with at most 16 MiB a core")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
 #define ND4C_CONFIG_WORDS_TABLE(X)              \

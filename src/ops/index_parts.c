@@ -101,10 +101,10 @@ nd4c_status nd4c_infer_matrix_set_diag(nd4c_inference *inference) {
 /* The dtype given, one that numbers 0 and 1 have. */
 static nd4c_status number_dtype(const nd4c_inference *inference, int64_t dtype) {
   const nd4c_dtype_info *info = dtype > 0 && dtype < ND4C_DTYPE_END ? nd4c_dtype_get_info((nd4c_dtype)dtype) : NULL;
-  if (info != NULL && info->kind != ND4C_KIND_STRING) {
+  if (info != NULL && info->kind != ND4C_KIND_STRING && info->bits >= 8) {
     return ND4C_OK;
   }
-  return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, expected bool or a number", inference->op->name,
+  return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, expected bool or a number of at least 8 bits", inference->op->name,
                    info != NULL ? info->name : "none that there is");
 }
 
@@ -132,9 +132,10 @@ nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t dtype = values != NULL ? values->dtype : attrs[ND4C_ATTR_one_hot_dtype].as.i;
   int32_t axis = 0;
-  if (values == NULL) {
+  if (values == NULL || dtype != ND4C_UTF8) {
     ND4C_TRY(number_dtype(inference, dtype));
-  } else if (values->rank != 1 || values->shape[0] != 2) {
+  }
+  if (values != NULL && (values->rank != 1 || values->shape[0] != 2)) {
     return nd4c_rule_refuse(inference, ND4C_IN_one_hot_values, ND4C_SHAPE, "expected two elements: off and on");
   }
   ND4C_TRY(check_extent(inference, "depth", attrs[ND4C_ATTR_one_hot_depth].as.i));

@@ -230,10 +230,10 @@ static void run_mode(cf_run *run, cf_prepared *p, cf_mode mode) {
 /* -- one record ------------------------------------------------------------------------------------------------- */
 
 /* Every layout is seen in every mode over several seeds; in one run a case takes all modes in three of its layouts. */
-static bool takes_mode(const cf_run *run, int32_t number, cf_layout layout, cf_mode mode) {
+static bool takes_mode(const cf_run *run, nd4c_dtype dtype, int32_t number, cf_layout layout, cf_mode mode) {
   if (run->options.quick) {
     static const cf_mode others[] = {CF_MODE_strided, CF_MODE_in_place, CF_MODE_shifted, CF_MODE_plan, CF_MODE_given};
-    uint64_t turn = ((uint64_t)number + run->options.seed) % (sizeof others / sizeof others[0]);
+    uint64_t turn = ((uint64_t)number + (uint64_t)dtype + run->options.seed) % (sizeof others / sizeof others[0]);
     return mode == (layout == CF_LAYOUT_contiguous ? CF_MODE_fresh : others[turn]);
   }
   return mode == CF_MODE_fresh || run->options.full || run->options.layout != NULL || layout == CF_LAYOUT_contiguous ||
@@ -269,7 +269,7 @@ static bool run_layout(cf_run *run, const cf_record *record, nd4c_dtype dtype, i
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
       p.place.mode = cf_mode_names[order[i]];
       if (cf_wanted(run->options.mode, p.place.mode) && status == ND4C_OK &&
-          takes_mode(run, number, layout, order[i])) {
+          takes_mode(run, dtype, number, layout, order[i])) {
         run_mode(run, &p, order[i]);
       }
     }

@@ -109,6 +109,7 @@ def sequence_mask(s, dtype):
 def sequence_mask_refusals(s):
     yield Refusal([np.array([1])], {"maxlen": -1}, "ARGUMENT", "maxlen is -1")
     yield Refusal([np.array([1])], {"dtype": "utf8"}, "DTYPE", "dtype is utf8")
+    yield Refusal([np.array([1])], {"dtype": "int4"}, "DTYPE", "dtype is int4, expected bool or a number of at least 8 bits")
 
 
 @cases("one_hot")
@@ -135,6 +136,7 @@ def one_hot_refusals(s):
     yield Refusal([x], {"depth": 3, "axis": 2}, "INDEX", "axis 2")
     yield Refusal([x, s.small("float32", (3,))], {"depth": 3}, "SHAPE", "two elements: off and on")
     yield Refusal([x], {"depth": 3, "dtype": "utf8"}, "DTYPE", "dtype is utf8")
+    yield Refusal([x], {"depth": 3, "dtype": "int4"}, "DTYPE", "dtype is int4, expected bool or a number of at least 8 bits")
 
 
 @cases("invert_permutation")
