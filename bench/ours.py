@@ -135,7 +135,21 @@ class Calls:
                 self.library.release(array)
 
 
-class Planned:
+class Runner:
+    """run(*arguments) gives a status."""
+
+    def time(self, calls):
+        run, arguments, status = self.run, self.arguments, 0
+        begin = time.perf_counter_ns()
+        for _ in range(calls):
+            status |= run(*arguments)
+        took = (time.perf_counter_ns() - begin) / calls
+        if status:
+            raise RuntimeError("what is timed fails")
+        return took
+
+
+class Planned(Runner):
     """One op without attributes in a plan, which packs weights that are const(...) once; outputs are fresh at first and
     written into again after that."""
 
@@ -166,17 +180,8 @@ class Planned:
         self.library.c.nd4c_graph_destroy(graph)
         self.outputs = (P * 1)()
         self.arguments = [self.plan, (P * len(passed))(*passed), len(passed), self.outputs, 1]
+        self.run = self.library.c.nd4c_plan_run
         call("nd4c_plan_run", *self.arguments)
-
-    def time(self, calls):
-        run, arguments, status = self.library.c.nd4c_plan_run, self.arguments, 0
-        begin = time.perf_counter_ns()
-        for _ in range(calls):
-            status |= run(*arguments)
-        took = (time.perf_counter_ns() - begin) / calls
-        if status:
-            raise RuntimeError("the plan does not run")
-        return took
 
     def result(self):
         return self.library.numpy(P(self.outputs[0]))
@@ -205,7 +210,7 @@ class View:
         self.peer.library.release(self.array)
 
 
-class Model:
+class Model(Runner):
     """A model that nd4c runs; outputs are fresh at first and written into again after that."""
 
     def __init__(self, peer, row, inputs):
@@ -222,16 +227,6 @@ class Model:
         self.arguments = [model.handle, None, ctypes.cast(model.input_names, P), ctypes.cast(model.input_arrays, P),
                           len(model.inputs), ctypes.cast(model.outputs, P), model.count]
         self.moved = (0, 0)
-
-    def time(self, calls):
-        run, arguments, status = self.run, self.arguments, 0
-        begin = time.perf_counter_ns()
-        for _ in range(calls):
-            status |= run(*arguments)
-        took = (time.perf_counter_ns() - begin) / calls
-        if status:
-            raise RuntimeError("the model does not run")
-        return took
 
     def result(self):
         return next(iter(self.model.results().values()))

@@ -299,6 +299,16 @@ static void take_factors(nd4c_bytes_finish *j, double *factors) {
   }
 }
 
+nd4c_bytes_room nd4c_bytes_place(const nd4c_bytes_call *c, bool own_sums, int64_t *bytes) {
+  nd4c_bytes_room room;
+  room.sums = nd4c_bytes_take(bytes, own_sums ? c->n * 4 : 0);
+  room.zeros = nd4c_bytes_take(bytes, c->n * 4);
+  room.rows = nd4c_bytes_take(bytes, c->m * 4);
+  room.factors = nd4c_bytes_take(bytes, c->n * 8);
+  room.products = nd4c_bytes_take(bytes, c->y_dtype == ND4C_INT32 ? 0 : c->m * c->n * 4);
+  return room;
+}
+
 void nd4c_bytes_begin(nd4c_bytes_finish *j, const nd4c_bytes_call *c, const nd4c_call *call, int32_t a_shift,
                       int32_t *zeros, double *factors) {
   const nd4c_tensor *bias = optional(call, c->at.bias), *y_scale = optional(call, c->at.y_scale);

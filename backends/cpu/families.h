@@ -32,6 +32,7 @@
   X(simd_depthwise)          \
   X(simd_norm)               \
   X(simd_pool)               \
+  X(simd_narrow_bytes)       \
   X(simd_narrow_product)     \
   X(simd_product)            \
   X(simd_recurrent)          \

@@ -9,7 +9,8 @@ enum { ROWS = 64 }; /* of a times one panel of b: a piece of work */
 /* Where things lie in scratch: a filled up; of b, unless it was packed before, panels, flipped bytes and sums. */
 typedef struct layout {
   int64_t whole, panels; /* k filled up; panels of b */
-  int64_t a, b, flipped, sums, zeros, rows, factors, products, bytes;
+  int64_t a, b, flipped, bytes;
+  nd4c_bytes_room room;
 } layout;
 
 /* CONSTANT weights: panels, then sums of columns. */
@@ -28,24 +29,14 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
-static int64_t take(int64_t *bytes, int64_t wanted) {
-  int64_t at = *bytes;
-  *bytes += (wanted + 63) & ~(int64_t)63;
-  return at;
-}
-
 static layout place(const nd4c_bytes_call *c, bool is_packed) {
   int64_t depth = nd4c_simd.bytes->depth;
   layout l = {.whole = (c->k + depth - 1) / depth * depth,
               .panels = (c->n + ND4C_BYTES_COLUMNS - 1) / ND4C_BYTES_COLUMNS};
-  l.a = take(&l.bytes, c->m * l.whole);
-  l.b = take(&l.bytes, is_packed ? 0 : l.panels * ND4C_BYTES_COLUMNS * l.whole);
-  l.flipped = take(&l.bytes, is_packed || !nd4c_bytes_flipped(c) ? 0 : c->k * c->n);
-  l.sums = take(&l.bytes, is_packed ? 0 : c->n * 4);
-  l.zeros = take(&l.bytes, c->n * 4);
-  l.rows = take(&l.bytes, c->m * 4);
-  l.factors = take(&l.bytes, c->n * 8);
-  l.products = take(&l.bytes, c->y_dtype == ND4C_INT32 ? 0 : c->m * c->n * 4);
+  l.a = nd4c_bytes_take(&l.bytes, c->m * l.whole);
+  l.b = nd4c_bytes_take(&l.bytes, is_packed ? 0 : l.panels * ND4C_BYTES_COLUMNS * l.whole);
+  l.flipped = nd4c_bytes_take(&l.bytes, is_packed || !nd4c_bytes_flipped(c) ? 0 : c->k * c->n);
+  l.room = nd4c_bytes_place(c, !is_packed, &l.bytes);
   return l;
 }
 
@@ -175,10 +166,10 @@ static void run_matrix(const nd4c_bytes_call *c, const layout *l, nd4c_bytes_fin
            .a_whole = (int8_t *)(scratch + l->a),
            .b = p->b,
            .products = c->y_dtype == ND4C_INT32 ? (int32_t *)call->outputs[0].data + matrix * c->m * c->n
-                                                : (int32_t *)(void *)(scratch + l->products),
+                                                : (int32_t *)(void *)(scratch + l->room.products),
            .row_pieces = (c->m + ROWS - 1) / ROWS};
   if (p->b == NULL) {
-    int32_t *own_sums = (int32_t *)(void *)(scratch + l->sums);
+    int32_t *own_sums = (int32_t *)(void *)(scratch + l->room.sums);
     pack_weights(c, l, call->width, (const char *)call->inputs[c->at.b].data + matrix * c->b_step,
                  (int8_t *)(scratch + l->flipped), (int8_t *)(scratch + l->b), own_sums);
     j.b = (const int8_t *)(scratch + l->b);
@@ -187,7 +178,7 @@ static void run_matrix(const nd4c_bytes_call *c, const layout *l, nd4c_bytes_fin
   nd4c_cpu_parallel(c->m, 65536 / l->whole + 1, call->width, fill_range, &j);
   int64_t work = (c->m < ROWS ? c->m : ROWS) * ND4C_BYTES_COLUMNS * l->whole;
   nd4c_cpu_parallel(l->panels * j.row_pieces, (1 << 20) / work + 1, call->width, multiply_range, &j);
-  nd4c_bytes_end(finish, matrix, j.a, j.products, sums, (int32_t *)(void *)(scratch + l->rows));
+  nd4c_bytes_end(finish, matrix, j.a, j.products, sums, (int32_t *)(void *)(scratch + l->room.rows));
 }
 
 static nd4c_status run(const nd4c_call *call) {
@@ -197,8 +188,8 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_bytes_finish finish;
   nd4c_bytes_read(call, &c); /* usable has seen that it can be read */
   layout l = place(&c, p->b != NULL);
-  nd4c_bytes_begin(&finish, &c, call, c.a_dtype == ND4C_UINT8 ? 128 : 0, (int32_t *)(void *)(scratch + l.zeros),
-                   (double *)(void *)(scratch + l.factors));
+  nd4c_bytes_begin(&finish, &c, call, c.a_dtype == ND4C_UINT8 ? 128 : 0, (int32_t *)(void *)(scratch + l.room.zeros),
+                   (double *)(void *)(scratch + l.room.factors));
   for (int64_t matrix = 0; matrix < c.batch; matrix++) {
     run_matrix(&c, &l, &finish, matrix);
   }

@@ -104,12 +104,18 @@ static inline __attribute__((always_inline)) void add_block(int rows, int64_t k,
       sums[r][v] = ADD_PRODUCTS(sums[r][v], column[v], x);
   }
 }
+
+#include "kernels/cpu/bytes_thin.h"
+#define DOTS dots
 #else
 #define NO_PRODUCT
 #endif
+#ifndef DOTS
+#define DOTS NULL
+#endif
 
 #ifdef NO_PRODUCT
-const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = 0, .pack = NULL, .multiply = NULL};
+const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = 0, .pack = NULL, .multiply = NULL, .dots = NULL};
 #else
 /* `rows` is a constant where this is called, so that the sums stay in registers. */
 static inline __attribute__((always_inline)) void strip(int rows, int64_t columns, int64_t k, const int8_t *a,
@@ -155,5 +161,6 @@ static void pack(int64_t columns, int64_t k, const int8_t *b, int64_t row_stride
   }
 }
 
-const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = DEPTH, .pack = pack, .multiply = multiply};
+const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {
+    .depth = DEPTH, .pack = pack, .multiply = multiply, .dots = DOTS};
 #endif
