@@ -8,10 +8,10 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1] / "build" / "models"
 
 
 def model_of(row, inputs):
-    """The model's bytes, and the inputs that are not constants: name -> array."""
+    """The model's bytes, of a file its path, and the inputs that are not constants: name -> array."""
     if not row.onnx.startswith("file("):
         return onnx_rows.make(row, inputs)
     import make_models
 
     name = row.onnx[len("file("):-1]
-    return make_models.make(name, FOLDER).read_bytes(), make_models.sample_inputs(name)
+    return str(make_models.make(name, FOLDER)), make_models.sample_inputs(name)

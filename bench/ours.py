@@ -216,8 +216,9 @@ class Model(Runner):
     def __init__(self, peer, row, inputs):
         data, used = models.model_of(row, inputs)
         with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "row.onnx"
-            path.write_bytes(data)
+            path = pathlib.Path(folder) / "row.onnx" if isinstance(data, bytes) else pathlib.Path(data)
+            if isinstance(data, bytes):
+                path.write_bytes(data)
             self.model = nd4c.Model(peer.library, path)
         model = self.model
         model.bind(used)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum { ND4C_BYTES_COLUMNS = 16 }; /* of a panel of b */
-enum { ND4C_BYTES_THIN_ROWS = 8, ND4C_BYTES_THIN_STEP = 32 };
+enum { ND4C_BYTES_THIN_ROWS = 4, ND4C_BYTES_THIN_STEP = 32 };
 
 /* Of levels that have no such product everything is 0 and NULL. */
 typedef struct nd4c_bytes_table {

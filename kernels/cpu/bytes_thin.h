@@ -77,10 +77,6 @@ static void dots(int64_t m, int64_t n, int64_t k, const int16_t *x, int64_t x_ro
     DOT_ROWS(2, 4)
     DOT_ROWS(3, 2)
     DOT_ROWS(4, 2)
-    DOT_ROWS(5, 1)
-    DOT_ROWS(6, 1)
-    DOT_ROWS(7, 1)
-    DOT_ROWS(8, 1)
     default:
       break;
   }

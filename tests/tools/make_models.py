@@ -8,6 +8,7 @@ external data. The same seed gives the same files; what is there and up to date 
 """
 
 import argparse
+import fcntl
 import os
 import pathlib
 import sys
@@ -250,12 +251,13 @@ def make(name, folder):
     """Makes one model unless it is there; returns its path."""
     path, stamp = folder / (name + ".onnx"), folder / (name + ".version")
     version = f"{VERSION} onnx {onnx.__version__}"
-    if path.exists() and stamp.exists() and stamp.read_text() == version:
-        return path
     folder.mkdir(parents=True, exist_ok=True)
-    stamp.unlink(missing_ok=True)
-    (make_bert if name in BERT else make_light)(name, path)
-    stamp.write_text(version)
+    with open(folder / (name + ".lock"), "w") as lock:  # bench/compare has several processes that want one
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (path.exists() and stamp.exists() and stamp.read_text() == version):
+            stamp.unlink(missing_ok=True)
+            (make_bert if name in BERT else make_light)(name, path)
+            stamp.write_text(version)
     return path
 
 
