@@ -161,6 +161,13 @@ static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) 
   return word_expectations[key] == NULL || text[0] == '\0' || list_has(word_expectations[key] + strlen(ONE_OF), text);
 }
 
+/* Words are kept as the table has them, so that who reads one need not mind its case. */
+static void value_normalise(nd4c_config_key key, char *text) {
+  for (; word_expectations[key] != NULL && *text != '\0'; text++) {
+    *text = (char)tolower((unsigned char)*text);
+  }
+}
+
 static nd4c_status fail_value(nd4c_config_key key, const char *name, const char *text) {
   return nd4c_fail(ND4C_CONFIG, "%s = \"%s\": expected %s", name, text, value_expectation(key));
 }
@@ -189,6 +196,7 @@ static bool value_read_environment(nd4c_config_key key) {
       return false;
     }
     if (value_parse(key, text, &number)) {
+      value_normalise(key, copy);
       v->environment_text = copy;
     } else {
       v->refused = copy;
@@ -403,6 +411,7 @@ nd4c_status nd4c_config_set(const char *property, const char *text) {
     if (copy == NULL) {
       return nd4c_fail_memory("a property's value", strlen(text) + 1);
     }
+    value_normalise(key, copy);
   }
   nd4c_lock_acquire(&values_lock);
   char *old = values[key].set_text;

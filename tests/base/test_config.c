@@ -181,6 +181,11 @@ static void test_lists_and_strings(void **state) {
   assert_int_equal(nd4c_config_string(ND4C_CONFIG_DISABLE_ENGINES, buffer, sizeof buffer), 17);
   assert_string_equal(buffer, " OpenBLA");
   assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL), ND4C_OK);
+  /* Words of any case are read as the table has them. */
+  assert_int_equal(nd4c_config_set("nd4c.cpu.level", "AVX2"), ND4C_OK);
+  assert_int_equal(nd4c_config_string(ND4C_CONFIG_CPU_LEVEL, buffer, sizeof buffer), 4);
+  assert_string_equal(buffer, "avx2");
+  assert_int_equal(nd4c_config_set("nd4c.cpu.level", NULL), ND4C_OK);
 }
 
 static void test_no_memory(void **state) {
