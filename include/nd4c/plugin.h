@@ -24,7 +24,7 @@ ND4C_EXTERN_C_BEGIN
 
 /* A plug-in is accepted if its major number is equal and its minor number is not higher than the host's. */
 #define ND4C_PLUGIN_ABI_MAJOR 1
-#define ND4C_PLUGIN_ABI_MINOR 0
+#define ND4C_PLUGIN_ABI_MINOR 1
 
 #define ND4C_SIZE_OF(type) ((uint32_t)sizeof(type))
 /* True if a struct filled by the other side reaches as far as `field`. */
@@ -90,6 +90,9 @@ typedef struct nd4c_call {
    * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
    * the true shape here, before it returns. NULL for all other ops. */
   int64_t *const *true_shapes;
+  /* Since ABI 1.1: a buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work
+   * that it enqueues is done; else NULL. */
+  nd4c_buffer scratch_buffer;
 } nd4c_call;
 
 /* One way to compute one op. Static. */
@@ -118,6 +121,9 @@ typedef struct nd4c_kernel {
   /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no
    * wish. The graph's layout pass asks. NULL: no wish. */
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
+  /* Since ABI 1.1: bytes of the device's memory that a run needs beside its operands (scratch_bytes is host memory).
+   * NULL: none. */
+  int64_t (*device_scratch_bytes)(const nd4c_call *call);
 } nd4c_kernel;
 
 /* A run of nodes offered to a compiler. Values are numbered: segment inputs first, then outputs of nodes. */
@@ -155,6 +161,12 @@ typedef struct nd4c_device_description {
   int64_t memory_bytes;
   int32_t width;
   int64_t alignment; /* of buffers, bytes */
+  /* Since ABI 1.1. */
+  const char *vendor, *driver; /* "AuthenticAMD", "3.1+debian"; NULL: unknown */
+  nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: unknown */
+  bool host_processor;         /* it is the host's own processor by another name */
+  bool unified_memory;         /* device and host share the memory behind buffers */
+  void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer); NULL: none */
 } nd4c_device_description;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. */
@@ -193,6 +205,14 @@ typedef struct nd4c_device_ops {
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence);
   void (*fence_destroy)(void *device, nd4c_fence fence);
   nd4c_status (*synchronize)(void *device);
+
+  /* Since ABI 1.1, all of them optional. Bytes that could be allocated now; NULL: the total less what nd4c holds. */
+  nd4c_status (*memory_available)(void *device, int64_t *bytes);
+  /* Host memory from which the device copies fastest (page-locked). NULL: ordinary memory serves. */
+  nd4c_status (*pinned_allocate)(void *device, int64_t bytes, void **address);
+  void (*pinned_free)(void *device, void *address);
+  /* The vendor's handle of a stream (cl_command_queue, CUstream). NULL: none. */
+  void *(*stream_native)(void *device, nd4c_stream stream);
 } nd4c_device_ops;
 
 /* Reserved for collectives between processes; absent in ABI 1.0. */
@@ -225,6 +245,10 @@ typedef struct nd4c_backend {
   const nd4c_compiler *compiler;
   /* Reserved, NULL. */
   const struct nd4c_collective_ops *collective;
+  /* Since ABI 1.1. True, with the reason, if the backend must be asked for by name and never becomes the default by its
+   * priority: its devices are the host's own processor, say. As cheap as probe without verify before open; exact after
+   * it. NULL: false. */
+  bool (*by_request_only)(char *reason, size_t reason_size);
 } nd4c_backend;
 
 /* Computes [begin, end) of a parallel loop; `worker` is 0 .. width - 1. */

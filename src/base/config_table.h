@@ -5,7 +5,8 @@
 /* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, string, list, directories */
 #define ND4C_CONFIG_TABLE(X)                                                                                           \
   X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                          \
-    "Backend to use (cpu, cuda, tpu, hexagon, or a plug-in's name); empty: the usable one of highest priority")        \
+    "Backend to use (cpu, cuda, tpu, hexagon, opencl, or a plug-in's name); empty: the usable one of highest "         \
+    "priority")                                                                                                        \
   X(BACKEND_PLUGINS, "nd4c.backend.plugins", "ND4C_BACKEND_PLUGINS", list, "",                                         \
     "Plug-ins to load at start: paths, absolute or with a '/', separated by commas")                                   \
   X(FORCE_ENGINE, "SD_KERNEL_FORCE_ENGINE", "SD_KERNEL_FORCE_ENGINE", string, "",                                      \

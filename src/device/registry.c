@@ -22,6 +22,7 @@
   X(cuda, CUDA, 100)      \
   X(tpu, TPU, 50)         \
   X(hexagon, HEXAGON, 60) \
+  X(opencl, OPENCL, 20)   \
   X(cpu, CPU, 0)
 
 enum { CANDIDATE_LIMIT = 64, PATH_SIZE = 4096 };
@@ -280,14 +281,20 @@ static nd4c_status fail_without_backend(const char *forced) {
   return status;
 }
 
+/* Whether the candidate takes part in the choice by priority. */
+static bool is_eligible(const nd4c_candidate *candidate) {
+  char reason[ND4C_REASON_SIZE];
+  return (candidate->verdict == ND4C_VERDICT_FOUND || candidate->verdict == ND4C_VERDICT_VERIFIED) &&
+         (candidate->backend.by_request_only == NULL || !candidate->backend.by_request_only(reason, sizeof reason));
+}
+
 /* Opens downwards from the highest priority until one passes. */
 static nd4c_status select_by_priority(nd4c_candidate **out) {
   bool passed_over[CANDIDATE_LIMIT] = {false};
   for (;;) {
     int32_t best = -1;
     for (int32_t i = 0; i < candidate_count; ++i) {
-      bool eligible = !passed_over[i] &&
-                      (candidates[i]->verdict == ND4C_VERDICT_FOUND || candidates[i]->verdict == ND4C_VERDICT_VERIFIED);
+      bool eligible = !passed_over[i] && is_eligible(candidates[i]);
       if (eligible && (best < 0 || candidates[i]->priority > candidates[best]->priority)) {
         best = i;
       }
@@ -296,7 +303,7 @@ static nd4c_status select_by_priority(nd4c_candidate **out) {
       return fail_without_backend("");
     }
     nd4c_status status = nd4c_candidate_open(candidates[best]);
-    if (status == ND4C_OK) {
+    if (status == ND4C_OK && is_eligible(candidates[best])) { /* open, it knows better than before */
       *out = candidates[best];
       return ND4C_OK;
     }

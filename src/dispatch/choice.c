@@ -67,6 +67,9 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   choice->kernel = kernel;
   choice->state = state;
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&prepared) : 0;
+  choice->device_scratch_bytes = ND4C_HAS_FIELD(kernel, device_scratch_bytes) && kernel->device_scratch_bytes != NULL
+                                     ? kernel->device_scratch_bytes(&prepared)
+                                     : 0;
   *taken = true;
   return ND4C_OK;
 }

@@ -29,6 +29,7 @@ typedef struct operands {
   nd4c_tensor *tensors;
   nd4c_shared_fence **after; /* unfinished work that writes the inputs */
   int64_t *const *true_shapes;
+  nd4c_block device_scratch; /* node NULL: none */
 } operands;
 
 static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array, nd4c_access access,
@@ -92,13 +93,37 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
   return status;
 }
 
-static void release_choice(void *choice) {
-  nd4c_choice_release(choice);
+/* What work in flight needs of ours. */
+typedef struct in_flight {
+  nd4c_choice *choice;
+  nd4c_block device_scratch;
+} in_flight;
+
+static void release_in_flight(void *argument) {
+  in_flight *kept = argument;
+  if (kept->device_scratch.node != NULL) {
+    nd4c_memory_free(kept->choice->device, &kept->device_scratch);
+  }
+  nd4c_choice_release(kept->choice);
+  nd4c_deallocate(kept);
+}
+
+/* Hands the choice and the scratch over to the fence. Without memory for the note the work is waited for. */
+static void keep_in_flight(nd4c_choice *choice, operands *o, nd4c_shared_fence *fence) {
+  in_flight *kept = nd4c_allocate_zeroed(1, sizeof *kept);
+  if (kept == NULL) {
+    nd4c_fence_settle(fence);
+    return;
+  }
+  kept->choice = nd4c_choice_retain(choice);
+  kept->device_scratch = o->device_scratch;
+  o->device_scratch = (nd4c_block){0};
+  nd4c_fence_keep(fence, kept, release_in_flight);
 }
 
 /* Tells the storages that the work is under way, or done on a synchronous device. */
 static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
-                          const nd4c_array *const *inputs, nd4c_array *const *outputs, const operands *o) {
+                          const nd4c_array *const *inputs, nd4c_array *const *outputs, operands *o) {
   nd4c_shared_fence *fence = NULL;
   if (context->stream != NULL) {
     nd4c_status status =
@@ -108,7 +133,7 @@ static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, cons
       nd4c_status ended = nd4c_device_synchronize(context->device);
       return nd4c_execute_fail(choice, context, def, outputs, ended != ND4C_OK ? ended : status);
     }
-    nd4c_fence_keep(fence, nd4c_choice_retain(choice), release_choice);
+    keep_in_flight(choice, o, fence);
     for (int32_t i = 0; i < o->input_count; ++i) {
       if (inputs[i] != NULL) {
         nd4c_storage_commit(inputs[i]->storage, context->device, ND4C_ACCESS_READ, fence);
@@ -132,7 +157,8 @@ static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, c
                     .outputs = o->tensors + o->input_count,
                     .attrs = attrs,
                     .scratch = scratch,
-                    .true_shapes = o->true_shapes};
+                    .true_shapes = o->true_shapes,
+                    .scratch_buffer = o->device_scratch.buffer};
   nd4c_status status = nd4c_choice_run(choice, context, &call);
   return status == ND4C_OK ? ND4C_OK : nd4c_execute_fail(choice, context, def, outputs, status);
 }
@@ -149,6 +175,9 @@ static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context
       status = nd4c_memory_allocate(host, choice->scratch_bytes, def->info.name, &block);
     }
   }
+  if (status == ND4C_OK && choice->device_scratch_bytes > 0) {
+    status = nd4c_memory_allocate(context->device, choice->device_scratch_bytes, def->info.name, &o->device_scratch);
+  }
   if (status == ND4C_OK) {
     status = run(choice, context, def, attrs, outputs, o, scratch != NULL ? scratch : block.address);
   }
@@ -159,6 +188,9 @@ static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context
     nd4c_device *host = NULL;
     (void)nd4c_device_host(&host);
     nd4c_memory_free(host, &block);
+  }
+  if (o->device_scratch.node != NULL) { /* nothing is in flight that uses it, or nobody could note that it is */
+    nd4c_memory_free(context->device, &o->device_scratch);
   }
   for (int32_t i = 0; i < o->input_count; ++i) {
     nd4c_fence_release(o->after[i]);

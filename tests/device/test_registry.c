@@ -128,7 +128,7 @@ static int child(const char *command, const char *argument) {
 typedef struct registry_case {
   const char *name, *command, *argument;
   const char *environment[CHILD_VARIABLES];
-  const char *parts[10]; /* of the output; "!..." must not be there */
+  const char *parts[12]; /* of the output; "!..." must not be there */
 } registry_case;
 
 static const registry_case cases[] = {
@@ -142,8 +142,8 @@ static const registry_case cases[] = {
      "",
      {"BACKEND_TYPE=cuda", PLUGIN},
      {"status=NO_BACKEND", "backend.type asks for 'cuda'", "cuda (priority 100): not built into this library",
-      "libnd4c_cuda.so", "tpu (priority 50): ", "hexagon (priority 60): ", "cpu (priority 0): ",
-      "stub (priority -10): ", "What to do: ", "!default="}},
+      "libnd4c_cuda.so", "tpu (priority 50): ", "hexagon (priority 60): ", "opencl (priority 20): ",
+      "cpu (priority 0): ", "stub (priority -10): ", "What to do: ", "!default="}},
     {"forced and unknown",
      "default",
      "",
@@ -155,7 +155,7 @@ static const registry_case cases[] = {
      "",
      {NULL},
      {"cuda priority=100 verdict=absent", "tpu priority=50 verdict=absent", "hexagon priority=60 verdict=absent",
-      "cpu priority=0 verdict=found"}},
+      "opencl priority=20 verdict=absent", "cpu priority=0 verdict=found"}},
     {"found opens nothing", "probe", "", {PLUGIN}, {"stub priority=-10 verdict=found", "devices=0"}},
     {"verify opens all",
      "probe",
@@ -178,7 +178,7 @@ static const registry_case cases[] = {
      "default",
      "",
      {PLUGIN, "STUB_LIE=major", "BACKEND_TYPE=stub"},
-     {"status=NO_BACKEND", "libnd4c_stub.so (priority 0): ", "was built for plug-in ABI 2.0", "accepts 1.0 to 1.0"}},
+     {"status=NO_BACKEND", "libnd4c_stub.so (priority 0): ", "was built for plug-in ABI 2.1", "accepts 1.0 to 1.1"}},
     {"a refused plug-in is a candidate",
      "probe",
      "",
@@ -261,8 +261,8 @@ static const refusal_case refusals[] = {
     {"another major ABI",
      STUB_PATH,
      "STUB_LIE=major",
-     {"load=ABI", "plug-in ABI 2.0", "accepts 1.0 to 1.0", STUB_PATH}},
-    {"a newer minor ABI", STUB_PATH, "STUB_LIE=minor", {"load=ABI", "plug-in ABI 1.1", STUB_PATH}},
+     {"load=ABI", "plug-in ABI 2.1", "accepts 1.0 to 1.1", STUB_PATH}},
+    {"a newer minor ABI", STUB_PATH, "STUB_LIE=minor", {"load=ABI", "plug-in ABI 1.2", STUB_PATH}},
     {"a short struct", STUB_PATH, "STUB_LIE=short_struct", {"load=ABI", "struct nd4c_backend has"}},
     {"a tiny struct", STUB_PATH, "STUB_LIE=tiny_struct", {"load=ABI", STUB_PATH}},
     {"no name", STUB_PATH, "STUB_LIE=no_name", {"load=ABI", "a name of"}},

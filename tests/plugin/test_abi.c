@@ -44,7 +44,9 @@ FIELD(nd4c_call, scratch, 56);
 FIELD(nd4c_call, stream, 64);
 FIELD(nd4c_call, device, 72);
 FIELD(nd4c_call, width, 80);
-GROWS(nd4c_call, 88);
+FIELD(nd4c_call, true_shapes, 88);
+FIELD(nd4c_call, scratch_buffer, 96);
+GROWS(nd4c_call, 104);
 
 FIELD(nd4c_kernel, struct_size, 0);
 FIELD(nd4c_kernel, op_version, 4);
@@ -59,7 +61,8 @@ FIELD(nd4c_kernel, unprepare, 64);
 FIELD(nd4c_kernel, scratch_bytes, 72);
 FIELD(nd4c_kernel, run, 80);
 FIELD(nd4c_kernel, preferred_order, 88);
-GROWS(nd4c_kernel, 96);
+FIELD(nd4c_kernel, device_scratch_bytes, 96);
+GROWS(nd4c_kernel, 104);
 
 FIELD(nd4c_segment, struct_size, 0);
 FIELD(nd4c_segment, node_count, 4);
@@ -89,7 +92,13 @@ FIELD(nd4c_device_description, asynchronous, 21);
 FIELD(nd4c_device_description, memory_bytes, 24);
 FIELD(nd4c_device_description, width, 32);
 FIELD(nd4c_device_description, alignment, 40);
-GROWS(nd4c_device_description, 48);
+FIELD(nd4c_device_description, vendor, 48);
+FIELD(nd4c_device_description, driver, 56);
+FIELD(nd4c_device_description, dtypes, 64);
+FIELD(nd4c_device_description, host_processor, 72);
+FIELD(nd4c_device_description, unified_memory, 73);
+FIELD(nd4c_device_description, native, 80);
+GROWS(nd4c_device_description, 88);
 
 FIELD(nd4c_device_ops, struct_size, 0);
 FIELD(nd4c_device_ops, device_open, 8);
@@ -109,7 +118,11 @@ FIELD(nd4c_device_ops, fence_query, 112);
 FIELD(nd4c_device_ops, fence_wait, 120);
 FIELD(nd4c_device_ops, fence_destroy, 128);
 FIELD(nd4c_device_ops, synchronize, 136);
-GROWS(nd4c_device_ops, 144);
+FIELD(nd4c_device_ops, memory_available, 144);
+FIELD(nd4c_device_ops, pinned_allocate, 152);
+FIELD(nd4c_device_ops, pinned_free, 160);
+FIELD(nd4c_device_ops, stream_native, 168);
+GROWS(nd4c_device_ops, 176);
 
 FIELD(nd4c_backend, struct_size, 0);
 FIELD(nd4c_backend, abi_major, 4);
@@ -130,7 +143,8 @@ FIELD(nd4c_backend, kernel_count, 96);
 FIELD(nd4c_backend, kernels, 104);
 FIELD(nd4c_backend, compiler, 112);
 FIELD(nd4c_backend, collective, 120);
-GROWS(nd4c_backend, 128);
+FIELD(nd4c_backend, by_request_only, 128);
+GROWS(nd4c_backend, 136);
 
 FIELD(nd4c_host, struct_size, 0);
 FIELD(nd4c_host, abi_major, 4);

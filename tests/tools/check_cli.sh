@@ -75,9 +75,9 @@ for plugin in /nope.so "$0"; do
     says out "^ +from $plugin\$"
   done
   expect 0 env ND4C_BACKEND_PLUGINS="$plugin" "$nd4c" info --json
-  same "$(value backends.4.name)" "$name" "name of a refused plug-in"
-  same "$(value backends.4.verdict)" absent "its verdict"
-  same "$(value backends.4.origin)" "$plugin" "its origin"
+  same "$(value backends.5.name)" "$name" "name of a refused plug-in"
+  same "$(value backends.5.verdict)" absent "its verdict"
+  same "$(value backends.5.origin)" "$plugin" "its origin"
   expect 1 env ND4C_BACKEND_PLUGINS="$plugin" BACKEND_TYPE=cuda "$nd4c" info
   says out "^  $name \(priority 0\): $plugin could not be loaded: "
   expect 1 env ND4C_BACKEND_PLUGINS="$plugin" ND4C_STRICT=1 "$nd4c" info
