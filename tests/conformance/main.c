@@ -10,7 +10,7 @@
 static const char usage[] =
     "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
     "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--quick] [--verbose]\n"
-    "                        [--records DIR]\n"
+    "                        [--records DIR] [--coverage]\n"
     "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
     "  --backend NAME  the backend to test: its first device\n"
     "  --plugin PATH   load this plug-in first; a path with a '/'\n"
@@ -21,6 +21,7 @@ static const char usage[] =
     "  --full          every dtype, layout and mode with each of ten seeds\n"
     "  --quick         contiguous operands with fresh results, and mixed ones in one other mode by turns\n"
     "  --verbose       a line for each op\n"
+    "  --coverage      how many pairs of op and dtype the backend computes itself, and which not\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"
     "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";
@@ -62,7 +63,9 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
       *code = 0;
       return false;
     }
-    if (strcmp(argv[i], "--full") == 0) {
+    if (strcmp(argv[i], "--coverage") == 0) {
+      options->coverage = true;
+    } else if (strcmp(argv[i], "--full") == 0) {
       options->full = true;
     } else if (strcmp(argv[i], "--quick") == 0) {
       options->quick = true;
@@ -211,6 +214,7 @@ int main(int argc, char **argv) {
     run_ops(&run);
   }
   check_plugin(&run);
+  cf_coverage_print(&run);
   report(&run);
   (void)nd4c_context_destroy(run.context);
   if (run.totals.failed == 0 && run.options.engine != NULL && run.options.op == NULL && run.served == 0) {

@@ -31,7 +31,8 @@ static bool inputs_intact(const cf_prepared *p, int32_t except) {
 }
 
 /* What is wrong with the results, or NULL. */
-static const char *check_results(const cf_prepared *p, nd4c_array *const *outputs, char *text, size_t size) {
+static const char *check_results(const cf_run *run, const cf_prepared *p, nd4c_array *const *outputs, char *text,
+                                 size_t size) {
   const char *problem = NULL;
   if (p->c.golden != NULL && p->c.golden->property != NULL) {
     cf_tensor read[CF_OUTPUTS];
@@ -49,7 +50,9 @@ static const char *check_results(const cf_prepared *p, nd4c_array *const *output
   }
   for (int32_t i = 0; i < p->output_count && problem == NULL; i++) {
     int written = p->output_count > 1 ? snprintf(text, size, "output %d: ", (int)i) : 0;
-    problem = cf_check_result(&p->record, &p->expected[i], outputs[i], text + written, size - (size_t)written) != NULL
+    cf_record record = p->record;
+    record.ulps = cf_allowed_ulps(run, record.op, p->expected[i].dtype, record.ulps);
+    problem = cf_check_result(&record, &p->expected[i], outputs[i], text + written, size - (size_t)written) != NULL
                   ? text
                   : NULL;
   }
@@ -76,9 +79,13 @@ static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_ar
                   const cf_array *targets, int32_t input_written) {
   char text[CF_TEXT];
   const char *problem = NULL;
+  bool counts = strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) == 0 &&
+                strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0;
   if (cf_skipped_status(run, p, status)) {
+    run->pair_declined += counts;
     return;
   }
+  run->pair_computed += counts;
   if (is_eager_alone(p, status)) {
     run->totals.passed++;
     return;
@@ -86,7 +93,7 @@ static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_ar
   if (status != ND4C_OK) {
     (void)snprintf(text, sizeof text, "%s: %s", nd4c_status_name(status), nd4c_error_message());
     problem = text;
-  } else if (check_results(p, outputs, text, sizeof text) != NULL) {
+  } else if (check_results(run, p, outputs, text, sizeof text) != NULL) {
     problem = text;
   } else if (!inputs_intact(p, input_written)) {
     problem = "an input was changed";
@@ -309,9 +316,10 @@ static bool is_served(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
   return served;
 }
 
-void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
+static void run_cases(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
   if (!is_served(run, record, dtype)) {
     cf_skip(run, "ops that are not served here");
+    run->pair_declined++;
     return;
   }
   for (int32_t number = 0;; number++) {
@@ -328,4 +336,9 @@ void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
       }
     }
   }
+}
+
+void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
+  run_cases(run, record, dtype);
+  cf_coverage_note(run, record->op, dtype);
 }

@@ -19,7 +19,7 @@ typedef struct cf_options {
   int32_t number, part, parts; /* of the ops: those whose position is part modulo parts */
   const char *records;
   uint64_t seed;
-  bool full, quick, verbose;
+  bool full, quick, verbose, coverage;
 } cf_options;
 
 enum { CF_REASONS = 64 };
@@ -38,10 +38,18 @@ typedef struct cf_run {
   nd4c_context *context;
   cf_totals totals;
   int64_t asked, served; /* contiguous calls with a forced engine, and those for which explain says that it computes */
+  int64_t pair_computed, pair_declined; /* contiguous cases of the op and dtype at work */
 } cf_run;
 
 /* Runs a record for a dtype: all its cases, layouts and modes that the options allow. */
 void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype);
+/* Enters the pair at work into the table, and prints the table, where the options ask for it. */
+void cf_coverage_note(cf_run *run, nd4c_op op, nd4c_dtype dtype);
+void cf_coverage_print(const cf_run *run);
+
+/* Distance that is allowed on the backend: the record's, or what the backend's specification grants if that is more. */
+double cf_allowed_ulps(const cf_run *run, nd4c_op op, nd4c_dtype dtype, double ulps);
+
 /* What the op must refuse. */
 void cf_run_refusals(cf_run *run, const cf_record *record);
 
