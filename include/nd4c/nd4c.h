@@ -18,6 +18,7 @@
 #include "nd4c/op.h"
 #include "nd4c/ops.h"
 #include "nd4c/status.h"
+#include "nd4c/trace.h"
 #include "nd4c/version.h"
 
 #endif

@@ -43,6 +43,9 @@
     "Plans a model keeps, one for each combination of input shapes")                                                   \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
+  X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", string, "",                                           \
+    "Record what runs and moves between devices: true prints a table when the process ends, a path also writes a "     \
+    "Chrome trace there")                                                                                              \
   X(CPU_MATH, "nd4c.cpu.math", "ND4C_CPU_MATH", string, "",                                                            \
     "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has them (avx2, " \
     "arm64's), off by some units in the last place; empty or accurate: the usual ones")                                \

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/storage.h"
+#include "device/tracer.h"
 #include "device/write.h"
 
 nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address) {
@@ -18,6 +19,9 @@ nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void *
   ND4C_TRY(nd4c_storage_acquire(array->storage, host, NULL, access, &view));
   if (writes) {
     nd4c_storage_commit(array->storage, host, access, NULL);
+    if (nd4c_tracer_is_on()) {
+      nd4c_tracer_write(array->storage, host);
+    }
   }
   *address = (char *)view.address + nd4c_array_offset_bytes(array);
   return ND4C_OK;

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/storage.h"
 #include "device/thread.h"
+#include "device/tracer.h"
 
 static int32_t default_width(const nd4c_device *device) {
   return device->description.type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : device->description.width;
@@ -43,6 +44,7 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   if (options != NULL && options->width < 0) {
     return nd4c_fail(ND4C_ARGUMENT, "width is %d: expected 0 (the device's) or more", options->width);
   }
+  nd4c_tracer_follow_config();
   nd4c_device *device = options != NULL ? options->device : NULL;
   if (device == NULL) {
     ND4C_TRY(nd4c_device_default(&device));
@@ -107,6 +109,7 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
 
 /* The default context follows the default device and the configured width and modes. */
 static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
+  nd4c_tracer_follow_config();
   nd4c_device *device = NULL;
   ND4C_TRY(nd4c_device_default(&device));
   if (thread->own == NULL || thread->own->device != device) {

@@ -13,6 +13,7 @@
 #include "device/small_storage.h"
 #include "device/storage.h"
 #include "device/thread.h"
+#include "device/tracer.h"
 
 /* Size classes: SUBCLASSES steps between powers of two, so that at most a ninth of a block is slack. */
 enum {
@@ -261,6 +262,9 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char 
   list_push(&manager->alive, node);
   pthread_mutex_unlock(&manager->lock);
   *block = (nd4c_block){.buffer = node->buffer, .address = node->address, .bytes = node->bytes, .node = node};
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_allocate(device, node->bytes, origin);
+  }
   return ND4C_OK;
 }
 
@@ -268,6 +272,9 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   struct nd4c_memory_manager *manager = device->memory;
   nd4c_block_node *node = block->node;
   *block = (nd4c_block){0};
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_free(device, node->bytes);
+  }
   uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
   int64_t limit = manager->limit_epoch != epoch ? nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE) : -1;
   pthread_mutex_lock(&manager->lock);

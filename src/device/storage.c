@@ -5,9 +5,11 @@
 
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/os.h"
 #include "base/status.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
+#include "device/tracer.h"
 #include "device/transfer_stream.h"
 
 /* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
@@ -278,7 +280,11 @@ static nd4c_status copy_replica(nd4c_storage_body *body, nd4c_replica *target) {
     return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
   }
   ND4C_TRY(settle_source(body, source));
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
+  }
   source->state = target->state = 'S';
   return ND4C_OK;
 }
@@ -417,8 +423,13 @@ nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t
   nd4c_replica *replica = find_replica(body, atomic_load(&storage->device));
   /* How the work that used it so far ended does not matter to a new value. */
   wait_for_all(body);
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   nd4c_status status = nd4c_transfer_from_host(replica->device, &replica->block, host, bytes);
   if (status == ND4C_OK) {
+    if (nd4c_tracer_is_on()) {
+      nd4c_tracer_copy(begin, body, NULL, replica->device, bytes);
+      nd4c_tracer_write(body, replica->device);
+    }
     commit_write(body, replica, NULL);
   }
   pthread_mutex_unlock(lock_of(body));

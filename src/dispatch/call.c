@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/memory.h"
 #include "device/storage.h"
+#include "device/tracer.h"
 #include "dispatch/call_cache.h"
 #include "dispatch/execute.h"
 #include "dispatch/host_ops.h"
@@ -87,7 +88,7 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
                                nd4c_array **outputs, bool *done) {
   *done = false;
   int32_t n = entry->input_count;
-  if (entry->choice->kernel == NULL || entry->shape_from_data || !patch_inputs(entry, inputs)) {
+  if (entry->choice->kernel == NULL || entry->shape_from_data || nd4c_tracer_is_on() || !patch_inputs(entry, inputs)) {
     return ND4C_OK;
   }
   nd4c_array *output = outputs[0];

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "device/memory.h"
 #include "device/storage.h"
+#include "device/tracer.h"
 
 enum { INLINE_OPERANDS = 8 };
 
@@ -163,9 +164,9 @@ static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, c
   return status == ND4C_OK ? ND4C_OK : nd4c_execute_fail(choice, context, def, outputs, status);
 }
 
-static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
-                                const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
-                                nd4c_array *const *outputs, operands *o, void *scratch) {
+static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                               const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
+                               nd4c_array *const *outputs, operands *o, void *scratch) {
   nd4c_block block = {0};
   nd4c_status status = acquire_all(context, inputs, outputs, o);
   if (status == ND4C_OK && scratch == NULL && choice->scratch_bytes > 0) {
@@ -196,6 +197,30 @@ static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context
     nd4c_fence_release(o->after[i]);
   }
   return status;
+}
+
+/* As execute_now, recorded. */
+static ND4C_NOINLINE nd4c_status execute_traced(nd4c_choice *choice, const nd4c_context *context,
+                                                const nd4c_op_def *def, const nd4c_attr_value *attrs,
+                                                const nd4c_array *const *inputs, nd4c_array *const *outputs,
+                                                operands *o, void *scratch) {
+  int64_t begin = nd4c_tracer_begin(def->info.name);
+  nd4c_status status = execute_now(choice, context, def, attrs, inputs, outputs, o, scratch);
+  const void *written[INLINE_OPERANDS];
+  int32_t count = 0;
+  for (int32_t i = 0; i < def->info.output_count && i < INLINE_OPERANDS; ++i) {
+    written[count++] = outputs[i]->storage;
+  }
+  nd4c_tracer_end(begin, status == ND4C_OK ? context->device : NULL, def->info.name, nd4c_choice_name(choice), written,
+                  count);
+  return status;
+}
+
+static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
+                                const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
+                                nd4c_array *const *outputs, operands *o, void *scratch) {
+  return nd4c_tracer_is_on() ? execute_traced(choice, context, def, attrs, inputs, outputs, o, scratch)
+                             : execute_now(choice, context, def, attrs, inputs, outputs, o, scratch);
 }
 
 nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,

@@ -5,6 +5,7 @@
 #include "array/shape.h"
 #include "base/status.h"
 #include "device/fence.h"
+#include "device/tracer.h"
 #include "graph/plan.h"
 
 /* -- finding ------------------------------------------------------------------------------------------------------ */
@@ -353,7 +354,13 @@ static nd4c_status run_segment(nd4c_plan *plan, nd4c_step *step, pending_inputs 
 
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
   pending_inputs pending = {.count = 0};
+  bool traced = nd4c_tracer_is_on();
+  int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
   nd4c_status status = run_segment(plan, step, &pending);
+  if (traced) {
+    nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, "segment", step->segment->compiler->engine, NULL,
+                    0);
+  }
   for (int32_t i = 0; i < pending.count; ++i) {
     nd4c_fence_release(pending.fences[i]);
   }

@@ -40,6 +40,17 @@ value report >/dev/null
 expect 0 "$nd4c" run "$model" --random-inputs -D SD_KERNEL_FORCE_ENGINE=reference --report
 says out 'reference'
 
+# The tracer: a file for Chrome, a table; what cannot be written.
+expect 0 "$nd4c" run "$model" --random-inputs --trace "$work/trace.json"
+says out 'device transitions: 0'
+says out 'cpu:0 +conv'
+grep -q '"cat":"op","name":"conv"' "$work/trace.json"
+expect 0 "$nd4c" run "$model" --random-inputs --trace - --json
+value trace >/dev/null
+expect 1 "$nd4c" run "$model" --random-inputs --trace /nowhere/at/all
+ND4J_MULTIBACKEND_TRACE=true expect 0 "$nd4c" run "$model" --random-inputs
+says err 'cpu:0 +conv'
+
 # Wrong usage: 2.
 expect 2 "$nd4c" run
 says err 'no model was given'

@@ -163,7 +163,21 @@ static int wrap_results(session *s) {
   return CLI_OK;
 }
 
-static int tell(const run_options *options, session *s) {
+/* The runs, recorded if that was asked for; *table is the tracer's. */
+static int run_traced(const run_options *options, session *s, char **table) {
+  if (options->trace == NULL) {
+    return run_all(options, s);
+  }
+  nd4c_status status = nd4c_trace_start(strcmp(options->trace, "-") == 0 ? NULL : options->trace);
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_run, status);
+  }
+  const int result = run_all(options, s);
+  status = nd4c_trace_stop(table);
+  return result != CLI_OK || status == ND4C_OK ? result : cli_fail_status(&cli_run, status);
+}
+
+static int tell(const run_options *options, session *s, const char *table) {
   cJSON *root = options->json ? cJSON_CreateObject() : NULL;
   cJSON *list = options->json ? cJSON_AddArrayToObject(root, "outputs") : NULL;
   int result = wrap_results(s);
@@ -183,12 +197,16 @@ static int tell(const run_options *options, session *s) {
     if (report != NULL) {
       (void)cJSON_AddStringToObject(root, "report", report);
     }
+    if (table != NULL) {
+      (void)cJSON_AddStringToObject(root, "trace", table);
+    }
     result = cli_print_json(&cli_run, root, false);
   } else {
     (void)printf(options->repeat > 1 ? "time: min %.3f ms, median %.3f ms of %" PRId64 " runs\n"
                                      : "time: %.3f ms, the first run, planning included\n",
                  1e3 * s->times[0], 1e3 * median, options->repeat);
     (void)fputs(report != NULL ? report : "", stdout);
+    (void)fputs(table != NULL ? table : "", stdout);
     result = cli_finish(&cli_run);
   }
   nd4c_free(report);
@@ -233,7 +251,18 @@ static int parse_format(const char *text, bool *tensors) {
   return CLI_OK;
 }
 
-enum { OPT_FORMAT = 256, OPT_SHAPE, OPT_RANDOM, OPT_SEED, OPT_ALL, OPT_REPEAT, OPT_REPORT, OPT_JSON, OPT_PLAIN };
+enum {
+  OPT_FORMAT = 256,
+  OPT_SHAPE,
+  OPT_RANDOM,
+  OPT_SEED,
+  OPT_ALL,
+  OPT_REPEAT,
+  OPT_REPORT,
+  OPT_JSON,
+  OPT_PLAIN,
+  OPT_TRACE
+};
 
 static int apply_option(run_options *o, int option, char *argument) {
   int64_t seed = 0;
@@ -266,6 +295,9 @@ static int apply_option(run_options *o, int option, char *argument) {
     case OPT_REPORT:
       o->report = true;
       return CLI_OK;
+    case OPT_TRACE:
+      o->trace = argument;
+      return CLI_OK;
     case OPT_JSON:
       o->json = true;
       return CLI_OK;
@@ -287,6 +319,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"no-optimization", no_argument, NULL, OPT_PLAIN},
                                           {"repeat", required_argument, NULL, OPT_REPEAT},
                                           {"report", no_argument, NULL, OPT_REPORT},
+                                          {"trace", required_argument, NULL, OPT_TRACE},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
@@ -327,8 +360,10 @@ static int run(int argc, char **argv) {
     result = cli_help(&cli_run);
   } else if (result == CLI_OK) {
     result = open_session(&options, &s);
-    result = result == CLI_OK ? run_all(&options, &s) : result;
-    result = result == CLI_OK ? tell(&options, &s) : result;
+    char *table = NULL;
+    result = result == CLI_OK ? run_traced(&options, &s, &table) : result;
+    result = result == CLI_OK ? tell(&options, &s, table) : result;
+    nd4c_free(table);
   }
   close_session(&s);
   free_options(&options);
@@ -353,6 +388,9 @@ const cli_command cli_run = {
         "  --repeat N             run once, then N times, and tell the least and the median time\n"
         "  --report               print the plan: passes, each step with its kernel, what was not applied as "
         "requested\n"
+        "  --trace FILE           record what runs and moves between devices: FILE is for chrome://tracing, a table "
+        "is\n"
+        "                         printed; - for the table alone\n"
         "  --json                 print one object\n"
         "  -D PROPERTY=VALUE      set a property first (nd4c config lists them)\n\n"
         "examples:\n"

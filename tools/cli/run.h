@@ -15,7 +15,8 @@ typedef struct run_named {
 typedef struct run_options {
   const char *model;
   const char *output;
-  bool tensors; /* --format pb */
+  const char *trace; /* file for the Chrome trace; "-": the table alone; NULL: nothing is recorded */
+  bool tensors;      /* --format pb */
   bool random, all_intermediates, report, json, plain;
   uint64_t seed;
   int64_t repeat;

@@ -2,6 +2,7 @@
  * puts in the addresses of what the caller gave and calls one kernel after another. */
 #include "base/os.h"
 #include "base/status.h"
+#include "device/tracer.h"
 #include "graph/plan.h"
 
 /* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
@@ -43,8 +44,15 @@ static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
 }
 
 static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
-  int64_t begin = plan->profiled ? nd4c_os_nanoseconds() : 0;
-  ND4C_TRY(run_one(plan, step));
+  const nd4c_op_info *op = &plan->graph->nodes[step->node].def->info;
+  bool traced = nd4c_tracer_is_on();
+  int64_t begin = traced ? nd4c_tracer_begin(op->name) : plan->profiled ? nd4c_os_nanoseconds() : 0;
+  nd4c_status status = run_one(plan, step);
+  if (traced) {
+    const char *kernel = step->choice != NULL ? nd4c_choice_name(step->choice) : "compiled segment";
+    nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op->name, kernel, NULL, 0);
+  }
+  ND4C_TRY(status);
   if (plan->profiled) {
     int64_t taken = nd4c_os_nanoseconds() - begin;
     step->nanoseconds = step->nanoseconds == 0 || taken < step->nanoseconds ? taken : step->nanoseconds;
@@ -55,9 +63,10 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
 nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
   ND4C_TRY(apply_patches(plan, plan->input_patches, plan->input_patch_count, plan->input_arrays, ND4C_ACCESS_READ));
   ND4C_TRY(apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_WRITE));
+  bool watched = plan->profiled || nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
-    bool plain = step->choice != NULL && step->choice->kernel != NULL && !plan->profiled;
+    bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
     nd4c_status status = plain ? step->choice->kernel->run(&step->call) : run_step(plan, step);
     if (status != ND4C_OK) {
       char text[256];

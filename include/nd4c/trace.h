@@ -1,0 +1,62 @@
+/* The tracer: what moved and what ran where, while it is on. Off by default; then it costs one relaxed load where an
+ * operation runs, memory is taken or bytes are copied. On, each thread records into a buffer of its own without a lock.
+ *
+ * Recorded are: executions of ops (op, device, kernel; on an asynchronous device the time until the work is submitted),
+ * device transitions (a thread's execution on another device than its one before), copies between devices and between
+ * the host and a device (bytes, nanoseconds, the op that asked), allocations and frees of device memory (arrays of up
+ * to 256 bytes on the host are not among them: they come from lists of the thread's).
+ *
+ * A round trip is flagged when bytes leave a device D for the host and come back to it for no reason of the user's:
+ *  - a "bounce": a storage is copied from D to the host, and later from the host to D, and nothing wrote it in between.
+ *    The op that caused it is the one for which it was copied to the host.
+ *  - a "detour": an op runs on the host for which an input was copied there from D, and its result is then copied to D.
+ *    The op that caused it is the one that ran on the host.
+ * What an array's user does on the host by himself (writing through nd4c_array_data_mutable) is no round trip. */
+#ifndef ND4C_TRACE_H
+#define ND4C_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/device.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* Starts recording anew; what was recorded before is forgotten. `path`: file for nd4c_trace_stop to write as a Chrome
+ * trace (chrome://tracing, Perfetto); NULL: none. The property nd4j.multibackend.trace does the same when the first
+ * device is asked for: "true" for the table alone, else the file's path; the table goes to stderr when the process
+ * ends. Any thread. */
+ND4C_API nd4c_status nd4c_trace_start(const char *path);
+
+/* Stops recording and writes the file, if one was named. *table (NULL: not wanted) is the summary, as
+ * nd4c_trace_report. ARGUMENT if nothing is recorded; IO with the system's words if the file cannot be written: the
+ * table is given all the same. */
+ND4C_API nd4c_status nd4c_trace_stop(char **table);
+
+/* True between start and stop. */
+ND4C_API bool nd4c_trace_is_on(void);
+
+/* Summary of what was recorded since the last start, also after stop: copies by pair of devices (count, bytes, time),
+ * ops by device, memory by device, transitions, round trips with the op that caused each. Free with nd4c_free. Threads
+ * may go on recording meanwhile. */
+ND4C_API nd4c_status nd4c_trace_report(char **text);
+
+/* Sums of what was recorded since the last start. */
+typedef struct nd4c_trace_totals {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_trace_totals) */
+  int64_t transitions;
+  int64_t executions;
+  int64_t copies, copied_bytes, copy_nanoseconds;
+  int64_t allocations, allocated_bytes, frees;
+  int64_t round_trips;
+  int64_t dropped; /* events for which there was no room (a million a thread) or no memory */
+} nd4c_trace_totals;
+
+/* Fills the sums; from, to (NULL: any) narrow copies to those from and to a device, executions, allocations and frees
+ * to those on `to`. */
+ND4C_API nd4c_status nd4c_trace_get_totals(const nd4c_device *from, const nd4c_device *to, nd4c_trace_totals *totals);
+
+ND4C_EXTERN_C_END
+#endif

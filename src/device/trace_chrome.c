@@ -1,0 +1,84 @@
+/* The events in the JSON that chrome://tracing and Perfetto load: one process, one row a thread and one a pair of
+ * devices that copies went between. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/trace_text.h"
+
+typedef struct chrome {
+  nd4c_text *text;
+  int64_t origin;
+  bool any;
+} chrome;
+
+/* A JSON string: names come from backends, which may be anybody's. */
+static void print_string(nd4c_text *text, const char *string) {
+  nd4c_text_append(text, "\"", 1);
+  for (const char *c = string; *c != '\0'; ++c) {
+    if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) {
+      nd4c_text_print(text, "\\u%04x", (unsigned)(unsigned char)*c);
+    } else {
+      nd4c_text_append(text, c, 1);
+    }
+  }
+  nd4c_text_append(text, "\"", 1);
+}
+
+static void print_field(nd4c_text *text, const char *name, const char *value) {
+  nd4c_text_print(text, ",\"%s\":", name);
+  print_string(text, value);
+}
+
+static const char *name_of(const nd4c_device *device) {
+  return device != NULL ? device->name : "host";
+}
+
+static void open_event(chrome *out, int32_t thread, const nd4c_trace_event *event, const char *phase,
+                       const char *category, const char *name) {
+  nd4c_text_print(out->text, "%s\n{\"ph\":\"%s\",\"pid\":1,\"tid\":%d,\"ts\":%.3f", out->any ? "," : "", phase,
+                  (int)thread, (double)(event->begin - out->origin) / 1e3);
+  if (phase[0] == 'X') {
+    nd4c_text_print(out->text, ",\"dur\":%.3f", (double)event->nanoseconds / 1e3);
+  }
+  print_field(out->text, "cat", category);
+  print_field(out->text, "name", name);
+  nd4c_text_print(out->text, ",\"args\":{\"bytes\":%lld", (long long)event->bytes);
+  print_field(out->text, "device", name_of(event->to));
+  out->any = true;
+}
+
+static void print_event(void *user, int32_t thread, const nd4c_trace_event *event) {
+  chrome *out = user;
+  nd4c_text *text = out->text;
+  switch (event->kind) {
+    case ND4C_TRACE_EXECUTE:
+      open_event(out, thread, event, "X", "op", event->op);
+      print_field(text, "kernel", event->kernel != NULL ? event->kernel : "");
+      break;
+    case ND4C_TRACE_TRANSITION:
+      open_event(out, thread, event, "i", "transition", "device transition");
+      print_field(text, "from", name_of(event->from));
+      break;
+    case ND4C_TRACE_COPY:
+      open_event(out, thread, event, "X", "copy", "copy");
+      print_field(text, "from", name_of(event->from));
+      print_field(text, "op", event->op != NULL ? event->op : "");
+      break;
+    case ND4C_TRACE_ALLOCATE:
+    case ND4C_TRACE_FREE:
+      open_event(out, thread, event, "i", "memory", event->kind == ND4C_TRACE_FREE ? "free" : "allocate");
+      print_field(text, "op", event->op != NULL ? event->op : "");
+      break;
+    case ND4C_TRACE_WRITE:
+      return; /* the round trips' business */
+  }
+  nd4c_text_print(text, "}%s}",
+                  event->kind == ND4C_TRACE_EXECUTE || event->kind == ND4C_TRACE_COPY ? "" : ",\"s\":\"t\"");
+}
+
+nd4c_status nd4c_trace_chrome(nd4c_text *text) {
+  chrome out = {.text = text, .origin = nd4c_tracer_origin()};
+  nd4c_text_print(text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+  int64_t dropped = nd4c_tracer_visit(print_event, &out);
+  nd4c_text_print(text, "\n],\"otherData\":{\"library\":\"nd4c\",\"dropped\":%lld}}\n", (long long)dropped);
+  return text->failed ? nd4c_fail_memory("a Chrome trace", text->length) : ND4C_OK;
+}

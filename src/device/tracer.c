@@ -1,0 +1,355 @@
+/* Recording: each thread appends to chunks of its own; whoever reads sees what is published by a chunk's count. */
+#include "device/tracer.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "device/trace_text.h"
+#include "nd4c/array.h"
+#include "nd4c/trace.h"
+
+enum { CHUNK_EVENTS = 512, THREAD_EVENTS = 1 << 20, PATH_SIZE = 4096 };
+
+typedef struct chunk {
+  struct chunk *_Atomic next;
+  _Atomic int32_t count; /* events that are whole */
+  nd4c_trace_event events[CHUNK_EVENTS];
+} chunk;
+
+/* One thread's events. Only the owner appends; the list, `ended` and what is freed are under the lock. */
+typedef struct thread_trace {
+  struct thread_trace *next;
+  uint32_t generation;
+  int32_t number;
+  bool ended;
+  int32_t total;
+  _Atomic int64_t dropped;
+  chunk *_Atomic first;
+  chunk *last;
+  uint32_t call;            /* executions so far */
+  const char *op;           /* of the execution in progress */
+  const nd4c_device *where; /* of the execution before */
+} thread_trace;
+
+_Atomic bool nd4c_tracer_on;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static thread_trace *list;
+static int32_t thread_count;
+static _Atomic uint32_t generation; /* of the last start */
+static int64_t origin;
+static char file[PATH_SIZE];
+static bool configured; /* started by the property: the table goes to stderr at the end */
+static ND4C_HOT_TLS thread_trace *mine;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+/* -- buffers -------------------------------------------------------------------------------------------------- */
+
+static void free_chunks(thread_trace *trace) {
+  chunk *at = atomic_load(&trace->first);
+  while (at != NULL) {
+    chunk *next = atomic_load(&at->next);
+    nd4c_deallocate(at);
+    at = next;
+  }
+  atomic_store(&trace->first, NULL);
+  trace->last = NULL;
+}
+
+static void end_thread(void *argument) {
+  thread_trace *trace = argument;
+  pthread_mutex_lock(&lock);
+  trace->ended = true; /* its events stay until the next start */
+  pthread_mutex_unlock(&lock);
+  mine = NULL;
+}
+
+static void make_key(void) {
+  (void)pthread_key_create(&key, end_thread);
+}
+
+/* The calling thread's buffer, emptied if it is of an earlier recording; NULL without memory. */
+static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
+  pthread_once(&key_once, make_key);
+  thread_trace *trace = mine;
+  if (trace == NULL) {
+    trace = nd4c_allocate_zeroed(1, sizeof *trace);
+    if (trace == NULL || pthread_setspecific(key, trace) != 0) {
+      nd4c_deallocate(trace);
+      return NULL;
+    }
+  }
+  pthread_mutex_lock(&lock);
+  if (mine == NULL) {
+    trace->next = list;
+    list = trace;
+  }
+  free_chunks(trace);
+  trace->number = ++thread_count;
+  trace->generation = current;
+  trace->total = 0;
+  trace->call = 0;
+  trace->where = NULL;
+  atomic_store(&trace->dropped, 0);
+  pthread_mutex_unlock(&lock);
+  mine = trace;
+  return trace;
+}
+
+static inline thread_trace *get_trace(void) {
+  uint32_t current = atomic_load_explicit(&generation, memory_order_acquire);
+  return ND4C_LIKELY(mine != NULL && mine->generation == current) ? mine : renew(current);
+}
+
+static bool add_chunk(thread_trace *trace) {
+  chunk *made = trace->total < THREAD_EVENTS ? nd4c_allocate_zeroed(1, sizeof *made) : NULL;
+  if (made == NULL) {
+    return false;
+  }
+  atomic_store_explicit(trace->last != NULL ? &trace->last->next : &trace->first, made, memory_order_release);
+  trace->last = made;
+  return true;
+}
+
+static void record(thread_trace *trace, const nd4c_trace_event *event) {
+  int32_t count = trace->last != NULL ? atomic_load_explicit(&trace->last->count, memory_order_relaxed) : CHUNK_EVENTS;
+  if (count == CHUNK_EVENTS) {
+    if (!add_chunk(trace)) {
+      atomic_fetch_add_explicit(&trace->dropped, 1, memory_order_relaxed);
+      return;
+    }
+    count = 0;
+  }
+  trace->last->events[count] = *event;
+  trace->total += 1;
+  atomic_store_explicit(&trace->last->count, count + 1, memory_order_release);
+}
+
+/* -- events --------------------------------------------------------------------------------------------------- */
+
+int64_t nd4c_tracer_begin(const char *op) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    trace->op = op;
+    trace->call += 1;
+  }
+  return nd4c_os_nanoseconds();
+}
+
+void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, const char *kernel,
+                     const void *const *storages, int32_t storage_count) {
+  thread_trace *trace = get_trace();
+  if (trace == NULL || device == NULL) {
+    if (trace != NULL) {
+      trace->op = NULL;
+    }
+    return;
+  }
+  nd4c_trace_event event = {.kind = ND4C_TRACE_TRANSITION,
+                            .call = trace->call,
+                            .begin = begin,
+                            .from = trace->where,
+                            .to = device,
+                            .op = op,
+                            .kernel = kernel};
+  if (trace->where != NULL && trace->where != device) {
+    record(trace, &event);
+  }
+  trace->where = device;
+  event.kind = ND4C_TRACE_EXECUTE;
+  event.from = NULL;
+  event.nanoseconds = nd4c_os_nanoseconds() - begin;
+  record(trace, &event);
+  event.kind = ND4C_TRACE_WRITE;
+  event.begin += event.nanoseconds;
+  event.nanoseconds = 0;
+  for (int32_t i = 0; i < storage_count; ++i) {
+    event.storage = storages[i];
+    record(trace, &event);
+  }
+  trace->op = NULL;
+}
+
+static void record_simple(nd4c_trace_kind kind, const nd4c_device *device, const void *storage, int64_t bytes,
+                          const char *op) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    nd4c_trace_event event = {.kind = kind,
+                              .call = trace->op != NULL ? trace->call : 0,
+                              .begin = nd4c_os_nanoseconds(),
+                              .to = device,
+                              .op = op != NULL ? op : trace->op,
+                              .storage = storage,
+                              .bytes = bytes};
+    record(trace, &event);
+  }
+}
+
+void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *from, const nd4c_device *to,
+                      int64_t bytes) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    nd4c_trace_event event = {.kind = ND4C_TRACE_COPY,
+                              .call = trace->op != NULL ? trace->call : 0,
+                              .begin = begin,
+                              .nanoseconds = nd4c_os_nanoseconds() - begin,
+                              .from = from,
+                              .to = to,
+                              .op = trace->op,
+                              .storage = storage,
+                              .bytes = bytes};
+    record(trace, &event);
+  }
+}
+
+void nd4c_tracer_write(const void *storage, const nd4c_device *device) {
+  record_simple(ND4C_TRACE_WRITE, device, storage, 0, NULL);
+}
+
+void nd4c_tracer_allocate(const nd4c_device *device, int64_t bytes, const char *origin_text) {
+  record_simple(ND4C_TRACE_ALLOCATE, device, NULL, bytes, origin_text);
+}
+
+void nd4c_tracer_free(const nd4c_device *device, int64_t bytes) {
+  record_simple(ND4C_TRACE_FREE, device, NULL, bytes, NULL);
+}
+
+/* -- start, stop ---------------------------------------------------------------------------------------------- */
+
+/* Under the lock: buffers of threads that ended are of no use any more; the others empty theirs themselves. */
+static void forget_ended(void) {
+  thread_trace **link = &list;
+  while (*link != NULL) {
+    thread_trace *trace = *link;
+    if (!trace->ended) {
+      link = &trace->next;
+      continue;
+    }
+    *link = trace->next;
+    free_chunks(trace);
+    nd4c_deallocate(trace);
+  }
+}
+
+nd4c_status nd4c_trace_start(const char *path) {
+  if (path != NULL && (path[0] == '\0' || strlen(path) >= sizeof file)) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_start: a path of %zu bytes: expected 1 to %zu", strlen(path),
+                     sizeof file - 1);
+  }
+  pthread_mutex_lock(&lock);
+  forget_ended();
+  (void)snprintf(file, sizeof file, "%s", path != NULL ? path : "");
+  thread_count = 0;
+  configured = false;
+  origin = nd4c_os_nanoseconds();
+  atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+  atomic_store(&nd4c_tracer_on, true);
+  pthread_mutex_unlock(&lock);
+  return ND4C_OK;
+}
+
+bool nd4c_trace_is_on(void) {
+  return atomic_load(&nd4c_tracer_on);
+}
+
+int64_t nd4c_tracer_origin(void) {
+  return origin;
+}
+
+int64_t nd4c_tracer_visit(nd4c_trace_visitor visit, void *user) {
+  int64_t dropped = 0;
+  pthread_mutex_lock(&lock);
+  for (const thread_trace *trace = list; trace != NULL; trace = trace->next) {
+    if (trace->generation != atomic_load(&generation)) {
+      continue;
+    }
+    dropped += atomic_load(&trace->dropped);
+    for (const chunk *at = atomic_load_explicit(&trace->first, memory_order_acquire); at != NULL;
+         at = atomic_load_explicit(&at->next, memory_order_acquire)) {
+      int32_t count = atomic_load_explicit(&at->count, memory_order_acquire);
+      for (int32_t i = 0; i < count; ++i) {
+        visit(user, trace->number, &at->events[i]);
+      }
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return dropped;
+}
+
+static nd4c_status write_file(const char *path) {
+  nd4c_text text = {0};
+  nd4c_status status = nd4c_trace_chrome(&text);
+  if (status == ND4C_OK) {
+    status = nd4c_os_write_file(path, text.bytes, text.length);
+  }
+  nd4c_text_free(&text);
+  return status;
+}
+
+nd4c_status nd4c_trace_stop(char **table) {
+  char path[PATH_SIZE];
+  pthread_mutex_lock(&lock);
+  bool was_on = atomic_exchange(&nd4c_tracer_on, false);
+  (void)snprintf(path, sizeof path, "%s", file);
+  pthread_mutex_unlock(&lock);
+  if (!was_on) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_stop: nothing is recorded: nd4c_trace_start begins a recording");
+  }
+  nd4c_status status = table != NULL ? nd4c_trace_report(table) : ND4C_OK;
+  nd4c_status written = path[0] != '\0' ? write_file(path) : ND4C_OK;
+  return status != ND4C_OK ? status : written;
+}
+
+/* -- by the property ------------------------------------------------------------------------------------------ */
+
+static bool is_word(const char *text, const char *word) {
+  while (*text != '\0' && (*text | 0x20) == *word) {
+    ++text;
+    ++word;
+  }
+  return *text == '\0' && *word == '\0';
+}
+
+void nd4c_tracer_follow_config(void) {
+  static _Atomic uint64_t seen; /* epoch + 1 */
+  static char applied[PATH_SIZE];
+  uint64_t epoch = (uint64_t)atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed) + 1;
+  if (atomic_load_explicit(&seen, memory_order_relaxed) == epoch) {
+    return;
+  }
+  char value[PATH_SIZE];
+  (void)nd4c_config_string(ND4C_CONFIG_TRACE, value, sizeof value);
+  bool off = value[0] == '\0' || is_word(value, "false");
+  pthread_mutex_lock(&lock);
+  bool changed = strcmp(value, applied) != 0;
+  bool stop = changed && off && configured;
+  (void)snprintf(applied, sizeof applied, "%s", value);
+  atomic_store_explicit(&seen, epoch, memory_order_relaxed);
+  pthread_mutex_unlock(&lock);
+  if (stop) {
+    (void)nd4c_trace_stop(NULL);
+  } else if (changed && !off && nd4c_trace_start(is_word(value, "true") ? NULL : value) == ND4C_OK) {
+    pthread_mutex_lock(&lock);
+    configured = true;
+    pthread_mutex_unlock(&lock);
+  }
+}
+
+static ND4C_AT_UNLOAD void tell_at_end(void) {
+  if (!configured || !atomic_load(&nd4c_tracer_on)) {
+    return;
+  }
+  char *table = NULL;
+  if (nd4c_trace_stop(&table) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4j.multibackend.trace: %s\n", nd4c_error_message());
+  }
+  (void)fputs(table != NULL ? table : "", stderr);
+  nd4c_free(table);
+}

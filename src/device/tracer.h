@@ -1,0 +1,61 @@
+/* Recording for include/nd4c/trace.h. Callers ask nd4c_tracer_is_on first: one relaxed load. */
+#ifndef ND4C_DEVICE_TRACER_H
+#define ND4C_DEVICE_TRACER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "device/device.h"
+
+typedef enum nd4c_trace_kind {
+  ND4C_TRACE_EXECUTE,
+  ND4C_TRACE_TRANSITION,
+  ND4C_TRACE_COPY,
+  ND4C_TRACE_WRITE, /* an operation, or the host, gave a storage a new value on `to` */
+  ND4C_TRACE_ALLOCATE,
+  ND4C_TRACE_FREE
+} nd4c_trace_kind;
+
+/* One event. Names are static: ops', kernels' and devices' live as long as the process. */
+typedef struct nd4c_trace_event {
+  nd4c_trace_kind kind;
+  uint32_t call; /* number of the execution in its thread that this belongs to, 0: none */
+  int64_t begin, nanoseconds;
+  const nd4c_device *from, *to; /* the one device of an event without a pair is `to` */
+  const char *op, *kernel;
+  const void *storage; /* COPY, WRITE */
+  int64_t bytes;
+} nd4c_trace_event;
+
+extern _Atomic bool nd4c_tracer_on;
+
+static inline bool nd4c_tracer_is_on(void) {
+  return ND4C_UNLIKELY(atomic_load_explicit(&nd4c_tracer_on, memory_order_relaxed));
+}
+
+/* Around the execution of one op on the calling thread: copies in between are the op's. `storages` are those that it
+ * wrote; device NULL: it failed and is not recorded. */
+int64_t nd4c_tracer_begin(const char *op);
+void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, const char *kernel,
+                     const void *const *storages, int32_t storage_count);
+/* A copy that began at `begin` (nd4c_os_nanoseconds) and is over. */
+void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *from, const nd4c_device *to,
+                      int64_t bytes);
+/* The host gave a storage a new value. */
+void nd4c_tracer_write(const void *storage, const nd4c_device *device);
+void nd4c_tracer_allocate(const nd4c_device *device, int64_t bytes, const char *origin);
+void nd4c_tracer_free(const nd4c_device *device, int64_t bytes);
+
+/* Takes up nd4j.multibackend.trace when it changed. Cheap otherwise; failures go to the log. */
+void nd4c_tracer_follow_config(void);
+
+/* Calls `visit` for every event since the last start, thread by thread, in the order of each; numbers of threads begin
+ * at 1. Holds the tracer's lock. Returns how many events were dropped. */
+typedef void (*nd4c_trace_visitor)(void *user, int32_t thread, const nd4c_trace_event *event);
+int64_t nd4c_tracer_visit(nd4c_trace_visitor visit, void *user);
+/* When the recording began. */
+int64_t nd4c_tracer_origin(void);
+
+#endif
