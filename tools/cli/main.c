@@ -5,13 +5,13 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = {&cli_info, &cli_ops, &cli_run, &cli_bench, &cli_config};
+static const cli_command *const commands[] = {&cli_info, &cli_ops, &cli_run, &cli_bench, &cli_config, &cli_selftest};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void overview(FILE *to) {
   (void)fprintf(to, "usage: nd4c COMMAND [OPTIONS]\n\n");
   for (int i = 0; i < COMMANDS; i++) {
-    (void)fprintf(to, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    (void)fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   }
   (void)fprintf(to,
                 "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version,\n"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# tools/cli/selftest.txt is what tests/tools/make_selftest.py makes of the records.
+# Usage: check_selftest_cases.sh PYTHON ND4C_PROGRAM SOURCE_DIR
+set -euo pipefail
+made=$(mktemp)
+trap 'rm -f "$made"' EXIT
+"$1" -W ignore "$3/tests/tools/make_selftest.py" "$2" >"$made"
+diff -q "$made" "$3/tools/cli/selftest.txt" >/dev/null || {
+  diff "$made" "$3/tools/cli/selftest.txt" | cut -c 1-160 | head -n 20
+  echo "tools/cli/selftest.txt is out of date: tests/tools/make_selftest.py build/release/bin/nd4c > tools/cli/selftest.txt"
+  exit 1
+}

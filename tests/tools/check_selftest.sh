@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# nd4c selftest: what is right passes, what fails on a device is told, and the report says the same.
+# Usage: check_selftest.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB_PLUGIN
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli_lib.sh"
+export ND4C_BACKEND_PLUGINS=$4
+
+expect 0 "$nd4c" selftest --backend cpu --report "$work/report.json"
+says out '^cpu:0: '
+says out '^  UNARY +([0-9]+) of +\1 \(100\.0 %\)$'
+says out '^  all +([0-9]+) of +\1 \(100\.0 %\)$'
+lacks out WRONG
+same "$("$json" devices.0.device <"$work/report.json")" cpu:0 "the report's device"
+same "$("$json" devices.0.wrong <"$work/report.json")" 0 "wrong ones in the report"
+
+# A backend that has a few ops declines the others, which is no failure.
+expect 0 "$nd4c" selftest --backend stub --op '*sigmoid' --report "$work/report.json"
+says out '^  UNARY +2 of +6 '
+says out '^  all +2 of +6 '
+same "$("$json" devices.0.pairs.0.op <"$work/report.json")" sigmoid "the first pair's op"
+same "$("$json" devices.0.pairs.0.state <"$work/report.json")" computed "its state"
+same "$("$json" devices.0.pairs.2.state <"$work/report.json")" declined "an op that it lacks"
+says out '^stub:0: '
+
+# A device that fails, or gives what nobody asked for, is told with its words.
+expect 1 env STUB_FAIL=in_flight:0 "$nd4c" selftest --backend stub:1 --op add
+says out '^WRONG: add of float32: add failed on stub:1: stub: in_flight was told to fail'
+expect 1 "$nd4c" selftest --backend nosuch
+says err "device 'nosuch'"
+expect 1 "$nd4c" selftest --backend cpu --op add --report /nosuch/report.json
+says err 'the report could not be written to /nosuch/report.json'
+expect 2 "$nd4c" selftest more
+echo "$cases cases"

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Writes the cases of `nd4c selftest`: make_selftest.py ND4C_PROGRAM > tools/cli/selftest.txt
+
+A line a case, two at most for each op: the smallest ones of its record for float32 (else the first dtype that it
+declares), without results, which the reference computes wherever the test runs:
+
+    op | attribute=value ... | input | input ...
+
+An input is a dtype, a shape and its elements in C order; `@` is the dtype of the case, in whose place the test puts each
+dtype that the op declares; `-` is an optional input left out. Ops that are tested by C's samplers have their inputs from
+the table below.
+"""
+import importlib
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / "records"))
+import framework  # noqa: E402
+import generate  # noqa: E402
+
+CASES, LOOKED_AT, ELEMENTS = 2, 12, 200
+ORDER = ("float32", "float64", "int32", "int64", "uint8", "bool")
+
+# Shapes of inputs of the case's dtype, and attributes; a name stands for a whole category where it begins with a capital.
+PLAIN = {
+    "UNARY": [([(3, 4)], {})],
+    "BINARY": [([(3, 4), (3, 4)], {}), ([(2, 3, 4), (3, 1)], {})],
+    "cast": [([(3, 4)], {"dtype": "int32"}), ([(3, 4)], {"dtype": "float32"})],
+    "clip": [([(3, 4), (), ()], {})],
+    "where": [(["bool", (3, 4), (4,)], {})],
+    "REDUCTION": [([(3, 4, 5)], {}), ([(3, 4, 5)], {"axes": [1], "keepdims": True})],
+    "argmax": [([(3, 5)], {"axis": 1})],
+    "argmin": [([(3, 5)], {"axis": 0})],
+    "matmul": [([(5, 7), (7, 6)], {}), ([(2, 3, 4), (4,)], {})],
+    "linear": [([(3, 5), (5, 4), (4,)], {}), ([(3, 5), (4, 5)], {"transpose_w": True, "activation": 1})],
+    "conv": [([(1, 2, 6, 6), (3, 2, 3, 3), (3,)], {"pads": [1, 1, 1, 1]}),
+             ([(1, 2, 7), (4, 1, 3)], {"groups": 2, "strides": [2]})],
+    "max_pool": [([(1, 2, 5, 5)], {"kernel": [2, 2]})],
+    "average_pool": [([(1, 2, 5, 5)], {"kernel": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]})],
+    "batch_norm": [([(2, 3, 4), (3,), (3,), (3,), ("positive", (3,))], {})],
+    "layer_norm": [([(3, 8), (8,), (8,)], {})],
+    "softmax": [([(3, 5)], {}), ([(3, 5)], {"axis": 0})],
+    "log_softmax": [([(3, 5)], {})],
+    "lrn": [([(1, 6, 3)], {"size": 3})],
+    "reshape": [([(3, 4)], {"shape": [2, 6]})],
+    "transpose": [([(3, 4)], {})],
+    "broadcast_to": [([(4,)], {"shape": [3, 4]})],
+    "squeeze": [([(3, 1)], {})],
+    "expand_dims": [([(3,)], {"axes": [0]})],
+    "flatten": [([(2, 3, 2)], {"axis": 1})],
+    "slice": [([(5, 4)], {"starts": [1], "stops": [5], "steps": [2]})],
+    "concat": [([(2, 3), (1, 3)], {"axis": 0})],
+    "gather": [([(4, 3), ("int64", (2,), [3, 1])], {"axis": 0})],
+}
+
+
+def element(x):
+    if isinstance(x, (bool, np.bool_)):
+        return "1" if x else "0"
+    if isinstance(x, (int, np.integer)):
+        return str(int(x))
+    return f"{float(x):.9g}"
+
+
+def input_text(x, dtype):
+    if x is None:
+        return "-"
+    x = np.asarray(x)
+    name = framework.NAMES[x.dtype]
+    shape = ",".join(str(n) for n in x.shape)
+    return f"{'@' if name == dtype else name}[{shape}] " + " ".join(element(v) for v in x.ravel().tolist())
+
+
+def value_text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(element(v) if not isinstance(v, float) else f"{v:.17g}" for v in value) + "]"
+    return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
+def line(op, dtype, inputs, attrs):
+    given = " ".join(f"{name}={value_text(v)}" for name, v in attrs.items())
+    return " | ".join([op, given or "-", *(input_text(x, dtype) for x in inputs)])
+
+
+def is_simple(case):
+    """Only plain numbers; nothing whose right answer is judged by a property."""
+    arrays = [np.asarray(x) for x in case.inputs if x is not None]
+    plain = all(x.dtype in framework.NAMES and framework.NAMES[x.dtype] not in framework.NARROW
+                and x.dtype.kind in "biuf" for x in arrays)
+    lists = all(not (isinstance(v, str) and " " in v) and not (isinstance(v, (list, tuple)) and
+                                                               any(isinstance(e, str) for e in v))
+                for v in case.attrs.values())
+    return plain and lists and not case.property and sum(x.size for x in arrays) <= ELEMENTS
+
+
+def first_dtype(schema):
+    return next((d for d in (*ORDER, *schema["dtypes"]) if d in schema["dtypes"]), None)
+
+
+def recorded(op, schema):
+    dtype = first_dtype(schema)
+    if dtype is None:
+        return []
+    sampler = framework.Sampler(zlib.crc32(f"{op} {dtype}".encode()))
+    found = [c for c in itertools.islice(framework.RECORDS[op][0](sampler, dtype), LOOKED_AT) if is_simple(c)]
+    sizes = [sum(np.asarray(x).size for x in c.inputs if x is not None) for c in found]
+    order = sorted(range(len(found)), key=lambda i: (sizes[i] < 2 and len(found[i].inputs) > 0, sizes[i]))
+    return [line(op, dtype, found[i].inputs, found[i].attrs) for i in order[:CASES]]
+
+
+def plain(op, schema):
+    dtype = first_dtype(schema)
+    sampler = framework.Sampler(zlib.crc32(op.encode()))
+    for inputs, attrs in PLAIN.get(op) or PLAIN.get(schema["category"], []):
+        arrays = []
+        for spec in inputs:
+            if spec == "bool":
+                arrays.append(sampler.small("bool", (3, 4)))
+            elif len(spec) == 3 and spec[0] == "int64":
+                arrays.append(np.array(spec[2], np.int64).reshape(spec[1]))
+            elif len(spec) == 2 and spec[0] == "positive":
+                arrays.append(sampler.positive(dtype, spec[1]))
+            else:
+                arrays.append(sampler.small(dtype, spec))
+        if op == "clip":
+            arrays[1], arrays[2] = (np.asarray(v).astype(arrays[0].dtype) for v in (-1, 2))
+        yield line(op, dtype, arrays, attrs)
+
+
+def main():
+    listing = subprocess.run([sys.argv[1], "ops", "--json"], check=True, capture_output=True).stdout
+    for family in generate.families():
+        importlib.import_module(family)
+    for schema in json.loads(listing):
+        op = schema["name"]
+        if schema["category"] == "TEXT":
+            continue
+        known = op in framework.RECORDS and op not in PLAIN
+        for text in recorded(op, schema) if known else plain(op, schema):
+            print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,387 @@
+/* nd4c selftest: every op that a backend computes, against the reference on the host. */
+#include "selftest.h"
+
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT_SIZE = 512, CATEGORY_LIMIT = 32 };
+
+static const nd4c_dtype tested[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_INT32, ND4C_INT64, ND4C_UINT8, ND4C_BOOL};
+enum { TESTED = sizeof tested / sizeof tested[0] };
+
+/* How a pair of op and dtype fared; of several cases the worst counts. */
+typedef enum pair_state { NO_CASE, COMPUTED, DECLINED, WRONG } pair_state;
+static const char *const state_names[] = {"no case", "computed", "declined", "wrong"};
+
+typedef struct pair {
+  pair_state state;
+  char text[TEXT_SIZE]; /* why it was declined, or what is wrong */
+} pair;
+
+typedef struct tally {
+  const char *category;
+  int32_t computed, declined, wrong;
+} tally;
+
+/* One run against one device. */
+typedef struct selftest {
+  const char *pattern; /* of ops, NULL: all */
+  nd4c_device *device, *host;
+  nd4c_context *context, *reference;
+  const nd4c_op_info *op; /* at work */
+  pair pairs[TESTED];
+  tally tallies[CATEGORY_LIMIT];
+  int32_t tally_count, op_count;
+  cJSON *report; /* pairs */
+} selftest;
+
+/* -- one case --------------------------------------------------------------------------------------------------- */
+
+static void release_all(nd4c_array **arrays, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    nd4c_array_release(arrays[i]);
+    arrays[i] = NULL;
+  }
+}
+
+/* Puts the inputs on the context's device and computes; everything is waited for. */
+static nd4c_status compute(const selftest_case *c, nd4c_dtype dtype, nd4c_context *context, nd4c_array **outputs) {
+  nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < c->input_count && status == ND4C_OK; i++) {
+    if (c->inputs[i].dtype != ND4C_DTYPE_NONE) {
+      status = selftest_array(&c->inputs[i], dtype, nd4c_context_device(context), &inputs[i]);
+    }
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_op_call(context, c->op->op, (const nd4c_array *const *)inputs, c->input_count, c->attrs,
+                          c->attr_count, outputs, c->op->output_count);
+  }
+  for (int32_t i = 0; i < c->op->output_count && status == ND4C_OK; i++) {
+    status = nd4c_array_wait(outputs[i]);
+  }
+  release_all(inputs, SELFTEST_INPUTS);
+  return status;
+}
+
+/* What the reference alone makes of the case. */
+static nd4c_status compute_reference(const selftest *t, const selftest_case *c, nd4c_dtype dtype,
+                                     nd4c_array **outputs) {
+  static const char force[] = "SD_KERNEL_FORCE_ENGINE";
+  const char *before = NULL;
+  char kept[128];
+  nd4c_status status = nd4c_config_get(force, &before);
+  (void)snprintf(kept, sizeof kept, "%s", status == ND4C_OK ? before : "");
+  status = status == ND4C_OK ? nd4c_config_set(force, "reference") : status;
+  if (status == ND4C_OK) {
+    status = compute(c, dtype, t->reference, outputs);
+    (void)nd4c_config_set(force, kept[0] != '\0' ? kept : NULL);
+  }
+  return status;
+}
+
+static void note(pair *p, pair_state state, const char *text) {
+  if (state > p->state) {
+    p->state = state;
+    (void)snprintf(p->text, sizeof p->text, "%s", text);
+  }
+}
+
+/* The last line of a text with one reason a line is the candidate of the lowest priority, which was to serve. */
+static const char *last_line(const char *text, char *buffer, size_t size) {
+  (void)snprintf(buffer, size, "%s", text);
+  for (size_t length = strlen(buffer); length > 0 && buffer[length - 1] == '\n';) {
+    buffer[--length] = '\0';
+  }
+  const char *line = strrchr(buffer, '\n');
+  line = line != NULL ? line + 1 : buffer;
+  return line + strspn(line, " ");
+}
+
+static void run_case(selftest *t, const selftest_case *c, int32_t which) {
+  nd4c_array *wanted[SELFTEST_OUTPUTS] = {NULL}, *got[SELFTEST_OUTPUTS] = {NULL};
+  char text[TEXT_SIZE] = "";
+  pair *p = &t->pairs[which];
+  if (compute_reference(t, c, tested[which], wanted) != ND4C_OK) {
+    release_all(wanted, SELFTEST_OUTPUTS);
+    return; /* elements that make no sense in this dtype */
+  }
+  const nd4c_status status = compute(c, tested[which], t->context, got);
+  if (status == ND4C_UNSUPPORTED) {
+    note(p, DECLINED, last_line(nd4c_error_message(), text, sizeof text));
+  } else if (status != ND4C_OK) {
+    note(p, WRONG, nd4c_error_message());
+  } else {
+    note(p, COMPUTED, "");
+    for (int32_t i = 0; i < c->op->output_count; i++) {
+      if (selftest_difference(wanted[i], got[i], text, sizeof text) != NULL) {
+        note(p, WRONG, text);
+      }
+    }
+  }
+  release_all(wanted, SELFTEST_OUTPUTS);
+  release_all(got, SELFTEST_OUTPUTS);
+}
+
+/* -- totals ----------------------------------------------------------------------------------------------------- */
+
+static tally *find_tally(selftest *t, const char *category) {
+  for (int32_t i = 0; i < t->tally_count; i++) {
+    if (strcmp(t->tallies[i].category, category) == 0) {
+      return &t->tallies[i];
+    }
+  }
+  if (t->tally_count == CATEGORY_LIMIT) {
+    return &t->tallies[CATEGORY_LIMIT - 1];
+  }
+  t->tallies[t->tally_count] = (tally){.category = category};
+  return &t->tallies[t->tally_count++];
+}
+
+static void report_pair(selftest *t, nd4c_dtype dtype, const pair *p) {
+  cJSON *row = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(row, "op", t->op->name);
+  (void)cJSON_AddStringToObject(row, "category", t->op->category_name);
+  (void)cJSON_AddStringToObject(row, "dtype", nd4c_dtype_name(dtype));
+  (void)cJSON_AddStringToObject(row, "state", state_names[p->state]);
+  if (p->text[0] != '\0') {
+    (void)cJSON_AddStringToObject(row, "text", p->text);
+  }
+  (void)cJSON_AddItemToArray(t->report, row);
+}
+
+/* Closes the op at work. */
+static void finish_op(selftest *t) {
+  if (t->op == NULL) {
+    return;
+  }
+  tally *sums = find_tally(t, t->op->category_name);
+  for (int32_t i = 0; i < TESTED; i++) {
+    const pair *p = &t->pairs[i];
+    if (p->state == NO_CASE) {
+      continue;
+    }
+    sums->computed += p->state == COMPUTED;
+    sums->declined += p->state == DECLINED;
+    sums->wrong += p->state == WRONG;
+    report_pair(t, tested[i], p);
+    if (p->state == WRONG) {
+      (void)printf("WRONG: %s of %s: %s\n", t->op->name, nd4c_dtype_name(tested[i]), p->text);
+    }
+  }
+  memset(t->pairs, 0, sizeof t->pairs);
+}
+
+static void begin_op(selftest *t, const nd4c_op_info *op) {
+  finish_op(t);
+  t->op = op;
+  t->op_count++;
+  if (isatty(STDERR_FILENO) && t->op_count % 8 == 0) {
+    (void)fprintf(stderr, "\r%" PRId32 " of %" PRId32 " ops ", t->op_count, nd4c_op_count());
+  }
+}
+
+static nd4c_status run_cases(selftest *t) {
+  const char *position = selftest_cases;
+  selftest_case c;
+  nd4c_status status = ND4C_OK;
+  while (selftest_case_next(&position, &c, &status) && status == ND4C_OK) {
+    if (t->pattern == NULL || fnmatch(t->pattern, c.op->name, 0) == 0) {
+      if (c.op != t->op) {
+        begin_op(t, c.op);
+      }
+      for (int32_t i = 0; i < TESTED; i++) {
+        if ((c.op->dtypes & ND4C_DTYPE_BIT(tested[i])) != 0) {
+          run_case(t, &c, i);
+        }
+      }
+    }
+    selftest_case_clear(&c);
+  }
+  finish_op(t);
+  if (isatty(STDERR_FILENO)) {
+    (void)fputs("\r                    \r", stderr);
+  }
+  return status;
+}
+
+static void print_tally(const tally *sums) {
+  const int32_t pairs = sums->computed + sums->declined + sums->wrong;
+  if (pairs > 0) {
+    (void)printf("  %-13s %5" PRId32 " of %5" PRId32 " (%5.1f %%)", sums->category, sums->computed, pairs,
+                 100.0 * sums->computed / pairs);
+    (void)printf(sums->wrong > 0 ? ", %" PRId32 " WRONG\n" : "\n", sums->wrong);
+  }
+}
+
+/* Prints the table; returns how many pairs are wrong. */
+static int32_t print_totals(const selftest *t, cJSON *device) {
+  tally all = {.category = "all"};
+  (void)printf("pairs of op and dtype (of");
+  for (int32_t i = 0; i < TESTED; i++) {
+    (void)printf(" %s", nd4c_dtype_name(tested[i]));
+  }
+  (void)printf(") that the device computes, equal to the reference:\n");
+  for (int32_t i = 0; i < t->tally_count; i++) {
+    print_tally(&t->tallies[i]);
+    all.computed += t->tallies[i].computed;
+    all.declined += t->tallies[i].declined;
+    all.wrong += t->tallies[i].wrong;
+  }
+  print_tally(&all);
+  (void)cJSON_AddNumberToObject(device, "computed", all.computed);
+  (void)cJSON_AddNumberToObject(device, "declined", all.declined);
+  (void)cJSON_AddNumberToObject(device, "wrong", all.wrong);
+  return all.wrong;
+}
+
+/* -- one device ------------------------------------------------------------------------------------------------- */
+
+static nd4c_status open_contexts(selftest *t) {
+  nd4c_context_options there = {.struct_size = sizeof there, .device = t->device};
+  nd4c_status status = nd4c_context_create(&there, &t->context);
+  if (status == ND4C_OK) {
+    status = nd4c_device_find("cpu:0", &t->host);
+  }
+  nd4c_context_options here = {.struct_size = sizeof here, .device = t->host};
+  return status == ND4C_OK ? nd4c_context_create(&here, &t->reference) : status;
+}
+
+/* *wrong grows by the pairs that are. */
+static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *devices, int32_t *wrong) {
+  static selftest t;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  t = (selftest){.pattern = pattern, .device = device};
+  nd4c_status status = nd4c_device_get_info(device, &info);
+  cJSON *object = cJSON_CreateObject();
+  (void)cJSON_AddItemToArray(devices, object);
+  if (status == ND4C_OK) {
+    (void)printf("%s: %s\n", info.name, info.description);
+    (void)fflush(stdout);
+    (void)cJSON_AddStringToObject(object, "device", info.name);
+    (void)cJSON_AddStringToObject(object, "description", info.description);
+    t.report = cJSON_AddArrayToObject(object, "pairs");
+    status = open_contexts(&t);
+  }
+  if (status == ND4C_OK) {
+    status = run_cases(&t);
+  }
+  if (status == ND4C_OK) {
+    *wrong += print_totals(&t, object);
+  }
+  (void)nd4c_context_destroy(t.context);
+  (void)nd4c_context_destroy(t.reference);
+  return status;
+}
+
+/* The first device of each backend that can be used, or of the one that is named. */
+static nd4c_status test_backends(const char *backend, const char *pattern, cJSON *devices, int32_t *wrong) {
+  nd4c_status status = nd4c_backend_probe(backend == NULL);
+  nd4c_device *device = NULL;
+  if (backend != NULL) {
+    status = status == ND4C_OK ? nd4c_device_find(backend, &device) : status;
+    return status == ND4C_OK ? test_device(device, pattern, devices, wrong) : status;
+  }
+  for (int32_t i = 0; i < nd4c_backend_count() && status == ND4C_OK; i++) {
+    nd4c_backend_status row = {.struct_size = sizeof row};
+    status = nd4c_backend_get_status(i, &row);
+    if (status == ND4C_OK && row.verdict == ND4C_VERDICT_VERIFIED) {
+      status = nd4c_device_find(row.name, &device);
+      status = status == ND4C_OK ? test_device(device, pattern, devices, wrong) : status;
+    }
+  }
+  return status;
+}
+
+static int write_report(const char *path, const cJSON *report) {
+  char *text = cJSON_Print(report);
+  FILE *file = text != NULL ? fopen(path, "w") : NULL;
+  bool written = file != NULL && fputs(text, file) >= 0 && fputc('\n', file) != EOF;
+  written = (file == NULL || fclose(file) == 0) && written;
+  cJSON_free(text);
+  return written ? CLI_OK : cli_fail(&cli_selftest, "the report could not be written to %s", path);
+}
+
+static int test(const char *backend, const char *pattern, const char *path) {
+  cJSON *report = cJSON_CreateObject();
+  (void)cJSON_AddStringToObject(report, "version", nd4c_version());
+  (void)cJSON_AddStringToObject(report, "build", nd4c_build_info());
+  nd4c_machine_info machine = {.struct_size = sizeof machine};
+  if (nd4c_machine_get_info(&machine) == ND4C_OK) {
+    (void)cJSON_AddStringToObject(report, "cpu", machine.cpu_model);
+  }
+  cJSON *devices = cJSON_AddArrayToObject(report, "devices");
+  int32_t wrong = 0;
+  const nd4c_status status = test_backends(backend, pattern, devices, &wrong);
+  int code = status != ND4C_OK ? cli_fail_status(&cli_selftest, status) : wrong > 0 ? CLI_FAILURE : CLI_OK;
+  if (status == ND4C_OK && path != NULL) {
+    const int written = write_report(path, report);
+    code = written != CLI_OK ? written : code;
+  }
+  cJSON_Delete(report);
+  const int finished = cli_finish(&cli_selftest);
+  return code != CLI_OK ? code : finished;
+}
+
+static int run(int argc, char **argv) {
+  static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
+                                          {"op", required_argument, NULL, 'o'},
+                                          {"report", required_argument, NULL, 'r'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  const char *backend = NULL, *pattern = NULL, *path = NULL;
+  opterr = 0;
+  for (int option; (option = getopt_long(argc, argv, "hD:", options, NULL)) != -1;) {
+    switch (option) {
+      case 'b':
+        backend = optarg;
+        break;
+      case 'o':
+        pattern = optarg;
+        break;
+      case 'r':
+        path = optarg;
+        break;
+      case 'D': {
+        const int result = cli_set_property(&cli_selftest, optarg);
+        if (result != CLI_OK) {
+          return result;
+        }
+        break;
+      }
+      case 'h':
+        return cli_help(&cli_selftest);
+      default:
+        return cli_unknown_option(&cli_selftest, argv[optind - 1]);
+    }
+  }
+  if (optind < argc) {
+    return cli_usage(&cli_selftest, "unexpected argument '%s'", argv[optind]);
+  }
+  return test(backend, pattern, path);
+}
+
+const cli_command cli_selftest = {
+    .name = "selftest",
+    .summary = "test each op that a backend computes against the reference, on this machine",
+    .help =
+        "usage: nd4c selftest [--backend NAME] [--op GLOB] [--report FILE] [-D PROPERTY=VALUE]...\n\n"
+        "Computes small cases of every op, in float32, float64, int32, int64, uint8 and bool where the op takes them, "
+        "on\n"
+        "the first device of each usable backend, and compares with engine reference of the CPU. What a backend\n"
+        "declines is counted, not wrong. Exit code 1: something is wrong.\n\n"
+        "  --backend NAME     this backend or device alone (opencl, stub:1)\n"
+        "  --op GLOB          these ops alone ('conv*')\n"
+        "  --report FILE      every pair of op and dtype as JSON: computed, declined with the reason, or wrong\n"
+        "  -D PROPERTY=VALUE  set a configuration property first\n\n"
+        "examples:\n"
+        "  nd4c selftest\n"
+        "  nd4c selftest --backend opencl --report opencl.json\n"
+        "  nd4c selftest --backend cpu --op '*sum*' -D nd4c.cpu.level=base\n",
+    .run = run,
+};

@@ -1,0 +1,45 @@
+/* Cases of `nd4c selftest`, from selftest.txt (tests/tools/make_selftest.py), and the comparison of results. */
+#ifndef ND4C_CLI_SELFTEST_H
+#define ND4C_CLI_SELFTEST_H
+
+#include "cli.h"
+
+enum { SELFTEST_INPUTS = 24, SELFTEST_ATTRS = 24, SELFTEST_RANK = 8, SELFTEST_OUTPUTS = 8 };
+
+/* One input of a case. */
+typedef struct selftest_input {
+  nd4c_dtype dtype; /* NONE: left out */
+  bool varies;      /* takes the dtype under test */
+  int32_t rank;
+  int64_t shape[SELFTEST_RANK];
+  int64_t count;
+  double *reals;     /* the elements as numbers */
+  int64_t *integers; /* the same, where every one is an integer; else NULL */
+} selftest_input;
+
+/* One case: an op with attributes and inputs. Freed by selftest_case_clear. */
+typedef struct selftest_case {
+  const nd4c_op_info *op;
+  int32_t input_count, attr_count;
+  selftest_input inputs[SELFTEST_INPUTS];
+  nd4c_attr attrs[SELFTEST_ATTRS];
+  char *text; /* behind names and strings of attributes */
+  void *lists[SELFTEST_ATTRS];
+} selftest_case;
+
+/* Reads the case that begins at *position and moves on; false at the end. *status: FORMAT if the text is damaged,
+ * MEMORY. An op that this build lacks is passed over. */
+bool selftest_case_next(const char **position, selftest_case *c, nd4c_status *status);
+void selftest_case_clear(selftest_case *c);
+
+/* All cases, as they were embedded. */
+extern const char selftest_cases[];
+
+/* The input as a fresh array of the dtype (its own, if it does not vary) on the device. */
+nd4c_status selftest_array(const selftest_input *input, nd4c_dtype dtype, nd4c_device *device, nd4c_array **array);
+
+/* NULL if `got` is what `wanted` (on the host) says: the same dtype, shape and elements, real ones within some units in
+ * the last place of the largest; else what differs, written into `text`. */
+const char *selftest_difference(const nd4c_array *wanted, const nd4c_array *got, char *text, size_t size);
+
+#endif
