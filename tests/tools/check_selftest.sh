@@ -22,8 +22,8 @@ same "$("$json" devices.0.pairs.0.state <"$work/report.json")" computed "its sta
 same "$("$json" devices.0.pairs.2.state <"$work/report.json")" declined "an op that it lacks"
 says out '^stub:0: '
 
-# A device that fails, or gives what nobody asked for, is told with its words.
-expect 1 env STUB_FAIL=in_flight:0 "$nd4c" selftest --backend stub:1 --op add
+# A device that fails (after its check, the first work in flight) is told with its words.
+expect 1 env STUB_FAIL=in_flight:2 "$nd4c" selftest --backend stub:1 --op add
 says out '^WRONG: add of float32: add failed on stub:1: stub: in_flight was told to fail'
 expect 1 "$nd4c" selftest --backend nosuch
 says err "device 'nosuch'"
