@@ -30,6 +30,8 @@ static stub_rule rules[STUB_CALL_COUNT];
 static int64_t calls[STUB_CALL_COUNT];
 static _Atomic int64_t counters[STUB_COUNT_COUNT];
 static _Atomic int64_t delay_microseconds;
+#define USUAL_MEMORY (INT64_C(1) << 30)
+static _Atomic int64_t memory_bytes = USUAL_MEMORY;
 
 static void clear_rules(void) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
@@ -137,9 +139,17 @@ int64_t stub_delay(void) {
   return atomic_load(&delay_microseconds);
 }
 
+int64_t stub_memory(void) {
+  return atomic_load(&memory_bytes);
+}
+
 int32_t stub_control(const char *command) {
   if (strncmp(command, "delay ", 6) == 0) {
     atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
+    return ND4C_OK;
+  }
+  if (strncmp(command, "memory ", 7) == 0) {
+    atomic_store(&memory_bytes, strtoll(command + 7, NULL, 10));
     return ND4C_OK;
   }
   pthread_mutex_lock(&lock);
@@ -149,6 +159,7 @@ int32_t stub_control(const char *command) {
   } else if (strcmp(command, "reset") == 0) {
     clear_rules();
     atomic_store(&delay_microseconds, 0);
+    atomic_store(&memory_bytes, USUAL_MEMORY);
   } else {
     good = false;
   }

@@ -42,9 +42,13 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->type = stub_settings_type();
     description->host_addressable = false;
     description->asynchronous = true;
-    description->memory_bytes = INT64_C(1) << 30;
+    description->memory_bytes = stub_memory();
     description->width = 1;
     description->alignment = 64;
+    description->vendor = "nobody";
+    description->driver = "stub 1.0";
+    description->dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8) & ~ND4C_DTYPES_NARROW;
+    description->native = device;
   }
   return status;
 }
@@ -226,6 +230,40 @@ static nd4c_status synchronize(void *device) {
   return status != ND4C_OK ? status : stub_synchronize(stub_device_index(device));
 }
 
+/* -- what ABI 1.1 added ------------------------------------------------------------------------------------------ */
+
+static nd4c_status memory_available(void *device, int64_t *bytes) {
+  nd4c_status status = stub_attempt(STUB_CALL_memory_available);
+  if (status == ND4C_OK) {
+    *bytes = stub_memory() - stub_buffer_used(stub_device_index(device));
+  }
+  return status;
+}
+
+static nd4c_status pinned_allocate(void *device, int64_t bytes, void **address) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_pinned_allocate);
+  if (status == ND4C_OK) {
+    *address = stub_host->allocate((size_t)bytes);
+    status = *address != NULL ? ND4C_OK : stub_host->fail(ND4C_MEMORY, "stub: no memory to pin");
+  }
+  if (status == ND4C_OK) {
+    stub_count_add(STUB_COUNT_pinned, 1);
+  }
+  return status;
+}
+
+static void pinned_free(void *device, void *address) {
+  (void)device;
+  stub_host->free(address);
+  stub_count_add(STUB_COUNT_pinned, -1);
+}
+
+static void *stream_native(void *device, nd4c_stream stream) {
+  (void)device;
+  return stream;
+}
+
 const nd4c_device_ops stub_device_ops = {
     .struct_size = ND4C_SIZE_OF(nd4c_device_ops),
     .device_open = device_open,
@@ -245,4 +283,8 @@ const nd4c_device_ops stub_device_ops = {
     .fence_wait = fence_wait,
     .fence_destroy = fence_destroy,
     .synchronize = synchronize,
+    .memory_available = memory_available,
+    .pinned_allocate = pinned_allocate,
+    .pinned_free = pinned_free,
+    .stream_native = stream_native,
 };

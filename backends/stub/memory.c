@@ -14,6 +14,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static stub_buffer **table;
 static int64_t table_count, table_capacity;
 static uintptr_t next_number;
+enum { DEVICES = 16 };
+static _Atomic int64_t used[DEVICES];
+
+int64_t stub_buffer_used(int32_t device) {
+  return atomic_load(&used[device]);
+}
 
 static bool table_add(stub_buffer *buffer) {
   if (table_count == table_capacity) {
@@ -46,11 +52,15 @@ static int64_t table_find(nd4c_buffer handle) {
 static void destroy(stub_buffer *buffer) {
   stub_count_add(STUB_COUNT_buffers, -1);
   stub_count_add(STUB_COUNT_buffer_bytes, -buffer->size);
+  atomic_fetch_sub(&used[buffer->device], buffer->size);
   stub_host->free(buffer->bytes);
   stub_host->free(buffer);
 }
 
 nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **result) {
+  if (bytes > stub_memory() - stub_buffer_used(device)) {
+    return stub_host->fail(ND4C_MEMORY, "stub: %lld bytes do not fit the device", (long long)bytes);
+  }
   stub_buffer *buffer = stub_host->allocate(sizeof *buffer);
   unsigned char *memory = stub_host->allocate(bytes > 0 ? (size_t)bytes : 1);
   if (buffer == NULL || memory == NULL) {
@@ -71,6 +81,7 @@ nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **resu
   }
   stub_count_add(STUB_COUNT_buffers, 1);
   stub_count_add(STUB_COUNT_buffer_bytes, bytes);
+  atomic_fetch_add(&used[device], bytes);
   *result = buffer;
   return ND4C_OK;
 }

@@ -21,12 +21,13 @@ extern const nd4c_host *stub_host;
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
  */
-#define STUB_CALLS(X)                                                                                              \
-  X(entry)                                                                                                         \
-  X(probe) X(open) X(device_count) X(engine_state) X(device_open) X(describe) X(buffer_allocate) X(buffer_address) \
-      X(copy_from_host) X(copy_to_host) X(copy_within) X(stream_create) X(stream_wait_fence) X(fence_record)       \
-          X(fence_query) X(fence_wait) X(synchronize) X(usable) X(prepare) X(scratch_bytes) X(run) X(supports)     \
-              X(compile) X(execute) X(in_flight) X(in_flight_copy)
+#define STUB_CALLS(X)                                                                                          \
+  X(entry)                                                                                                     \
+  X(probe)                                                                                                     \
+  X(open) X(device_count) X(engine_state) X(device_open) X(describe) X(buffer_allocate) X(buffer_address)      \
+      X(copy_from_host) X(copy_to_host) X(copy_within) X(stream_create) X(stream_wait_fence) X(fence_record)   \
+          X(fence_query) X(fence_wait) X(synchronize) X(usable) X(prepare) X(scratch_bytes) X(run) X(supports) \
+              X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate)
 
 typedef enum stub_call {
 #define STUB_CALL_ENUM(name) STUB_CALL_##name,
@@ -38,7 +39,7 @@ typedef enum stub_call {
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
  * handle used after it was freed, an access outside a buffer). */
 #define STUB_COUNTERS(X) \
-  X(buffers) X(buffer_bytes) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations)
+  X(buffers) X(buffer_bytes) X(pinned) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -71,11 +72,14 @@ void stub_count_add(stub_count counter, int64_t amount);
 /* Notes that a caller broke the rules; returns INTERNAL with a text. */
 nd4c_status stub_violation(const char *what);
 int64_t stub_delay(void);
+/* Bytes of memory of each device. */
+int64_t stub_memory(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
  *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
  *   "delay MICROSECONDS"        of every task submitted from now on
- *   "reset"                     no failures, no delay */
+ *   "memory BYTES"              of each device from now on
+ *   "reset"                     no failures, no delay, the usual memory */
 STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 STUB_EXPORT int64_t stub_counter(const char *name);
@@ -91,6 +95,8 @@ typedef struct stub_buffer {
   nd4c_buffer handle;
 } stub_buffer;
 
+/* Bytes in buffers of one device. */
+int64_t stub_buffer_used(int32_t device);
 nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **buffer);
 /* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
 stub_buffer *stub_buffer_use(nd4c_buffer handle);

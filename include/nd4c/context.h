@@ -1,5 +1,11 @@
 /* Contexts: where and how operations run. Every thread has a current one; nd4c_x(...) runs there, nd4c_x_on(ctx, ...)
- * on a given one. A context is used by one thread at a time. */
+ * on a given one. A context is used by one thread at a time.
+ *
+ * A thread comes to another device in one of two ways. nd4c_context_acquire lends it a context of the device, stream
+ * included, until nd4c_context_release: that nests, restores what was before and costs no stream. A context of one's
+ * own (nd4c_context_create) has settings of its own, lives as long as its maker wishes and is made current by
+ * nd4c_context_enter. The two mix: releasing restores what was current before the acquire, whatever was entered in
+ * between. */
 #ifndef ND4C_CONTEXT_H
 #define ND4C_CONTEXT_H
 
@@ -30,6 +36,27 @@ ND4C_API nd4c_status nd4c_context_destroy(nd4c_context *context);
 /* Makes `context` (NULL: the default context) the thread's current one and gives back the previous one (previous may
  * be NULL if the caller does not need it). */
 ND4C_API nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous);
+
+/* Lends the calling thread a context of the device (NULL: the registry's default) and makes it the thread's current
+ * one, until nd4c_context_release. Its width and modes are those of configuration. Contexts and streams that were given
+ * back are lent again: in steady state nothing is made. A thread that ends gives back what it holds.
+ * HANDLE: not a device of nd4c's; else what making a stream fails with. A failure changes nothing. */
+ND4C_API nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **context);
+/* Gives back the context that the calling thread acquired last and restores what was current before; whatever happened
+ * in between, and without waiting for what was submitted. HANDLE, with nothing changed and the reason in the text: it
+ * is not the innermost one, it was given back already, another thread holds it, it was never acquired. */
+ND4C_API nd4c_status nd4c_context_release(nd4c_context *context);
+
+/* The vendor's handles behind a context, for code that submits work of its own. */
+typedef struct nd4c_native_handles {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_native_handles) */
+  void *device;         /* cl_device_id, CUdevice as a pointer; NULL: none */
+  void *stream;         /* cl_command_queue, CUstream; NULL: none */
+} nd4c_native_handles;
+
+/* Fills *handles; they live as long as the context. context NULL: the thread's current one. */
+ND4C_API nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles);
+
 /* The thread's current context; the process-wide default one if none was entered. Borrowed. NULL if no backend can be
  * opened (see nd4c_error_message). */
 ND4C_API nd4c_context *nd4c_context_current(void);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nd4c/dtype.h"
 #include "nd4c/export.h"
 #include "nd4c/status.h"
 
@@ -34,6 +35,11 @@ typedef enum nd4c_device_type {
   ND4C_DEVICE_TYPE_TABLE(ND4C_DEVICE_TYPE_ENUM)
 #undef ND4C_DEVICE_TYPE_ENUM
 } nd4c_device_type;
+
+/* Name of a type ("opencl"), "?" for an unknown number. Static; any thread. */
+ND4C_API const char *nd4c_device_type_name(nd4c_device_type type);
+/* The type of that name, in either case ("opencl", "OPENCL"); NONE if there is none. Any thread. */
+ND4C_API nd4c_device_type nd4c_device_type_find(const char *name);
 
 /* What is known of a candidate backend. */
 typedef enum nd4c_verdict {
@@ -96,8 +102,24 @@ typedef struct nd4c_device_info {
   bool asynchronous;     /* operations return before they are done */
   int64_t memory_bytes;  /* total, 0 if unknown */
   int32_t width;         /* parallel width of the default context */
+  /* Appended; a shorter struct_size leaves them out. */
+  const char *vendor, *driver; /* "" if unknown */
+  nd4c_dtype_set dtypes;       /* that some kernel computes with; 0: unknown */
+  bool host_processor;         /* it is the host's own processor by another name */
+  bool unified_memory;         /* device and host share the memory behind buffers */
+  void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer), NULL if there is none */
+  int64_t alignment;           /* of its buffers, bytes */
+  int32_t priority;            /* of its backend, among those that may become the default */
 } nd4c_device_info;
 
+/* Devices of all backends that are open, in the order of their opening: an index never changes its device. The host's
+ * own is there from the start; others come when something needs them: nd4c_device_find, nd4c_device_default,
+ * nd4c_backend_probe(true) for all. 0 if not even the host can be opened. Any thread. */
+ND4C_API int32_t nd4c_device_count(void);
+/* The device at an index. Borrowed, lives as long as the process. INDEX past the end. */
+ND4C_API nd4c_status nd4c_device_at(int32_t index, nd4c_device **device);
+
+/* Fills *info as far as its struct_size reaches. */
 ND4C_API nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *info);
 
 /* Waits for everything submitted to the device from any thread. Reports the first failure in flight that nobody has
@@ -139,7 +161,7 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
 /* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache, then fails
  * with MEMORY_CAP stating usage, request and cap. Nothing alive is taken away. */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
-/* Returns cached memory until at most `keep_bytes` are cached. */
+/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams and staging buffers, too. */
 ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);
 ND4C_API nd4c_status nd4c_memory_reset_peak(nd4c_device *device);
 /* Text listing what is alive: one line a size and origin; "" if nothing. Free with nd4c_free. Origins (the op or call

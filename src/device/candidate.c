@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "device/memory_manager.h"
+#include "device/stream_pool.h"
 
 /* Copies a struct that the other side filled into one of ours: fields it does not have become zero, fields that we do
  * not know are left out. */
@@ -148,12 +149,14 @@ static nd4c_status open_device(nd4c_candidate *candidate, int32_t index, nd4c_de
     device->description.width = 1;
   }
   device->kernels = candidate->kernels;
+  ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
   return nd4c_memory_manager_make(device, &device->memory);
 }
 
 static void close_devices(nd4c_candidate *candidate) {
   for (int32_t i = 0; i < candidate->device_count; ++i) {
     nd4c_device *device = &candidate->devices[i];
+    nd4c_stream_pool_free(device->streams);
     nd4c_memory_manager_free(device->memory);
     if (device->handle != NULL && candidate->ops.device_close != NULL) {
       candidate->ops.device_close(device->handle);
@@ -177,7 +180,8 @@ static nd4c_status open_devices(nd4c_candidate *candidate) {
   for (int32_t i = 0; i < count; ++i) {
     ND4C_TRY(open_device(candidate, i, &candidate->devices[i]));
   }
-  return nd4c_device_verify(&candidate->devices[0]);
+  ND4C_TRY(nd4c_device_verify(&candidate->devices[0]));
+  return nd4c_devices_publish(candidate->devices, count);
 }
 
 static nd4c_status probe_backend(nd4c_candidate *candidate) {

@@ -4,16 +4,16 @@
 #include "base/config.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "device/scope.h"
 #include "device/storage.h"
 #include "device/thread.h"
 #include "device/tracer.h"
 
-static int32_t default_width(const nd4c_device *device) {
+int32_t nd4c_context_default_width(const nd4c_device *device) {
   return device->description.type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : device->description.width;
 }
 
-static nd4c_status make_context(nd4c_device *device, int32_t width, bool deterministic, bool strict,
-                                nd4c_context **out) {
+nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict, nd4c_context **out) {
   nd4c_context *context = nd4c_allocate_zeroed(1, sizeof *context);
   if (context == NULL) {
     return nd4c_fail_memory("a context", sizeof *context);
@@ -49,10 +49,10 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   if (device == NULL) {
     ND4C_TRY(nd4c_device_default(&device));
   }
-  int32_t width = options != NULL && options->width > 0 ? options->width : default_width(device);
+  int32_t width = options != NULL && options->width > 0 ? options->width : nd4c_context_default_width(device);
   bool deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC) || (options != NULL && options->deterministic);
   bool strict = nd4c_config_bool(ND4C_CONFIG_STRICT) || (options != NULL && options->strict);
-  return make_context(device, width, deterministic, strict, context);
+  return nd4c_context_make(device, width, deterministic, strict, context);
 }
 
 nd4c_context *nd4c_context_retain(nd4c_context *context) {
@@ -60,7 +60,7 @@ nd4c_context *nd4c_context_retain(nd4c_context *context) {
   return context;
 }
 
-void nd4c_context_release(nd4c_context *context) {
+void nd4c_context_drop(nd4c_context *context) {
   if (atomic_fetch_sub(&context->references, 1) != 1) {
     return;
   }
@@ -75,13 +75,16 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
   if (context == NULL) {
     return ND4C_OK;
   }
+  if (context->scoped) {
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is lent: nd4c_context_release gives it back");
+  }
   int32_t entered = atomic_load(&context->entered);
   if (entered != 0) {
     return nd4c_fail(ND4C_ARGUMENT, "the context is the current one of %d thread(s): they must leave it first",
                      entered);
   }
   nd4c_status status = nd4c_context_synchronize(context);
-  nd4c_context_release(context);
+  nd4c_context_drop(context);
   return status;
 }
 
@@ -92,6 +95,9 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
   }
   if (context == thread->own) {
     context = NULL; /* what nd4c_context_current gave before anything was entered */
+  }
+  if (context != NULL && context->scoped && !nd4c_scope_is_held(thread, context)) {
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_enter: the context is lent, and not to this thread");
   }
   nd4c_context *before = thread->entered;
   if (context != NULL) {
@@ -114,13 +120,13 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
   ND4C_TRY(nd4c_device_default(&device));
   if (thread->own == NULL || thread->own->device != device) {
     nd4c_context *made = NULL;
-    ND4C_TRY(make_context(device, 1, false, false, &made));
+    ND4C_TRY(nd4c_context_make(device, 1, false, false, &made));
     if (thread->own != NULL) {
       (void)nd4c_context_destroy(thread->own);
     }
     thread->own = made;
   }
-  thread->own->width = default_width(device);
+  thread->own->width = nd4c_context_default_width(device);
   thread->own->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
   thread->own->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
   thread->own_epoch = epoch;
@@ -157,6 +163,21 @@ nd4c_device *nd4c_context_device(const nd4c_context *context) {
 
 int32_t nd4c_context_width(const nd4c_context *context) {
   return context != NULL ? context->width : 0;
+}
+
+nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles) {
+  if (handles == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_native: handles is NULL");
+  }
+  if (handles->struct_size < ND4C_SIZE_OF(nd4c_native_handles)) {
+    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_native_handles)", handles->struct_size);
+  }
+  ND4C_TRY(nd4c_context_resolve(context, &context));
+  const nd4c_device *device = context->device;
+  bool has_stream = context->stream != NULL && device->ops->stream_native != NULL;
+  handles->device = device->description.native;
+  handles->stream = has_stream ? device->ops->stream_native(device->handle, context->stream) : NULL;
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_context_synchronize(nd4c_context *context) {

@@ -13,14 +13,26 @@ struct nd4c_context {
   int32_t width;
   bool deterministic;
   bool strict;
-  _Atomic int32_t entered; /* threads whose current context this is */
+  _Atomic int32_t entered; /* threads whose current context this is, and scopes that will restore it */
+  /* Of one that nd4c_context_acquire lends (scope.c): */
+  bool scoped;
+  struct nd4c_thread *owner;      /* who holds it, NULL: idle; under scope.c's lock */
+  nd4c_context *previous;         /* what was current before; the owner's */
+  nd4c_context *outer;            /* the owner's next scope outwards */
+  struct nd4c_context *next_made; /* all of them, under scope.c's lock */
 };
+
+/* A context with a stream of its own. */
+nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict,
+                              nd4c_context **context);
+/* Parallel width of a device's contexts where nothing else is asked for. */
+int32_t nd4c_context_default_width(const nd4c_device *device);
 
 /* The given context, or the thread's current one; with the error of nd4c_device_default if there is none. */
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved);
 
 nd4c_context *nd4c_context_retain(nd4c_context *context);
 /* Waits for nothing, unless it is the last reference: that one's release frees the stream. */
-void nd4c_context_release(nd4c_context *context);
+void nd4c_context_drop(nd4c_context *context);
 
 #endif

@@ -10,6 +10,7 @@
 
 struct nd4c_memory_manager;
 struct nd4c_kernel_index;
+struct nd4c_stream_pool;
 
 struct nd4c_device {
   const nd4c_backend *backend;
@@ -20,6 +21,7 @@ struct nd4c_device {
   char name[32];
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
+  struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
   const struct nd4c_kernel_index *kernels;
   _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
 };
@@ -31,6 +33,13 @@ static inline bool nd4c_device_is_synchronous(const nd4c_device *device) {
 /* The host's own device ("cpu:0"), opened on first use: where foreign host memory and host replicas live. Never fails
  * after it succeeded once. */
 nd4c_status nd4c_device_host(nd4c_device **device);
+
+/* Adds the devices of a backend that was just opened to those that nd4c_device_at gives. Under the registry's lock. */
+nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count);
+/* Whether a pointer is one of those; never looks behind it. */
+bool nd4c_device_is_known(const nd4c_device *device);
+/* Total memory, 0 if unknown. */
+int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 
 /* Kernels of the device's backend for an op, from the highest priority down. */
 const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op op, int32_t *count);

@@ -1,4 +1,7 @@
 /* Queries of devices. */
+#include <string.h>
+#include <strings.h>
+
 #include "base/os.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -6,27 +9,118 @@
 #include "device/device.h"
 #include "device/fence.h"
 
+/* Devices of opened backends, in the order of their opening. Written under the registry's lock, read without one:
+ * first the entry, then the count. */
+enum { DEVICE_LIMIT = 256 };
+static nd4c_device *_Atomic opened[DEVICE_LIMIT];
+static _Atomic int32_t opened_count;
+
+nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count) {
+  int32_t known = atomic_load(&opened_count);
+  if (count > DEVICE_LIMIT - known) {
+    return nd4c_fail(ND4C_HARDWARE, "%s and those after it make more than %d devices", devices[0].name, DEVICE_LIMIT);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    atomic_store(&opened[known + i], &devices[i]);
+  }
+  atomic_store_explicit(&opened_count, known + count, memory_order_release);
+  return ND4C_OK;
+}
+
+bool nd4c_device_is_known(const nd4c_device *device) {
+  int32_t count = atomic_load_explicit(&opened_count, memory_order_acquire);
+  bool known = false;
+  for (int32_t i = 0; i < count && !known; ++i) {
+    known = atomic_load_explicit(&opened[i], memory_order_relaxed) == device;
+  }
+  return known;
+}
+
+int32_t nd4c_device_count(void) {
+  nd4c_device *host = NULL;
+  return nd4c_device_host(&host) == ND4C_OK ? atomic_load_explicit(&opened_count, memory_order_acquire) : 0;
+}
+
+nd4c_status nd4c_device_at(int32_t index, nd4c_device **device) {
+  if (device == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_device_at: device is NULL");
+  }
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  int32_t count = nd4c_device_count();
+  if (index < 0 || index >= count) {
+    return nd4c_fail(ND4C_INDEX, "device %d: %d are open", index, count);
+  }
+  *device = atomic_load(&opened[index]);
+  return ND4C_OK;
+}
+
+static const struct {
+  nd4c_device_type type;
+  const char *name;
+} types[] = {
+#define TYPE_ROW(NAME, number, name) {ND4C_DEVICE_##NAME, name},
+    ND4C_DEVICE_TYPE_TABLE(TYPE_ROW)
+#undef TYPE_ROW
+};
+
+const char *nd4c_device_type_name(nd4c_device_type type) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) {
+    if (types[i].type == type) {
+      return types[i].name;
+    }
+  }
+  return "?";
+}
+
+nd4c_device_type nd4c_device_type_find(const char *name) {
+  for (size_t i = 0; name != NULL && i < sizeof types / sizeof types[0]; ++i) {
+    if (strcasecmp(types[i].name, name) == 0) {
+      return types[i].type;
+    }
+  }
+  return ND4C_DEVICE_NONE;
+}
+
+int64_t nd4c_device_memory_bytes(const nd4c_device *device) {
+  const nd4c_device_description *description = &device->description;
+  return description->type == ND4C_DEVICE_CPU && description->memory_bytes == 0 ? nd4c_os_memory_bytes()
+                                                                                : description->memory_bytes;
+}
+
+static const char *text_or_empty(const char *text) {
+  return text != NULL ? text : "";
+}
+
 nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *info) {
+  enum { FIRST_SIZE = offsetof(nd4c_device_info, vendor) }; /* of 0.1 */
   if (device == NULL || info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "info");
   }
-  if (info->struct_size < ND4C_SIZE_OF(nd4c_device_info)) {
+  if (info->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_device_info)", info->struct_size);
   }
   const nd4c_device_description *description = &device->description;
-  *info = (nd4c_device_info){
+  const nd4c_device_info filled = {
       .struct_size = info->struct_size,
       .name = device->name,
-      .description = description->description != NULL ? description->description : "",
+      .description = text_or_empty(description->description),
       .type = description->type,
       .index = device->index,
       .host_addressable = description->host_addressable,
       .asynchronous = description->asynchronous,
-      .memory_bytes = description->type == ND4C_DEVICE_CPU && description->memory_bytes == 0
-                          ? nd4c_os_memory_bytes()
-                          : description->memory_bytes,
+      .memory_bytes = nd4c_device_memory_bytes(device),
       .width = description->type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : description->width,
+      .vendor = text_or_empty(description->vendor),
+      .driver = text_or_empty(description->driver),
+      .dtypes = description->dtypes,
+      .host_processor = description->host_processor || description->type == ND4C_DEVICE_CPU,
+      .unified_memory = description->unified_memory || description->type == ND4C_DEVICE_CPU,
+      .native = description->native,
+      .alignment = description->alignment,
+      .priority = device->backend->priority,
   };
+  memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
 }
 

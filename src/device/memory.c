@@ -10,8 +10,10 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/memory_manager.h"
+#include "device/scope.h"
 #include "device/small_storage.h"
 #include "device/storage.h"
+#include "device/stream_pool.h"
 #include "device/thread.h"
 #include "device/tracer.h"
 
@@ -357,6 +359,10 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   }
   nd4c_storage_collect(false);
   trim_to(device->memory, keep_bytes > 0 ? keep_bytes : 0);
+  if (keep_bytes <= 0) {
+    nd4c_scope_trim(device);
+    nd4c_stream_trim(device);
+  }
   return ND4C_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "device/scope.h"
 #include "device/small_storage.h"
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -23,6 +24,7 @@ static void end_thread(void *argument) {
   if (thread->calls_destroy != NULL) {
     thread->calls_destroy(thread->calls);
   }
+  nd4c_scope_abandon(thread);
   if (thread->own != NULL) {
     (void)nd4c_context_destroy(thread->own);
   }

@@ -14,6 +14,7 @@ struct nd4c_small_storage;
 typedef struct nd4c_thread {
   nd4c_context *entered; /* by nd4c_context_enter; NULL: own */
   nd4c_context *own;     /* the thread's default context, made on first use */
+  nd4c_context *scope;   /* the innermost one that nd4c_context_acquire lent */
   uint32_t own_epoch;    /* nd4c_config_epoch when the default device was last looked up */
   void *calls;           /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);

@@ -39,7 +39,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   nd4c_graph_destroy(plan->graph);
   nd4c_region_free(&plan->region);
-  nd4c_context_release(plan->context);
+  nd4c_context_drop(plan->context);
   plan->magic = PLAN_DEAD;
   nd4c_deallocate(plan);
 }

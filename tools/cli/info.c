@@ -127,9 +127,52 @@ static void print_backends(bool probe) {
   }
 }
 
+/* Names of a set's dtypes, each behind a space. */
+static const char *dtypes_text(nd4c_dtype_set set, char *text, size_t size) {
+  size_t length = 0;
+  text[0] = '\0';
+  for (int32_t dtype = 1; dtype < 64 && length + 32 < size; dtype++) {
+    if ((set & ND4C_DTYPE_BIT(dtype)) != 0 && nd4c_dtype_get_info((nd4c_dtype)dtype) != NULL) {
+      length += (size_t)snprintf(text + length, size - length, " %s", nd4c_dtype_name((nd4c_dtype)dtype));
+    }
+  }
+  return text;
+}
+
+static void print_memory(const nd4c_device_info *info, const nd4c_memory_info *memory) {
+  char total[32], live[32], cached[32], peak[32], cap[32];
+  (void)printf("    memory %s%s, live %s, cached %s, peak %s, cap %s; buffers aligned to %" PRId64 " bytes\n",
+               info->memory_bytes > 0 ? cli_bytes_text(info->memory_bytes, total, sizeof total) : "unknown",
+               info->unified_memory ? " (the host's)" : "", cli_bytes_text(memory->live_bytes, live, sizeof live),
+               cli_bytes_text(memory->cached_bytes, cached, sizeof cached),
+               cli_bytes_text(memory->peak_bytes, peak, sizeof peak),
+               memory->cap_bytes > 0 ? cli_bytes_text(memory->cap_bytes, cap, sizeof cap) : "none", info->alignment);
+}
+
+static void print_device(nd4c_device *device, bool picked) {
+  nd4c_device_info info = {.struct_size = sizeof info};
+  nd4c_memory_info memory = {.struct_size = sizeof memory};
+  char dtypes[1024];
+  if (nd4c_device_get_info(device, &info) != ND4C_OK || nd4c_memory_get_info(device, &memory) != ND4C_OK) {
+    (void)printf("  %s\n", nd4c_error_message());
+    return;
+  }
+  (void)printf("%c %-10s %s; %s%s, priority %" PRId32 ", width %" PRId32 ", %s, %s\n", picked ? '*' : ' ', info.name,
+               info.description, nd4c_device_type_name(info.type),
+               info.host_processor && info.type != ND4C_DEVICE_CPU ? " (the host's processor)" : "", info.priority,
+               info.width, info.asynchronous ? "asynchronous" : "synchronous",
+               info.host_addressable ? "addressable" : "not addressable");
+  if (info.vendor[0] != '\0' || info.driver[0] != '\0') {
+    (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
+                 info.driver[0] != '\0' ? info.driver : "unknown");
+  }
+  print_memory(&info, &memory);
+  if (info.dtypes != 0) {
+    (void)printf("    computes with%s\n", dtypes_text(info.dtypes, dtypes, sizeof dtypes));
+  }
+}
+
 static void print_devices(nd4c_status picked, nd4c_device *picked_device) {
-  nd4c_backend_status status;
-  char total[32], live[32], cached[32], cap[32];
   if (picked != ND4C_OK) {
     (void)printf("\nno device can be used:\n%s\n", nd4c_error_message());
     return;
@@ -139,25 +182,9 @@ static void print_devices(nd4c_status picked, nd4c_device *picked_device) {
     return;
   }
   (void)printf("\ndevices:\n");
-  for (int32_t i = 0; backend_at(i, &status); i++) {
-    for (int32_t d = 0; d < status.device_count; d++) {
-      char name[64];
-      nd4c_device *device = NULL;
-      nd4c_device_info info = {.struct_size = sizeof info};
-      nd4c_memory_info memory = {.struct_size = sizeof memory};
-      (void)snprintf(name, sizeof name, "%s:%" PRId32, status.name, d);
-      if (nd4c_device_find(name, &device) != ND4C_OK || nd4c_device_get_info(device, &info) != ND4C_OK ||
-          nd4c_memory_get_info(device, &memory) != ND4C_OK) {
-        (void)printf("  %s: %s\n", name, nd4c_error_message());
-        continue;
-      }
-      (void)printf("%c %-10s %s; width %" PRId32 "; memory %s, live %s, cached %s, cap %s\n",
-                   device == picked_device ? '*' : ' ', info.name, info.description, info.width,
-                   info.memory_bytes > 0 ? cli_bytes_text(info.memory_bytes, total, sizeof total) : "unknown",
-                   cli_bytes_text(memory.live_bytes, live, sizeof live),
-                   cli_bytes_text(memory.cached_bytes, cached, sizeof cached),
-                   memory.cap_bytes > 0 ? cli_bytes_text(memory.cap_bytes, cap, sizeof cap) : "none");
-    }
+  nd4c_device *device = NULL;
+  for (int32_t i = 0; i < nd4c_device_count() && nd4c_device_at(i, &device) == ND4C_OK; i++) {
+    print_device(device, device == picked_device);
   }
 }
 
@@ -221,6 +248,22 @@ static cJSON *device_json(nd4c_device *device) {
   cJSON *object = cJSON_CreateObject();
   (void)cJSON_AddStringToObject(object, "name", info.name);
   (void)cJSON_AddStringToObject(object, "description", info.description);
+  (void)cJSON_AddStringToObject(object, "type", nd4c_device_type_name(info.type));
+  (void)cJSON_AddNumberToObject(object, "index", info.index);
+  (void)cJSON_AddNumberToObject(object, "priority", info.priority);
+  (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
+  (void)cJSON_AddStringToObject(object, "driver", info.driver);
+  (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
+  (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);
+  (void)cJSON_AddBoolToObject(object, "host_addressable", info.host_addressable);
+  (void)cJSON_AddBoolToObject(object, "asynchronous", info.asynchronous);
+  (void)cJSON_AddNumberToObject(object, "alignment", (double)info.alignment);
+  cJSON *dtypes = cJSON_AddArrayToObject(object, "dtypes");
+  for (int32_t dtype = 1; dtype < 64; dtype++) {
+    if ((info.dtypes & ND4C_DTYPE_BIT(dtype)) != 0 && nd4c_dtype_get_info((nd4c_dtype)dtype) != NULL) {
+      (void)cJSON_AddItemToArray(dtypes, cJSON_CreateString(nd4c_dtype_name((nd4c_dtype)dtype)));
+    }
+  }
   (void)cJSON_AddNumberToObject(object, "width", info.width);
   (void)cJSON_AddNumberToObject(object, "memory_bytes", (double)info.memory_bytes);
   (void)cJSON_AddNumberToObject(object, "live_bytes", (double)memory.live_bytes);
@@ -228,6 +271,16 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "peak_bytes", (double)memory.peak_bytes);
   (void)cJSON_AddNumberToObject(object, "cap_bytes", (double)memory.cap_bytes);
   return object;
+}
+
+/* Every device of an opened backend; none where nothing was opened to find out which is selected. */
+static cJSON *devices_json(bool known) {
+  cJSON *array = cJSON_CreateArray();
+  nd4c_device *device = NULL;
+  for (int32_t i = 0; known && i < nd4c_device_count() && nd4c_device_at(i, &device) == ND4C_OK; i++) {
+    (void)cJSON_AddItemToArray(array, device_json(device));
+  }
+  return array;
 }
 
 static int print_json(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
@@ -247,6 +300,7 @@ static int print_json(const nd4c_machine_info *machine, const warnings *found, b
   (void)cJSON_AddNumberToObject(cpu, "cache_bytes", (double)machine->cache_bytes);
   (void)cJSON_AddItemToObject(root, "backends", backends_json(probe));
   (void)cJSON_AddItemToObject(root, "device", device != NULL ? device_json(device) : cJSON_CreateNull());
+  (void)cJSON_AddItemToObject(root, "devices", devices_json(device != NULL));
   if (picked != ND4C_OK) {
     (void)cJSON_AddStringToObject(root, "error", nd4c_error_message());
   }

@@ -1,0 +1,162 @@
+#include "device/scope.h"
+
+#include <pthread.h>
+
+#include "base/config.h"
+#include "base/status.h"
+
+/* Every context that is lent or waits to be lent again. */
+static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_context *made;
+
+static nd4c_context *take_idle(const nd4c_device *device, nd4c_thread *thread) {
+  pthread_mutex_lock(&made_lock);
+  nd4c_context *context = made;
+  while (context != NULL && (context->owner != NULL || context->device != device)) {
+    context = context->next_made;
+  }
+  if (context != NULL) {
+    context->owner = thread;
+  }
+  pthread_mutex_unlock(&made_lock);
+  return context;
+}
+
+static nd4c_status make_for(nd4c_device *device, nd4c_thread *thread, nd4c_context **out) {
+  ND4C_TRY(nd4c_context_make(device, 1, false, false, out));
+  (*out)->scoped = true;
+  pthread_mutex_lock(&made_lock);
+  (*out)->owner = thread;
+  (*out)->next_made = made;
+  made = *out;
+  pthread_mutex_unlock(&made_lock);
+  return ND4C_OK;
+}
+
+/* Under the lock. */
+static void unlink_made(const nd4c_context *context) {
+  nd4c_context **link = &made;
+  while (*link != context) {
+    link = &(*link)->next_made;
+  }
+  *link = context->next_made;
+}
+
+nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
+  if (out == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_acquire: context is NULL");
+  }
+  if (device == NULL) {
+    ND4C_TRY(nd4c_device_default(&device));
+  } else if (!nd4c_device_is_known(device)) {
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_acquire: %p is no device of an open backend: ask nd4c_device_find",
+                     (void *)device);
+  }
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread == NULL) {
+    return ND4C_MEMORY;
+  }
+  nd4c_context *context = take_idle(device, thread);
+  if (context == NULL) {
+    ND4C_TRY(make_for(device, thread, &context));
+  }
+  context->width = nd4c_context_default_width(device);
+  context->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
+  context->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
+  context->outer = thread->scope;
+  context->previous = thread->entered; /* stays counted as entered until it is restored */
+  atomic_fetch_add(&context->entered, 1);
+  thread->scope = thread->entered = context;
+  *out = context;
+  return ND4C_OK;
+}
+
+bool nd4c_scope_is_held(const nd4c_thread *thread, const nd4c_context *context) {
+  const nd4c_context *scope = thread->scope;
+  while (scope != NULL && scope != context) {
+    scope = scope->outer;
+  }
+  return scope != NULL;
+}
+
+/* Why a context cannot be released; looks behind no pointer but those that are known. */
+static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context) {
+  int32_t inside = 0;
+  for (const nd4c_context *scope = thread->scope; scope != NULL; scope = scope->outer) {
+    if (scope == context) {
+      return nd4c_fail(ND4C_HANDLE,
+                       "nd4c_context_release: out of order: %d context(s) acquired after this one must be given back "
+                       "first",
+                       inside);
+    }
+    ++inside;
+  }
+  pthread_mutex_lock(&made_lock);
+  const nd4c_context *known = made;
+  while (known != NULL && known != context) {
+    known = known->next_made;
+  }
+  bool idle = known != NULL && known->owner == NULL;
+  pthread_mutex_unlock(&made_lock);
+  return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: %s",
+                   known == NULL ? "this is no context that nd4c_context_acquire gave"
+                   : idle        ? "the context was given back already"
+                                 : "another thread acquired the context and must give it back");
+}
+
+/* Restores what was before the thread's innermost scope and gives its context back. */
+static void pop(nd4c_thread *thread) {
+  nd4c_context *context = thread->scope;
+  if (thread->entered != NULL) {
+    atomic_fetch_sub(&thread->entered->entered, 1);
+  }
+  thread->entered = context->previous;
+  thread->scope = context->outer;
+  context->previous = context->outer = NULL;
+  /* A plan made on it goes on using it: then it is the plan's from now on. */
+  bool shared = atomic_load(&context->references) > 1;
+  pthread_mutex_lock(&made_lock);
+  context->owner = NULL;
+  if (shared) {
+    unlink_made(context);
+  }
+  pthread_mutex_unlock(&made_lock);
+  if (shared) {
+    nd4c_context_drop(context);
+  }
+}
+
+nd4c_status nd4c_context_release(nd4c_context *context) {
+  if (context == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_release: context is NULL");
+  }
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread == NULL) {
+    return ND4C_MEMORY;
+  }
+  if (thread->scope != context) {
+    return refuse(thread, context);
+  }
+  pop(thread);
+  return ND4C_OK;
+}
+
+void nd4c_scope_abandon(nd4c_thread *thread) {
+  while (thread->scope != NULL) {
+    pop(thread);
+  }
+  if (thread->entered != NULL) {
+    atomic_fetch_sub(&thread->entered->entered, 1);
+    thread->entered = NULL;
+  }
+}
+
+void nd4c_scope_trim(const nd4c_device *device) {
+  nd4c_thread none = {0};
+  for (nd4c_context *context; (context = take_idle(device, &none)) != NULL;) {
+    pthread_mutex_lock(&made_lock);
+    unlink_made(context);
+    pthread_mutex_unlock(&made_lock);
+    nd4c_context_drop(context);
+  }
+}

@@ -1,0 +1,84 @@
+#include "device/stream_pool.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+enum { IDLE_LIMIT = 32 };
+
+struct nd4c_stream_pool {
+  nd4c_device *device;
+  pthread_mutex_t lock; /* guards the rest; not held while the backend runs */
+  int32_t count;
+  nd4c_stream idle[IDLE_LIMIT];
+};
+
+nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **out) {
+  *out = NULL;
+  if (!device->description.asynchronous) {
+    return ND4C_OK;
+  }
+  struct nd4c_stream_pool *pool = nd4c_allocate_zeroed(1, sizeof *pool);
+  if (pool == NULL) {
+    return nd4c_fail_memory("a pool of streams", sizeof *pool);
+  }
+  pool->device = device;
+  pthread_mutex_init(&pool->lock, NULL);
+  *out = pool;
+  return ND4C_OK;
+}
+
+static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
+  pthread_mutex_lock(&pool->lock);
+  nd4c_stream stream = pool->count > 0 ? pool->idle[--pool->count] : NULL;
+  pthread_mutex_unlock(&pool->lock);
+  return stream;
+}
+
+static void destroy_idle(struct nd4c_stream_pool *pool) {
+  for (nd4c_stream stream; (stream = take_idle(pool)) != NULL;) {
+    pool->device->ops->stream_destroy(pool->device->handle, stream);
+  }
+}
+
+void nd4c_stream_pool_free(struct nd4c_stream_pool *pool) {
+  if (pool != NULL) {
+    destroy_idle(pool);
+    pthread_mutex_destroy(&pool->lock);
+    nd4c_deallocate(pool);
+  }
+}
+
+nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
+  *stream = device->streams != NULL ? take_idle(device->streams) : NULL;
+  return device->streams == NULL || *stream != NULL ? ND4C_OK : device->ops->stream_create(device->handle, stream);
+}
+
+void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
+  if (stream == NULL) {
+    return;
+  }
+  struct nd4c_stream_pool *pool = device->streams;
+  pthread_mutex_lock(&pool->lock);
+  bool kept = pool->count < IDLE_LIMIT;
+  if (kept) {
+    pool->idle[pool->count++] = stream;
+  }
+  pthread_mutex_unlock(&pool->lock);
+  if (!kept) {
+    nd4c_stream_drop(device, stream);
+  }
+}
+
+void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
+  if (stream != NULL) {
+    device->ops->stream_destroy(device->handle, stream);
+  }
+}
+
+void nd4c_stream_trim(nd4c_device *device) {
+  if (device->streams != NULL) {
+    destroy_idle(device->streams);
+  }
+}

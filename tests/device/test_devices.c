@@ -1,0 +1,117 @@
+/* Devices as the outside sees them: the list, what each tells of itself, names of types. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "stub_plugin.h"
+
+static void assert_message(const char *part) {
+  if (strstr(nd4c_error_message(), part) == NULL) {
+    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
+  }
+}
+
+/* The host is there before anything else; what is opened later comes behind it. */
+static void the_list_grows_as_backends_open(void **state) {
+  (void)state;
+  nd4c_device *first = NULL, *host = NULL, *device = NULL;
+  assert_int_equal(nd4c_device_count(), 1);
+  assert_int_equal(nd4c_device_at(0, &first), ND4C_OK);
+  assert_int_equal(nd4c_device_find("cpu", &host), ND4C_OK);
+  assert_ptr_equal(first, host);
+  assert_int_equal(nd4c_device_at(1, &device), ND4C_INDEX);
+  assert_message("device 1: 1 are open");
+  assert_int_equal(stub_start(), ND4C_OK);
+  assert_int_equal(nd4c_device_count(), 3);
+  for (int32_t i = 1; i < 3; i++) {
+    char name[16];
+    nd4c_device *found = NULL;
+    (void)snprintf(name, sizeof name, "stub:%d", i - 1);
+    assert_int_equal(nd4c_device_at(i, &device), ND4C_OK);
+    assert_int_equal(nd4c_device_find(name, &found), ND4C_OK);
+    assert_ptr_equal(device, found);
+  }
+  assert_int_equal(nd4c_device_at(3, &device), ND4C_INDEX);
+  assert_int_equal(nd4c_device_at(-1, &device), ND4C_INDEX);
+  assert_int_equal(nd4c_device_at(0, NULL), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_device_at(0, &device), ND4C_OK);
+  assert_ptr_equal(device, first);
+}
+
+static void names_that_nobody_has(void **state) {
+  (void)state;
+  nd4c_device *device = NULL;
+  assert_int_equal(nd4c_device_find("stub:2", &device), ND4C_INDEX);
+  assert_message("device 'stub:2': backend stub has 2");
+  assert_int_equal(nd4c_device_find("warp:0", &device), ND4C_NO_BACKEND);
+  assert_message("warp");
+  assert_message("stub:0");
+  assert_int_equal(nd4c_device_find("stub:x", &device), ND4C_NAME);
+  assert_int_equal(nd4c_device_find("stub:99999999999999999999", &device), ND4C_NAME);
+  assert_null(device);
+}
+
+static void what_a_device_tells(void **state) {
+  (void)state;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_device_get_info(stub_device, &info), ND4C_OK);
+  assert_string_equal(info.name, "stub:0");
+  assert_string_equal(info.vendor, "nobody");
+  assert_string_equal(info.driver, "stub 1.0");
+  assert_true((info.dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT32)) != 0);
+  assert_false(info.host_processor);
+  assert_false(info.unified_memory);
+  assert_non_null(info.native);
+  assert_int_equal(info.alignment, 64);
+  assert_int_equal(info.priority, -10);
+  assert_int_equal(info.memory_bytes, 1 << 30);
+  nd4c_device *host = NULL;
+  assert_int_equal(nd4c_device_find("cpu", &host), ND4C_OK);
+  assert_int_equal(nd4c_device_get_info(host, &info), ND4C_OK);
+  assert_true(info.host_processor && info.unified_memory && info.host_addressable);
+  assert_non_null(info.vendor);
+  assert_true(info.memory_bytes > 0);
+}
+
+/* A program built with an older header has a shorter struct: nothing is written behind it. */
+static void shorter_structs_are_filled_as_far_as_they_reach(void **state) {
+  (void)state;
+  nd4c_device_info info = {.struct_size = offsetof(nd4c_device_info, vendor), .vendor = "untouched", .priority = 77};
+  assert_int_equal(nd4c_device_get_info(stub_device, &info), ND4C_OK);
+  assert_int_equal(info.width, 1);
+  assert_string_equal(info.vendor, "untouched");
+  assert_int_equal(info.priority, 77);
+  assert_int_equal(info.struct_size, offsetof(nd4c_device_info, vendor));
+  info.struct_size = 8;
+  assert_int_equal(nd4c_device_get_info(stub_device, &info), ND4C_ARGUMENT);
+}
+
+static void types_by_name_and_number(void **state) {
+  (void)state;
+#define BOTH_WAYS(NAME, number, name)                                   \
+  assert_string_equal(nd4c_device_type_name(ND4C_DEVICE_##NAME), name); \
+  assert_int_equal(nd4c_device_type_find(name), number);                \
+  assert_int_equal(nd4c_device_type_find(#NAME), number);
+  ND4C_DEVICE_TYPE_TABLE(BOTH_WAYS)
+#undef BOTH_WAYS
+  assert_string_equal(nd4c_device_type_name(ND4C_DEVICE_NONE), "?");
+  assert_string_equal(nd4c_device_type_name((nd4c_device_type)99), "?");
+  assert_int_equal(nd4c_device_type_find("abacus"), ND4C_DEVICE_NONE);
+  assert_int_equal(nd4c_device_type_find(NULL), ND4C_DEVICE_NONE);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_list_grows_as_backends_open),
+      cmocka_unit_test(names_that_nobody_has),
+      cmocka_unit_test(what_a_device_tells),
+      cmocka_unit_test(shorter_structs_are_filled_as_far_as_they_reach),
+      cmocka_unit_test(types_by_name_and_number),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
