@@ -1,0 +1,202 @@
+/* What the core of the OpenCL backend is made of: the loader, devices, buffers, streams, fences, programs. Kernel
+ * families see opencl.h alone. */
+#ifndef ND4C_BACKENDS_OPENCL_DEVICE_H
+#define ND4C_BACKENDS_OPENCL_DEVICE_H
+
+#include <pthread.h>
+
+#include "backends/opencl/api.h"
+#include "backends/opencl/families.h"
+#include "backends/opencl/opencl.h"
+
+enum {
+  ND4C_CL_NAME = 32,
+  ND4C_CL_TEXT = 192,
+  ND4C_CL_REASON = 512,
+  ND4C_CL_PROGRAM_BUCKETS = 64,
+  ND4C_CL_OPTIONS = 768
+};
+
+typedef struct nd4c_cl_program nd4c_cl_program;
+typedef struct nd4c_cl_pinned nd4c_cl_pinned;
+
+struct nd4c_cl_device {
+  char name[ND4C_CL_NAME]; /* "opencl:0" */
+  cl_platform_id platform;
+  cl_device_id id;
+  cl_bitfield type;
+  nd4c_cl_limits limits;
+  int64_t memory_bytes;
+  bool unified_memory, exact_division, can_reorder;
+  char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
+  char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
+  char description[2 * ND4C_CL_TEXT + 8];
+
+  /* From here on: set while the device is open. */
+  cl_context context;
+  bool out_of_order;
+  char base_options[ND4C_CL_TEXT];
+  pthread_mutex_t program_lock; /* guards programs; held while one is built */
+  nd4c_cl_program *programs[ND4C_CL_PROGRAM_BUCKETS];
+  pthread_mutex_t order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
+  pthread_mutex_t stream_lock; /* guards streams */
+  struct nd4c_stream_handle *streams;
+  pthread_mutex_t pinned_lock; /* guards the two below */
+  nd4c_cl_pinned *pinned;
+  cl_command_queue pinned_queue;
+};
+
+/* Levels of nd4c_host.log, as nd4c/log.h numbers them. */
+enum { ND4C_CL_LOG_ERROR = 1, ND4C_CL_LOG_WARNING = 2, ND4C_CL_LOG_INFO = 3 };
+
+/* -- loader.c -------------------------------------------------------------------------------------------------------
+ */
+
+/* Opens the ICD loader and finds its functions; once for the process. LIBRARY, SYMBOL. */
+nd4c_status nd4c_cl_loader_open(void);
+/* True if the loader's file is there; the path or the reason. Opens nothing. */
+bool nd4c_cl_loader_find(char *text, size_t text_size);
+/* "CL_OUT_OF_RESOURCES", or words for a code that is none of the specification's. */
+const char *nd4c_cl_error_name(cl_int code);
+/* Fails with a text that names the device, the call and the code: DEVICE, or DEVICE_LOST. */
+nd4c_status nd4c_cl_fail(const nd4c_cl_device *device, const char *call, cl_int code);
+/* The same where running out of memory is to be expected: MEMORY with `bytes` in the text. */
+nd4c_status nd4c_cl_fail_allocation(const nd4c_cl_device *device, const char *call, cl_int code, int64_t bytes);
+/* A driver that says success and gives nothing. */
+nd4c_status nd4c_cl_fail_nothing(const nd4c_cl_device *device, const char *call, const char *what);
+
+/* -- platform.c -----------------------------------------------------------------------------------------------------
+ */
+
+/* Finds the devices of all platforms: GPUs and accelerators first, then processors. Once; later calls give the first
+ * outcome again, and its text in reason. */
+nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size);
+int32_t nd4c_cl_device_count(void);
+nd4c_cl_device *nd4c_cl_device_at(int32_t index);
+/* by_request_only of nd4c_backend. */
+bool nd4c_cl_host_only(char *reason, size_t reason_size);
+
+/* -- queue.c: streams, commands and fences ---------------------------------------------------------------------------
+ */
+
+/* Events of the work on a buffer that may still be under way; only with out-of-order queues. */
+enum { ND4C_CL_READS = 8 };
+struct nd4c_buffer_handle {
+  cl_mem memory;
+  int64_t bytes;
+  cl_event written;
+  cl_event reads[ND4C_CL_READS];
+  int32_t read_count;
+};
+
+typedef struct nd4c_cl_use {
+  nd4c_buffer buffer;
+  nd4c_cl_access access;
+} nd4c_cl_use;
+
+/* A command between the decision to enqueue it and the end of that: the stream's lock is held. */
+typedef struct nd4c_cl_command {
+  nd4c_stream stream;
+  cl_command_queue queue;
+  const char *call; /* name of the function that enqueues */
+  const char *op;   /* whose work it is, or NULL */
+  int32_t use_count;
+  nd4c_cl_use uses[ND4C_CL_ARGS];
+  cl_uint wait_count;
+  cl_event waits[ND4C_CL_ARGS * (ND4C_CL_READS + 1)];
+  const cl_event *wait_list; /* NULL if empty, as the specification wants it */
+  cl_event event;            /* for the function to fill */
+} nd4c_cl_command;
+
+void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
+                           int32_t use_count, const nd4c_cl_use *uses);
+/* Takes what the function gave; the event belongs to the stream from then on. */
+nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
+/* The same, and returns when the command is done. */
+nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
+/* The stream's fault buffer, made on first use; notes that a kernel of `op` may write to it. */
+nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, const char *op, nd4c_buffer *fault);
+/* Drops the events of a buffer that is freed. */
+void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
+
+nd4c_status nd4c_cl_stream_create(void *device, nd4c_stream *stream);
+void nd4c_cl_stream_destroy(void *device, nd4c_stream stream);
+nd4c_status nd4c_cl_stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence);
+void *nd4c_cl_stream_native(void *device, nd4c_stream stream);
+nd4c_status nd4c_cl_synchronize(void *device);
+
+/* fence.c */
+nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
+bool nd4c_cl_fence_query(void *device, nd4c_fence fence);
+nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence);
+void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
+
+/* -- memory.c --------------------------------------------------------------------------------------------------------
+ */
+
+nd4c_status nd4c_cl_buffer_allocate(void *device, int64_t bytes, nd4c_buffer *buffer);
+void nd4c_cl_buffer_free(void *device, nd4c_buffer buffer);
+nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
+                                   int64_t bytes);
+nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
+                                 int64_t bytes);
+nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
+                                int64_t from_offset, int64_t bytes);
+nd4c_status nd4c_cl_pinned_allocate(void *device, int64_t bytes, void **address);
+void nd4c_cl_pinned_free(void *device, void *address);
+/* Frees what is still pinned and the queue behind it. */
+void nd4c_cl_pinned_close(nd4c_cl_device *device);
+
+/* -- program.c, cache.c ----------------------------------------------------------------------------------------------
+ */
+
+/* Frees all programs and kernels of a device. */
+void nd4c_cl_programs_close(nd4c_cl_device *device);
+
+struct nd4c_cl_kernel {
+  nd4c_cl_kernel *next; /* of the program */
+  nd4c_cl_device *device;
+  cl_kernel handle;
+  int64_t group_size;
+  pthread_mutex_t lock; /* from the first clSetKernelArg to the launch */
+  char function[];
+};
+
+/* The program's binary from the directory of nd4c.opencl.cache, built and ready; false if it is not there or not good.
+ * `text` and `options` are all that went into it. */
+bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
+                        cl_program *program);
+/* Keeps the binary of a program; what fails is logged, for nothing depends on it. */
+void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
+                         cl_program program);
+
+/* Sources embedded by CMake (embed.cmake): name without ".cl", text without a terminating zero. Ends with name NULL. */
+typedef struct nd4c_cl_source {
+  const char *name;
+  const unsigned char *text;
+  size_t size;
+} nd4c_cl_source;
+extern const nd4c_cl_source nd4c_cl_sources[];
+
+/* -- device.c --------------------------------------------------------------------------------------------------------
+ */
+
+extern const nd4c_device_ops nd4c_cl_device_ops;
+
+/* An engine, as families.h lists them. */
+typedef struct nd4c_cl_engine {
+  const char *name;
+  /* State for people. verify false: opens nothing. False if the engine cannot be used. */
+  bool (*state)(bool verify, char *text, size_t text_size);
+  /* Called when the backend closes; NULL: nothing to do. */
+  void (*close)(void);
+} nd4c_cl_engine;
+
+#define ND4C_CL_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cl_##family##_kernels[];
+ND4C_CL_FAMILIES(ND4C_CL_DECLARE_FAMILY)
+#undef ND4C_CL_DECLARE_FAMILY
+#define ND4C_CL_DECLARE_ENGINE(engine) extern const nd4c_cl_engine nd4c_cl_##engine##_engine;
+ND4C_CL_ENGINES(ND4C_CL_DECLARE_ENGINE)
+#undef ND4C_CL_DECLARE_ENGINE
+
+#endif

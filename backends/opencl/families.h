@@ -1,0 +1,15 @@
+/* What the OpenCL backend consists of: the one list of kernel families and the one list of engines. */
+#ifndef ND4C_BACKENDS_OPENCL_FAMILIES_H
+#define ND4C_BACKENDS_OPENCL_FAMILIES_H
+
+/* X(family): a file defines nd4c_cl_<family>_kernels, an array of pointers to kernels that ends with NULL. */
+// clang-format off
+#define ND4C_CL_FAMILIES(X) \
+  X(elementwise)
+
+/* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
+#define ND4C_CL_ENGINES(X) \
+  X(opencl)
+// clang-format on
+
+#endif

@@ -1,0 +1,204 @@
+/* Buffers, copies and pinned host memory. */
+#include "backends/opencl/device.h"
+
+static cl_mem make_memory(nd4c_cl_device *device, cl_bitfield flags, int64_t bytes, nd4c_status *status) {
+  cl_int code = CL_SUCCESS;
+  /* A buffer of no bytes is not possible; kernels that move words may touch the whole last one. */
+  size_t size = bytes > 0 ? ((size_t)bytes + 15) / 16 * 16 : 16;
+  cl_mem memory = nd4c_cl.clCreateBuffer(device->context, flags, size, NULL, &code);
+  if (code != CL_SUCCESS) {
+    *status = nd4c_cl_fail_allocation(device, "clCreateBuffer", code, bytes);
+    return NULL;
+  }
+  *status = memory != NULL ? ND4C_OK : nd4c_cl_fail_nothing(device, "clCreateBuffer", "no buffer");
+  return memory;
+}
+
+nd4c_status nd4c_cl_buffer_allocate(void *handle, int64_t bytes, nd4c_buffer *out) {
+  nd4c_cl_device *device = handle;
+  if (bytes < 0 || bytes > device->limits.buffer_bytes) {
+    return nd4c_cl_host->fail(ND4C_MEMORY, "%s: a buffer of %lld bytes: the device's largest has %lld", device->name,
+                              (long long)bytes, (long long)device->limits.buffer_bytes);
+  }
+  nd4c_buffer buffer = nd4c_cl_host->allocate(sizeof *buffer);
+  if (buffer == NULL) {
+    return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a buffer's record", device->name);
+  }
+  nd4c_status status = ND4C_OK;
+  buffer->memory = make_memory(device, CL_MEM_READ_WRITE, bytes, &status);
+  buffer->bytes = bytes;
+  if (status != ND4C_OK) {
+    nd4c_cl_host->free(buffer);
+    return status;
+  }
+  *out = buffer;
+  return ND4C_OK;
+}
+
+void nd4c_cl_buffer_free(void *device, nd4c_buffer buffer) {
+  nd4c_cl_buffer_forget(device, buffer);
+  (void)nd4c_cl.clReleaseMemObject(buffer->memory);
+  nd4c_cl_host->free(buffer);
+}
+
+/* -- copies ---------------------------------------------------------------------------------------------------------
+ */
+
+static nd4c_status check_range(const nd4c_cl_device *device, nd4c_buffer buffer, int64_t offset, int64_t bytes) {
+  bool within = offset >= 0 && bytes >= 0 && bytes <= buffer->bytes && offset <= buffer->bytes - bytes;
+  return within ? ND4C_OK
+                : nd4c_cl_host->fail(ND4C_INTERNAL, "%s: bytes %lld to %lld of a buffer of %lld", device->name,
+                                     (long long)offset, (long long)(offset + bytes), (long long)buffer->bytes);
+}
+
+nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
+                                   int64_t bytes) {
+  nd4c_status status = check_range(device, to, offset, bytes);
+  if (status != ND4C_OK || bytes == 0) {
+    return status;
+  }
+  const nd4c_cl_use use = {to, ND4C_CL_WRITE};
+  nd4c_cl_command c;
+  nd4c_cl_command_begin(&c, stream, "clEnqueueWriteBuffer", NULL, 1, &use);
+  return nd4c_cl_command_end(&c, nd4c_cl.clEnqueueWriteBuffer(c.queue, to->memory, 0, (size_t)offset, (size_t)bytes,
+                                                              from, c.wait_count, c.wait_list, &c.event));
+}
+
+nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
+                                 int64_t bytes) {
+  nd4c_status status = check_range(device, from, offset, bytes);
+  if (status != ND4C_OK || bytes == 0) {
+    return status;
+  }
+  const nd4c_cl_use use = {from, ND4C_CL_READ};
+  nd4c_cl_command c;
+  nd4c_cl_command_begin(&c, stream, "clEnqueueReadBuffer", NULL, 1, &use);
+  return nd4c_cl_command_end(&c, nd4c_cl.clEnqueueReadBuffer(c.queue, from->memory, 0, (size_t)offset, (size_t)bytes,
+                                                             to, c.wait_count, c.wait_list, &c.event));
+}
+
+static nd4c_status copy(nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from, int64_t from_offset,
+                        int64_t bytes) {
+  const nd4c_cl_use uses[2] = {{from, ND4C_CL_READ}, {to, ND4C_CL_WRITE}};
+  nd4c_cl_command c;
+  nd4c_cl_command_begin(&c, stream, "clEnqueueCopyBuffer", NULL, 2, uses);
+  return nd4c_cl_command_end(
+      &c, nd4c_cl.clEnqueueCopyBuffer(c.queue, from->memory, to->memory, (size_t)from_offset, (size_t)to_offset,
+                                      (size_t)bytes, c.wait_count, c.wait_list, &c.event));
+}
+
+/* OpenCL refuses ranges that overlap: they go by way of a third buffer, which the queue keeps until it is done. */
+static nd4c_status copy_overlapping(nd4c_cl_device *device, nd4c_stream stream, nd4c_buffer buffer, int64_t to_offset,
+                                    int64_t from_offset, int64_t bytes) {
+  nd4c_buffer between = NULL;
+  nd4c_status status = nd4c_cl_buffer_allocate(device, bytes, &between);
+  if (status == ND4C_OK) {
+    status = copy(stream, between, 0, buffer, from_offset, bytes);
+    status = status == ND4C_OK ? copy(stream, buffer, to_offset, between, 0, bytes) : status;
+    nd4c_cl_buffer_free(device, between);
+  }
+  return status;
+}
+
+nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
+                                int64_t from_offset, int64_t bytes) {
+  nd4c_status status = check_range(device, to, to_offset, bytes);
+  status = status == ND4C_OK ? check_range(device, from, from_offset, bytes) : status;
+  if (status != ND4C_OK || bytes == 0 || (to == from && to_offset == from_offset)) {
+    return status;
+  }
+  bool overlap = to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes;
+  return overlap ? copy_overlapping(device, stream, to, to_offset, from_offset, bytes)
+                 : copy(stream, to, to_offset, from, from_offset, bytes);
+}
+
+/* -- pinned memory ----------------------------------------------------------------------------------------------------
+ */
+
+/* A buffer that the driver puts where the device copies fastest, mapped as long as it lives. */
+struct nd4c_cl_pinned {
+  nd4c_cl_pinned *next;
+  cl_mem memory;
+  void *address;
+};
+
+/* Under the pinned lock. */
+static nd4c_status map(nd4c_cl_device *device, nd4c_cl_pinned *pinned, int64_t bytes) {
+  cl_int code = CL_SUCCESS;
+  if (device->pinned_queue == NULL) {
+    device->pinned_queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, 0, &code);
+    if (code != CL_SUCCESS || device->pinned_queue == NULL) {
+      device->pinned_queue = NULL;
+      return code != CL_SUCCESS ? nd4c_cl_fail(device, "clCreateCommandQueue", code)
+                                : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
+    }
+  }
+  pinned->address = nd4c_cl.clEnqueueMapBuffer(device->pinned_queue, pinned->memory, 1, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                               bytes > 0 ? (size_t)bytes : 1, 0, NULL, NULL, &code);
+  if (code != CL_SUCCESS) {
+    return nd4c_cl_fail_allocation(device, "clEnqueueMapBuffer", code, bytes);
+  }
+  return pinned->address != NULL ? ND4C_OK : nd4c_cl_fail_nothing(device, "clEnqueueMapBuffer", "no address");
+}
+
+nd4c_status nd4c_cl_pinned_allocate(void *handle, int64_t bytes, void **address) {
+  nd4c_cl_device *device = handle;
+  nd4c_cl_pinned *pinned = nd4c_cl_host->allocate(sizeof *pinned);
+  if (pinned == NULL) {
+    return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a pinned block's record", device->name);
+  }
+  nd4c_status status = ND4C_OK;
+  pthread_mutex_lock(&device->pinned_lock);
+  pinned->memory = make_memory(device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, &status);
+  if (status == ND4C_OK) {
+    status = map(device, pinned, bytes);
+    if (status != ND4C_OK) {
+      (void)nd4c_cl.clReleaseMemObject(pinned->memory);
+    }
+  }
+  if (status == ND4C_OK) {
+    pinned->next = device->pinned;
+    device->pinned = pinned;
+    *address = pinned->address;
+  }
+  pthread_mutex_unlock(&device->pinned_lock);
+  if (status != ND4C_OK) {
+    nd4c_cl_host->free(pinned);
+  }
+  return status;
+}
+
+/* Under the pinned lock. */
+static void unmap(nd4c_cl_device *device, nd4c_cl_pinned *pinned) {
+  (void)nd4c_cl.clEnqueueUnmapMemObject(device->pinned_queue, pinned->memory, pinned->address, 0, NULL, NULL);
+  (void)nd4c_cl.clFinish(device->pinned_queue);
+  (void)nd4c_cl.clReleaseMemObject(pinned->memory);
+  nd4c_cl_host->free(pinned);
+}
+
+void nd4c_cl_pinned_free(void *handle, void *address) {
+  nd4c_cl_device *device = handle;
+  pthread_mutex_lock(&device->pinned_lock);
+  nd4c_cl_pinned **link = &device->pinned;
+  while (*link != NULL && (*link)->address != address) {
+    link = &(*link)->next;
+  }
+  nd4c_cl_pinned *pinned = *link;
+  if (pinned != NULL) {
+    *link = pinned->next;
+    unmap(device, pinned);
+  }
+  pthread_mutex_unlock(&device->pinned_lock);
+}
+
+void nd4c_cl_pinned_close(nd4c_cl_device *device) {
+  while (device->pinned != NULL) {
+    nd4c_cl_pinned *pinned = device->pinned;
+    device->pinned = pinned->next;
+    unmap(device, pinned);
+  }
+  if (device->pinned_queue != NULL) {
+    (void)nd4c_cl.clReleaseCommandQueue(device->pinned_queue);
+    device->pinned_queue = NULL;
+  }
+}

@@ -1,0 +1,366 @@
+/* The devices of all platforms, as the drivers tell them: nothing that they say is believed unchecked. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/opencl/device.h"
+
+enum { PLATFORMS = 32, DEVICES = 64, EXTENSION_BYTES = 64 * 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything below until `searched` */
+static bool searched;
+static nd4c_status outcome;
+static char outcome_text[ND4C_CL_REASON];
+static nd4c_cl_device *devices[DEVICES];
+static int32_t device_count;
+
+/* -- what a driver says ----------------------------------------------------------------------------------------------
+ */
+
+/* A text of at most size - 1 bytes, terminated here whatever the driver does; longer ones are cut. Control characters
+ * become blanks: texts go to terminals. */
+static bool take_text(cl_int code, size_t given, char *raw, size_t raw_size, char *text, size_t text_size) {
+  if (code != CL_SUCCESS || given == 0 || given > raw_size) {
+    (void)snprintf(text, text_size, "unknown");
+    return false;
+  }
+  raw[given < raw_size ? given : raw_size - 1] = '\0';
+  size_t length = strlen(raw);
+  length = length < text_size ? length : text_size - 1;
+  for (size_t i = 0; i < length; i++) {
+    text[i] = raw[i];
+    if ((unsigned char)raw[i] < ' ') {
+      text[i] = ' ';
+    }
+  }
+  text[length] = '\0';
+  return true;
+}
+
+static bool platform_text(cl_platform_id platform, cl_uint what, char *text, size_t size) {
+  char raw[4096] = "";
+  size_t given = 0;
+  cl_int code = nd4c_cl.clGetPlatformInfo(platform, what, sizeof raw, raw, &given);
+  return take_text(code, given, raw, sizeof raw, text, size);
+}
+
+static bool device_text(cl_device_id id, cl_uint what, char *text, size_t size) {
+  char raw[4096] = "";
+  size_t given = 0;
+  cl_int code = nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, &given);
+  return take_text(code, given, raw, sizeof raw, text, size);
+}
+
+/* A number of 4 or 8 bytes; false if the driver fails or gives another size. */
+static bool device_number(cl_device_id id, cl_uint what, uint64_t *number) {
+  unsigned char raw[64] = {0};
+  size_t given = 0;
+  if (nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, &given) != CL_SUCCESS) {
+    return false;
+  }
+  uint32_t narrow = 0;
+  memcpy(&narrow, raw, sizeof narrow);
+  memcpy(number, raw, sizeof *number);
+  if (given == sizeof narrow) {
+    *number = narrow;
+  }
+  return given == sizeof narrow || given == sizeof *number;
+}
+
+/* The number, or `instead` where the driver has none or one beyond `most`. */
+static uint64_t number_or(cl_device_id id, cl_uint what, uint64_t most, uint64_t instead) {
+  uint64_t number = 0;
+  return device_number(id, what, &number) && number <= most ? number : instead;
+}
+
+static bool has_word(const char *text, const char *word) {
+  size_t length = strlen(word);
+  for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
+    if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* -- one device -------------------------------------------------------------------------------------------------------
+ */
+
+static nd4c_status refuse(const nd4c_cl_device *device, const char *what, uint64_t number, const char *expected) {
+  return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the driver gives %s %llu: expected %s", device->name,
+                            device->model, what, (unsigned long long)number, expected);
+}
+
+static nd4c_status read_limits(nd4c_cl_device *device) {
+  /* X(constant, what, least, most, expected) */
+#define NUMBERS(X)                                                                                        \
+  X(CL_DEVICE_MAX_COMPUTE_UNITS, "compute units", 1, UINT64_C(1) << 20, "1 to 2^20")                      \
+  X(CL_DEVICE_MAX_WORK_GROUP_SIZE, "work items a group", 1, UINT64_C(1) << 20, "1 to 2^20")               \
+  X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, "bytes a buffer", UINT64_C(1) << 16, UINT64_C(1) << 56, "2^16 to 2^56") \
+  X(CL_DEVICE_GLOBAL_MEM_SIZE, "bytes of memory", UINT64_C(1) << 16, UINT64_C(1) << 56, "2^16 to 2^56")   \
+  X(CL_DEVICE_LOCAL_MEM_SIZE, "bytes of local memory", 1024, UINT64_C(1) << 40, "2^10 to 2^40")
+  uint64_t numbers[5] = {0};
+  int32_t at = 0;
+#define READ(constant, what, least, most, expected)                                                          \
+  if (!device_number(device->id, constant, &numbers[at]) || numbers[at] < (least) || numbers[at] > (most)) { \
+    return refuse(device, what, numbers[at], expected);                                                      \
+  }                                                                                                          \
+  at++;
+  NUMBERS(READ)
+#undef READ
+#undef NUMBERS
+  device->limits.compute_units = (int32_t)numbers[0];
+  device->limits.group_size = (int64_t)numbers[1];
+  device->limits.buffer_bytes = (int64_t)numbers[2];
+  device->memory_bytes = (int64_t)numbers[3];
+  device->limits.local_bytes = (int64_t)numbers[4];
+  return ND4C_OK;
+}
+
+static nd4c_status read_extensions(nd4c_cl_device *device) {
+  char *raw = nd4c_cl_host->allocate(EXTENSION_BYTES), *text = nd4c_cl_host->allocate(EXTENSION_BYTES);
+  nd4c_status status = ND4C_OK;
+  if (raw == NULL || text == NULL) {
+    status = nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for the list of extensions", device->name);
+  } else {
+    size_t given = 0;
+    cl_int code = nd4c_cl.clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, EXTENSION_BYTES, raw, &given);
+    if (take_text(code, given, raw, EXTENSION_BYTES, text, EXTENSION_BYTES)) {
+      device->limits.has_fp64 = has_word(text, "cl_khr_fp64");
+      device->limits.has_fp16 = has_word(text, "cl_khr_fp16");
+      device->limits.has_int64_atomics = has_word(text, "cl_khr_int64_base_atomics");
+    }
+  }
+  nd4c_cl_host->free(raw);
+  nd4c_cl_host->free(text);
+  return status;
+}
+
+/* 12 for "OpenCL 1.2 ...", 0 for something else. */
+static int version_of(const char *text) {
+  int major = 0, minor = 0;
+  return sscanf(text, "OpenCL %d.%d", &major, &minor) == 2 && major > 0 && major < 100 && minor >= 0 && minor < 10
+             ? 10 * major + minor
+             : 0;
+}
+
+static nd4c_status read_device(nd4c_cl_device *device) {
+  cl_device_id id = device->id;
+  (void)device_text(id, CL_DEVICE_NAME, device->model, sizeof device->model);
+  (void)device_text(id, CL_DEVICE_VENDOR, device->vendor, sizeof device->vendor);
+  (void)device_text(id, CL_DRIVER_VERSION, device->driver, sizeof device->driver);
+  (void)device_text(id, CL_DEVICE_VERSION, device->version, sizeof device->version);
+  (void)platform_text(device->platform, CL_PLATFORM_NAME, device->platform_name, sizeof device->platform_name);
+  (void)platform_text(device->platform, CL_PLATFORM_VERSION, device->platform_version, sizeof device->platform_version);
+  (void)snprintf(device->description, sizeof device->description, "%s, %s", device->model, device->platform_name);
+  if (version_of(device->version) < 12) {
+    return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the driver's version is '%s': expected OpenCL 1.2 or later",
+                              device->name, device->model, device->version);
+  }
+  /* X(constant, words): what must be there. */
+#define NEEDS(X)                                     \
+  X(CL_DEVICE_AVAILABLE, "is not available")         \
+  X(CL_DEVICE_COMPILER_AVAILABLE, "has no compiler") \
+  X(CL_DEVICE_ENDIAN_LITTLE, "is not little-endian")
+#define CHECK(constant, words)                                                                           \
+  if (number_or(id, constant, UINT32_MAX, 0) == 0) {                                                     \
+    return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the device " words, device->name, device->model); \
+  }
+  NEEDS(CHECK)
+#undef CHECK
+#undef NEEDS
+  nd4c_status status = read_limits(device);
+  status = status == ND4C_OK ? read_extensions(device) : status;
+  device->limits.has_fp64 = device->limits.has_fp64 && number_or(id, CL_DEVICE_DOUBLE_FP_CONFIG, UINT64_MAX, 0) != 0;
+  device->limits.is_cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
+  device->unified_memory = number_or(id, CL_DEVICE_HOST_UNIFIED_MEMORY, UINT32_MAX, 0) != 0;
+  device->exact_division =
+      (number_or(id, CL_DEVICE_SINGLE_FP_CONFIG, UINT64_MAX, 0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  device->can_reorder =
+      (number_or(id, CL_DEVICE_QUEUE_PROPERTIES, UINT64_MAX, 0) & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+  return status;
+}
+
+/* -- all of them ------------------------------------------------------------------------------------------------------
+ */
+
+/* Adds the device if it is of the wanted kind and sound; one that is refused leaves its words behind. MEMORY alone ends
+ * the search. */
+static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool processors) {
+  uint64_t type = 0;
+  if (id == NULL || !device_number(id, CL_DEVICE_TYPE, &type) || ((type & CL_DEVICE_TYPE_CPU) != 0) != processors ||
+      (type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)) == 0 || device_count == DEVICES) {
+    return ND4C_OK;
+  }
+  nd4c_cl_device *device = nd4c_cl_host->allocate(sizeof *device);
+  if (device == NULL) {
+    return nd4c_cl_host->fail(ND4C_MEMORY, "opencl: no memory for a device");
+  }
+  (void)snprintf(device->name, sizeof device->name, "opencl:%d", (int)device_count);
+  device->platform = platform;
+  device->id = id;
+  device->type = type;
+  nd4c_status status = read_device(device);
+  if (status == ND4C_OK) {
+    devices[device_count++] = device;
+    return ND4C_OK;
+  }
+  nd4c_cl_host->free(device);
+  if (status == ND4C_MEMORY) {
+    return status;
+  }
+  nd4c_cl_host->log(ND4C_CL_LOG_WARNING, "opencl", "%s", nd4c_cl_host->error_message());
+  (void)snprintf(outcome_text, sizeof outcome_text, "%.500s", nd4c_cl_host->error_message());
+  return ND4C_OK;
+}
+
+static void note(const char *call, cl_int code, cl_uint count, int most) {
+  if (code != CL_SUCCESS) {
+    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s: %d %s", call, (int)code, nd4c_cl_error_name(code));
+  } else {
+    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s gives %u: expected at most %d", call, (unsigned)count,
+                   most);
+  }
+}
+
+static nd4c_status search_platform(cl_platform_id platform, bool processors) {
+  cl_device_id ids[DEVICES] = {NULL};
+  cl_uint count = 0;
+  cl_int code = nd4c_cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES, ids, &count);
+  if (code != CL_SUCCESS || count > DEVICES) {
+    if (code != CL_DEVICE_NOT_FOUND) {
+      note("clGetDeviceIDs", code, count, DEVICES);
+    }
+    return ND4C_OK;
+  }
+  nd4c_status status = ND4C_OK;
+  for (cl_uint d = 0; status == ND4C_OK && d < count; d++) {
+    status = add_device(platform, ids[d], processors);
+  }
+  return status;
+}
+
+static nd4c_status search(void) {
+  nd4c_status status = nd4c_cl_loader_open();
+  if (status != ND4C_OK) {
+    (void)snprintf(outcome_text, sizeof outcome_text, "%.500s", nd4c_cl_host->error_message());
+    return status;
+  }
+  cl_platform_id platforms[PLATFORMS] = {NULL};
+  cl_uint count = 0;
+  cl_int code = nd4c_cl.clGetPlatformIDs(PLATFORMS, platforms, &count);
+  if (code != CL_SUCCESS || count > PLATFORMS) {
+    note("clGetPlatformIDs", code, count, PLATFORMS);
+    count = 0;
+  }
+  for (int processors = 0; status == ND4C_OK && processors < 2; processors++) {
+    for (cl_uint p = 0; status == ND4C_OK && p < count; p++) {
+      status = platforms[p] != NULL ? search_platform(platforms[p], processors != 0) : ND4C_OK;
+    }
+  }
+  if (status == ND4C_OK && device_count == 0) {
+    status = ND4C_HARDWARE;
+    if (outcome_text[0] == '\0') {
+      (void)snprintf(outcome_text, sizeof outcome_text,
+                     "opencl: %u platforms, and no device of type GPU, ACCELERATOR or CPU", (unsigned)count);
+    }
+  }
+  return status;
+}
+
+nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size) {
+  pthread_mutex_lock(&lock);
+  if (!searched) {
+    outcome_text[0] = '\0';
+    outcome = search();
+    searched = outcome != ND4C_MEMORY; /* memory may come back */
+    for (int32_t i = 0; !searched && i < device_count; i++) {
+      nd4c_cl_host->free(devices[i]);
+    }
+    device_count = searched ? device_count : 0;
+  }
+  nd4c_status status = outcome;
+  (void)snprintf(reason, reason_size, "%s", outcome_text);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+int32_t nd4c_cl_device_count(void) {
+  return device_count;
+}
+
+nd4c_cl_device *nd4c_cl_device_at(int32_t index) {
+  return index >= 0 && index < device_count ? devices[index] : NULL;
+}
+
+/* -- by request only --------------------------------------------------------------------------------------------------
+ */
+
+/* Libraries whose devices are the host's processor. */
+static const char *const host_drivers[] = {"pocl", "intelocl", "oclgrind"};
+
+static bool names_host_driver(const char *text) {
+  for (size_t i = 0; i < sizeof host_drivers / sizeof *host_drivers; i++) {
+    if (strstr(text, host_drivers[i]) != NULL) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* An .icd file holds the name of a driver's library. */
+static bool is_host_file(const char *directory, const char *name) {
+  char path[768], line[512] = "";
+  (void)snprintf(path, sizeof path, "%.500s/%.250s", directory, name);
+  FILE *file = fopen(path, "r");
+  if (file != NULL) {
+    if (fgets(line, sizeof line, file) == NULL) {
+      line[0] = '\0';
+    }
+    (void)fclose(file);
+  }
+  return names_host_driver(line);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* True if every driver that the loader would load is one of the host's own processor. */
+static bool only_host_drivers(void) {
+  const char *vendors = getenv("OCL_ICD_VENDORS");
+  if (vendors != NULL && ends_with(vendors, ".icd")) {
+    return names_host_driver(vendors);
+  }
+  const char *directory = vendors != NULL && vendors[0] != '\0' ? vendors : "/etc/OpenCL/vendors";
+  DIR *list = opendir(directory);
+  int32_t found = 0, hosts = 0;
+  for (struct dirent *entry = list != NULL ? readdir(list) : NULL; entry != NULL; entry = readdir(list)) {
+    if (ends_with(entry->d_name, ".icd")) {
+      found++;
+      hosts += is_host_file(directory, entry->d_name);
+    }
+  }
+  if (list != NULL) {
+    (void)closedir(list);
+  }
+  return found > 0 && found == hosts;
+}
+
+bool nd4c_cl_host_only(char *reason, size_t reason_size) {
+  pthread_mutex_lock(&lock);
+  bool known = searched && outcome == ND4C_OK, host = true;
+  for (int32_t i = 0; known && i < device_count; i++) {
+    host = host && devices[i]->limits.is_cpu;
+  }
+  pthread_mutex_unlock(&lock);
+  host = known ? host : only_host_drivers();
+  if (host) {
+    (void)snprintf(reason, reason_size,
+                   "OpenCL here is the host's own processor: backend.type or a device's name asks for it");
+  }
+  return host;
+}

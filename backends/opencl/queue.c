@@ -1,0 +1,314 @@
+/* Streams: a command queue each, and the events of what was enqueued since the last fence. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/opencl/queue.h"
+
+/* Events kept before those that succeeded are let go. */
+enum { PRUNE_FROM = 64 };
+
+static void release_event(cl_event event) {
+  if (event != NULL) {
+    (void)nd4c_cl.clReleaseEvent(event);
+  }
+}
+
+cl_int nd4c_cl_event_status(cl_event event) {
+  cl_int status = CL_QUEUED;
+  cl_int code = nd4c_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+  return code != CL_SUCCESS ? code : status <= CL_QUEUED ? status : CL_INVALID_EVENT;
+}
+
+/* -- order of commands in out-of-order queues
+ * -------------------------------------------------------------------------- */
+
+static void add_wait(nd4c_cl_command *command, cl_event event) {
+  if (event != NULL) {
+    command->waits[command->wait_count++] = event;
+  }
+}
+
+/* Reading waits for what writes, writing for what reads or writes. Under the order lock, which keeps the events alive.
+ */
+static void collect_waits(nd4c_cl_command *command) {
+  for (int32_t i = 0; i < command->use_count; i++) {
+    const nd4c_cl_use *use = &command->uses[i];
+    add_wait(command, use->buffer->written);
+    for (int32_t r = 0; use->access != ND4C_CL_READ && r < use->buffer->read_count; r++) {
+      add_wait(command, use->buffer->reads[r]);
+    }
+  }
+  command->wait_list = command->wait_count > 0 ? command->waits : NULL;
+}
+
+static void drop_reads(nd4c_buffer buffer) {
+  for (int32_t r = 0; r < buffer->read_count; r++) {
+    release_event(buffer->reads[r]);
+  }
+  buffer->read_count = 0;
+}
+
+/* Makes room by forgetting reads that are done; where none is, by waiting for the oldest. */
+static void add_read(nd4c_buffer buffer, cl_event event) {
+  if (buffer->read_count == ND4C_CL_READS) {
+    int32_t kept = 0;
+    for (int32_t r = 0; r < buffer->read_count; r++) {
+      if (nd4c_cl_event_status(buffer->reads[r]) <= CL_COMPLETE) {
+        release_event(buffer->reads[r]);
+      } else {
+        buffer->reads[kept++] = buffer->reads[r];
+      }
+    }
+    buffer->read_count = kept;
+  }
+  if (buffer->read_count == ND4C_CL_READS) {
+    (void)nd4c_cl.clWaitForEvents(1, buffer->reads);
+    release_event(buffer->reads[0]);
+    memmove(buffer->reads, buffer->reads + 1, (ND4C_CL_READS - 1) * sizeof *buffer->reads);
+    buffer->read_count--;
+  }
+  buffer->reads[buffer->read_count++] = event;
+}
+
+static void note_order(nd4c_cl_command *command) {
+  for (int32_t i = 0; i < command->use_count; i++) {
+    const nd4c_cl_use *use = &command->uses[i];
+    if (nd4c_cl.clRetainEvent(command->event) != CL_SUCCESS) {
+      (void)nd4c_cl.clWaitForEvents(1, &command->event); /* done, it needs no place in the order */
+    } else if (use->access == ND4C_CL_READ) {
+      add_read(use->buffer, command->event);
+    } else {
+      drop_reads(use->buffer);
+      release_event(use->buffer->written);
+      use->buffer->written = command->event;
+    }
+  }
+}
+
+void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer) {
+  pthread_mutex_lock(&device->order_lock);
+  drop_reads(buffer);
+  release_event(buffer->written);
+  buffer->written = NULL;
+  pthread_mutex_unlock(&device->order_lock);
+}
+
+/* -- commands
+ * ----------------------------------------------------------------------------------------------------------- */
+
+void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
+                           int32_t use_count, const nd4c_cl_use *uses) {
+  command->stream = stream;
+  command->queue = stream->queue;
+  command->call = call;
+  command->op = op;
+  command->use_count = use_count;
+  command->wait_count = 0;
+  command->wait_list = NULL;
+  command->event = NULL;
+  if (use_count > 0) {
+    memcpy(command->uses, uses, (size_t)use_count * sizeof *uses);
+  }
+  pthread_mutex_lock(&stream->lock);
+  if (stream->device->out_of_order) {
+    pthread_mutex_lock(&stream->device->order_lock);
+    collect_waits(command);
+  }
+}
+
+/* Lets go what succeeded; failures stay for the fence. */
+static void prune(nd4c_stream stream) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < stream->count; i++) {
+    if (nd4c_cl_event_status(stream->entries[i].event) == CL_COMPLETE) {
+      release_event(stream->entries[i].event);
+    } else {
+      stream->entries[kept++] = stream->entries[i];
+    }
+  }
+  stream->count = kept;
+}
+
+static bool make_room(nd4c_stream stream) {
+  if (stream->count == stream->capacity && stream->count >= PRUNE_FROM) {
+    prune(stream);
+  }
+  if (stream->count < stream->capacity) {
+    return true;
+  }
+  int32_t capacity = stream->capacity == 0 ? 4 : 2 * stream->capacity;
+  nd4c_cl_entry *grown = nd4c_cl_host->allocate((size_t)capacity * sizeof *grown);
+  if (grown == NULL) {
+    return false;
+  }
+  if (stream->count > 0) {
+    memcpy(grown, stream->entries, (size_t)stream->count * sizeof *grown);
+  }
+  nd4c_cl_host->free(stream->entries);
+  stream->entries = grown;
+  stream->capacity = capacity;
+  return true;
+}
+
+nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry *entry, cl_int code) {
+  char call[128];
+  (void)snprintf(call, sizeof call, "%s%s%.60s", entry->call, entry->op != NULL ? " of " : "",
+                 entry->op != NULL ? entry->op : "");
+  return nd4c_cl_fail(device, call, code);
+}
+
+/* Waits, and gives the outcome of the command. */
+static nd4c_status finish_event(const nd4c_cl_command *command) {
+  const nd4c_cl_device *device = command->stream->device;
+  cl_int code = nd4c_cl.clWaitForEvents(1, &command->event);
+  cl_int status = nd4c_cl_event_status(command->event);
+  if (status < CL_COMPLETE) {
+    const nd4c_cl_entry entry = {command->event, command->call, command->op};
+    return nd4c_cl_entry_fail(device, &entry, status);
+  }
+  return code == CL_SUCCESS && status == CL_COMPLETE ? ND4C_OK : nd4c_cl_fail(device, "clWaitForEvents", code);
+}
+
+static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
+  nd4c_stream stream = command->stream;
+  nd4c_cl_device *device = stream->device;
+  nd4c_status status = ND4C_OK;
+  if (code != CL_SUCCESS) {
+    const nd4c_cl_entry entry = {NULL, command->call, command->op};
+    status = nd4c_cl_entry_fail(device, &entry, code);
+  } else if (command->event == NULL) {
+    (void)nd4c_cl.clFinish(stream->queue); /* it is under way, and nothing marks its end */
+    status = nd4c_cl_fail_nothing(device, command->call, "no event");
+  } else if (device->out_of_order) {
+    note_order(command);
+  }
+  if (device->out_of_order) {
+    pthread_mutex_unlock(&device->order_lock);
+    if (status == ND4C_OK) {
+      (void)nd4c_cl.clFlush(stream->queue); /* commands of other queues may wait for it */
+    }
+  }
+  if (status == ND4C_OK && keep) {
+    if (make_room(stream)) {
+      stream->entries[stream->count++] = (nd4c_cl_entry){command->event, command->call, command->op};
+    } else { /* without a place to remember it, it ends here */
+      status = finish_event(command);
+      release_event(command->event);
+    }
+  }
+  pthread_mutex_unlock(&stream->lock);
+  return status;
+}
+
+nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code) {
+  return end(command, code, true);
+}
+
+nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code) {
+  nd4c_status status = end(command, code, false);
+  if (status == ND4C_OK) {
+    status = finish_event(command);
+    release_event(command->event);
+  }
+  return status;
+}
+
+/* -- streams
+ * ------------------------------------------------------------------------------------------------------------ */
+
+nd4c_status nd4c_cl_stream_create(void *handle, nd4c_stream *out) {
+  nd4c_cl_device *device = handle;
+  nd4c_stream stream = nd4c_cl_host->allocate(sizeof *stream);
+  if (stream == NULL) {
+    return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a stream", device->name);
+  }
+  cl_int code = CL_SUCCESS;
+  cl_bitfield order = device->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
+  stream->queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, order, &code);
+  if (code != CL_SUCCESS || stream->queue == NULL) {
+    nd4c_cl_host->free(stream);
+    return code != CL_SUCCESS ? nd4c_cl_fail(device, "clCreateCommandQueue", code)
+                              : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
+  }
+  stream->device = device;
+  pthread_mutex_init(&stream->lock, NULL);
+  pthread_mutex_lock(&device->stream_lock);
+  stream->next = device->streams;
+  device->streams = stream;
+  pthread_mutex_unlock(&device->stream_lock);
+  *out = stream;
+  return ND4C_OK;
+}
+
+void nd4c_cl_stream_destroy(void *handle, nd4c_stream stream) {
+  nd4c_cl_device *device = handle;
+  pthread_mutex_lock(&device->stream_lock);
+  nd4c_stream *link = &device->streams;
+  while (*link != stream) {
+    link = &(*link)->next;
+  }
+  *link = stream->next;
+  pthread_mutex_unlock(&device->stream_lock);
+  (void)nd4c_cl.clFinish(stream->queue);
+  for (int32_t i = 0; i < stream->count; i++) {
+    (void)nd4c_cl.clWaitForEvents(1, &stream->entries[i].event); /* should clFinish have failed */
+    release_event(stream->entries[i].event);
+  }
+  nd4c_cl_host->free(stream->entries);
+  if (stream->fault != NULL) {
+    nd4c_cl_buffer_free(device, stream->fault);
+  }
+  (void)nd4c_cl.clReleaseCommandQueue(stream->queue);
+  pthread_mutex_destroy(&stream->lock);
+  nd4c_cl_host->free(stream);
+}
+
+void *nd4c_cl_stream_native(void *device, nd4c_stream stream) {
+  (void)device;
+  return stream->queue;
+}
+
+nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, const char *op, nd4c_buffer *fault) {
+  static const int32_t none[ND4C_CL_FAULT_WORDS] = {0};
+  pthread_mutex_lock(&stream->lock);
+  nd4c_buffer buffer = stream->fault;
+  stream->fault_others = stream->fault_others || (stream->fault_op != NULL && stream->fault_op != op);
+  stream->fault_op = stream->fault_op != NULL ? stream->fault_op : op;
+  pthread_mutex_unlock(&stream->lock);
+  if (buffer == NULL) {
+    nd4c_status status = nd4c_cl_buffer_allocate(stream->device, sizeof none, &buffer);
+    if (status == ND4C_OK) {
+      status = nd4c_cl_copy_from_host(stream->device, stream, buffer, 0, none, sizeof none);
+    }
+    if (status != ND4C_OK) {
+      if (buffer != NULL) {
+        nd4c_cl_buffer_free(stream->device, buffer);
+      }
+      return status;
+    }
+    pthread_mutex_lock(&stream->lock);
+    nd4c_buffer first = stream->fault;
+    stream->fault = first == NULL ? buffer : first;
+    pthread_mutex_unlock(&stream->lock);
+    if (first != NULL) { /* another thread was faster */
+      nd4c_cl_buffer_free(stream->device, buffer);
+      buffer = first;
+    }
+  }
+  *fault = buffer;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_cl_synchronize(void *handle) {
+  nd4c_cl_device *device = handle;
+  nd4c_status status = ND4C_OK;
+  pthread_mutex_lock(&device->stream_lock); /* keeps the streams alive */
+  for (nd4c_stream stream = device->streams; stream != NULL; stream = stream->next) {
+    cl_int code = nd4c_cl.clFinish(stream->queue);
+    if (code != CL_SUCCESS && status == ND4C_OK) {
+      status = nd4c_cl_fail(device, "clFinish", code);
+    }
+  }
+  pthread_mutex_unlock(&device->stream_lock);
+  return status;
+}

@@ -1,0 +1,45 @@
+/* Streams and fences from the inside: what queue.c and fence.c share. */
+#ifndef ND4C_BACKENDS_OPENCL_QUEUE_H
+#define ND4C_BACKENDS_OPENCL_QUEUE_H
+
+#include "backends/opencl/device.h"
+
+/* Words of a fault buffer: whether there is a fault, then value and extent in halves (nd4c_fault_index of common.cl).
+ */
+enum { ND4C_CL_FAULT_WORDS = 5 };
+
+/* A command that is or was under way; owns the event. call and op are static. */
+typedef struct nd4c_cl_entry {
+  cl_event event;
+  const char *call, *op;
+} nd4c_cl_entry;
+
+struct nd4c_stream_handle {
+  nd4c_cl_device *device;
+  cl_command_queue queue;
+  pthread_mutex_t lock; /* guards what follows; held while a command is enqueued, behind a kernel's lock */
+  nd4c_cl_entry *entries;
+  int32_t count, capacity;
+  nd4c_buffer fault;    /* made on first use */
+  const char *fault_op; /* of the first kernel since the last fence that may tell a fault; NULL: none */
+  bool fault_others;    /* kernels of other ops, too */
+  nd4c_stream next;
+};
+
+struct nd4c_fence_handle {
+  cl_event marker;
+  nd4c_cl_entry *entries;
+  int32_t count;
+  cl_event fault_read; /* NULL: no kernel could tell a fault */
+  const char *fault_op;
+  bool fault_others;
+  int32_t fault[ND4C_CL_FAULT_WORDS];
+};
+
+/* Execution status of a command: CL_COMPLETE, above it while it is under way, below it for failures; a status that the
+ * specification does not know is CL_INVALID_EVENT. */
+cl_int nd4c_cl_event_status(cl_event event);
+/* Fails with the text of a command's failure. */
+nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry *entry, cl_int code);
+
+#endif
