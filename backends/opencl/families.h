@@ -5,7 +5,9 @@
 /* X(family): a file defines nd4c_cl_<family>_kernels, an array of pointers to kernels that ends with NULL. */
 // clang-format off
 #define ND4C_CL_FAMILIES(X) \
-  X(elementwise)
+  X(elementwise) \
+  X(arrangement) \
+  X(indexing)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
 #define ND4C_CL_ENGINES(X) \

@@ -1,0 +1,126 @@
+/* What the families that move, pick, place and order elements share.
+ *
+ * Elements that only move are opaque units of 1, 2, 4, 8 or 16 bytes: one program a width, whatever the dtype. */
+#ifndef ND4C_BACKENDS_OPENCL_MOVING_H
+#define ND4C_BACKENDS_OPENCL_MOVING_H
+
+#include "backends/opencl/opencl.h"
+#include "nd4c/op_table.h"
+
+enum { ND4C_CL_MAX_RANK = 32 }; /* of a tensor */
+
+#define ND4C_CL_TRY(call)            \
+  do {                               \
+    nd4c_status try_status = (call); \
+    if (try_status != ND4C_OK) {     \
+      return try_status;             \
+    }                                \
+  } while (0)
+
+#define ND4C_CL_MOVABLE_BIT(NAME, name, number, build, kind, bits, ...) \
+  | ((bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : ND4C_DTYPE_BIT(number))
+#define ND4C_CL_MOVABLE (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_MOVABLE_BIT))
+
+/* Numbers without complex and float8 ones: what sorting and counting take. */
+#define ND4C_CL_REAL_BIT(NAME, name, number, build, kind, bits, ...)                  \
+  | (ND4C_KIND_##kind == ND4C_KIND_STRING || ND4C_KIND_##kind == ND4C_KIND_COMPLEX || \
+             (bits) < (ND4C_KIND_##kind == ND4C_KIND_FLOAT ? 16 : 8)                  \
+         ? 0                                                                          \
+         : ND4C_DTYPE_BIT(number))
+#define ND4C_CL_REALS (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_REAL_BIT))
+
+/* One pass over what a call does. Dry: nothing is enqueued, only what stands in the way of running is found and written
+ * to `reason`; so that `usable` and `run` of a kernel are one function and cannot differ. */
+typedef struct nd4c_cl_step {
+  const nd4c_call *call;
+  char *reason; /* not NULL: dry */
+  size_t reason_size;
+} nd4c_cl_step;
+typedef nd4c_status (*nd4c_cl_step_function)(const nd4c_cl_step *step);
+
+static inline bool nd4c_cl_is_dry(const nd4c_cl_step *step) {
+  return step->reason != NULL;
+}
+
+/* Refuses: the reason of a dry pass, the error of a run. */
+nd4c_status nd4c_cl_step_refuse(const nd4c_cl_step *step, const char *format, ...) ND4C_PRINTF(2, 3);
+/* A dry pass of a call whose operands can all be moved. */
+bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
+
+/* X(op, dtypes, function): a kernel of one step function. `scratch`: device_scratch_bytes or NULL. */
+#define ND4C_CL_STEP_KERNEL(op_name, dtype_set, function, scratch)                        \
+  static bool op_name##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return nd4c_cl_step_usable(call, function, reason, reason_size);                      \
+  }                                                                                       \
+  static nd4c_status op_name##_run(const nd4c_call *call) {                               \
+    return function(&(nd4c_cl_step){.call = call});                                       \
+  }                                                                                       \
+  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),  \
+                                               .op_version = 1,                           \
+                                               .op = #op_name,                            \
+                                               .engine = "opencl",                        \
+                                               .name = "opencl." #op_name,                \
+                                               .priority = 100,                           \
+                                               .dtypes = (dtype_set),                     \
+                                               .usable = op_name##_usable,                \
+                                               .run = op_name##_run,                      \
+                                               .device_scratch_bytes = (scratch)};
+
+/* Input `index` of the call, or NULL if it was left out. */
+static inline const nd4c_tensor *nd4c_cl_input(const nd4c_call *call, int32_t index) {
+  return index < call->input_count && call->inputs[index].dtype != ND4C_DTYPE_NONE ? &call->inputs[index] : NULL;
+}
+
+/* An axis attribute that counts from the end if it is negative. */
+static inline int32_t nd4c_cl_axis(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* Bytes of an element; 0 for packed dtypes and strings. */
+int32_t nd4c_cl_element_bytes(nd4c_dtype dtype);
+
+/* C-order strides. */
+void nd4c_cl_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides);
+/* Strides of a tensor broadcast to a shape by NumPy's rules. */
+void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides);
+
+/* A walk along `count` operands' strides; a step that is refused if it has too many axes. */
+nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
+                              int32_t count, const int64_t *const *strides);
+
+/* Begins a launch of a kernel on units as wide as `dtype`, or on a typed one (TYPE_A); `dtype` NONE: neither. */
+nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                                nd4c_dtype dtype);
+nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                                nd4c_dtype dtype);
+/* Runs it over `count` work items: the kernel's last argument, as launches are rounded up to whole groups. */
+nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count);
+
+/* A tensor's two arguments, element 0 moved on by `shift` elements. */
+void nd4c_cl_arg_shifted(nd4c_cl_launch *launch, const nd4c_tensor *tensor, int64_t shift, nd4c_cl_access access);
+
+/* Elements of `from` (its element 0 moved by from_shift) to `to`, along strides of their own over a shape. One dtype.
+ */
+nd4c_status nd4c_cl_move(const nd4c_cl_step *step, int32_t rank, const int64_t *shape, const nd4c_tensor *from,
+                         int64_t from_shift, const int64_t *from_strides, const nd4c_tensor *to, int64_t to_shift,
+                         const int64_t *to_strides);
+/* y = x of one shape; nothing where they are the same view. */
+nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y);
+/* Every element of y. */
+nd4c_status nd4c_cl_zero(const nd4c_cl_step *step, const nd4c_tensor *y);
+
+/* Sliding windows over `spatial` axes, between images [n, c, space...] and columns [n, c cells, windows]. The same
+ * struct as nd4c_columns of move.cl and sums.cl. */
+typedef struct nd4c_cl_columns {
+  int32_t spatial, unused;
+  int64_t cells, all_windows, channels;
+  int64_t kernel[ND4C_CL_RANK], stride[ND4C_CL_RANK], pad[ND4C_CL_RANK], dilation[ND4C_CL_RANK], windows[ND4C_CL_RANK],
+      extent[ND4C_CL_RANK], image_strides[ND4C_CL_RANK];
+  int64_t image_batch, image_channel, column_strides[3];
+} nd4c_cl_columns;
+
+/* attrs: kernel, strides, pads, dilations. */
+nd4c_status nd4c_cl_columns_make(const nd4c_cl_step *step, const nd4c_attr_value *attrs, const nd4c_tensor *image,
+                                 const nd4c_tensor *column, nd4c_cl_columns *columns);
+
+#endif

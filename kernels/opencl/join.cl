@@ -1,0 +1,14 @@
+/* Elements joined to others of a wider dtype. Operands: x, y. */
+__kernel void join(__global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0, nd4c_walk walk, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long rest = get_global_id(0);
+  for (int axis = walk.rank - 1; axis >= 0; axis--) {
+    long next = rest / walk.shape[axis], place = rest - next * walk.shape[axis];
+    rest = next;
+    x0 += place * walk.strides[0][axis];
+    y0 += place * walk.strides[1][axis];
+  }
+  SAVE_Y(y, y0, (COMPUTE_Y)LOAD_A(x, x0));
+}

@@ -1,0 +1,164 @@
+/* Elements as unsigned words that compare as they do: NaN above all, -0 as 0. From their bits alone, so that no
+ * floating-point extension is needed. TYPE_A is the elements' dtype. */
+
+#define raw_bool uchar
+#define raw_int8 char
+#define raw_int16 short
+#define raw_int32 int
+#define raw_int64 long
+#define raw_uint8 uchar
+#define raw_uint16 ushort
+#define raw_uint32 uint
+#define raw_uint64 ulong
+#define raw_float16 ushort
+#define raw_bfloat16 ushort
+#define raw_float32 uint
+#define raw_float64 ulong
+
+inline ulong float_key(ulong bits, int width, ulong infinity) {
+  ulong all = ULONG_MAX >> (64 - width), sign = (ulong)1 << (width - 1), magnitude = bits & (sign - 1);
+  if (magnitude > infinity) {
+    return all;
+  }
+  return magnitude == 0 ? sign : bits & sign ? ~bits & all : bits | sign;
+}
+#define key_bool(x) ((ulong)((x) != 0))
+#define key_int8(x) ((ulong)((long)(x) + 0x80))
+#define key_int16(x) ((ulong)((long)(x) + 0x8000))
+#define key_int32(x) ((ulong)((long)(x) + 0x80000000L))
+#define key_int64(x) ((ulong)(x) ^ ((ulong)1 << 63))
+#define key_uint8(x) ((ulong)(x))
+#define key_uint16(x) ((ulong)(x))
+#define key_uint32(x) ((ulong)(x))
+#define key_uint64(x) (x)
+#define key_float16(x) float_key(x, 16, 0x7c00)
+#define key_bfloat16(x) float_key(x, 16, 0x7f80)
+#define key_float32(x) float_key(x, 32, 0x7f800000)
+#define key_float64(x) float_key(x, 64, 0x7ff0000000000000UL)
+
+/* Keys of no sign: true of what is not zero. */
+#define nonzero_plain(x) ((x) != 0)
+#define nonzero_bool nonzero_plain
+#define nonzero_int8 nonzero_plain
+#define nonzero_int16 nonzero_plain
+#define nonzero_int32 nonzero_plain
+#define nonzero_int64 nonzero_plain
+#define nonzero_uint8 nonzero_plain
+#define nonzero_uint16 nonzero_plain
+#define nonzero_uint32 nonzero_plain
+#define nonzero_uint64 nonzero_plain
+#define nonzero_float16(x) (((x)&0x7fff) != 0)
+#define nonzero_bfloat16(x) (((x)&0x7fff) != 0)
+#define nonzero_float32(x) (((x)&0x7fffffff) != 0)
+#define nonzero_float64(x) (((x)&0x7fffffffffffffffUL) != 0)
+
+#define RAW PASTE(raw, TYPE_A)
+#define KEY(x) PASTE(key, TYPE_A)(x)
+#define NONZERO(x) PASTE(nonzero, TYPE_A)(x)
+
+/* Keys of lines of `length` elements, one line after the other, into scratch, from place `begin` on. by_order: each
+ * line is read in the order that stands there; else the places themselves are made its order. */
+__kernel void make_keys(__global const RAW *x, long x0, __global ulong *words, long keys_at, long order_at, long begin,
+                        nd4c_walk walk, long length, ulong flip, int by_order, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long number = get_global_id(0), at[1] = {x0}, place = number;
+  __global uint *order = (__global uint *)(words + order_at);
+  if (by_order) {
+    place = number / length * length + order[number];
+  } else {
+    order[begin + number] = (begin + number) % length;
+  }
+  PLACES(walk, place, 1, at)
+  words[keys_at + begin + number] = KEY(x[at[0]]) ^ flip;
+}
+
+/* Keys alone. */
+__kernel void make_row_keys(__global const RAW *x, long x0, __global ulong *words, long keys_at, nd4c_walk walk,
+                            long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long number = get_global_id(0), at[1] = {x0};
+  PLACES(walk, number, 1, at)
+  words[keys_at + number] = KEY(x[at[0]]);
+}
+
+__kernel void make_flags(__global const RAW *x, long x0, __global ulong *words, long flags_at, nd4c_walk walk,
+                         long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long number = get_global_id(0), at[1] = {x0};
+  PLACES(walk, number, 1, at)
+  ((__global uchar *)(words + flags_at))[number] = NONZERO(x[at[0]]);
+}
+
+/* -- searching ------------------------------------------------------------------------------------------------------- */
+
+/* Place of a key among ascending elements: before equal ones, or after. Every `sorter` place must be in range. */
+__kernel void search_sorted(__global const RAW *x, long x0, long x_step, long count, __global const long *sorter,
+                            long sorter0, long sorter_step, int has_sorter, int after, int downwards,
+                            __global const RAW *values, long values0, __global long *y, long y0, nd4c_walk walk,
+                            long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long number = get_global_id(0), at[2] = {values0, y0}, low = 0, high = count;
+  PLACES(walk, number, 2, at)
+  ulong key = KEY(values[at[0]]);
+  while (low < high) {
+    long middle = low + (high - low) / 2, place = downwards ? count - 1 - middle : middle;
+    place = has_sorter ? sorter[sorter0 + place * sorter_step] : place;
+    /* A sorter out of range has been told; nothing is read there. */
+    ulong there = place >= 0 && place < count ? KEY(x[x0 + place * x_step]) : 0;
+    if (there < key || (after && there == key)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  y[at[1]] = downwards ? count - low : low;
+}
+
+__kernel void check_sorter(__global const long *sorter, long sorter0, long step, long count, __global int *fault,
+                           long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long place = sorter[sorter0 + get_global_id(0) * step];
+  if (place < 0 || place >= count) {
+    nd4c_fault_index(fault, place, count);
+  }
+}
+
+/* verdict[0] = 1 where an element is less than the one before it, verdict[1] = 1 where it is greater; zeros before. */
+__kernel void find_direction(__global const RAW *x, long x0, long step, __global int *verdict, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long i = get_global_id(0);
+  ulong before = KEY(x[x0 + i * step]), own = KEY(x[x0 + (i + 1) * step]);
+  if (own < before) {
+    verdict[0] = 1;
+  }
+  if (own > before) {
+    verdict[1] = 1;
+  }
+}
+
+/* Unset where a pair of neighbours is out of order; a NaN (`loner`) is in none. */
+__kernel void check_order(__global const RAW *x, long x0, __global uchar *y, long y0, nd4c_walk walk, int strict,
+                          int has_loner, ulong loner, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long number = get_global_id(0), before_at[1] = {x0}, at[1] = {x0}, next = number + 1;
+  PLACES(walk, number, 1, before_at)
+  PLACES(walk, next, 1, at)
+  ulong before = KEY(x[before_at[0]]), own = KEY(x[at[0]]);
+  if ((has_loner && (before == loner || own == loner)) || before > own || (strict && before == own)) {
+    y[y0] = 0;
+  }
+}

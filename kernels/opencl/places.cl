@@ -1,0 +1,37 @@
+/* Places of elements and indices: what kernels that move, pick and order elements share. */
+
+/* at[k] += the place of element `number` of the walk in operand k, for the first `count` operands. */
+#define PLACES(walk, number, count, at)                      \
+  {                                                          \
+    long places_[WALKED];                                    \
+    nd4c_walk_places(&(walk), count, (INDEX)(number), places_); \
+    for (int k_ = 0; k_ < (count); k_++) {                   \
+      (at)[k_] += places_[k_];                               \
+    }                                                        \
+  }
+
+/* Index number `at` of an int32 or (wide) int64 operand. */
+inline long index_at(__global const int *indices, long at, int wide) {
+  return wide ? ((__global const long *)indices)[at] : indices[at];
+}
+
+/* Numbers that lead to an element: `count` of them, `step` apart; number k is along an axis of extent[k] elements,
+ * stride[k] apart. GROUP: a number, which cannot count from the end. */
+enum { INDEX_RAISE, INDEX_WRAP, INDEX_CLIP, INDEX_GROUP };
+typedef struct {
+  int count, mode, wide, unused;
+  long step, extent[WALK_RANK], stride[WALK_RANK];
+} nd4c_target;
+
+/* A position in 0 .. extent - 1, or -1 with the fault told. */
+inline long resolve(long index, long extent, int mode, __global int *fault) {
+  if ((mode == INDEX_WRAP || mode == INDEX_CLIP) && extent > 0) {
+    long rest = index % extent;
+    return mode == INDEX_WRAP ? (rest < 0 ? rest + extent : rest) : clamp(index, (long)0, extent - 1);
+  }
+  if (index < (mode == INDEX_GROUP ? 0 : -extent) || index >= extent) {
+    nd4c_fault_index(fault, index, extent);
+    return -1;
+  }
+  return index < 0 ? index + extent : index;
+}
