@@ -17,6 +17,7 @@
 #include "nd4c/model.h"
 #include "nd4c/op.h"
 #include "nd4c/ops.h"
+#include "nd4c/routing.h"
 #include "nd4c/status.h"
 #include "nd4c/trace.h"
 #include "nd4c/version.h"

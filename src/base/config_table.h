@@ -43,6 +43,14 @@
     "Plans a model keeps, one for each combination of input shapes")                                                   \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
+  X(ROUTING, "nd4c.routing", "ND4C_ROUTING", string, "off",                                                            \
+    "Which of several devices an op runs on: off (the context's), vote, prefer_gpu, prefer_cpu, follow_data, memory")  \
+  X(ROUTING_DEVICES, "nd4c.routing.devices", "ND4C_ROUTING_DEVICES", list, "",                                         \
+    "Devices that ops are routed to, the preferred one first (opencl:0,cpu:0); empty: the default device and cpu:0")   \
+  X(ROUTING_TRANSFER, "nd4c.routing.transfer", "ND4C_ROUTING_TRANSFER", bool, "true",                                  \
+    "Routed ops may copy their inputs to another device; false: they run where the inputs are or are refused")         \
+  X(ROUTING_CREATION, "nd4c.routing.creation", "ND4C_ROUTING_CREATION", string, "",                                    \
+    "Where arrays are made that name no device while ops are routed: a device, or routed; empty: the context's")       \
   X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", string, "",                                           \
     "Record what runs and moves between devices: true prints a table when the process ends, a path also writes a "     \
     "Chrome trace there")                                                                                              \
@@ -61,10 +69,11 @@
     "Directory for programs that OpenCL's compilers built; empty: nd4c in $XDG_CACHE_HOME or ~/.cache; off: none")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
-#define ND4C_CONFIG_WORDS_TABLE(X)              \
-  X(POOL, "auto,openmp,threads,serial")         \
-  X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod") \
-  X(CPU_MATH, "accurate,fast")                  \
+#define ND4C_CONFIG_WORDS_TABLE(X)                                \
+  X(ROUTING, "off,vote,prefer_gpu,prefer_cpu,follow_data,memory") \
+  X(POOL, "auto,openmp,threads,serial")                           \
+  X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod")                   \
+  X(CPU_MATH, "accurate,fast")                                    \
   X(OPENCL_QUEUE, "in_order,out_of_order")
 
 #endif

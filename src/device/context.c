@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "device/routing.h"
 #include "device/scope.h"
 #include "device/storage.h"
 #include "device/thread.h"
@@ -64,6 +65,7 @@ void nd4c_context_drop(nd4c_context *context) {
   if (atomic_fetch_sub(&context->references, 1) != 1) {
     return;
   }
+  nd4c_routing_forget(context);
   if (context->stream != NULL) {
     (void)nd4c_context_synchronize(context); /* failures are told by the arrays that depend on them */
     context->device->ops->stream_destroy(context->device->handle, context->stream);
@@ -129,6 +131,9 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
   thread->own->width = nd4c_context_default_width(device);
   thread->own->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
   thread->own->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
+  nd4c_routing *routing = NULL;
+  ND4C_TRY(nd4c_routing_get_default(&routing));
+  nd4c_context_route(thread->own, routing);
   thread->own_epoch = epoch;
   return ND4C_OK;
 }
@@ -182,6 +187,9 @@ nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *hand
 
 nd4c_status nd4c_context_synchronize(nd4c_context *context) {
   ND4C_TRY(nd4c_context_resolve(context, &context));
+  if (context->routes != NULL) {
+    ND4C_TRY(nd4c_routing_synchronize(context));
+  }
   if (context->stream == NULL) {
     return ND4C_OK;
   }

@@ -13,7 +13,11 @@ struct nd4c_context {
   int32_t width;
   bool deterministic;
   bool strict;
-  _Atomic int32_t entered; /* threads whose current context this is, and scopes that will restore it */
+  /* Several devices (routing.h). NULL: calls run here. */
+  struct nd4c_routing *routing;
+  nd4c_context *only_route;          /* where all calls go if the routing leaves no choice */
+  nd4c_context *routes, *next_route; /* contexts that calls are routed to: this one's, and the next in that list */
+  _Atomic int32_t entered;           /* threads whose current context this is, and scopes that will restore it */
   /* Of one that nd4c_context_acquire lends (scope.c): */
   bool scoped;
   struct nd4c_thread *owner;      /* who holds it, NULL: idle; under scope.c's lock */
@@ -30,6 +34,9 @@ int32_t nd4c_context_default_width(const nd4c_device *device);
 
 /* The given context, or the thread's current one; with the error of nd4c_device_default if there is none. */
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved);
+
+/* Takes over a reference to `routing` (NULL: none). */
+void nd4c_context_route(nd4c_context *context, struct nd4c_routing *routing);
 
 nd4c_context *nd4c_context_retain(nd4c_context *context);
 /* Waits for nothing, unless it is the last reference: that one's release frees the stream. */

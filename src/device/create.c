@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "device/routing.h"
 #include "device/storage.h"
 #include "device/transfer_stream.h"
 #include "device/write.h"
@@ -27,11 +28,14 @@ static nd4c_status count_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *sh
   return ND4C_OK;
 }
 
-static nd4c_status resolve_device(nd4c_device **device) {
+static nd4c_status resolve_device(int64_t bytes, nd4c_device **device) {
   if (*device == NULL) {
     nd4c_context *context = NULL;
     ND4C_TRY(nd4c_context_resolve(NULL, &context));
     *device = context->device;
+    if (context->routing != NULL) {
+      return nd4c_routing_place(context, bytes, device);
+    }
   }
   return ND4C_OK;
 }
@@ -46,7 +50,7 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   if (dtype == ND4C_UTF8) {
     ND4C_TRY(nd4c_device_host(&device)); /* strings live on the host */
   }
-  ND4C_TRY(resolve_device(&device));
+  ND4C_TRY(resolve_device(bytes, &device));
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_storage_create(device, bytes, origin, &storage));
   nd4c_status status = nd4c_array_make(dtype, rank, shape, NULL, 0, storage, out);

@@ -391,6 +391,24 @@ void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *te
   pthread_mutex_unlock(lock_of(body));
 }
 
+void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  pthread_mutex_lock(lock_of(body));
+  nd4c_deallocate(body->poison_text);
+  body->poison_text = NULL;
+  body->poison = ND4C_OK;
+  nd4c_replica *suspect = find_replica(body, device), *current = NULL;
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    current = replica != suspect && replica->state != 'I' ? replica : current;
+  }
+  if (suspect != NULL && current != NULL) {
+    suspect->state = 'I';
+    atomic_store(&body->base.device, current->device);
+  }
+  update_address(body);
+  pthread_mutex_unlock(lock_of(body));
+}
+
 nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   if (atomic_load(&storage->address) != NULL) {

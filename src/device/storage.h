@@ -51,6 +51,10 @@ void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access
 /* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
 
+/* Takes the poison back that a write on `device` left which failed before anything of it was enqueued: the storage is
+ * as its other replicas have it; without one, as the device has it. */
+void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device);
+
 /* Waits for the last write and reports its failure. */
 nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 

@@ -24,6 +24,7 @@ static void end_thread(void *argument) {
   if (thread->calls_destroy != NULL) {
     thread->calls_destroy(thread->calls);
   }
+  nd4c_deallocate(thread->decisions);
   nd4c_scope_abandon(thread);
   if (thread->own != NULL) {
     (void)nd4c_context_destroy(thread->own);

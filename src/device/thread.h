@@ -18,6 +18,7 @@ typedef struct nd4c_thread {
   uint32_t own_epoch;    /* nd4c_config_epoch when the default device was last looked up */
   void *calls;           /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);
+  void *decisions; /* of routing, src/dispatch's; one block, freed with nd4c_deallocate */
   /* Free small storages of the host device, and this thread's share of the accounting: written by the owner alone,
    * summed by whoever asks. A storage may be freed by another thread than made it: a share may be negative. */
   struct nd4c_small_storage *small_free;

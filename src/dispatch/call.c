@@ -13,6 +13,7 @@
 #include "dispatch/execute.h"
 #include "dispatch/host_ops.h"
 #include "dispatch/pending.h"
+#include "dispatch/routed.h"
 #include "dispatch/strings.h"
 #include "dispatch/views.h"
 #include "ops/op.h"
@@ -438,14 +439,12 @@ static inline bool is_hashable(const nd4c_array *const *inputs, int32_t input_co
   return outputs[0] == NULL || outputs[0]->magic == ND4C_ARRAY_MAGIC;
 }
 
-static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int32_t attr_count,
-                                          const nd4c_array *const *inputs, int32_t input_count,
-                                          const nd4c_attr_value *attrs, nd4c_array **outputs) {
-  uint64_t key = 0;
+/* On the context's own device. */
+static inline nd4c_status call_here(nd4c_context *context, nd4c_op op, int32_t attr_count,
+                                    const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                                    nd4c_array **outputs, uint64_t key) {
   nd4c_choice *known = NULL;
-  ND4C_TRY(nd4c_context_resolve(context, &context));
-  if (ND4C_LIKELY(is_hashable(inputs, input_count, outputs))) {
-    key = nd4c_call_key(op, inputs, input_count, attrs, attr_count, outputs[0]);
+  if (ND4C_LIKELY(key != 0)) {
     nd4c_cached_call *entry =
         nd4c_call_cache_find(key, context, op, inputs, input_count, attrs, attr_count, outputs[0]);
     if (ND4C_LIKELY(entry != NULL)) {
@@ -458,6 +457,25 @@ static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int
     }
   }
   return call_new(context, op, inputs, input_count, attrs, outputs, key, known);
+}
+
+nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call) {
+  return call_here(context, call->op, call->attr_count, call->inputs, call->input_count, call->attrs, call->outputs,
+                   call->key);
+}
+
+static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int32_t attr_count,
+                                          const nd4c_array *const *inputs, int32_t input_count,
+                                          const nd4c_attr_value *attrs, nd4c_array **outputs) {
+  ND4C_TRY(nd4c_context_resolve(context, &context));
+  uint64_t key = ND4C_LIKELY(is_hashable(inputs, input_count, outputs))
+                     ? nd4c_call_key(op, inputs, input_count, attrs, attr_count, outputs[0])
+                     : 0;
+  if (ND4C_UNLIKELY(context->routing != NULL)) {
+    const nd4c_eager_call call = {op, attr_count, input_count, inputs, attrs, outputs, key};
+    return nd4c_call_routed(context, &call);
+  }
+  return call_here(context, op, attr_count, inputs, input_count, attrs, outputs, key);
 }
 
 nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,

@@ -262,7 +262,8 @@ const char *nd4c_choice_name(const nd4c_choice *choice) {
   return choice->kernel != NULL ? choice->kernel->name : "compiled segment";
 }
 
-nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text) {
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *anybody) {
+  *anybody = false;
   search s = {.context = context, .call = call, .trail = text, .explains = true};
   nd4c_engine_rules_read(&s.rules);
   nd4c_text_print(text, "%s on %s", call->op->name, context->device->name);
@@ -288,6 +289,7 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   if (!taken) {
     nd4c_text_print(text, "  nothing computes this call here\n");
   }
+  *anybody = taken;
   if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {
     choice.kernel->unprepare(choice.state);
   }

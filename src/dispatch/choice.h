@@ -36,8 +36,8 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);
 
-/* One line a candidate: taken, or why not. */
-nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text);
+/* One line a candidate: taken, or why not. *taken: somebody was. */
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken);
 
 /* The order that the best usable kernel would like for the outputs; false: no wish. */
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes);

@@ -3,6 +3,32 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/host_ops.h"
+#include "dispatch/routed.h"
+
+/* The vote, then the devices in its order until one takes the call. */
+static nd4c_status explain_route(nd4c_pending *p, nd4c_text *text) {
+  nd4c_context *context = p->context;
+  nd4c_ballot ballot;
+  nd4c_routing_vote(context->routing, &p->def->info, p->inputs, p->input_count, 0, &ballot);
+  nd4c_routing_print_ballot(context->routing, &p->def->info, &ballot, text);
+  bool taken = false;
+  for (int32_t i = 0; i < ballot.count && !taken; ++i) {
+    if (!context->routing->transfer && !ballot.votes[i].has_all) {
+      continue;
+    }
+    ND4C_TRY(nd4c_routing_context(context, ballot.votes[i].device, &p->context));
+    nd4c_call call = nd4c_pending_call(p);
+    ND4C_TRY(nd4c_choice_explain(p->context, &call, text, &taken));
+    if (taken) {
+      nd4c_text_print(text, "%s wins: it has the highest score of those that compute this call\n",
+                      ballot.votes[i].device->name);
+    }
+  }
+  if (!taken) {
+    nd4c_text_print(text, "no device takes this call\n");
+  }
+  return ND4C_OK;
+}
 
 static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
   nd4c_inference inference;
@@ -29,8 +55,12 @@ static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
         .flags = nd4c_shape_is_contiguous(inferred->rank, inferred->shape, strides[i]) ? ND4C_TENSOR_CONTIGUOUS : 0U};
     ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &tensor->size));
   }
+  if (p->context->routing != NULL) {
+    return explain_route(p, text);
+  }
+  bool taken = false;
   nd4c_call call = nd4c_pending_call(p);
-  return nd4c_choice_explain(p->context, &call, text);
+  return nd4c_choice_explain(p->context, &call, text, &taken);
 }
 
 nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,

@@ -1,0 +1,120 @@
+/* The vote: include/nd4c/routing.h has the weights. */
+#include <math.h>
+#include <string.h>
+
+#include "device/routing.h"
+#include "device/storage.h"
+
+/* What a property of a device counts. */
+typedef struct weights {
+  double local, free, rank, gpu, cpu;
+} weights;
+
+static const weights by_policy[] = {[ND4C_ROUTING_VOTE] = {4, 1, 2, 0, 0},
+                                    [ND4C_ROUTING_PREFER_GPU] = {4, 1, 2, 16, 0},
+                                    [ND4C_ROUTING_PREFER_CPU] = {4, 1, 2, 0, 16},
+                                    [ND4C_ROUTING_FOLLOW_DATA] = {16, 0, 1, 0, 0},
+                                    [ND4C_ROUTING_MEMORY] = {0, 16, 1, 0, 0}};
+static const double own_list_rank = 200, no_room = -32;
+
+static const nd4c_route_list *list_for(const nd4c_routing *routing, const nd4c_op_info *op, bool *own) {
+  *own = true;
+  for (int32_t i = 0; op != NULL && i < routing->op_count; ++i) {
+    if (routing->ops[i] == op->op && routing->op_lists[i].count > 0) {
+      return &routing->op_lists[i];
+    }
+  }
+  nd4c_category category = op != NULL ? op->category : ND4C_CATEGORY_CREATION;
+  if ((int)category < ND4C_ROUTING_CATEGORIES && routing->categories[category].count > 0) {
+    return &routing->categories[category];
+  }
+  *own = false;
+  return &routing->devices;
+}
+
+static int64_t bytes_of(const nd4c_array *array) {
+  return array == NULL ? 0 : nd4c_dtype_bytes(array->dtype, array->size);
+}
+
+static bool is_current(const nd4c_array *array, const nd4c_device *device) {
+  if (nd4c_storage_ready_address(array->storage, device) != NULL) {
+    return true;
+  }
+  if (atomic_load(&array->storage->address) != NULL) {
+    return false; /* alone on another device; small storages have no more to tell */
+  }
+  char state = nd4c_storage_state(array->storage, device);
+  return state == 'M' || state == 'S';
+}
+
+/* -1: unknown. */
+static int64_t free_bytes(const nd4c_device *device) {
+  nd4c_memory_info memory = {.struct_size = sizeof memory};
+  nd4c_device_info info = {.struct_size = sizeof info};
+  if (nd4c_memory_get_info(device, &memory) != ND4C_OK || nd4c_device_get_info(device, &info) != ND4C_OK) {
+    return -1;
+  }
+  int64_t room = memory.cap_bytes > 0 ? memory.cap_bytes : info.memory_bytes;
+  if (room <= 0) {
+    return -1;
+  }
+  return room > memory.live_bytes ? room - memory.live_bytes : 0;
+}
+
+static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32_t count) {
+  vote->has_all = true;
+  for (int32_t i = 0; i < count; ++i) {
+    if (inputs[i] != NULL && is_current(inputs[i], vote->device)) {
+      vote->local_bytes += bytes_of(inputs[i]);
+    } else if (inputs[i] != NULL) {
+      vote->has_all = false;
+    }
+  }
+}
+
+static void sort(nd4c_ballot *ballot) {
+  for (int32_t i = 1; i < ballot->count; ++i) {
+    nd4c_vote vote = ballot->votes[i];
+    int32_t at = i;
+    for (; at > 0 && ballot->votes[at - 1].score < vote.score; --at) {
+      ballot->votes[at] = ballot->votes[at - 1];
+    }
+    ballot->votes[at] = vote;
+  }
+}
+
+static double score(const nd4c_ballot *ballot, const nd4c_vote *vote, const weights *w, int64_t most_free) {
+  double local = ballot->input_bytes > 0 ? (double)vote->local_bytes / (double)ballot->input_bytes : 0;
+  double free = vote->free_bytes < 0 ? 0.5 : most_free > 0 ? (double)vote->free_bytes / (double)most_free : 0;
+  double rank = 1 - (double)vote->rank / ballot->count;
+  bool is_cpu = vote->device->description.type == ND4C_DEVICE_CPU;
+  return w->local * local + w->free * free + (ballot->own_list ? own_list_rank : w->rank) * rank +
+         (is_cpu ? w->cpu : w->gpu) + (vote->fits ? 0 : no_room);
+}
+
+void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_array *const *inputs,
+                       int32_t input_count, int64_t bytes, nd4c_ballot *ballot) {
+  *ballot = (nd4c_ballot){0};
+  const nd4c_route_list *list = list_for(routing, op, &ballot->own_list);
+  int64_t largest = bytes, most_free = 0;
+  for (int32_t i = 0; i < input_count; ++i) {
+    ballot->input_bytes += bytes_of(inputs[i]);
+    largest = bytes_of(inputs[i]) > largest ? bytes_of(inputs[i]) : largest;
+  }
+  ballot->count = list->count;
+  for (int32_t i = 0; i < list->count; ++i) {
+    nd4c_vote *vote = &ballot->votes[i];
+    *vote = (nd4c_vote){.device = list->devices[i], .rank = i, .free_bytes = free_bytes(list->devices[i])};
+    count_inputs(vote, inputs, input_count);
+    vote->fits = vote->free_bytes < 0 || vote->free_bytes >= largest;
+    most_free = vote->free_bytes > most_free ? vote->free_bytes : most_free;
+  }
+  bool gives_way = routing->policy == ND4C_ROUTING_VOTE || routing->policy == ND4C_ROUTING_MEMORY;
+  ballot->small =
+      gives_way && !ballot->own_list && ballot->input_bytes > 0 && ballot->input_bytes <= routing->small_bytes;
+  const weights *w = &by_policy[ballot->small ? ND4C_ROUTING_FOLLOW_DATA : routing->policy];
+  for (int32_t i = 0; i < ballot->count; ++i) {
+    ballot->votes[i].score = score(ballot, &ballot->votes[i], w, most_free);
+  }
+  sort(ballot);
+}

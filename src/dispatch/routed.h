@@ -1,0 +1,29 @@
+/* Eager calls of a context with routing: the vote, the fallback chain, decisions that are remembered. */
+#ifndef ND4C_DISPATCH_ROUTED_H
+#define ND4C_DISPATCH_ROUTED_H
+
+#include "base/text.h"
+#include "device/routing.h"
+#include "ops/op.h"
+
+/* One eager call as it came in; attributes in the order of the schema. */
+typedef struct nd4c_eager_call {
+  nd4c_op op;
+  int32_t attr_count, input_count;
+  const nd4c_array *const *inputs;
+  const nd4c_attr_value *attrs;
+  nd4c_array **outputs;
+  uint64_t key; /* nd4c_call_key, 0: not to be looked up */
+} nd4c_eager_call;
+
+/* The call on exactly this context's device, as if it had no routing (call.c). */
+nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call);
+
+/* The call where the context's routing sends it. */
+nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call);
+
+/* The vote for a call in words, a line a device. */
+void nd4c_routing_print_ballot(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_ballot *ballot,
+                               nd4c_text *text);
+
+#endif
