@@ -7,7 +7,11 @@
 #define ND4C_CL_FAMILIES(X) \
   X(elementwise) \
   X(arrangement) \
-  X(indexing)
+  X(indexing) \
+  X(reduction) \
+  X(matmul) \
+  X(contraction) \
+  X(normalization)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
 #define ND4C_CL_ENGINES(X) \

@@ -1,0 +1,166 @@
+/* Rows that are gathered and then written: softmax and what normalises. A row is one place of the kept axes; `lanes`
+ * work items (a power of two) share it, as in reduction.cl.
+ *
+ * -D ROW_<what>. Operands of `inner`: x, y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the
+ * two results of a row. */
+
+/* Sum over the lanes of a row, known to all of them. */
+inline REAL share_sum(REAL x, int lane, int lanes, int step, __local REAL *shared) {
+  int me = get_local_id(0);
+  shared[me] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int hop = lanes / 2; hop > 0; hop /= 2) {
+    if (lane < hop) shared[me] += shared[me + hop * step];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  x = shared[me - lane * step];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return x;
+}
+
+/* Largest, NaN winning. */
+inline REAL share_largest(REAL x, int lane, int lanes, int step, __local REAL *shared) {
+  int me = get_local_id(0);
+  shared[me] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int hop = lanes / 2; hop > 0; hop /= 2) {
+    if (lane < hop) {
+      REAL other = shared[me + hop * step];
+      if (!isnan(shared[me]) && !(other <= shared[me])) shared[me] = other;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  x = shared[me - lane * step];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return x;
+}
+
+#define SUM(x) share_sum((x), lane, lanes, step, shared)
+#define X(i) (REAL) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
+#define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), (COMPUTE_Y)(value))
+
+__kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y,
+                   long y0, __global const STORAGE_B *scale, long scale0, __global const STORAGE_C *bias, long bias0,
+                   int has_scale, int has_bias, REAL parameter, int lanes, int rows_next, __local REAL *shared
+#ifdef STATISTICS
+                   ,
+                   __global STORAGE_D *first, long first0, __global STORAGE_D *second, long second0
+#elif defined(RUNNING)
+                   ,
+                   __global const STORAGE_E *old_mean, long mean0, long mean_step,
+                   __global const STORAGE_E *old_variance, long variance0, long variance_step,
+                   __global STORAGE_D *first, long first0, long first_step, __global STORAGE_D *second, long second0,
+                   long second_step, REAL momentum
+#elif defined(ROW_clip_by_norm) || defined(ROW_lp_normalize)
+                   ,
+                   REAL limit
+#endif
+) {
+  int me = get_local_id(0), rows = (int)get_local_size(0) / lanes, step = rows_next ? rows : 1;
+  int lane = rows_next ? me / rows : me % lanes;
+  long row = (long)get_group_id(0) * rows + (rows_next ? me % rows : me / lanes), length = row < kept.size ? inner.size : 0;
+  REAL count = (REAL)inner.size;
+  if (row < kept.size) {
+    x0 += nd4c_walk_place(&kept, 0, row);
+    y0 += nd4c_walk_place(&kept, 1, row);
+#ifdef STATISTICS
+    first0 += nd4c_walk_place(&kept, 2, row);
+    second0 += nd4c_walk_place(&kept, 3, row);
+#else
+    scale0 += nd4c_walk_place(&kept, 2, row);
+    bias0 += nd4c_walk_place(&kept, 3, row);
+#endif
+  }
+#if defined(ROW_softmax) || defined(ROW_log_softmax)
+  REAL largest = -INFINITY, sum = 0;
+  for (long i = lane; i < length; i += lanes) {
+    REAL value = X(i);
+    largest = isnan(largest) || value <= largest ? largest : value;
+  }
+  largest = share_largest(largest, lane, lanes, step, shared);
+  for (long i = lane; i < length; i += lanes) sum += exp(X(i) - largest);
+  sum = SUM(sum);
+#ifdef ROW_softmax
+  for (long i = lane; i < length; i += lanes) Y(i, exp(X(i) - largest) / sum);
+#else
+  sum = log(sum);
+  for (long i = lane; i < length; i += lanes) Y(i, X(i) - largest - sum);
+#endif
+#elif defined(ROW_hardmax)
+  REAL largest = -INFINITY, place = (REAL)inner.size;
+  for (long i = lane; i < length; i += lanes) {
+    REAL value = X(i);
+    largest = isnan(largest) || value <= largest ? largest : value;
+  }
+  largest = share_largest(largest, lane, lanes, step, shared);
+  /* The first that is as large; NaN is found as such. */
+  for (long i = lane; i < length; i += lanes) {
+    REAL value = X(i);
+    bool best = isnan(largest) ? isnan(value) : value == largest;
+    place = best && (REAL)i < place ? (REAL)i : place;
+  }
+  place = -share_largest(-place, lane, lanes, step, shared);
+  for (long i = lane; i < length; i += lanes) Y(i, (REAL)i == place ? (REAL)1 : (REAL)0);
+#elif defined(ROW_lp_normalize)
+  REAL sum = 0;
+  for (long i = lane; i < length; i += lanes) {
+    REAL value = fabs(X(i));
+    sum += parameter == 2 ? value * value : parameter == 1 ? value : pow(value, parameter);
+  }
+  sum = SUM(sum);
+  REAL norm = parameter == 2 ? sqrt(sum) : parameter == 1 ? sum : pow(sum, 1 / parameter);
+  norm = norm < limit ? limit : norm;
+  for (long i = lane; i < length; i += lanes) Y(i, norm == 0 ? (REAL)0 : X(i) / norm);
+#elif defined(ROW_clip_by_norm)
+  REAL norm;
+  if (has_scale) {
+    norm = (REAL)LOAD_B(scale, scale0);
+  } else {
+    REAL sum = 0;
+    for (long i = lane; i < length; i += lanes) {
+      REAL value = X(i);
+      sum += value * value;
+    }
+    norm = sqrt(SUM(sum));
+  }
+  for (long i = lane; i < length; i += lanes) {
+    REAL value = X(i);
+    Y(i, norm <= limit ? value : value * limit / norm);
+  }
+#else
+  REAL mean = 0, squares = 0;
+#ifndef ROW_rms
+  for (long i = lane; i < length; i += lanes) mean += X(i);
+  mean = SUM(mean) / count;
+#endif
+  for (long i = lane; i < length; i += lanes) {
+    REAL apart = X(i) - mean;
+    squares += apart * apart;
+  }
+  REAL variance = SUM(squares) / count;
+#ifdef ROW_standardize
+  REAL below = sqrt(variance) + parameter;
+#else
+  REAL below = sqrt(variance + parameter);
+#endif
+  for (long i = lane; i < length; i += lanes) {
+    REAL value = (X(i) - mean) / below;
+    if (has_scale) value *= (REAL)LOAD_B(scale, scale0 + nd4c_walk_place(&inner, 2, i));
+    if (has_bias) value += (REAL)LOAD_C(bias, bias0 + nd4c_walk_place(&inner, 3, i));
+    Y(i, value);
+  }
+#ifdef STATISTICS
+  if (row < kept.size && lane == 0) {
+    SAVE_D(first, first0, (COMPUTE_D)mean);
+    SAVE_D(second, second0, (COMPUTE_D)(1 / below));
+  }
+#elif defined(RUNNING)
+  if (row < kept.size && lane == 0) {
+    REAL old = (REAL)LOAD_E(old_mean, mean0 + row * mean_step);
+    SAVE_D(first, first0 + row * first_step, (COMPUTE_D)(old * momentum + mean * (1 - momentum)));
+    old = (REAL)LOAD_E(old_variance, variance0 + row * variance_step);
+    SAVE_D(second, second0 + row * second_step, (COMPUTE_D)(old * momentum + variance * (1 - momentum)));
+  }
+#endif
+#endif
+}
