@@ -53,6 +53,8 @@ engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
 # What decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests want them.
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
+# An OpenCL device that every machine can have (PoCL: the processor), the loader, and a BLAS for it.
+opencl_packages=(pocl-opencl-icd ocl-icd-libopencl1 libclblast1)
 
 # Kernels for arm64, on another machine: a compiler, and what runs its programs.
 arm64_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
@@ -200,7 +202,7 @@ need_python_packages() {
 setup() {
   if [ "${1-}" = test ]; then
     need_packages "${build_packages[@]}" "${test_packages[@]}"
-    need_offered "${codec_packages[@]}"
+    need_offered "${codec_packages[@]}" "${opencl_packages[@]}"
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
     need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"

@@ -186,11 +186,36 @@ static nd4c_status read_device(nd4c_cl_device *device) {
 /* -- all of them ------------------------------------------------------------------------------------------------------
  */
 
+static void note(const char *call, cl_int code, cl_uint count, int most) {
+  if (code != CL_SUCCESS) {
+    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s: %d %s", call, (int)code, nd4c_cl_error_name(code));
+  } else {
+    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s gives %u: expected at most %d", call, (unsigned)count,
+                   most);
+  }
+}
+
+/* The kind of a device; 0, noted, if the driver does not say. */
+static uint64_t type_of(cl_device_id id) {
+  uint64_t type = 0;
+  size_t given = 0;
+  cl_int code = nd4c_cl.clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, &given);
+  if (code != CL_SUCCESS) {
+    note("clGetDeviceInfo", code, 0, 0);
+    return 0;
+  }
+  return given == sizeof type ? type : 0;
+}
+
 /* Adds the device if it is of the wanted kind and sound; one that is refused leaves its words behind. MEMORY alone ends
  * the search. */
 static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool processors) {
-  uint64_t type = 0;
-  if (id == NULL || !device_number(id, CL_DEVICE_TYPE, &type) || ((type & CL_DEVICE_TYPE_CPU) != 0) != processors ||
+  if (id == NULL) {
+    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: clGetDeviceIDs gives NULL for a device");
+    return ND4C_OK;
+  }
+  uint64_t type = type_of(id);
+  if (((type & CL_DEVICE_TYPE_CPU) != 0) != processors ||
       (type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)) == 0 || device_count == DEVICES) {
     return ND4C_OK;
   }
@@ -214,15 +239,6 @@ static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool pro
   nd4c_cl_host->log(ND4C_CL_LOG_WARNING, "opencl", "%s", nd4c_cl_host->error_message());
   (void)snprintf(outcome_text, sizeof outcome_text, "%.500s", nd4c_cl_host->error_message());
   return ND4C_OK;
-}
-
-static void note(const char *call, cl_int code, cl_uint count, int most) {
-  if (code != CL_SUCCESS) {
-    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s: %d %s", call, (int)code, nd4c_cl_error_name(code));
-  } else {
-    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s gives %u: expected at most %d", call, (unsigned)count,
-                   most);
-  }
 }
 
 static nd4c_status search_platform(cl_platform_id platform, bool processors) {
@@ -257,7 +273,11 @@ static nd4c_status search(void) {
   }
   for (int processors = 0; status == ND4C_OK && processors < 2; processors++) {
     for (cl_uint p = 0; status == ND4C_OK && p < count; p++) {
-      status = platforms[p] != NULL ? search_platform(platforms[p], processors != 0) : ND4C_OK;
+      if (platforms[p] == NULL) {
+        (void)snprintf(outcome_text, sizeof outcome_text, "opencl: clGetPlatformIDs gives NULL for a platform");
+        continue;
+      }
+      status = search_platform(platforms[p], processors != 0);
     }
   }
   if (status == ND4C_OK && device_count == 0) {

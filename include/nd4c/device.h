@@ -61,6 +61,9 @@ typedef struct nd4c_backend_status {
   const char *reason;   /* why the verdict is what it is, with the loader's own words where a library failed */
   bool selected;        /* the default device is this backend's */
   int32_t device_count; /* 0 while unopened */
+  /* Appended; a shorter struct_size leaves it out. Why its priority never makes it the default, as with an OpenCL that
+   * is the host's own processor; "" if it may. backend.type or a device's name asks for it. */
+  const char *by_request_only;
 } nd4c_backend_status;
 
 /* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one. */

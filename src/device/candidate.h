@@ -24,6 +24,7 @@ typedef struct nd4c_candidate {
   bool started;   /* the backend's own open succeeded: it is not called again */
   bool tried;     /* opening was attempted: the verdict is final */
   bool opened;
+  char by_request[256]; /* see nd4c_backend_status: as of the last question */
   nd4c_backend backend; /* a copy as long as this library's struct, absent fields zero */
   nd4c_device_ops ops;
   nd4c_device *devices;

@@ -281,11 +281,20 @@ static nd4c_status fail_without_backend(const char *forced) {
   return status;
 }
 
+/* Asks the candidate whether it is there by request only, and keeps why. */
+static bool is_by_request(nd4c_candidate *candidate) {
+  bool (*ask)(char *, size_t) = candidate->backend.by_request_only;
+  bool by_request = ask != NULL && ask(candidate->by_request, sizeof candidate->by_request);
+  if (!by_request) {
+    candidate->by_request[0] = '\0';
+  }
+  return by_request;
+}
+
 /* Whether the candidate takes part in the choice by priority. */
-static bool is_eligible(const nd4c_candidate *candidate) {
-  char reason[ND4C_REASON_SIZE];
+static bool is_eligible(nd4c_candidate *candidate) {
   return (candidate->verdict == ND4C_VERDICT_FOUND || candidate->verdict == ND4C_VERDICT_VERIFIED) &&
-         (candidate->backend.by_request_only == NULL || !candidate->backend.by_request_only(reason, sizeof reason));
+         !is_by_request(candidate);
 }
 
 /* Opens downwards from the highest priority until one passes. */
@@ -442,7 +451,8 @@ nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
     nd4c_candidate *candidate = find_candidate(backend);
     status = candidate != NULL ? nd4c_candidate_open(candidate) : fail_unknown_device(name);
     if (status == ND4C_OK && index >= candidate->device_count) {
-      status = nd4c_fail(ND4C_INDEX, "device '%s': backend %s has %d", name, backend, candidate->device_count);
+      status = nd4c_fail(ND4C_INDEX, "device '%s': backend %s has %d, the last one is %s", name, backend,
+                         candidate->device_count, candidate->devices[candidate->device_count - 1].name);
     }
     if (status == ND4C_OK) {
       *device = &candidate->devices[index];
@@ -475,7 +485,8 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
   if (status == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "status is NULL");
   }
-  if (status->struct_size < ND4C_SIZE_OF(nd4c_backend_status)) {
+  enum { FIRST_SIZE = offsetof(nd4c_backend_status, by_request_only) }; /* of 0.1 */
+  if (status->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_backend_status)", status->struct_size);
   }
   acquire_lock();
@@ -484,8 +495,9 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
     result = nd4c_fail(ND4C_INDEX, "backend %d: there are %d", index, candidate_count);
   }
   if (result == ND4C_OK) {
-    const nd4c_candidate *c = candidates[index];
-    *status = (nd4c_backend_status){
+    nd4c_candidate *c = candidates[index];
+    (void)is_by_request(c);
+    const nd4c_backend_status filled = {
         .struct_size = status->struct_size,
         .name = c->name,
         .version = c->backend.version != NULL ? c->backend.version : "",
@@ -498,7 +510,9 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
         .reason = c->reason,
         .selected = c == selected,
         .device_count = c->device_count,
+        .by_request_only = c->by_request,
     };
+    memcpy(status, &filled, status->struct_size < sizeof filled ? status->struct_size : sizeof filled);
   }
   release_lock();
   return result;

@@ -119,6 +119,9 @@ static void print_backends(bool probe) {
     if (strcmp(status.origin, "built in") != 0 && status.origin[0] != '\0') {
       (void)printf("               from %s\n", status.origin);
     }
+    if (status.by_request_only[0] != '\0' && status.verdict != ND4C_VERDICT_ABSENT) {
+      (void)printf("               by request only: %s\n", status.by_request_only);
+    }
     const char *engine = NULL;
     char state[STATE_SIZE];
     for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
@@ -221,6 +224,9 @@ static cJSON *backends_json(bool probe) {
     (void)cJSON_AddStringToObject(object, "version", status.version);
     (void)cJSON_AddStringToObject(object, "origin", status.origin);
     (void)cJSON_AddNumberToObject(object, "priority", status.priority);
+    if (status.by_request_only[0] != '\0') {
+      (void)cJSON_AddStringToObject(object, "by_request_only", status.by_request_only);
+    }
     (void)cJSON_AddStringToObject(object, "verdict", verdict_text(status.verdict));
     (void)cJSON_AddStringToObject(object, "reason", status.reason);
     (void)cJSON_AddBoolToObject(object, "selected", status.selected);
@@ -315,8 +321,11 @@ static int print_json(const nd4c_machine_info *machine, const warnings *found, b
  * library. */
 static bool choosing_opens_more(void) {
   nd4c_backend_status status;
+  const char *forced = "";
+  (void)nd4c_config_get("backend.type", &forced);
   for (int32_t i = 0; backend_at(i, &status); i++) {
-    if (status.type != ND4C_DEVICE_CPU && status.verdict == ND4C_VERDICT_FOUND) {
+    const bool may_be_chosen = status.by_request_only[0] == '\0' || strcasecmp(forced, status.name) == 0;
+    if (status.type != ND4C_DEVICE_CPU && status.verdict == ND4C_VERDICT_FOUND && may_be_chosen) {
       return true;
     }
   }

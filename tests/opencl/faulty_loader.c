@@ -1,0 +1,387 @@
+/* An OpenCL loader that stands between the library and the system's one, for tests: calls fail when they are told to,
+ * objects are counted, and it can lie as a broken driver would.
+ *
+ *   FAULTY_CL=CALL:N:CODE,...   the N-th such call fails with that code (0: every one); in the environment, or at run
+ *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
+ *   FAULTY_CL_LIE=WORD          lies of the table below */
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/opencl/api.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* X(word): what a lying driver says. */
+#define LIES(X)                                                                                                        \
+  X(no_platform)                                                                                                       \
+  X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) X(null_queue) X(null_buffer)       \
+      X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) X(zero_info) X(huge_info) X(no_binary) \
+          X(null_map) X(big_endian) X(unavailable)
+enum lie {
+  LIE_NONE,
+#define LIE_ENUM(word) LIE_##word,
+  LIES(LIE_ENUM)
+#undef LIE_ENUM
+};
+
+enum call {
+#define CALL_ENUM(result, name, parameters) CALL_##name,
+  ND4C_CL_SYMBOLS(CALL_ENUM)
+#undef CALL_ENUM
+      CALLS
+};
+static const char *const call_names[CALLS] = {
+#define CALL_NAME(result, name, parameters) #name,
+    ND4C_CL_SYMBOLS(CALL_NAME)
+#undef CALL_NAME
+};
+
+/* Objects that are counted, by references. */
+#define OBJECTS(X) X(contexts) X(queues) X(buffers) X(programs) X(kernels) X(events)
+enum object {
+#define OBJECT_ENUM(name) OBJECT_##name,
+  OBJECTS(OBJECT_ENUM)
+#undef OBJECT_ENUM
+      OBJECT_COUNT
+};
+static const char *const object_names[OBJECT_COUNT] = {
+#define OBJECT_NAME(name) #name,
+    OBJECTS(OBJECT_NAME)
+#undef OBJECT_NAME
+};
+
+static nd4c_cl_api real;
+static enum lie lie;
+static _Atomic long objects[OBJECT_COUNT];
+
+/* Guards the rules and counts of calls. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  long count, fails_at; /* fails_at 0: every one, -1: never */
+  cl_int code;
+} rules[CALLS];
+
+/* -- rules ------------------------------------------------------------------------------------------------------ */
+
+static int find_call(const char *text, size_t length) {
+  for (int i = 0; i < CALLS; i++) {
+    if (strlen(call_names[i]) == length && strncmp(call_names[i], text, length) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/* 0, or -1 if the text is no list of CALL:N:CODE. */
+EXPORT int faulty_cl_control(const char *text);
+EXPORT int faulty_cl_control(const char *text) {
+  int result = 0;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < CALLS; i++) {
+    rules[i].fails_at = -1;
+  }
+  while (*text != '\0' && result == 0) {
+    const size_t length = strcspn(text, ":");
+    const int call = find_call(text, length);
+    long number = 0, code = 0;
+    int used = 0;
+    if (call < 0 || sscanf(text + length, ":%ld:%ld%n", &number, &code, &used) != 2) {
+      result = -1;
+      break;
+    }
+    rules[call].fails_at = number == 0 ? 0 : rules[call].count + number;
+    rules[call].code = (cl_int)code;
+    text += length + (size_t)used;
+    text += *text == ',';
+  }
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+/* How often a call was made, or how many references to objects of a kind there are; -1: neither. */
+EXPORT long faulty_cl_count(const char *name);
+EXPORT long faulty_cl_count(const char *name) {
+  for (int i = 0; i < OBJECT_COUNT; i++) {
+    if (strcmp(object_names[i], name) == 0) {
+      return atomic_load(&objects[i]);
+    }
+  }
+  const int call = find_call(name, strlen(name));
+  pthread_mutex_lock(&lock);
+  const long count = call >= 0 ? rules[call].count : -1;
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+/* Counts the call; the code that it fails with, or CL_SUCCESS. */
+static cl_int take(enum call call) {
+  pthread_mutex_lock(&lock);
+  const long number = ++rules[call].count;
+  const bool fails = rules[call].fails_at == 0 || rules[call].fails_at == number;
+  const cl_int code = fails ? rules[call].code : CL_SUCCESS;
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+static void read_lie(void) {
+  static const struct {
+    const char *word;
+    enum lie lie;
+  } words[] = {
+#define LIE_ROW(word) {#word, LIE_##word},
+      LIES(LIE_ROW)
+#undef LIE_ROW
+  };
+  const char *given = getenv("FAULTY_CL_LIE");
+  for (size_t i = 0; given != NULL && i < sizeof words / sizeof words[0]; i++) {
+    if (strcmp(given, words[i].word) == 0) {
+      lie = words[i].lie;
+    }
+  }
+}
+
+__attribute__((constructor)) static void start(void) {
+  void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+#define FIND(result, name, parameters)                             \
+  {                                                                \
+    void *symbol = library != NULL ? dlsym(library, #name) : NULL; \
+    memcpy(&real.name, &symbol, sizeof symbol);                    \
+  }
+  ND4C_CL_SYMBOLS(FIND)
+#undef FIND
+  const char *rules_given = getenv("FAULTY_CL");
+  (void)faulty_cl_control(rules_given != NULL ? rules_given : "");
+  read_lie();
+}
+
+/* -- forwarding ------------------------------------------------------------------------------------------------- */
+
+/* A function that gives a code. */
+#define FORWARD(name, parameters, arguments)                \
+  EXPORT cl_int name parameters;                            \
+  EXPORT cl_int name parameters {                           \
+    const cl_int code = take(CALL_##name);                  \
+    return code != CL_SUCCESS ? code : real.name arguments; \
+  }
+
+/* A function that gives an object, and its code in *error. */
+#define CREATE(type, object, name, word, parameters, arguments)        \
+  EXPORT type name parameters;                                         \
+  EXPORT type name parameters {                                        \
+    const cl_int code = take(CALL_##name);                             \
+    if (code != CL_SUCCESS || lie == LIE_##word) {                     \
+      if (error != NULL) {                                             \
+        *error = code;                                                 \
+      }                                                                \
+      return NULL;                                                     \
+    }                                                                  \
+    type made = real.name arguments;                                   \
+    atomic_fetch_add(&objects[OBJECT_##object], made != NULL ? 1 : 0); \
+    return made;                                                       \
+  }
+
+/* A function that enqueues and gives an event if it is asked for one. */
+#define ENQUEUE(name, parameters, arguments)                \
+  EXPORT cl_int name parameters;                            \
+  EXPORT cl_int name parameters {                           \
+    cl_int code = take(CALL_##name);                        \
+    code = code != CL_SUCCESS ? code : real.name arguments; \
+    return count_event(code, event);                        \
+  }
+
+#define RELEASE(type, object, name)                 \
+  EXPORT cl_int name(type handle);                  \
+  EXPORT cl_int name(type handle) {                 \
+    const cl_int code = take(CALL_##name);          \
+    atomic_fetch_sub(&objects[OBJECT_##object], 1); \
+    const cl_int given = real.name(handle);         \
+    return code != CL_SUCCESS ? code : given;       \
+  }
+
+static cl_int count_event(cl_int code, cl_event *event) {
+  if (code == CL_SUCCESS && event != NULL && lie == LIE_null_event) {
+    (void)real.clReleaseEvent(*event);
+    *event = NULL;
+  } else if (code == CL_SUCCESS && event != NULL) {
+    atomic_fetch_add(&objects[OBJECT_events], 1);
+  }
+  return code;
+}
+
+EXPORT cl_int clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found);
+EXPORT cl_int clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found) {
+  const cl_int code = take(CALL_clGetPlatformIDs);
+  if (code != CL_SUCCESS) {
+    return code;
+  }
+  const cl_int given = real.clGetPlatformIDs(count, platforms, found);
+  if (found != NULL && lie == LIE_no_platform) {
+    *found = 0;
+  } else if (found != NULL && lie == LIE_many_platforms) {
+    *found = UINT32_MAX;
+  }
+  for (cl_uint i = 0; platforms != NULL && lie == LIE_null_platform && i < count; i++) {
+    platforms[i] = NULL;
+  }
+  return given;
+}
+
+EXPORT cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint count, cl_device_id *devices,
+                             cl_uint *found);
+EXPORT cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint count, cl_device_id *devices,
+                             cl_uint *found) {
+  const cl_int code = take(CALL_clGetDeviceIDs);
+  if (code != CL_SUCCESS) {
+    return code;
+  }
+  const cl_int given = real.clGetDeviceIDs(platform, type, count, devices, found);
+  if (found != NULL && lie == LIE_many_devices) {
+    *found = UINT32_MAX - 1;
+  }
+  for (cl_uint i = 0; devices != NULL && lie == LIE_null_device && i < count; i++) {
+    devices[i] = NULL;
+  }
+  return given;
+}
+
+/* Texts without an end, sizes of nothing or of everything. */
+static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
+  const bool is_text = what == CL_DEVICE_NAME || what == CL_DEVICE_VENDOR || what == CL_DRIVER_VERSION ||
+                       what == CL_DEVICE_VERSION || what == CL_DEVICE_EXTENSIONS;
+  const bool is_flag = what == CL_DEVICE_TYPE || what == CL_DEVICE_ENDIAN_LITTLE || what == CL_DEVICE_AVAILABLE ||
+                       what == CL_DEVICE_COMPILER_AVAILABLE;
+  if (lie == LIE_endless_name && is_text && value != NULL) {
+    memset(value, 'n', size);
+  } else if (lie == LIE_long_info && needed != NULL) {
+    *needed = SIZE_MAX / 2;
+  } else if (lie == LIE_zero_info && value != NULL && !is_text && !is_flag) {
+    memset(value, 0, size);
+  } else if (lie == LIE_huge_info && value != NULL && !is_text && !is_flag) {
+    memset(value, 0xff, size);
+  } else if ((lie == LIE_big_endian && what == CL_DEVICE_ENDIAN_LITTLE && value != NULL) ||
+             (lie == LIE_unavailable && what == CL_DEVICE_AVAILABLE && value != NULL)) {
+    memset(value, 0, size);
+  }
+}
+
+EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed);
+EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed) {
+  const cl_int code = take(CALL_clGetDeviceInfo);
+  const cl_int given = code != CL_SUCCESS ? code : real.clGetDeviceInfo(device, what, size, value, needed);
+  if (given == CL_SUCCESS) {
+    lie_about(what, size, value, needed);
+  }
+  return given;
+}
+
+EXPORT cl_int clGetProgramInfo(cl_program program, cl_uint what, size_t size, void *value, size_t *needed);
+EXPORT cl_int clGetProgramInfo(cl_program program, cl_uint what, size_t size, void *value, size_t *needed) {
+  const cl_int code = take(CALL_clGetProgramInfo);
+  const cl_int given = code != CL_SUCCESS ? code : real.clGetProgramInfo(program, what, size, value, needed);
+  if (given == CL_SUCCESS && lie == LIE_no_binary && what == CL_PROGRAM_BINARY_SIZES && value != NULL) {
+    memset(value, 0, size);
+  }
+  return given;
+}
+
+EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_bitfield flags, size_t at,
+                                size_t size, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error);
+EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_bitfield flags, size_t at,
+                                size_t size, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error) {
+  const cl_int code = take(CALL_clEnqueueMapBuffer);
+  if (code != CL_SUCCESS || lie == LIE_null_map) {
+    *error = code;
+    return NULL;
+  }
+  void *address = real.clEnqueueMapBuffer(queue, buffer, blocking, flags, at, size, count, waits, event, error);
+  (void)count_event(*error, event);
+  return address;
+}
+
+EXPORT cl_int clRetainEvent(cl_event event);
+EXPORT cl_int clRetainEvent(cl_event event) {
+  const cl_int code = take(CALL_clRetainEvent);
+  const cl_int given = code != CL_SUCCESS ? code : real.clRetainEvent(event);
+  atomic_fetch_add(&objects[OBJECT_events], given == CL_SUCCESS ? 1 : 0);
+  return given;
+}
+
+/* clang-format off */
+FORWARD(clGetPlatformInfo, (cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed),
+        (platform, what, size, value, needed))
+CREATE(cl_context, contexts, clCreateContext, null_context,
+       (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+        void (*notify)(const char *, const void *, size_t, void *), void *user, cl_int *error),
+       (properties, count, devices, notify, user, error))
+CREATE(cl_command_queue, queues, clCreateCommandQueue, null_queue,
+       (cl_context context, cl_device_id device, cl_bitfield properties, cl_int *error),
+       (context, device, properties, error))
+CREATE(cl_mem, buffers, clCreateBuffer, null_buffer,
+       (cl_context context, cl_bitfield flags, size_t size, void *host, cl_int *error),
+       (context, flags, size, host, error))
+CREATE(cl_program, programs, clCreateProgramWithSource, null_program,
+       (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *error),
+       (context, count, texts, lengths, error))
+CREATE(cl_program, programs, clCreateProgramWithBinary, null_program,
+       (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+        const unsigned char **binaries, cl_int *states, cl_int *error),
+       (context, count, devices, lengths, binaries, states, error))
+CREATE(cl_kernel, kernels, clCreateKernel, null_kernel, (cl_program program, const char *name, cl_int *error),
+       (program, name, error))
+RELEASE(cl_context, contexts, clReleaseContext)
+RELEASE(cl_command_queue, queues, clReleaseCommandQueue)
+RELEASE(cl_mem, buffers, clReleaseMemObject)
+RELEASE(cl_program, programs, clReleaseProgram)
+RELEASE(cl_kernel, kernels, clReleaseKernel)
+RELEASE(cl_event, events, clReleaseEvent)
+ENQUEUE(clEnqueueReadBuffer,
+        (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t at, size_t size, void *to, cl_uint count,
+         const cl_event *waits, cl_event *event),
+        (queue, buffer, blocking, at, size, to, count, waits, event))
+ENQUEUE(clEnqueueWriteBuffer,
+        (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t at, size_t size, const void *from,
+         cl_uint count, const cl_event *waits, cl_event *event),
+        (queue, buffer, blocking, at, size, from, count, waits, event))
+ENQUEUE(clEnqueueCopyBuffer,
+        (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_at, size_t to_at, size_t size, cl_uint count,
+         const cl_event *waits, cl_event *event),
+        (queue, from, to, from_at, to_at, size, count, waits, event))
+ENQUEUE(clEnqueueFillBuffer,
+        (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t length, size_t at, size_t size,
+         cl_uint count, const cl_event *waits, cl_event *event),
+        (queue, buffer, pattern, length, at, size, count, waits, event))
+ENQUEUE(clEnqueueUnmapMemObject,
+        (cl_command_queue queue, cl_mem buffer, void *address, cl_uint count, const cl_event *waits, cl_event *event),
+        (queue, buffer, address, count, waits, event))
+ENQUEUE(clEnqueueNDRangeKernel,
+        (cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
+         const size_t *local, cl_uint count, const cl_event *waits, cl_event *event),
+        (queue, kernel, dims, offset, global, local, count, waits, event))
+ENQUEUE(clEnqueueMarkerWithWaitList,
+        (cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event), (queue, count, waits, event))
+ENQUEUE(clEnqueueBarrierWithWaitList,
+        (cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event), (queue, count, waits, event))
+FORWARD(clBuildProgram,
+        (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+         void (*notify)(cl_program, void *), void *user),
+        (program, count, devices, options, notify, user))
+FORWARD(clGetProgramBuildInfo,
+        (cl_program program, cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed),
+        (program, device, what, size, value, needed))
+FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
+        (kernel, index, size, value))
+FORWARD(clGetKernelWorkGroupInfo,
+        (cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed),
+        (kernel, device, what, size, value, needed))
+FORWARD(clGetEventInfo, (cl_event event, cl_uint what, size_t size, void *value, size_t *needed),
+        (event, what, size, value, needed))
+FORWARD(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
+FORWARD(clFlush, (cl_command_queue queue), (queue))
+FORWARD(clFinish, (cl_command_queue queue), (queue))
+/* clang-format on */

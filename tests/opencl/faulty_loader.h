@@ -1,0 +1,38 @@
+/* The faulty loader in tests: where it is, how it is told what to do. */
+#ifndef TESTS_OPENCL_FAULTY_LOADER_H
+#define TESTS_OPENCL_FAULTY_LOADER_H
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/opencl/api.h"
+#include "nd4c/nd4c.h"
+
+#define FAULTY_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_faulty_opencl.so"
+
+/* See faulty_loader.c. */
+static int (*faulty_control)(const char *text);
+static long (*faulty_count)(const char *name);
+
+static inline bool faulty_find(void) {
+  void *library = dlopen(FAULTY_PATH, RTLD_NOW);
+  void *control = library != NULL ? dlsym(library, "faulty_cl_control") : NULL;
+  void *count = library != NULL ? dlsym(library, "faulty_cl_count") : NULL;
+  memcpy(&faulty_control, &control, sizeof control);
+  memcpy(&faulty_count, &count, sizeof count);
+  return control != NULL && count != NULL;
+}
+
+/* Opens opencl:0 through the faulty loader. */
+static inline nd4c_status faulty_start(nd4c_device **device) {
+  if (!faulty_find()) {
+    (void)fprintf(stderr, "the faulty loader does not start: %s\n", dlerror());
+    return ND4C_LIBRARY;
+  }
+  nd4c_status status = nd4c_config_set("nd4c.opencl.library", FAULTY_PATH);
+  return status == ND4C_OK ? nd4c_device_find("opencl:0", device) : status;
+}
+
+#endif

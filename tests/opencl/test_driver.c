@@ -1,0 +1,162 @@
+/* A driver that fails or lies while it is opened: the registry tells what is wrong with it, by device, call and code,
+ * the process goes on, and the CPU computes. Each case is a process of its own. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "device/child.h"
+#include "faulty_loader.h"
+
+static const char *program;
+
+/* -- the child -------------------------------------------------------------------------------------------------- */
+
+/* One addition on the named device, or on the default one. Prints what came of it. */
+static int child(const char *name) {
+  nd4c_device *device = NULL, *fallback = NULL;
+  const float values[3] = {1, 2, 3};
+  const int64_t shape[1] = {3};
+  nd4c_array *a = NULL, *sum = NULL;
+  float result[3] = {0};
+  if (!faulty_find()) {
+    return 1;
+  }
+  nd4c_status status = nd4c_device_find(name, &device);
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+  nd4c_context *context = NULL;
+  status = status == ND4C_OK ? nd4c_context_create(&options, &context) : status;
+  status = status == ND4C_OK ? nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, device, &a) : status;
+  status = status == ND4C_OK ? nd4c_add_on(context, a, a, &sum) : status;
+  status = status == ND4C_OK ? nd4c_array_read(sum, result, sizeof result) : status;
+  (void)printf("status=%s result=%g\n%s\n", nd4c_status_name(status), (double)result[2],
+               status == ND4C_OK ? "" : nd4c_error_message());
+  const bool found = device != NULL;
+  nd4c_array_release(a);
+  nd4c_array_release(sum);
+  (void)nd4c_context_destroy(context);
+  for (const char *const *object = (const char *const[]){"contexts", "queues", "buffers", "events", NULL};
+       !found && *object != NULL; object++) {
+    (void)printf("%s=%ld\n", *object, faulty_count(*object));
+  }
+  /* Whatever OpenCL does, the host computes. */
+  status = nd4c_device_default(&fallback);
+  sum = NULL;
+  a = NULL;
+  status = status == ND4C_OK ? nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, fallback, &a) : status;
+  status = status == ND4C_OK ? nd4c_add(a, a, &sum) : status;
+  status = status == ND4C_OK ? nd4c_array_read(sum, result, sizeof result) : status;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  (void)nd4c_device_get_info(fallback, &info);
+  (void)printf("default=%s result=%g\n", status == ND4C_OK ? info.name : nd4c_error_message(), (double)result[2]);
+  nd4c_array_release(a);
+  nd4c_array_release(sum);
+  return 0;
+}
+
+/* -- cases ------------------------------------------------------------------------------------------------------ */
+
+enum { PARTS = 5 };
+typedef struct driver_case {
+  const char *name, *environment;
+  const char *parts[PARTS]; /* of the output */
+} driver_case;
+
+#define LIBRARY "ND4C_OPENCL_LIBRARY=" FAULTY_PATH
+#define REFUSED "result=0"
+
+static const driver_case cases[] = {
+    {"in order", "FAULTY_CL=", {"status=OK result=6", "default=cpu:0 result=6"}},
+    {"no platform", "FAULTY_CL_LIE=no_platform", {REFUSED, "platform"}},
+    {"NULL for a platform", "FAULTY_CL_LIE=null_platform", {REFUSED, "clGetPlatformIDs gives NULL"}},
+    {"too many platforms", "FAULTY_CL_LIE=many_platforms", {REFUSED, "clGetPlatformIDs"}},
+    {"NULL for a device", "FAULTY_CL_LIE=null_device", {REFUSED, "clGetDeviceIDs gives NULL"}},
+    {"too many devices", "FAULTY_CL_LIE=many_devices", {REFUSED, "clGetDeviceIDs"}},
+    {"NULL for a context", "FAULTY_CL_LIE=null_context", {REFUSED, "clCreateContext", "gives no context"}},
+    {"NULL for a queue", "FAULTY_CL_LIE=null_queue", {REFUSED, "clCreateCommandQueue", "gives no queue"}},
+    {"NULL for a buffer", "FAULTY_CL_LIE=null_buffer", {REFUSED, "clCreateBuffer", "gives no buffer"}},
+    {"NULL for a program", "FAULTY_CL_LIE=null_program", {REFUSED, "clCreateProgramWith", "gives no program"}},
+    {"NULL for a kernel", "FAULTY_CL_LIE=null_kernel", {REFUSED, "clCreateKernel", "gives no kernel"}},
+    {"NULL for an event", "FAULTY_CL_LIE=null_event", {REFUSED, "gives no event"}},
+    {"texts without an end", "FAULTY_CL_LIE=endless_name", {"default=cpu:0 result=6"}},
+    {"lengths without bound", "FAULTY_CL_LIE=long_info", {"default=cpu:0 result=6"}},
+    {"sizes of nothing", "FAULTY_CL_LIE=zero_info", {REFUSED, "compute units 0", "expected 1 to"}},
+    {"sizes of everything", "FAULTY_CL_LIE=huge_info", {"default=cpu:0 result=6"}},
+    {"another byte order", "FAULTY_CL_LIE=big_endian", {REFUSED, "endian"}},
+    {"switched off", "FAULTY_CL_LIE=unavailable", {REFUSED, "available"}},
+    {"platforms fail", "FAULTY_CL=clGetPlatformIDs:0:-6", {REFUSED, "clGetPlatformIDs", "CL_OUT_OF_HOST_MEMORY"}},
+    {"no ICD behind the loader", "FAULTY_CL=clGetPlatformIDs:0:-1001", {REFUSED, "CL_PLATFORM_NOT_FOUND_KHR"}},
+    {"devices fail", "FAULTY_CL=clGetDeviceIDs:0:-30", {REFUSED, "clGetDeviceIDs", "CL_INVALID_VALUE"}},
+    {"no device", "FAULTY_CL=clGetDeviceIDs:0:-1", {REFUSED, "no device of type GPU"}},
+    {"questions fail", "FAULTY_CL=clGetDeviceInfo:0:-33", {REFUSED, "clGetDeviceInfo", "CL_INVALID_DEVICE"}},
+    {"the context fails", "FAULTY_CL=clCreateContext:0:-2", {REFUSED, "clCreateContext", "CL_DEVICE_NOT_AVAILABLE"}},
+    {"the queue fails",
+     "FAULTY_CL=clCreateCommandQueue:0:-5",
+     {REFUSED, "clCreateCommandQueue", "CL_OUT_OF_RESOURCES"}},
+    {"the compiler fails", "FAULTY_CL=clBuildProgram:0:-11", {REFUSED, "clBuildProgram", "CL_BUILD_PROGRAM_FAILURE"}},
+    {"the launch fails",
+     "FAULTY_CL=clEnqueueNDRangeKernel:0:-54",
+     {REFUSED, "clEnqueueNDRangeKernel", "CL_INVALID_WORK_GROUP_SIZE"}},
+    {"an unknown code", "FAULTY_CL=clCreateContext:0:-4242", {REFUSED, "clCreateContext", "-4242"}},
+};
+
+/* The cache on disk is off: what is tested must happen. */
+static int run_case(const driver_case *c) {
+  char output[CHILD_OUTPUT];
+  const char *environment[] = {LIBRARY, c->environment, "ND4C_OPENCL_CACHE=off", NULL};
+  int problems = 0;
+  if (child_run(program, "child", "opencl:0", environment, output) != 0) {
+    print_error("case '%s' did not end well:\n%s\n", c->name, output);
+    return 1;
+  }
+  for (int i = 0; i < PARTS && c->parts[i] != NULL; i++) {
+    if (strstr(output, c->parts[i]) == NULL) {
+      print_error("case '%s': no \"%s\" in:\n%s\n", c->name, c->parts[i], output);
+      problems++;
+    }
+  }
+  if (strstr(output, "default=cpu:0 result=6") == NULL) {
+    print_error("case '%s': the host does not compute:\n%s\n", c->name, output);
+    problems++;
+  }
+  for (const char *line = strstr(output, "contexts="); line != NULL; line = strchr(line + 1, '=')) {
+    if (strncmp(strchr(line, '='), "=0", 2) != 0) {
+      print_error("case '%s' leaves objects of the driver's:\n%s\n", c->name, output);
+      problems++;
+      break;
+    }
+    line = strchr(line, '\n');
+    if (line == NULL || strncmp(line + 1, "default", 7) == 0) {
+      break;
+    }
+  }
+  return problems;
+}
+
+static void tells_what_is_wrong(void **state) {
+  (void)state;
+  int problems = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    problems += run_case(&cases[i]);
+  }
+  assert_int_equal(problems, 0);
+}
+
+int main(int argc, char **argv) {
+  char output[CHILD_OUTPUT];
+  program = argv[0];
+  if (argc == 3 && strcmp(argv[1], "child") == 0) {
+    return child(argv[2]);
+  }
+  const char *environment[] = {LIBRARY, NULL};
+  if (child_run(program, "child", "opencl:0", environment, output) != 0 || strstr(output, "status=OK") == NULL) {
+    print_message("skipped: %s\n", output);
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tells_what_is_wrong)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
