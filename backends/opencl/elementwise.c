@@ -1,44 +1,433 @@
-/* Element-wise ops: one expression each, compiled for the operands' dtypes. */
-#include "backends/opencl/device.h"
+/* Element-wise ops: one row an op; the function itself is an expression of kernels/opencl/elementwise.cl, compiled for
+ * the operands' dtypes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-static bool add_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_cl_walk walk;
-  const nd4c_tensor *tensors[3] = {&call->inputs[0], &call->inputs[1], &call->outputs[0]};
-  return nd4c_cl_call_usable(call, reason, reason_size) &&
-         nd4c_cl_walk_make(&walk, call->outputs[0].rank, call->outputs[0].shape, 3, tensors, reason, reason_size);
+#include "backends/opencl/families.h"
+#include "backends/opencl/opencl.h"
+
+enum { MOST_INPUTS = 3, NUMBERS = 3 };
+
+/* What the inputs are taken as before the function sees them. */
+typedef enum mode {
+  PROMOTED = 1, /* the output's dtype */
+  OWN,          /* the first input's */
+  COMPARED,     /* what both share without loss, or in float64 */
+  TRUTHS,       /* each its own: only whether it is 0 counts */
+  CHOSEN,       /* where: a truth, then the output's dtype */
+  SCALED,       /* ldexp: a number and an integer */
+  CARRIED       /* bits as they are */
+} mode;
+
+/* Where float32 is computed: by OpenCL's own float functions, whose bounds are the specification's; in double where the
+ * device has it, because the function is made of several; or in double always. */
+typedef enum width { FLOAT, DOUBLE, ONLY_DOUBLE } width;
+
+typedef struct row {
+  const char *function; /* of elementwise.cl */
+  mode mode;
+  width width;
+  bool special; /* needs special.cl */
+} row;
+
+#define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
+#define BOOLS BIT(BOOL)
+#define INTS (BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
+#define FLOATS (BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64))
+#define REALS (INTS | FLOATS)
+#define ALL (BOOLS | REALS)
+
+/* X(op, function, mode, width, special, dtypes of the first input) */
+#define PLAIN_OPS(X)                                                 \
+  X(negative, negative, OWN, FLOAT, false, REALS)                    \
+  X(abs, abs, OWN, FLOAT, false, REALS)                              \
+  X(sign, sign, OWN, FLOAT, false, REALS)                            \
+  X(square, square, OWN, FLOAT, false, REALS)                        \
+  X(cube, cube, OWN, DOUBLE, false, REALS)                           \
+  X(floor, floor, OWN, FLOAT, false, REALS)                          \
+  X(ceil, ceil, OWN, FLOAT, false, REALS)                            \
+  X(round, round, OWN, FLOAT, false, REALS)                          \
+  X(trunc, trunc, OWN, FLOAT, false, REALS)                          \
+  X(frac, frac, OWN, FLOAT, false, FLOATS)                           \
+  X(is_nan, is_nan, OWN, FLOAT, false, REALS)                        \
+  X(is_finite, is_finite, OWN, FLOAT, false, REALS)                  \
+  X(is_inf, is_inf, OWN, FLOAT, false, REALS)                        \
+  X(signbit, signbit, OWN, FLOAT, false, FLOATS)                     \
+  X(angle, angle, OWN, FLOAT, false, FLOATS)                         \
+  X(imag, imag, OWN, FLOAT, false, REALS)                            \
+  X(bitwise_invert, bitwise_invert, OWN, FLOAT, false, INTS | BOOLS) \
+  X(bit_count, bit_count, OWN, FLOAT, false, INTS)                   \
+  X(nan_to_num, nan_to_num, OWN, FLOAT, false, FLOATS)               \
+  X(logical_not, logical_not, OWN, FLOAT, false, ALL)                \
+  X(cast, cast, PROMOTED, FLOAT, false, ALL)                         \
+  X(copy, copy, CARRIED, FLOAT, false, ALL)                          \
+  X(positive, copy, CARRIED, FLOAT, false, REALS)                    \
+  X(conj, copy, CARRIED, FLOAT, false, REALS)                        \
+  X(real, copy, CARRIED, FLOAT, false, REALS)                        \
+  X(bit_cast, copy, CARRIED, FLOAT, false, ALL)
+#define ELEMENTARY_OPS(X)                              \
+  X(sqrt, sqrt, OWN, FLOAT, false, FLOATS)             \
+  X(rsqrt, rsqrt, OWN, FLOAT, false, FLOATS)           \
+  X(cbrt, cbrt, OWN, FLOAT, false, FLOATS)             \
+  X(reciprocal, reciprocal, OWN, FLOAT, false, FLOATS) \
+  X(exp, exp, OWN, FLOAT, false, FLOATS)               \
+  X(exp2, exp2, OWN, FLOAT, false, FLOATS)             \
+  X(expm1, expm1, OWN, FLOAT, false, FLOATS)           \
+  X(log, log, OWN, FLOAT, false, FLOATS)               \
+  X(log2, log2, OWN, FLOAT, false, FLOATS)             \
+  X(log10, log10, OWN, FLOAT, false, FLOATS)           \
+  X(log1p, log1p, OWN, FLOAT, false, FLOATS)           \
+  X(sin, sin, OWN, FLOAT, false, FLOATS)               \
+  X(cos, cos, OWN, FLOAT, false, FLOATS)               \
+  X(tan, tan, OWN, FLOAT, false, FLOATS)               \
+  X(asin, asin, OWN, FLOAT, false, FLOATS)             \
+  X(acos, acos, OWN, FLOAT, false, FLOATS)             \
+  X(atan, atan, OWN, FLOAT, false, FLOATS)             \
+  X(sinh, sinh, OWN, FLOAT, false, FLOATS)             \
+  X(cosh, cosh, OWN, FLOAT, false, FLOATS)             \
+  X(tanh, tanh, OWN, FLOAT, false, FLOATS)             \
+  X(asinh, asinh, OWN, FLOAT, false, FLOATS)           \
+  X(acosh, acosh, OWN, FLOAT, false, FLOATS)           \
+  X(atanh, atanh, OWN, FLOAT, false, FLOATS)           \
+  X(erf, erf, OWN, FLOAT, false, FLOATS)               \
+  X(erfc, erfc, OWN, FLOAT, false, FLOATS)             \
+  X(deg2rad, deg2rad, OWN, DOUBLE, false, FLOATS)      \
+  X(rad2deg, rad2deg, OWN, DOUBLE, false, FLOATS)
+#define ACTIVATION_OPS(X)                                     \
+  X(relu, relu, OWN, FLOAT, false, REALS)                     \
+  X(leaky_relu, leaky_relu, OWN, FLOAT, false, FLOATS)        \
+  X(elu, elu, OWN, DOUBLE, false, FLOATS)                     \
+  X(selu, selu, OWN, DOUBLE, false, FLOATS)                   \
+  X(celu, celu, OWN, DOUBLE, false, FLOATS)                   \
+  X(sigmoid, sigmoid, OWN, DOUBLE, false, FLOATS)             \
+  X(log_sigmoid, log_sigmoid, OWN, DOUBLE, false, FLOATS)     \
+  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, false, FLOATS)   \
+  X(hard_swish, hard_swish, OWN, DOUBLE, false, FLOATS)       \
+  X(hard_tanh, hard_tanh, OWN, FLOAT, false, FLOATS)          \
+  X(swish, swish, OWN, DOUBLE, false, FLOATS)                 \
+  X(mish, mish, OWN, DOUBLE, false, FLOATS)                   \
+  X(gelu, gelu, OWN, DOUBLE, false, FLOATS)                   \
+  X(softplus, softplus, OWN, DOUBLE, false, FLOATS)           \
+  X(softsign, softsign, OWN, DOUBLE, false, FLOATS)           \
+  X(shrink, shrink, OWN, DOUBLE, false, FLOATS)               \
+  X(threshold, threshold, OWN, DOUBLE, false, FLOATS)         \
+  X(tanh_shrink, tanh_shrink, OWN, DOUBLE, false, FLOATS)     \
+  X(rational_tanh, rational_tanh, OWN, DOUBLE, false, FLOATS) \
+  X(rectified_tanh, rectified_tanh, OWN, DOUBLE, false, FLOATS)
+#define PAIR_OPS(X)                                                         \
+  X(add, add, PROMOTED, FLOAT, false, ALL)                                  \
+  X(subtract, subtract, PROMOTED, FLOAT, false, ALL)                        \
+  X(multiply, multiply, PROMOTED, FLOAT, false, ALL)                        \
+  X(divide, divide, PROMOTED, FLOAT, false, ALL)                            \
+  X(true_divide, divide, PROMOTED, FLOAT, false, ALL)                       \
+  X(divide_no_nan, divide_no_nan, PROMOTED, FLOAT, false, FLOATS)           \
+  X(power, power, PROMOTED, FLOAT, false, ALL)                              \
+  X(maximum, maximum, PROMOTED, FLOAT, false, ALL)                          \
+  X(minimum, minimum, PROMOTED, FLOAT, false, ALL)                          \
+  X(fmax, fmax, PROMOTED, FLOAT, false, REALS)                              \
+  X(fmin, fmin, PROMOTED, FLOAT, false, REALS)                              \
+  X(fmod, fmod, PROMOTED, FLOAT, false, REALS)                              \
+  X(remainder, remainder, PROMOTED, FLOAT, false, REALS)                    \
+  X(floor_divide, floor_divide, PROMOTED, DOUBLE, false, REALS)             \
+  X(squared_difference, squared_difference, PROMOTED, DOUBLE, false, REALS) \
+  X(atan2, atan2, PROMOTED, FLOAT, false, FLOATS)                           \
+  X(hypot, hypot, PROMOTED, FLOAT, false, FLOATS)                           \
+  X(copysign, copysign, PROMOTED, FLOAT, false, FLOATS)                     \
+  X(heaviside, heaviside, PROMOTED, FLOAT, false, FLOATS)                   \
+  X(nextafter, nextafter, PROMOTED, FLOAT, false, FLOATS)                   \
+  X(logaddexp, logaddexp, PROMOTED, DOUBLE, false, FLOATS)                  \
+  X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, false, FLOATS)                \
+  X(xlogy, xlogy, PROMOTED, DOUBLE, false, FLOATS)                          \
+  X(swiglu, swiglu, PROMOTED, DOUBLE, false, FLOATS)                        \
+  X(prelu, prelu, PROMOTED, FLOAT, false, REALS)                            \
+  X(ldexp, ldexp, SCALED, FLOAT, false, FLOATS)                             \
+  X(is_close, is_close, COMPARED, DOUBLE, false, REALS)                     \
+  X(gcd, gcd, PROMOTED, FLOAT, false, INTS)                                 \
+  X(lcm, lcm, PROMOTED, FLOAT, false, INTS)                                 \
+  X(bitwise_and, bitwise_and, PROMOTED, FLOAT, false, INTS | BOOLS)         \
+  X(bitwise_or, bitwise_or, PROMOTED, FLOAT, false, INTS | BOOLS)           \
+  X(bitwise_xor, bitwise_xor, PROMOTED, FLOAT, false, INTS | BOOLS)         \
+  X(bitwise_left_shift, bitwise_left_shift, PROMOTED, FLOAT, false, INTS)   \
+  X(bitwise_right_shift, bitwise_right_shift, PROMOTED, FLOAT, false, INTS) \
+  X(equal, equal, COMPARED, FLOAT, false, ALL)                              \
+  X(not_equal, not_equal, COMPARED, FLOAT, false, ALL)                      \
+  X(less, less, COMPARED, FLOAT, false, ALL)                                \
+  X(less_equal, less_equal, COMPARED, FLOAT, false, ALL)                    \
+  X(greater, greater, COMPARED, FLOAT, false, ALL)                          \
+  X(greater_equal, greater_equal, COMPARED, FLOAT, false, ALL)              \
+  X(logical_and, logical_and, TRUTHS, FLOAT, false, ALL)                    \
+  X(logical_or, logical_or, TRUTHS, FLOAT, false, ALL)                      \
+  X(logical_xor, logical_xor, TRUTHS, FLOAT, false, ALL)                    \
+  X(where, where, CHOSEN, FLOAT, false, ALL)                                \
+  X(clip, clip, OWN, FLOAT, false, REALS)
+#define ALL_OPS(X) PLAIN_OPS(X) ELEMENTARY_OPS(X) ACTIVATION_OPS(X) PAIR_OPS(X)
+
+static const row *row_of(const nd4c_call *call) {
+#define ROW(op, function, mode, width, special, dtypes) [ND4C_OP_##op] = {#function, mode, width, special},
+  static const row rows[] = {ALL_OPS(ROW)};
+#undef ROW
+  return call->op->op < sizeof rows / sizeof rows[0] ? &rows[call->op->op] : NULL;
 }
 
-static nd4c_status run_add(const nd4c_call *call) {
-  char reason[ND4C_CL_REASON];
+/* -- dtypes
+ * ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_real(nd4c_dtype dtype) {
+  return (ND4C_DTYPE_BIT(dtype) & FLOATS) != 0;
+}
+
+static bool is_signed(nd4c_dtype dtype) {
+  return dtype >= ND4C_INT8 && dtype <= ND4C_INT64;
+}
+
+static bool is_wide_integer(nd4c_dtype dtype) {
+  return dtype == ND4C_INT64 || dtype == ND4C_UINT64;
+}
+
+static int32_t bytes_of(nd4c_dtype dtype) {
+#define BYTES(NAME, name, number, build, kind, bits, ...) [number] = (bits) / 8,
+  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(BYTES)};
+#undef BYTES
+  return bytes[dtype];
+}
+
+/* An integer that carries the bits of an element. */
+static nd4c_dtype carrier_of(nd4c_dtype dtype) {
+  static const nd4c_dtype carriers[] = {[1] = ND4C_UINT8, [2] = ND4C_UINT16, [4] = ND4C_UINT32, [8] = ND4C_UINT64};
+  return carriers[bytes_of(dtype)];
+}
+
+/* What both are compared as; signs 1 or 2: a uint64 beside a signed integer, which is the first or the second. */
+static nd4c_dtype compared_as(nd4c_dtype a, nd4c_dtype b, int *signs) {
+  if (a == b) {
+    return a;
+  }
+  if (!is_real(a) && !is_real(b)) {
+    bool mixed = (a == ND4C_UINT64 && is_signed(b)) || (b == ND4C_UINT64 && is_signed(a));
+    *signs = !mixed ? 0 : is_signed(a) ? 1 : 2;
+    return mixed || is_signed(a) || is_signed(b) ? ND4C_INT64 : ND4C_UINT64;
+  }
+  bool narrow = is_real(a) && is_real(b) && a != ND4C_FLOAT64 && b != ND4C_FLOAT64;
+  return narrow ? ND4C_FLOAT32 : ND4C_FLOAT64;
+}
+
+/* -- the call, resolved
+ * ------------------------------------------------------------------------------------------------- */
+
+/* What is to be launched: inputs with what each is taken as, and what the function computes in. */
+typedef struct plan {
+  const row *row;
+  const char *function;
+  int32_t count;
+  nd4c_tensor inputs[MOST_INPUTS], output;
+  nd4c_dtype as[MOST_INPUTS], computed; /* computed: the dtype whose kind the function sees */
+  bool in_double, own_a, own_b;         /* own: the operand keeps its type */
+  int signs;
   nd4c_cl_walk walk;
-  const nd4c_tensor *y = &call->outputs[0], *tensors[3] = {&call->inputs[0], &call->inputs[1], y};
-  (void)nd4c_cl_walk_make(&walk, y->rank, y->shape, 3, tensors, reason, sizeof reason);
+} plan;
+
+static bool has_input(const nd4c_call *call, int32_t i) {
+  return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
+}
+
+/* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
+static void take_inputs(const nd4c_call *call, plan *p) {
+  bool clip = call->op->op == ND4C_OP_clip;
+  p->count = clip ? (has_input(call, 2) ? 3 : 2) : call->input_count;
+  for (int32_t i = 0; i < p->count; i++) {
+    p->inputs[i] = call->inputs[has_input(call, i) ? i : 0];
+  }
+  p->function = clip && p->count == 2 ? "maximum" : p->row->function;
+}
+
+static void take_dtypes(plan *p) {
+  nd4c_dtype a = p->inputs[0].dtype, y = p->output.dtype;
+  nd4c_dtype common = p->row->mode == PROMOTED || p->row->mode == CHOSEN ? y : a;
+  if (p->row->mode == COMPARED) {
+    common = compared_as(a, p->inputs[1].dtype, &p->signs);
+  }
+  if (p->row->mode == CARRIED) {
+    common = carrier_of(a);
+    p->inputs[0].dtype = p->output.dtype = common;
+  }
+  p->own_a = p->row->mode == TRUTHS || p->row->mode == CHOSEN;
+  p->own_b = p->row->mode == TRUTHS || p->row->mode == SCALED;
+  p->computed = common;
+  for (int32_t i = 0; i < p->count; i++) {
+    bool own = (i == 0 && p->own_a) || (i == 1 && p->own_b);
+    p->as[i] = own ? p->inputs[i].dtype : common;
+  }
+}
+
+/* Everything but the launch. False, with the reason, if the device cannot. */
+static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reason_size) {
+  memset(p, 0, offsetof(plan, walk));
+  p->row = row_of(call);
+  p->output = call->outputs[0];
+  take_inputs(call, p);
+  take_dtypes(p);
+  const nd4c_tensor *tensors[MOST_INPUTS + 1] = {&p->output};
+  for (int32_t i = 0; i < p->count; i++) {
+    tensors[i + 1] = &p->inputs[i];
+  }
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  bool narrow_real = is_real(p->computed) && p->computed != ND4C_FLOAT64;
+  p->in_double = is_real(p->computed) && (!narrow_real || (p->row->width != FLOAT && limits->has_fp64));
+  if (!limits->has_fp64 && (p->computed == ND4C_FLOAT64 || p->row->width == ONLY_DOUBLE ||
+                            (p->row->mode == COMPARED && p->row->width == DOUBLE && !narrow_real))) {
+    (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
+    return false;
+  }
+  return nd4c_cl_walk_make(&p->walk, p->output.rank, p->output.shape, p->count + 1, tensors, reason, reason_size);
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  plan p;
+  return nd4c_cl_call_usable(call, reason, reason_size) && make_plan(call, &p, reason, reason_size);
+}
+
+/* -- launching
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static void define_as(nd4c_cl_options *options, const char *name, nd4c_dtype dtype) {
+  nd4c_cl_define(options, name, "%s", nd4c_cl_dtype_name(dtype));
+}
+
+static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
+  const char *number = "float", *bits = "uint", *letter = "F", *kind = "KIND_REAL";
+  if (is_real(p->computed)) {
+    number = p->in_double ? "double" : "float";
+    letter = p->in_double ? "D" : "F";
+  } else {
+    bool wide = is_wide_integer(p->computed), with_sign = is_signed(p->computed);
+    number = wide ? (with_sign ? "long" : "ulong") : with_sign ? "int" : "uint";
+    bits = wide ? "ulong" : "uint";
+    letter = with_sign ? "I" : "U";
+    kind = with_sign ? "KIND_INTEGER" : "KIND_UNSIGNED";
+  }
+  bool to_integer = p->output.dtype == ND4C_BOOL || call->op->op == ND4C_OP_bit_count;
+  nd4c_cl_define(options, "NUM", "%s", number);
+  nd4c_cl_define(options, "BITS", "%s", bits);
+  nd4c_cl_define(options, "KIND", "%s", kind);
+  nd4c_cl_define(options, "RESULT", "%s", to_integer ? "I" : letter);
+  nd4c_cl_define(options, "NUMBER", "%s", nd4c_cl_device_limits(call->device)->has_fp64 ? "double" : "float");
+}
+
+static void define_all(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
+  static const char *const as_names[MOST_INPUTS] = {"AS_A", "AS_B", "AS_C"};
+  nd4c_cl_define(options, "OP", "op_%s", p->function);
+  nd4c_cl_define(options, "INPUTS", "%d", (int)p->count);
+  for (int32_t i = 0; i < p->count; i++) {
+    nd4c_cl_define_type(options, (char)('A' + i), p->inputs[i].dtype);
+    define_as(options, as_names[i], p->as[i]);
+  }
+  nd4c_cl_define_type(options, 'Y', p->output.dtype);
+  define_numbers(options, call, p);
+  if (p->own_a) {
+    nd4c_cl_define(options, "NUM_A", "COMPUTE_A");
+  }
+  if (p->own_b) {
+    bool scaled = p->row->mode == SCALED, with_sign = is_signed(p->inputs[1].dtype);
+    nd4c_cl_define(options, "NUM_B", "%s", !scaled ? "COMPUTE_B" : with_sign ? "long" : "ulong");
+    nd4c_cl_define(options, "B_SIGNED", "%d", with_sign);
+  }
+  if (p->computed == ND4C_BOOL) {
+    nd4c_cl_define(options, "OF_BOOL", "1");
+  }
+  if (p->signs != 0) {
+    nd4c_cl_define(options, "MIXED_SIGNS", "%d", p->signs);
+  }
+  if (call->op->op == ND4C_OP_nextafter && (p->computed == ND4C_FLOAT16 || p->computed == ND4C_BFLOAT16)) {
+    define_as(options, "STEP16", p->computed);
+  }
+  nd4c_cl_define_index(options, call);
+}
+
+static double largest_of(nd4c_dtype dtype) {
+  return dtype == ND4C_FLOAT16    ? 65504
+         : dtype == ND4C_BFLOAT16 ? 0x1.fep127
+         : dtype == ND4C_FLOAT32  ? 0x1.fffffep127
+                                  : 0x1.fffffffffffffp1023;
+}
+
+/* The attributes as numbers, in the order of the schema. */
+static void take_numbers(const nd4c_call *call, double *numbers) {
+  for (int32_t i = 0; i < call->op->attr_count && i < NUMBERS; i++) {
+    bool real = call->op->attrs[i].preset.kind == ND4C_ATTR_FLOAT;
+    numbers[i] = real ? call->attrs[i].as.f : (double)call->attrs[i].as.i;
+    double largest = largest_of(call->outputs[0].dtype);
+    if (call->op->op == ND4C_OP_nan_to_num && fabs(numbers[i]) > largest && !isinf(numbers[i])) {
+      numbers[i] = copysign(largest, numbers[i]);
+    }
+  }
+}
+
+static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call) {
+  double numbers[NUMBERS] = {0};
+  take_numbers(call, numbers);
+  for (int32_t i = 0; i < NUMBERS; i++) {
+    if (nd4c_cl_device_limits(call->device)->has_fp64) {
+      nd4c_cl_arg_double(launch, numbers[i]);
+    } else {
+      nd4c_cl_arg_float(launch, (float)numbers[i]);
+    }
+  }
+}
+
+static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   nd4c_cl_options options = {""};
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
-  nd4c_cl_define_index(&options, call);
+  define_all(&options, call, p);
+  bool flat = p->walk.rank <= 1;
   nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "elementwise", "binary", &options, &kernel);
+  nd4c_status status =
+      nd4c_cl_kernel_get(call->device, p->row->special ? "convert+special+elementwise" : "convert+elementwise",
+                         flat ? "flat" : "walked", &options, &kernel);
   if (status != ND4C_OK) {
     return status;
   }
   nd4c_cl_launch launch;
   nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_tensor(&launch, tensors[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, tensors[1], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+  for (int32_t i = 0; i < p->count; i++) {
+    nd4c_cl_arg_tensor(&launch, &p->inputs[i], ND4C_CL_READ);
+  }
+  nd4c_cl_arg_tensor(&launch, &p->output, ND4C_CL_WRITE);
+  if (flat) {
+    nd4c_cl_arg_long(&launch, p->walk.size);
+    for (int32_t k = 1; k <= MOST_INPUTS; k++) {
+      nd4c_cl_arg_long(&launch, p->walk.strides[k][0]);
+    }
+    nd4c_cl_arg_long(&launch, p->walk.strides[0][0]);
+  } else {
+    nd4c_cl_arg_bytes(&launch, &p->walk, sizeof p->walk);
+  }
+  add_numbers(&launch, call);
+  return nd4c_cl_launch_run(&launch, 1, &p->walk.size, NULL);
 }
 
-static const nd4c_kernel add_kernel = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                       .op_version = 1,
-                                       .op = "add",
-                                       .engine = "opencl",
-                                       .name = "opencl.add",
-                                       .priority = 10,
-                                       .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
-                                       .usable = add_usable,
-                                       .run = run_add};
-const nd4c_kernel *const nd4c_cl_elementwise_kernels[] = {&add_kernel, NULL};
+static nd4c_status run(const nd4c_call *call) {
+  char reason[64];
+  plan p;
+  if (!make_plan(call, &p, reason, sizeof reason)) {
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s", reason);
+  }
+  return launch_plan(call, &p);
+}
+
+/* -- kernels
+ * ------------------------------------------------------------------------------------------------------------ */
+
+#define DEFINE_KERNEL(op_name, function, mode, width, special, dtype_set)                \
+  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+                                               .op_version = 1,                          \
+                                               .op = #op_name,                           \
+                                               .engine = "opencl",                       \
+                                               .name = "opencl." #op_name,               \
+                                               .priority = 10,                           \
+                                               .dtypes = (dtype_set),                    \
+                                               .usable = usable,                         \
+                                               .run = run};
+ALL_OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,
+const nd4c_kernel *const nd4c_cl_elementwise_kernels[] = {ALL_OPS(KERNEL_ENTRY) NULL};

@@ -26,6 +26,8 @@ const nd4c_cl_limits *nd4c_cl_device_limits(const void *device);
 /* True if kernels on the device can load and store the dtype (float64 needs cl_khr_fp64; float16 and bfloat16 are
  * loaded into float everywhere; complex, packed and float8 dtypes and strings: no), else the reason. */
 bool nd4c_cl_dtype_usable(const void *device, nd4c_dtype dtype, char *reason, size_t reason_size);
+/* "float32", "none" for no dtype. Static. */
+const char *nd4c_cl_dtype_name(nd4c_dtype dtype);
 /* nd4c_cl_dtype_usable of all operands of a call that are there. */
 bool nd4c_cl_call_usable(const nd4c_call *call, char *reason, size_t reason_size);
 

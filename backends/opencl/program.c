@@ -34,7 +34,7 @@ void nd4c_cl_define(nd4c_cl_options *options, const char *name, const char *form
   }
 }
 
-static const char *dtype_name(nd4c_dtype dtype) {
+const char *nd4c_cl_dtype_name(nd4c_dtype dtype) {
 #define NAME_OF(NAME, name, number, ...) [number] = #name,
   static const char *const names[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(NAME_OF)};
 #undef NAME_OF
@@ -43,7 +43,7 @@ static const char *dtype_name(nd4c_dtype dtype) {
 
 void nd4c_cl_define_type(nd4c_cl_options *options, char operand, nd4c_dtype dtype) {
   const char name[] = {'T', 'Y', 'P', 'E', '_', operand, '\0'};
-  nd4c_cl_define(options, name, "%s", dtype_name(dtype));
+  nd4c_cl_define(options, name, "%s", nd4c_cl_dtype_name(dtype));
 }
 
 /* Farthest element from the buffer's start. */
@@ -83,7 +83,7 @@ bool nd4c_cl_dtype_usable(const void *handle, nd4c_dtype dtype, char *reason, si
     return false;
   }
   if (dtype < ND4C_BOOL || dtype > ND4C_FLOAT64) {
-    (void)snprintf(reason, reason_size, "dtype %s is not computed with by OpenCL kernels", dtype_name(dtype));
+    (void)snprintf(reason, reason_size, "dtype %s is not computed with by OpenCL kernels", nd4c_cl_dtype_name(dtype));
     return false;
   }
   return true;
