@@ -115,8 +115,11 @@ static nd4c_status place_inputs(const cf_run *run, cf_prepared *p) {
   return status;
 }
 
-static void expect_refusal(cf_run *run, const cf_prepared *p, const cf_golden *golden, nd4c_status status) {
-  if (status == golden->status && strstr(nd4c_error_message(), golden->text) == NULL) {
+/* What a device's kernel refuses in flight it tells by op, index and extent: the position in the recorded text is what
+ * only a look at the data before the call gives. */
+static void expect_refusal(cf_run *run, const cf_prepared *p, const cf_golden *golden, nd4c_status status,
+                           bool in_flight) {
+  if (!in_flight && status == golden->status && strstr(nd4c_error_message(), golden->text) == NULL) {
     char text[CF_TEXT];
     (void)snprintf(text, sizeof text, "refused as \"%.300s\", expected \"%s\" in it", nd4c_error_message(),
                    golden->text);
@@ -169,7 +172,7 @@ static void refuse_given(cf_run *run, const cf_prepared *p, const cf_golden *gol
     nd4c_error_clear();
     nd4c_status status = call_and_wait(run, p, outputs, &in_flight);
     if (known) {
-      expect_refusal(run, p, golden, status);
+      expect_refusal(run, p, golden, status, in_flight);
     } else if (status == ND4C_OK) {
       cf_fail(run, &p->place, "a recorded refusal is accepted with an output given");
     }
@@ -200,7 +203,7 @@ static void run_recorded_refusals(cf_run *run, const cf_record *record) {
     nd4c_status status = place_inputs(run, &p);
     nd4c_error_clear();
     status = status == ND4C_OK ? call_and_wait(run, &p, outputs, &in_flight) : status;
-    expect_refusal(run, &p, golden, status);
+    expect_refusal(run, &p, golden, status, in_flight);
     cf_release_all(outputs);
     refuse_given(run, &p, golden);
     for (int32_t i = 0; i < p.c.input_count; i++) {
