@@ -47,9 +47,35 @@ ND4C_API const char *nd4c_graph_output_name(const nd4c_graph *graph, int32_t ind
 ND4C_API nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t index);
 ND4C_API nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index);
 
+/* A node of a plan that is being made, after the passes. Borrowed during the callback. */
+typedef struct nd4c_plan_node {
+  uint32_t struct_size;
+  int32_t index, node_count;
+  const nd4c_op_info *op;
+  const char *label; /* the one it was recorded with, of a model the node's name; "" if none */
+} nd4c_plan_node;
+
+/* The device for a node; NULL: the plan's. Called once a node while the plan is made, on that thread. */
+typedef nd4c_device *(*nd4c_placement_callback)(void *user, const nd4c_plan_node *node);
+
+/* Which device each node of a plan runs on: what device_of says, or, if that is NULL, node i on devices[i %
+ * device_count]. At most 8 devices, the plan's own among them. */
+typedef struct nd4c_placement {
+  uint32_t struct_size; /* sizeof(nd4c_placement) */
+  nd4c_placement_callback device_of;
+  void *user;
+  nd4c_device *const *devices;
+  int32_t device_count;
+} nd4c_placement;
+
 typedef struct nd4c_plan_options {
   uint32_t struct_size; /* sizeof(nd4c_plan_options) */
   bool no_optimization; /* run the nodes as recorded */
+  /* Several devices; NULL: all nodes run on the context's. Each step then runs on its device's stream. What steps of
+   * two devices touch has memory of its own on both, and is copied when it is first needed where it is not; constants
+   * are copied once, when the plan is made. A device that cannot compute its node leaves it to the plan's, which the
+   * report tells (strict context: UNSUPPORTED). Fresh outputs lie where they were computed. */
+  const nd4c_placement *placement;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
@@ -69,8 +95,20 @@ ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
 
-/* Text: nodes before and after each pass, each step with its kernel and the reason, segments, arena size, and every
- * difference between requested and applied. Free with nd4c_free. */
+/* The copies between devices that a plan needs: the distinct pairs of a tensor and a device that reads it and did not
+ * make it, counted from the steps. */
+typedef struct nd4c_plan_copies {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_plan_copies) */
+  int64_t inputs;       /* of inputs that lie on the plan's device; once, unless the caller changes them */
+  int64_t values;       /* of what steps make: in each run */
+  int64_t constants;    /* made when the plan was made, not in runs; if nobody had brought them there before */
+  int64_t input_bytes, value_bytes, constant_bytes;
+} nd4c_plan_copies;
+
+ND4C_API nd4c_status nd4c_plan_get_copies(const nd4c_plan *plan, nd4c_plan_copies *copies);
+
+/* Text: nodes before and after each pass, each step with its kernel, its device if there are several, and the reason,
+ * planned copies, segments, arena size, and every difference between requested and applied. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
 ND4C_EXTERN_C_END

@@ -299,6 +299,22 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;
 }
 
+bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call) {
+  search s = {.context = context, .call = call};
+  nd4c_engine_rules_read(&s.rules);
+  int32_t count = 0;
+  const nd4c_kernel *const *kernels = nd4c_device_kernels(context->device, call->op->op, &count);
+  char reason[REASON_SIZE];
+  for (int32_t i = 0; i < count; ++i) {
+    if (is_usable(&s, kernels[i], reason, sizeof reason)) {
+      return true;
+    }
+  }
+  const nd4c_compiler *compiler = context->device->backend->compiler;
+  return compiler != NULL && !nd4c_engine_is_disabled(&s.rules, compiler->engine) &&
+         compiler->supports(call, reason, sizeof reason);
+}
+
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {
   search s = {.context = context, .call = call};
   nd4c_engine_rules_read(&s.rules);

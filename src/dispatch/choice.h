@@ -32,6 +32,9 @@ void nd4c_choice_release(nd4c_choice *choice);
  * least scratch_bytes). */
 nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
+/* True if some kernel, or the device's compiler, says that it can compute the call. Prepares nothing. */
+bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call);
+
 /* Engine and kernel name of a choice. */
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);

@@ -94,6 +94,7 @@ typedef struct planning {
   nd4c_arena_block *blocks; /* slots' first, then one a step for scratch */
   int32_t block_count;
   int32_t *block_of; /* by slot, -1: none */
+  int32_t place;     /* whose arena it is */
   int32_t *last_use; /* by slot: last step that touches it or a view of it */
 } planning;
 
@@ -163,7 +164,7 @@ static void add_output(planning *work, int32_t index, nd4c_value value) {
   nd4c_plan *plan = work->plan;
   int32_t root = plan->slots[value].root;
   const nd4c_slot *slot = &plan->slots[root];
-  if (slot->kind != ND4C_SLOT_ARENA || work->block_of[root] >= 0) {
+  if (slot->kind != ND4C_SLOT_ARENA || slot->place != work->place || work->block_of[root] >= 0) {
     return;
   }
   plan->tensor_bytes += slot->bytes;
@@ -181,28 +182,44 @@ static void add_output(planning *work, int32_t index, nd4c_value value) {
   work->block_count += 1;
 }
 
+/* One device's arena. Scratch is in it where runs go by addresses; elsewhere it is the call's own. */
 static nd4c_status plan_blocks(planning *work) {
   nd4c_plan *plan = work->plan;
-  note_lifetimes(work);
+  nd4c_plan_place *place = &plan->places[work->place];
+  work->block_count = 0;
   for (int32_t i = 0; i < plan->step_count; ++i) {
     for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
       add_output(work, i, plan->steps[i].outputs[k]);
     }
   }
-  int32_t scratch = work->block_count;
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
+  for (int32_t i = 0; i < scratch_count; ++i) {
     const nd4c_choice *choice = plan->steps[i].choice;
     work->blocks[scratch + i] =
         (nd4c_arena_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
   }
-  ND4C_TRY(nd4c_arena_place(work->blocks, scratch + plan->step_count, &plan->arena_bytes));
+  ND4C_TRY(nd4c_arena_place(work->blocks, scratch + scratch_count, &place->arena_bytes));
+  plan->arena_bytes += place->arena_bytes;
   for (int32_t i = 0; i < plan->slot_count; ++i) {
-    if (work->block_of[i] >= 0) {
+    if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
       plan->slots[i].arena_offset = work->blocks[work->block_of[i]].offset;
     }
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < scratch_count; ++i) {
     plan->steps[i].scratch_offset = work->blocks[scratch + i].offset;
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status plan_all(planning *work) {
+  nd4c_plan *plan = work->plan;
+  note_lifetimes(work);
+  for (work->place = 0; work->place < plan->place_count; ++work->place) {
+    nd4c_plan_place *place = &plan->places[work->place];
+    ND4C_TRY(plan_blocks(work));
+    if (place->arena_bytes > 0) {
+      ND4C_TRY(nd4c_storage_create(place->context->device, place->arena_bytes, "plan arena", &place->arena));
+    }
   }
   return ND4C_OK;
 }
@@ -210,13 +227,12 @@ static nd4c_status plan_blocks(planning *work) {
 nd4c_status nd4c_plan_make_arena(nd4c_plan *plan) {
   nd4c_region region = {0};
   planning work = {.plan = plan};
+  nd4c_plan_split_slots(plan);
   work.blocks = nd4c_region_take(&region, (int64_t)plan->slot_count + plan->step_count, sizeof *work.blocks);
   work.block_of = nd4c_region_take(&region, plan->slot_count, sizeof *work.block_of);
   work.last_use = nd4c_region_take(&region, plan->slot_count, sizeof *work.last_use);
   bool have = work.blocks != NULL && work.block_of != NULL && work.last_use != NULL;
-  nd4c_status status = have ? plan_blocks(&work) : nd4c_error_code();
+  nd4c_status status = have ? plan_all(&work) : nd4c_error_code();
   nd4c_region_free(&region);
-  ND4C_TRY(status);
-  return plan->arena_bytes == 0 ? ND4C_OK
-                                : nd4c_storage_create(plan->device, plan->arena_bytes, "plan arena", &plan->arena);
+  return status;
 }

@@ -35,7 +35,7 @@ static void bind_operand(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor)
   const nd4c_slot *slot = &plan->slots[value], *root = root_of(plan, value);
   int64_t bytes = nd4c_dtype_bytes(slot->dtype, slot->offset);
   if (root->kind == ND4C_SLOT_ARENA && root->bytes > 0) {
-    tensor->data = (char *)plan->arena->address + root->arena_offset + bytes;
+    tensor->data = (char *)plan->places[0].arena->address + root->arena_offset + bytes;
   }
   nd4c_patch patch = {.tensor = tensor, .port = root->port, .byte_offset = bytes};
   if (root->kind == ND4C_SLOT_INPUT) {
@@ -64,7 +64,7 @@ static nd4c_status bind_addresses(nd4c_plan *plan) {
     if (step->choice != NULL) {
       step->call.state = step->choice->state;
       bool scratch = step->choice->scratch_bytes > 0;
-      step->call.scratch = scratch ? (char *)plan->arena->address + step->scratch_offset : NULL;
+      step->call.scratch = scratch ? (char *)plan->places[0].arena->address + step->scratch_offset : NULL;
     }
   }
   return ND4C_OK;
@@ -86,7 +86,14 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
   if (slot->kind == ND4C_SLOT_UNUSED) {
     return ND4C_OK;
   }
-  const nd4c_slot *root = &plan->slots[slot->root];
+  nd4c_slot *root = &plan->slots[slot->root];
+  if (root->kind == ND4C_SLOT_OWN) {
+    if (root->storage == NULL) {
+      nd4c_device *device = plan->places[root->place].context->device;
+      ND4C_TRY(nd4c_storage_create(device, root->bytes, "plan", &root->storage));
+    }
+    return make_array(slot, root->storage, slot->offset, &plan->slot_arrays[index]);
+  }
   if (root->kind == ND4C_SLOT_CONSTANT) {
     return make_array(slot, root->array->storage, root->array->offset + slot->offset, &plan->slot_arrays[index]);
   }
@@ -96,7 +103,7 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
   if (root->kind == ND4C_SLOT_ARENA) {
     const nd4c_dtype_info *dtype = nd4c_dtype_get_info(slot->dtype);
     int64_t offset = root->arena_offset / dtype->block_bytes * dtype->block_elements + slot->offset;
-    return make_array(slot, plan->arena, offset, &plan->slot_arrays[index]);
+    return make_array(slot, plan->places[root->place].arena, offset, &plan->slot_arrays[index]);
   }
   return ND4C_OK;
 }
@@ -129,7 +136,8 @@ nd4c_status nd4c_plan_bind(nd4c_plan *plan) {
       plan->output_arrays == NULL) {
     return nd4c_error_code();
   }
-  bool addresses = plan->arena == NULL || plan->arena->address != NULL;
-  plan->direct = !plan->device->description.asynchronous && plan->device->description.host_addressable && addresses;
+  bool addresses = plan->places[0].arena == NULL || plan->places[0].arena->address != NULL;
+  plan->direct = plan->place_count == 1 && !plan->device->description.asynchronous &&
+                 plan->device->description.host_addressable && addresses;
   return plan->direct ? bind_addresses(plan) : bind_arrays(plan);
 }

@@ -36,6 +36,9 @@ static nd4c_status run_pass(nd4c_plan *plan, const pass *row) {
 
 nd4c_status nd4c_passes_run(nd4c_plan *plan) {
   for (int32_t i = 0; i < PASS_COUNT; ++i) {
+    if (plan->placement != NULL && passes[i].run == nd4c_pass_layout) {
+      continue; /* one device's favourite order may be another one's worst */
+    }
     ND4C_TRY(run_pass(plan, &passes[i]));
   }
   return ND4C_OK;

@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "graph/passes.h"
+#include "graph/placement.h"
 
 enum { PLAN_MAGIC = 0x706c616e, PLAN_DEAD = 0x70646561 };
 
@@ -34,8 +35,16 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   for (int32_t i = 0; plan->output_staging != NULL && i < plan->graph->outputs.count; ++i) {
     nd4c_array_release(plan->output_staging[i]);
   }
-  if (plan->arena != NULL) {
-    nd4c_storage_release(plan->arena);
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (plan->slots[i].storage != NULL) {
+      nd4c_storage_release(plan->slots[i].storage);
+    }
+  }
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    if (plan->places[i].arena != NULL) {
+      nd4c_storage_release(plan->places[i].arena);
+    }
+    nd4c_context_drop(plan->places[i].context);
   }
   nd4c_graph_destroy(plan->graph);
   nd4c_region_free(&plan->region);
@@ -50,6 +59,7 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize
   if (optimize) {
     ND4C_TRY(nd4c_passes_run(plan));
   }
+  ND4C_TRY(nd4c_plan_make_places(plan));
   ND4C_TRY(nd4c_plan_find_segments(plan));
   ND4C_TRY(nd4c_plan_make_slots(plan));
   ND4C_TRY(nd4c_plan_make_steps(plan));
@@ -67,6 +77,10 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_create: options.struct_size is %u, expected at least %u",
                      options->struct_size, ND4C_SIZE_OF(nd4c_plan_options));
   }
+  const nd4c_placement *placement = options != NULL && ND4C_HAS_FIELD(options, placement) ? options->placement : NULL;
+  if (placement != NULL) {
+    ND4C_TRY(nd4c_placement_check(placement));
+  }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
   nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
@@ -76,6 +90,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   created->magic = PLAN_MAGIC;
   created->context = nd4c_context_retain(resolved);
   created->device = resolved->device;
+  created->placement = placement;
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);
   nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
@@ -83,6 +98,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
     nd4c_plan_destroy(created);
     return status;
   }
+  created->placement = NULL;
   *plan = created;
   return ND4C_OK;
 }

@@ -19,7 +19,8 @@ typedef enum nd4c_slot_kind {
   ND4C_SLOT_CONSTANT,
   ND4C_SLOT_ARENA,
   ND4C_SLOT_OUTPUT, /* written straight into the output's array */
-  ND4C_SLOT_VIEW    /* lies inside its root */
+  ND4C_SLOT_VIEW,   /* lies inside its root */
+  ND4C_SLOT_OWN     /* a storage of its own: steps of several devices touch it */
 } nd4c_slot_kind;
 
 typedef struct nd4c_slot {
@@ -29,13 +30,25 @@ typedef struct nd4c_slot {
   int64_t size;
   const int64_t *shape, *strides; /* strides in elements */
   bool contiguous;
-  int32_t root;         /* slot whose memory it lies in; itself if it has its own */
-  int64_t offset;       /* of element 0, in elements from the root's element 0 */
-  int64_t bytes;        /* of own memory */
-  int64_t arena_offset; /* ARENA */
-  int32_t port;         /* INPUT, OUTPUT: position among the graph's */
-  nd4c_array *array;    /* CONSTANT: borrowed from the graph */
+  int32_t root;          /* slot whose memory it lies in; itself if it has its own */
+  int64_t offset;        /* of element 0, in elements from the root's element 0 */
+  int64_t bytes;         /* of own memory */
+  int64_t arena_offset;  /* ARENA */
+  int32_t port;          /* INPUT, OUTPUT: position among the graph's */
+  nd4c_array *array;     /* CONSTANT: borrowed from the graph */
+  int32_t place;         /* ARENA, OWN, OUTPUT: whose step makes it */
+  nd4c_storage *storage; /* OWN: one reference */
+  bool in_parts;         /* OWN: written through views, so that a run must begin with a new value */
 } nd4c_slot;
+
+/* One of the devices that a plan runs on. */
+typedef struct nd4c_plan_place {
+  nd4c_context *context; /* one reference */
+  int64_t arena_bytes;
+  nd4c_storage *arena; /* NULL if nothing is in it */
+} nd4c_plan_place;
+
+enum { ND4C_PLAN_PLACES = 8 };
 
 /* A run of nodes that the device's compiler took as one. */
 typedef struct nd4c_plan_segment {
@@ -53,6 +66,8 @@ typedef struct nd4c_step {
   nd4c_call call;
   nd4c_choice *choice; /* one reference; NULL: segment */
   nd4c_plan_segment *segment;
+  int32_t place;
+  const char *declined;   /* why it does not run where it was placed; NULL: it does */
   int64_t scratch_offset; /* in the arena; scratch_bytes of the choice */
   int64_t nanoseconds;    /* shortest run so far, while profiling; 0: not measured */
 } nd4c_step;
@@ -75,8 +90,13 @@ enum { ND4C_PASS_RECORDS = 32 };
 struct nd4c_plan {
   uint32_t magic;
   nd4c_region region;
-  nd4c_context *context; /* one reference */
+  nd4c_context *context; /* one reference; places[0] has it, too */
   nd4c_device *device;
+  nd4c_plan_place places[ND4C_PLAN_PLACES];
+  int32_t place_count;
+  const nd4c_placement *placement; /* the caller's, while the plan is made */
+  const int32_t *place_of;         /* by node, of the first placed_count; NULL: all on places[0] */
+  int32_t placed_count;
   nd4c_engine_rules rules; /* when the choices were made */
   nd4c_graph *graph;       /* own, rewritten */
   int32_t nodes_recorded;
@@ -90,8 +110,7 @@ struct nd4c_plan {
   nd4c_step *steps;
   int32_t step_count;
 
-  int64_t arena_bytes, tensor_bytes; /* of the arena; of all tensors in it if each had its own memory */
-  nd4c_storage *arena;               /* NULL if nothing is in it */
+  int64_t arena_bytes, tensor_bytes; /* of all arenas; of all tensors in them if each had its own memory */
 
   /* Run on addresses (synchronous devices with addresses) or on arrays. */
   bool direct;
@@ -112,6 +131,7 @@ struct nd4c_plan {
 nd4c_status nd4c_plan_check(const nd4c_plan *plan);
 
 /* The stages of nd4c_plan_create, in order. */
+nd4c_status nd4c_plan_make_places(nd4c_plan *plan);
 nd4c_status nd4c_plan_find_segments(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
@@ -126,9 +146,16 @@ void nd4c_plan_release_segment(nd4c_step *step);
 bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value);
 /* True if the value is made and read inside one segment alone: it never has memory of its own. */
 bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value);
-/* Where a constant's elements are on the plan's device: fills data, buffer, offset and flags. */
-nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *array, int64_t offset,
+/* Where a constant's elements are on the context's device: fills data, buffer, offset and flags. */
+nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
                                     nd4c_tensor *tensor);
+/* Where node `index` is placed, as a position in places. */
+int32_t nd4c_plan_place_of(const nd4c_plan *plan, int32_t index);
+/* Several devices: says of each slot who makes it, and gives those that cross from one device to another storages of
+ * their own. */
+void nd4c_plan_split_slots(nd4c_plan *plan);
+/* The report's lines about copies. */
+void nd4c_plan_print_copies(const nd4c_plan *plan, nd4c_text *text);
 
 /* One execution mode each: computes output_arrays from input_arrays, all of them C-contiguous. */
 nd4c_status nd4c_plan_run_direct(nd4c_plan *plan);

@@ -6,8 +6,12 @@
 #include "graph/plan.h"
 
 static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
-  nd4c_text_print(text, "plan on %s: %d nodes recorded, %d after passes, %d steps\n", plan->device->name,
-                  plan->nodes_recorded, plan->graph->node_count, plan->step_count);
+  nd4c_text_print(text, "plan on %s", plan->device->name);
+  for (int32_t i = 1; i < plan->place_count; ++i) {
+    nd4c_text_print(text, ", %s", plan->places[i].context->device->name);
+  }
+  nd4c_text_print(text, ": %d nodes recorded, %d after passes, %d steps\n", plan->nodes_recorded,
+                  plan->graph->node_count, plan->step_count);
   if (plan->pass_count == 0) {
     nd4c_text_print(text, "passes: none (no_optimization)\n");
     return;
@@ -53,6 +57,9 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   nd4c_text_print(text, "  %4d ", index);
   if (plan->profiled && plan->direct) {
     nd4c_text_print(text, "%9.1f us  ", (double)step->nanoseconds / 1000.0);
+  }
+  if (plan->place_count > 1) {
+    nd4c_text_print(text, "%-10s ", plan->places[step->place].context->device->name);
   }
   if (step->segment != NULL) {
     nd4c_text_print(text, "segment of %d nodes, compiled by %s:", step->segment->node_count,
@@ -108,6 +115,13 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
   }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
+    if (step->declined != NULL) {
+      char node[256];
+      nd4c_text_print(text, "%s  %s: %s is used: %s\n", differences == 0 ? "requested but not applied:\n" : "",
+                      nd4c_plan_node_text(plan, step->node, node, sizeof node),
+                      plan->places[step->place].context->device->name, step->declined);
+      differences += 1;
+    }
     const char *engine = step->choice != NULL ? nd4c_choice_engine(step->choice) : step->segment->compiler->engine;
     if (plan->rules.forced[0] == '\0' || nd4c_engine_is_forced(&plan->rules, engine)) {
       continue;
@@ -133,6 +147,9 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   print_passes(plan, &report);
   print_steps(plan, &report);
   print_memory(plan, &report);
+  if (plan->place_count > 1) {
+    nd4c_plan_print_copies(plan, &report);
+  }
   print_differences(plan, &report);
   return nd4c_text_take(&report, text);
 }

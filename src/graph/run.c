@@ -80,7 +80,9 @@ static bool fits(const nd4c_array *output, int32_t index, const nd4c_array *cons
 
 static nd4c_status make_fresh(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
   const nd4c_graph_value *value = &plan->graph->values[port->value];
-  return nd4c_array_empty(value->dtype, value->rank, value->shape, plan->device, array);
+  const nd4c_slot *root = &plan->slots[plan->slots[port->value].root];
+  nd4c_device *device = plan->places[root->place].context->device; /* of the step that makes it */
+  return nd4c_array_empty(value->dtype, value->rank, value->shape, device, array);
 }
 
 static nd4c_status copy_array(const nd4c_plan *plan, const nd4c_array *from, nd4c_array *to) {

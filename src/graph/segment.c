@@ -11,6 +11,9 @@
 /* -- finding ------------------------------------------------------------------------------------------------------ */
 
 static const nd4c_compiler *find_compiler(const nd4c_plan *plan) {
+  if (plan->place_count > 1) {
+    return NULL; /* steps of other devices may lie between */
+  }
   const nd4c_backend *backend = plan->device->backend;
   if (!ND4C_HAS_FIELD(backend, compiler) || backend->compiler == NULL) {
     return NULL;
@@ -33,7 +36,7 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
   }
   if (constant != NULL) {
     memcpy(strides, constant->strides, (size_t)tensor->rank * sizeof *strides);
-    ND4C_TRY(nd4c_plan_bind_constant(plan, constant, 0, tensor));
+    ND4C_TRY(nd4c_plan_bind_constant(plan->context, constant, 0, tensor));
   } else {
     nd4c_shape_strides(tensor->rank, tensor->shape, strides);
   }

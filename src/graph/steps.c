@@ -20,10 +20,10 @@ static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
 }
 
 /* Constants never change, so where they are now is where they stay. */
-nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *array, int64_t offset,
+nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
                                     nd4c_tensor *tensor) {
   nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream, ND4C_ACCESS_READ, &view));
+  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, ND4C_ACCESS_READ, &view));
   nd4c_fence_release(view.written); /* the stream waits for it */
   tensor->offset = array->offset + offset;
   tensor->buffer = view.buffer;
@@ -32,7 +32,7 @@ nd4c_status nd4c_plan_bind_constant(const nd4c_plan *plan, const nd4c_array *arr
   return ND4C_OK;
 }
 
-static nd4c_status describe_operands(const nd4c_plan *plan, nd4c_step *step) {
+static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
   for (int32_t i = 0; i < step->input_count; ++i) {
     if (step->inputs[i] < 0) {
       step->tensors[i] = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
@@ -40,15 +40,61 @@ static nd4c_status describe_operands(const nd4c_plan *plan, nd4c_step *step) {
     }
     const nd4c_slot *slot = &plan->slots[step->inputs[i]];
     nd4c_slot_describe(slot, &step->tensors[i]);
-    const nd4c_slot *root = &plan->slots[slot->root];
-    if (root->kind == ND4C_SLOT_CONSTANT) {
-      ND4C_TRY(nd4c_plan_bind_constant(plan, root->array, slot->offset, &step->tensors[i]));
+    if (plan->slots[slot->root].kind == ND4C_SLOT_CONSTANT) {
+      step->tensors[i].flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
     }
   }
   for (int32_t i = 0; i < step->output_count; ++i) {
     nd4c_slot_describe(&plan->slots[step->outputs[i]], &step->tensors[step->input_count + i]);
   }
+}
+
+static nd4c_status bind_constants(const nd4c_plan *plan, const nd4c_context *context, nd4c_step *step) {
+  for (int32_t i = 0; i < step->input_count; ++i) {
+    const nd4c_slot *slot = step->inputs[i] < 0 ? NULL : &plan->slots[step->inputs[i]];
+    const nd4c_slot *root = slot == NULL ? NULL : &plan->slots[slot->root];
+    if (root != NULL && root->kind == ND4C_SLOT_CONSTANT) {
+      ND4C_TRY(nd4c_plan_bind_constant(context, root->array, slot->offset, &step->tensors[i]));
+    }
+  }
   return ND4C_OK;
+}
+
+/* A choice on one of the plan's devices. With several, constants are brought only to one that can use them. */
+static nd4c_status choose_at(const nd4c_plan *plan, int32_t place, nd4c_step *step) {
+  const nd4c_context *context = plan->places[place].context;
+  step->place = place;
+  step->call.stream = context->stream;
+  step->call.device = context->device->handle;
+  step->call.width = context->width;
+  if (plan->place_count > 1 && !nd4c_choice_is_possible(context, &step->call)) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
+                     context->device->name);
+  }
+  ND4C_TRY(bind_constants(plan, context, step));
+  return nd4c_choice_make(context, &step->call, &step->choice);
+}
+
+/* Where the node was placed; else, and told, on the plan's device and then on the others. */
+static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
+  int32_t wanted = nd4c_plan_place_of(plan, step->node);
+  nd4c_status first = choose_at(plan, wanted, step);
+  if (first != ND4C_UNSUPPORTED || plan->place_count == 1 || plan->context->strict) {
+    return first;
+  }
+  const char *reason = nd4c_region_text(&plan->region, nd4c_error_message());
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    nd4c_status status = i == wanted ? ND4C_UNSUPPORTED : choose_at(plan, i, step);
+    if (status == ND4C_OK) {
+      step->declined = reason != NULL ? reason : "nothing there computes it";
+      nd4c_report_difference(step->call.op->name, plan->places[wanted].context->device->name,
+                             plan->places[i].context->device->name, step->declined);
+    }
+    if (status != ND4C_UNSUPPORTED) {
+      return status;
+    }
+  }
+  return nd4c_fail(first, "%s", reason != NULL ? reason : "nothing computes this call");
 }
 
 static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
@@ -63,7 +109,7 @@ static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   if (step->tensors == NULL) {
     return nd4c_error_code();
   }
-  ND4C_TRY(describe_operands(plan, step));
+  describe_operands(plan, step);
   step->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
                            .flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                            .op = &node->def->info,
@@ -71,11 +117,8 @@ static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
                            .output_count = node->output_count,
                            .inputs = step->tensors,
                            .outputs = step->tensors + node->input_count,
-                           .attrs = node->attrs,
-                           .stream = plan->context->stream,
-                           .device = plan->device->handle,
-                           .width = plan->context->width};
-  return nd4c_choice_make(plan->context, &step->call, &step->choice);
+                           .attrs = node->attrs};
+  return choose(plan, step);
 }
 
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "graph/placement.h"
 #include "io/model_internal.h"
 #include "nd4c/plugin.h"
 
@@ -29,6 +30,25 @@ static nd4c_status prepare(nd4c_model *model) {
   return nd4c_model_describe(model);
 }
 
+static nd4c_status keep_placement(nd4c_model *model, const nd4c_placement *placement) {
+  if (placement == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_placement_check(placement));
+  nd4c_placement *kept = NULL;
+  nd4c_device **devices = NULL;
+  size_t count = placement->device_of == NULL ? (size_t)placement->device_count : 0;
+  ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *kept, "a placement", &kept));
+  ND4C_TRY(nd4c_arena_take(&model->arena, count, sizeof *devices, "a placement", &devices));
+  *kept = *placement;
+  kept->devices = devices;
+  for (size_t i = 0; i < count; ++i) {
+    devices[i] = placement->devices[i];
+  }
+  model->placement = kept;
+  return ND4C_OK;
+}
+
 /* Takes over the reference to `blob`. */
 static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_model_options *options,
                              nd4c_model **model) {
@@ -43,6 +63,9 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
     made->no_optimization = ND4C_HAS_FIELD(options, no_optimization) && options->no_optimization;
   }
   nd4c_status status = nd4c_onnx_model_parse(blob, directory, &made->onnx);
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, placement)) {
+    status = keep_placement(made, options->placement);
+  }
   if (status == ND4C_OK) {
     status = prepare(made);
   }

@@ -116,7 +116,9 @@ static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const 
 static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                              nd4c_plan **plan, char **need) {
   nd4c_graph *graph = NULL;
-  nd4c_plan_options options = {sizeof options, model->no_optimization || model->all_intermediates};
+  nd4c_plan_options options = {.struct_size = sizeof options,
+                               .no_optimization = model->no_optimization || model->all_intermediates,
+                               .placement = model->placement};
   nd4c_status status = import_graph(model, context, inputs, &graph, need);
   if (status != ND4C_OK) {
     return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;

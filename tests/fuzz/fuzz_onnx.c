@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   nd4c_model *model = NULL;
   nd4c_array *inputs[MOST_INPUTS] = {0};
   const char *names[MOST_INPUTS] = {0};
-  nd4c_model_options options = {sizeof options, size % 2 == 1, false};
+  nd4c_model_options options = {.struct_size = sizeof options, .all_intermediates = size % 2 == 1};
   if (nd4c_model_open_memory(data, size, &options, NULL, NULL, &model) != ND4C_OK) {
     return 0;
   }

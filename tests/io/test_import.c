@@ -35,7 +35,7 @@ static void check_ok(nd4c_status status, const char *what) {
 static nd4c_model *open_model(const char *name, bool all_intermediates) {
   char path[PATH_SIZE];
   nd4c_model *model = NULL;
-  nd4c_model_options options = {sizeof options, all_intermediates, false};
+  nd4c_model_options options = {.struct_size = sizeof options, .all_intermediates = all_intermediates};
   (void)snprintf(path, sizeof path, FOLDER "/%s.onnx", name);
   check_ok(nd4c_model_open(path, &options, &model), path);
   return model;

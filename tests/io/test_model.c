@@ -69,7 +69,7 @@ static void describes(void **state) {
 
 static void lists_intermediates(void **state) {
   (void)state;
-  nd4c_model_options options = {sizeof options, true, false};
+  nd4c_model_options options = {.struct_size = sizeof options, .all_intermediates = true};
   nd4c_model *model = open_example(&options);
   nd4c_model_value value = {.struct_size = sizeof value};
   assert_int_equal(nd4c_model_output_count(model), 3);

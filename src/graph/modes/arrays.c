@@ -1,5 +1,5 @@
-/* Mode "arrays": any other device. Steps are submitted to the context's stream through array handles, which carry
- * coherence and fences; the run returns when everything is submitted. */
+/* Mode "arrays": any other device, or several. Steps are submitted to their context's stream through array handles,
+ * which carry coherence and fences; the run returns when everything is submitted. */
 #include "base/status.h"
 #include "dispatch/execute.h"
 #include "graph/plan.h"
@@ -47,30 +47,41 @@ static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
     plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
   }
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
-  return nd4c_execute(step->choice, plan->context, node->def, node->attrs, plan->step_inputs, step->input_count,
-                      plan->step_outputs, NULL, NULL);
+  return nd4c_execute(step->choice, plan->places[step->place].context, node->def, node->attrs, plan->step_inputs,
+                      step->input_count, plan->step_outputs, NULL, NULL);
 }
 
-/* Nothing of an earlier run matters in the arena, least of all its failure: as far as coherence and poison go, this is
- * a new write after everything that was submitted. */
-static nd4c_status renew_arena(const nd4c_plan *plan) {
-  if (plan->arena == NULL) {
-    return ND4C_OK;
-  }
+/* Nothing of an earlier run matters in there, least of all its failure: as far as coherence and poison go, this is a
+ * new write after everything that was submitted. */
+static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
   nd4c_replica_view view;
   nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_storage_acquire(plan->arena, plan->device, plan->context->stream, ND4C_ACCESS_WRITE, &view));
+  ND4C_TRY(nd4c_storage_acquire(storage, context->device, context->stream, ND4C_ACCESS_WRITE, &view));
   nd4c_fence_release(view.written);
-  if (plan->device->description.asynchronous) {
-    ND4C_TRY(nd4c_fence_record(plan->device, plan->context->stream, "plan", NULL, 0, &fence));
+  if (context->device->description.asynchronous) {
+    ND4C_TRY(nd4c_fence_record(context->device, context->stream, "plan", NULL, 0, &fence));
   }
-  nd4c_storage_commit(plan->arena, plan->device, ND4C_ACCESS_WRITE, fence);
+  nd4c_storage_commit(storage, context->device, ND4C_ACCESS_WRITE, fence);
   nd4c_fence_release(fence);
   return ND4C_OK;
 }
 
+static nd4c_status renew_memory(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    if (plan->places[i].arena != NULL) {
+      ND4C_TRY(renew(plan->places[i].context, plan->places[i].arena));
+    }
+  }
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (plan->slots[i].in_parts) {
+      ND4C_TRY(renew(plan->places[plan->slots[i].place].context, plan->slots[i].storage));
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status run_steps(nd4c_plan *plan) {
-  ND4C_TRY(renew_arena(plan));
+  ND4C_TRY(renew_memory(plan));
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (is_outside(plan, i)) {
       ND4C_TRY(make_outside(plan, i));

@@ -1,0 +1,10 @@
+/* Placements as others take them. */
+#ifndef ND4C_GRAPH_PLACEMENT_H
+#define ND4C_GRAPH_PLACEMENT_H
+
+#include "nd4c/graph.h"
+
+/* ARGUMENT or NULL_ARGUMENT with what is wrong. */
+nd4c_status nd4c_placement_check(const nd4c_placement *placement);
+
+#endif
