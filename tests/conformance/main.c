@@ -21,7 +21,8 @@ static const char usage[] =
     "  --full          every dtype, layout and mode with each of ten seeds\n"
     "  --quick         contiguous operands with fresh results, and mixed ones in one other mode by turns\n"
     "  --verbose       a line for each op\n"
-    "  --coverage      how many pairs of op and dtype the backend computes itself, and which not\n"
+    "  --coverage      how many pairs of op and dtype the backend computes itself, and which not; checks\n"
+    "                  that calls copy nothing between devices\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"
     "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";

@@ -107,12 +107,26 @@ static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_ar
   }
 }
 
+/* A call whose operands are on the device moves nothing between devices: what a backend claims to compute it does not
+ * hand to the host. Counted by the tracer, from the last start. */
+static void check_copies(cf_run *run, const cf_prepared *p, nd4c_status status) {
+  nd4c_trace_totals totals = {.struct_size = sizeof totals};
+  if (status == ND4C_OK && (nd4c_trace_get_totals(NULL, NULL, &totals) != ND4C_OK || totals.copies != 0)) {
+    cf_fail(run, &p->place, "the call copied between devices");
+  }
+}
+
 static void run_fresh(cf_run *run, const cf_prepared *p) {
   nd4c_array *outputs[CF_OUTPUTS] = {NULL};
+  bool counts = run->options.coverage && nd4c_trace_start(NULL) == ND4C_OK;
   if (run->options.engine != NULL && strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0) {
     ask_engine(run, p);
   }
   nd4c_status status = cf_call(run, p, outputs);
+  if (counts) {
+    check_copies(run, p, status);
+    (void)nd4c_trace_stop(NULL);
+  }
   judge(run, p, status, outputs, NULL, -1);
   cf_release_all(outputs);
 }

@@ -1,0 +1,130 @@
+/* A chain of devices, opencl:0 and then the host: when OpenCL fails at an allocation, a copy or a launch the host's
+ * result is right, the failure is reported, and the inputs are what they were. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "faulty_loader.h"
+
+enum { COUNT = 8192 }; /* too large for the host's small storages */
+static const int64_t shape[1] = {COUNT};
+static nd4c_device *device, *host;
+static nd4c_context *routed;
+static float ones[COUNT];
+
+static int set_up(void **state) {
+  (void)state;
+  nd4c_device *devices[2] = {device, NULL};
+  nd4c_routing *routing = NULL;
+  for (int i = 0; i < COUNT; i++) {
+    ones[i] = 1;
+  }
+  nd4c_context_options options = {.struct_size = sizeof options};
+  nd4c_status status = nd4c_device_find("cpu:0", &host);
+  devices[1] = host;
+  options.device = host;
+  /* Everything prefers the OpenCL device, whatever the size and wherever the inputs are. */
+  nd4c_routing_options routing_options = {.struct_size = sizeof routing_options,
+                                          .policy = ND4C_ROUTING_PREFER_GPU,
+                                          .devices = devices,
+                                          .device_count = 2,
+                                          .small_bytes = -1};
+  status = status == ND4C_OK ? nd4c_context_create(&options, &routed) : status;
+  status = status == ND4C_OK ? nd4c_routing_create(&routing_options, &routing) : status;
+  status = status == ND4C_OK ? nd4c_context_set_routing(routed, routing) : status;
+  nd4c_routing_destroy(routing);
+  return status == ND4C_OK ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  return nd4c_context_destroy(routed) == ND4C_OK ? 0 : -1;
+}
+
+/* x + x of an array on the given device; the device of the result. */
+static nd4c_device *add_on(nd4c_device *where) {
+  nd4c_array *x = NULL, *sum = NULL;
+  float read[COUNT];
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, ones, where, &x), ND4C_OK);
+  const nd4c_status status = nd4c_add_on(routed, x, x, &sum);
+  if (status != ND4C_OK) {
+    print_error("%s\n", nd4c_error_message());
+  }
+  assert_int_equal(status, ND4C_OK);
+  nd4c_device *computed = nd4c_array_device(sum);
+  assert_int_equal(nd4c_array_read(sum, read, sizeof read), ND4C_OK);
+  assert_float_equal(read[0], 2, 0);
+  assert_float_equal(read[COUNT - 1], 2, 0);
+  assert_int_equal(nd4c_array_read(x, read, sizeof read), ND4C_OK);
+  assert_float_equal(read[COUNT / 2], 1, 0);
+  nd4c_array_release(x);
+  nd4c_array_release(sum);
+  return computed;
+}
+
+static void the_host_takes_over(void **state) {
+  (void)state;
+  /* Each of them before anything has been computed: the call as a whole can go elsewhere. */
+  static const char *const faults[] = {"clCreateBuffer:0:-4", "clEnqueueWriteBuffer:0:-5", "clSetKernelArg:0:-51",
+                                       "clEnqueueNDRangeKernel:0:-5", "clCreateCommandQueue:0:-6"};
+  assert_ptr_equal(add_on(host), device);
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    char *report = NULL;
+    (void)nd4c_memory_trim(device, 0);
+    nd4c_report_applied(&report);
+    nd4c_free(report);
+    assert_int_equal(faulty_control(faults[i]), 0);
+    nd4c_device *computed = add_on(host);
+    assert_int_equal(faulty_control(""), 0);
+    assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
+    if (computed == host && strstr(report, "opencl:0") == NULL) {
+      print_error("%s: the report is \"%s\"\n", faults[i], report);
+      fail();
+    }
+    if (computed != host && i != 4) { /* the queue for transfers may be there already */
+      print_error("%s: the failure had no consequence\n", faults[i]);
+      fail();
+    }
+    nd4c_free(report);
+    assert_ptr_equal(add_on(host), device); /* and back, once it works again */
+  }
+}
+
+/* What the OpenCL device does not know the host computes, and explain says so. */
+static void what_is_declined_goes_on(void **state) {
+  (void)state;
+  nd4c_array *z = NULL, *sum = NULL;
+  const float values[4] = {1, 2, 3, 4};
+  const int64_t pairs[1] = {2};
+  char *text = NULL;
+  assert_int_equal(nd4c_array_from_data(ND4C_COMPLEX64, 1, pairs, values, host, &z), ND4C_OK);
+  assert_int_equal(nd4c_add_on(routed, z, z, &sum), ND4C_OK);
+  assert_ptr_equal(nd4c_array_device(sum), host);
+  float read[4];
+  assert_int_equal(nd4c_array_read(sum, read, sizeof read), ND4C_OK);
+  assert_float_equal(read[3], 8, 0);
+  const nd4c_array *inputs[2] = {z, z};
+  assert_int_equal(nd4c_explain(routed, ND4C_OP_add, inputs, 2, NULL, 0, &text), ND4C_OK);
+  assert_non_null(strstr(text, "opencl:0"));
+  assert_non_null(strstr(text, "cpu:0"));
+  assert_non_null(strstr(text, "complex64"));
+  nd4c_free(text);
+  nd4c_array_release(z);
+  nd4c_array_release(sum);
+}
+
+int main(void) {
+  if (faulty_start(&device) != ND4C_OK) {
+    print_message("skipped: %s\n", nd4c_error_message());
+    return 77;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_host_takes_over),
+      cmocka_unit_test(what_is_declined_goes_on),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
