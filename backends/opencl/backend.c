@@ -23,8 +23,7 @@ enum { FAMILY_COUNT = sizeof families / sizeof *families };
 static const nd4c_kernel **kernel_list;
 static int32_t kernel_total;
 
-/* -- engine opencl: our own kernels
- * ------------------------------------------------------------------------------------- */
+/* -- engine opencl: our own kernels ---------------------------------------------------------------------- */
 
 static bool opencl_state(bool verify, char *text, size_t text_size) {
   if (!verify) {
@@ -43,8 +42,7 @@ static bool opencl_state(bool verify, char *text, size_t text_size) {
 
 const nd4c_cl_engine nd4c_cl_opencl_engine = {.name = "opencl", .state = opencl_state};
 
-/* -- backend
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- backend --------------------------------------------------------------------------------------------- */
 
 static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   bool usable =

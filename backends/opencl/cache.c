@@ -81,8 +81,7 @@ static bool make_directories(char *path) {
   }
 }
 
-/* -- loading
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- loading --------------------------------------------------------------------------------------------- */
 
 /* The binary of a file that is sound and whose key is this one; NULL otherwise. */
 static unsigned char *read_binary(FILE *file, const char *key, size_t *size) {
@@ -140,8 +139,7 @@ bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_si
   return built;
 }
 
-/* -- storing
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- storing --------------------------------------------------------------------------------------------- */
 
 static unsigned char *take_binary(cl_program program, size_t *size) {
   *size = 0;

@@ -4,8 +4,7 @@
 
 #include "backends/opencl/device.h"
 
-/* -- opening
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- opening --------------------------------------------------------------------------------------------- */
 
 static nd4c_status make_context(nd4c_cl_device *device) {
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform, 0};
@@ -53,8 +52,7 @@ static void device_close(void *handle) {
   pthread_mutex_destroy(&device->pinned_lock);
 }
 
-/* -- describing
- * -------------------------------------------------------------------------------------------------------- */
+/* -- describing ------------------------------------------------------------------------------------------ */
 
 static nd4c_dtype_set usable_dtypes(const nd4c_cl_device *device) {
   char reason[ND4C_CL_REASON];

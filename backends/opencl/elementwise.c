@@ -7,7 +7,7 @@
 #include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
 
-enum { MOST_INPUTS = 3, NUMBERS = 3 };
+enum { MOST_INPUTS = 3, NUMBERS = 3, MOST_RANK = 32 };
 
 /* What the inputs are taken as before the function sees them. */
 typedef enum mode {
@@ -65,7 +65,9 @@ typedef struct row {
   X(positive, copy, CARRIED, FLOAT, false, REALS)                    \
   X(conj, copy, CARRIED, FLOAT, false, REALS)                        \
   X(real, copy, CARRIED, FLOAT, false, REALS)                        \
-  X(bit_cast, copy, CARRIED, FLOAT, false, ALL)
+  X(bit_cast, copy, CARRIED, FLOAT, false, ALL)                      \
+  X(full, copy, CARRIED, FLOAT, false, ALL)                          \
+  X(full_like, copy, CARRIED, FLOAT, false, ALL)
 #define ELEMENTARY_OPS(X)                              \
   X(sqrt, sqrt, OWN, FLOAT, false, FLOATS)             \
   X(rsqrt, rsqrt, OWN, FLOAT, false, FLOATS)           \
@@ -139,6 +141,8 @@ typedef struct row {
   X(logaddexp, logaddexp, PROMOTED, DOUBLE, false, FLOATS)                  \
   X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, false, FLOATS)                \
   X(xlogy, xlogy, PROMOTED, DOUBLE, false, FLOATS)                          \
+  X(glu, glu, OWN, DOUBLE, false, FLOATS)                                   \
+  X(crelu, relu, OWN, FLOAT, false, REALS)                                  \
   X(swiglu, swiglu, PROMOTED, DOUBLE, false, FLOATS)                        \
   X(prelu, prelu, PROMOTED, FLOAT, false, REALS)                            \
   X(ldexp, ldexp, SCALED, FLOAT, false, FLOATS)                             \
@@ -170,8 +174,7 @@ static const row *row_of(const nd4c_call *call) {
   return call->op->op < sizeof rows / sizeof rows[0] ? &rows[call->op->op] : NULL;
 }
 
-/* -- dtypes
- * ------------------------------------------------------------------------------------------------------------- */
+/* -- dtypes ---------------------------------------------------------------------------------------------- */
 
 static bool is_real(nd4c_dtype dtype) {
   return (ND4C_DTYPE_BIT(dtype) & FLOATS) != 0;
@@ -212,8 +215,7 @@ static nd4c_dtype compared_as(nd4c_dtype a, nd4c_dtype b, int *signs) {
   return narrow ? ND4C_FLOAT32 : ND4C_FLOAT64;
 }
 
-/* -- the call, resolved
- * ------------------------------------------------------------------------------------------------- */
+/* -- the call, resolved ---------------------------------------------------------------------------------- */
 
 /* What is to be launched: inputs with what each is taken as, and what the function computes in. */
 typedef struct plan {
@@ -225,20 +227,59 @@ typedef struct plan {
   bool in_double, own_a, own_b;         /* own: the operand keeps its type */
   int signs;
   nd4c_cl_walk walk;
+  int64_t half_shape[MOST_RANK];
+  int32_t half; /* which half of the output, where an op is launched twice */
 } plan;
 
 static bool has_input(const nd4c_call *call, int32_t i) {
   return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
 }
 
+static int32_t axis_of(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* The first or second half of a tensor along an axis. */
+static nd4c_tensor half_of(const nd4c_tensor *tensor, int32_t axis, int32_t half, int64_t *shape) {
+  nd4c_tensor part = *tensor;
+  for (int32_t i = 0; i < tensor->rank; i++) {
+    shape[i] = tensor->shape[i];
+  }
+  shape[axis] /= 2;
+  part.shape = shape;
+  part.size /= 2;
+  part.offset += half * shape[axis] * tensor->strides[axis];
+  return part;
+}
+
 /* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
 static void take_inputs(const nd4c_call *call, plan *p) {
-  bool clip = call->op->op == ND4C_OP_clip;
-  p->count = clip ? (has_input(call, 2) ? 3 : 2) : call->input_count;
-  for (int32_t i = 0; i < p->count; i++) {
-    p->inputs[i] = call->inputs[has_input(call, i) ? i : 0];
+  nd4c_op op = call->op->op;
+  p->function = p->row->function;
+  if (op == ND4C_OP_full || op == ND4C_OP_full_like) { /* the one element of the last input */
+    p->count = 1;
+    p->inputs[0] = call->inputs[call->input_count - 1];
+    p->inputs[0].rank = 0;
+  } else if (op == ND4C_OP_glu) {
+    const nd4c_tensor *x = &call->inputs[0];
+    int32_t axis = axis_of(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
+    p->count = 2;
+    p->inputs[0] = half_of(x, axis, 0, p->half_shape);
+    p->inputs[1] = half_of(x, axis, 1, p->half_shape);
+  } else if (op == ND4C_OP_crelu) {
+    const nd4c_tensor *y = &call->outputs[0];
+    p->count = 1;
+    p->inputs[0] = call->inputs[0];
+    p->output = half_of(y, axis_of(call->attrs[ND4C_ATTR_crelu_axis].as.i, y->rank), p->half, p->half_shape);
+    p->function = p->half == 0 ? "relu" : "negative_relu";
+  } else {
+    bool clip = op == ND4C_OP_clip;
+    p->count = clip ? (has_input(call, 2) ? 3 : 2) : call->input_count;
+    for (int32_t i = 0; i < p->count; i++) {
+      p->inputs[i] = call->inputs[has_input(call, i) ? i : 0];
+    }
+    p->function = clip && p->count == 2 ? "maximum" : p->function;
   }
-  p->function = clip && p->count == 2 ? "maximum" : p->row->function;
 }
 
 static void take_dtypes(plan *p) {
@@ -261,9 +302,10 @@ static void take_dtypes(plan *p) {
 }
 
 /* Everything but the launch. False, with the reason, if the device cannot. */
-static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reason_size) {
+static bool make_plan(const nd4c_call *call, int32_t half, plan *p, char *reason, size_t reason_size) {
   memset(p, 0, offsetof(plan, walk));
   p->row = row_of(call);
+  p->half = half;
   p->output = call->outputs[0];
   take_inputs(call, p);
   take_dtypes(p);
@@ -284,11 +326,10 @@ static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reaso
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   plan p;
-  return nd4c_cl_call_usable(call, reason, reason_size) && make_plan(call, &p, reason, reason_size);
+  return nd4c_cl_call_usable(call, reason, reason_size) && make_plan(call, 0, &p, reason, reason_size);
 }
 
-/* -- launching
- * ---------------------------------------------------------------------------------------------------------- */
+/* -- launching ------------------------------------------------------------------------------------------- */
 
 static void define_as(nd4c_cl_options *options, const char *name, nd4c_dtype dtype) {
   nd4c_cl_define(options, name, "%s", nd4c_cl_dtype_name(dtype));
@@ -407,15 +448,17 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
 
 static nd4c_status run(const nd4c_call *call) {
   char reason[64];
-  plan p;
-  if (!make_plan(call, &p, reason, sizeof reason)) {
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s", reason);
+  int32_t launches = call->op->op == ND4C_OP_crelu ? 2 : 1;
+  nd4c_status status = ND4C_OK;
+  for (int32_t half = 0; half < launches && status == ND4C_OK; half++) {
+    plan p;
+    status = make_plan(call, half, &p, reason, sizeof reason) ? launch_plan(call, &p)
+                                                              : nd4c_cl_host->fail(ND4C_INTERNAL, "%s", reason);
   }
-  return launch_plan(call, &p);
+  return status;
 }
 
-/* -- kernels
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- kernels --------------------------------------------------------------------------------------------- */
 
 #define DEFINE_KERNEL(op_name, function, mode, width, special, dtype_set)                \
   static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \

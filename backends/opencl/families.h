@@ -6,6 +6,8 @@
 // clang-format off
 #define ND4C_CL_FAMILIES(X) \
   X(elementwise) \
+  X(creation) \
+  X(random) \
   X(arrangement) \
   X(indexing) \
   X(reduction) \

@@ -101,8 +101,7 @@ bool nd4c_cl_call_usable(const nd4c_call *call, char *reason, size_t reason_size
   return usable;
 }
 
-/* -- source text
- * ------------------------------------------------------------------------------------------------------- */
+/* -- source text ----------------------------------------------------------------------------------------- */
 
 static const nd4c_cl_source *find_source(const char *name, size_t length) {
   for (const nd4c_cl_source *source = nd4c_cl_sources; source->name != NULL; source++) {
@@ -136,8 +135,7 @@ static bool join_sources(const char *names, char *text, size_t *size) {
   return found;
 }
 
-/* -- building
- * ---------------------------------------------------------------------------------------------------------- */
+/* -- building -------------------------------------------------------------------------------------------- */
 
 /* The build's log, its first lines; "" if the driver has none. */
 static void read_log(nd4c_cl_device *device, cl_program program, char *shown, size_t shown_size) {
@@ -196,8 +194,7 @@ static nd4c_status build(nd4c_cl_device *device, const char *source, const char 
   return status;
 }
 
-/* -- the process's cache
- * ------------------------------------------------------------------------------------------------ */
+/* -- the process's cache --------------------------------------------------------------------------------- */
 
 static uint32_t hash_text(const char *text) {
   uint32_t hash = 2166136261U;

@@ -19,8 +19,7 @@ cl_int nd4c_cl_event_status(cl_event event) {
   return code != CL_SUCCESS ? code : status <= CL_QUEUED ? status : CL_INVALID_EVENT;
 }
 
-/* -- order of commands in out-of-order queues
- * -------------------------------------------------------------------------- */
+/* -- order of commands in out-of-order queues ------------------------------------------------------------ */
 
 static void add_wait(nd4c_cl_command *command, cl_event event) {
   if (event != NULL) {
@@ -93,8 +92,7 @@ void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer) {
   pthread_mutex_unlock(&device->order_lock);
 }
 
-/* -- commands
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- commands -------------------------------------------------------------------------------------------- */
 
 void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
                            int32_t use_count, const nd4c_cl_use *uses) {
@@ -213,8 +211,7 @@ nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code) 
   return status;
 }
 
-/* -- streams
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- streams --------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_cl_stream_create(void *handle, nd4c_stream *out) {
   nd4c_cl_device *device = handle;

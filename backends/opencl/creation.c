@@ -1,0 +1,184 @@
+/* Arrays from numbers. */
+#include <math.h>
+#include <stdio.h>
+
+#include "backends/opencl/families.h"
+#include "backends/opencl/opencl.h"
+
+/* What one launch writes: `count` elements from `first` on, as kernels/opencl/creation.cl says. */
+typedef struct job {
+  const char *function;
+  bool round_down;
+  int64_t first, count;
+  double numbers[5];
+  int64_t whole[2], inner;
+} job;
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_cl_walk walk;
+  const nd4c_tensor *y = &call->outputs[0];
+  nd4c_op op = call->op->op;
+  if ((op == ND4C_OP_arange || op == ND4C_OP_linspace || op == ND4C_OP_logspace) &&
+      !nd4c_cl_device_limits(call->device)->has_fp64) {
+    (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
+    return false;
+  }
+  return nd4c_cl_dtype_usable(call->device, y->dtype, reason, reason_size) &&
+         nd4c_cl_walk_make(&walk, y->rank, y->shape, 1, &y, reason, reason_size);
+}
+
+static nd4c_status launch_job(const nd4c_call *call, const job *j) {
+  const nd4c_tensor *y = &call->outputs[0];
+  bool has_fp64 = nd4c_cl_device_limits(call->device)->has_fp64;
+  char reason[64];
+  nd4c_cl_walk walk;
+  (void)nd4c_cl_walk_make(&walk, y->rank, y->shape, 1, &y, reason, sizeof reason);
+  nd4c_cl_options options = {""};
+  nd4c_cl_define(&options, "OP", "op_%s", j->function);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define(&options, "NUMBER", "%s", has_fp64 ? "double" : "float");
+  if (j->round_down) {
+    nd4c_cl_define(&options, "ROUND_DOWN", "1");
+  }
+  nd4c_cl_define_index(&options, call);
+  nd4c_cl_kernel *kernel = NULL;
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+creation", "create", &options, &kernel);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  nd4c_cl_launch launch;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_long(&launch, j->first);
+  nd4c_cl_arg_long(&launch, j->count);
+  for (int32_t i = 0; i < 5; i++) {
+    if (has_fp64) {
+      nd4c_cl_arg_double(&launch, j->numbers[i]);
+    } else {
+      nd4c_cl_arg_float(&launch, (float)j->numbers[i]);
+    }
+  }
+  nd4c_cl_arg_long(&launch, j->whole[0]);
+  nd4c_cl_arg_long(&launch, j->whole[1]);
+  nd4c_cl_arg_long(&launch, j->inner);
+  return nd4c_cl_launch_run(&launch, 1, &j->count, NULL);
+}
+
+static nd4c_status number_run(const nd4c_call *call, int64_t number) {
+  const job j = {.function = "number", .count = call->outputs[0].size, .whole = {number}, .inner = 1};
+  return launch_job(call, &j);
+}
+
+static nd4c_status zeros_run(const nd4c_call *call) {
+  return number_run(call, 0);
+}
+
+static nd4c_status ones_run(const nd4c_call *call) {
+  return number_run(call, 1);
+}
+
+static nd4c_status arange_run(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs;
+  const job j = {.function = "arange",
+                 .count = call->outputs[0].size,
+                 .numbers = {attrs[ND4C_ATTR_arange_start].as.f, 0, attrs[ND4C_ATTR_arange_step].as.f},
+                 .inner = 1};
+  return launch_job(call, &j);
+}
+
+static nd4c_status integer_range_run(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs;
+  const job j = {.function = "integer_range",
+                 .count = call->outputs[0].size,
+                 .whole = {attrs[ND4C_ATTR_integer_range_start].as.i, attrs[ND4C_ATTR_integer_range_step].as.i},
+                 .inner = 1};
+  return launch_job(call, &j);
+}
+
+/* The gap in two doubles: what its own rounding loses would be multiplied by the element's number. */
+static nd4c_status spaced_run(const nd4c_call *call, const char *function, double start, double stop, double base,
+                              int64_t steps) {
+  nd4c_dtype dtype = call->outputs[0].dtype;
+  double gap = stop - start, part = gap - stop, rest = (stop - (gap - part)) - (start + part);
+  const job j = {.function = function,
+                 .round_down = dtype >= ND4C_INT8 && dtype <= ND4C_UINT64,
+                 .count = call->outputs[0].size,
+                 .numbers = {start, stop, base, gap, isfinite(gap) ? rest : 0},
+                 .whole = {steps},
+                 .inner = 1};
+  return launch_job(call, &j);
+}
+
+static nd4c_status linspace_run(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs;
+  return spaced_run(call, "linspace", attrs[ND4C_ATTR_linspace_start].as.f, attrs[ND4C_ATTR_linspace_stop].as.f, 0,
+                    attrs[ND4C_ATTR_linspace_num].as.i - attrs[ND4C_ATTR_linspace_endpoint].as.i);
+}
+
+static nd4c_status logspace_run(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs;
+  return spaced_run(call, "logspace", attrs[ND4C_ATTR_logspace_start].as.f, attrs[ND4C_ATTR_logspace_stop].as.f,
+                    attrs[ND4C_ATTR_logspace_base].as.f,
+                    attrs[ND4C_ATTR_logspace_num].as.i - attrs[ND4C_ATTR_logspace_endpoint].as.i);
+}
+
+static nd4c_status band_run(const nd4c_call *call, int64_t lower, int64_t upper) {
+  const nd4c_tensor *y = &call->outputs[0];
+  const job j = {.function = "band", .count = y->size, .whole = {lower, upper}, .inner = y->shape[1]};
+  return launch_job(call, &j);
+}
+
+static nd4c_status eye_run(const nd4c_call *call) {
+  int64_t k = call->attrs[ND4C_ATTR_eye_k].as.i;
+  return band_run(call, k, k);
+}
+
+static nd4c_status tri_run(const nd4c_call *call) {
+  return band_run(call, INT64_MIN, call->attrs[ND4C_ATTR_tri_k].as.i);
+}
+
+/* One block an axis. */
+static nd4c_status indices_run(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  nd4c_status status = ND4C_OK;
+  int64_t count = y->size > 0 ? y->size / y->shape[0] : 0;
+  int64_t inner = count;
+  for (int32_t axis = 1; axis < y->rank && count > 0 && status == ND4C_OK; axis++) {
+    inner /= y->shape[axis];
+    const job j = {
+        .function = "indices", .first = (axis - 1) * count, .count = count, .whole = {y->shape[axis]}, .inner = inner};
+    status = launch_job(call, &j);
+  }
+  return status;
+}
+
+/* -- kernels --------------------------------------------------------------------------------------------- */
+
+/* zeros_like and ones_like take arrays of any dtype to be like: they are not read. full is an element-wise copy. */
+#define OPS(X)                    \
+  X(zeros, zeros)                 \
+  X(ones, ones)                   \
+  X(zeros_like, zeros)            \
+  X(ones_like, ones)              \
+  X(arange, arange)               \
+  X(integer_range, integer_range) \
+  X(linspace, linspace)           \
+  X(logspace, logspace)           \
+  X(eye, eye)                     \
+  X(tri, tri)                     \
+  X(indices, indices)
+#define DEFINE_KERNEL(op_name, run_name)                                                 \
+  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+                                               .op_version = 1,                          \
+                                               .op = #op_name,                           \
+                                               .engine = "opencl",                       \
+                                               .name = "opencl." #op_name,               \
+                                               .priority = 10,                           \
+                                               .dtypes = ~(nd4c_dtype_set)0,             \
+                                               .usable = usable,                         \
+                                               .run = run_name##_run};
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,
+const nd4c_kernel *const nd4c_cl_creation_kernels[] = {OPS(KERNEL_ENTRY) NULL};
