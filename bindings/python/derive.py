@@ -80,7 +80,7 @@ class Types:
         joined = "\n".join(texts.values())
         self.enums = set(re.findall(r"typedef enum \w+ \{[^}]*\} (\w+);", joined))
         self.names = {name: base for base, name in re.findall(r"typedef (u?int\d+_t) (\w+);", joined)}
-        self.callbacks = re.findall(r"typedef (\w+) \(\*(\w+)\)\(([^)]*)\);", joined)
+        self.callbacks = re.findall(r"typedef (\w+(?: \*)?) ?\(\*(\w+)\)\(([^)]*)\);", joined)
         self.structs = set(re.findall(r"typedef struct (\w+) \{", joined))
 
     def of(self, text, field=False):
@@ -142,7 +142,9 @@ def fields(body, types):
         match = re.match(r"(.*?)(\w+)$", first)
         base = match.group(1)
         rows.append((match.group(2), types.of(base, field=True)))
-        rows += [(other.strip(), types.of(base.replace("*", ""), field=True)) for other in others]
+        for other in others:  # const char *vendor, *driver: each has stars of its own
+            name = other.strip()
+            rows.append((name.lstrip("*"), types.of(base.replace("*", "") + name[:-len(name.lstrip("*"))], field=True)))
     return rows
 
 

@@ -113,6 +113,9 @@ static void pop(nd4c_thread *thread) {
   thread->entered = context->previous;
   thread->scope = context->outer;
   context->previous = context->outer = NULL;
+  if (context->routing != NULL) {
+    nd4c_context_route(context, NULL); /* the next one to hold it asked for none */
+  }
   /* A plan made on it goes on using it: then it is the plan's from now on. */
   bool shared = atomic_load(&context->references) > 1;
   pthread_mutex_lock(&made_lock);
