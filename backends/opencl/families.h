@@ -13,7 +13,12 @@
   X(reduction) \
   X(matmul) \
   X(contraction) \
-  X(normalization)
+  X(normalization) \
+  X(pool) \
+  X(conv) \
+  X(scan) \
+  X(pointwise) \
+  X(loss)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
 #define ND4C_CL_ENGINES(X) \

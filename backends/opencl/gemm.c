@@ -58,7 +58,8 @@ nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   const int64_t local[] = {side * side, 1, 1};
   const int64_t global[] = {(gemm->matrices.n + tile - 1) / tile * local[0], (gemm->matrices.m + tile - 1) / tile,
                             gemm->batch.size};
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "gemm", "gemm", &options, &kernel);
+  nd4c_status status =
+      nd4c_cl_kernel_get(call->device, gemm->epilogue ? "activate+gemm" : "gemm", "gemm", &options, &kernel);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_launch_begin(&launch, call, kernel);

@@ -88,7 +88,7 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
   while (lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
     lanes *= 2;
   nd4c_cl_options options = options_of(call, r);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "rows", "rows", &options, &kernel);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+rows", "rows", &options, &kernel);
   if (status != ND4C_OK)
     return status;
   int64_t rows = group / lanes, global = (kept.size + rows - 1) / rows * group;

@@ -13,24 +13,6 @@ typedef struct {
   long bias_row, bias_column, addend_row, addend_column;
 } matrices;
 
-#ifdef EPILOGUE
-inline REAL activate(REAL x) {
-#if ACTIVATION == 1
-  return x > 0 || isnan(x) ? x : (REAL)0;
-#elif ACTIVATION == 2
-  return x / 2 * (1 + erf(x * (REAL)0.70710678118654752440));
-#elif ACTIVATION == 3
-  return x / 2 * (1 + tanh((REAL)0.79788456080286535588 * (x + (REAL)0.044715 * x * x * x)));
-#elif ACTIVATION == 4
-  return 1 / (1 + exp(-x));
-#elif ACTIVATION == 5
-  return tanh(x);
-#else
-  return x;
-#endif
-}
-#endif
-
 /* Operands of the batch: a, b, y and, of the epilogue, bias and addend as one walk more. */
 __kernel void gemm(nd4c_walk batch, matrices s, __global const STORAGE_A *a, long a0, __global const STORAGE_B *b,
                    long b0, __global STORAGE_Y *y, long y0

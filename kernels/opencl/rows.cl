@@ -4,37 +4,6 @@
  * -D ROW_<what>. Operands of `inner`: x, y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the
  * two results of a row. */
 
-/* Sum over the lanes of a row, known to all of them. */
-inline REAL share_sum(REAL x, int lane, int lanes, int step, __local REAL *shared) {
-  int me = get_local_id(0);
-  shared[me] = x;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int hop = lanes / 2; hop > 0; hop /= 2) {
-    if (lane < hop) shared[me] += shared[me + hop * step];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  x = shared[me - lane * step];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return x;
-}
-
-/* Largest, NaN winning. */
-inline REAL share_largest(REAL x, int lane, int lanes, int step, __local REAL *shared) {
-  int me = get_local_id(0);
-  shared[me] = x;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int hop = lanes / 2; hop > 0; hop /= 2) {
-    if (lane < hop) {
-      REAL other = shared[me + hop * step];
-      if (!isnan(shared[me]) && !(other <= shared[me])) shared[me] = other;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  x = shared[me - lane * step];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return x;
-}
-
 #define SUM(x) share_sum((x), lane, lanes, step, shared)
 #define X(i) (REAL) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
 #define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), (COMPUTE_Y)(value))

@@ -1,0 +1,16 @@
+/* What products and biases end in; -D ACTIVATION: the op table's number. */
+inline REAL activate(REAL x) {
+#if ACTIVATION == 1
+  return x > 0 || isnan(x) ? x : (REAL)0;
+#elif ACTIVATION == 2
+  return x / 2 * (1 + erf(x * (REAL)0.70710678118654752440));
+#elif ACTIVATION == 3
+  return x / 2 * (1 + tanh((REAL)0.79788456080286535588 * (x + (REAL)0.044715 * x * x * x)));
+#elif ACTIVATION == 4
+  return 1 / (1 + exp(-x));
+#elif ACTIVATION == 5
+  return tanh(x);
+#else
+  return x;
+#endif
+}

@@ -1,0 +1,156 @@
+/* Losses: of elements, of rows (a distribution, a class), and their sum or mean.
+ *
+ * -D ELEMENT, LOSS_<op>: the loss of an element. Without: of rows; SOFTMAX: x goes through log_softmax first, CLASSES:
+ * the target is a class. */
+
+inline REAL times_log(REAL factor, REAL x) {
+  return factor == 0 ? (REAL)0 : factor * log(x);
+}
+
+#ifdef ELEMENT
+inline REAL loss_of(REAL x, REAL target, REAL parameter) {
+  REAL d = fabs(x - target);
+#if defined(LOSS_mse_loss)
+  return d * d;
+#elif defined(LOSS_huber_loss)
+  return d <= parameter ? d * d / 2 : parameter * (d - parameter / 2);
+#elif defined(LOSS_smooth_l1_loss)
+  return d < parameter ? d * d / (2 * parameter) : d - parameter / 2;
+#elif defined(LOSS_hinge_loss)
+  d = 1 - x * target;
+  return d < 0 ? (REAL)0 : d;
+#elif defined(LOSS_log_loss)
+  return -times_log(target, x + parameter) - times_log(1 - target, 1 - x + parameter);
+#elif defined(LOSS_sigmoid_cross_entropy)
+  REAL smooth = target * (1 - parameter) + parameter / 2;
+  return (x > 0 || isnan(x) ? x : (REAL)0) - x * smooth + log1p(exp(-fabs(x)));
+#elif defined(LOSS_kl_divergence)
+  return parameter != 0 ? exp(target) * (target - x) : times_log(target, target) - target * x;
+#elif defined(LOSS_poisson_nll_loss)
+  return exp(x) - target * x;
+#else
+  return d;
+#endif
+}
+
+/* Operands of the walk: x, target, weights, y. */
+#define ELEMENT_ARGUMENTS                                                                                          \
+  nd4c_walk walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target, long target0,            \
+      __global const STORAGE_C *weights, long weights0, int has_weights, REAL parameter
+
+inline REAL element(const nd4c_walk *walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target,
+                    long target0, __global const STORAGE_C *weights, long weights0, int has_weights, REAL parameter,
+                    long i, REAL *share) {
+  *share = has_weights ? (REAL)LOAD_C(weights, weights0 + nd4c_walk_place(walk, 2, i)) : (REAL)1;
+  return *share * loss_of((REAL)LOAD_A(x, x0 + nd4c_walk_place(walk, 0, i)),
+                          (REAL)LOAD_B(target, target0 + nd4c_walk_place(walk, 1, i)), parameter);
+}
+
+__kernel void losses(ELEMENT_ARGUMENTS, __global STORAGE_Y *y, long y0) {
+  long i = get_global_id(0);
+  REAL share;
+  if (i >= walk.size) return;
+  REAL loss = element(&walk, x, x0, target, target0, weights, weights0, has_weights, parameter, i, &share);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 3, i), (COMPUTE_Y)loss);
+}
+
+/* Sums of losses and of weights: a pair for each group. */
+__kernel void loss_sums(ELEMENT_ARGUMENTS, __global REAL *sums, __local REAL *shared) {
+  int lane = get_local_id(0), lanes = get_local_size(0);
+  REAL loss = 0, weight = 0, share;
+  for (long i = get_global_id(0); i < walk.size; i += get_global_size(0)) {
+    loss += element(&walk, x, x0, target, target0, weights, weights0, has_weights, parameter, i, &share);
+    weight += share;
+  }
+  loss = share_sum(loss, lane, lanes, 1, shared);
+  weight = share_sum(weight, lane, lanes, 1, shared);
+  if (lane == 0) {
+    sums[get_group_id(0)] = loss;
+    sums[get_num_groups(0) + get_group_id(0)] = weight;
+  }
+}
+#else
+
+/* The loss of each row and its weight into the scratch buffer: losses, then weights. Operands of `kept`: x, target,
+ * weights, log probabilities; of `inner`: x, target, -, log probabilities. A group a row. */
+__kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0,
+                         __global const STORAGE_B *target, long target0, __global const STORAGE_C *weights,
+                         long weights0, long weights_step, int has_weights, __global STORAGE_Z *logs, long logs0,
+                         long class_step, long ignored, __global REAL *rows, __local REAL *shared,
+                         __global int *fault) {
+  int lane = get_local_id(0), lanes = get_local_size(0);
+  long row = get_group_id(0);
+  REAL largest = -INFINITY, below = 0, loss = 0, share = 1;
+  x0 += nd4c_walk_place(&kept, 0, row);
+  target0 += nd4c_walk_place(&kept, 1, row);
+#ifdef SOFTMAX
+  for (long i = lane; i < inner.size; i += lanes) {
+    REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i));
+    largest = isnan(largest) || value <= largest ? largest : value;
+  }
+  largest = share_largest(largest, lane, lanes, 1, shared);
+  for (long i = lane; i < inner.size; i += lanes)
+    below += exp((REAL)LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i)) - largest);
+  below = log(share_sum(below, lane, lanes, 1, shared));
+#define LOG_AT(place) ((REAL)LOAD_A(x, (place)) - largest - below)
+#else
+#define LOG_AT(place) ((REAL)LOAD_A(x, (place)))
+#endif
+#ifdef CLASSES
+#ifdef SOFTMAX
+  logs0 += nd4c_walk_place(&kept, 3, row);
+  for (long i = lane; i < inner.size; i += lanes)
+    SAVE_Z(logs, logs0 + nd4c_walk_place(&inner, 3, i), (COMPUTE_Z)LOG_AT(x0 + nd4c_walk_place(&inner, 0, i)));
+#endif
+  long class = (long)LOAD_B(target, target0);
+  share = 0;
+  if (class != ignored && (class < 0 || class >= inner.size)) {
+    if (lane == 0) nd4c_fault_index(fault, class, inner.size);
+  } else if (class != ignored) {
+    share = has_weights ? (REAL)LOAD_C(weights, weights0 + class * weights_step) : (REAL)1;
+    loss = -share * LOG_AT(x0 + class * class_step);
+  }
+#else
+  for (long i = lane; i < inner.size; i += lanes) {
+    REAL wanted = (REAL)LOAD_B(target, target0 + nd4c_walk_place(&inner, 1, i));
+    REAL value = LOG_AT(x0 + nd4c_walk_place(&inner, 0, i));
+#ifdef SOFTMAX
+    loss -= wanted == 0 ? (REAL)0 : wanted * value;
+#else
+    loss -= wanted * value;
+#endif
+  }
+  loss = share_sum(loss, lane, lanes, 1, shared);
+#ifndef SOFTMAX
+  loss += 1;
+#endif
+  if (has_weights) {
+    share = (REAL)LOAD_C(weights, weights0 + nd4c_walk_place(&kept, 2, row));
+    loss *= share;
+  }
+#endif
+  if (lane == 0) {
+    rows[row] = loss;
+    rows[kept.size + row] = share;
+  }
+}
+
+__kernel void loss_rows_store(nd4c_walk walk, __global const REAL *rows, __global STORAGE_Y *y, long y0) {
+  long i = get_global_id(0);
+  if (i < walk.size) SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), (COMPUTE_Y)rows[i]);
+}
+#endif
+
+/* One group: the sum of `count` losses, divided by what their mean asks for: 0 nothing, 1 `of`, 2 the sum of weights. */
+__kernel void loss_total(__global const REAL *sums, long count, long of, int division, __global STORAGE_Y *y, long y0,
+                         __local REAL *shared) {
+  int lane = get_local_id(0), lanes = get_local_size(0);
+  REAL loss = 0, weight = 0;
+  for (long i = lane; i < count; i += lanes) {
+    loss += sums[i];
+    weight += sums[count + i];
+  }
+  loss = share_sum(loss, lane, lanes, 1, shared);
+  weight = share_sum(weight, lane, lanes, 1, shared);
+  if (lane == 0) SAVE_Y(y, y0, (COMPUTE_Y)(division == 0 ? loss : loss / (division == 1 ? (REAL)of : weight)));
+}

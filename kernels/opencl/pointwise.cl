@@ -1,0 +1,131 @@
+/* Element-wise parts of neural networks: a work item an element. Each op is compiled by its name, -D OP_<op>. */
+
+#if defined(OP_batch_norm)
+/* Operand 2 of the walk is the channel's number. */
+__kernel void batch_norm(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
+                         __global const STORAGE_B *scale, long scale0, long scale_step, __global const STORAGE_C *bias,
+                         long bias0, long bias_step, __global const STORAGE_D *mean, long mean0, long mean_step,
+                         __global const STORAGE_E *variance, long variance0, long variance_step, REAL epsilon) {
+  long i = get_global_id(0);
+  if (i >= walk.size) return;
+  long c = nd4c_walk_place(&walk, 2, i);
+  REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i));
+  value = (value - (REAL)LOAD_D(mean, mean0 + c * mean_step)) /
+          sqrt((REAL)LOAD_E(variance, variance0 + c * variance_step) + epsilon);
+  value = value * (REAL)LOAD_B(scale, scale0 + c * scale_step) + (REAL)LOAD_C(bias, bias0 + c * bias_step);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)value);
+}
+
+#elif defined(OP_lrn)
+__kernel void lrn(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0, long channels,
+                  long channel_step, long size, REAL alpha, REAL beta, REAL bias) {
+  long i = get_global_id(0);
+  if (i >= walk.size) return;
+  long channel = nd4c_walk_place(&walk, 2, i), at = x0 + nd4c_walk_place(&walk, 0, i);
+  long first = channel - (size - 1) / 2, last = channel + size / 2;
+  REAL squares = 0;
+  for (long c = first > 0 ? first : 0; c <= last && c < channels; c++) {
+    REAL value = (REAL)LOAD_A(x, at + (c - channel) * channel_step);
+    squares += value * value;
+  }
+  REAL value = (REAL)LOAD_A(x, at) / pow(bias + alpha / (REAL)size * squares, beta);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)value);
+}
+
+#elif defined(OP_bias_add)
+__kernel void bias_add(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
+                       __global const STORAGE_B *bias, long bias0) {
+  long i = get_global_id(0);
+  if (i >= walk.size) return;
+  REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i)) + (REAL)LOAD_B(bias, bias0 + nd4c_walk_place(&walk, 2, i));
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)activate(value));
+}
+
+#elif defined(OP_glu)
+/* The second half of x stands `half_step` behind the first. */
+__kernel void glu(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
+                  long half_step) {
+  long i = get_global_id(0);
+  if (i >= walk.size) return;
+  long at = x0 + nd4c_walk_place(&walk, 0, i);
+  REAL a = (REAL)LOAD_A(x, at), b = (REAL)LOAD_A(x, at + half_step);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)(a / (1 + exp(-b))));
+}
+
+#elif defined(OP_crelu)
+__kernel void crelu(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
+                    long half_step) {
+  long i = get_global_id(0);
+  if (i >= walk.size) return;
+  long at = y0 + nd4c_walk_place(&walk, 1, i);
+  COMPUTE_A value = LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i)), other = -value;
+#ifdef WHOLE
+  SAVE_Y(y, at, value > 0 ? value : 0);
+  SAVE_Y(y, at + half_step, other > 0 ? other : 0);
+#else
+  SAVE_Y(y, at, value > 0 || isnan(value) ? value : 0);
+  SAVE_Y(y, at + half_step, other > 0 || isnan(other) ? other : 0);
+#endif
+}
+
+#elif defined(OP_step)
+/* One step of an optimiser. `given`: x, gradient, v, h; `next`: the new x, v, h. What an op lacks is not looked at. */
+__kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A *x, long x0,
+                       __global const STORAGE_B *gradient, long gradient0, __global const STORAGE_C *v, long v0,
+                       __global const STORAGE_D *h, long h0, __global const STORAGE_E *rates, long rates0,
+                       __global const STORAGE_F *steps, long steps0, __global STORAGE_Y *next_x, long next_x0,
+                       __global STORAGE_Y *next_v, long next_v0, __global STORAGE_Y *next_h, long next_h0, REAL alpha,
+                       REAL beta, REAL decay, REAL epsilon, REAL extra) {
+  long i = get_global_id(0);
+  if (i >= given.size) return;
+  REAL rate = (REAL)LOAD_E(rates, rates0), step = 0, value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&given, 0, i));
+  REAL slope = (REAL)LOAD_B(gradient, gradient0 + nd4c_walk_place(&given, 1, i)), vs = 0, hs = 0;
+#ifdef HAS_STEP
+  step = (REAL)LOAD_F(steps, steps0);
+#endif
+#ifdef HAS_V
+  vs = (REAL)LOAD_C(v, v0 + nd4c_walk_place(&given, 2, i));
+#endif
+#ifdef HAS_H
+  hs = (REAL)LOAD_D(h, h0 + nd4c_walk_place(&given, 3, i));
+#endif
+#ifndef STEP_adamw
+  slope += decay * value;
+#endif
+#if defined(STEP_momentum) || defined(STEP_nesterov)
+  vs = alpha * vs + (step > 0 ? beta : (REAL)1) * slope;
+#ifdef STEP_nesterov
+  value -= rate * (slope + alpha * vs);
+#else
+  value -= rate * vs;
+#endif
+#elif defined(STEP_adagrad)
+  hs += slope * slope;
+  value -= rate / (1 + step * extra) * slope / (sqrt(hs) + epsilon);
+#elif defined(STEP_rmsprop)
+  hs = alpha * hs + (1 - alpha) * slope * slope;
+  value -= rate * slope / (sqrt(hs) + epsilon);
+#elif defined(STEP_adam) || defined(STEP_adamw)
+  vs = alpha * vs + (1 - alpha) * slope;
+  hs = beta * hs + (1 - beta) * slope * slope;
+  REAL m = vs, n = hs;
+#ifdef STEP_adamw
+  m /= 1 - pow(alpha, step);
+  n /= 1 - pow(beta, step);
+  value -= rate * decay * value;
+#else
+  if (step > 0) rate = rate * sqrt(1 - pow(beta, step)) / (1 - pow(alpha, step));
+#endif
+  value = (1 - extra) * (value - rate * m / (sqrt(n) + epsilon));
+#else
+  value -= rate * slope;
+#endif
+  SAVE_Y(next_x, next_x0 + nd4c_walk_place(&next, 0, i), (COMPUTE_Y)value);
+#ifdef HAS_V
+  SAVE_Y(next_v, next_v0 + nd4c_walk_place(&next, 1, i), (COMPUTE_Y)vs);
+#endif
+#ifdef HAS_H
+  SAVE_Y(next_h, next_h0 + nd4c_walk_place(&next, 2, i), (COMPUTE_Y)hs);
+#endif
+}
+#endif

@@ -1,0 +1,97 @@
+/* Pools: a work item an output. -D POOL_<what>; ADAPTIVE: windows from the extents alone; VALUE: what is compared or
+ * summed; LOWEST: of a window without a cell; INDEXED: where the largest stood, too. */
+
+typedef struct {
+  long first, count, step, tap, padded; /* padded: cells of the window inside the padded extent */
+} span;
+
+inline span span_of(const sweep *s, int axis, long at) {
+  span r;
+#ifdef ADAPTIVE
+  r.first = at * s->x[axis] / s->y[axis];
+  r.count = ((at + 1) * s->x[axis] + s->y[axis] - 1) / s->y[axis] - r.first;
+  r.step = 1;
+  r.tap = 0;
+  r.padded = r.count;
+#else
+  long first = at * s->stride[axis] - s->pad[axis], step = s->dilation[axis];
+  long tap = first < 0 ? (-first + step - 1) / step : 0;
+  long taps = first < s->x[axis] ? (s->x[axis] - 1 - first) / step + 1 : 0;
+  long padded = s->x[axis] + s->pad_end[axis] - first;
+  padded = padded > 0 ? (padded - 1) / step + 1 : 0;
+  taps = taps < s->kernel_[axis] ? taps : s->kernel_[axis];
+  r.first = first + tap * step;
+  r.count = taps > tap ? taps - tap : 0;
+  r.step = step;
+  r.tap = tap;
+  r.padded = padded < s->kernel_[axis] ? padded : s->kernel_[axis];
+#endif
+  return r;
+}
+
+__kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const STORAGE_B *w, long w0,
+                   __global STORAGE_Y *y, long y0, REAL p, int include_pad, int planar, int column_major
+#ifdef INDEXED
+                   ,
+                   __global long *indices, long indices0
+#endif
+) {
+  long i = get_global_id(0), n, c, at[3], best = -1, cells = 0;
+  if (i >= output_count(&s)) return;
+  output_place(&s, i, &n, &c, at);
+  span a = span_of(&s, 0, at[0]), b = span_of(&s, 1, at[1]), d = span_of(&s, 2, at[2]);
+  x0 += n * s.x_strides[0] + c * s.x_strides[1];
+#if defined(POOL_average) || defined(POOL_lp)
+  VALUE seen = 0;
+#elif defined(POOL_erosion)
+  VALUE seen = INFINITY;
+#else
+  VALUE seen = LOWEST;
+#endif
+  for (long j = 0; j < a.count; j++) {
+    for (long k = 0; k < b.count; k++) {
+      for (long l = 0; l < d.count; l++) {
+        long q[3] = {a.first + j * a.step, b.first + k * b.step, d.first + l * d.step};
+        VALUE value = (VALUE)LOAD_A(x, x0 + q[0] * s.x_strides[2] + q[1] * s.x_strides[3] + q[2] * s.x_strides[4]);
+#if defined(POOL_dilation) || defined(POOL_erosion)
+        VALUE weight = (VALUE)LOAD_B(w, w0 + c * s.w_strides[1] + (a.tap + j) * s.w_strides[2] +
+                                            (b.tap + k) * s.w_strides[3] + (d.tap + l) * s.w_strides[4]);
+#endif
+#ifdef POOL_average
+        seen += value;
+#elif defined(POOL_lp)
+        VALUE size = fabs(value);
+        seen += p == 1 ? size : p == 2 ? value * value : pow(size, p);
+#elif defined(POOL_erosion)
+        value -= weight;
+        if (!isnan(seen) && !(value >= seen)) seen = value;
+#else
+#ifdef POOL_dilation
+        value += weight;
+#endif
+#ifdef WHOLE
+        bool better = best < 0 || value > seen;
+#else
+        bool better = best < 0 || (!isnan(seen) && !(value <= seen));
+#endif
+        if (better) {
+          seen = value;
+          best = column_major ? (q[2] * s.x[1] + q[1]) * s.x[0] + q[0] : (q[0] * s.x[1] + q[1]) * s.x[2] + q[2];
+        }
+#endif
+        cells++;
+      }
+    }
+  }
+#ifdef POOL_average
+  long count = include_pad ? a.padded * b.padded * d.padded : cells;
+  seen = count > 0 ? seen / (VALUE)count : (VALUE)0;
+#elif defined(POOL_lp)
+  seen = p == 1 ? seen : p == 2 ? sqrt(seen) : pow(seen, 1 / p);
+#endif
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), (COMPUTE_Y)seen);
+#ifdef INDEXED
+  if (best >= 0 && !planar) best += (n * s.channels + c) * s.x[0] * s.x[1] * s.x[2];
+  indices[indices0 + at_strides(s.z_strides, n, c, at)] = best;
+#endif
+}
