@@ -500,7 +500,7 @@ def package_stubs(folder, schema, tables):
 from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, nn as nn, onnx as onnx, random as random
 from nd4c import ops as ops
 from nd4c._config import config as config
-from nd4c._devices import Device as Device
+from nd4c._devices import Device as Device, device as device
 from nd4c._dtypes import DType as DType
 from nd4c._errors import Error as Error
 from nd4c._files import load as load, load_metadata as load_metadata, save as save

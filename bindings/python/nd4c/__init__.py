@@ -7,7 +7,7 @@ from importlib import import_module as _import_module
 
 from nd4c import _dtypes
 from nd4c._core import Array
-from nd4c._devices import Device
+from nd4c._devices import Device, device
 from nd4c._dtypes import DType
 from nd4c._errors import Error
 from nd4c import _methods as _methods

@@ -1,5 +1,6 @@
-"""Devices as objects: nd4c.Device("cpu:0")."""
+"""Devices as objects: nd4c.Device("cpu:0"); with nd4c.device("opencl:0"): ..."""
 import ctypes
+import threading
 
 from nd4c import _abi
 from nd4c._errors import check
@@ -27,7 +28,9 @@ class Device:
             raise TypeError("a device is named by text such as 'cpu:0', not by %s" % type(name).__name__)
         handle = ctypes.c_void_p()
         check(_find(name.encode(), ctypes.byref(handle)))
-        return of_handle(handle.value)
+        device = of_handle(handle.value)
+        _follow(device)
+        return device
 
     def __setattr__(self, key, value):
         raise AttributeError("devices do not change")
@@ -55,7 +58,9 @@ class Device:
         row = _info_row(self.handle)
         return {"name": self.name, "description": row.description.decode(), "type": _TYPES.get(row.type, "other"),
                 "index": row.index, "host_addressable": row.host_addressable, "asynchronous": row.asynchronous,
-                "memory_bytes": row.memory_bytes, "width": row.width}
+                "memory_bytes": row.memory_bytes, "width": row.width, "vendor": row.vendor.decode(),
+                "driver": row.driver.decode(), "host_processor": row.host_processor,
+                "unified_memory": row.unified_memory}
 
     @property
     def memory(self):
@@ -116,12 +121,94 @@ def handle_or_none(device):
     return None if device is None else Device(device).handle
 
 
-def every():
-    """All devices of the backends that work here."""
+def every(*, probe=False):
+    """All devices of the backends that are open; probe: opens every backend that can be first."""
     count, get = bind("nd4c_backend_count"), bind("nd4c_backend_get_status")
+    if probe:
+        check(bind("nd4c_backend_probe")(True))
     found = []
     for index in range(count()):
         row = _abi.backend_status(struct_size=ctypes.sizeof(_abi.backend_status))
         check(get(index, ctypes.byref(row)))
-        found += [Device("%s:%d" % (row.name.decode(), i)) for i in range(row.device_count)]
+        found += [_named("%s:%d" % (row.name.decode(), i)) for i in range(row.device_count)]
     return tuple(found) or (default(),)
+
+
+def _named(name):
+    handle = ctypes.c_void_p()
+    check(_find(name.encode(), ctypes.byref(handle)))
+    return of_handle(handle.value)
+
+
+# -- several devices -------------------------------------------------------------------------------------------------
+
+_lock = threading.Lock()
+_followed = []  # names of the devices that the program has asked for, the default one first
+_said = None    # what _follow set last; anything else is the program's own
+
+
+def _follow(device):
+    """Once a program asks for a second device, computation follows the data, as the array API has it: nd4c.routing becomes
+    follow_data over the devices asked for. What the program or the environment sets is left alone."""
+    global _said
+    if device.name in _followed:
+        return
+    from nd4c._config import config
+    with _lock:
+        if not _followed:
+            _followed.extend({default().name: None, "cpu:0": None})
+        if device.name in _followed:
+            return
+        _followed.append(device.name)
+        now = tuple(config.describe(name)["value"] for name in ("nd4c.routing", "nd4c.routing.devices"))
+        if now == _said or (_said is None and config.describe("nd4c.routing")["source"] == "default"):
+            config["nd4c.routing.devices"] = ",".join(_followed[:8])
+            config["nd4c.routing"] = "follow_data"
+            _said = ("follow_data", ",".join(_followed[:8]))
+
+
+class device:
+    """The device of what is computed and made in a with block, on the thread that entered it:
+    `with nd4c.device("opencl:0"): y = x @ w`.
+
+    fallback: what the device cannot compute, or fails at, the host does; False raises NotImplementedError, or the failure."""
+
+    def __init__(self, device, /, *, fallback=True):
+        self._device, self._fallback, self._entered = Device(device), fallback, []
+
+    def __repr__(self):
+        return "nd4c.device(%r)" % self._device.name
+
+    def __enter__(self):
+        context, previous = ctypes.c_void_p(), ctypes.c_void_p()
+        options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=self._device.handle)
+        check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(context)))
+        try:
+            if self._fallback and self._device.name != "cpu:0":
+                _route(context, self._device)
+            check(bind("nd4c_context_enter")(context, ctypes.byref(previous)))
+        except BaseException:
+            bind("nd4c_context_destroy")(context)
+            raise
+        self._entered.append((context, previous))
+        return self._device
+
+    def __exit__(self, *_):
+        context, previous = self._entered.pop()
+        check(bind("nd4c_context_enter")(previous, None))
+        check(bind("nd4c_context_destroy")(context))
+
+
+def _route(context, device):
+    """Lets the context's ops prefer its device and go to the host where that will not do."""
+    handles = (ctypes.c_void_p * 2)(device.handle, _named("cpu:0").handle)
+    options = _abi.routing_options(struct_size=ctypes.sizeof(_abi.routing_options),
+                                   devices=ctypes.cast(handles, ctypes.c_void_p), device_count=2)
+    routing = ctypes.c_void_p()
+    check(bind("nd4c_routing_create")(ctypes.byref(options), ctypes.byref(routing)))
+    try:
+        for category in _abi.TABLES["CATEGORY"]:
+            check(bind("nd4c_routing_set_category")(routing, category[1], handles, 2))
+        check(bind("nd4c_context_set_routing")(context, routing))
+    finally:
+        bind("nd4c_routing_destroy")(routing)
