@@ -38,8 +38,8 @@ ND4C_API nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64
                                      nd4c_device *device, nd4c_array **out);
 
 /* A 1-D array start, start + step, ... of `count` elements. */
-ND4C_API nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64_t count,
-                                       nd4c_device *device, nd4c_array **out);
+ND4C_API nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64_t count, nd4c_device *device,
+                                       nd4c_array **out);
 
 /* Copies C-contiguous host data into a new array. */
 ND4C_API nd4c_status nd4c_array_from_data(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const void *data,
@@ -48,7 +48,8 @@ ND4C_API nd4c_status nd4c_array_from_data(nd4c_dtype dtype, int32_t rank, const 
 /* A 0-d array holding `value`. */
 ND4C_API nd4c_status nd4c_array_scalar(nd4c_dtype dtype, double value, nd4c_device *device, nd4c_array **out);
 
-/* Copies `count` strings (lengths NULL: NUL-terminated) into a utf8 array of `shape`. ND4C_FORMAT if one is not UTF-8. */
+/* Copies `count` strings (lengths NULL: NUL-terminated) into a utf8 array of `shape`. ND4C_FORMAT if one is not UTF-8.
+ */
 ND4C_API nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const char *const *strings,
                                              const int64_t *lengths, nd4c_array **out);
 
@@ -82,9 +83,9 @@ ND4C_API bool nd4c_array_overlaps(const nd4c_array *a, const nd4c_array *b);
 /* The device whose replica is current (the one written last). Borrowed. */
 ND4C_API nd4c_device *nd4c_array_device(const nd4c_array *array);
 
-/* Waits for pending work, brings the bytes to the host if their device has no addresses, and gives the address of element
- * 0 for reading; it holds while the array lives and is not written elsewhere. If the producing operation failed, its
- * status and text (DEVICE, ...), or POISONED if one of its inputs had no value. */
+/* Waits for pending work, brings the bytes to the host if their device has no addresses, and gives the address of
+ * element 0 for reading; it holds while the array lives and is not written elsewhere. If the producing operation
+ * failed, its status and text (DEVICE, ...), or POISONED if one of its inputs had no value. */
 ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data);
 
 /* As nd4c_array_data, for writing: other devices' replicas become invalid. ND4C_READ_ONLY where refused. */
@@ -109,6 +110,27 @@ ND4C_API nd4c_status nd4c_array_wait(const nd4c_array *array);
 
 /* A copy of the array's data made current on `device`, as a new array; NULL: the thread's context. */
 ND4C_API nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out);
+
+/* -- devices: where an array's contents are ------------------------------------------------------------------------ */
+
+/* The state of the array's contents on a device: 'M' current there and nowhere else, 'S' current there and elsewhere,
+ * 'I' memory is held there but what is in it is stale, '-' nothing is there. Views share it with their parent. '-' for
+ * NULL. Any thread. */
+ND4C_API char nd4c_array_state(const nd4c_array *array, const nd4c_device *device);
+/* Whether the contents are current on the device and no work that writes them is pending. Never waits. */
+ND4C_API bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *device);
+
+/* Moves the contents to `device` (NULL: the thread's context's), with all views of them: current there alone, the
+ * memory of other devices is given back after the work on it. Copies stay current (Shared) where they cannot go: in
+ * foreign memory, and where a plan relies on them. As with writing, no other thread may be using the array meanwhile,
+ * and addresses that nd4c_array_data gave no longer hold. A failure leaves contents and replicas as they were. DTYPE
+ * for strings, which live on the host; else what memory or the copy fails with. */
+ND4C_API nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device);
+/* Begins to copy the contents to `device` (NULL: the thread's context's), where the next use then finds them; the host
+ * goes on meanwhile, and what uses the array there comes after the copy by itself. Where no device can copy on its own
+ * (both have no addresses, or both are the host's) the copy is done when this returns. A copy that fails on the way is
+ * tried again by the use; nd4c_device_synchronize reports it. Errors as nd4c_array_migrate. */
+ND4C_API nd4c_status nd4c_array_prefetch(const nd4c_array *array, nd4c_device *device);
 
 /* -- views: no bytes are moved -------------------------------------------------------------------------------- */
 

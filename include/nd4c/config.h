@@ -4,7 +4,7 @@
  * needs a device works, and the failure (ND4C_CONFIG) says why.
  *
  * The names are the reference's where it has one (backend.type, nd4j.*, SD_KERNEL_*, OV_CACHE_DIR,
- * org.bytedeco.javacpp.maxbytes). docs/configuration.md is generated from the table. */
+ * org.bytedeco.javacpp.maxbytes, gpuMemoryCapFraction). docs/configuration.md is generated from the table. */
 #ifndef ND4C_CONFIG_H
 #define ND4C_CONFIG_H
 
@@ -26,16 +26,17 @@ typedef struct nd4c_config_row {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_config_row) */
   const char *property;
   const char *environment; /* environment variable read at first use */
-  const char *type;        /* "bool", "int", "bytes", "string" or "list" */
+  const char *type;        /* "bool", "int", "bytes", "fraction", "string", "list" or "directories" */
   const char *default_value;
   const char *meaning;
   const char *value;
   nd4c_config_source source;
   const char *refused;  /* the environment's text if it does not parse, else NULL; `value` is then without it */
   const char *expected; /* what the property accepts: "an integer from 0 to 65536" */
+  const char *family;   /* of a member, the row that stands for all of them (its name has <...>), else NULL */
 } nd4c_config_row;
 
-/* Number of rows. */
+/* Number of rows: the table's, then members of families that have a value (nd4j.device.memory.cap.OPENCL.0). */
 ND4C_API int32_t nd4c_config_count(void);
 
 /* Fills the row at `index` (0 .. count - 1). ND4C_INDEX otherwise. */

@@ -20,12 +20,24 @@ ND4C_EXTERN_C_BEGIN
 
 typedef struct nd4c_context nd4c_context;
 
+/* What happens when an operation needs an array on a device where it is not current. What is asked for by name
+ * (nd4c_array_migrate, _prefetch, _to_device, _read, _data) is done under each of them. */
+typedef enum nd4c_transfer {
+  ND4C_TRANSFER_DEFAULT = 0,   /* what the property nd4c.device.transfer says */
+  ND4C_TRANSFER_ON_DEMAND = 1, /* it is copied there; both replicas are then Shared */
+  ND4C_TRANSFER_EAGER = 2, /* so it is; and when an operation or nd4c_array_write writes an array, replicas that were
+                              current elsewhere are brought up to date at once */
+  ND4C_TRANSFER_NONE = 3   /* the operation is refused (UNSUPPORTED); the text names the array and both devices */
+} nd4c_transfer;
+
 typedef struct nd4c_context_options {
   uint32_t struct_size; /* sizeof(nd4c_context_options) */
   nd4c_device *device;  /* NULL: the registry's default */
   int32_t width;        /* parallel width; 0: the device's */
   bool deterministic;   /* only kernels whose result does not depend on width */
   bool strict;          /* a request that cannot be applied is an error instead of a note in the report */
+  /* Appended; a shorter struct_size leaves it out. */
+  nd4c_transfer transfer;
 } nd4c_context_options;
 
 /* Makes a context with its own stream on the device. options NULL: all defaults. */

@@ -158,11 +158,23 @@ typedef struct nd4c_memory_info {
   int64_t live_count;   /* allocations alive */
   int64_t total_count;  /* allocations ever served */
   int64_t cache_hits;   /* of those, served from the cache */
+  /* Appended; a shorter struct_size leaves them out. What nd4c.device.memory.spill took away to make room: */
+  int64_t dropped_count; /* copies of arrays that were elsewhere, too */
+  int64_t spilled_count; /* arrays that were copied to the host first, and their bytes */
+  int64_t spilled_bytes;
 } nd4c_memory_info;
 
+/* Fills *info as far as its struct_size reaches. */
 ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info);
+/* Bytes that arrays could take on the device now: what its cap leaves, and what the device says, or else its total less
+ * what nd4c holds there. INT64_MAX if nothing of that is known. Others may be faster: no promise. */
+ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
 /* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache, then fails
- * with MEMORY_CAP stating usage, request and cap. Nothing alive is taken away. */
+ * with MEMORY_CAP stating usage, request and cap. Nothing alive is taken away, unless the property
+ * nd4c.device.memory.spill is true: then arrays that nothing is using go to the host first, and come back when they are
+ * needed. The cap holds until one of the properties that cap the device gives another value
+ * (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for
+ * others). */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
 /* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams and staging buffers, too. */
 ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);

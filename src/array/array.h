@@ -59,6 +59,12 @@ static inline int64_t nd4c_array_offset_bytes(const nd4c_array *array) {
   return array->offset == 0 ? 0 : nd4c_dtype_bytes(array->dtype, array->offset);
 }
 
+/* Elements in whole blocks of `bytes` bytes. */
+static inline int64_t nd4c_dtype_elements(nd4c_dtype dtype, int64_t bytes) {
+  const nd4c_dtype_info *info = bytes == 0 ? NULL : nd4c_dtype_get_info(dtype);
+  return info == NULL ? 0 : bytes / info->block_bytes * info->block_elements;
+}
+
 /* Address of element 0, given that storage->address is not NULL. */
 static inline void *nd4c_array_address(const nd4c_array *array, int64_t element_bytes) {
   return (char *)atomic_load_explicit(&array->storage->address, memory_order_acquire) + array->offset * element_bytes;

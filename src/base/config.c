@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/compiler.h"
+#include "base/config_family.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/os.h"
@@ -17,7 +18,18 @@
 /* Widths and counts: beyond this they are mistakes, and sizes computed from them would overflow. */
 enum { INT_VALUE_LIMIT = 65536 };
 
-typedef enum value_type { type_bool, type_int, type_bytes, type_string, type_list, type_directories } value_type;
+/* Members of the family follow the table's keys. */
+enum { KEY_LIMIT = ND4C_CONFIG_KEY_COUNT + ND4C_FAMILY_MEMBERS };
+
+typedef enum value_type {
+  type_bool,
+  type_int,
+  type_bytes,
+  type_fraction,
+  type_string,
+  type_list,
+  type_directories
+} value_type;
 
 typedef struct row {
   const char *property, *environment, *type_name;
@@ -35,8 +47,13 @@ static const char *const word_expectations[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG
 static const row rows[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_TABLE(ROW)};
 #undef ROW
 
-/* Texts are written under the lock; `number` (bool, int, bytes, parsed) is read without it. `refused` keeps a value of
- * the environment that does not parse. */
+/* The row that tells what a key is. */
+static inline int row_of(int key) {
+  return key < ND4C_CONFIG_KEY_COUNT ? key : (int)ND4C_CONFIG_DEVICE_MEMORY_CAP;
+}
+
+/* Texts are written under the lock; `number` (bool, int, bytes, fraction, parsed) is read without it. `refused` keeps a
+ * value of the environment that does not parse. */
 typedef struct value {
   char *set_text, *environment_text, *refused;
   _Atomic int64_t number;
@@ -45,7 +62,11 @@ typedef struct value {
 _Atomic uint32_t nd4c_config_epoch = 1;
 
 static nd4c_lock values_lock = ND4C_LOCK_INIT;
-static value values[ND4C_CONFIG_KEY_COUNT];
+static value values[KEY_LIMIT];
+/* Names of the family's members that have a value, made when they get one. */
+static struct {
+  char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
+} member_names[ND4C_FAMILY_MEMBERS];
 static _Atomic bool values_ready;
 
 static bool text_equals(const char *a, const char *b, size_t b_length) {
@@ -109,6 +130,27 @@ static bool parse_bytes(const char *text, int64_t *number) {
   return *end == '\0';
 }
 
+/* 0 to 1 with a point; the number is in millionths. */
+static bool parse_fraction(const char *text, int64_t *number) {
+  int64_t unit = 1000000;
+  *number = 0;
+  if (text[0] == '\0') {
+    return true;
+  }
+  if (text[0] != '0' && text[0] != '1') {
+    return false;
+  }
+  *number = (text[0] - '0') * unit;
+  const char *digit = text + 1;
+  if (*digit == '.' && isdigit((unsigned char)digit[1])) {
+    for (++digit; isdigit((unsigned char)*digit); ++digit) {
+      unit /= 10;
+      *number += (*digit - '0') * unit;
+    }
+  }
+  return *digit == '\0' && *number <= 1000000;
+}
+
 static bool all_absolute(const char *list) {
   while (*list != '\0') {
     list += strspn(list, ", \t");
@@ -121,7 +163,8 @@ static bool all_absolute(const char *list) {
 }
 
 /* What the property accepts, behind "expected". */
-static const char *value_expectation(nd4c_config_key key) {
+static const char *value_expectation(int key) {
+  key = row_of(key);
   if (word_expectations[key] != NULL) {
     return word_expectations[key];
   }
@@ -132,6 +175,8 @@ static const char *value_expectation(nd4c_config_key key) {
       return "an integer from 0 to 65536";
     case type_bytes:
       return "a number of bytes such as 1024, 512m or 2g";
+    case type_fraction:
+      return "a fraction from 0 to 1 such as 0.8";
     case type_directories:
       return "directories that begin with '/', separated by commas; a relative one would depend on the current "
              "directory";
@@ -142,8 +187,9 @@ static const char *value_expectation(nd4c_config_key key) {
   return "a text";
 }
 
-static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) {
+static bool value_parse(int key, const char *text, int64_t *number) {
   char *end;
+  key = row_of(key);
   *number = 0;
   switch (rows[key].type) {
     case type_bool:
@@ -152,6 +198,8 @@ static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) 
       return parse_int(text, number, &end) && *end == '\0' && *number <= INT_VALUE_LIMIT;
     case type_bytes:
       return parse_bytes(text, number);
+    case type_fraction:
+      return parse_fraction(text, number);
     case type_directories:
       return all_absolute(text);
     case type_string:
@@ -162,33 +210,51 @@ static bool value_parse(nd4c_config_key key, const char *text, int64_t *number) 
 }
 
 /* Words are kept as the table has them, so that who reads one need not mind its case. */
-static void value_normalise(nd4c_config_key key, char *text) {
+static void value_normalise(int key, char *text) {
+  key = row_of(key);
   for (; word_expectations[key] != NULL && *text != '\0'; text++) {
     *text = (char)tolower((unsigned char)*text);
   }
 }
 
-static nd4c_status fail_value(nd4c_config_key key, const char *name, const char *text) {
+static nd4c_status fail_value(int key, const char *name, const char *text) {
   return nd4c_fail(ND4C_CONFIG, "%s = \"%s\": expected %s", name, text, value_expectation(key));
 }
 
 /* The lock is held. */
-static const char *value_text(nd4c_config_key key) {
+static const char *value_text(int key) {
   const value *v = &values[key];
-  return v->set_text != NULL ? v->set_text : v->environment_text != NULL ? v->environment_text : rows[key].preset;
+  return v->set_text != NULL           ? v->set_text
+         : v->environment_text != NULL ? v->environment_text
+                                       : rows[row_of(key)].preset;
 }
 
 /* The lock is held. Tables are static, so a default always parses (a test checks that). */
-static void value_update(nd4c_config_key key) {
+static void value_update(int key) {
   int64_t number;
   (void)value_parse(key, value_text(key), &number);
   atomic_store_explicit(&values[key].number, number, memory_order_relaxed);
 }
 
+static const char *property_of(int key) {
+  return key < ND4C_CONFIG_KEY_COUNT ? rows[key].property : member_names[key - ND4C_CONFIG_KEY_COUNT].property;
+}
+
+static const char *environment_of(int key) {
+  return key < ND4C_CONFIG_KEY_COUNT ? rows[key].environment : member_names[key - ND4C_CONFIG_KEY_COUNT].environment;
+}
+
+/* Under the lock. False for a number that is no device type's. */
+static bool make_member_names(int key) {
+  int member = key - ND4C_CONFIG_KEY_COUNT;
+  return member < 0 || member_names[member].property[0] != '\0' ||
+         nd4c_family_names(member, member_names[member].property, member_names[member].environment);
+}
+
 /* The lock is held. False if there was no memory: the next use tries again. */
-static bool value_read_environment(nd4c_config_key key) {
+static bool value_read_environment(int key) {
   value *v = &values[key];
-  const char *text = nd4c_os_environment(rows[key].environment);
+  const char *text = make_member_names(key) ? nd4c_os_environment(environment_of(key)) : NULL;
   if (text != NULL && text[0] != '\0' && v->environment_text == NULL && v->refused == NULL) {
     int64_t number;
     char *copy = nd4c_duplicate_text(text);
@@ -211,18 +277,19 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
   bool loaded = true, first = false;
   nd4c_lock_acquire(&values_lock);
   if (!atomic_load_explicit(&values_ready, memory_order_relaxed)) {
-    for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
-      loaded = value_read_environment((nd4c_config_key)key) && loaded;
+    int limit = nd4c_family_in_environment() ? KEY_LIMIT : ND4C_CONFIG_KEY_COUNT;
+    for (int key = 0; key < limit; key++) {
+      loaded = value_read_environment(key) && loaded;
     }
     first = loaded;
     atomic_store_explicit(&values_ready, loaded, memory_order_release);
   }
   nd4c_lock_release(&values_lock);
-  for (int key = 0; first && key < ND4C_CONFIG_KEY_COUNT; key++) {
+  for (int key = 0; first && key < KEY_LIMIT; key++) {
     if (values[key].refused != NULL) {
       nd4c_log_write(ND4C_LOG_WARNING, "config",
                      "%s=\"%s\" in the environment is refused: expected %s; no device opens until that is mended",
-                     rows[key].environment, values[key].refused, value_expectation((nd4c_config_key)key));
+                     environment_of(key), values[key].refused, value_expectation(key));
     }
   }
   return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
@@ -236,11 +303,11 @@ nd4c_status nd4c_config_check_environment(void) {
   ND4C_TRY(values_use());
   nd4c_status status = ND4C_OK;
   nd4c_lock_acquire(&values_lock);
-  for (int key = 0; status == ND4C_OK && key < ND4C_CONFIG_KEY_COUNT; key++) {
+  for (int key = 0; status == ND4C_OK && key < KEY_LIMIT; key++) {
     if (values[key].refused != NULL && values[key].set_text == NULL) {
-      char name[128];
-      (void)snprintf(name, sizeof name, "%s (%s in the environment)", rows[key].property, rows[key].environment);
-      status = fail_value((nd4c_config_key)key, name, values[key].refused);
+      char name[192];
+      (void)snprintf(name, sizeof name, "%s (%s in the environment)", property_of(key), environment_of(key));
+      status = fail_value(key, name, values[key].refused);
     }
   }
   nd4c_lock_release(&values_lock);
@@ -279,7 +346,7 @@ bool nd4c_config_list_has(nd4c_config_key key, const char *item) {
 }
 
 /* The lock is held. */
-static nd4c_config_source value_source(nd4c_config_key key) {
+static nd4c_config_source value_source(int key) {
   const value *v = &values[key];
   return v->set_text != NULL           ? ND4C_CONFIG_SET
          : v->environment_text != NULL ? ND4C_CONFIG_ENVIRONMENT
@@ -294,8 +361,41 @@ nd4c_config_source nd4c_config_get_source(nd4c_config_key key) {
   return source;
 }
 
+int64_t nd4c_config_device_cap(nd4c_device_type type, int32_t index) {
+  if ((int)type < 0 || (int)type >= ND4C_FAMILY_TYPES || index < 0 || index >= ND4C_FAMILY_INDEXES) {
+    return 0;
+  }
+  (void)values_use();
+  int key = ND4C_CONFIG_KEY_COUNT + nd4c_family_member(type, index);
+  return atomic_load_explicit(&values[key].number, memory_order_relaxed);
+}
+
+/* The lock is held. A member is listed while it has a value of its own. */
+static bool is_listed(int key) {
+  return key < ND4C_CONFIG_KEY_COUNT || values[key].set_text != NULL || values[key].environment_text != NULL ||
+         values[key].refused != NULL;
+}
+
 int32_t nd4c_config_count(void) {
-  return ND4C_CONFIG_KEY_COUNT;
+  (void)values_use();
+  int32_t count = 0;
+  nd4c_lock_acquire(&values_lock);
+  for (int key = 0; key < KEY_LIMIT; key++) {
+    count += is_listed(key);
+  }
+  nd4c_lock_release(&values_lock);
+  return count;
+}
+
+/* The lock is held. The key of a row, -1 past the end. */
+static int key_at(int32_t index) {
+  int key = index < ND4C_CONFIG_KEY_COUNT ? index : ND4C_CONFIG_KEY_COUNT;
+  for (int32_t seen = ND4C_CONFIG_KEY_COUNT; key >= ND4C_CONFIG_KEY_COUNT && key < KEY_LIMIT; key++) {
+    if (is_listed(key) && seen++ == index) {
+      break;
+    }
+  }
+  return index < 0 || key == KEY_LIMIT ? -1 : key;
 }
 
 nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *out) {
@@ -303,29 +403,32 @@ nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *out) {
   if (out == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get_row: row is NULL");
   }
-  if (index < 0 || index >= ND4C_CONFIG_KEY_COUNT) {
-    return nd4c_fail(ND4C_INDEX, "config_get_row: index %d, expected 0 to %d", (int)index, ND4C_CONFIG_KEY_COUNT - 1);
-  }
   if (out->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "config_get_row: struct_size is %u, expected at least %d",
                      (unsigned)out->struct_size, (int)FIRST_SIZE);
   }
   ND4C_TRY(values_use());
-  const row *r = &rows[index];
   nd4c_lock_acquire(&values_lock);
-  const nd4c_config_row filled = {.struct_size = out->struct_size,
-                                  .property = r->property,
-                                  .environment = r->environment,
-                                  .type = r->type_name,
-                                  .default_value = r->preset,
-                                  .meaning = r->meaning,
-                                  .value = value_text((nd4c_config_key)index),
-                                  .source = value_source((nd4c_config_key)index),
-                                  .refused = values[index].refused,
-                                  .expected = value_expectation((nd4c_config_key)index)};
+  int key = key_at(index);
+  if (key >= 0) {
+    const row *r = &rows[row_of(key)];
+    const nd4c_config_row filled = {.struct_size = out->struct_size,
+                                    .property = property_of(key),
+                                    .environment = environment_of(key),
+                                    .type = r->type_name,
+                                    .default_value = r->preset,
+                                    .meaning = r->meaning,
+                                    .value = value_text(key),
+                                    .source = value_source(key),
+                                    .refused = values[key].refused,
+                                    .expected = value_expectation(key),
+                                    .family = key < ND4C_CONFIG_KEY_COUNT ? NULL : r->property};
+    memcpy(out, &filled, out->struct_size < sizeof filled ? out->struct_size : sizeof filled);
+  }
   nd4c_lock_release(&values_lock);
-  memcpy(out, &filled, out->struct_size < sizeof filled ? out->struct_size : sizeof filled);
-  return ND4C_OK;
+  return key >= 0
+             ? ND4C_OK
+             : nd4c_fail(ND4C_INDEX, "config_get_row: index %d, expected 0 to %d", (int)index, nd4c_config_count() - 1);
 }
 
 /* Edits that turn one name into the other, without regard to case; names longer than the table's are never near. */
@@ -371,21 +474,35 @@ static nd4c_status fail_name(const char *name) {
   return nd4c_fail(ND4C_NAME, "there is no property \"%.200s\"; the nearest is \"%s\"", name, nearest);
 }
 
-static nd4c_status key_find(const char *name, nd4c_config_key *found) {
+/* The table's row for the family names no device: there is nothing to set. */
+static nd4c_status fail_device(const char *name) {
+  return nd4c_fail(ND4C_NAME,
+                   "there is no property \"%.200s\": behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, "
+                   "HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an index from 0 to %d, as in "
+                   "nd4j.device.memory.cap.OPENCL.0",
+                   name, ND4C_FAMILY_INDEXES - 1);
+}
+
+static nd4c_status key_find(const char *name, int *found) {
   if (name == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config: property is NULL");
   }
   for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
     if (strcmp(name, rows[key].property) == 0 || strcmp(name, rows[key].environment) == 0) {
-      *found = (nd4c_config_key)key;
+      *found = key;
       return ND4C_OK;
     }
+  }
+  if (nd4c_family_claims(name)) {
+    int member = nd4c_family_find(name);
+    *found = ND4C_CONFIG_KEY_COUNT + member;
+    return member >= 0 ? ND4C_OK : fail_device(name);
   }
   return fail_name(name);
 }
 
 nd4c_status nd4c_config_get(const char *property, const char **text) {
-  nd4c_config_key key;
+  int key;
   if (text == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get: value is NULL");
   }
@@ -398,9 +515,12 @@ nd4c_status nd4c_config_get(const char *property, const char **text) {
 }
 
 nd4c_status nd4c_config_set(const char *property, const char *text) {
-  nd4c_config_key key;
+  int key;
   ND4C_TRY(key_find(property, &key));
   ND4C_TRY(values_use());
+  if (key == ND4C_CONFIG_DEVICE_MEMORY_CAP) {
+    return fail_device(property);
+  }
   char *copy = NULL;
   if (text != NULL) {
     int64_t number;
@@ -414,6 +534,7 @@ nd4c_status nd4c_config_set(const char *property, const char *text) {
     value_normalise(key, copy);
   }
   nd4c_lock_acquire(&values_lock);
+  (void)make_member_names(key);
   char *old = values[key].set_text;
   values[key].set_text = copy;
   value_update(key);

@@ -9,6 +9,7 @@
 
 #include "base/config_table.h"
 #include "nd4c/config.h"
+#include "nd4c/device.h"
 
 /* X(KEY, property, environment variable, type, default, meaning) */
 typedef enum nd4c_config_key {
@@ -24,6 +25,8 @@ extern _Atomic uint32_t nd4c_config_epoch;
 /* Current value, parsed. Strings are copied into `buffer`; returns its length. Not for hot paths. */
 bool nd4c_config_bool(nd4c_config_key key);
 int64_t nd4c_config_int(nd4c_config_key key);
+/* The member of nd4j.device.memory.cap for one device; 0: no cap. */
+int64_t nd4c_config_device_cap(nd4c_device_type type, int32_t index);
 size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size);
 /* True if `item` stands in a list value (comma-separated, case-insensitive, spaces ignored). */
 bool nd4c_config_list_has(nd4c_config_key key, const char *item);

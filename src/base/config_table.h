@@ -2,7 +2,8 @@
 #ifndef ND4C_BASE_CONFIG_TABLE_H
 #define ND4C_BASE_CONFIG_TABLE_H
 
-/* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, string, list, directories */
+/* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, fraction, string, list,
+ * directories. A property with <TYPE> and <INDEX> stands for one of each device, config_family.h. */
 #define ND4C_CONFIG_TABLE(X)                                                                                           \
   X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                          \
     "Backend to use (cpu, cuda, tpu, hexagon, opencl, or a plug-in's name); empty: the usable one of highest "         \
@@ -29,6 +30,17 @@
     "Directories searched first for OpenBLAS, oneDNN and other run-time libraries; absolute, separated by commas")     \
   X(MEMORY_CAP, "org.bytedeco.javacpp.maxbytes", "ND4C_MEMORY_MAX_BYTES", bytes, "0",                                  \
     "Limit of the host device's live and cached memory (512m, 2g, ...); 0: none")                                      \
+  X(DEVICE_MEMORY_CAP, "nd4j.device.memory.cap.<TYPE>.<INDEX>", "ND4J_DEVICE_MEMORY_CAP_<TYPE>_<INDEX>", bytes, "0",   \
+    "Limit of one device's live and cached memory, of OPENCL.0 for opencl:0; TYPE is CPU, CUDA, ROCM, TPU, HEXAGON, "  \
+    "OPENCL, METAL, VULKAN or OTHER, INDEX 0 to 31; 0: none")                                                          \
+  X(GPU_MEMORY_CAP_FRACTION, "gpuMemoryCapFraction", "ND4J_GPU_MEMORY_CAP_FRACTION", fraction, "0",                    \
+    "Limit of live and cached memory of each device but the host, as a part of its memory, where it has no cap of "    \
+    "its own; 0: none")                                                                                                \
+  X(DEVICE_SPILL, "nd4c.device.memory.spill", "ND4C_DEVICE_MEMORY_SPILL", bool, "false",                               \
+    "Where a device's memory or cap is exhausted, idle arrays give way: copies first, then others to the host")        \
+  X(DEVICE_TRANSFER, "nd4c.device.transfer", "ND4C_DEVICE_TRANSFER", string, "on_demand",                              \
+    "What happens when an operation needs an array of another device: on_demand copies it, eager also brings copies "  \
+    "up to date when an array is written, none refuses")                                                               \
   X(MEMORY_CACHE, "nd4c.memory.cache", "ND4C_MEMORY_CACHE", bytes, "1g",                                               \
     "Freed array memory kept for reuse at most, on each device")                                                       \
   X(MEMORY_ORIGINS, "nd4c.memory.origins", "ND4C_MEMORY_ORIGINS", bool, "false",                                       \
@@ -72,6 +84,7 @@
 #define ND4C_CONFIG_WORDS_TABLE(X)                                \
   X(ROUTING, "off,vote,prefer_gpu,prefer_cpu,follow_data,memory") \
   X(POOL, "auto,openmp,threads,serial")                           \
+  X(DEVICE_TRANSFER, "on_demand,eager,none")                      \
   X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod")                   \
   X(CPU_MATH, "accurate,fast")                                    \
   X(OPENCL_QUEUE, "in_order,out_of_order")

@@ -351,6 +351,14 @@ const char *nd4c_os_environment(const char *name) {
   return getenv(name);
 }
 
+bool nd4c_os_environment_has(const char *prefix) {
+  bool found = false;
+  for (char **variable = environ; variable != NULL && *variable != NULL && !found; variable++) {
+    found = strncmp(*variable, prefix, strlen(prefix)) == 0;
+  }
+  return found;
+}
+
 uint64_t nd4c_os_entropy(void) {
   uint64_t value = 0;
   if (getrandom(&value, sizeof value, GRND_NONBLOCK) != (ssize_t)sizeof value) {

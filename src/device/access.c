@@ -7,6 +7,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/context.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/write.h"
@@ -16,7 +17,7 @@ nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void *
   ND4C_TRY(nd4c_device_host(&host));
   nd4c_replica_view view;
   nd4c_access access = writes ? ND4C_ACCESS_READ_WRITE : ND4C_ACCESS_READ;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, host, NULL, access, &view));
+  ND4C_TRY(nd4c_storage_acquire(array->storage, host, NULL, access, ND4C_TRANSFER_ON_DEMAND, &view));
   if (writes) {
     nd4c_storage_commit(array->storage, host, access, NULL);
     if (nd4c_tracer_is_on()) {
@@ -88,13 +89,7 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) {
-  ND4C_TRY(nd4c_array_check(array, "nd4c_array_write: array"));
-  ND4C_TRY(check_bytes(array, bytes, "nd4c_array_write"));
-  if (bytes == 0) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
+static nd4c_status write_elements(nd4c_array *array, const void *data, size_t bytes) {
   const nd4c_storage *storage = array->storage;
   if (array->contiguous && (int64_t)bytes == storage->bytes && atomic_load(&storage->address) == NULL) {
     /* The whole storage gets a new value where it is; what it held, or failed to get, does not matter. */
@@ -107,6 +102,21 @@ nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) 
     return ND4C_OK;
   }
   nd4c_unpack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), data, address);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_write: array"));
+  ND4C_TRY(check_bytes(array, bytes, "nd4c_array_write"));
+  if (bytes == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
+  ND4C_TRY(write_elements(array, data, bytes));
+  nd4c_context *context = NULL;
+  if (nd4c_context_resolve(NULL, &context) == ND4C_OK && context->transfer == ND4C_TRANSFER_EAGER) {
+    nd4c_storage_refresh(array->storage);
+  }
   return ND4C_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "device/memory_manager.h"
+#include "device/staging.h"
 #include "device/stream_pool.h"
 
 /* Copies a struct that the other side filled into one of ours: fields it does not have become zero, fields that we do
@@ -150,6 +151,7 @@ static nd4c_status open_device(nd4c_candidate *candidate, int32_t index, nd4c_de
   }
   device->kernels = candidate->kernels;
   ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
+  ND4C_TRY(nd4c_staging_make(device, &device->staging));
   return nd4c_memory_manager_make(device, &device->memory);
 }
 
@@ -157,6 +159,7 @@ static void close_devices(nd4c_candidate *candidate) {
   for (int32_t i = 0; i < candidate->device_count; ++i) {
     nd4c_device *device = &candidate->devices[i];
     nd4c_stream_pool_free(device->streams);
+    nd4c_staging_free(device->staging);
     nd4c_memory_manager_free(device->memory);
     if (device->handle != NULL && candidate->ops.device_close != NULL) {
       candidate->ops.device_close(device->handle);

@@ -1,5 +1,7 @@
 #include "device/context.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/parallel.h"
@@ -14,6 +16,14 @@ int32_t nd4c_context_default_width(const nd4c_device *device) {
   return device->description.type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : device->description.width;
 }
 
+nd4c_transfer nd4c_context_default_transfer(void) {
+  char word[16];
+  (void)nd4c_config_string(ND4C_CONFIG_DEVICE_TRANSFER, word, sizeof word);
+  return strcmp(word, "eager") == 0  ? ND4C_TRANSFER_EAGER
+         : strcmp(word, "none") == 0 ? ND4C_TRANSFER_NONE
+                                     : ND4C_TRANSFER_ON_DEMAND;
+}
+
 nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict, nd4c_context **out) {
   nd4c_context *context = nd4c_allocate_zeroed(1, sizeof *context);
   if (context == NULL) {
@@ -24,6 +34,7 @@ nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool determini
   context->width = width;
   context->deterministic = deterministic;
   context->strict = strict;
+  context->transfer = nd4c_context_default_transfer();
   if (device->description.asynchronous) {
     nd4c_status status = device->ops->stream_create(device->handle, &context->stream);
     if (status != ND4C_OK) {
@@ -39,7 +50,8 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   if (context == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "context is NULL");
   }
-  if (options != NULL && options->struct_size < ND4C_SIZE_OF(nd4c_context_options)) {
+  enum { FIRST_SIZE = offsetof(nd4c_context_options, transfer) }; /* of 0.1 */
+  if (options != NULL && options->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_context_options)", options->struct_size);
   }
   if (options != NULL && options->width < 0) {
@@ -53,7 +65,16 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   int32_t width = options != NULL && options->width > 0 ? options->width : nd4c_context_default_width(device);
   bool deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC) || (options != NULL && options->deterministic);
   bool strict = nd4c_config_bool(ND4C_CONFIG_STRICT) || (options != NULL && options->strict);
-  return nd4c_context_make(device, width, deterministic, strict, context);
+  nd4c_transfer transfer =
+      options != NULL && ND4C_HAS_FIELD(options, transfer) ? options->transfer : ND4C_TRANSFER_DEFAULT;
+  if (transfer < ND4C_TRANSFER_DEFAULT || transfer > ND4C_TRANSFER_NONE) {
+    return nd4c_fail(ND4C_ARGUMENT, "transfer is %d: expected an nd4c_transfer", (int)transfer);
+  }
+  ND4C_TRY(nd4c_context_make(device, width, deterministic, strict, context));
+  if (transfer != ND4C_TRANSFER_DEFAULT) {
+    (*context)->transfer = transfer;
+  }
+  return ND4C_OK;
 }
 
 nd4c_context *nd4c_context_retain(nd4c_context *context) {
@@ -134,6 +155,7 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
   nd4c_routing *routing = NULL;
   ND4C_TRY(nd4c_routing_get_default(&routing));
   nd4c_context_route(thread->own, routing);
+  thread->own->transfer = nd4c_context_default_transfer();
   thread->own_epoch = epoch;
   return ND4C_OK;
 }

@@ -13,6 +13,7 @@ struct nd4c_context {
   int32_t width;
   bool deterministic;
   bool strict;
+  nd4c_transfer transfer; /* never DEFAULT */
   /* Several devices (routing.h). NULL: calls run here. */
   struct nd4c_routing *routing;
   nd4c_context *only_route;          /* where all calls go if the routing leaves no choice */
@@ -29,6 +30,8 @@ struct nd4c_context {
 /* A context with a stream of its own. */
 nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict,
                               nd4c_context **context);
+/* What the property nd4c.device.transfer says. */
+nd4c_transfer nd4c_context_default_transfer(void);
 /* Parallel width of a device's contexts where nothing else is asked for. */
 int32_t nd4c_context_default_width(const nd4c_device *device);
 

@@ -11,6 +11,8 @@
 struct nd4c_memory_manager;
 struct nd4c_kernel_index;
 struct nd4c_stream_pool;
+struct nd4c_staging;
+struct nd4c_replica;
 
 struct nd4c_device {
   const nd4c_backend *backend;
@@ -22,6 +24,8 @@ struct nd4c_device {
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
+  struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
+  struct nd4c_replica *residents;   /* replicas that spilling considers, residence.c's */
   const struct nd4c_kernel_index *kernels;
   _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
 };

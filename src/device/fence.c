@@ -201,7 +201,7 @@ bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {
   return ready;
 }
 
-nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
+nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence) {
   if (fence == NULL) {
     return ND4C_OK;
   }
@@ -210,6 +210,11 @@ nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
   nd4c_status status = fence->status;
   fence->seen = true;
   pthread_mutex_unlock(&fence->lock);
+  return status;
+}
+
+nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
+  nd4c_status status = nd4c_fence_outcome(fence);
   return status == ND4C_OK ? ND4C_OK : nd4c_fail(status, "%s", fence->text);
 }
 
@@ -226,7 +231,8 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
     return ND4C_OK;
   }
   if (fence->device != device || stream == NULL) {
-    return nd4c_fence_wait(fence); /* devices of different backends meet on the host */
+    nd4c_fence_settle(fence); /* devices of different backends meet on the host */
+    return ND4C_OK;
   }
   pthread_mutex_lock(&fence->lock);
   nd4c_status status =

@@ -19,9 +19,13 @@ void nd4c_fence_release(nd4c_shared_fence *fence);
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence);
 /* Waits; the status of the work. Repeated calls give the same status and text. A failure counts as seen from now on. */
 nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence);
+/* Waits for what the caller deals with himself, and gives its status. A failure counts as seen from now on. NULL: OK.
+ */
+nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without a word about the outcome, which stays unseen. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
-/* Lets work on `stream` of `device` come after the fence; waits here if the fence belongs to another device. */
+/* Lets work on `stream` of `device` come after the fence, however that ends; waits here if the fence belongs to another
+ * device or there is no stream. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);
 /* Waits for all fences of the device that are alive, and reports the first failure nobody has seen yet. */
 nd4c_status nd4c_fence_drain(nd4c_device *device);

@@ -12,6 +12,7 @@
 #include "device/memory_manager.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
+#include "device/staging.h"
 #include "device/storage.h"
 #include "device/stream_pool.h"
 #include "device/thread.h"
@@ -50,6 +51,8 @@ struct nd4c_memory_manager {
   uint32_t limit_epoch;
   _Atomic uint32_t cap_epoch;
   int64_t live_count, total_count, cache_hits;
+  int64_t dropped_count, spilled_count, spilled_bytes;
+  bool spills; /* nd4c.device.memory.spill */
 };
 
 static void list_push(node_list *list, nd4c_block_node *node) {
@@ -139,23 +142,32 @@ static nd4c_status fail_cap(const struct nd4c_memory_manager *manager, int64_t l
                    manager->device->name, (long long)live, (long long)cached, (long long)bytes, (long long)cap);
 }
 
-/* Takes up a change of the property that caps the host; what nd4c_memory_set_cap said holds until then. */
+/* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
 static void refresh_cap(struct nd4c_memory_manager *manager) {
   uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
-  if (manager->device->description.type != ND4C_DEVICE_CPU ||
-      atomic_load_explicit(&manager->cap_epoch, memory_order_relaxed) == epoch) {
+  if (atomic_load_explicit(&manager->cap_epoch, memory_order_relaxed) == epoch) {
     return;
   }
-  int64_t configured = nd4c_config_int(ND4C_CONFIG_MEMORY_CAP);
+  int64_t configured = nd4c_memory_configured_cap(manager->device);
+  bool spills = nd4c_config_bool(ND4C_CONFIG_DEVICE_SPILL);
   pthread_mutex_lock(&manager->lock);
   if (configured != manager->configured_cap) {
     manager->configured_cap = manager->cap_bytes = configured;
   }
+  manager->spills = spills;
   atomic_store_explicit(&manager->cap_epoch, epoch, memory_order_relaxed);
   pthread_mutex_unlock(&manager->lock);
 }
 
-/* Makes room under the cap for `bytes` by trimming; counts them as live on success. */
+/* Whether idle arrays gave way on the device for `bytes` more: then it is worth another attempt. */
+static bool spill(struct nd4c_memory_manager *manager, int64_t bytes) {
+  pthread_mutex_lock(&manager->lock);
+  bool wanted = manager->spills;
+  pthread_mutex_unlock(&manager->lock);
+  return wanted && nd4c_storage_spill(manager->device, bytes) > 0;
+}
+
+/* Makes room under the cap for `bytes` by trimming, then by spilling; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t *counter) {
   refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
@@ -170,7 +182,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (fits) {
       return ND4C_OK;
     }
-    if (attempt == 2) {
+    if (attempt >= 2 && (bytes > cap || !spill(manager, live + bytes - cap))) {
       return fail_cap(manager, live, cached, bytes, cap);
     }
     nd4c_storage_collect(attempt == 1);
@@ -205,7 +217,10 @@ void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes) {
 
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
   pthread_mutex_lock(&manager->lock);
-  nd4c_block_node *node = manager->bins[size_class];
+  /* Over the cap, because that was lowered: then the cache is what goes first. */
+  int64_t held = manager->live_bytes + manager->reserved_bytes + manager->cached_bytes;
+  bool usable = manager->cap_bytes == 0 || held <= manager->cap_bytes;
+  nd4c_block_node *node = usable ? manager->bins[size_class] : NULL;
   if (node != NULL) {
     manager->bins[size_class] = node->bin_next;
     list_remove(&manager->cached, node);
@@ -231,6 +246,10 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
     nd4c_storage_collect(true);
     trim_to(manager, 0);
     status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+    while (status == ND4C_MEMORY && spill(manager, bytes)) {
+      trim_to(manager, 0);
+      status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+    }
   }
   if (status != ND4C_OK) {
     unreserve(manager, bytes, &manager->live_bytes);
@@ -252,6 +271,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char 
   }
   int64_t granted = 0;
   int32_t size_class = find_class(bytes, &granted);
+  refresh_cap(manager);
   nd4c_block_node *node = take_cached(manager, size_class);
   if (node == NULL) {
     ND4C_TRY(allocate_node(manager, size_class, granted, &node));
@@ -308,10 +328,11 @@ static bool holds_small_storages(const nd4c_device *device) {
 }
 
 nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info) {
+  enum { FIRST_SIZE = offsetof(nd4c_memory_info, dropped_count) }; /* of 0.1 */
   if (device == NULL || info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "info");
   }
-  if (info->struct_size < ND4C_SIZE_OF(nd4c_memory_info)) {
+  if (info->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
   }
   int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
@@ -323,15 +344,57 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
   pthread_mutex_lock(&manager->lock);
   int64_t live = manager->live_bytes + bytes;
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
-  *info = (nd4c_memory_info){.struct_size = info->struct_size,
-                             .live_bytes = live,
-                             .cached_bytes = manager->cached_bytes + manager->reserved_bytes - bytes,
-                             .peak_bytes = manager->peak_bytes,
-                             .cap_bytes = manager->cap_bytes,
-                             .live_count = manager->live_count + count,
-                             .total_count = manager->total_count + total,
-                             .cache_hits = manager->cache_hits + hits};
+  const nd4c_memory_info filled = {.struct_size = info->struct_size,
+                                   .live_bytes = live,
+                                   .cached_bytes = manager->cached_bytes + manager->reserved_bytes - bytes,
+                                   .peak_bytes = manager->peak_bytes,
+                                   .cap_bytes = manager->cap_bytes,
+                                   .live_count = manager->live_count + count,
+                                   .total_count = manager->total_count + total,
+                                   .cache_hits = manager->cache_hits + hits,
+                                   .dropped_count = manager->dropped_count,
+                                   .spilled_count = manager->spilled_count,
+                                   .spilled_bytes = manager->spilled_bytes};
   pthread_mutex_unlock(&manager->lock);
+  memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
+  return ND4C_OK;
+}
+
+void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
+  struct nd4c_memory_manager *manager = device->memory;
+  pthread_mutex_lock(&manager->lock);
+  manager->dropped_count += !saved;
+  manager->spilled_count += saved;
+  manager->spilled_bytes += saved ? bytes : 0;
+  pthread_mutex_unlock(&manager->lock);
+}
+
+/* What the device itself could still give; its total less what nd4c holds where it does not tell. */
+static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
+  if (device->ops->memory_available != NULL) {
+    ND4C_TRY(device->ops->memory_available(device->handle, bytes));
+    *bytes += cached; /* comes back before a request fails */
+    return ND4C_OK;
+  }
+  int64_t total = nd4c_device_memory_bytes(device);
+  *bytes = total > 0 ? total - live : INT64_MAX;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
+  if (device == NULL || bytes == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_remaining: %s is NULL", device == NULL ? "device" : "bytes");
+  }
+  struct nd4c_memory_manager *manager = device->memory;
+  refresh_cap(manager);
+  pthread_mutex_lock(&manager->lock);
+  int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
+  int64_t cap = manager->cap_bytes;
+  pthread_mutex_unlock(&manager->lock);
+  int64_t remaining = 0;
+  ND4C_TRY(device_remaining(device, live, cached, &remaining));
+  remaining = cap > 0 && cap - live < remaining ? cap - live : remaining;
+  *bytes = remaining > 0 ? remaining : 0;
   return ND4C_OK;
 }
 
@@ -362,6 +425,7 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   if (keep_bytes <= 0) {
     nd4c_scope_trim(device);
     nd4c_stream_trim(device);
+    nd4c_staging_trim(device);
   }
   return ND4C_OK;
 }

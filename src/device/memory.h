@@ -11,7 +11,8 @@ typedef struct nd4c_block {
   nd4c_buffer buffer;
   void *address; /* NULL on opaque devices */
   int64_t bytes;
-  struct nd4c_block_node *node; /* the manager's */
+  int64_t offset;               /* of the first byte in the buffer: not 0 within a workspace alone */
+  struct nd4c_block_node *node; /* the manager's; NULL: the block is somebody else's, or part of another */
 } nd4c_block;
 
 /* MEMORY, MEMORY_CAP (after trimming), DEVICE. `origin`: static text for the leak report, may be NULL. */
@@ -22,5 +23,10 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
  */
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes);
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes);
+
+/* Counts a replica that was taken from the device to make room; `saved`: it had to be copied to the host first. */
+void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved);
+/* What configuration caps the device's memory with, 0: nothing. */
+int64_t nd4c_memory_configured_cap(const nd4c_device *device);
 
 #endif

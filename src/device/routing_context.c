@@ -53,6 +53,7 @@ nd4c_status nd4c_routing_context(nd4c_context *context, nd4c_device *device, nd4
   }
   route->deterministic = context->deterministic;
   route->strict = context->strict;
+  route->transfer = context->transfer;
   *routed = route;
   return ND4C_OK;
 }

@@ -4,6 +4,8 @@
 
 #include "base/config.h"
 #include "base/status.h"
+#include "device/routing.h"
+#include "device/tracer.h"
 
 /* Every context that is lent or waits to be lent again. */
 static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,6 +48,7 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
   if (out == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_acquire: context is NULL");
   }
+  nd4c_tracer_follow_config();
   if (device == NULL) {
     ND4C_TRY(nd4c_device_default(&device));
   } else if (!nd4c_device_is_known(device)) {
@@ -63,6 +66,7 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
   context->width = nd4c_context_default_width(device);
   context->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
   context->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
+  context->transfer = nd4c_context_default_transfer();
   context->outer = thread->scope;
   context->previous = thread->entered; /* stays counted as entered until it is restored */
   atomic_fetch_add(&context->entered, 1);

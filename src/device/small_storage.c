@@ -22,8 +22,9 @@ static void give_back(nd4c_small_storage *storage) {
 static void destroy_small(nd4c_storage *base) {
   nd4c_small_storage *storage = (nd4c_small_storage *)base;
   nd4c_storage_body *body = &storage->body;
-  /* An address means: alone on the host, nothing pending, nothing attached. */
-  if (atomic_load_explicit(&base->address, memory_order_relaxed) == NULL || body->first.next != NULL) {
+  /* An address means: alone on the host, nothing pending. */
+  if (atomic_load_explicit(&base->address, memory_order_relaxed) == NULL || body->attached) {
+    nd4c_storage_unlist(body);
     if (!nd4c_storage_body_is_idle(body)) {
       nd4c_storage_bury(body);
       return;

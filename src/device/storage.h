@@ -1,14 +1,19 @@
 /* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. The only place where a
- * copy between devices is decided. */
+ * copy between devices is decided: on demand in nd4c_storage_acquire, by request in nd4c_storage_migrate and
+ * nd4c_storage_prefetch. */
 #ifndef ND4C_DEVICE_STORAGE_H
 #define ND4C_DEVICE_STORAGE_H
 
 #include "array/array.h"
 #include "device/device.h"
 #include "device/fence.h"
+#include "nd4c/context.h"
 
 /* A fresh storage of `bytes` on `device` with one reference; contents undefined. */
 nd4c_status nd4c_storage_create(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage);
+
+/* As nd4c_storage_create, never in a workspace: what lives as long as a plan. */
+nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage);
 
 /* Foreign host memory; see nd4c_array_wrap. */
 nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c_release_callback release, void *user,
@@ -27,15 +32,18 @@ typedef enum nd4c_access { ND4C_ACCESS_READ, ND4C_ACCESS_WRITE, ND4C_ACCESS_READ
 typedef struct nd4c_replica_view {
   void *address; /* NULL on opaque devices */
   nd4c_buffer buffer;
+  int64_t offset; /* of the first byte in the buffer */
   nd4c_shared_fence
       *written; /* asynchronous devices: unfinished work that writes what is read; one reference, or NULL */
 } nd4c_replica_view;
 
 /* Makes the storage usable on `device` for work on `stream` (NULL on synchronous devices): copies from a valid replica
- * if there is none here, lets the stream wait for the fences that matter. READ fails with POISONED if the operation
- * that should have written it failed. READ_ONLY for a write to read-only storage. */
+ * if there is none here, lets the stream wait for the fences that matter. On an asynchronous device the replica is held
+ * there until nd4c_storage_commit or nd4c_storage_cancel, one of which must follow. READ fails with POISONED if the
+ * operation that should have written it failed; READ_ONLY for a write to read-only storage; UNSUPPORTED if a copy is
+ * needed and `transfer` is ND4C_TRANSFER_NONE. */
 nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4c_stream stream, nd4c_access access,
-                                 nd4c_replica_view *view);
+                                 nd4c_transfer transfer, nd4c_replica_view *view);
 
 /* The common case of nd4c_storage_acquire: the address if the storage is ready, current and alone on `device`, else
  * NULL. */
@@ -45,8 +53,27 @@ static inline void *nd4c_storage_ready_address(nd4c_storage *storage, const nd4c
 }
 
 /* Tells that work using the storage was enqueued and that `fence` (NULL: already done) is its end. A WRITE makes this
- * replica Modified and all others Invalid. */
+ * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, those that were current are brought up to
+ * date behind it. */
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence);
+
+/* Tells that nothing was enqueued after all. */
+void nd4c_storage_cancel(nd4c_storage *storage, nd4c_device *device);
+
+/* Ends an acquire by keeping the place of the replica for the life of the storage: it is never dropped. */
+void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device);
+
+/* Makes the replica on `device` the only one; others are freed, or left Invalid where somebody is just using them.
+ * Replicas that cannot go, foreign memory and pinned ones, stay Shared. */
+nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device);
+/* Begins to bring the contents to `device`. */
+nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device);
+/* Brings all stale replicas up to date that are there; what fails stays stale. */
+void nd4c_storage_refresh(nd4c_storage *storage);
+
+/* Frees at least `bytes` of the device's memory if that can be: idle replicas whose contents are elsewhere too, the one
+ * used least lately first, then idle ones that are alone, which go to the host. Returns what was freed. */
+int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes);
 
 /* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
@@ -63,5 +90,7 @@ void nd4c_storage_collect(bool wait);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
 char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);
+/* Current on the device, and no work on it pending. */
+bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device);
 
 #endif

@@ -1,4 +1,5 @@
-/* The whole of a storage, for the files of src/device that keep it. */
+/* The whole of a storage, for the files of src/device that keep it: storage.c its life, coherence.c which replica is
+ * current and what is copied, residence.c where replicas are and which of them go. */
 #ifndef ND4C_DEVICE_STORAGE_BODY_H
 #define ND4C_DEVICE_STORAGE_BODY_H
 
@@ -9,14 +10,24 @@
 
 enum { ND4C_REPLICA_READS = 4 };
 
+struct nd4c_storage_body;
+
 /* The bytes of a storage on one device. */
 typedef struct nd4c_replica {
   nd4c_device *device;
-  nd4c_block block;
-  char state; /* 'M' the only current one, 'S' current like others, 'I' stale */
+  nd4c_block block; /* all zero: it was here and went (see nd4c_replica_is_there) */
+  char state;       /* 'M' the only current one, 'S' current like others, 'I' stale */
+  bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
+  bool pinned;      /* a plan relies on where it is: never dropped */
+  bool eager;       /* the write that is under way asks that other replicas follow */
+  bool listed;      /* among its device's residents */
+  int32_t holds;    /* uses between acquire and commit or cancel, on asynchronous devices: not to be dropped */
+  uint64_t used;    /* tick of the last acquire */
   nd4c_shared_fence *written;
   nd4c_shared_fence *reads[ND4C_REPLICA_READS];
   struct nd4c_replica *next;
+  struct nd4c_storage_body *body;                   /* while listed */
+  struct nd4c_replica *next_there, *previous_there; /* residents of the device, under their lock */
 } nd4c_replica;
 
 /* Replicas, states and fences are guarded by the storage's lock (one of a fixed set, by address); `base` as its comment
@@ -29,13 +40,56 @@ typedef struct nd4c_storage_body {
   nd4c_status poison;
   char *poison_text;
   struct nd4c_storage_body *grave_next;
+  bool attached; /* it had more than its first replica, or was among a device's residents */
 } nd4c_storage_body;
 
+void nd4c_storage_lock(nd4c_storage_body *body);
+void nd4c_storage_unlock(nd4c_storage_body *body);
+/* False if it is taken, by this thread or another. */
+bool nd4c_storage_try_lock(nd4c_storage_body *body);
+
+/* Makes a body for its first use: one reference, first replica on `device` without a block. */
+void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, int64_t bytes, uint32_t flags,
+                             void (*destroy)(nd4c_storage *storage));
 /* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
 void nd4c_storage_body_reset(nd4c_storage_body *body);
 /* True if no work on the storage is pending. */
 bool nd4c_storage_body_is_idle(nd4c_storage_body *body);
+/* Waits for the work on the storage, however it ends. */
+void nd4c_storage_body_settle(nd4c_storage_body *body);
 /* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
 void nd4c_storage_bury(nd4c_storage_body *body);
+
+/* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
+
+nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device);
+/* Makes the replica's contents current; complete when this returns, or, if `asynchronous` and the devices can, under
+ * way behind replica->written. Does nothing if they are current. */
+nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, bool asynchronous);
+/* Waits for a copy that is under way; if it failed the replica is stale. */
+void nd4c_replica_settle_copy(nd4c_replica *replica);
+/* Publishes or withdraws the address through which the host may use the storage without asking. */
+void nd4c_storage_update_address(nd4c_storage_body *body);
+nd4c_status nd4c_storage_fail_poisoned(const nd4c_storage_body *body);
+
+/* -- residence.c; all under the storage's lock -------------------------------------------------------------------- */
+
+/* Whether there are bytes behind the replica. */
+static inline bool nd4c_replica_is_there(const nd4c_replica *replica) {
+  return replica->block.node != NULL || replica->block.address != NULL || replica->block.buffer != NULL;
+}
+/* No pending work on it. */
+bool nd4c_replica_is_idle(nd4c_replica *replica);
+void nd4c_replica_release_fences(nd4c_replica *replica);
+/* The replica on a device, with a block; a fresh one is stale. */
+nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **replica);
+/* Frees the block of a replica that is idle, and the replica unless it is the first. */
+void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica);
+/* Puts a replica with a block of its device's manager among those that spilling considers, and takes it out again.
+ * Needs no lock of the storage. */
+void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);
+void nd4c_replica_unlist(nd4c_replica *replica);
+/* The beginning of a storage's end: from here on nobody finds its replicas by their device. */
+void nd4c_storage_unlist(nd4c_storage_body *body);
 
 #endif

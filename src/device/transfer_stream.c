@@ -1,51 +1,130 @@
 #include "device/transfer_stream.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/staging.h"
+#include "device/stream_pool.h"
 
-/* Transfers run on a stream of their own, made for each: work that is queued elsewhere neither delays them nor are its
- * failures theirs. */
-typedef nd4c_status (*transfer_function)(nd4c_device *device, nd4c_stream stream, const nd4c_block *block, void *host,
-                                         int64_t bytes);
+/* Transfers run on streams of their own, which are kept for the next one: work that is queued elsewhere neither delays
+ * them nor are its failures theirs. Each piece of a transfer ends in a fence, so that a stream is given back clean; one
+ * on which something failed is not. */
 
-static nd4c_status enqueue_from_host(nd4c_device *device, nd4c_stream stream, const nd4c_block *block, void *host,
-                                     int64_t bytes) {
-  return device->ops->copy_from_host(device->handle, stream, block->buffer, 0, host, bytes);
+/* One side of a transfer between host memory and a block; the other side is the block. */
+typedef struct transfer {
+  nd4c_device *device;
+  nd4c_stream stream; /* NULL on a synchronous device */
+  const nd4c_block *block;
+  char *host; /* only read if `to_device` */
+  bool to_device;
+} transfer;
+
+static nd4c_status enqueue(const transfer *t, void *host, int64_t at, int64_t bytes) {
+  const nd4c_device_ops *ops = t->device->ops;
+  int64_t offset = t->block->offset + at;
+  return t->to_device ? ops->copy_from_host(t->device->handle, t->stream, t->block->buffer, offset, host, bytes)
+                      : ops->copy_to_host(t->device->handle, t->stream, host, t->block->buffer, offset, bytes);
 }
 
-static nd4c_status enqueue_to_host(nd4c_device *device, nd4c_stream stream, const nd4c_block *block, void *host,
-                                   int64_t bytes) {
-  return device->ops->copy_to_host(device->handle, stream, host, block->buffer, 0, bytes);
-}
-
-static nd4c_status wait_for_stream(nd4c_device *device, nd4c_stream stream) {
-  nd4c_fence fence = NULL;
-  ND4C_TRY(device->ops->fence_record(device->handle, stream, &fence));
-  nd4c_status status = device->ops->fence_wait(device->handle, fence);
-  device->ops->fence_destroy(device->handle, fence);
+static nd4c_status finish(const transfer *t, nd4c_fence fence) {
+  nd4c_status status = t->device->ops->fence_wait(t->device->handle, fence);
+  t->device->ops->fence_destroy(t->device->handle, fence);
   return status;
 }
 
-static nd4c_status transfer(nd4c_device *device, const nd4c_block *block, void *host, int64_t bytes,
-                            transfer_function enqueue) {
+static nd4c_status copy_directly(const transfer *t, int64_t bytes) {
+  nd4c_fence fence = NULL;
+  ND4C_TRY(enqueue(t, t->host, 0, bytes));
+  ND4C_TRY(t->device->ops->fence_record(t->device->handle, t->stream, &fence));
+  return finish(t, fence);
+}
+
+/* A piece under way through a staging buffer. */
+typedef struct piece {
+  char *buffer;
+  nd4c_fence fence; /* NULL: none */
+  int64_t at, bytes;
+} piece;
+
+static nd4c_status end_piece(const transfer *t, piece *p) {
+  if (p->fence == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_fence fence = p->fence;
+  p->fence = NULL;
+  ND4C_TRY(finish(t, fence));
+  if (!t->to_device) {
+    memcpy(t->host + p->at, p->buffer, (size_t)p->bytes);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status begin_piece(const transfer *t, piece *p, int64_t at, int64_t bytes) {
+  p->at = at;
+  p->bytes = bytes;
+  if (t->to_device) {
+    memcpy(p->buffer, t->host + at, (size_t)bytes);
+  }
+  ND4C_TRY(enqueue(t, p->buffer, at, bytes));
+  return t->device->ops->fence_record(t->device->handle, t->stream, &p->fence);
+}
+
+/* While the device copies one buffer the host fills, or empties, the other. */
+static nd4c_status copy_in_pieces(const transfer *t, piece *pieces, int count, int64_t bytes) {
+  int turn = 0;
+  for (int64_t at = 0; at < bytes; at += ND4C_STAGING_BYTES) {
+    int64_t rest = bytes - at;
+    ND4C_TRY(end_piece(t, &pieces[turn]));
+    ND4C_TRY(begin_piece(t, &pieces[turn], at, rest < ND4C_STAGING_BYTES ? rest : ND4C_STAGING_BYTES));
+    turn = (turn + 1) % count;
+  }
+  for (int i = 0; i < count; ++i) {
+    ND4C_TRY(end_piece(t, &pieces[(turn + i) % count]));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status copy_on_stream(const transfer *t, piece *pieces, int64_t bytes) {
+  pieces[0].buffer = nd4c_staging_take(t->device);
+  if (pieces[0].buffer == NULL) {
+    return copy_directly(t, bytes);
+  }
+  pieces[1].buffer = bytes > ND4C_STAGING_BYTES ? nd4c_staging_take(t->device) : NULL;
+  return copy_in_pieces(t, pieces, pieces[1].buffer != NULL ? 2 : 1, bytes);
+}
+
+static nd4c_status run_transfer(transfer *t, int64_t bytes) {
+  nd4c_device *device = t->device;
   if (bytes == 0) {
     return ND4C_OK;
   }
   if (!device->description.asynchronous) {
-    return enqueue(device, NULL, block, host, bytes);
+    return enqueue(t, t->host, 0, bytes);
   }
-  nd4c_stream stream = NULL;
-  ND4C_TRY(device->ops->stream_create(device->handle, &stream));
-  nd4c_status status = enqueue(device, stream, block, host, bytes);
+  ND4C_TRY(nd4c_stream_take(device, &t->stream));
+  piece pieces[2] = {{0}};
+  nd4c_status status = copy_on_stream(t, pieces, bytes);
   if (status == ND4C_OK) {
-    status = wait_for_stream(device, stream);
+    nd4c_stream_give(device, t->stream);
+  } else {
+    nd4c_stream_drop(device, t->stream); /* waits: nothing refers to host memory any more */
   }
-  device->ops->stream_destroy(device->handle, stream);
+  for (int i = 0; i < 2; ++i) {
+    if (pieces[i].fence != NULL) {
+      device->ops->fence_destroy(device->handle, pieces[i].fence);
+    }
+    nd4c_staging_give(device, pieces[i].buffer);
+  }
   return status == ND4C_OK ? status
                            : nd4c_fail_prefix(status, "copy of %lld bytes with %s", (long long)bytes, device->name);
+}
+
+/* Host memory of which it is known that a transfer only reads it. */
+static char *only_read(const void *host) {
+  char *address;
+  memcpy(&address, &host, sizeof address);
+  return address;
 }
 
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes) {
@@ -53,10 +132,7 @@ nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, c
     memcpy(to->address, from, (size_t)bytes);
     return ND4C_OK;
   }
-  /* The direction is enqueue_from_host's: the host side is only read. */
-  void *host;
-  memcpy(&host, &from, sizeof host);
-  return transfer(device, to, host, bytes, enqueue_from_host);
+  return run_transfer(&(transfer){.device = device, .block = to, .host = only_read(from), .to_device = true}, bytes);
 }
 
 nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, void *to, int64_t bytes) {
@@ -64,11 +140,45 @@ nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, v
     memcpy(to, from->address, (size_t)bytes);
     return ND4C_OK;
   }
-  return transfer(device, from, to, bytes, enqueue_to_host);
+  return run_transfer(&(transfer){.device = device, .block = from, .host = to}, bytes);
+}
+
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, const nd4c_block *from,
+                                  const nd4c_block *to, bool to_carrier, int64_t bytes) {
+  const transfer t = {.device = carrier,
+                      .stream = stream,
+                      .block = to_carrier ? to : from,
+                      .host = to_carrier ? from->address : to->address,
+                      .to_device = to_carrier};
+  return enqueue(&t, t.host, 0, bytes);
 }
 
 static bool is_host_memory(const nd4c_device *device, const nd4c_block *block) {
   return block->address != NULL && !device->description.asynchronous;
+}
+
+/* Between devices that do not know each other, a part at a time. */
+static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
+                                     const nd4c_block *to, int64_t bytes) {
+  enum { PART = 16 << 20 };
+  size_t size = (size_t)(bytes < PART ? bytes : PART);
+  void *part = nd4c_allocate(size);
+  if (part == NULL) {
+    return nd4c_fail_memory("staging a copy between devices", size);
+  }
+  nd4c_status status = ND4C_OK;
+  for (int64_t at = 0; at < bytes && status == ND4C_OK; at += PART) {
+    int64_t length = bytes - at < PART ? bytes - at : PART;
+    nd4c_block source = *from, target = *to;
+    source.offset += at;
+    target.offset += at;
+    status = nd4c_transfer_to_host(from_device, &source, part, length);
+    if (status == ND4C_OK) {
+      status = nd4c_transfer_from_host(to_device, &target, part, length);
+    }
+  }
+  nd4c_deallocate(part);
+  return status;
 }
 
 nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
@@ -79,14 +189,5 @@ nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from,
   if (is_host_memory(to_device, to)) {
     return nd4c_transfer_to_host(from_device, from, to->address, bytes);
   }
-  void *staging = nd4c_allocate((size_t)bytes);
-  if (staging == NULL) {
-    return nd4c_fail_memory("staging a copy between devices", (size_t)bytes);
-  }
-  nd4c_status status = nd4c_transfer_to_host(from_device, from, staging, bytes);
-  if (status == ND4C_OK) {
-    status = nd4c_transfer_from_host(to_device, to, staging, bytes);
-  }
-  nd4c_deallocate(staging);
-  return status;
+  return copy_through_host(from_device, from, to_device, to, bytes);
 }

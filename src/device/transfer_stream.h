@@ -1,4 +1,4 @@
-/* Copies between devices, complete when they return. */
+/* Copies between devices, complete when they return, but for nd4c_transfer_enqueue. */
 #ifndef ND4C_DEVICE_TRANSFER_STREAM_H
 #define ND4C_DEVICE_TRANSFER_STREAM_H
 
@@ -12,5 +12,10 @@ nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from,
 /* Host memory to and from a block, waiting for the end. */
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes);
 nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, void *to, int64_t bytes);
+
+/* Enqueues a copy on `stream` of `carrier`, of which one of the blocks is (`to` if `to_carrier`); the other has an
+ * address. Both stay until the stream has passed this point. */
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, const nd4c_block *from,
+                                  const nd4c_block *to, bool to_carrier, int64_t bytes);
 
 #endif

@@ -1,5 +1,7 @@
 #include "dispatch/execute.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/memory.h"
@@ -31,6 +33,7 @@ typedef struct operands {
   nd4c_shared_fence **after; /* unfinished work that writes the inputs */
   int64_t *const *true_shapes;
   nd4c_block device_scratch; /* node NULL: none */
+  int32_t acquired;          /* of the operands, from the first on */
 } operands;
 
 static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array, nd4c_access access,
@@ -40,17 +43,34 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
     return ND4C_OK;
   }
   nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, access, &view));
+  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, access, context->transfer, &view));
   if (view.address != NULL) {
     tensor->data = (char *)view.address + nd4c_array_offset_bytes(array);
   }
   tensor->buffer = view.buffer;
+  tensor->offset += nd4c_dtype_elements(array->dtype, view.offset);
   if (after != NULL) {
     *after = view.written;
   } else {
     nd4c_fence_release(view.written);
   }
   return ND4C_OK;
+}
+
+/* Says which array it was that would have had to be copied. */
+static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, const nd4c_array *array, int32_t number,
+                                const char *role) {
+  if (status != ND4C_UNSUPPORTED) {
+    return status;
+  }
+  char shape[128] = "";
+  size_t length = 0;
+  for (int32_t i = 0; i < array->rank && length + 24 < sizeof shape; ++i) {
+    length +=
+        (size_t)snprintf(shape + length, sizeof shape - length, i == 0 ? "%lld" : ", %lld", (long long)array->shape[i]);
+  }
+  return nd4c_fail_prefix(status, "%s: %s %d, %s (%s)", def->info.name, role, number, nd4c_dtype_name(array->dtype),
+                          shape);
 }
 
 /* A write into part of a storage keeps the rest: the bytes around the view must be current too. */
@@ -60,16 +80,35 @@ static nd4c_access output_access(const nd4c_array *array) {
   return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
 }
 
-static nd4c_status acquire_all(const nd4c_context *context, const nd4c_array *const *inputs, nd4c_array *const *outputs,
-                               operands *o) {
-  for (int32_t i = 0; i < o->input_count; ++i) {
-    ND4C_TRY(acquire(context, inputs[i], ND4C_ACCESS_READ, &o->tensors[i], &o->after[i]));
+static nd4c_status acquire_all(const nd4c_context *context, const nd4c_op_def *def, const nd4c_array *const *inputs,
+                               nd4c_array *const *outputs, operands *o) {
+  for (; o->acquired < o->input_count; ++o->acquired) {
+    int32_t i = o->acquired;
+    nd4c_status status = acquire(context, inputs[i], ND4C_ACCESS_READ, &o->tensors[i], &o->after[i]);
+    if (status != ND4C_OK) {
+      return name_operand(status, def, inputs[i], i, "input");
+    }
   }
-  for (int32_t i = o->input_count; i < o->count; ++i) {
+  for (; o->acquired < o->count; ++o->acquired) {
+    int32_t i = o->acquired;
     const nd4c_array *output = outputs[i - o->input_count];
-    ND4C_TRY(acquire(context, output, output_access(output), &o->tensors[i], NULL));
+    nd4c_status status = acquire(context, output, output_access(output), &o->tensors[i], NULL);
+    if (status != ND4C_OK) {
+      return name_operand(status, def, output, i - o->input_count, "output");
+    }
   }
   return ND4C_OK;
+}
+
+/* Lets go of what nothing was enqueued for. */
+static void cancel_all(const nd4c_context *context, const nd4c_array *const *inputs, nd4c_array *const *outputs,
+                       const operands *o) {
+  for (int32_t i = 0; context->stream != NULL && i < o->acquired; ++i) {
+    const nd4c_array *array = i < o->input_count ? inputs[i] : outputs[i - o->input_count];
+    if (array != NULL) {
+      nd4c_storage_cancel(array->storage, context->device);
+    }
+  }
 }
 
 /* A kernel that failed may have written part of its outputs: they have no value until something writes them again. An
@@ -168,7 +207,7 @@ static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context,
                                const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
                                nd4c_array *const *outputs, operands *o, void *scratch) {
   nd4c_block block = {0};
-  nd4c_status status = acquire_all(context, inputs, outputs, o);
+  nd4c_status status = acquire_all(context, def, inputs, outputs, o);
   if (status == ND4C_OK && scratch == NULL && choice->scratch_bytes > 0) {
     nd4c_device *host = NULL;
     status = nd4c_device_host(&host);
@@ -184,6 +223,9 @@ static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context,
   }
   if (status == ND4C_OK) {
     status = commit(choice, context, def, inputs, outputs, o);
+  }
+  if (status != ND4C_OK) {
+    cancel_all(context, inputs, outputs, o);
   }
   if (block.node != NULL) {
     nd4c_device *host = NULL;

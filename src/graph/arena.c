@@ -218,7 +218,7 @@ static nd4c_status plan_all(planning *work) {
     nd4c_plan_place *place = &plan->places[work->place];
     ND4C_TRY(plan_blocks(work));
     if (place->arena_bytes > 0) {
-      ND4C_TRY(nd4c_storage_create(place->context->device, place->arena_bytes, "plan arena", &place->arena));
+      ND4C_TRY(nd4c_storage_create_own(place->context->device, place->arena_bytes, "plan arena", &place->arena));
     }
   }
   return ND4C_OK;

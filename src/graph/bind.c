@@ -90,7 +90,7 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
   if (root->kind == ND4C_SLOT_OWN) {
     if (root->storage == NULL) {
       nd4c_device *device = plan->places[root->place].context->device;
-      ND4C_TRY(nd4c_storage_create(device, root->bytes, "plan", &root->storage));
+      ND4C_TRY(nd4c_storage_create_own(device, root->bytes, "plan", &root->storage));
     }
     return make_array(slot, root->storage, slot->offset, &plan->slot_arrays[index]);
   }

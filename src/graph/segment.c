@@ -296,6 +296,7 @@ enum { AFTER_LIMIT = 32 };
 typedef struct pending_inputs {
   nd4c_shared_fence *fences[AFTER_LIMIT];
   int32_t count;
+  int32_t acquired; /* operands, inputs first */
 } pending_inputs;
 
 static nd4c_status add_pending(pending_inputs *pending, nd4c_shared_fence *fence) {
@@ -315,11 +316,12 @@ static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index
   const nd4c_array *array = plan->slot_arrays[value];
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream,
-                                input ? ND4C_ACCESS_READ : ND4C_ACCESS_WRITE, &view));
+                                input ? ND4C_ACCESS_READ : ND4C_ACCESS_WRITE, plan->context->transfer, &view));
+  ++pending->acquired;
   ND4C_TRY(add_pending(pending, view.written));
   nd4c_tensor *tensor = &step->tensors[index];
   tensor->buffer = view.buffer;
-  tensor->offset = array->offset;
+  tensor->offset = array->offset + nd4c_dtype_elements(array->dtype, view.offset);
   int64_t bytes = nd4c_array_offset_bytes(array);
   tensor->data = view.address == NULL ? NULL : (char *)view.address + bytes;
   return ND4C_OK;
@@ -360,6 +362,10 @@ nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
   bool traced = nd4c_tracer_is_on();
   int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
   nd4c_status status = run_segment(plan, step, &pending);
+  for (int32_t i = 0; status != ND4C_OK && plan->context->stream != NULL && i < pending.acquired; ++i) {
+    nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
+    nd4c_storage_cancel(plan->slot_arrays[value]->storage, plan->device);
+  }
   if (traced) {
     nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, "segment", step->segment->compiler->engine, NULL,
                     0);

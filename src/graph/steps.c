@@ -23,11 +23,14 @@ static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
 nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
                                     nd4c_tensor *tensor) {
   nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, ND4C_ACCESS_READ, &view));
+  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, ND4C_ACCESS_READ, context->transfer,
+                                &view));
+  nd4c_storage_pin(array->storage, context->device);
   nd4c_fence_release(view.written); /* the stream waits for it */
-  tensor->offset = array->offset + offset;
+  int64_t begin = array->offset + offset;
+  tensor->offset = begin + nd4c_dtype_elements(array->dtype, view.offset);
   tensor->buffer = view.buffer;
-  tensor->data = view.address == NULL ? NULL : (char *)view.address + nd4c_dtype_bytes(array->dtype, tensor->offset);
+  tensor->data = view.address == NULL ? NULL : (char *)view.address + nd4c_dtype_bytes(array->dtype, begin);
   tensor->flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
   return ND4C_OK;
 }

@@ -67,6 +67,11 @@ static void test_good_values(void **state) {
 #define DIRECTORIES \
   "directories that begin with '/', separated by commas; a relative one would depend on the current directory"
 
+#define NO_DEVICE(name)                                                                                             \
+  "there is no property \"" name                                                                                    \
+  "\": behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an " \
+  "index from 0 to 31, as in nd4j.device.memory.cap.OPENCL.0"
+
 static const struct {
   const char *property, *value;
   nd4c_status status;
@@ -89,6 +94,19 @@ static const struct {
     {"backendtype", "cpu", ND4C_NAME, "there is no property \"backendtype\"; the nearest is \"backend.type\""},
     {"ND4C_STRICT_", "1", ND4C_NAME, "there is no property \"ND4C_STRICT_\"; the nearest is \"ND4C_STRICT\""},
     {NULL, "1", ND4C_NULL_ARGUMENT, "config: property is NULL"},
+    {"gpuMemoryCapFraction", "1.5", ND4C_CONFIG,
+     "gpuMemoryCapFraction = \"1.5\": expected a fraction from 0 to 1 such as 0.8"},
+    {"gpuMemoryCapFraction", "0.", ND4C_CONFIG,
+     "gpuMemoryCapFraction = \"0.\": expected a fraction from 0 to 1 such as 0.8"},
+    {"gpuMemoryCapFraction", "80%", ND4C_CONFIG,
+     "gpuMemoryCapFraction = \"80%\": expected a fraction from 0 to 1 such as 0.8"},
+    {"nd4j.device.memory.cap.OPENCL.0", "much", ND4C_CONFIG,
+     "nd4j.device.memory.cap.OPENCL.0 = \"much\": expected a number of bytes such as 1024, 512m or 2g"},
+    {"nd4j.device.memory.cap.ABACUS.0", "1g", ND4C_NAME, NO_DEVICE("nd4j.device.memory.cap.ABACUS.0")},
+    {"nd4j.device.memory.cap.OPENCL.32", "1g", ND4C_NAME, NO_DEVICE("nd4j.device.memory.cap.OPENCL.32")},
+    {"nd4j.device.memory.cap.OPENCL.00", "1g", ND4C_NAME, NO_DEVICE("nd4j.device.memory.cap.OPENCL.00")},
+    {"nd4j.device.memory.cap.OPENCL", "1g", ND4C_NAME, NO_DEVICE("nd4j.device.memory.cap.OPENCL")},
+    {"ND4J_DEVICE_MEMORY_CAP_CUDA_x", "1g", ND4C_NAME, NO_DEVICE("ND4J_DEVICE_MEMORY_CAP_CUDA_x")},
 };
 
 static void test_bad_values(void **state) {
@@ -107,6 +125,10 @@ static void test_rows(void **state) {
     nd4c_config_row row = {.struct_size = sizeof row};
     assert_int_equal(nd4c_config_get_row(i, &row), ND4C_OK);
     assert_true(strlen(row.meaning) > 10);
+    if (i == ND4C_CONFIG_DEVICE_MEMORY_CAP) {
+      assert_int_equal(nd4c_config_set(row.property, row.default_value), ND4C_NAME); /* stands for one a device */
+      continue;
+    }
     /* A default is a value that would be accepted. */
     if (nd4c_config_set(row.property, row.default_value) != ND4C_OK) {
       fail_msg("default of %s: %s", row.property, nd4c_error_message());
@@ -167,6 +189,45 @@ static void test_environment(void **state) {
   assert_int_equal(putenv(late), 0);
   assert_int_equal(nd4c_config_get("SD_KERNEL_FORCE_ENGINE", &value), ND4C_OK);
   assert_string_equal(value, "openblas");
+}
+
+/* One property a device: listed while it has a value, under its own name, also where the environment gives it. */
+static void test_families(void **state) {
+  (void)state;
+  const char *value = NULL;
+  nd4c_config_row row = {.struct_size = sizeof row};
+  int32_t count = nd4c_config_count();
+  assert_int_equal(nd4c_config_get("nd4j.device.memory.cap.OPENCL.3", &value), ND4C_OK);
+  assert_string_equal(value, "0");
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.opencl.3", "512m"), ND4C_OK);
+  assert_int_equal(nd4c_config_set("ND4J_DEVICE_MEMORY_CAP_CUDA_31", "1k"), ND4C_OK);
+  assert_int_equal(nd4c_config_device_cap(ND4C_DEVICE_OPENCL, 3), 512 << 20);
+  assert_int_equal(nd4c_config_device_cap(ND4C_DEVICE_CUDA, 31), 1024);
+  assert_int_equal(nd4c_config_device_cap(ND4C_DEVICE_OPENCL, 2), 0);
+  assert_int_equal(nd4c_config_device_cap(ND4C_DEVICE_OPENCL, 99), 0);
+  assert_int_equal(nd4c_config_count(), count + 2);
+  assert_int_equal(nd4c_config_get_row(count, &row), ND4C_OK);
+  assert_string_equal(row.property, "nd4j.device.memory.cap.CUDA.31");
+  assert_int_equal(nd4c_config_get_row(count + 1, &row), ND4C_OK);
+  assert_string_equal(row.property, "nd4j.device.memory.cap.OPENCL.3");
+  assert_string_equal(row.environment, "ND4J_DEVICE_MEMORY_CAP_OPENCL_3");
+  assert_string_equal(row.value, "512m");
+  assert_string_equal(row.family, "nd4j.device.memory.cap.<TYPE>.<INDEX>");
+  assert_int_equal(row.source, ND4C_CONFIG_SET);
+  assert_int_equal(nd4c_config_get_row(count + 2, &row), ND4C_INDEX);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OPENCL.3", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CUDA.31", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_count(), count);
+  /* A fraction is kept in millionths. */
+  static const struct {
+    const char *text;
+    int64_t number;
+  } fractions[] = {{"0", 0}, {"", 0}, {"1", 1000000}, {"0.5", 500000}, {"0.0000019", 1}, {"1.0", 1000000}};
+  for (size_t i = 0; i < sizeof fractions / sizeof fractions[0]; i++) {
+    assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", fractions[i].text), ND4C_OK);
+    assert_int_equal(nd4c_config_int(ND4C_CONFIG_GPU_MEMORY_CAP_FRACTION), fractions[i].number);
+  }
+  assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", NULL), ND4C_OK);
 }
 
 static void test_lists_and_strings(void **state) {
@@ -252,9 +313,9 @@ int main(void) {
   }
   nd4c_log_set(NULL, NULL, ND4C_LOG_WARNING);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_good_values),       cmocka_unit_test(test_bad_values),  cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_lists_and_strings), cmocka_unit_test(test_environment), cmocka_unit_test(test_no_memory),
-      cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_good_values), cmocka_unit_test(test_bad_values),        cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_families),    cmocka_unit_test(test_lists_and_strings), cmocka_unit_test(test_environment),
+      cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,12 +24,14 @@ static int print_markdown(void) {
       "variable,\n"
       "else it is the default. `nd4c config` prints the values and where each comes from. A variable whose value does\n"
       "not parse is shown there as refused, and every computation fails until it is mended or the property is set.\n\n"
-      "Types: `bool` (true, yes, on, 1; false, no, off, 0), `int`, `bytes` (a number, with k, m, g or t), `string`, "
-      "`list` (separated by\n"
-      "commas), `directories` (a list of absolute paths).\n\n"
+      "Types: `bool` (true, yes, on, 1; false, no, off, 0), `int`, `bytes` (a number, with k, m, g or t), `fraction` "
+      "(0 to 1), `string`,\n"
+      "`list` (separated by commas), `directories` (a list of absolute paths). A name with `<TYPE>` and `<INDEX>` "
+      "stands for one\n"
+      "property of each device: `nd4j.device.memory.cap.OPENCL.0`.\n\n"
       "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");
   nd4c_config_row row;
-  for (int32_t i = 0; row_at(i, &row); i++) {
+  for (int32_t i = 0; row_at(i, &row) && row.family == NULL; i++) {
     (void)printf("| `%s` | `%s` | %s | ", row.property, row.environment, row.type);
     (void)printf(row.default_value[0] != '\0' ? "`%s`" : "%sempty", row.default_value);
     (void)printf(" | %s |\n", row.meaning);

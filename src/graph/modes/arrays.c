@@ -56,10 +56,15 @@ static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
 static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
   nd4c_replica_view view;
   nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_storage_acquire(storage, context->device, context->stream, ND4C_ACCESS_WRITE, &view));
+  ND4C_TRY(nd4c_storage_acquire(storage, context->device, context->stream, ND4C_ACCESS_WRITE, ND4C_TRANSFER_ON_DEMAND,
+                                &view));
   nd4c_fence_release(view.written);
   if (context->device->description.asynchronous) {
-    ND4C_TRY(nd4c_fence_record(context->device, context->stream, "plan", NULL, 0, &fence));
+    nd4c_status status = nd4c_fence_record(context->device, context->stream, "plan", NULL, 0, &fence);
+    if (status != ND4C_OK) {
+      nd4c_storage_cancel(storage, context->device);
+      return status;
+    }
   }
   nd4c_storage_commit(storage, context->device, ND4C_ACCESS_WRITE, fence);
   nd4c_fence_release(fence);

@@ -17,7 +17,7 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
   bool whole = nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
   access = access == ND4C_ACCESS_WRITE && !whole ? ND4C_ACCESS_READ_WRITE : access; /* the rest of it stays */
   nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, &view));
+  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, plan->context->transfer, &view));
   nd4c_fence_release(view.written);
   if (access != ND4C_ACCESS_READ) {
     nd4c_storage_commit(array->storage, plan->device, access, NULL);

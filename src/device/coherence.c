@@ -1,0 +1,406 @@
+/* Which replica of a storage is current, and what is copied when another is needed. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "device/storage.h"
+#include "device/storage_body.h"
+#include "device/stream_pool.h"
+#include "device/tracer.h"
+#include "device/transfer_stream.h"
+
+nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    if (replica->device == device) {
+      return replica;
+    }
+  }
+  return NULL;
+}
+
+static inline bool is_synchronous_memory(const nd4c_device *device) {
+  return device->description.host_addressable && !device->description.asynchronous;
+}
+
+void nd4c_storage_update_address(nd4c_storage_body *body) {
+  nd4c_replica *only = NULL;
+  int current = 0;
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    if (replica->state != 'I') {
+      only = replica;
+      ++current;
+    }
+  }
+  bool direct = current == 1 && body->poison == ND4C_OK && is_synchronous_memory(only->device) && only->written == NULL;
+  for (int i = 0; direct && i < ND4C_REPLICA_READS; ++i) {
+    direct = only->reads[i] == NULL;
+  }
+  atomic_store(&body->base.address, direct ? only->block.address : NULL);
+}
+
+nd4c_status nd4c_storage_fail_poisoned(const nd4c_storage_body *body) {
+  return nd4c_fail(body->poison, "%s", body->poison_text != NULL ? body->poison_text : "a failed operation");
+}
+
+static void set_poison(nd4c_storage_body *body, nd4c_status code, const char *text) {
+  nd4c_deallocate(body->poison_text);
+  body->poison = code;
+  body->poison_text = nd4c_duplicate_text(text);
+  nd4c_storage_update_address(body);
+}
+
+void nd4c_replica_settle_copy(nd4c_replica *replica) {
+  if (!replica->copied) {
+    return;
+  }
+  if (nd4c_fence_outcome(replica->written) != ND4C_OK) {
+    replica->state = 'I'; /* the replica that it was copied from is still current */
+  }
+  nd4c_fence_release(replica->written);
+  replica->written = NULL;
+  replica->copied = false;
+}
+
+/* A current replica to copy from: one that is complete if there is, else one that is being copied. */
+static nd4c_replica *find_current(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    if (replica->state != 'I' && !replica->copied) {
+      return replica;
+    }
+  }
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    nd4c_replica_settle_copy(replica);
+    if (replica->state != 'I') {
+      return replica;
+    }
+  }
+  return NULL;
+}
+
+/* Waits for the work that writes `source`; if that failed the storage has no value. */
+static nd4c_status settle_source(nd4c_storage_body *body, nd4c_replica *source) {
+  nd4c_status status = nd4c_fence_wait(source->written);
+  if (status != ND4C_OK) {
+    set_poison(body, status, nd4c_error_message());
+    return status;
+  }
+  nd4c_fence_release(source->written);
+  source->written = NULL;
+  return ND4C_OK;
+}
+
+/* Remembers work that reads the replica; finished entries make room, else the oldest is waited for. */
+static void add_read(nd4c_replica *replica, nd4c_shared_fence *fence) {
+  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
+    if (replica->reads[i] == NULL || nd4c_fence_is_ready(replica->reads[i])) {
+      nd4c_fence_release(replica->reads[i]);
+      replica->reads[i] = nd4c_fence_retain(fence);
+      return;
+    }
+  }
+  nd4c_fence_settle(replica->reads[0]);
+  nd4c_fence_release(replica->reads[0]);
+  memmove(&replica->reads[0], &replica->reads[1], (ND4C_REPLICA_READS - 1) * sizeof replica->reads[0]);
+  replica->reads[ND4C_REPLICA_READS - 1] = nd4c_fence_retain(fence);
+}
+
+/* Lets work on `stream` come after everything that still uses the replica. */
+static nd4c_status order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes) {
+  ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream));
+  for (int i = 0; writes && i < ND4C_REPLICA_READS; ++i) {
+    ND4C_TRY(nd4c_fence_enqueue_wait(replica->reads[i], device, stream));
+  }
+  return ND4C_OK;
+}
+
+/* -- copies ------------------------------------------------------------------------------------------------------ */
+
+/* Complete when this returns. */
+static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
+  ND4C_TRY(settle_source(body, source));
+  ND4C_TRY(order_after(target, target->device, NULL, true)); /* what still reads what was here before */
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
+  }
+  return ND4C_OK;
+}
+
+/* The device that can copy between the two by itself while the host goes on; NULL if the host must carry. */
+static nd4c_device *find_carrier(const nd4c_replica *source, const nd4c_replica *target) {
+  bool from_host = is_synchronous_memory(source->device), to_host = is_synchronous_memory(target->device);
+  if (from_host && target->device->description.asynchronous) {
+    return target->device;
+  }
+  return to_host && source->device->description.asynchronous ? source->device : NULL;
+}
+
+static nd4c_status enqueue_copy(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target,
+                                nd4c_device *carrier, nd4c_stream stream, nd4c_shared_fence **fence) {
+  ND4C_TRY(order_after(source, carrier, stream, false));
+  ND4C_TRY(order_after(target, carrier, stream, true));
+  ND4C_TRY(nd4c_transfer_enqueue(carrier, stream, &source->block, &target->block, carrier == target->device,
+                                 body->base.bytes));
+  return nd4c_fence_record(carrier, stream, "copy", &source->written, 1, fence);
+}
+
+/* Under way when this returns: the target's `written` is its end, and the source is being read until then. */
+static nd4c_status copy_later(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target,
+                              nd4c_device *carrier) {
+  nd4c_stream stream = NULL;
+  nd4c_shared_fence *fence = NULL;
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  ND4C_TRY(nd4c_stream_take(carrier, &stream));
+  nd4c_status status = enqueue_copy(body, source, target, carrier, stream, &fence);
+  if (status != ND4C_OK) {
+    nd4c_stream_drop(carrier, stream); /* which waits for what was enqueued */
+    return status;
+  }
+  nd4c_stream_give(carrier, stream);
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
+  }
+  add_read(source, fence);
+  nd4c_fence_release(target->written);
+  target->written = fence;
+  target->copied = true;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bool asynchronous) {
+  if (target->state != 'I') {
+    return ND4C_OK;
+  }
+  nd4c_replica *source = find_current(body);
+  if (source == NULL) {
+    return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
+  }
+  nd4c_device *carrier = asynchronous && body->base.bytes > 0 ? find_carrier(source, target) : NULL;
+  ND4C_TRY(carrier != NULL ? copy_later(body, source, target, carrier) : copy_now(body, source, target));
+  source->state = target->state = 'S';
+  nd4c_storage_update_address(body);
+  return ND4C_OK;
+}
+
+/* -- acquire and commit ------------------------------------------------------------------------------------------ */
+
+/* Whether a copy would be needed where none is to be made. */
+static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *replica, const nd4c_device *device) {
+  if (replica != NULL && nd4c_replica_is_there(replica) && replica->state != 'I') {
+    return ND4C_OK;
+  }
+  const nd4c_device *from = atomic_load(&body->base.device);
+  return nd4c_fail(ND4C_UNSUPPORTED,
+                   "its contents are on %s and needed on %s, and transfers are off (nd4c.device.transfer is none): "
+                   "nd4c_array_migrate or nd4c_array_prefetch brings them there",
+                   from->name, device->name);
+}
+
+/* Makes what is read current for work on the device. */
+static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) {
+  if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_ready(replica->written))) {
+    nd4c_replica_settle_copy(replica);
+  }
+  nd4c_status status = nd4c_replica_bring(body, replica, false);
+  if (status != ND4C_OK && replica->state == 'I' && !replica->pinned && replica->holds == 0 &&
+      nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
+    nd4c_replica_drop(body, replica); /* memory without contents is no use */
+  }
+  ND4C_TRY(status);
+  return replica->device->description.asynchronous ? ND4C_OK : settle_source(body, replica);
+}
+
+static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, nd4c_stream stream, nd4c_access access,
+                                  nd4c_transfer transfer, nd4c_replica_view *view) {
+  static _Atomic uint64_t tick;
+  bool reads = access != ND4C_ACCESS_WRITE;
+  if (reads && body->poison != ND4C_OK) {
+    return nd4c_storage_fail_poisoned(body);
+  }
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (reads && transfer == ND4C_TRANSFER_NONE) {
+    ND4C_TRY(check_transfer(body, replica, device));
+  }
+  if (replica == NULL || !nd4c_replica_is_there(replica)) {
+    ND4C_TRY(nd4c_replica_make(body, device, &replica));
+  }
+  if (reads) {
+    ND4C_TRY(prepare_read(body, replica));
+  }
+  ND4C_TRY(order_after(replica, device, stream, access != ND4C_ACCESS_READ));
+  replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);
+  replica->holds += device->description.asynchronous;
+  replica->eager = access != ND4C_ACCESS_READ && transfer == ND4C_TRANSFER_EAGER;
+  view->address = device->description.host_addressable ? replica->block.address : NULL;
+  view->buffer = replica->block.buffer;
+  view->offset = replica->block.offset;
+  view->written = reads ? nd4c_fence_retain(replica->written) : NULL;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4c_stream stream, nd4c_access access,
+                                 nd4c_transfer transfer, nd4c_replica_view *view) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  *view = (nd4c_replica_view){0};
+  if (access != ND4C_ACCESS_READ && (storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
+    return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
+  }
+  void *address = nd4c_storage_ready_address(storage, device);
+  if (address != NULL) {
+    view->address = address;
+    view->buffer = body->first.device == device ? body->first.block.buffer : NULL;
+    view->offset = body->first.device == device ? body->first.block.offset : 0;
+    return ND4C_OK;
+  }
+  nd4c_storage_lock(body);
+  nd4c_status status = acquire_slowly(body, device, stream, access, transfer, view);
+  nd4c_storage_unlock(body);
+  return status;
+}
+
+static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_shared_fence *fence) {
+  nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
+  written->written = nd4c_fence_retain(fence);
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    replica->state = replica == written ? 'M' : 'I';
+  }
+  nd4c_deallocate(body->poison_text);
+  body->poison_text = NULL;
+  body->poison = ND4C_OK;
+  atomic_store(&body->base.device, written->device);
+  nd4c_storage_update_address(body);
+}
+
+/* Brings stale replicas up to date; what fails stays stale, and the next one who needs it learns why. */
+static void refresh(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    if (replica->state == 'I' && nd4c_replica_is_there(replica) && nd4c_replica_bring(body, replica, true) != ND4C_OK) {
+      nd4c_log_write(ND4C_LOG_INFO, "coherence", "an eager copy to %s: %s", replica->device->name,
+                     nd4c_error_message());
+    }
+  }
+}
+
+void nd4c_storage_refresh(nd4c_storage *storage) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  if (body->poison == ND4C_OK) {
+    refresh(body);
+  }
+  nd4c_storage_unlock(body);
+}
+
+static void let_go(nd4c_replica *replica) {
+  replica->holds -= replica->device->description.asynchronous && replica->holds > 0;
+}
+
+void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (fence == NULL && nd4c_storage_ready_address(storage, device) != NULL) {
+    return;
+  }
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (replica != NULL) {
+    let_go(replica);
+  }
+  if (replica != NULL && access != ND4C_ACCESS_READ) {
+    bool eager = replica->eager;
+    replica->eager = false;
+    commit_write(body, replica, fence);
+    if (eager) {
+      refresh(body);
+    }
+  } else if (replica != NULL && fence != NULL) {
+    add_read(replica, fence);
+    nd4c_storage_update_address(body);
+  }
+  nd4c_storage_unlock(body);
+}
+
+void nd4c_storage_cancel(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (replica != NULL) {
+    let_go(replica);
+  }
+  nd4c_storage_unlock(body);
+}
+
+void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (replica != NULL) {
+    let_go(replica);
+    replica->pinned = true;
+  }
+  nd4c_storage_unlock(body);
+}
+
+/* -- the rest ---------------------------------------------------------------------------------------------------- */
+
+void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  set_poison(body, code, text);
+  nd4c_storage_unlock(body);
+}
+
+void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  nd4c_deallocate(body->poison_text);
+  body->poison_text = NULL;
+  body->poison = ND4C_OK;
+  nd4c_replica *suspect = nd4c_replica_find(body, device), *current = NULL;
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    current = replica != suspect && replica->state != 'I' ? replica : current;
+  }
+  if (suspect != NULL && current != NULL) {
+    suspect->state = 'I';
+    atomic_store(&body->base.device, current->device);
+  }
+  nd4c_storage_update_address(body);
+  nd4c_storage_unlock(body);
+}
+
+nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (atomic_load(&storage->address) != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_storage_lock(body);
+  nd4c_replica *current = find_current(body);
+  nd4c_status status = body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
+                       : current != NULL       ? settle_source(body, current)
+                                               : ND4C_OK;
+  nd4c_storage_unlock(body);
+  return status;
+}
+
+nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t bytes) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if ((storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
+    return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
+  }
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, atomic_load(&storage->device));
+  /* How the work that used it so far ended does not matter to a new value. */
+  nd4c_storage_body_settle(body);
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  nd4c_status status = nd4c_transfer_from_host(replica->device, &replica->block, host, bytes);
+  if (status == ND4C_OK) {
+    if (nd4c_tracer_is_on()) {
+      nd4c_tracer_copy(begin, body, NULL, replica->device, bytes);
+      nd4c_tracer_write(body, replica->device);
+    }
+    commit_write(body, replica, NULL);
+  }
+  nd4c_storage_unlock(body);
+  return status;
+}

@@ -1,0 +1,49 @@
+/* Where arrays are, and bringing them elsewhere. */
+#include "array/array.h"
+#include "base/status.h"
+#include "device/context.h"
+#include "device/storage.h"
+
+char nd4c_array_state(const nd4c_array *array, const nd4c_device *device) {
+  return nd4c_array_check(array, "nd4c_array_state: array") == ND4C_OK ? nd4c_storage_state(array->storage, device)
+                                                                       : '-';
+}
+
+bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *device) {
+  return nd4c_array_check(array, "nd4c_array_is_ready: array") == ND4C_OK &&
+         nd4c_storage_is_ready(array->storage, device);
+}
+
+/* The device that is meant by `device`; strings are refused anywhere but on the host. */
+static nd4c_status find_target(const nd4c_array *array, const char *function, nd4c_device **device) {
+  nd4c_device *host = NULL;
+  if (*device == NULL) {
+    nd4c_context *context = NULL;
+    ND4C_TRY(nd4c_context_resolve(NULL, &context));
+    *device = context->device;
+  } else if (!nd4c_device_is_known(*device)) {
+    return nd4c_fail(ND4C_HANDLE, "%s: %p is no device of an open backend: ask nd4c_device_find", function,
+                     (void *)*device);
+  }
+  ND4C_TRY(nd4c_device_host(&host));
+  if (array->dtype == ND4C_UTF8 && *device != host) {
+    return nd4c_fail(ND4C_DTYPE, "%s: strings live on the host", function);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device) {
+  static const char function[] = "nd4c_array_migrate";
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_migrate: array"));
+  ND4C_TRY(find_target(array, function, &device));
+  nd4c_status status = nd4c_storage_migrate(array->storage, device);
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s to %s", function, device->name);
+}
+
+nd4c_status nd4c_array_prefetch(const nd4c_array *array, nd4c_device *device) {
+  static const char function[] = "nd4c_array_prefetch";
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_prefetch: array"));
+  ND4C_TRY(find_target(array, function, &device));
+  nd4c_status status = nd4c_storage_prefetch(array->storage, device);
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s to %s", function, device->name);
+}

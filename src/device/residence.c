@@ -1,0 +1,336 @@
+/* Where the replicas of storages are, and which of them go: migration, prefetching, spilling. */
+#define _POSIX_C_SOURCE 200809L /* recursive mutexes */
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/storage.h"
+#include "device/storage_body.h"
+
+/* The replicas on each device whose memory has no addresses: candidates for spilling. One lock for all devices, held
+ * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
+ * finding room on the host may end other storages. Order: a storage's lock first, then this one; who holds this one
+ * only tries storages' locks. */
+static pthread_mutex_t residents_lock;
+static pthread_once_t residents_once = PTHREAD_ONCE_INIT;
+
+static void make_lock(void) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&residents_lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
+  nd4c_device *device = replica->device;
+  if (!device->description.asynchronous || device->description.host_addressable) {
+    return;
+  }
+  pthread_once(&residents_once, make_lock);
+  pthread_mutex_lock(&residents_lock);
+  body->attached = true;
+  replica->body = body;
+  replica->listed = true;
+  replica->previous_there = NULL;
+  replica->next_there = device->residents;
+  if (device->residents != NULL) {
+    device->residents->previous_there = replica;
+  }
+  device->residents = replica;
+  pthread_mutex_unlock(&residents_lock);
+}
+
+void nd4c_replica_unlist(nd4c_replica *replica) {
+  if (!replica->listed) {
+    return;
+  }
+  pthread_mutex_lock(&residents_lock);
+  if (replica->previous_there != NULL) {
+    replica->previous_there->next_there = replica->next_there;
+  } else {
+    replica->device->residents = replica->next_there;
+  }
+  if (replica->next_there != NULL) {
+    replica->next_there->previous_there = replica->previous_there;
+  }
+  replica->listed = false;
+  pthread_mutex_unlock(&residents_lock);
+}
+
+void nd4c_storage_unlist(nd4c_storage_body *body) {
+  if (!body->attached) {
+    return;
+  }
+  pthread_once(&residents_once, make_lock);
+  pthread_mutex_lock(&residents_lock);
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    nd4c_replica_unlist(replica);
+  }
+  pthread_mutex_unlock(&residents_lock);
+}
+
+void nd4c_replica_release_fences(nd4c_replica *replica) {
+  nd4c_fence_release(replica->written);
+  replica->written = NULL;
+  replica->copied = false;
+  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
+    nd4c_fence_release(replica->reads[i]);
+    replica->reads[i] = NULL;
+  }
+}
+
+bool nd4c_replica_is_idle(nd4c_replica *replica) {
+  bool idle = nd4c_fence_is_ready(replica->written);
+  for (int i = 0; i < ND4C_REPLICA_READS && idle; ++i) {
+    idle = nd4c_fence_is_ready(replica->reads[i]);
+  }
+  return idle;
+}
+
+static void settle_replica(nd4c_replica *replica) {
+  nd4c_fence_settle(replica->written);
+  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
+    nd4c_fence_settle(replica->reads[i]);
+  }
+}
+
+nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **out) {
+  nd4c_block block = {0};
+  ND4C_TRY(nd4c_memory_allocate(device, body->base.bytes, "a replica", &block));
+  nd4c_replica *replica = nd4c_replica_find(body, device); /* the first one may have been dropped */
+  if (replica == NULL) {
+    replica = nd4c_allocate_zeroed(1, sizeof *replica);
+    if (replica == NULL) {
+      nd4c_memory_free(device, &block);
+      return nd4c_fail_memory("a replica", sizeof *replica);
+    }
+    replica->device = device;
+    replica->next = body->first.next;
+    body->first.next = replica;
+    body->attached = true;
+  }
+  replica->state = 'I';
+  replica->block = block;
+  nd4c_replica_list(body, replica);
+  *out = replica;
+  return ND4C_OK;
+}
+
+void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica) {
+  nd4c_replica_unlist(replica);
+  nd4c_replica_release_fences(replica);
+  if (replica->block.node != NULL) {
+    nd4c_memory_free(replica->device, &replica->block);
+  }
+  replica->block = (nd4c_block){0};
+  replica->state = 'I';
+  if (replica == &body->first) {
+    return;
+  }
+  nd4c_replica **link = &body->first.next;
+  while (*link != replica) {
+    link = &(*link)->next;
+  }
+  *link = replica->next;
+  nd4c_deallocate(replica);
+}
+
+/* -- by request -------------------------------------------------------------------------------------------------- */
+
+/* The replica on `device`, current or, if `asynchronous`, on its way. A failure leaves no fresh memory behind. */
+static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, bool asynchronous, nd4c_replica **out) {
+  if (body->poison != ND4C_OK) {
+    return nd4c_storage_fail_poisoned(body);
+  }
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  bool fresh = replica == NULL || !nd4c_replica_is_there(replica);
+  if (fresh) {
+    ND4C_TRY(nd4c_replica_make(body, device, &replica));
+  } else if (!asynchronous) {
+    nd4c_replica_settle_copy(replica);
+  }
+  nd4c_status status = nd4c_replica_bring(body, replica, asynchronous);
+  if (status != ND4C_OK && fresh) {
+    nd4c_replica_drop(body, replica);
+  }
+  *out = replica;
+  return status;
+}
+
+/* Foreign memory is its owner's, and a pinned replica a plan's: they stay as good as the one that is current now. */
+static bool must_stay(const nd4c_storage_body *body, const nd4c_replica *replica) {
+  return replica->pinned || (replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0);
+}
+
+static void make_only(nd4c_storage_body *body, nd4c_replica *kept) {
+  bool alone = true;
+  for (nd4c_replica *replica = &body->first, *next; replica != NULL; replica = next) {
+    next = replica->next;
+    if (replica == kept || !nd4c_replica_is_there(replica)) {
+      continue;
+    }
+    if (replica->state != 'I' && must_stay(body, replica)) {
+      alone = false;
+      continue;
+    }
+    replica->state = 'I';
+    if (replica->holds == 0 && !must_stay(body, replica) && replica->block.node != NULL) {
+      settle_replica(replica);
+      nd4c_replica_drop(body, replica);
+    }
+  }
+  kept->state = alone ? 'M' : 'S';
+}
+
+nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_replica *replica = NULL;
+  nd4c_storage_lock(body);
+  nd4c_status status = bring_to(body, device, false, &replica);
+  if (status == ND4C_OK) {
+    make_only(body, replica);
+    atomic_store(&body->base.device, device);
+    nd4c_storage_update_address(body);
+  }
+  nd4c_storage_unlock(body);
+  return status;
+}
+
+nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (nd4c_storage_ready_address(storage, device) != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_replica *replica = NULL;
+  nd4c_storage_lock(body);
+  nd4c_status status = bring_to(body, device, true, &replica);
+  nd4c_storage_unlock(body);
+  return status;
+}
+
+char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  const nd4c_replica *replica = nd4c_replica_find(body, device);
+  char state = replica != NULL && nd4c_replica_is_there(replica) ? replica->state : '-';
+  nd4c_storage_unlock(body);
+  return state;
+}
+
+bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  bool there = replica != NULL && nd4c_replica_is_there(replica) && body->poison == ND4C_OK;
+  if (there && replica->copied && nd4c_fence_is_ready(replica->written)) {
+    nd4c_replica_settle_copy(replica);
+    nd4c_storage_update_address(body);
+  }
+  bool ready = there && replica->state != 'I' && nd4c_fence_is_ready(replica->written);
+  nd4c_storage_unlock(body);
+  return ready;
+}
+
+/* -- spilling ---------------------------------------------------------------------------------------------------- */
+
+static bool is_elsewhere(const nd4c_storage_body *body, const nd4c_replica *than) {
+  bool found = false;
+  for (const nd4c_replica *replica = &body->first; replica != NULL && !found; replica = replica->next) {
+    found = replica != than && replica->state != 'I' && !replica->copied;
+  }
+  return found;
+}
+
+/* Takes the storage's lock if the replica may go now. */
+static bool take_if_idle(nd4c_replica *replica) {
+  if (!nd4c_storage_try_lock(replica->body)) {
+    return false;
+  }
+  nd4c_storage_body *body = replica->body;
+  bool usable = replica->holds == 0 && !replica->pinned && replica->block.node != NULL && body->poison == ND4C_OK &&
+                nd4c_replica_is_idle(replica);
+  if (usable && replica->copied) {
+    nd4c_replica_settle_copy(replica);
+  }
+  if (!usable) {
+    nd4c_storage_unlock(body);
+  }
+  return usable;
+}
+
+/* The replica used least lately that may go, its storage locked; `alone`: those without another copy count, too. */
+static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
+  nd4c_replica *best = NULL;
+  for (nd4c_replica *replica = device->residents; replica != NULL; replica = replica->next_there) {
+    if (!take_if_idle(replica)) {
+      continue;
+    }
+    bool fits = alone || replica->state == 'I' || is_elsewhere(replica->body, replica);
+    bool better = fits && (best == NULL || replica->used < best->used);
+    nd4c_storage_unlock(replica->body);
+    best = better ? replica : best;
+  }
+  return best != NULL && take_if_idle(best) ? best : NULL;
+}
+
+/* Sends the only current replica to the host. */
+static nd4c_status save_to_host(nd4c_storage_body *body) {
+  nd4c_device *host = NULL;
+  nd4c_replica *there = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  return bring_to(body, host, false, &there);
+}
+
+static nd4c_device *current_device(nd4c_storage_body *body) {
+  nd4c_replica *replica = &body->first;
+  while (replica != NULL && replica->state == 'I') {
+    replica = replica->next;
+  }
+  return replica != NULL ? replica->device : atomic_load(&body->base.device);
+}
+
+/* Frees one replica with its storage's lock held, which is let go of. Returns the bytes. */
+static int64_t evict(nd4c_device *device, nd4c_replica *replica) {
+  nd4c_storage_body *body = replica->body;
+  bool saved = replica->state != 'I' && !is_elsewhere(body, replica);
+  int64_t bytes = replica->block.bytes;
+  if (saved && save_to_host(body) != ND4C_OK) {
+    bytes = 0;
+  } else {
+    nd4c_replica_drop(body, replica);
+    atomic_store(&body->base.device, current_device(body));
+    int current = 0;
+    nd4c_replica *only = NULL;
+    for (nd4c_replica *other = &body->first; other != NULL; other = other->next) {
+      current += other->state != 'I';
+      only = other->state != 'I' ? other : only;
+    }
+    if (current == 1) {
+      only->state = 'M';
+    }
+    nd4c_storage_update_address(body);
+    nd4c_memory_note_spill(device, bytes, saved);
+  }
+  nd4c_storage_unlock(body);
+  return bytes;
+}
+
+int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
+  int64_t freed = 0;
+  pthread_once(&residents_once, make_lock);
+  pthread_mutex_lock(&residents_lock);
+  for (int alone = 0; alone <= 1 && freed < bytes; ++alone) {
+    nd4c_replica *victim = NULL;
+    while (freed < bytes && (victim = find_victim(device, alone == 1)) != NULL) {
+      int64_t got = evict(device, victim);
+      if (got == 0) {
+        break; /* the host cannot take it: nothing else will fit either */
+      }
+      freed += got;
+    }
+  }
+  pthread_mutex_unlock(&residents_lock);
+  return freed;
+}

@@ -1,0 +1,289 @@
+/* Memory of a device that is not the host: caps by call and property, what remains, staging buffers, spilling. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "stub_plugin.h"
+
+enum { MEGABYTE = 1 << 20, COUNT = MEGABYTE / 4 };
+static nd4c_device *cpu;
+
+static void assert_message(const char *part) {
+  if (strstr(nd4c_error_message(), part) == NULL) {
+    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
+  }
+}
+
+static nd4c_memory_info info_of(const nd4c_device *device) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_memory_get_info(device, &info), ND4C_OK);
+  return info;
+}
+
+static int64_t remaining(const nd4c_device *device) {
+  int64_t bytes = -1;
+  assert_int_equal(nd4c_memory_remaining(device, &bytes), ND4C_OK);
+  return bytes;
+}
+
+static nd4c_status make(int64_t megabytes, double value, nd4c_array **array) {
+  int64_t count = megabytes * COUNT;
+  *array = NULL;
+  return nd4c_array_full(ND4C_FLOAT32, 1, &count, value, stub_device, array);
+}
+
+static void assert_value(const nd4c_array *array, float value) {
+  int64_t count = nd4c_array_size(array);
+  float *elements = malloc((size_t)count * sizeof *elements);
+  assert_non_null(elements);
+  assert_int_equal(nd4c_array_read(array, elements, (size_t)count * sizeof *elements), ND4C_OK);
+  for (int64_t i = 0; i < count; i += 977) {
+    assert_float_equal(elements[i], value, 0);
+  }
+  assert_float_equal(elements[count - 1], value, 0);
+  free(elements);
+}
+
+static void caps_by_call_and_property(void **state) {
+  (void)state;
+  nd4c_array *a = NULL, *b = NULL;
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 8 * MEGABYTE), ND4C_OK);
+  assert_int_equal(make(6, 1, &a), ND4C_OK);
+  assert_int_equal(make(4, 1, &b), ND4C_MEMORY_CAP);
+  assert_message(
+      "memory cap of stub:0 exceeded: 6291456 bytes in use and 0 cached, 4194304 more requested, cap 8388608");
+  nd4c_array_release(a);
+  assert_int_equal(make(4, 1, &b), ND4C_OK); /* what is cached is trimmed first */
+  nd4c_array_release(b);
+  /* A property that changes counts from then on; that of another device does not. */
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.1", "1m"), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 8 * MEGABYTE);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.0", "2m"), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 2 * MEGABYTE);
+  assert_int_equal(make(4, 1, &b), ND4C_MEMORY_CAP);
+  assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.5"), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 2 * MEGABYTE); /* its own goes first */
+  assert_int_equal(info_of(cpu).cap_bytes, 0);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.0", NULL), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 512 * MEGABYTE);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CPU.0", "3g"), ND4C_OK);
+  assert_int_equal(info_of(cpu).cap_bytes, INT64_C(3) << 30);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CPU.0", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.1", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", NULL), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 0);
+}
+
+static void what_remains(void **state) {
+  (void)state;
+  nd4c_array *a = NULL;
+  stub_settle();
+  assert_int_equal(remaining(stub_device), 1 << 30);
+  assert_int_equal(make(16, 1, &a), ND4C_OK);
+  assert_int_equal(remaining(stub_device), (1 << 30) - 16 * MEGABYTE);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 20 * MEGABYTE), ND4C_OK);
+  assert_int_equal(remaining(stub_device), 4 * MEGABYTE);
+  nd4c_array_release(a); /* cached: it could be had again */
+  assert_int_equal(remaining(stub_device), 20 * MEGABYTE);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  assert_int_equal(remaining(stub_device), 1 << 30);
+  assert_int_equal(stub_control("memory 1048576"), ND4C_OK);
+  assert_int_equal(remaining(stub_device), MEGABYTE);
+  assert_int_equal(stub_control("fail memory_available:1"), ND4C_OK);
+  int64_t bytes = 7;
+  assert_int_equal(nd4c_memory_remaining(stub_device, &bytes), ND4C_DEVICE);
+  assert_int_equal(bytes, 7);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  assert_int_equal(nd4c_memory_remaining(stub_device, NULL), ND4C_NULL_ARGUMENT);
+  assert_int_equal(nd4c_memory_remaining(NULL, &bytes), ND4C_NULL_ARGUMENT);
+  assert_true(remaining(cpu) > 0);
+}
+
+/* Copies go through pinned buffers in pieces, and without them where there are none. */
+static void staging(void **state) {
+  (void)state;
+  nd4c_array *a = NULL;
+  stub_settle();
+  assert_int_equal(stub_counter("pinned"), 0);
+  int64_t copies = stub_counter("copy_from_host");
+  assert_int_equal(make(5, 3, &a), ND4C_OK);
+  assert_int_equal(stub_counter("copy_from_host") - copies, 5);
+  assert_int_equal(stub_counter("pinned"), 2);
+  assert_value(a, 3);
+  int64_t allocated = stub_counter("pinned_allocate"), streams = stub_counter("stream_create");
+  nd4c_array_release(a);
+  for (int i = 0; i < 10; i++) {
+    assert_int_equal(make(3, i, &a), ND4C_OK);
+    assert_value(a, (float)i);
+    nd4c_array_release(a);
+  }
+  assert_int_equal(stub_counter("pinned_allocate"), allocated);
+  assert_int_equal(stub_counter("stream_create"), streams);
+  stub_settle();
+  assert_int_equal(stub_counter("pinned"), 0);
+  /* One buffer only, then none at all. */
+  assert_int_equal(stub_control("fail pinned_allocate:2"), ND4C_OK);
+  assert_int_equal(make(3, 4, &a), ND4C_OK);
+  assert_value(a, 4);
+  nd4c_array_release(a);
+  stub_settle();
+  assert_int_equal(stub_control("fail pinned_allocate:0"), ND4C_OK);
+  copies = stub_counter("copy_from_host");
+  assert_int_equal(make(3, 5, &a), ND4C_OK);
+  assert_int_equal(stub_counter("copy_from_host") - copies, 1);
+  assert_value(a, 5);
+  nd4c_array_release(a);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+}
+
+/* A piece that fails in the middle ends the copy; nothing is held, and the next one works. */
+static void pieces_that_fail(void **state) {
+  (void)state;
+  static const char *const calls[] = {"copy_from_host", "in_flight_copy", "fence_record", "fence_wait"};
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (int number = 1; number <= 5; number++) {
+      char command[64];
+      nd4c_array *a = NULL;
+      (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
+      assert_int_equal(stub_control(command), ND4C_OK);
+      assert_int_equal(make(5, 3, &a), ND4C_DEVICE);
+      assert_message("copy of 5242880 bytes with stub:0");
+      assert_null(a);
+      assert_int_equal(stub_control("reset"), ND4C_OK);
+      stub_settle();
+      assert_int_equal(stub_counter("buffers") + stub_counter("pinned") + stub_counter("fences"), 0);
+    }
+  }
+}
+
+static void spilling_makes_room(void **state) {
+  (void)state;
+  nd4c_array *shared = NULL, *old = NULL, *young = NULL, *more = NULL;
+  nd4c_memory_info before = info_of(stub_device);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * MEGABYTE), ND4C_OK);
+  assert_int_equal(make(4, 1, &old), ND4C_OK);
+  assert_int_equal(make(4, 2, &young), ND4C_OK);
+  assert_int_equal(make(4, 3, &shared), ND4C_OK);
+  assert_value(shared, 3); /* now the host has it, too */
+  assert_int_equal(make(4, 4, &more), ND4C_MEMORY_CAP);
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
+  assert_int_equal(make(4, 4, &more), ND4C_OK); /* copies go first */
+  assert_int_equal(nd4c_array_state(shared, stub_device), '-');
+  assert_int_equal(nd4c_array_state(shared, cpu), 'M');
+  nd4c_memory_info info = info_of(stub_device);
+  assert_int_equal(info.dropped_count - before.dropped_count, 1);
+  assert_int_equal(info.spilled_count - before.spilled_count, 0);
+  nd4c_array *squares = NULL;
+  assert_int_equal(nd4c_square_on(stub_context, old, &squares), ND4C_OK); /* uses `old`: `young` is the older now */
+  info = info_of(stub_device);
+  assert_int_equal(info.spilled_count - before.spilled_count, 1);
+  assert_int_equal(info.spilled_bytes - before.spilled_bytes, 4 * MEGABYTE);
+  assert_int_equal(nd4c_array_state(old, stub_device), 'M');
+  assert_true(info.live_bytes + info.cached_bytes <= 13 * MEGABYTE);
+  assert_value(young, 2);
+  assert_value(more, 4);
+  assert_value(squares, 1);
+  assert_int_equal(nd4c_square_on(stub_context, young, &squares), ND4C_OK); /* comes back on use */
+  assert_value(squares, 4);
+  nd4c_array *huge = NULL;
+  assert_int_equal(make(16, 1, &huge), ND4C_MEMORY_CAP); /* no spilling helps that */
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  /* The same where the device itself has no more. */
+  (void)nd4c_memory_trim(stub_device, 0);
+  assert_int_equal(stub_control("memory 18874368"), ND4C_OK);
+  assert_int_equal(make(16, 9, &huge), ND4C_OK);
+  assert_value(huge, 9);
+  assert_value(old, 1);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  nd4c_array *const all[] = {shared, old, young, more, squares, huge};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    nd4c_array_release(all[i]);
+  }
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
+}
+
+/* Operands of one call do not push each other out, and work that is pending is left alone. */
+static void what_is_in_use_stays(void **state) {
+  (void)state;
+  nd4c_array *a = NULL, *b = NULL, *y = NULL;
+  stub_settle();
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
+  assert_int_equal(make(4, 1, &a), ND4C_OK);
+  assert_int_equal(make(4, 2, &b), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 9 * MEGABYTE), ND4C_OK);
+  nd4c_status status = nd4c_add_on(stub_context, a, b, &y); /* needs 12 */
+  assert_int_equal(status, ND4C_MEMORY_CAP);
+  assert_null(y);
+  assert_value(a, 1);
+  assert_value(b, 2);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * MEGABYTE), ND4C_OK);
+  for (int i = 0; i < 20; i++) {
+    assert_int_equal(nd4c_add_on(stub_context, a, b, &y), ND4C_OK);
+    assert_int_equal(nd4c_add_on(stub_context, y, b, &y), ND4C_OK);
+    assert_value(y, 5);
+    nd4c_array_release(y);
+    y = NULL;
+  }
+  /* The host cannot take it: refused, and nothing is lost. */
+  assert_int_equal(make(4, 3, &y), ND4C_OK);
+  assert_int_equal(stub_control("fail copy_to_host:0"), ND4C_OK);
+  nd4c_array *c = NULL, *d = NULL;
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 12 * MEGABYTE), ND4C_OK);
+  nd4c_array *const pair[] = {a, b, y};
+  assert_int_equal(nd4c_array_migrate(pair[0], stub_device), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(pair[1], stub_device), ND4C_OK);
+  assert_int_equal(make(4, 4, &c), ND4C_MEMORY_CAP);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  assert_value(a, 1);
+  assert_value(y, 3);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(b);
+  nd4c_array_release(y);
+  nd4c_array_release(d);
+}
+
+static void shorter_structs(void **state) {
+  (void)state;
+  nd4c_memory_info info = {.struct_size = offsetof(nd4c_memory_info, dropped_count), .spilled_bytes = 77};
+  assert_int_equal(nd4c_memory_get_info(stub_device, &info), ND4C_OK);
+  assert_int_equal(info.spilled_bytes, 77);
+}
+
+static int start(void **state) {
+  (void)state;
+  return stub_start() == ND4C_OK && nd4c_device_find("cpu", &cpu) == ND4C_OK ? 0 : 1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  (void)nd4c_context_destroy(stub_context);
+  stub_settle();
+  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
+  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+    if (stub_counter(counters[i]) != 0) {
+      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(caps_by_call_and_property),
+      cmocka_unit_test(what_remains),
+      cmocka_unit_test(staging),
+      cmocka_unit_test(pieces_that_fail),
+      cmocka_unit_test(spilling_makes_room),
+      cmocka_unit_test(what_is_in_use_stays),
+      cmocka_unit_test(shorter_structs),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}

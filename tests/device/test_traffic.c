@@ -1,0 +1,149 @@
+/* Many threads, two devices and the host: arrays of each thread's own that migrate, arrays that all of them read and
+ * prefetch, computing with both, while memory is short and idle arrays spill. Run under ThreadSanitizer. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "stub_plugin.h"
+
+enum { THREADS = 16, SHARED = 4, COUNT = 700 };
+static long turns = 60;
+static const int64_t shape[1] = {COUNT};
+static nd4c_device *devices[3]; /* the host, stub:0, stub:1 */
+static nd4c_array *shared[SHARED];
+
+/* Whether every element is `value`. */
+static bool holds(const nd4c_array *array, float value) {
+  float elements[COUNT];
+  bool all = nd4c_array_read(array, elements, sizeof elements) == ND4C_OK;
+  for (int i = 0; i < COUNT && all; i++) {
+    all = elements[i] == value;
+  }
+  return all;
+}
+
+static bool compute(nd4c_device *device, nd4c_array *own, const nd4c_array *other, float expected) {
+  nd4c_context *context = NULL;
+  nd4c_array *sum = NULL;
+  bool good = nd4c_context_acquire(device, &context) == ND4C_OK && nd4c_add(own, other, &sum) == ND4C_OK &&
+              holds(sum, expected) && nd4c_context_release(context) == ND4C_OK;
+  nd4c_array_release(sum);
+  return good;
+}
+
+static void *work(void *argument) {
+  unsigned seed = 77 + (unsigned)(uintptr_t)argument;
+  float value = (float)(seed % 13);
+  nd4c_array *own = NULL;
+  bool good = nd4c_array_full(ND4C_FLOAT32, 1, shape, value, devices[seed % 3], &own) == ND4C_OK;
+  for (long i = 0; i < turns && good; i++) {
+    seed = seed * 1664525U + 1013904223U;
+    unsigned at = seed >> 16;
+    nd4c_array *other = shared[at % SHARED];
+    nd4c_device *device = devices[(at >> 4) % 3];
+    switch ((at >> 8) % 5) {
+      case 0:
+        good = nd4c_array_migrate(own, device) == ND4C_OK;
+        break;
+      case 1:
+        good = nd4c_array_migrate(own, devices[at % 3]) == ND4C_OK && nd4c_array_prefetch(own, device) == ND4C_OK;
+        break;
+      case 2:
+        good = nd4c_array_prefetch(other, device) == ND4C_OK;
+        break;
+      case 3:
+        good = nd4c_array_write(own, (float[COUNT]){0}, sizeof(float[COUNT])) == ND4C_OK && holds(own, 0);
+        value = 0;
+        break;
+      default:
+        good = compute(device, own, other, value + (float)(at % SHARED));
+        break;
+    }
+    good = good && holds(own, value);
+  }
+  if (!good) {
+    print_error("%s\n", nd4c_error_message());
+  }
+  nd4c_array_release(own);
+  return good ? argument : NULL;
+}
+
+static void run_threads(void) {
+  pthread_t threads[THREADS];
+  for (uintptr_t i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
+  }
+  for (uintptr_t i = 0; i < THREADS; i++) {
+    void *result = NULL;
+    assert_int_equal(pthread_join(threads[i], &result), 0);
+    assert_ptr_equal(result, (void *)(i + 1));
+  }
+  for (int i = 0; i < SHARED; i++) {
+    assert_true(holds(shared[i], (float)i));
+  }
+}
+
+static void with_memory_to_spare(void **state) {
+  (void)state;
+  run_threads();
+}
+
+static void with_little_memory(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(devices[1], 72 * 4096), ND4C_OK);
+  run_threads();
+  assert_int_equal(nd4c_memory_set_cap(devices[1], 0), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
+}
+
+static int start(void **state) {
+  (void)state;
+  if (stub_start() != ND4C_OK || nd4c_device_find("cpu", &devices[0]) != ND4C_OK ||
+      nd4c_device_find("stub:1", &devices[2]) != ND4C_OK) {
+    return 1;
+  }
+  devices[1] = stub_device;
+  for (int i = 0; i < SHARED; i++) {
+    if (nd4c_array_full(ND4C_FLOAT32, 1, shape, i, devices[i % 3], &shared[i]) != ND4C_OK) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+static int stop(void **state) {
+  (void)state;
+  for (int i = 0; i < SHARED; i++) {
+    nd4c_array_release(shared[i]);
+  }
+  (void)nd4c_context_destroy(stub_context);
+  stub_settle();
+  (void)nd4c_device_synchronize(devices[2]);
+  (void)nd4c_memory_trim(devices[2], 0);
+  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
+  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+    if (stub_counter(counters[i]) != 0) {
+      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* Argument: turns of each thread. */
+int main(int argc, char **argv) {
+  turns = argc > 1 ? strtol(argv[1], NULL, 10) : turns;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(with_memory_to_spare),
+      cmocka_unit_test(with_little_memory),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
