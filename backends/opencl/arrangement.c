@@ -216,7 +216,7 @@ static int64_t repeat_scratch(const nd4c_call *call) {
 static nd4c_status starts_from_counts(const nd4c_call *call, const nd4c_tensor *counts, int64_t slices) {
   int64_t total = call->attrs[ND4C_ATTR_repeat_total].as.i, verdict[REPEAT_VERDICT] = {-1, 0, total};
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "numbers", "repeat_starts", ND4C_DTYPE_NONE));
+  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "repeat_starts", ND4C_DTYPE_NONE));
   nd4c_cl_arg_tensor(&launch, counts, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, counts->strides[0]);
   nd4c_cl_arg_int(&launch, counts->dtype == ND4C_INT64);
@@ -247,7 +247,7 @@ static nd4c_status starts_from_attribute(const nd4c_call *call, int64_t slices) 
       start += repeats[done + i];
     }
     nd4c_cl_launch launch;
-    ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "numbers", "put_numbers", ND4C_DTYPE_NONE));
+    ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "put_numbers", ND4C_DTYPE_NONE));
     nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
     nd4c_cl_arg_long(&launch, done);
     nd4c_cl_arg_bytes(&launch, numbers, sizeof numbers);

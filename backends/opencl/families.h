@@ -6,10 +6,15 @@
 // clang-format off
 #define ND4C_CL_FAMILIES(X) \
   X(elementwise) \
-  X(creation) \
-  X(random) \
   X(arrangement) \
   X(indexing) \
+  X(masks) \
+  X(index_parts) \
+  X(sorting) \
+  X(sets) \
+  X(counts) \
+  X(creation) \
+  X(random) \
   X(reduction) \
   X(matmul) \
   X(contraction) \

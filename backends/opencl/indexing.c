@@ -3,17 +3,8 @@
 
 #include "backends/opencl/ordering.h"
 
-/* Modes of an index; the numbers of ND4C_INDEX_MODE_TABLE. */
-enum { RAISE, WRAP, CLIP };
-
-/* The same struct as nd4c_target of common.cl. */
-typedef struct target {
-  int32_t count, mode, wide, unused;
-  int64_t step, extent[ND4C_CL_RANK], stride[ND4C_CL_RANK];
-} target_axes;
-
-static target_axes target_of(const nd4c_tensor *indices, int64_t mode, int64_t extent, int64_t stride) {
-  return (target_axes){
+static nd4c_cl_target target_of(const nd4c_tensor *indices, int64_t mode, int64_t extent, int64_t stride) {
+  return (nd4c_cl_target){
       .count = 1, .mode = (int32_t)mode, .wide = indices->dtype == ND4C_INT64, .extent = {extent}, .stride = {stride}};
 }
 
@@ -49,7 +40,7 @@ static void add_slices(places *p, const nd4c_tensor *whole, int32_t axis, const 
 /* -- picking ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_tensor *whole, const nd4c_tensor *indices,
-                        const nd4c_tensor *part, const target_axes *target, bool to_whole) {
+                        const nd4c_tensor *part, const nd4c_cl_target *target, bool to_whole) {
   const int64_t *strides[3] = {p->whole, p->index, p->part};
   nd4c_cl_walk walk;
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, p->rank, p->shape, 3, strides));
@@ -71,18 +62,18 @@ static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_te
 static nd4c_status pick_slices(const nd4c_cl_step *step, int32_t axis, int64_t mode) {
   const nd4c_tensor *x = &step->call->inputs[0], *indices = &step->call->inputs[1], *y = &step->call->outputs[0];
   places p = {.rank = 0};
-  target_axes t = target_of(indices, mode, x->shape[axis], x->strides[axis]);
+  nd4c_cl_target t = target_of(indices, mode, x->shape[axis], x->strides[axis]);
   add_slices(&p, x, axis, indices, y->strides);
   return pick(step, &p, x, indices, y, &t, false);
 }
 
 static nd4c_status gather(const nd4c_cl_step *step) {
   int64_t axis = step->call->attrs[ND4C_ATTR_gather_axis].as.i;
-  return pick_slices(step, nd4c_cl_axis(axis, step->call->inputs[0].rank), RAISE);
+  return pick_slices(step, nd4c_cl_axis(axis, step->call->inputs[0].rank), ND4C_CL_RAISE);
 }
 
 static nd4c_status embedding_lookup(const nd4c_cl_step *step) {
-  return pick_slices(step, 0, RAISE);
+  return pick_slices(step, 0, ND4C_CL_RAISE);
 }
 
 static nd4c_status take(const nd4c_cl_step *step) {
@@ -131,7 +122,7 @@ static nd4c_status pick_elements(const nd4c_cl_step *step, int64_t axis_attr) {
   const nd4c_tensor *x = &step->call->inputs[0], *indices = &step->call->inputs[1], *y = &step->call->outputs[0];
   int32_t axis = nd4c_cl_axis(axis_attr, x->rank);
   places p = {.rank = 0};
-  target_axes t = target_of(indices, RAISE, x->shape[axis], x->strides[axis]);
+  nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, x->shape[axis], x->strides[axis]);
   add_elements(&p, x, axis, indices, y, y->shape);
   return pick(step, &p, x, indices, y, &t, false);
 }
@@ -146,12 +137,12 @@ static nd4c_status gather_elements(const nd4c_cl_step *step) {
 
 /* Whole positions of x in the last axis of indices, behind `batch` axes. */
 static nd4c_status positions_of(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *indices,
-                                int32_t batch, target_axes *t) {
+                                int32_t batch, nd4c_cl_target *t) {
   int64_t length = indices->shape[indices->rank - 1];
   if (length > ND4C_CL_RANK) {
     return nd4c_cl_step_refuse(step, "positions of more than %d numbers", (int)ND4C_CL_RANK);
   }
-  *t = (target_axes){.count = (int32_t)length, .wide = indices->dtype == ND4C_INT64};
+  *t = (nd4c_cl_target){.count = (int32_t)length, .wide = indices->dtype == ND4C_INT64};
   t->step = indices->strides[indices->rank - 1];
   for (int32_t k = 0; k < t->count; k++) {
     t->extent[k] = x->shape[batch + k];
@@ -164,7 +155,7 @@ static nd4c_status gather_nd(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &step->call->inputs[0], *indices = &step->call->inputs[1], *y = &step->call->outputs[0];
   int32_t batch = (int32_t)step->call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i, next = 0;
   places p = {.rank = 0};
-  target_axes t;
+  nd4c_cl_target t;
   ND4C_CL_TRY(positions_of(step, x, indices, batch, &t));
   for (int32_t i = 0; i + 1 < indices->rank; i++) {
     add_axis(&p, indices->shape[i], i < batch ? x->strides[i] : 0, indices->strides[i], y->strides[next++]);
@@ -180,17 +171,10 @@ static nd4c_status gather_nd(const nd4c_cl_step *step) {
 /* Updates of y: `places` of the part with indices, and what lies `inner` at each of them. */
 typedef struct updates {
   const nd4c_tensor *indices, *part;
-  target_axes target;
+  nd4c_cl_target target;
   places places, inner;
   int64_t reduction;
 } updates;
-
-static const char *kind_of(nd4c_dtype dtype) {
-#define KIND_NAME(NAME, name, number, build, kind, ...) [number] = #kind,
-  static const char *const names[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(KIND_NAME)};
-#undef KIND_NAME
-  return names[dtype];
-}
 
 static nd4c_status begin_placing(nd4c_cl_launch *launch, const nd4c_call *call, int64_t reduction, nd4c_dtype dtype) {
 #define REDUCTION_NAME(NAME, number, name) [number] = #NAME,
@@ -203,7 +187,7 @@ static nd4c_status begin_placing(nd4c_cl_launch *launch, const nd4c_call *call, 
   }
   nd4c_cl_define_type(&options, 'A', dtype);
   nd4c_cl_define(&options, "JOIN", "%s", names[reduction]);
-  nd4c_cl_define(&options, "KIND", "%s", kind_of(dtype));
+  nd4c_cl_define(&options, "KIND", "%s", nd4c_cl_kind(dtype));
   ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "places+scatter", "place_joined", &options, &kernel));
   nd4c_cl_launch_begin(launch, call, kernel);
   return ND4C_OK;
@@ -228,17 +212,9 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
   if (keys.size == 0 || inner.size == 0) {
     return ND4C_OK;
   }
-  nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+scatter", "place_keys", y->dtype));
-  nd4c_cl_arg_tensor(&launch, u->indices, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, sorting.keys);
-  nd4c_cl_arg_long(&launch, sorting.order);
-  nd4c_cl_arg_bytes(&launch, &keys, sizeof keys);
-  nd4c_cl_arg_bytes(&launch, &u->target, sizeof u->target);
-  nd4c_cl_arg_fault(&launch);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, keys.size));
+  ND4C_CL_TRY(nd4c_cl_place_keys(call, u->indices, &keys, &u->target, &sorting, false));
   ND4C_CL_TRY(nd4c_cl_sort(call, &sorting));
+  nd4c_cl_launch launch;
   ND4C_CL_TRY(begin_placing(&launch, call, u->reduction, y->dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, sorting.keys);
@@ -264,7 +240,7 @@ static int64_t index_scratch(const nd4c_call *call) {
 static nd4c_status place_slices(const nd4c_cl_step *step, const nd4c_tensor *y, int32_t axis,
                                 const nd4c_tensor *indices, const nd4c_tensor *part, int64_t reduction) {
   updates u = {.indices = indices, .part = part, .reduction = reduction};
-  u.target = target_of(indices, RAISE, y->shape[axis], y->strides[axis]);
+  u.target = target_of(indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   for (int32_t i = 0; i < indices->rank; i++) {
     add_axis(&u.places, indices->shape[i], 0, indices->strides[i], part->strides[axis + i]);
   }
@@ -305,7 +281,7 @@ static nd4c_status place_elements(const nd4c_cl_step *step, int64_t axis_attr, c
   const nd4c_tensor *y = &call->outputs[0];
   int32_t axis = nd4c_cl_axis(axis_attr, y->rank);
   updates u = {.indices = &call->inputs[1], .part = part, .reduction = reduction};
-  u.target = target_of(u.indices, RAISE, y->shape[axis], y->strides[axis]);
+  u.target = target_of(u.indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_elements(&u.places, y, axis, u.indices, part, shape);
   ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return place(step, y, &u);
@@ -376,7 +352,7 @@ static nd4c_status index_fill(const nd4c_cl_step *step) {
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
   int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, y->rank);
   places p = {.rank = 0};
-  target_axes t = target_of(indices, RAISE, y->shape[axis], y->strides[axis]);
+  nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_slices(&p, y, axis, indices, NULL);
   ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return pick(step, &p, y, indices, &call->inputs[2], &t, true);

@@ -1,6 +1,8 @@
 /* Sorting and choosing on the device. */
 #include "backends/opencl/ordering.h"
 
+#include <string.h>
+
 enum { BLOCK = 16, PART = 32, LEAST_CHUNK = 64, CHUNKS = 2048 };
 
 nd4c_status nd4c_cl_begin_order(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
@@ -21,7 +23,7 @@ int64_t nd4c_cl_sorting_make(nd4c_cl_sorting *sorting, int64_t begin, int64_t li
   *sorting = (nd4c_cl_sorting){.lines = lines, .length = length, .keys = begin, .other_keys = begin + count};
   sorting->order = begin + 2 * count;
   sorting->other_order = sorting->order + numbers;
-  return sorting->other_order + numbers;
+  return sorting->other_order + numbers + 1; /* a buffer even for no keys: kernels look into it */
 }
 
 nd4c_status nd4c_cl_sorting_check(const nd4c_cl_step *step, int64_t count, int64_t bytes) {
@@ -129,6 +131,31 @@ bool nd4c_cl_nan_key(nd4c_dtype dtype, uint64_t *key) {
   return *key != 0;
 }
 
+nd4c_status nd4c_cl_place_keys(const nd4c_call *call, const nd4c_tensor *indices, const nd4c_cl_walk *walk,
+                               const nd4c_cl_target *target, const nd4c_cl_sorting *sorting, bool at_once) {
+  nd4c_cl_launch launch;
+  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+scatter", "place_keys", call->outputs[0].dtype));
+  nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, sorting->keys);
+  nd4c_cl_arg_long(&launch, sorting->order);
+  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
+  nd4c_cl_arg_bytes(&launch, target, sizeof *target);
+  if (at_once) {
+    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  } else {
+    nd4c_cl_arg_fault(&launch);
+  }
+  return nd4c_cl_run_items(&launch, walk->size);
+}
+
+const char *nd4c_cl_kind(nd4c_dtype dtype) {
+#define KIND_NAME(NAME, name, number, build, kind, ...) [number] = #kind,
+  static const char *const names[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(KIND_NAME)};
+#undef KIND_NAME
+  return names[dtype];
+}
+
 /* -- choosing ------------------------------------------------------------------------------------------------------ */
 
 int64_t nd4c_cl_selection_make(nd4c_cl_selection *selection, int64_t begin, int64_t count) {
@@ -177,7 +204,8 @@ nd4c_status nd4c_cl_make_flags(const nd4c_call *call, const nd4c_tensor *x, cons
   return nd4c_cl_run_items(&launch, walk->size);
 }
 
-nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, const nd4c_tensor *y, const int64_t *places) {
+nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_t first, const nd4c_tensor *y,
+                                  const int64_t *places) {
   const int64_t *strides[2] = {y->strides, places};
   nd4c_cl_walk walk;
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
@@ -187,7 +215,46 @@ nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, const 
   nd4c_cl_launch launch;
   ND4C_CL_TRY(nd4c_cl_begin_order(&launch, step->call, "write_numbers"));
   nd4c_cl_arg_long(&launch, list);
+  nd4c_cl_arg_long(&launch, first);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   return nd4c_cl_run_items(&launch, walk.size);
+}
+
+nd4c_status nd4c_cl_move_chosen(const nd4c_call *call, const nd4c_tensor *x, const nd4c_tensor *y, int64_t list,
+                                const nd4c_cl_walk *walk, const nd4c_cl_walk *places, bool scatter, int64_t count) {
+  nd4c_cl_launch launch;
+  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_chosen", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, scatter ? ND4C_CL_WRITE : ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, scatter ? ND4C_CL_READ : ND4C_CL_WRITE);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, list * 2);
+  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
+  nd4c_cl_arg_bytes(&launch, places, sizeof *places);
+  nd4c_cl_arg_int(&launch, scatter);
+  return nd4c_cl_run_items(&launch, count);
+}
+
+nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t axis, int32_t covered,
+                                int64_t list, int64_t total) {
+  const nd4c_call *call = step->call;
+  int64_t shape[ND4C_CL_MAX_RANK + 1], from[ND4C_CL_MAX_RANK + 1], to[ND4C_CL_MAX_RANK + 1];
+  int64_t number[ND4C_CL_MAX_RANK + 1] = {0};
+  const int64_t *strides[3] = {from, to, number}, *place_strides[1] = {x->strides + axis};
+  nd4c_cl_walk walk, places;
+  int32_t rank = x->rank - covered + 1;
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t own = i < axis ? i : i + covered - 1;
+    shape[i] = i == axis ? total : x->shape[own];
+    from[i] = i == axis ? 0 : x->strides[own];
+  }
+  number[axis] = 1;
+  nd4c_cl_dense_strides(rank, shape, to);
+  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 3, strides));
+  ND4C_CL_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape + axis, 1, place_strides));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  memcpy(call->true_shapes[0], shape, (size_t)rank * sizeof *shape);
+  return nd4c_cl_move_chosen(call, x, &call->outputs[0], list, &walk, &places, false, walk.size);
 }

@@ -36,6 +36,32 @@ nd4c_status nd4c_cl_make_keys(const nd4c_cl_step *step, const nd4c_tensor *x, in
 /* The key that all NaN of a dtype have; false if it has none. */
 bool nd4c_cl_nan_key(nd4c_dtype dtype, uint64_t *key);
 
+/* -- keys from indices -----------------------------------------------------------------------------------------------
+ */
+
+/* Modes of an index; the numbers of ND4C_INDEX_MODE_TABLE. GROUP: a number that does not count from the end. */
+enum { ND4C_CL_RAISE, ND4C_CL_WRAP, ND4C_CL_CLIP, ND4C_CL_GROUP };
+
+/* Numbers that lead to an element. The same struct as nd4c_target of places.cl. */
+typedef struct nd4c_cl_target {
+  int32_t count, mode, wide, unused;
+  int64_t step, extent[ND4C_CL_RANK], stride[ND4C_CL_RANK];
+} nd4c_cl_target;
+
+/* Where each of the indices leads, as keys of a sorting of one line. The walk's operands: an offset, indices. at_once:
+ * a fault is not told to the stream but put at the scratch buffer's beginning, for a call that waits anyway. */
+nd4c_status nd4c_cl_place_keys(const nd4c_call *call, const nd4c_tensor *indices, const nd4c_cl_walk *walk,
+                               const nd4c_cl_target *target, const nd4c_cl_sorting *sorting, bool at_once);
+/* The key of an offset, or of a group's number. */
+static inline uint64_t nd4c_cl_place_key(int64_t offset) {
+  return (uint64_t)offset ^ UINT64_C(1) << 63;
+}
+/* "INT", "FLOAT". */
+const char *nd4c_cl_kind(nd4c_dtype dtype);
+
+/* -- choosing
+ * ---------------------------------------------------------------------------------------------------------- */
+
 /* Flags, and what numbering them gives: places of the true ones in `chosen`, how many are true up to each in `ranks`
  * (less 1). Word offsets. */
 typedef struct nd4c_cl_selection {
@@ -48,8 +74,18 @@ nd4c_status nd4c_cl_select(const nd4c_call *call, const nd4c_cl_selection *selec
 /* Flags from what is not zero in x along a walk of its places; ordered as the walk is. */
 nd4c_status nd4c_cl_make_flags(const nd4c_call *call, const nd4c_tensor *x, const nd4c_cl_walk *walk, int64_t flags);
 
-/* y (int64) = the numbers of a list at the places that strides of y's shape name. */
-nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, const nd4c_tensor *y, const int64_t *places);
+/* Moves between x's places and y's: the first `count` elements of the walk, whose operands are x but for the chosen
+ * axes, y, a place in the list; `places` leads from the number that stands there to a place of x. scatter: y to x. */
+nd4c_status nd4c_cl_move_chosen(const nd4c_call *call, const nd4c_tensor *x, const nd4c_tensor *y, int64_t list,
+                                const nd4c_cl_walk *walk, const nd4c_cl_walk *places, bool scatter, int64_t count);
+/* The first output = x's slices behind the axes [axis, axis + covered) at the `total` numbers of a list, which count
+ * those axes in C order; one axis stands in their place. Sets the true shape. */
+nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t axis, int32_t covered,
+                                int64_t list, int64_t total);
+
+/* y (int64) = the numbers of a list, from number `first` on, at the places that strides of y's shape name. */
+nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_t first, const nd4c_tensor *y,
+                                  const int64_t *places);
 /* Begins a launch of order.cl, whose first argument is the scratch buffer. */
 nd4c_status nd4c_cl_begin_order(nd4c_cl_launch *launch, const nd4c_call *call, const char *function);
 

@@ -33,3 +33,73 @@ __kernel void repeat_starts(__global const int *counts, long counts0, long step,
   starts[slices + 1] = bad_count;
   starts[slices + 2] = left;
 }
+
+/* -- permutations ---------------------------------------------------------------------------------------------------- */
+
+/* table[x[i]] = i, all of it -1 before; a number out of range, or one that came already, is told. */
+__kernel void find_inverse_places(__global const int *x, long x0, long step, int wide, __global int *table,
+                                  __global int *fault, long items) {
+  long i = get_global_id(0);
+  if (i >= items) {
+    return;
+  }
+  long value = index_at(x, x0 + i * step, wide);
+  if (value < 0 || value >= items || atomic_cmpxchg(&table[value], -1, (int)i) != -1) {
+    nd4c_fault_index(fault, value, items);
+  }
+}
+
+__kernel void write_table(__global const int *table, __global int *y, long y0, long step, int wide, long items) {
+  long i = get_global_id(0), at = y0 + i * step;
+  if (i >= items) {
+    return;
+  }
+  if (wide) {
+    ((__global long *)y)[at] = table[i];
+  } else {
+    y[at] = table[i];
+  }
+}
+
+/* -- numbers of elements --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  long count, extent[32];
+} nd4c_extents;
+
+/* Operands: indices, y in its first row; rows are `row` apart. */
+__kernel void unravel(__global const int *indices, long indices0, int wide, __global long *y, long y0, long row,
+                      nd4c_walk walk, nd4c_extents shape, __global int *fault, long items) {
+  long number = get_global_id(0), at[2] = {indices0, y0}, size = 1;
+  if (number >= items) {
+    return;
+  }
+  PLACES(walk, number, 2, at)
+  for (int axis = 0; axis < shape.count; axis++) {
+    size *= shape.extent[axis];
+  }
+  long rest = resolve(index_at(indices, at[0], wide), size, INDEX_RAISE, fault);
+  for (int axis = shape.count - 1; axis >= 0 && rest >= 0; axis--) {
+    long next = rest / shape.extent[axis];
+    y[at[1] + axis * row] = rest - next * shape.extent[axis];
+    rest = next;
+  }
+}
+
+/* Operands: indices in their first row, y. */
+__kernel void ravel(__global const int *indices, long indices0, int wide, __global long *y, long y0, long row,
+                    nd4c_walk walk, nd4c_extents shape, __global int *fault, long items) {
+  long number = get_global_id(0), at[2] = {indices0, y0}, sum = 0;
+  if (number >= items) {
+    return;
+  }
+  PLACES(walk, number, 2, at)
+  for (int axis = 0; axis < shape.count; axis++) {
+    long index = resolve(index_at(indices, at[0] + axis * row, wide), shape.extent[axis], INDEX_RAISE, fault);
+    if (index < 0) {
+      return;
+    }
+    sum = sum * shape.extent[axis] + index;
+  }
+  y[at[1]] = sum;
+}

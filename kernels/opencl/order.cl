@@ -242,12 +242,12 @@ __kernel void find_wanted(__global ulong *words, long first_at, long last_at, lo
 /* -- results ----------------------------------------------------------------------------------------------------------- */
 
 /* y = numbers as int64. Operands of the walk: y, the place in the list. */
-__kernel void write_numbers(__global const ulong *words, long list_at, __global long *y, long y0, nd4c_walk walk,
+__kernel void write_numbers(__global const ulong *words, long list_at, long first, __global long *y, long y0, nd4c_walk walk,
                             long items) {
   if (get_global_id(0) >= items) {
     return;
   }
-  long number = get_global_id(0), at[2] = {y0, 0};
+  long number = get_global_id(0), at[2] = {y0, first};
   PLACES(walk, number, 2, at)
   y[at[0]] = ((__global const uint *)(words + list_at))[at[1]];
 }
@@ -277,4 +277,29 @@ __kernel void write_positions(__global const ulong *words, long chosen_at, long 
     y[y0 + (by_row ? i * shape.rank + axis : axis * count + i)] = rest - next * shape.shape[axis];
     rest = next;
   }
+}
+
+/* counts[g] = how many of the sorted keys are those of group g. */
+inline long first_not_below(__global const ulong *keys, long count, ulong key) {
+  long low = 0, high = count;
+  while (low < high) {
+    long middle = low + (high - low) / 2;
+    if (keys[middle] < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+__kernel void count_groups(__global const ulong *words, long keys_at, long count, __global long *counts, long counts0,
+                           long step, long items) {
+  long g = get_global_id(0);
+  if (g >= items) {
+    return;
+  }
+  ulong key = (ulong)g ^ ((ulong)1 << 63);
+  long begin = first_not_below(words + keys_at, count, key);
+  counts[counts0 + g * step] = first_not_below(words + keys_at, count, key + 1) - begin;
 }

@@ -1,0 +1,102 @@
+/* Sums over groups of rows that sorting brought together, and over windows; in ACC, the widest number of the kind, in
+ * the order of the reference, rounded once. TYPE_A: of x and y; KIND: BOOL, INT, UINT or FLOAT. */
+
+#define ADD_BOOL(a, b) ((a) | (b))
+#define ADD_INT(a, b) ((ACC)((ulong)(a) + (ulong)(b)))
+#define ADD_UINT(a, b) ((a) + (b))
+#define ADD_FLOAT(a, b) ((a) + (b))
+#define MULTIPLY_BOOL(a, b) ((a) & (b))
+#define MULTIPLY_INT(a, b) ((ACC)((ulong)(a) * (ulong)(b)))
+#define MULTIPLY_UINT(a, b) ((a) * (b))
+#define MULTIPLY_FLOAT(a, b) ((a) * (b))
+#define MAXIMUM_BOOL(a, b) ((a) | (b))
+#define MAXIMUM_INT(a, b) max(a, b)
+#define MAXIMUM_UINT(a, b) max(a, b)
+#define MAXIMUM_FLOAT(a, b) ((a) != (a) || (a) >= (b) ? (a) : (b))
+#define MINIMUM_BOOL(a, b) ((a) & (b))
+#define MINIMUM_INT(a, b) min(a, b)
+#define MINIMUM_UINT(a, b) min(a, b)
+#define MINIMUM_FLOAT(a, b) ((a) != (a) || (a) <= (b) ? (a) : (b))
+#define JOINED(a, b) PASTE(JOIN, KIND)(a, b)
+
+#define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
+
+/* The first of the sorted keys that is not below `key`. */
+inline long first_not_below(__global const ulong *keys, long count, ulong key) {
+  long low = 0, high = count;
+  while (low < high) {
+    long middle = low + (high - low) / 2;
+    if (keys[middle] < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+#ifdef JOIN
+/* Group g of y: x's rows with that number, in their order. Operands of `inner`: x, y. divide 1: by the count, 2: by its
+ * root. */
+__kernel void join_groups(__global const ulong *words, long keys_at, long order_at, long count,
+                          __global const STORAGE_A *x, long x0, long x_row, __global STORAGE_A *y, long y0, long y_row,
+                          nd4c_walk inner, ACC identity, int divide, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long g = get_global_id(0) / inner.size, j = get_global_id(0) - g * inner.size, at[2] = {x0, y0 + g * y_row};
+  long begin = first_not_below(words + keys_at, count, PLACE_KEY(g)), k = begin;
+  ACC sum = identity;
+  PLACES(inner, j, 2, at)
+  for (; k < count && words[keys_at + k] == PLACE_KEY(g); k++) {
+    ACC value = LOAD_A(x, at[0] + ((__global const uint *)(words + order_at))[k] * x_row);
+    sum = k == begin ? value : JOINED(sum, value);
+  }
+  if (divide != 0 && k > begin) {
+    sum /= divide == 1 ? (ACC)(k - begin) : (ACC)sqrt((FRACTION)(k - begin));
+  }
+  SAVE_A(y, at[1], (COMPUTE_A)sum);
+}
+#endif
+
+typedef struct {
+  int spatial, unused;
+  long cells, all_windows, channels;
+  long kernels[WALK_RANK], stride[WALK_RANK], pad[WALK_RANK], dilation[WALK_RANK], windows[WALK_RANK],
+      extent[WALK_RANK], image_strides[WALK_RANK];
+  long image_batch, image_channel, column_strides[3];
+} nd4c_columns;
+
+/* Each element of y [n, c, space...]: the sum of what im2col would have taken from it, cell by cell. */
+__kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, nd4c_columns columns,
+                     long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long rest = get_global_id(0), place[WALK_RANK];
+  ACC sum = 0;
+  for (int i = columns.spatial - 1; i >= 0; i--) {
+    place[i] = rest % columns.extent[i];
+    rest /= columns.extent[i];
+    y0 += place[i] * columns.image_strides[i];
+  }
+  long c = rest % columns.channels, n = rest / columns.channels;
+  y0 += n * columns.image_batch + c * columns.image_channel;
+  x0 += n * columns.column_strides[0] + c * columns.cells * columns.column_strides[1];
+  for (long cell = 0; cell < columns.cells; cell++) {
+    long cells = cell, window = 0, stride = 1;
+    bool inside = true;
+    for (int i = columns.spatial - 1; i >= 0 && inside; i--) {
+      long begin = place[i] + columns.pad[i] - cells % columns.kernels[i] * columns.dilation[i];
+      cells /= columns.kernels[i];
+      inside = begin >= 0 && begin % columns.stride[i] == 0 && begin / columns.stride[i] < columns.windows[i];
+      window += begin / columns.stride[i] * stride;
+      stride *= columns.windows[i];
+    }
+    if (inside) {
+      ACC value = LOAD_A(x, x0 + cell * columns.column_strides[1] + window * columns.column_strides[2]);
+      sum = PASTE(ADD, KIND)(sum, value);
+    }
+  }
+  SAVE_A(y, y0, (COMPUTE_A)sum);
+}
