@@ -240,23 +240,11 @@ static nd4c_status ravel_multi_index(const nd4c_cl_step *step) {
 
 /* -- partitions and segments --------------------------------------------------------------------------------------- */
 
-enum { FAULT_NUMBERS = 5, FAULT_WORDS = 3 }; /* flag, value and extent in halves; in front of the lists */
+enum { FAULT_WORDS = 3 }; /* five 32-bit numbers in front of the lists: a fault that is not told to the stream */
 
 static int64_t group_scratch(const nd4c_call *call) {
   nd4c_cl_sorting sorting;
   return nd4c_cl_sorting_make(&sorting, FAULT_WORDS, 1, call->inputs[1].size) * ND4C_CL_WORD;
-}
-
-/* Where the result's shape depends on the numbers, one out of range must be told before the call returns. */
-static nd4c_status check_at_once(const nd4c_call *call) {
-  int32_t fault[FAULT_NUMBERS];
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, fault, (int64_t)sizeof fault));
-  int64_t value = (int64_t)((uint64_t)(uint32_t)fault[2] << 32 | (uint32_t)fault[1]);
-  int64_t extent = (int64_t)((uint64_t)(uint32_t)fault[4] << 32 | (uint32_t)fault[3]);
-  return fault[0] == 0
-             ? ND4C_OK
-             : nd4c_cl_host->fail(ND4C_INDEX, "%s: index %lld of %s is out of range: expected 0 to %lld",
-                                  call->op->name, (long long)value, call->op->inputs[1].name, (long long)(extent - 1));
 }
 
 /* The numbers of groups (input 1) sorted: which rows each group has. */
@@ -273,12 +261,11 @@ static nd4c_status group(const nd4c_cl_step *step, int64_t count, bool at_once, 
     return nd4c_cl_sorting_check(step, groups->size, words * ND4C_CL_WORD);
   }
   if (at_once) {
-    const int32_t none = 0;
+    const int32_t fine = 0;
     ND4C_CL_TRY(
-        nd4c_cl_fill(step->call, step->call->scratch_buffer, 0, FAULT_WORDS * ND4C_CL_WORD, &none, sizeof none));
+        nd4c_cl_fill(step->call, step->call->scratch_buffer, 0, FAULT_WORDS * ND4C_CL_WORD, &fine, sizeof fine));
   }
   ND4C_CL_TRY(nd4c_cl_place_keys(step->call, groups, &walk, &target, sorting, at_once));
-  ND4C_CL_TRY(at_once ? check_at_once(step->call) : ND4C_OK);
   return nd4c_cl_sort(step->call, sorting);
 }
 
@@ -349,6 +336,45 @@ static void arg_identity(nd4c_cl_launch *launch, segment_op op, nd4c_dtype dtype
   }
 }
 
+static nd4c_status read_word(const nd4c_call *call, int64_t word, uint64_t *value) {
+  return nd4c_cl_read_back(call, call->scratch_buffer, word * ND4C_CL_WORD, value, (int64_t)sizeof *value);
+}
+
+/* Numbers out of range were sorted behind all others, as they came: tells the first. */
+static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t count) {
+  const nd4c_tensor *groups = &call->inputs[1];
+  int64_t low = 0, high = sorting->length - 1, bytes = nd4c_cl_element_bytes(groups->dtype), wide = 0;
+  int32_t narrow = 0;
+  uint32_t place = 0;
+  while (low < high) {
+    uint64_t key = 0;
+    int64_t middle = low + (high - low) / 2;
+    ND4C_CL_TRY(read_word(call, sorting->keys + middle, &key));
+    low = key == ND4C_CL_NO_PLACE ? low : middle + 1;
+    high = key == ND4C_CL_NO_PLACE ? middle : high;
+  }
+  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, sorting->order * ND4C_CL_WORD + low * (int64_t)sizeof place,
+                                &place, (int64_t)sizeof place));
+  ND4C_CL_TRY(nd4c_cl_read_back(call, groups->buffer, (groups->offset + place * groups->strides[0]) * bytes,
+                                bytes == 8 ? (void *)&wide : (void *)&narrow, bytes));
+  return nd4c_cl_host->fail(ND4C_INDEX, "%s: number %lld of %s is %lld, expected 0 to %lld", call->op->name,
+                            (long long)place, call->op->inputs[1].name, (long long)(bytes == 8 ? wide : narrow),
+                            (long long)(count - 1));
+}
+
+/* How many groups there are: up to the largest number. */
+static nd4c_status count_segments(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t *count) {
+  uint64_t largest = nd4c_cl_place_key(-1); /* of no rows */
+  if (sorting->length > 0) {
+    ND4C_CL_TRY(read_word(call, sorting->keys + sorting->length - 1, &largest));
+  }
+  if (largest == ND4C_CL_NO_PLACE) {
+    return fail_at_first(call, sorting, *count);
+  }
+  *count = (int64_t)nd4c_cl_place_key((int64_t)largest) + 1;
+  return ND4C_OK;
+}
+
 static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
   static const char *const joins[] = {"ADD", "ADD", "MAXIMUM", "MINIMUM", "MULTIPLY", "ADD"};
   const nd4c_call *call = step->call;
@@ -364,12 +390,7 @@ static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
     return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
   }
   if (counts_groups) {
-    uint64_t largest = nd4c_cl_place_key(-1); /* of no rows */
-    if (sorting.length > 0) {
-      ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, (sorting.keys + sorting.length - 1) * ND4C_CL_WORD,
-                                    &largest, (int64_t)sizeof largest));
-    }
-    count = (int64_t)nd4c_cl_place_key((int64_t)largest) + 1;
+    ND4C_CL_TRY(count_segments(call, &sorting, &count));
     memcpy(call->true_shapes[0], y->shape, (size_t)y->rank * sizeof *y->shape);
     call->true_shapes[0][0] = count;
   }

@@ -52,7 +52,8 @@ typedef struct nd4c_cl_target {
  * a fault is not told to the stream but put at the scratch buffer's beginning, for a call that waits anyway. */
 nd4c_status nd4c_cl_place_keys(const nd4c_call *call, const nd4c_tensor *indices, const nd4c_cl_walk *walk,
                                const nd4c_cl_target *target, const nd4c_cl_sorting *sorting, bool at_once);
-/* The key of an offset, or of a group's number. */
+/* The key of an offset, or of a group's number; NO_PLACE is that of an index out of range. */
+#define ND4C_CL_NO_PLACE UINT64_MAX
 static inline uint64_t nd4c_cl_place_key(int64_t offset) {
   return (uint64_t)offset ^ UINT64_C(1) << 63;
 }
