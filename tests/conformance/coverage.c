@@ -23,7 +23,7 @@ enum { CATEGORIES = sizeof categories / sizeof categories[0] };
 
 static cf_category_count counts[CATEGORIES];
 
-static bool is_covered(nd4c_dtype dtype) {
+bool cf_is_covered(nd4c_dtype dtype) {
 #define IS_COVERED(NAME)      \
   if (dtype == ND4C_##NAME) { \
     return true;              \
@@ -47,7 +47,7 @@ void cf_coverage_note(cf_run *run, nd4c_op op, nd4c_dtype dtype) {
   cf_category_count *count = find_count(info);
   int64_t computed = run->pair_computed, declined = run->pair_declined;
   run->pair_computed = run->pair_declined = 0;
-  if (!run->options.coverage || !is_covered(dtype) || count == NULL || computed + declined == 0) {
+  if (!run->options.coverage || !cf_is_covered(dtype) || count == NULL || computed + declined == 0) {
     return;
   }
   count->whole += declined == 0;

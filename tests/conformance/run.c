@@ -74,13 +74,26 @@ static bool is_eager_alone(const cf_prepared *p, nd4c_status status) {
          strstr(nd4c_error_message(), "call it eagerly") != NULL;
 }
 
+/* Whether the call counts for its pair: fresh and contiguous, all its operands of dtypes that are counted (an addition
+ * of complex numbers to integers says nothing of integers). */
+static bool counts_for_pair(const cf_prepared *p) {
+  bool counts = strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) == 0 &&
+                strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0;
+  for (int32_t i = 0; counts && i < p->c.input_count; i++) {
+    counts = p->c.inputs[i].dtype == ND4C_DTYPE_NONE || cf_is_covered(p->c.inputs[i].dtype);
+  }
+  for (int32_t i = 0; counts && i < p->output_count; i++) {
+    counts = cf_is_covered(p->expected[i].dtype);
+  }
+  return counts;
+}
+
 /* Judges one call. outputs: what was computed, NULL if the call failed. */
 static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_array *const *outputs,
                   const cf_array *targets, int32_t input_written) {
   char text[CF_TEXT];
   const char *problem = NULL;
-  bool counts = strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) == 0 &&
-                strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0;
+  bool counts = counts_for_pair(p);
   if (cf_skipped_status(run, p, status)) {
     run->pair_declined += counts;
     return;

@@ -43,6 +43,8 @@ typedef struct cf_run {
 
 /* Runs a record for a dtype: all its cases, layouts and modes that the options allow. */
 void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype);
+/* Whether the dtype is one of those whose pairs are counted. */
+bool cf_is_covered(nd4c_dtype dtype);
 /* Enters the pair at work into the table, and prints the table, where the options ask for it. */
 void cf_coverage_note(cf_run *run, nd4c_op op, nd4c_dtype dtype);
 void cf_coverage_print(const cf_run *run);
