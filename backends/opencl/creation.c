@@ -42,7 +42,9 @@ static nd4c_status launch_job(const nd4c_call *call, const job *j) {
   }
   nd4c_cl_define_index(&options, call);
   nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+creation", "create", &options, &kernel);
+  bool power = call->op->op == ND4C_OP_logspace;
+  nd4c_status status = nd4c_cl_kernel_get(call->device, power ? "convert+wide+creation" : "convert+creation", "create",
+                                          &options, &kernel);
   if (status != ND4C_OK) {
     return status;
   }

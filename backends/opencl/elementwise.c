@@ -24,11 +24,15 @@ typedef enum mode {
  * device has it, because the function is made of several; or in double always. */
 typedef enum width { FLOAT, DOUBLE, ONLY_DOUBLE } width;
 
+/* Whether special.cl is needed, which computes with pairs of doubles: never, for float64 (the function's name then ends
+ * with _wide), always; always, with incomplete.cl behind it. */
+typedef enum accuracy { PLAIN, WIDE, SPECIAL, INCOMPLETE } accuracy;
+
 typedef struct row {
   const char *function; /* of elementwise.cl */
   mode mode;
   width width;
-  bool special; /* needs special.cl */
+  accuracy accuracy;
 } row;
 
 #define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
@@ -38,137 +42,151 @@ typedef struct row {
 #define REALS (INTS | FLOATS)
 #define ALL (BOOLS | REALS)
 
-/* X(op, function, mode, width, special, dtypes of the first input) */
+/* X(op, function, mode, width, accuracy, dtypes of the first input) */
 #define PLAIN_OPS(X)                                                 \
-  X(negative, negative, OWN, FLOAT, false, REALS)                    \
-  X(abs, abs, OWN, FLOAT, false, REALS)                              \
-  X(sign, sign, OWN, FLOAT, false, REALS)                            \
-  X(square, square, OWN, FLOAT, false, REALS)                        \
-  X(cube, cube, OWN, DOUBLE, false, REALS)                           \
-  X(floor, floor, OWN, FLOAT, false, REALS)                          \
-  X(ceil, ceil, OWN, FLOAT, false, REALS)                            \
-  X(round, round, OWN, FLOAT, false, REALS)                          \
-  X(trunc, trunc, OWN, FLOAT, false, REALS)                          \
-  X(frac, frac, OWN, FLOAT, false, FLOATS)                           \
-  X(is_nan, is_nan, OWN, FLOAT, false, REALS)                        \
-  X(is_finite, is_finite, OWN, FLOAT, false, REALS)                  \
-  X(is_inf, is_inf, OWN, FLOAT, false, REALS)                        \
-  X(signbit, signbit, OWN, FLOAT, false, FLOATS)                     \
-  X(angle, angle, OWN, FLOAT, false, FLOATS)                         \
-  X(imag, imag, OWN, FLOAT, false, REALS)                            \
-  X(bitwise_invert, bitwise_invert, OWN, FLOAT, false, INTS | BOOLS) \
-  X(bit_count, bit_count, OWN, FLOAT, false, INTS)                   \
-  X(nan_to_num, nan_to_num, OWN, FLOAT, false, FLOATS)               \
-  X(logical_not, logical_not, OWN, FLOAT, false, ALL)                \
-  X(cast, cast, PROMOTED, FLOAT, false, ALL)                         \
-  X(copy, copy, CARRIED, FLOAT, false, ALL)                          \
-  X(positive, copy, CARRIED, FLOAT, false, REALS)                    \
-  X(conj, copy, CARRIED, FLOAT, false, REALS)                        \
-  X(real, copy, CARRIED, FLOAT, false, REALS)                        \
-  X(bit_cast, copy, CARRIED, FLOAT, false, ALL)                      \
-  X(full, copy, CARRIED, FLOAT, false, ALL)                          \
-  X(full_like, copy, CARRIED, FLOAT, false, ALL)
+  X(negative, negative, OWN, FLOAT, PLAIN, REALS)                    \
+  X(abs, abs, OWN, FLOAT, PLAIN, REALS)                              \
+  X(sign, sign, OWN, FLOAT, PLAIN, REALS)                            \
+  X(square, square, OWN, FLOAT, PLAIN, REALS)                        \
+  X(cube, cube, OWN, DOUBLE, PLAIN, REALS)                           \
+  X(floor, floor, OWN, FLOAT, PLAIN, REALS)                          \
+  X(ceil, ceil, OWN, FLOAT, PLAIN, REALS)                            \
+  X(round, round, OWN, FLOAT, PLAIN, REALS)                          \
+  X(trunc, trunc, OWN, FLOAT, PLAIN, REALS)                          \
+  X(frac, frac, OWN, FLOAT, PLAIN, FLOATS)                           \
+  X(is_nan, is_nan, OWN, FLOAT, PLAIN, REALS)                        \
+  X(is_finite, is_finite, OWN, FLOAT, PLAIN, REALS)                  \
+  X(is_inf, is_inf, OWN, FLOAT, PLAIN, REALS)                        \
+  X(signbit, signbit, OWN, FLOAT, PLAIN, FLOATS)                     \
+  X(angle, angle, OWN, FLOAT, PLAIN, FLOATS)                         \
+  X(imag, imag, OWN, FLOAT, PLAIN, REALS)                            \
+  X(bitwise_invert, bitwise_invert, OWN, FLOAT, PLAIN, INTS | BOOLS) \
+  X(bit_count, bit_count, OWN, FLOAT, PLAIN, INTS)                   \
+  X(nan_to_num, nan_to_num, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(logical_not, logical_not, OWN, FLOAT, PLAIN, ALL)                \
+  X(cast, cast, PROMOTED, FLOAT, PLAIN, ALL)                         \
+  X(copy, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
+  X(positive, copy, CARRIED, FLOAT, PLAIN, REALS)                    \
+  X(conj, copy, CARRIED, FLOAT, PLAIN, REALS)                        \
+  X(real, copy, CARRIED, FLOAT, PLAIN, REALS)                        \
+  X(bit_cast, copy, CARRIED, FLOAT, PLAIN, ALL)                      \
+  X(full, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
+  X(full_like, copy, CARRIED, FLOAT, PLAIN, ALL)
 #define ELEMENTARY_OPS(X)                              \
-  X(sqrt, sqrt, OWN, FLOAT, false, FLOATS)             \
-  X(rsqrt, rsqrt, OWN, FLOAT, false, FLOATS)           \
-  X(cbrt, cbrt, OWN, FLOAT, false, FLOATS)             \
-  X(reciprocal, reciprocal, OWN, FLOAT, false, FLOATS) \
-  X(exp, exp, OWN, FLOAT, false, FLOATS)               \
-  X(exp2, exp2, OWN, FLOAT, false, FLOATS)             \
-  X(expm1, expm1, OWN, FLOAT, false, FLOATS)           \
-  X(log, log, OWN, FLOAT, false, FLOATS)               \
-  X(log2, log2, OWN, FLOAT, false, FLOATS)             \
-  X(log10, log10, OWN, FLOAT, false, FLOATS)           \
-  X(log1p, log1p, OWN, FLOAT, false, FLOATS)           \
-  X(sin, sin, OWN, FLOAT, false, FLOATS)               \
-  X(cos, cos, OWN, FLOAT, false, FLOATS)               \
-  X(tan, tan, OWN, FLOAT, false, FLOATS)               \
-  X(asin, asin, OWN, FLOAT, false, FLOATS)             \
-  X(acos, acos, OWN, FLOAT, false, FLOATS)             \
-  X(atan, atan, OWN, FLOAT, false, FLOATS)             \
-  X(sinh, sinh, OWN, FLOAT, false, FLOATS)             \
-  X(cosh, cosh, OWN, FLOAT, false, FLOATS)             \
-  X(tanh, tanh, OWN, FLOAT, false, FLOATS)             \
-  X(asinh, asinh, OWN, FLOAT, false, FLOATS)           \
-  X(acosh, acosh, OWN, FLOAT, false, FLOATS)           \
-  X(atanh, atanh, OWN, FLOAT, false, FLOATS)           \
-  X(erf, erf, OWN, FLOAT, false, FLOATS)               \
-  X(erfc, erfc, OWN, FLOAT, false, FLOATS)             \
-  X(deg2rad, deg2rad, OWN, DOUBLE, false, FLOATS)      \
-  X(rad2deg, rad2deg, OWN, DOUBLE, false, FLOATS)
-#define ACTIVATION_OPS(X)                                     \
-  X(relu, relu, OWN, FLOAT, false, REALS)                     \
-  X(leaky_relu, leaky_relu, OWN, FLOAT, false, FLOATS)        \
-  X(elu, elu, OWN, DOUBLE, false, FLOATS)                     \
-  X(selu, selu, OWN, DOUBLE, false, FLOATS)                   \
-  X(celu, celu, OWN, DOUBLE, false, FLOATS)                   \
-  X(sigmoid, sigmoid, OWN, DOUBLE, false, FLOATS)             \
-  X(log_sigmoid, log_sigmoid, OWN, DOUBLE, false, FLOATS)     \
-  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, false, FLOATS)   \
-  X(hard_swish, hard_swish, OWN, DOUBLE, false, FLOATS)       \
-  X(hard_tanh, hard_tanh, OWN, FLOAT, false, FLOATS)          \
-  X(swish, swish, OWN, DOUBLE, false, FLOATS)                 \
-  X(mish, mish, OWN, DOUBLE, false, FLOATS)                   \
-  X(gelu, gelu, OWN, DOUBLE, false, FLOATS)                   \
-  X(softplus, softplus, OWN, DOUBLE, false, FLOATS)           \
-  X(softsign, softsign, OWN, DOUBLE, false, FLOATS)           \
-  X(shrink, shrink, OWN, DOUBLE, false, FLOATS)               \
-  X(threshold, threshold, OWN, DOUBLE, false, FLOATS)         \
-  X(tanh_shrink, tanh_shrink, OWN, DOUBLE, false, FLOATS)     \
-  X(rational_tanh, rational_tanh, OWN, DOUBLE, false, FLOATS) \
-  X(rectified_tanh, rectified_tanh, OWN, DOUBLE, false, FLOATS)
+  X(sqrt, sqrt, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(rsqrt, rsqrt, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(cbrt, cbrt, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(reciprocal, reciprocal, OWN, FLOAT, PLAIN, FLOATS) \
+  X(exp, exp, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(exp2, exp2, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(expm1, expm1, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(log, log, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(log2, log2, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(log10, log10, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(log1p, log1p, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(sin, sin, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(cos, cos, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(tan, tan, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(asin, asin, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(acos, acos, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(atan, atan, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(sinh, sinh, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(cosh, cosh, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(tanh, tanh, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(asinh, asinh, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(acosh, acosh, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(atanh, atanh, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(erf, erf, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(erfc, erfc, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(deg2rad, deg2rad, OWN, DOUBLE, PLAIN, FLOATS)      \
+  X(rad2deg, rad2deg, OWN, DOUBLE, PLAIN, FLOATS)
+#define ACTIVATION_OPS(X)                                    \
+  X(relu, relu, OWN, FLOAT, PLAIN, REALS)                    \
+  X(leaky_relu, leaky_relu, OWN, FLOAT, PLAIN, FLOATS)       \
+  X(elu, elu, OWN, DOUBLE, PLAIN, FLOATS)                    \
+  X(selu, selu, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(celu, celu, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(sigmoid, sigmoid, OWN, DOUBLE, PLAIN, FLOATS)            \
+  X(log_sigmoid, log_sigmoid, OWN, DOUBLE, PLAIN, FLOATS)    \
+  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, PLAIN, FLOATS)  \
+  X(hard_swish, hard_swish, OWN, DOUBLE, PLAIN, FLOATS)      \
+  X(hard_tanh, hard_tanh, OWN, FLOAT, PLAIN, FLOATS)         \
+  X(swish, swish, OWN, DOUBLE, PLAIN, FLOATS)                \
+  X(mish, mish, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(gelu, gelu, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(softplus, softplus, OWN, DOUBLE, PLAIN, FLOATS)          \
+  X(softsign, softsign, OWN, DOUBLE, PLAIN, FLOATS)          \
+  X(shrink, shrink, OWN, DOUBLE, PLAIN, FLOATS)              \
+  X(threshold, threshold, OWN, DOUBLE, PLAIN, FLOATS)        \
+  X(tanh_shrink, tanh_shrink, OWN, DOUBLE, WIDE, FLOATS)     \
+  X(rational_tanh, rational_tanh, OWN, DOUBLE, WIDE, FLOATS) \
+  X(rectified_tanh, rectified_tanh, OWN, DOUBLE, PLAIN, FLOATS)
 #define PAIR_OPS(X)                                                         \
-  X(add, add, PROMOTED, FLOAT, false, ALL)                                  \
-  X(subtract, subtract, PROMOTED, FLOAT, false, ALL)                        \
-  X(multiply, multiply, PROMOTED, FLOAT, false, ALL)                        \
-  X(divide, divide, PROMOTED, FLOAT, false, ALL)                            \
-  X(true_divide, divide, PROMOTED, FLOAT, false, ALL)                       \
-  X(divide_no_nan, divide_no_nan, PROMOTED, FLOAT, false, FLOATS)           \
-  X(power, power, PROMOTED, FLOAT, false, ALL)                              \
-  X(maximum, maximum, PROMOTED, FLOAT, false, ALL)                          \
-  X(minimum, minimum, PROMOTED, FLOAT, false, ALL)                          \
-  X(fmax, fmax, PROMOTED, FLOAT, false, REALS)                              \
-  X(fmin, fmin, PROMOTED, FLOAT, false, REALS)                              \
-  X(fmod, fmod, PROMOTED, FLOAT, false, REALS)                              \
-  X(remainder, remainder, PROMOTED, FLOAT, false, REALS)                    \
-  X(floor_divide, floor_divide, PROMOTED, DOUBLE, false, REALS)             \
-  X(squared_difference, squared_difference, PROMOTED, DOUBLE, false, REALS) \
-  X(atan2, atan2, PROMOTED, FLOAT, false, FLOATS)                           \
-  X(hypot, hypot, PROMOTED, FLOAT, false, FLOATS)                           \
-  X(copysign, copysign, PROMOTED, FLOAT, false, FLOATS)                     \
-  X(heaviside, heaviside, PROMOTED, FLOAT, false, FLOATS)                   \
-  X(nextafter, nextafter, PROMOTED, FLOAT, false, FLOATS)                   \
-  X(logaddexp, logaddexp, PROMOTED, DOUBLE, false, FLOATS)                  \
-  X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, false, FLOATS)                \
-  X(xlogy, xlogy, PROMOTED, DOUBLE, false, FLOATS)                          \
-  X(glu, glu, OWN, DOUBLE, false, FLOATS)                                   \
-  X(crelu, relu, OWN, FLOAT, false, REALS)                                  \
-  X(swiglu, swiglu, PROMOTED, DOUBLE, false, FLOATS)                        \
-  X(prelu, prelu, PROMOTED, FLOAT, false, REALS)                            \
-  X(ldexp, ldexp, SCALED, FLOAT, false, FLOATS)                             \
-  X(is_close, is_close, COMPARED, DOUBLE, false, REALS)                     \
-  X(gcd, gcd, PROMOTED, FLOAT, false, INTS)                                 \
-  X(lcm, lcm, PROMOTED, FLOAT, false, INTS)                                 \
-  X(bitwise_and, bitwise_and, PROMOTED, FLOAT, false, INTS | BOOLS)         \
-  X(bitwise_or, bitwise_or, PROMOTED, FLOAT, false, INTS | BOOLS)           \
-  X(bitwise_xor, bitwise_xor, PROMOTED, FLOAT, false, INTS | BOOLS)         \
-  X(bitwise_left_shift, bitwise_left_shift, PROMOTED, FLOAT, false, INTS)   \
-  X(bitwise_right_shift, bitwise_right_shift, PROMOTED, FLOAT, false, INTS) \
-  X(equal, equal, COMPARED, FLOAT, false, ALL)                              \
-  X(not_equal, not_equal, COMPARED, FLOAT, false, ALL)                      \
-  X(less, less, COMPARED, FLOAT, false, ALL)                                \
-  X(less_equal, less_equal, COMPARED, FLOAT, false, ALL)                    \
-  X(greater, greater, COMPARED, FLOAT, false, ALL)                          \
-  X(greater_equal, greater_equal, COMPARED, FLOAT, false, ALL)              \
-  X(logical_and, logical_and, TRUTHS, FLOAT, false, ALL)                    \
-  X(logical_or, logical_or, TRUTHS, FLOAT, false, ALL)                      \
-  X(logical_xor, logical_xor, TRUTHS, FLOAT, false, ALL)                    \
-  X(where, where, CHOSEN, FLOAT, false, ALL)                                \
-  X(clip, clip, OWN, FLOAT, false, REALS)
-#define ALL_OPS(X) PLAIN_OPS(X) ELEMENTARY_OPS(X) ACTIVATION_OPS(X) PAIR_OPS(X)
+  X(add, add, PROMOTED, FLOAT, PLAIN, ALL)                                  \
+  X(subtract, subtract, PROMOTED, FLOAT, PLAIN, ALL)                        \
+  X(multiply, multiply, PROMOTED, FLOAT, PLAIN, ALL)                        \
+  X(divide, divide, PROMOTED, FLOAT, PLAIN, ALL)                            \
+  X(true_divide, divide, PROMOTED, FLOAT, PLAIN, ALL)                       \
+  X(divide_no_nan, divide_no_nan, PROMOTED, FLOAT, PLAIN, FLOATS)           \
+  X(power, power, PROMOTED, FLOAT, PLAIN, ALL)                              \
+  X(maximum, maximum, PROMOTED, FLOAT, PLAIN, ALL)                          \
+  X(minimum, minimum, PROMOTED, FLOAT, PLAIN, ALL)                          \
+  X(fmax, fmax, PROMOTED, FLOAT, PLAIN, REALS)                              \
+  X(fmin, fmin, PROMOTED, FLOAT, PLAIN, REALS)                              \
+  X(fmod, fmod, PROMOTED, FLOAT, PLAIN, REALS)                              \
+  X(remainder, remainder, PROMOTED, FLOAT, PLAIN, REALS)                    \
+  X(floor_divide, floor_divide, PROMOTED, DOUBLE, PLAIN, REALS)             \
+  X(squared_difference, squared_difference, PROMOTED, DOUBLE, PLAIN, REALS) \
+  X(atan2, atan2, PROMOTED, FLOAT, PLAIN, FLOATS)                           \
+  X(hypot, hypot, PROMOTED, FLOAT, PLAIN, FLOATS)                           \
+  X(copysign, copysign, PROMOTED, FLOAT, PLAIN, FLOATS)                     \
+  X(heaviside, heaviside, PROMOTED, FLOAT, PLAIN, FLOATS)                   \
+  X(nextafter, nextafter, PROMOTED, FLOAT, PLAIN, FLOATS)                   \
+  X(logaddexp, logaddexp, PROMOTED, DOUBLE, WIDE, FLOATS)                   \
+  X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, WIDE, FLOATS)                 \
+  X(xlogy, xlogy, PROMOTED, DOUBLE, WIDE, FLOATS)                           \
+  X(glu, glu, OWN, DOUBLE, WIDE, FLOATS)                                    \
+  X(crelu, relu, OWN, FLOAT, PLAIN, REALS)                                  \
+  X(swiglu, swiglu, PROMOTED, DOUBLE, WIDE, FLOATS)                         \
+  X(prelu, prelu, PROMOTED, FLOAT, PLAIN, REALS)                            \
+  X(ldexp, ldexp, SCALED, FLOAT, PLAIN, FLOATS)                             \
+  X(is_close, is_close, COMPARED, DOUBLE, PLAIN, REALS)                     \
+  X(gcd, gcd, PROMOTED, FLOAT, PLAIN, INTS)                                 \
+  X(lcm, lcm, PROMOTED, FLOAT, PLAIN, INTS)                                 \
+  X(bitwise_and, bitwise_and, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)         \
+  X(bitwise_or, bitwise_or, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)           \
+  X(bitwise_xor, bitwise_xor, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)         \
+  X(bitwise_left_shift, bitwise_left_shift, PROMOTED, FLOAT, PLAIN, INTS)   \
+  X(bitwise_right_shift, bitwise_right_shift, PROMOTED, FLOAT, PLAIN, INTS) \
+  X(equal, equal, COMPARED, FLOAT, PLAIN, ALL)                              \
+  X(not_equal, not_equal, COMPARED, FLOAT, PLAIN, ALL)                      \
+  X(less, less, COMPARED, FLOAT, PLAIN, ALL)                                \
+  X(less_equal, less_equal, COMPARED, FLOAT, PLAIN, ALL)                    \
+  X(greater, greater, COMPARED, FLOAT, PLAIN, ALL)                          \
+  X(greater_equal, greater_equal, COMPARED, FLOAT, PLAIN, ALL)              \
+  X(logical_and, logical_and, TRUTHS, FLOAT, PLAIN, ALL)                    \
+  X(logical_or, logical_or, TRUTHS, FLOAT, PLAIN, ALL)                      \
+  X(logical_xor, logical_xor, TRUTHS, FLOAT, PLAIN, ALL)                    \
+  X(where, where, CHOSEN, FLOAT, PLAIN, ALL)                                \
+  X(clip, clip, OWN, FLOAT, PLAIN, REALS)
+#define SPECIAL_OPS(X)                                           \
+  X(lgamma, lgamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)           \
+  X(gamma, gamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)             \
+  X(digamma, digamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)         \
+  X(erfinv, erfinv, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)           \
+  X(i0, i0, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)                   \
+  X(i1, i1, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)                   \
+  X(sinc, sinc, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)               \
+  X(logit, logit, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)             \
+  X(igamma, igamma, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS)   \
+  X(igammac, igammac, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS) \
+  X(betainc, betainc, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS) \
+  X(zeta, zeta, PROMOTED, ONLY_DOUBLE, SPECIAL, FLOATS)          \
+  X(polygamma, polygamma, PROMOTED, ONLY_DOUBLE, SPECIAL, FLOATS)
+#define ALL_OPS(X) SPECIAL_OPS(X) PLAIN_OPS(X) ELEMENTARY_OPS(X) ACTIVATION_OPS(X) PAIR_OPS(X)
 
 static const row *row_of(const nd4c_call *call) {
-#define ROW(op, function, mode, width, special, dtypes) [ND4C_OP_##op] = {#function, mode, width, special},
+#define ROW(op, function, mode, width, accuracy, dtypes) [ND4C_OP_##op] = {#function, mode, width, accuracy},
   static const row rows[] = {ALL_OPS(ROW)};
 #undef ROW
   return call->op->op < sizeof rows / sizeof rows[0] ? &rows[call->op->op] : NULL;
@@ -357,7 +375,8 @@ static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, cons
 
 static void define_all(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
   static const char *const as_names[MOST_INPUTS] = {"AS_A", "AS_B", "AS_C"};
-  nd4c_cl_define(options, "OP", "op_%s", p->function);
+  bool wide = p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64;
+  nd4c_cl_define(options, "OP", "op_%s%s", p->function, wide ? "_wide" : "");
   nd4c_cl_define(options, "INPUTS", "%d", (int)p->count);
   for (int32_t i = 0; i < p->count; i++) {
     nd4c_cl_define_type(options, (char)('A' + i), p->inputs[i].dtype);
@@ -420,10 +439,12 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   nd4c_cl_options options = {""};
   define_all(&options, call, p);
   bool flat = p->walk.rank <= 1;
+  bool special = p->row->accuracy == SPECIAL || (p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64);
+  const char *source = p->row->accuracy == INCOMPLETE ? "convert+wide+special+incomplete+elementwise"
+                       : special                      ? "convert+wide+special+elementwise"
+                                                      : "convert+elementwise";
   nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status =
-      nd4c_cl_kernel_get(call->device, p->row->special ? "convert+special+elementwise" : "convert+elementwise",
-                         flat ? "flat" : "walked", &options, &kernel);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, source, flat ? "flat" : "walked", &options, &kernel);
   if (status != ND4C_OK) {
     return status;
   }
@@ -460,7 +481,7 @@ static nd4c_status run(const nd4c_call *call) {
 
 /* -- kernels --------------------------------------------------------------------------------------------- */
 
-#define DEFINE_KERNEL(op_name, function, mode, width, special, dtype_set)                \
+#define DEFINE_KERNEL(op_name, function, mode, width, accuracy, dtype_set)               \
   static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
                                                .op_version = 1,                          \
                                                .op = #op_name,                           \

@@ -42,7 +42,12 @@ inline COMPUTE_Y linspace(long i, double start, double stop, double gap, double 
 
 inline COMPUTE_Y logspace(long i, double start, double stop, double base, double gap, double gap_rest, long steps) {
   double rest, number = spaced(start, stop, gap, gap_rest, steps, i, &rest), power = pow(base, number);
-  return CONVERT_LETTER(D, TYPE_Y, isfinite(power) && power != 0 && base > 0 ? fma(power, rest * log(base), power) : power);
+#ifdef WIDE_PI /* with wide.cl */
+  if (isfinite(power) && power != 0 && base > 0) {
+    power = w_value(w_pow(w_of(base), (wide)(number, rest)));
+  }
+#endif
+  return CONVERT_LETTER(D, TYPE_Y, power);
 }
 #endif
 

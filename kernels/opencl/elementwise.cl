@@ -176,11 +176,22 @@ inline int is_close(double a, double b, double rtol, double atol) {
 #define op_divide_no_nan(a, b, c) ((b) == 0 ? (NUM)0 : (a) / (b))
 #define op_reciprocal(a, b, c) (1 / (a))
 #define op_square(a, b, c) ((a) * (a))
-#define op_cube(a, b, c) ((a) * (a) * (a))
+/* Rounded once. */
+inline NUM cubed(NUM x) {
+  NUM square = x * x, lost = fma(x, x, -square), cube = square * x, rest = fma(square, x, -cube);
+  return isfinite(cube) ? cube + (rest + lost * x) : cube;
+}
+#define op_cube(a, b, c) cubed(a)
 #define op_squared_difference(a, b, c) (((a) - (b)) * ((a) - (b)))
 #define op_power(a, b, c) pow(a, b)
 #define op_sqrt(a, b, c) sqrt(a)
-#define op_rsqrt(a, b, c) (1 / sqrt(a))
+/* Two roundings, of which a step of Newton's takes one back. */
+inline NUM inverse_root(NUM x) {
+  NUM root = 1 / sqrt(x), product = x * root, lost = fma(x, root, -product);
+  NUM error = fma(-product, root, (NUM)1) - lost * root;
+  return isfinite(root) && root > 0 ? fma(root, error / 2, root) : root;
+}
+#define op_rsqrt(a, b, c) inverse_root(a)
 #define op_cbrt(a, b, c) cbrt(a)
 #define op_exp(a, b, c) exp(a)
 #define op_exp2(a, b, c) exp2(a)
