@@ -21,5 +21,6 @@
 #include "nd4c/status.h"
 #include "nd4c/trace.h"
 #include "nd4c/version.h"
+#include "nd4c/workspace.h"
 
 #endif

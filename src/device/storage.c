@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
+#include "device/workspace.h"
 
 /* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
 enum { LOCK_COUNT = 64 };
@@ -178,7 +179,19 @@ nd4c_status nd4c_storage_create(nd4c_device *device, int64_t bytes, const char *
       device->description.type == ND4C_DEVICE_CPU && !origins_are_recorded()) {
     return nd4c_small_storage_create(device, bytes, storage);
   }
+  nd4c_thread *thread = nd4c_thread_current;
+  if (ND4C_UNLIKELY(thread != NULL && thread->workspace != NULL)) {
+    bool taken = false;
+    nd4c_status status = nd4c_workspace_allocate(thread->workspace->workspace, device, bytes, origin, &taken, storage);
+    if (taken) {
+      return status;
+    }
+  }
   return nd4c_storage_create_own(device, bytes, origin, storage);
+}
+
+nd4c_status nd4c_storage_own(nd4c_storage *storage) {
+  return nd4c_workspace_move_out(storage);
 }
 
 nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c_release_callback release, void *user,

@@ -60,6 +60,9 @@ void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access
 /* Tells that nothing was enqueued after all. */
 void nd4c_storage_cancel(nd4c_storage *storage, nd4c_device *device);
 
+/* Takes the storage out of the workspace that it is in, if any. */
+nd4c_status nd4c_storage_own(nd4c_storage *storage);
+
 /* Ends an acquire by keeping the place of the replica for the life of the storage: it is never dropped. */
 void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device);
 

@@ -8,6 +8,7 @@
 #include "device/context.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
+#include "device/workspace.h"
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -25,6 +26,7 @@ static void end_thread(void *argument) {
     thread->calls_destroy(thread->calls);
   }
   nd4c_deallocate(thread->decisions);
+  nd4c_workspace_abandon(thread);
   nd4c_scope_abandon(thread);
   if (thread->own != NULL) {
     (void)nd4c_context_destroy(thread->own);

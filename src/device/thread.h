@@ -10,13 +10,17 @@
 #include "nd4c/context.h"
 
 struct nd4c_small_storage;
+struct nd4c_workspace;
+struct nd4c_workspace_frame;
 
 typedef struct nd4c_thread {
-  nd4c_context *entered; /* by nd4c_context_enter; NULL: own */
-  nd4c_context *own;     /* the thread's default context, made on first use */
-  nd4c_context *scope;   /* the innermost one that nd4c_context_acquire lent */
-  uint32_t own_epoch;    /* nd4c_config_epoch when the default device was last looked up */
-  void *calls;           /* cache of eager calls, src/dispatch's */
+  nd4c_context *entered;                  /* by nd4c_context_enter; NULL: own */
+  nd4c_context *own;                      /* the thread's default context, made on first use */
+  struct nd4c_workspace_frame *workspace; /* the innermost scope, NULL: none */
+  struct nd4c_workspace *named_workspaces;
+  nd4c_context *scope; /* the innermost one that nd4c_context_acquire lent */
+  uint32_t own_epoch;  /* nd4c_config_epoch when the default device was last looked up */
+  void *calls;         /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);
   void *decisions; /* of routing, src/dispatch's; one block, freed with nd4c_deallocate */
   /* Free small storages of the host device, and this thread's share of the accounting: written by the owner alone,

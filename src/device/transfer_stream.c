@@ -191,3 +191,26 @@ nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from,
   }
   return copy_through_host(from_device, from, to_device, to, bytes);
 }
+
+nd4c_status nd4c_transfer_within(nd4c_device *device, const nd4c_block *from, const nd4c_block *to, int64_t bytes) {
+  if (!device->description.asynchronous || device->ops->copy_within == NULL || bytes == 0) {
+    return nd4c_transfer_copy(device, from, device, to, bytes);
+  }
+  nd4c_stream stream = NULL;
+  nd4c_fence fence = NULL;
+  ND4C_TRY(nd4c_stream_take(device, &stream));
+  nd4c_status status =
+      device->ops->copy_within(device->handle, stream, to->buffer, to->offset, from->buffer, from->offset, bytes);
+  if (status == ND4C_OK) {
+    status = device->ops->fence_record(device->handle, stream, &fence);
+  }
+  if (status == ND4C_OK) {
+    status = finish(&(transfer){.device = device}, fence);
+  }
+  if (status != ND4C_OK) {
+    nd4c_stream_drop(device, stream);
+    return nd4c_fail_prefix(status, "copy of %lld bytes within %s", (long long)bytes, device->name);
+  }
+  nd4c_stream_give(device, stream);
+  return ND4C_OK;
+}

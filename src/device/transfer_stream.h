@@ -9,6 +9,9 @@
 nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
                                const nd4c_block *to, int64_t bytes);
 
+/* The first `bytes` of a block to another one of the same device. */
+nd4c_status nd4c_transfer_within(nd4c_device *device, const nd4c_block *from, const nd4c_block *to, int64_t bytes);
+
 /* Host memory to and from a block, waiting for the end. */
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes);
 nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, void *to, int64_t bytes);

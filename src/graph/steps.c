@@ -23,6 +23,7 @@ static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
 nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
                                     nd4c_tensor *tensor) {
   nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_own(array->storage));
   ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, ND4C_ACCESS_READ, context->transfer,
                                 &view));
   nd4c_storage_pin(array->storage, context->device);

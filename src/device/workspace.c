@@ -1,0 +1,264 @@
+#include "device/workspace.h"
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "device/storage.h"
+#include "device/transfer_stream.h"
+
+/* Taken for lists alone: nothing is allocated, copied or waited for under it. */
+static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void nd4c_workspace_lock(void) {
+  pthread_mutex_lock(&lists_lock);
+}
+
+void nd4c_workspace_unlock(void) {
+  pthread_mutex_unlock(&lists_lock);
+}
+
+/* -- storages ---------------------------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static void link_alive(struct nd4c_workspace *workspace, nd4c_workspace_storage *storage) {
+  storage->previous = NULL;
+  storage->next = workspace->alive;
+  if (workspace->alive != NULL) {
+    workspace->alive->previous = storage;
+  }
+  workspace->alive = storage;
+}
+
+static void unlink_alive(struct nd4c_workspace *workspace, nd4c_workspace_storage *storage) {
+  *(storage->previous != NULL ? &storage->previous->next : &workspace->alive) = storage->next;
+  if (storage->next != NULL) {
+    storage->next->previous = storage->previous;
+  }
+}
+
+static void free_all(struct nd4c_workspace *workspace) {
+  for (nd4c_workspace_storage *storage = workspace->unused, *next; storage != NULL; storage = next) {
+    next = storage->next;
+    nd4c_deallocate(storage);
+  }
+  for (nd4c_workspace_arena *arena = workspace->arenas, *next; arena != NULL; arena = next) {
+    next = arena->next;
+    if (arena->block.node != NULL) {
+      nd4c_memory_free(arena->device, &arena->block);
+    }
+    nd4c_deallocate(arena);
+  }
+  nd4c_deallocate(workspace);
+}
+
+/* The record goes back to its workspace, or with it. */
+static void return_record(struct nd4c_workspace *workspace, nd4c_workspace_storage *storage) {
+  nd4c_workspace_lock();
+  storage->next = workspace->unused;
+  workspace->unused = storage;
+  bool last = --workspace->storages == 0 && workspace->gone;
+  nd4c_workspace_unlock();
+  if (last) {
+    free_all(workspace);
+  }
+}
+
+static void destroy_in_workspace(nd4c_storage *base) {
+  nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
+  nd4c_storage_body *body = &storage->body;
+  nd4c_storage_unlist(body);
+  bool idle = nd4c_storage_body_is_idle(body);
+  nd4c_workspace_lock();
+  idle = idle && !storage->moving;
+  struct nd4c_workspace *workspace = storage->workspace;
+  if (idle && workspace != NULL) {
+    unlink_alive(workspace, storage);
+  }
+  nd4c_workspace_unlock();
+  if (!idle) {
+    nd4c_storage_bury(body);
+    return;
+  }
+  nd4c_storage_body_reset(body);
+  if (body->first.block.node != NULL) {
+    nd4c_memory_free(body->first.device, &body->first.block);
+  }
+  if (workspace != NULL) {
+    return_record(workspace, storage);
+  } else {
+    nd4c_deallocate(storage);
+  }
+}
+
+static nd4c_workspace_storage *take_record(struct nd4c_workspace *workspace) {
+  nd4c_workspace_lock();
+  nd4c_workspace_storage *storage = workspace->unused;
+  if (storage != NULL) {
+    workspace->unused = storage->next;
+  }
+  nd4c_workspace_unlock();
+  if (storage == NULL) {
+    storage = nd4c_allocate_zeroed(1, sizeof *storage);
+    if (storage == NULL) {
+      (void)nd4c_fail_memory("a storage in a workspace", sizeof *storage);
+    }
+  }
+  return storage;
+}
+
+/* -- arenas ------------------------------------------------------------------------------------------------------ */
+
+static void make_block(nd4c_workspace_arena *arena, int64_t bytes) {
+  if (bytes > 0 && nd4c_memory_allocate(arena->device, bytes, "a workspace", &arena->block) != ND4C_OK) {
+    nd4c_log_write(ND4C_LOG_INFO, "workspace", "no arena of %lld bytes on %s, arrays have memory of their own: %s",
+                   (long long)bytes, arena->device->name, nd4c_error_message());
+    arena->block = (nd4c_block){0};
+  }
+}
+
+static nd4c_workspace_arena *find_arena(struct nd4c_workspace *workspace, nd4c_device *device) {
+  nd4c_workspace_arena *arena = workspace->arenas;
+  while (arena != NULL && arena->device != device) {
+    arena = arena->next;
+  }
+  if (arena == NULL && (arena = nd4c_allocate_zeroed(1, sizeof *arena)) != NULL) {
+    arena->device = device;
+    make_block(arena, workspace->initial_bytes);
+    arena->next = workspace->arenas;
+    workspace->arenas = arena;
+  }
+  return arena;
+}
+
+/* Pieces keep the device's alignment, and cache lines apart. */
+static int64_t round_up(const nd4c_device *device, int64_t bytes) {
+  int64_t step = device->description.alignment > 64 ? device->description.alignment : 64;
+  return (bytes / step + 1) * step;
+}
+
+static nd4c_status place(nd4c_workspace_arena *arena, nd4c_storage_body *body, const char *origin) {
+  int64_t bytes = body->base.bytes, offset = arena->used, step = round_up(arena->device, bytes);
+  if (arena->block.node != NULL && step <= arena->block.bytes - offset) {
+    char *address = arena->block.address;
+    body->first.block = (nd4c_block){.buffer = arena->block.buffer,
+                                     .address = address != NULL ? address + offset : NULL,
+                                     .bytes = bytes,
+                                     .offset = arena->block.offset + offset};
+  } else {
+    ND4C_TRY(nd4c_memory_allocate(arena->device, bytes, origin, &body->first.block));
+    nd4c_replica_list(body, &body->first);
+    ++arena->spilled_count;
+    arena->spilled_bytes += bytes;
+  }
+  arena->used += step;
+  arena->cycle_peak = arena->used > arena->cycle_peak ? arena->used : arena->cycle_peak;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, int64_t bytes,
+                                    const char *origin, bool *taken, nd4c_storage **out) {
+  *taken = (workspace->device == NULL || workspace->device == device) && bytes >= 0 && bytes <= INT64_C(1) << 56;
+  if (!*taken) {
+    return ND4C_OK;
+  }
+  nd4c_workspace_arena *arena = find_arena(workspace, device);
+  nd4c_workspace_storage *storage = arena != NULL ? take_record(workspace) : NULL;
+  if (storage == NULL) {
+    return arena != NULL ? ND4C_MEMORY : nd4c_fail_memory("an arena", sizeof *arena);
+  }
+  nd4c_storage_body_start(&storage->body, device, bytes, 0, destroy_in_workspace);
+  nd4c_status status = place(arena, &storage->body, origin);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(storage);
+    return status;
+  }
+  const nd4c_device_description *description = &device->description;
+  if (description->host_addressable && !description->asynchronous) {
+    storage->body.base.address = storage->body.first.block.address;
+  }
+  storage->origin = origin;
+  storage->depth = workspace->depth - 1;
+  storage->moving = false;
+  nd4c_workspace_lock();
+  storage->workspace = workspace;
+  link_alive(workspace, storage);
+  ++workspace->storages;
+  nd4c_workspace_unlock();
+  *out = &storage->body.base;
+  return ND4C_OK;
+}
+
+void nd4c_workspace_grow(struct nd4c_workspace *workspace) {
+  for (nd4c_workspace_arena *arena = workspace->arenas; arena != NULL; arena = arena->next) {
+    arena->peak = arena->cycle_peak > arena->peak ? arena->cycle_peak : arena->peak;
+    arena->cycle_peak = 0;
+    if (arena->peak > arena->block.bytes) {
+      if (arena->block.node != NULL) {
+        nd4c_memory_free(arena->device, &arena->block);
+      }
+      make_block(arena, arena->peak);
+    }
+  }
+}
+
+void nd4c_workspace_free(struct nd4c_workspace *workspace) {
+  nd4c_workspace_lock();
+  workspace->gone = true;
+  bool last = workspace->storages == 0;
+  nd4c_workspace_unlock();
+  if (last) {
+    free_all(workspace);
+  }
+}
+
+/* -- moving out -------------------------------------------------------------------------------------------------- */
+
+/* Memory of its own for a replica whose block is the arena's. Under the storage's lock. */
+static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
+  nd4c_replica *first = &body->first;
+  nd4c_block own = {0};
+  if (first->block.node != NULL || !nd4c_replica_is_there(first)) {
+    return ND4C_OK;
+  }
+  nd4c_storage_body_settle(body);
+  if (first->state == 'I') {
+    nd4c_replica_drop(body, first); /* the contents are elsewhere */
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_memory_allocate(first->device, body->base.bytes, origin, &own));
+  nd4c_status status = nd4c_transfer_within(first->device, &first->block, &own, body->base.bytes);
+  if (status != ND4C_OK) {
+    nd4c_memory_free(first->device, &own);
+    return status;
+  }
+  first->block = own;
+  nd4c_replica_list(body, first);
+  nd4c_storage_update_address(body);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_workspace_move_out(nd4c_storage *base) {
+  nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
+  if (base->destroy != destroy_in_workspace || storage->workspace == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_workspace_lock();
+  storage->moving = true;
+  nd4c_workspace_unlock();
+  nd4c_storage_lock(&storage->body);
+  nd4c_status status = replace_block(&storage->body, storage->origin);
+  nd4c_storage_unlock(&storage->body);
+  nd4c_workspace_lock();
+  storage->moving = false;
+  if (status == ND4C_OK) {
+    struct nd4c_workspace *workspace = storage->workspace;
+    unlink_alive(workspace, storage);
+    --workspace->storages;
+    ++workspace->moved_count;
+    storage->workspace = NULL;
+  }
+  nd4c_workspace_unlock();
+  return status;
+}

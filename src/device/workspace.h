@@ -1,0 +1,74 @@
+/* Workspaces as src/device sees them: workspace.c has the arenas and the storages in them, workspace_scope.c the
+ * scopes.
+ */
+#ifndef ND4C_DEVICE_WORKSPACE_H
+#define ND4C_DEVICE_WORKSPACE_H
+
+#include "device/storage_body.h"
+#include "device/thread.h"
+#include "nd4c/workspace.h"
+
+enum { ND4C_WORKSPACE_DEPTH = 16, ND4C_WORKSPACE_NAME_SIZE = 64 };
+
+/* A storage in a workspace. Its first replica's block is a part of the arena's (node NULL), or its own if it did not
+ * fit. */
+typedef struct nd4c_workspace_storage {
+  nd4c_storage_body body;
+  struct nd4c_workspace *workspace; /* NULL: moved out, an ordinary storage but for its end */
+  int32_t depth;                    /* of the scope that it was made in */
+  bool moving;                      /* it is being moved out: its end waits in the graves */
+  const char *origin;
+  struct nd4c_workspace_storage *next, *previous; /* alive; next also: unused records */
+} nd4c_workspace_storage;
+
+typedef struct nd4c_workspace_arena {
+  nd4c_device *device;
+  nd4c_block block; /* node NULL: none yet */
+  int64_t used;     /* by the open scopes; beyond the block: what did not fit */
+  int64_t cycle_peak, peak;
+  int64_t spilled_count, spilled_bytes;
+  int64_t marks[ND4C_WORKSPACE_DEPTH]; /* `used` when each scope began */
+  struct nd4c_workspace_arena *next;
+} nd4c_workspace_arena;
+
+/* One open scope of a thread. */
+typedef struct nd4c_workspace_frame {
+  struct nd4c_workspace *workspace;
+  struct nd4c_workspace_frame *outer; /* the thread's next scope outwards */
+} nd4c_workspace_frame;
+
+/* Lists and counts of storages are guarded by one lock of workspace.c's, since any thread may release an array; the
+ * rest is the entering thread's. */
+struct nd4c_workspace {
+  nd4c_outliving outliving;
+  const nd4c_device *device;
+  int64_t initial_bytes;
+  char name[ND4C_WORKSPACE_NAME_SIZE]; /* "": not a named one */
+  nd4c_workspace_arena *arenas;
+  nd4c_workspace_storage *alive, *unused;
+  int64_t storages; /* alive or just ending */
+  bool gone;        /* the last storage frees it */
+  int64_t cycles, moved_count;
+  nd4c_thread *owner; /* who has entered it; under the lock */
+  int32_t depth;
+  nd4c_workspace_frame frames[ND4C_WORKSPACE_DEPTH];
+  struct nd4c_workspace *next_named; /* of the thread */
+  struct nd4c_workspace *next_known; /* all of them, under the lock */
+};
+
+void nd4c_workspace_lock(void);
+void nd4c_workspace_unlock(void);
+
+/* A storage in the innermost scope; *taken false: the workspace is not for that device, nothing was done. */
+nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, int64_t bytes,
+                                    const char *origin, bool *taken, nd4c_storage **storage);
+/* Gives a storage that is in a workspace memory of its own; any other is left as it is. */
+nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
+/* Makes the arenas as large as the cycle that ended needed. */
+void nd4c_workspace_grow(struct nd4c_workspace *workspace);
+/* Frees it now, or with its last storage. */
+void nd4c_workspace_free(struct nd4c_workspace *workspace);
+/* A thread ends: its scopes are left, its named workspaces go. */
+void nd4c_workspace_abandon(nd4c_thread *thread);
+
+#endif

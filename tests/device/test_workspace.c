@@ -1,0 +1,428 @@
+/* Workspaces: cycles that allocate nothing after the first, nested scopes, arrays that outlive theirs, wrong orders. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "stub_plugin.h"
+
+enum { COUNT = 3000 };
+static const int64_t shape[1] = {COUNT};
+static nd4c_device *cpu, *second;
+static float buffer[COUNT];
+
+static void assert_message(const char *part) {
+  if (strstr(nd4c_error_message(), part) == NULL) {
+    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
+  }
+}
+
+static nd4c_workspace *made(nd4c_outliving outliving, const nd4c_device *device, int64_t initial) {
+  nd4c_workspace_options options = {
+      .struct_size = sizeof options, .outliving = outliving, .device = device, .initial_bytes = initial};
+  nd4c_workspace *workspace = NULL;
+  assert_int_equal(nd4c_workspace_create(&options, &workspace), ND4C_OK);
+  return workspace;
+}
+
+static nd4c_workspace_info info_of(nd4c_workspace *workspace, const nd4c_device *device) {
+  nd4c_workspace_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_workspace_get_info(workspace, device, &info), ND4C_OK);
+  return info;
+}
+
+static nd4c_array *filled(nd4c_device *device, double value) {
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, value, device, &array), ND4C_OK);
+  return array;
+}
+
+static void assert_all(const nd4c_array *array, float value) {
+  assert_int_equal(nd4c_array_read(array, buffer, sizeof buffer), ND4C_OK);
+  for (int i = 0; i < COUNT; i++) {
+    assert_float_equal(buffer[i], value, 0);
+  }
+}
+
+static int64_t total(const nd4c_device *device) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_memory_get_info(device, &info), ND4C_OK);
+  return info.total_count;
+}
+
+/* What a step of training does: results of results, all gone at its end. */
+static void step(nd4c_context *context, const nd4c_array *x, float expected) {
+  nd4c_array *square = NULL, *sum = NULL, *twice = NULL;
+  assert_int_equal(nd4c_square_on(context, x, &square), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, square, x, &sum), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, sum, sum, &twice), ND4C_OK);
+  assert_all(twice, expected);
+  nd4c_array_release(square);
+  nd4c_array_release(sum);
+  nd4c_array_release(twice);
+}
+
+static void a_cycle_allocates_nothing_after_the_first(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0);
+  nd4c_array *x = filled(cpu, 3);
+  int64_t blocks = 0, allocations = 0;
+  for (int cycle = 0; cycle < 10; cycle++) {
+    if (cycle == 2) { /* the second one has still made entries of caches */
+      blocks = total(cpu);
+      allocations = nd4c_allocation_count();
+    }
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    assert_ptr_equal(nd4c_workspace_current(), workspace);
+    step(NULL, x, 24);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+    nd4c_workspace_info info = info_of(workspace, cpu);
+    assert_int_equal(info.spilled_count, 3);
+    assert_true(info.bytes >= (int64_t)(3 * sizeof buffer));
+    assert_int_equal(info.cycles, cycle + 1);
+    assert_int_equal(info.used_bytes + info.live_count + info.depth, 0);
+  }
+  assert_int_equal(total(cpu), blocks);
+  assert_int_equal(nd4c_allocation_count(), allocations);
+  assert_null(nd4c_workspace_current());
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+/* One workspace, three memories; on devices without addresses arrays are parts of a buffer. */
+static void arenas_on_several_devices(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0);
+  nd4c_context_options options = {.struct_size = sizeof options, .device = second};
+  nd4c_context *second_context = NULL;
+  assert_int_equal(nd4c_context_create(&options, &second_context), ND4C_OK);
+  nd4c_array *x = filled(cpu, 3), *here = filled(stub_device, 3), *there = filled(second, 3);
+  int64_t buffers = 0;
+  for (int cycle = 0; cycle < 5; cycle++) {
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    step(NULL, x, 24);
+    step(stub_context, here, 24);
+    step(second_context, there, 24);
+    step(stub_context, here, 24);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+    buffers = cycle == 1 ? stub_counter("buffer_allocate") : buffers;
+  }
+  assert_int_equal(stub_counter("buffer_allocate"), buffers);
+  assert_true(info_of(workspace, stub_device).bytes > info_of(workspace, second).bytes);
+  assert_int_equal(info_of(workspace, stub_device).spilled_count, 6);
+  assert_int_equal(info_of(workspace, NULL).spilled_count, 12);
+  nd4c_array_release(x);
+  nd4c_array_release(here);
+  nd4c_array_release(there);
+  assert_int_equal(nd4c_context_destroy(second_context), ND4C_OK);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+static void scopes_nest(void **state) {
+  (void)state;
+  nd4c_workspace *a = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 20), *b = made(ND4C_OUTLIVING_REFUSED, cpu, 1 << 16);
+  assert_int_equal(nd4c_workspace_enter(a), ND4C_OK);
+  nd4c_array *outer = filled(cpu, 1);
+  int64_t used = info_of(a, cpu).used_bytes;
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(nd4c_workspace_enter(a), ND4C_OK);
+    nd4c_array *inner = filled(cpu, 2);
+    assert_int_equal(info_of(a, cpu).used_bytes, 2 * used);
+    assert_int_equal(nd4c_workspace_enter(b), ND4C_OK);
+    nd4c_array *other = filled(cpu, 3), *elsewhere = filled(stub_device, 4); /* b is for the host alone */
+    assert_int_equal(info_of(b, NULL).live_count, 1);
+    assert_all(elsewhere, 4);
+    assert_int_equal(nd4c_workspace_leave(a), ND4C_ARGUMENT);
+    assert_message("another workspace was entered after it");
+    nd4c_array_release(other);
+    assert_int_equal(nd4c_workspace_leave(b), ND4C_OK);
+    assert_all(inner, 2);
+    nd4c_array_release(inner);
+    assert_int_equal(nd4c_workspace_leave(a), ND4C_OK);
+    assert_int_equal(info_of(a, cpu).used_bytes, used);
+    nd4c_array_release(elsewhere);
+  }
+  assert_all(outer, 1);
+  assert_int_equal(info_of(a, cpu).spilled_count, 0);
+  nd4c_array_release(outer);
+  assert_int_equal(nd4c_workspace_leave(a), ND4C_OK);
+  assert_int_equal(info_of(a, cpu).cycles, 1);
+  assert_int_equal(nd4c_workspace_destroy(a), ND4C_OK);
+  assert_int_equal(nd4c_workspace_destroy(b), ND4C_OK);
+}
+
+static void outliving_is_refused(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 20);
+  assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+  nd4c_array *x = filled(cpu, 5), *y = NULL, *view = NULL;
+  assert_int_equal(nd4c_square(x, &y), ND4C_OK);
+  int64_t start_at = 3;
+  int64_t stop_at = 9;
+  assert_int_equal(nd4c_array_slice(x, &start_at, &stop_at, NULL, &view), ND4C_OK);
+  nd4c_array_release(x); /* the view keeps it */
+  assert_int_equal(nd4c_workspace_leave(workspace), ND4C_ARGUMENT);
+  assert_message("2 array(s) made in the scope are still alive");
+  assert_message("12000 bytes on cpu:0 from square");
+  assert_message("nd4c_array_full");
+  assert_ptr_equal(nd4c_workspace_current(), workspace);
+  assert_all(y, 25);
+  nd4c_array_release(y);
+  nd4c_array_release(view);
+  assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+static void outliving_is_moved_out(void **state) {
+  (void)state;
+  nd4c_device *const devices[] = {cpu, stub_device, second};
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_MOVED_OUT, NULL, 1 << 17);
+  nd4c_array *kept[3][3] = {{NULL}}, *pending = NULL;
+  for (int cycle = 0; cycle < 3; cycle++) {
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    for (int d = 0; d < 3; d++) {
+      nd4c_array *gone = filled(devices[d], 99);
+      kept[cycle][d] = filled(devices[d], 10 * cycle + d);
+      nd4c_array_release(gone);
+    }
+    assert_int_equal(nd4c_array_prefetch(kept[cycle][1], cpu), ND4C_OK);
+    assert_int_equal(nd4c_array_migrate(kept[cycle][2], stub_device), ND4C_OK);
+    if (cycle == 2) {
+      assert_int_equal(stub_control("delay 20000"), ND4C_OK);
+      assert_int_equal(nd4c_square_on(stub_context, kept[2][1], &pending), ND4C_OK);
+    }
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  }
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  assert_int_equal(info_of(workspace, NULL).moved_count, 10);
+  assert_all(pending, 441);
+  nd4c_array_release(pending);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+  for (int cycle = 0; cycle < 3; cycle++) {
+    for (int d = 0; d < 3; d++) {
+      assert_all(kept[cycle][d], (float)(10 * cycle + d));
+      nd4c_array_release(kept[cycle][d]);
+    }
+  }
+}
+
+/* Moving out fails at each call in turn: the scope stays open, nothing is lost, another try succeeds. */
+static void moving_out_that_fails(void **state) {
+  (void)state;
+  static const char *const calls[] = {"buffer_allocate", "copy_within", "fence_record", "in_flight_copy"};
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    char command[64];
+    nd4c_workspace *workspace = made(ND4C_OUTLIVING_MOVED_OUT, NULL, 1 << 17);
+    stub_settle();
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    nd4c_array *x = filled(stub_device, 6);
+    (void)snprintf(command, sizeof command, "fail %s:1", calls[i]);
+    assert_int_equal(stub_control(command), ND4C_OK);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_DEVICE);
+    assert_message("nd4c_workspace_leave: moving an array of 12000 bytes");
+    assert_ptr_equal(nd4c_workspace_current(), workspace);
+    assert_int_equal(stub_control("reset"), ND4C_OK);
+    assert_all(x, 6);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+    assert_all(x, 6);
+    nd4c_array_release(x);
+    assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+  }
+}
+
+/* Without memory for an arena arrays have their own. */
+static void an_arena_that_cannot_be_had(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, stub_device, INT64_C(1) << 40);
+  nd4c_array *x = filled(stub_device, 3);
+  for (int cycle = 0; cycle < 3; cycle++) {
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    step(stub_context, x, 24);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  }
+  assert_int_equal(info_of(workspace, stub_device).spilled_count, 3); /* it has learned a smaller one */
+  for (int64_t skip = 0; skip < 30; skip++) {
+    nd4c_workspace *other = NULL;
+    nd4c_array *y = NULL;
+    nd4c_allocation_fail_at(skip);
+    nd4c_status status = nd4c_workspace_create(NULL, &other);
+    if (status == ND4C_OK && nd4c_workspace_enter(other) == ND4C_OK) {
+      status = nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, cpu, &y);
+      nd4c_array_release(y);
+      assert_int_equal(nd4c_workspace_leave(other), ND4C_OK);
+    }
+    nd4c_allocation_fail_at(-1);
+    assert_true(status == ND4C_OK || status == ND4C_MEMORY);
+    assert_int_equal(nd4c_workspace_destroy(other), ND4C_OK);
+  }
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+static void *enter_foreign(void *argument) {
+  bool refused = nd4c_workspace_enter(argument) == ND4C_ARGUMENT &&
+                 strstr(nd4c_error_message(), "another thread has entered it") != NULL &&
+                 nd4c_workspace_leave(argument) == ND4C_ARGUMENT && nd4c_workspace_destroy(argument) == ND4C_ARGUMENT;
+  return refused ? argument : NULL;
+}
+
+static void wrong_calls_are_refused(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0), *none = NULL;
+  pthread_t thread;
+  void *result = NULL;
+  assert_int_equal(nd4c_workspace_leave(workspace), ND4C_ARGUMENT);
+  assert_message("this thread has not entered it");
+  assert_int_equal(nd4c_workspace_enter((nd4c_workspace *)(void *)buffer), ND4C_HANDLE);
+  assert_message("this is no workspace, or it was destroyed");
+  assert_int_equal(nd4c_workspace_enter(NULL), ND4C_NULL_ARGUMENT);
+  for (int i = 0; i < 16; i++) {
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+  }
+  assert_int_equal(nd4c_workspace_enter(workspace), ND4C_ARGUMENT);
+  assert_message("16 scopes");
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_ARGUMENT);
+  assert_message("16 scope(s) of it are open");
+  assert_int_equal(pthread_create(&thread, NULL, enter_foreign, workspace), 0);
+  assert_int_equal(pthread_join(thread, &result), 0);
+  assert_ptr_equal(result, workspace);
+  for (int i = 0; i < 16; i++) {
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  }
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_HANDLE);
+  assert_int_equal(nd4c_workspace_destroy(NULL), ND4C_OK);
+  nd4c_workspace_options wrong = {.struct_size = sizeof wrong, .initial_bytes = -1};
+  assert_int_equal(nd4c_workspace_create(&wrong, &none), ND4C_ARGUMENT);
+  wrong = (nd4c_workspace_options){.struct_size = sizeof wrong, .device = (const nd4c_device *)(const void *)buffer};
+  assert_int_equal(nd4c_workspace_create(&wrong, &none), ND4C_HANDLE);
+  wrong.struct_size = 4;
+  assert_int_equal(nd4c_workspace_create(&wrong, &none), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_workspace_named("", NULL, &none), ND4C_NAME);
+  assert_int_equal(nd4c_workspace_named(NULL, NULL, &none), ND4C_NULL_ARGUMENT);
+  assert_null(none);
+}
+
+/* A thread's named workspaces are its own; what it leaves behind when it ends stays usable. */
+static void *named_of_a_thread(void *argument) {
+  nd4c_workspace *mine = NULL, *again = NULL, *device = NULL;
+  nd4c_workspace_options options = {
+      .struct_size = sizeof options, .device = stub_device, .outliving = ND4C_OUTLIVING_REFUSED};
+  nd4c_array **left = argument;
+  bool good = nd4c_workspace_named("loop", NULL, &mine) == ND4C_OK &&
+              nd4c_workspace_named("loop", &options, &device) == ND4C_OK &&
+              nd4c_workspace_named("loop", NULL, &again) == ND4C_OK && mine == again && mine != device;
+  for (int cycle = 0; cycle < 3 && good; cycle++) { /* the last one stays open */
+    nd4c_array *x = NULL;
+    good = nd4c_workspace_enter(mine) == ND4C_OK && nd4c_workspace_enter(device) == ND4C_OK &&
+           nd4c_array_full(ND4C_FLOAT32, 1, shape, 4, cpu, &x) == ND4C_OK &&
+           nd4c_array_full(ND4C_FLOAT32, 1, shape, 8, stub_device, &left[1]) == ND4C_OK;
+    if (cycle < 2) {
+      nd4c_array_release(x);
+      nd4c_array_release(left[1]);
+      good = good && nd4c_workspace_leave(device) == ND4C_OK && nd4c_workspace_leave(mine) == ND4C_OK;
+    } else {
+      left[0] = x;
+    }
+  }
+  return good ? argument : NULL;
+}
+
+static void named_workspaces(void **state) {
+  (void)state;
+  nd4c_workspace *mine = NULL;
+  nd4c_array *left[2] = {NULL};
+  pthread_t thread;
+  void *result = NULL;
+  assert_int_equal(nd4c_workspace_named("loop", NULL, &mine), ND4C_OK);
+  assert_int_equal(pthread_create(&thread, NULL, named_of_a_thread, left), 0);
+  assert_int_equal(pthread_join(thread, &result), 0);
+  assert_ptr_equal(result, left);
+  assert_all(left[0], 4);
+  assert_all(left[1], 8);
+  nd4c_array_release(left[0]);
+  nd4c_array_release(left[1]);
+  assert_int_equal(info_of(mine, NULL).cycles, 0);
+  assert_int_equal(nd4c_workspace_destroy(mine), ND4C_OK);
+}
+
+/* A plan relies on where its constants are: they leave the workspace when it is made. */
+static void constants_of_plans(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 20);
+  assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+  nd4c_array *w = filled(cpu, 2), *x = filled(cpu, 3), *y = NULL;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value input = 0, constant = 0, sum = 0;
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 1, shape, &input), ND4C_OK);
+  assert_int_equal(nd4c_graph_constant(graph, w, &constant), ND4C_OK);
+  nd4c_value values[] = {input, constant};
+  assert_int_equal(nd4c_graph_op(graph, ND4C_OP_add, values, 2, NULL, 0, NULL, &sum, 1), ND4C_OK);
+  assert_int_equal(nd4c_graph_output(graph, "y", sum), ND4C_OK);
+  assert_int_equal(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_OK);
+  nd4c_array_release(w);
+  const nd4c_array *inputs[] = {x};
+  assert_int_equal(nd4c_plan_run(plan, inputs, 1, &y, 1), ND4C_OK);
+  assert_all(y, 5);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+  assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  x = filled(cpu, 7);
+  inputs[0] = x;
+  y = NULL;
+  assert_int_equal(nd4c_plan_run(plan, inputs, 1, &y, 1), ND4C_OK);
+  assert_all(y, 9);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+static int start(void **state) {
+  (void)state;
+  return stub_start() == ND4C_OK && nd4c_device_find("cpu", &cpu) == ND4C_OK &&
+                 nd4c_device_find("stub:1", &second) == ND4C_OK
+             ? 0
+             : 1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  (void)nd4c_context_destroy(stub_context);
+  stub_settle();
+  (void)nd4c_device_synchronize(second);
+  (void)nd4c_memory_trim(second, 0);
+  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
+  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+    if (stub_counter(counters[i]) != 0) {
+      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_cycle_allocates_nothing_after_the_first),
+      cmocka_unit_test(arenas_on_several_devices),
+      cmocka_unit_test(scopes_nest),
+      cmocka_unit_test(outliving_is_refused),
+      cmocka_unit_test(outliving_is_moved_out),
+      cmocka_unit_test(moving_out_that_fails),
+      cmocka_unit_test(an_arena_that_cannot_be_had),
+      cmocka_unit_test(wrong_calls_are_refused),
+      cmocka_unit_test(named_workspaces),
+      cmocka_unit_test(constants_of_plans),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
