@@ -236,8 +236,66 @@ static nd4c_status run(const nd4c_call *call) {
   return status;
 }
 
+/* -- cross --------------------------------------------------------------------------------------------------------- */
+
+typedef struct cross {
+  nd4c_cl_walk walk;
+  const nd4c_tensor *arrays[3]; /* a, b, y */
+  int64_t steps[3];
+} cross;
+
+static bool cross_plan(const nd4c_call *call, cross *c, char *reason, size_t reason_size) {
+  const nd4c_tensor *y = &call->outputs[0];
+  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
+  int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK];
+  *c = (cross){.arrays = {&call->inputs[0], &call->inputs[1], y}};
+  for (int32_t i = 0; i < y->rank; i++) {
+    shape[i] = i == axis ? 1 : y->shape[i];
+    for (int k = 0; k < 3; k++) {
+      int32_t own = i - (y->rank - c->arrays[k]->rank);
+      int64_t stride = own < 0 || c->arrays[k]->shape[own] != y->shape[i] ? 0 : c->arrays[k]->strides[own];
+      strides[k][i] = stride;
+      c->steps[k] = i == axis ? stride : c->steps[k];
+    }
+  }
+  const int64_t *const all[] = {strides[0], strides[1], strides[2]};
+  return nd4c_cl_walk_strides(&c->walk, y->rank, shape, 3, all, reason, reason_size);
+}
+
+static bool cross_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  cross c;
+  return nd4c_cl_call_usable(call, reason, reason_size) && cross_plan(call, &c, reason, reason_size);
+}
+
+static nd4c_status cross_run(const nd4c_call *call) {
+  static const char letters[] = {'A', 'B', 'Y'};
+  char reason[128];
+  cross c;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  if (!cross_plan(call, &c, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "cross: %s", reason);
+  for (int i = 0; i < 3; i++)
+    nd4c_cl_define_type(&options, letters[i], c.arrays[i]->dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define(&options, "VALUE", "%s", nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : "COMPUTE_Y");
+  nd4c_cl_define_index(&options, call);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "cross", "cross_product", &options, &kernel);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_bytes(&launch, &c.walk, sizeof c.walk);
+  for (int i = 0; i < 3; i++) {
+    nd4c_cl_arg_tensor(&launch, c.arrays[i], i < 2 ? ND4C_CL_READ : ND4C_CL_WRITE);
+    nd4c_cl_arg_long(&launch, c.steps[i]);
+  }
+  return nd4c_cl_launch_run(&launch, 1, &c.walk.size, NULL);
+}
+
 #define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, usable, run, scratch)
 ND4C_CL_CONTRACTIONS(KERNEL)
+ND4C_CL_KERNEL(cross, ND4C_CL_REALS, cross_usable, cross_run, NULL)
 
 #define LISTED(op) &kernel_##op,
-const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_CL_CONTRACTIONS(LISTED) NULL};
+const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_CL_CONTRACTIONS(LISTED) & kernel_cross, NULL};

@@ -231,10 +231,64 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
 }
 
+/* -- causal_conv_with_state ------------------------------------------------------------------------------------------
+ */
+
+static void three(nd4c_cl_launch *launch, const nd4c_tensor *x) {
+  for (int32_t i = 0; i < 3; i++)
+    nd4c_cl_arg_long(launch, x->strides[i]);
+}
+
+static nd4c_status causal_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *w = &call->inputs[1], *y = &call->outputs[0], *state = &call->outputs[1];
+  const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_bias);
+  const nd4c_tensor *past = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_past_state);
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'B', w->dtype);
+  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'D', past != NULL ? past->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_type(&options, 'Z', state->dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define(&options, "CAUSAL", "1");
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "sweep+conv", "conv_causal", &options, &kernel);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  for (int32_t i = 0; i < 3; i++)
+    nd4c_cl_arg_long(&launch, x->shape[i]);
+  nd4c_cl_arg_long(&launch, w->shape[2]);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  three(&launch, x);
+  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, w->strides[0]);
+  nd4c_cl_arg_long(&launch, w->strides[2]);
+  bias_arguments(&launch, bias, x);
+  nd4c_cl_arg_int(&launch, bias != NULL);
+  nd4c_cl_arg_tensor(&launch, past != NULL ? past : x, ND4C_CL_READ);
+  three(&launch, past != NULL ? past : x);
+  nd4c_cl_arg_int(&launch, past != NULL);
+  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_causal_conv_with_state_silu].as.i != 0);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  three(&launch, y);
+  nd4c_cl_arg_tensor(&launch, state, ND4C_CL_WRITE);
+  three(&launch, state);
+  int64_t cells = x->shape[0] * x->shape[1] * (x->shape[2] + w->shape[2] - 1);
+  return nd4c_cl_launch_run(&launch, 1, &cells, NULL);
+}
+
 ND4C_CL_KERNEL(conv, ND4C_CL_FLOATS, conv_usable, conv_run, NULL)
 ND4C_CL_KERNEL(separable_conv2d, ND4C_CL_FLOATS, nd4c_cl_call_usable, separable_run, separable_scratch)
 ND4C_CL_KERNEL(conv_transpose, ND4C_CL_FLOATS, nd4c_cl_call_usable, transposed_run, NULL)
+ND4C_CL_KERNEL(causal_conv_with_state, ND4C_CL_FLOATS, nd4c_cl_call_usable, causal_run, NULL)
 ND4C_CL_KERNEL(deformable_conv, ND4C_CL_FLOATS, nd4c_cl_call_usable, deformable_run, NULL)
 
-const nd4c_kernel *const nd4c_cl_conv_kernels[] = {&kernel_conv, &kernel_separable_conv2d, &kernel_conv_transpose,
-                                                   &kernel_deformable_conv, NULL};
+const nd4c_kernel *const nd4c_cl_conv_kernels[] = {&kernel_conv,
+                                                   &kernel_separable_conv2d,
+                                                   &kernel_conv_transpose,
+                                                   &kernel_deformable_conv,
+                                                   &kernel_causal_conv_with_state,
+                                                   NULL};

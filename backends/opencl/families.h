@@ -23,10 +23,14 @@
   X(conv) \
   X(scan) \
   X(pointwise) \
-  X(loss)
+  X(loss) \
+  X(attention) \
+  X(quantile) \
+  X(clblast)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
 #define ND4C_CL_ENGINES(X) \
+  X(clblast) \
   X(opencl)
 // clang-format on
 

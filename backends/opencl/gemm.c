@@ -18,9 +18,10 @@ static const char *sum_type(nd4c_dtype y) {
   return y == ND4C_FLOAT64 ? "double" : nd4c_cl_is_float(y) ? "float" : "COMPUTE_Y";
 }
 
-static int64_t side_of(const nd4c_call *call, nd4c_dtype y) {
+static int64_t side_of(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  int64_t bytes = y == ND4C_FLOAT64 || y == ND4C_INT64 || y == ND4C_UINT64 ? 8 : 4;
+  nd4c_dtype y = gemm->y->dtype;
+  int64_t bytes = gemm->sum != NULL || y == ND4C_FLOAT64 || y == ND4C_INT64 || y == ND4C_UINT64 ? 8 : 4;
   int64_t side = 16;
   while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * bytes > limits->local_bytes))
     side /= 2;
@@ -33,7 +34,7 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   nd4c_cl_define_type(&options, 'A', gemm->a->dtype);
   nd4c_cl_define_type(&options, 'B', gemm->b->dtype);
   nd4c_cl_define_type(&options, 'Y', gemm->y->dtype);
-  nd4c_cl_define(&options, "ACC", "%s", sum_type(gemm->y->dtype));
+  nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm->y->dtype));
   nd4c_cl_define(&options, "SIDE", "%d", (int)side);
   if (magnitude(s->a_row) < magnitude(s->a_column))
     nd4c_cl_define(&options, "A_TALL", "1");
@@ -53,7 +54,7 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
 nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  int64_t side = side_of(call, gemm->y->dtype), tile = 4 * side;
+  int64_t side = side_of(call, gemm), tile = 4 * side;
   nd4c_cl_options options = options_of(call, gemm, side);
   const int64_t local[] = {side * side, 1, 1};
   const int64_t global[] = {(gemm->matrices.n + tile - 1) / tile * local[0], (gemm->matrices.m + tile - 1) / tile,

@@ -17,11 +17,14 @@ typedef struct nd4c_cl_gemm {
   nd4c_cl_matrices matrices;
   const nd4c_tensor *a, *b, *y, *bias, *addend; /* the last two: NULL, if there is none */
   bool epilogue;
+  const char *sum; /* the type that products are summed in; NULL: by y's dtype */
   int64_t activation;
 } nd4c_cl_gemm;
 
 /* Whether a tile would be full enough to be worth it. */
 bool nd4c_cl_gemm_pays(int64_t m, int64_t n, int64_t k);
+/* The products of a call of matmul. False, with the reason, if its batch has too many axes. */
+bool nd4c_cl_matmul_plan(const nd4c_call *call, nd4c_cl_gemm *gemm, char *reason, size_t reason_size);
 nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm);
 
 #endif

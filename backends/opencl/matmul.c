@@ -62,9 +62,11 @@ static bool tiles(const product *p) {
   return nd4c_cl_gemm_pays(p->matrices.m, p->matrices.n, p->matrices.k);
 }
 
-static bool batch_walk(const nd4c_call *call, const product *p, nd4c_cl_walk *walk, char *reason, size_t reason_size) {
-  const int64_t *const strides[] = {p->strides[0], p->strides[1], p->strides[2]};
-  return nd4c_cl_walk_strides(walk, p->batch_rank, call->outputs[0].shape, 3, strides, reason, reason_size);
+bool nd4c_cl_matmul_plan(const nd4c_call *call, nd4c_cl_gemm *gemm, char *reason, size_t reason_size) {
+  product p = product_of(call);
+  const int64_t *const strides[] = {p.strides[0], p.strides[1], p.strides[2]};
+  *gemm = (nd4c_cl_gemm){.matrices = p.matrices, .a = &call->inputs[0], .b = &call->inputs[1], .y = &call->outputs[0]};
+  return nd4c_cl_walk_strides(&gemm->batch, p.batch_rank, call->outputs[0].shape, 3, strides, reason, reason_size);
 }
 
 static bool matmul_usable(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -72,8 +74,8 @@ static bool matmul_usable(const nd4c_call *call, char *reason, size_t reason_siz
     return false;
   product p = product_of(call);
   nd4c_cl_reduction r = by_rows(call, &p);
-  nd4c_cl_walk walk;
-  return tiles(&p) ? batch_walk(call, &p, &walk, reason, reason_size)
+  nd4c_cl_gemm gemm;
+  return tiles(&p) ? nd4c_cl_matmul_plan(call, &gemm, reason, reason_size)
                    : nd4c_cl_reduction_usable(&r, reason, reason_size);
 }
 
@@ -89,8 +91,8 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   char reason[128];
   if (!tiles(&p))
     return nd4c_cl_reduce(call, &r);
-  nd4c_cl_gemm gemm = {.matrices = p.matrices, .a = r.a, .b = r.b, .y = r.y};
-  if (!batch_walk(call, &p, &gemm.batch, reason, sizeof reason))
+  nd4c_cl_gemm gemm;
+  if (!nd4c_cl_matmul_plan(call, &gemm, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "matmul: %s", reason);
   return nd4c_cl_gemm_run(call, &gemm);
 }

@@ -230,6 +230,78 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   return nd4c_cl_rows_run(call, &r);
 }
 
+/* -- global_norm --------------------------------------------------------------------------------------------------- */
+
+enum { NORM_GROUP = 128, NORM_GROUPS = 64 }; /* of one array */
+
+static bool global_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_cl_walk walk;
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *const x = &call->inputs[i];
+    if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, reason_size))
+      return false;
+  }
+  return nd4c_cl_call_usable(call, reason, reason_size);
+}
+
+static int64_t global_norm_scratch(const nd4c_call *call) {
+  return (int64_t)call->input_count * NORM_GROUPS * (int64_t)sizeof(double);
+}
+
+static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) {
+  const nd4c_tensor *const x = &call->inputs[i];
+  const int64_t global = NORM_GROUPS * group;
+  char reason[128];
+  nd4c_cl_walk walk;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "global_norm: %s", reason);
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_index(&options, call);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+global_norm", "square_sums", &options, &kernel);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, (int64_t)i * NORM_GROUPS);
+  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+}
+
+static nd4c_status global_norm_run(const nd4c_call *call) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  int64_t group = NORM_GROUP;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  nd4c_status status = ND4C_OK;
+  while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
+    group /= 2;
+  for (int32_t i = 0; i < call->input_count && status == ND4C_OK; i++)
+    status = square_sums(call, i, group);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_index(&options, call);
+  status = nd4c_cl_kernel_get(call->device, "share+global_norm", "norm_end", &options, &kernel);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, (int64_t)call->input_count * NORM_GROUPS);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
+  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  return nd4c_cl_launch_run(&launch, 1, &group, &group);
+}
+
 /* -- list ---------------------------------------------------------------------------------------------------------- */
 
 /* X(op, plan) */
@@ -261,6 +333,8 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, op##_usable, op##_run, NULL)
 OPS(DEFINE)
 ND4C_CL_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm_usable, skip_layer_norm_run, skip_layer_norm_scratch)
+ND4C_CL_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm_usable, global_norm_run, global_norm_scratch)
 
 #define LISTED(op, plan) &kernel_##op,
-const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {OPS(LISTED) & kernel_skip_layer_norm, NULL};
+const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {OPS(LISTED) & kernel_skip_layer_norm, &kernel_global_norm,
+                                                            NULL};

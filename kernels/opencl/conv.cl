@@ -196,3 +196,36 @@ __kernel void conv_deformable(sweep s, __global const STORAGE_A *x, long x0, __g
   SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), (COMPUTE_Y)sum);
 }
 #endif
+
+#ifdef CAUSAL
+/* Cell t of past and x together; past begins at 0. */
+inline REAL stream_at(__global const STORAGE_A *x, long x0, long x_step, __global const STORAGE_D *past, long past0,
+                      long past_step, int has_past, long before, long t) {
+  if (t >= before) return (REAL)LOAD_A(x, x0 + (t - before) * x_step);
+  return has_past ? (REAL)LOAD_D(past, past0 + t * past_step) : (REAL)0;
+}
+
+/* Outputs [n, c, t], then the cells that stay for the next call, [n, c, taps - 1]. */
+__kernel void conv_causal(long batch, long channels, long length, long taps, __global const STORAGE_A *x, long x0,
+                          long x_n, long x_c, long x_t, __global const STORAGE_B *w, long w0, long w_c, long w_t,
+                          __global const STORAGE_C *bias, long bias0, long bias_step, int has_bias,
+                          __global const STORAGE_D *past, long past0, long past_n, long past_c, long past_t,
+                          int has_past, int silu, __global STORAGE_Y *y, long y0, long y_n, long y_c, long y_t,
+                          __global STORAGE_Z *state, long state0, long state_n, long state_c, long state_t) {
+  long i = get_global_id(0), each = length + taps - 1;
+  if (i >= batch * channels * each) return;
+  long t = i % each, c = i / each % channels, n = i / each / channels;
+  x0 += n * x_n + c * x_c;
+  past0 += n * past_n + c * past_c;
+  if (t >= length) {
+    REAL value = stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t);
+    SAVE_Z(state, state0 + n * state_n + c * state_c + (t - length) * state_t, (COMPUTE_Z)value);
+    return;
+  }
+  REAL sum = has_bias ? (REAL)LOAD_C(bias, bias0 + c * bias_step) : (REAL)0;
+  for (long k = 0; k < taps; k++)
+    sum += (REAL)LOAD_B(w, w0 + c * w_c + k * w_t) *
+           stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t + k);
+  SAVE_Y(y, y0 + n * y_n + c * y_c + t * y_t, (COMPUTE_Y)(silu ? sum / (1 + exp(-sum)) : sum));
+}
+#endif
