@@ -202,8 +202,8 @@ HEAD = '"""Made by bindings/python/derive.py from include/nd4c; not to be edited
 def abi_text(texts, tables):
     headers = plain(texts)
     types = Types(headers)
-    out = [HEAD, "from ctypes import (CFUNCTYPE, Structure, Union, c_bool, c_char_p, c_double, c_int, c_int32, c_int64,\n"
-           "                    c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)\n"]
+    out = [HEAD, "from ctypes import (CFUNCTYPE, Structure, Union, c_bool, c_char, c_char_p, c_double, c_int, c_int32,\n"
+           "                    c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)\n"]
     version = dict(re.findall(r"#define ND4C_VERSION_(\w+) (\d+)", texts["version"]))
     out.append("VERSION = (%s, %s, %s)" % (version["MAJOR"], version["MINOR"], version["PATCH"]))
     out.append("MAX_RANK = %s\n" % re.search(r"#define ND4C_MAX_RANK (\d+)", texts["array"]).group(1))

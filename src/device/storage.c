@@ -128,7 +128,7 @@ void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, int64
 }
 
 static nd4c_storage_body *make_body(nd4c_device *device, int64_t bytes, uint32_t flags) {
-  nd4c_storage_body *body = nd4c_allocate_zeroed(1, sizeof *body);
+  nd4c_storage_body *body = nd4c_allocate(sizeof *body);
   if (body == NULL) {
     (void)nd4c_fail_memory("a storage", sizeof *body);
     return NULL;

@@ -89,7 +89,11 @@ static void a_cycle_allocates_nothing_after_the_first(void **state) {
     assert_int_equal(info.used_bytes + info.live_count + info.depth, 0);
   }
   assert_int_equal(total(cpu), blocks);
+#if defined(NDEBUG)
   assert_int_equal(nd4c_allocation_count(), allocations);
+#else /* every handle is new, so that a use after release is seen */
+  assert_int_equal(nd4c_allocation_count(), allocations + 8 * 3);
+#endif
   assert_null(nd4c_workspace_current());
   nd4c_array_release(x);
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
