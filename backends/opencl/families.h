@@ -26,7 +26,8 @@
   X(loss) \
   X(attention) \
   X(quantile) \
-  X(clblast)
+  X(clblast) \
+  X(recurrent)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
 #define ND4C_CL_ENGINES(X) \
