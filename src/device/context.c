@@ -207,18 +207,18 @@ nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *hand
   return ND4C_OK;
 }
 
-nd4c_status nd4c_context_synchronize(nd4c_context *context) {
-  ND4C_TRY(nd4c_context_resolve(context, &context));
-  if (context->routes != NULL) {
-    ND4C_TRY(nd4c_routing_synchronize(context));
-  }
-  if (context->stream == NULL) {
-    return ND4C_OK;
-  }
+static nd4c_status synchronize_stream(nd4c_context *context) {
   nd4c_shared_fence *fence = NULL;
   ND4C_TRY(nd4c_fence_record(context->device, context->stream, "synchronize", NULL, 0, &fence));
   nd4c_fence_settle(fence);
   nd4c_fence_release(fence);
   nd4c_storage_collect(false);
   return nd4c_fence_drain(context->device);
+}
+
+nd4c_status nd4c_context_synchronize(nd4c_context *context) {
+  ND4C_TRY(nd4c_context_resolve(context, &context));
+  nd4c_status routed = context->routes != NULL ? nd4c_routing_synchronize(context) : ND4C_OK;
+  nd4c_status status = context->stream != NULL ? synchronize_stream(context) : ND4C_OK;
+  return routed != ND4C_OK ? routed : status;
 }

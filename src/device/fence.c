@@ -83,8 +83,16 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
 }
 
 void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept)) {
-  fence->kept = kept;
-  fence->release_kept = release;
+  pthread_mutex_lock(&fence->lock);
+  bool done = atomic_load(&fence->done);
+  if (!done) {
+    fence->kept = kept;
+    fence->release_kept = release;
+  }
+  pthread_mutex_unlock(&fence->lock);
+  if (done) {
+    release(kept);
+  }
 }
 
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {

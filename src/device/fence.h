@@ -11,8 +11,8 @@ typedef struct nd4c_shared_fence nd4c_shared_fence;
  * reference. */
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **fence);
-/* Gives the fence something that the work needs; `release` is called with it once the work is done. Before anyone else
- * sees the fence. */
+/* Gives the fence something that the work needs; `release` is called with it once the work is done, which it
+ * may be: somebody who drains the device has waited for it. Once a fence. */
 void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept));
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence);
 void nd4c_fence_release(nd4c_shared_fence *fence);

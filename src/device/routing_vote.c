@@ -49,16 +49,8 @@ static bool is_current(const nd4c_array *array, const nd4c_device *device) {
 
 /* -1: unknown. */
 static int64_t free_bytes(const nd4c_device *device) {
-  nd4c_memory_info memory = {.struct_size = sizeof memory};
-  nd4c_device_info info = {.struct_size = sizeof info};
-  if (nd4c_memory_get_info(device, &memory) != ND4C_OK || nd4c_device_get_info(device, &info) != ND4C_OK) {
-    return -1;
-  }
-  int64_t room = memory.cap_bytes > 0 ? memory.cap_bytes : info.memory_bytes;
-  if (room <= 0) {
-    return -1;
-  }
-  return room > memory.live_bytes ? room - memory.live_bytes : 0;
+  int64_t bytes = 0;
+  return nd4c_memory_remaining(device, &bytes) == ND4C_OK && bytes < INT64_MAX ? bytes : -1;
 }
 
 static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32_t count) {

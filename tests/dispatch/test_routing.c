@@ -1,5 +1,6 @@
 /* Routing between the host and the stub's two devices: policies, lists, declines, failures, transfer, creation. */
 #define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -345,6 +346,57 @@ static void what_is_wrong_is_refused(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+/* -- threads -------------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 16, ROUNDS = 120, SOME = 5000 };
+
+/* Arrays wander between three devices; each thread's own context is routed. */
+static void *wander(void *argument) {
+  int64_t *wrong = argument, extent = SOME;
+  nd4c_device *devices[] = {cpu, stub_device, second};
+  float values[SOME];
+  for (int i = 0; i < ROUNDS; i++) {
+    nd4c_array *a = NULL, *b = NULL, *sum = NULL, *product = NULL;
+    nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &extent, i, devices[i % 3], &a);
+    status = status != ND4C_OK ? status : nd4c_array_full(ND4C_FLOAT32, 1, &extent, 2, devices[i / 3 % 3], &b);
+    status = status != ND4C_OK ? status : nd4c_add(a, b, &sum);
+    status = status != ND4C_OK ? status : nd4c_multiply(sum, b, &product);
+    status = status != ND4C_OK ? status : nd4c_add(product, a, &product); /* in place */
+    status = status != ND4C_OK ? status : nd4c_array_read(product, values, sizeof values);
+    *wrong += status != ND4C_OK || values[SOME - 1] != (float)(2 * (i + 2) + i);
+    nd4c_array_release(a);
+    nd4c_array_release(b);
+    nd4c_array_release(sum);
+    nd4c_array_release(product);
+  }
+  return NULL;
+}
+
+static void threads_are_routed_side_by_side(void **state) {
+  (void)state;
+  static const char *const policies[] = {"vote", "memory"};
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,stub:0,stub:1"), ND4C_OK);
+  for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
+    pthread_t threads[THREADS];
+    int64_t wrong[THREADS] = {0};
+    assert_int_equal(nd4c_config_set("nd4c.routing", policies[p]), ND4C_OK);
+    assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+    for (int i = 0; i < THREADS; i++) {
+      assert_int_equal(pthread_create(&threads[i], NULL, wander, &wrong[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+      assert_int_equal(wrong[i], 0);
+    }
+    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  }
+  assert_int_equal(nd4c_config_set("nd4c.routing", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", NULL), ND4C_OK);
+  stub_settle();
+  assert_int_equal(nd4c_device_synchronize(second), ND4C_OK);
+  assert_int_equal(stub_counter("violations"), 0);
+}
+
 int main(void) {
   if (stub_start() != ND4C_OK || nd4c_device_find("cpu:0", &cpu) != ND4C_OK ||
       nd4c_device_find("stub:1", &second) != ND4C_OK) {
@@ -360,7 +412,8 @@ int main(void) {
                                      cmocka_unit_test(transfer_may_be_refused),
                                      cmocka_unit_test(arrays_are_made_where_it_is_said),
                                      cmocka_unit_test(properties_route_the_threads_own_context),
-                                     cmocka_unit_test(what_is_wrong_is_refused)};
+                                     cmocka_unit_test(what_is_wrong_is_refused),
+                                     cmocka_unit_test(threads_are_routed_side_by_side)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(stub_context);
   return failed;
