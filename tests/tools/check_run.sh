@@ -48,6 +48,11 @@ grep -q '"cat":"op","name":"conv"' "$work/trace.json"
 expect 0 "$nd4c" run "$model" --random-inputs --trace - --json
 value trace >/dev/null
 expect 1 "$nd4c" run "$model" --random-inputs --trace /nowhere/at/all
+expect 0 "$nd4c" run "$model" --random-inputs --devices cpu:0 --report
+says out 'plan on cpu:0:'
+expect 1 "$nd4c" run "$model" --random-inputs --devices cpu:0,nowhere:0
+says err 'nowhere'
+expect 2 "$nd4c" run "$model" --random-inputs --devices ,
 ND4J_MULTIBACKEND_TRACE=true expect 0 "$nd4c" run "$model" --random-inputs
 says err 'cpu:0 +conv'
 

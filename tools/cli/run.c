@@ -102,10 +102,35 @@ static int describe_values(const run_options *options, session *s) {
   return CLI_OK;
 }
 
+/* The devices between which nodes alternate; cuts the list at its commas. */
+static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
+  char *rest = list;
+  for (char *name = strtok_r(list, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
+    if (*count == RUN_DEVICES) {
+      return cli_usage(&cli_run, "--devices: more than %d", RUN_DEVICES);
+    }
+    const nd4c_status status = nd4c_device_find(name, &devices[*count]);
+    if (status != ND4C_OK) {
+      return cli_fail_status(&cli_run, status);
+    }
+    *count += 1;
+  }
+  return *count > 0 ? CLI_OK : cli_usage(&cli_run, "--devices: no device is named");
+}
+
 static int open_session(const run_options *options, session *s) {
+  nd4c_device *devices[RUN_DEVICES] = {NULL};
+  nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices};
+  if (options->devices != NULL) {
+    const int found = find_devices(options->devices, devices, &placement.device_count);
+    if (found != CLI_OK) {
+      return found;
+    }
+  }
   const nd4c_model_options model_options = {.struct_size = sizeof model_options,
                                             .all_intermediates = options->all_intermediates,
-                                            .no_optimization = options->plain};
+                                            .no_optimization = options->plain,
+                                            .placement = options->devices != NULL ? &placement : NULL};
   const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
@@ -261,7 +286,8 @@ enum {
   OPT_REPORT,
   OPT_JSON,
   OPT_PLAIN,
-  OPT_TRACE
+  OPT_TRACE,
+  OPT_DEVICES
 };
 
 static int apply_option(run_options *o, int option, char *argument) {
@@ -295,6 +321,9 @@ static int apply_option(run_options *o, int option, char *argument) {
     case OPT_REPORT:
       o->report = true;
       return CLI_OK;
+    case OPT_DEVICES:
+      o->devices = argument;
+      return CLI_OK;
     case OPT_TRACE:
       o->trace = argument;
       return CLI_OK;
@@ -319,6 +348,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"no-optimization", no_argument, NULL, OPT_PLAIN},
                                           {"repeat", required_argument, NULL, OPT_REPEAT},
                                           {"report", no_argument, NULL, OPT_REPORT},
+                                          {"devices", required_argument, NULL, OPT_DEVICES},
                                           {"trace", required_argument, NULL, OPT_TRACE},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, 'h'},
@@ -388,6 +418,7 @@ const cli_command cli_run = {
         "  --repeat N             run once, then N times, and tell the least and the median time\n"
         "  --report               print the plan: passes, each step with its kernel, what was not applied as "
         "requested\n"
+        "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"
         "  --trace FILE           record what runs and moves between devices: FILE is for chrome://tracing, a table "
         "is\n"
         "                         printed; - for the table alone\n"

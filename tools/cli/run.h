@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum { RUN_NAMED = 256 };
+enum { RUN_NAMED = 256, RUN_DEVICES = 8 };
 
 /* One NAME=TEXT of the command line; `name` is allocated, `text` points into argv. */
 typedef struct run_named {
@@ -15,6 +15,7 @@ typedef struct run_named {
 typedef struct run_options {
   const char *model;
   const char *output;
+  char *devices;     /* of --devices, in argv */
   const char *trace; /* file for the Chrome trace; "-": the table alone; NULL: nothing is recorded */
   bool tensors;      /* --format pb */
   bool random, all_intermediates, report, json, plain;
