@@ -142,11 +142,23 @@ static const char *dtypes_text(nd4c_dtype_set set, char *text, size_t size) {
   return text;
 }
 
-static void print_memory(const nd4c_device_info *info, const nd4c_memory_info *memory) {
-  char total[32], live[32], cached[32], peak[32], cap[32];
-  (void)printf("    memory %s%s, live %s, cached %s, peak %s, cap %s; buffers aligned to %" PRId64 " bytes\n",
+/* "": the device does not tell. */
+static const char *remaining_text(const nd4c_device *device, char *text, size_t size) {
+  int64_t bytes = 0;
+  if (nd4c_memory_remaining(device, &bytes) != ND4C_OK || bytes == INT64_MAX) {
+    return "";
+  }
+  char number[32];
+  (void)snprintf(text, size, ", %s remaining", cli_bytes_text(bytes, number, sizeof number));
+  return text;
+}
+
+static void print_memory(const nd4c_device *device, const nd4c_device_info *info, const nd4c_memory_info *memory) {
+  char total[32], live[32], cached[32], peak[32], cap[32], remaining[64];
+  (void)printf("    memory %s%s%s, live %s, cached %s, peak %s, cap %s; buffers aligned to %" PRId64 " bytes\n",
                info->memory_bytes > 0 ? cli_bytes_text(info->memory_bytes, total, sizeof total) : "unknown",
-               info->unified_memory ? " (the host's)" : "", cli_bytes_text(memory->live_bytes, live, sizeof live),
+               info->unified_memory ? " (the host's)" : "", remaining_text(device, remaining, sizeof remaining),
+               cli_bytes_text(memory->live_bytes, live, sizeof live),
                cli_bytes_text(memory->cached_bytes, cached, sizeof cached),
                cli_bytes_text(memory->peak_bytes, peak, sizeof peak),
                memory->cap_bytes > 0 ? cli_bytes_text(memory->cap_bytes, cap, sizeof cap) : "none", info->alignment);
@@ -169,7 +181,7 @@ static void print_device(nd4c_device *device, bool picked) {
     (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
                  info.driver[0] != '\0' ? info.driver : "unknown");
   }
-  print_memory(&info, &memory);
+  print_memory(device, &info, &memory);
   if (info.dtypes != 0) {
     (void)printf("    computes with%s\n", dtypes_text(info.dtypes, dtypes, sizeof dtypes));
   }
@@ -276,6 +288,10 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "cached_bytes", (double)memory.cached_bytes);
   (void)cJSON_AddNumberToObject(object, "peak_bytes", (double)memory.peak_bytes);
   (void)cJSON_AddNumberToObject(object, "cap_bytes", (double)memory.cap_bytes);
+  int64_t remaining = 0;
+  if (nd4c_memory_remaining(device, &remaining) == ND4C_OK && remaining != INT64_MAX) {
+    (void)cJSON_AddNumberToObject(object, "remaining_bytes", (double)remaining);
+  }
   return object;
 }
 
