@@ -13,6 +13,7 @@
   X(sorting) \
   X(sets) \
   X(counts) \
+  X(resize) \
   X(creation) \
   X(random) \
   X(reduction) \
