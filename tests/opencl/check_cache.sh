@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The cache of built programs: files appear, are used again, and a damaged one is built anew and replaced; where no
+# directory can be written nothing is lost but the time.
+# Usage: check_cache.sh ND4C_CONFORMANCE
+set -uo pipefail
+conformance=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export ND4J_LOG_INITIALIZATION=true ND4C_OPENCL_CACHE=$work/cache
+
+run() {
+  "$conformance" --backend opencl --op logical_not --dtype bool --quick >"$work/log" 2>&1
+  local code=$?
+  [ $code -eq 0 ] || { cat "$work/log"; exit $code; }
+}
+
+fail() {
+  echo "$1"
+  cat "$work/log"
+  exit 1
+}
+
+run
+files=$(find "$work/cache" -name '*.clbin' | wc -l)
+[ "$files" -gt 0 ] || fail "nothing was kept"
+run
+! grep -q damaged "$work/log" || fail "a sound file was refused"
+for file in "$work"/cache/*.clbin; do
+  printf 'x' | dd of="$file" bs=1 seek=3000 conv=notrunc 2>"$work/dd.log"
+done
+run
+grep -q damaged "$work/log" || fail "a changed byte was not noticed"
+run
+! grep -q damaged "$work/log" || fail "a damaged file was not replaced"
+for file in "$work"/cache/*.clbin; do
+  truncate -s 20 "$file"
+done
+run
+grep -q damaged "$work/log" || fail "a cut file was not noticed"
+[ "$(find "$work/cache" -type f | wc -l)" -eq "$files" ] || fail "a temporary file was left behind"
+ND4C_OPENCL_CACHE=$work/log/nowhere run
+ND4C_OPENCL_CACHE=off run
