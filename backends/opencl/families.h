@@ -28,7 +28,8 @@
   X(attention) \
   X(quantile) \
   X(clblast) \
-  X(recurrent)
+  X(recurrent) \
+  X(states)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */
 #define ND4C_CL_ENGINES(X) \

@@ -1,5 +1,6 @@
 /* The family REDUCTION: which statistic of reduction.cl an op is. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/opencl/reduction.h"
 
@@ -142,9 +143,86 @@ static nd4c_status moments_run(const nd4c_call *call) {
   return status == ND4C_OK ? nd4c_cl_reduce(call, &variance) : status;
 }
 
+/* -- matrix_norm: those that no singular values are for ---------------------------------------------------------------
+ */
+
+typedef struct matrix_norm {
+  nd4c_cl_reduction first, last; /* sums of magnitudes in the scratch buffer, then their extreme; or `first` alone */
+  nd4c_tensor sums;
+  bool two;
+  int64_t sums_bytes;
+} matrix_norm;
+
+static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const char *ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  bool keepdims = call->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0;
+  bool by_rows = ord != NULL && strstr(ord, "inf") != NULL;
+  int32_t row_axis = x->rank - 2, column_axis = x->rank - 1, inner = by_rows ? column_axis : row_axis;
+  int64_t size = 1;
+  /* Of no elements every norm is 0: so is this one. */
+  p->two =
+      ord != NULL && ord[0] != '\0' && strcmp(ord, "fro") != 0 && x->shape[row_axis] > 0 && x->shape[column_axis] > 0;
+  p->first = (nd4c_cl_reduction){.gather = p->two ? "GATHER_norm1" : "GATHER_norm2", .a = x, .y = y};
+  p->first.reduced[row_axis] = !p->two || inner == row_axis;
+  p->first.reduced[column_axis] = !p->two || inner == column_axis;
+  p->sums_bytes = 0;
+  if (!p->two) {
+    nd4c_cl_reduction_over(&p->first, keepdims);
+    return;
+  }
+  p->sums = (nd4c_tensor){.dtype = nd4c_cl_wide(call) ? ND4C_FLOAT64 : ND4C_FLOAT32, .buffer = call->scratch_buffer};
+  p->first.y = p->last.a = &p->sums;
+  p->last = (nd4c_cl_reduction){.gather = "GATHER_extreme", .a = &p->sums, .y = y, .least = ord[0] == '-'};
+  p->first.rank = p->last.rank = x->rank;
+  for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
+    bool matrix = axis >= row_axis;
+    p->first.shape[axis] = x->shape[axis];
+    p->first.a_strides[axis] = x->strides[axis];
+    p->last.shape[axis] = axis == inner ? 1 : x->shape[axis];
+    p->last.reduced[axis] = matrix;
+    p->last.a_strides[axis] = p->first.y_strides[axis] = axis == inner ? 0 : size;
+    p->last.y_strides[axis] = matrix ? 0 : y->strides[axis];
+    size *= p->last.shape[axis];
+  }
+  p->sums_bytes = (size * 8 + 63) / 64 * 64;
+  p->first.scratch_at = p->last.scratch_at = p->sums_bytes;
+}
+
+static bool matrix_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  matrix_norm p;
+  if (ord != NULL && (strcmp(ord, "nuc") == 0 || strcmp(ord, "2") == 0 || strcmp(ord, "-2") == 0)) {
+    (void)snprintf(reason, reason_size, "singular values are not computed by OpenCL kernels");
+    return false;
+  }
+  if (!nd4c_cl_call_usable(call, reason, reason_size))
+    return false;
+  matrix_norm_plan(call, &p);
+  return nd4c_cl_reduction_usable(&p.first, reason, reason_size) &&
+         (!p.two || nd4c_cl_reduction_usable(&p.last, reason, reason_size));
+}
+
+static int64_t matrix_norm_scratch(const nd4c_call *call) {
+  matrix_norm p;
+  matrix_norm_plan(call, &p);
+  int64_t first = nd4c_cl_reduction_scratch(call, &p.first);
+  int64_t last = p.two ? nd4c_cl_reduction_scratch(call, &p.last) : 0;
+  return p.sums_bytes + (first > last ? first : last);
+}
+
+static nd4c_status matrix_norm_run(const nd4c_call *call) {
+  matrix_norm p;
+  matrix_norm_plan(call, &p);
+  nd4c_status status = nd4c_cl_reduce(call, &p.first);
+  return status == ND4C_OK && p.two ? nd4c_cl_reduce(call, &p.last) : status;
+}
+
 #define DEFINE_KERNEL(op, dtypes, ...) ND4C_CL_KERNEL(op, dtypes, usable, run, scratch)
 REDUCTIONS(DEFINE_KERNEL)
 ND4C_CL_KERNEL(moments, ND4C_CL_FLOATS, moments_usable, moments_run, moments_scratch)
+ND4C_CL_KERNEL(matrix_norm, ND4C_CL_FLOATS, matrix_norm_usable, matrix_norm_run, matrix_norm_scratch)
 
 #define KERNEL_ENTRY(op, ...) &kernel_##op,
-const nd4c_kernel *const nd4c_cl_reduction_kernels[] = {REDUCTIONS(KERNEL_ENTRY) & kernel_moments, NULL};
+const nd4c_kernel *const nd4c_cl_reduction_kernels[] = {REDUCTIONS(KERNEL_ENTRY) & kernel_moments, &kernel_matrix_norm,
+                                                        NULL};
