@@ -10,6 +10,7 @@ says out '^cpu:0: '
 says out '^  UNARY +([0-9]+) of +\1 \(100\.0 %\)$'
 says out '^  all +([0-9]+) of +\1 \(100\.0 %\)$'
 lacks out WRONG
+[ "$("$json" devices.0.computed <"$work/report.json")" -ge 1400 ] || { echo "too few pairs"; exit 1; }
 same "$("$json" devices.0.device <"$work/report.json")" cpu:0 "the report's device"
 same "$("$json" devices.0.wrong <"$work/report.json")" 0 "wrong ones in the report"
 
@@ -29,5 +30,7 @@ expect 1 "$nd4c" selftest --backend nosuch
 says err "device 'nosuch'"
 expect 1 "$nd4c" selftest --backend cpu --op add --report /nosuch/report.json
 says err 'the report could not be written to /nosuch/report.json'
+expect 1 "$nd4c" selftest --backend cpu --op convv
+says out '^  no case: convv'
 expect 2 "$nd4c" selftest more
 echo "$cases cases"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the cases of `nd4c selftest`: make_selftest.py ND4C_PROGRAM > tools/cli/selftest.txt
 
-A line a case, two at most for each op: the smallest ones of its record for float32 (else the first dtype that it
-declares), without results, which the reference computes wherever the test runs:
+A line a case, two at most for each op: small ones of its record for float32 (else the first dtype that it declares)
+in which something is computed, without results, which the reference computes wherever the test runs:
 
     op | attribute=value ... | input | input ...
 
@@ -25,7 +25,7 @@ sys.path.insert(0, str(here.parent / "records"))
 import framework  # noqa: E402
 import generate  # noqa: E402
 
-CASES, LOOKED_AT, ELEMENTS = 2, 12, 200
+CASES, LOOKED_AT, ELEMENTS = 2, 60, 200
 ORDER = ("float32", "float64", "int32", "int64", "uint8", "bool")
 
 # Shapes of inputs of the case's dtype, and attributes; a name stands for a whole category where it begins with a capital.
@@ -34,7 +34,8 @@ PLAIN = {
     "BINARY": [([(3, 4), (3, 4)], {}), ([(2, 3, 4), (3, 1)], {})],
     "cast": [([(3, 4)], {"dtype": "int32"}), ([(3, 4)], {"dtype": "float32"})],
     "clip": [([(3, 4), (), ()], {})],
-    "where": [(["bool", (3, 4), (4,)], {})],
+    "where": [(["bool", ("float32", (3, 4)), ("float32", (4,))], {}),
+              (["bool", ("int64", (3, 4), None), ("int64", (1,), [7])], {})],
     "REDUCTION": [([(3, 4, 5)], {}), ([(3, 4, 5)], {"axes": [1], "keepdims": True})],
     "argmax": [([(3, 5)], {"axis": 1})],
     "argmin": [([(3, 5)], {"axis": 0})],
@@ -106,15 +107,37 @@ def first_dtype(schema):
     return next((d for d in (*ORDER, *schema["dtypes"]) if d in schema["dtypes"]), None)
 
 
+def elements(case):
+    return sum(np.asarray(x).size for x in case.inputs if x is not None)
+
+
+def results(case):
+    """Elements of the result."""
+    return sum(np.asarray(getattr(y, "value", y)).size for y in case.outputs)
+
+
+def is_telling(case):
+    """Something is computed, of something."""
+    arrays = [np.asarray(x) for x in case.inputs if x is not None]
+    return results(case) > 0 and all(x.size > 0 for x in arrays)
+
+
+def rank(case, dtype):
+    """Small ones first, but those of a few elements, and in the dtype of the case, before the others."""
+    foreign = {None: 0, dtype: 1, "float32": 1}.get(case.attrs.get("dtype"), 2)
+    return foreign, results(case) < 4 and elements(case) < 4, elements(case) + results(case)
+
+
 def recorded(op, schema):
     dtype = first_dtype(schema)
     if dtype is None:
         return []
     sampler = framework.Sampler(zlib.crc32(f"{op} {dtype}".encode()))
-    found = [c for c in itertools.islice(framework.RECORDS[op][0](sampler, dtype), LOOKED_AT) if is_simple(c)]
-    sizes = [sum(np.asarray(x).size for x in c.inputs if x is not None) for c in found]
-    order = sorted(range(len(found)), key=lambda i: (sizes[i] < 2 and len(found[i].inputs) > 0, sizes[i]))
-    return [line(op, dtype, found[i].inputs, found[i].attrs) for i in order[:CASES]]
+    looked_at = itertools.islice(framework.RECORDS[op][0](sampler, dtype), LOOKED_AT)
+    found = sorted((c for c in looked_at if is_simple(c) and is_telling(c)), key=lambda c: rank(c, dtype))
+    other = [c for c in found[1:] if c.attrs != found[0].attrs]  # other attributes tell more than other numbers
+    chosen = found[:1] + (other or found[1:])[:CASES - 1]
+    return [line(op, dtype, c.inputs, c.attrs) for c in chosen]
 
 
 def plain(op, schema):
@@ -126,7 +149,10 @@ def plain(op, schema):
             if spec == "bool":
                 arrays.append(sampler.small("bool", (3, 4)))
             elif len(spec) == 3 and spec[0] == "int64":
-                arrays.append(np.array(spec[2], np.int64).reshape(spec[1]))
+                values = np.arange(np.prod(spec[1])) if spec[2] is None else spec[2]
+                arrays.append(np.array(values, np.int64).reshape(spec[1]))
+            elif len(spec) == 2 and spec[0] == "float32":
+                arrays.append(sampler.small("float32", spec[1]))
             elif len(spec) == 2 and spec[0] == "positive":
                 arrays.append(sampler.positive(dtype, spec[1]))
             else:

@@ -38,8 +38,10 @@ extern const char selftest_cases[];
 /* The input as a fresh array of the dtype (its own, if it does not vary) on the device. */
 nd4c_status selftest_array(const selftest_input *input, nd4c_dtype dtype, nd4c_device *device, nd4c_array **array);
 
-/* NULL if `got` is what `wanted` (on the host) says: the same dtype, shape and elements, real ones within some units in
- * the last place of the largest; else what differs, written into `text`. */
-const char *selftest_difference(const nd4c_array *wanted, const nd4c_array *got, char *text, size_t size);
+/* NULL if `got` is what `wanted` says: the same dtype, shape and elements, real ones within some units in the last
+ * place (of the element, or of a part of the largest if that is more); else what differs, written into `text`.
+ * Both are read on the host, in the given context of it. */
+const char *selftest_difference(nd4c_context *host, const nd4c_array *wanted, const nd4c_array *got, char *text,
+                                size_t size);
 
 #endif
