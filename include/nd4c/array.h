@@ -122,9 +122,9 @@ ND4C_API bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *de
 
 /* Moves the contents to `device` (NULL: the thread's context's), with all views of them: current there alone, the
  * memory of other devices is given back after the work on it. Copies stay current (Shared) where they cannot go: in
- * foreign memory, and where a plan relies on them. As with writing, no other thread may be using the array meanwhile,
- * and addresses that nd4c_array_data gave no longer hold. A failure leaves contents and replicas as they were. DTYPE
- * for strings, which live on the host; else what memory or the copy fails with. */
+ * foreign memory, where a plan relies on them, and once exported through DLPack. As with writing, no other thread may
+ * be using the array meanwhile, and addresses that nd4c_array_data gave no longer hold. A failure leaves contents and
+ * replicas as they were. DTYPE for strings, which live on the host; else what memory or the copy fails with. */
 ND4C_API nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device);
 /* Begins to copy the contents to `device` (NULL: the thread's context's), where the next use then finds them; the host
  * goes on meanwhile, and what uses the array there comes after the copy by itself. Where no device can copy on its own

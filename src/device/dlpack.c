@@ -7,6 +7,7 @@
 #include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/storage.h"
 #include "device/write.h"
 
 enum { DL_CPU = 1, DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
@@ -124,11 +125,15 @@ nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
   }
   bool read_only = nd4c_array_is_read_only(array);
   void *address = NULL;
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  ND4C_TRY(nd4c_storage_own(array->storage)); /* the receiver keeps the address: it must not end with a scope */
   ND4C_TRY(nd4c_array_host_address(array, !read_only, &address));
   dl_export *exported = nd4c_allocate_zeroed(1, sizeof *exported);
   if (exported == NULL) {
     return nd4c_fail_memory("a DLPack tensor", sizeof *exported);
   }
+  nd4c_storage_pin(array->storage, host);
   exported->array = nd4c_array_retain(array);
   exported->managed = (nd4c_dl_managed){.version_major = DL_VERSION_MAJOR,
                                         .version_minor = nd4c_dtype_is_narrow(array->dtype) ? 1 : 0,

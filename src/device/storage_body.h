@@ -40,7 +40,7 @@ typedef struct nd4c_storage_body {
   nd4c_status poison;
   char *poison_text;
   struct nd4c_storage_body *grave_next;
-  bool attached; /* it had more than its first replica, or was among a device's residents */
+  bool attached; /* it had more than its first replica, was among a device's residents, or pinned */
 } nd4c_storage_body;
 
 void nd4c_storage_lock(nd4c_storage_body *body);

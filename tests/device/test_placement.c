@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "nd4c/dlpack.h"
 #include "stub_plugin.h"
 
 enum { COUNT = 5000 };
@@ -103,6 +104,26 @@ static void small_ones_and_foreign_ones(void **state) {
   assert_states(wrapped, "M--");
   nd4c_array_release(wrapped);
   nd4c_array_release(y);
+}
+
+/* Whoever got an address through DLPack keeps it; a small block forgets that with its array. */
+static void exported_memory_stays(void **state) {
+  (void)state;
+  for (int64_t count = 2; count <= COUNT; count += COUNT - 2) {
+    nd4c_array *a = NULL;
+    nd4c_dl_managed *managed = NULL;
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, &count, 6, cpu, &a), ND4C_OK);
+    assert_int_equal(nd4c_array_to_dlpack(a, &managed), ND4C_OK);
+    assert_int_equal(nd4c_array_migrate(a, stub_device), ND4C_OK);
+    assert_states(a, "SS-");
+    assert_float_equal(((const float *)managed->tensor.data)[count - 1], 6, 0);
+    managed->deleter(managed);
+    nd4c_array_release(a);
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, &count, 7, cpu, &a), ND4C_OK);
+    assert_int_equal(nd4c_array_migrate(a, stub_device), ND4C_OK);
+    assert_states(a, count == 2 ? "IM-" : "-M-");
+    nd4c_array_release(a);
+  }
 }
 
 static void prefetching_goes_on_by_itself(void **state) {
@@ -331,10 +352,10 @@ int main(int argc, char **argv) {
   loops = argc > 1 ? strtol(argv[1], NULL, 10) : loops;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(migrating_leaves_nothing_behind), cmocka_unit_test(small_ones_and_foreign_ones),
-      cmocka_unit_test(prefetching_goes_on_by_itself),   cmocka_unit_test(a_prefetch_that_fails),
-      cmocka_unit_test(transfers_can_be_refused),        cmocka_unit_test(eager_copies_follow_each_write),
-      cmocka_unit_test(whatever_fails_nothing_is_lost),  cmocka_unit_test(many_migrations_do_not_grow),
-      cmocka_unit_test(wrong_calls_are_refused),
+      cmocka_unit_test(exported_memory_stays),           cmocka_unit_test(prefetching_goes_on_by_itself),
+      cmocka_unit_test(a_prefetch_that_fails),           cmocka_unit_test(transfers_can_be_refused),
+      cmocka_unit_test(eager_copies_follow_each_write),  cmocka_unit_test(whatever_fails_nothing_is_lost),
+      cmocka_unit_test(many_migrations_do_not_grow),     cmocka_unit_test(wrong_calls_are_refused),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
