@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "array/array.h"
+#include "base/alloc.h"
 #include "device/storage.h"
 #include "device/stub_plugin.h"
 
@@ -233,6 +234,37 @@ static void a_failing_device_is_replaced(void **state) {
   assert_int_equal(stub_counter("violations"), 0);
 }
 
+/* Memory that runs out at each allocation in turn: a result or a status, nothing lost, nothing spoilt. */
+static void no_memory_is_survived(void **state) {
+  (void)state;
+  int refused = 0, served = 0;
+  for (int n = 0; n < 60; n++) {
+    nd4c_array *a = filled(cpu, shape, 2), *sum = NULL;
+    nd4c_context *context = with_policy(ND4C_ROUTING_PREFER_GPU);
+    nd4c_allocation_fail_at(n);
+    nd4c_status status = nd4c_add_on(context, a, a, &sum);
+    nd4c_allocation_fail_at(-1);
+    if (status == ND4C_OK) {
+      assert_int_equal(nd4c_array_read(sum, buffer, sizeof buffer), ND4C_OK);
+      assert_float_equal(buffer[COUNT - 1], 4, 0);
+      served += 1;
+    } else {
+      assert_int_equal(status, ND4C_MEMORY);
+      assert_null(sum);
+      refused += 1;
+    }
+    assert_int_equal(nd4c_array_read(a, buffer, sizeof buffer), ND4C_OK);
+    assert_float_equal(buffer[COUNT - 1], 2, 0);
+    nd4c_array_release(a);
+    nd4c_array_release(sum);
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  }
+  assert_true(served > refused);
+  stub_settle();
+  (void)nd4c_memory_trim(second, 0);
+  assert_int_equal(stub_counter("buffers"), 0);
+}
+
 static void strict_contexts_give_the_failure(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, cpu};
@@ -408,6 +440,7 @@ int main(void) {
                                      cmocka_unit_test(ops_and_categories_have_lists_of_their_own),
                                      cmocka_unit_test(who_declines_is_passed_over),
                                      cmocka_unit_test(a_failing_device_is_replaced),
+                                     cmocka_unit_test(no_memory_is_survived),
                                      cmocka_unit_test(strict_contexts_give_the_failure),
                                      cmocka_unit_test(transfer_may_be_refused),
                                      cmocka_unit_test(arrays_are_made_where_it_is_said),
