@@ -1,4 +1,4 @@
-/* Element-wise parts of neural networks: normalisation by given statistics, biases, gates, steps of optimisers. */
+/* Element-wise parts of neural networks: normalisation by given statistics, biases, steps of optimisers. */
 #include <stdio.h>
 
 #include "backends/opencl/reduction.h"
@@ -114,43 +114,6 @@ static nd4c_status bias_add_run(const nd4c_call *call) {
     return status;
   walked(&launch, &walk);
   nd4c_cl_arg_tensor(&launch, bias, ND4C_CL_READ);
-  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
-}
-
-/* -- halves -------------------------------------------------------------------------------------------------------- */
-
-/* Walks the smaller of x and y along both; the other's halves stand `half_step` apart. */
-static bool halves(const nd4c_call *call, nd4c_cl_walk *walk, int64_t *half_step, char *reason, size_t reason_size) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  bool splits = call->op->op == ND4C_OP_glu;
-  const nd4c_tensor *small = splits ? y : x, *large = splits ? x : y;
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
-  const int64_t *const all[] = {x->strides, y->strides};
-  *half_step = small->shape[axis] * large->strides[axis];
-  return nd4c_cl_walk_strides(walk, small->rank, small->shape, 2, all, reason, reason_size);
-}
-
-static bool halves_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_cl_walk walk;
-  int64_t half_step;
-  return nd4c_cl_call_usable(call, reason, reason_size) && halves(call, &walk, &half_step, reason, reason_size);
-}
-
-static nd4c_status halves_run(const nd4c_call *call) {
-  char reason[128];
-  int64_t half_step;
-  nd4c_cl_walk walk;
-  nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (!halves(call, &walk, &half_step, reason, sizeof reason))
-    return impossible(call, reason);
-  if (!nd4c_cl_is_float(call->inputs[0].dtype))
-    nd4c_cl_define(&options, "WHOLE", "1");
-  nd4c_status status = begin(call, "pointwise", call->op->name, &options, &launch);
-  if (status != ND4C_OK)
-    return status;
-  walked(&launch, &walk);
-  nd4c_cl_arg_long(&launch, half_step);
   return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
 }
 
@@ -282,8 +245,6 @@ static nd4c_status step_run(const nd4c_call *call) {
   X(batch_norm, ND4C_CL_FLOATS, channel_usable, batch_norm_run) \
   X(lrn, ND4C_CL_FLOATS, channel_usable, lrn_run)               \
   X(bias_add, ND4C_CL_FLOATS, bias_add_usable, bias_add_run)    \
-  X(glu, ND4C_CL_FLOATS, halves_usable, halves_run)             \
-  X(crelu, ND4C_CL_REALS, halves_usable, halves_run)            \
   X(sgd_step, ND4C_CL_FLOATS, step_usable, step_run)            \
   X(momentum_step, ND4C_CL_FLOATS, step_usable, step_run)       \
   X(adagrad_step, ND4C_CL_FLOATS, step_usable, step_run)        \

@@ -41,33 +41,6 @@ __kernel void bias_add(nd4c_walk walk, __global const STORAGE_A *x, long x0, __g
   SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)activate(value));
 }
 
-#elif defined(OP_glu)
-/* The second half of x stands `half_step` behind the first. */
-__kernel void glu(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
-                  long half_step) {
-  long i = get_global_id(0);
-  if (i >= walk.size) return;
-  long at = x0 + nd4c_walk_place(&walk, 0, i);
-  REAL a = (REAL)LOAD_A(x, at), b = (REAL)LOAD_A(x, at + half_step);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)(a / (1 + exp(-b))));
-}
-
-#elif defined(OP_crelu)
-__kernel void crelu(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
-                    long half_step) {
-  long i = get_global_id(0);
-  if (i >= walk.size) return;
-  long at = y0 + nd4c_walk_place(&walk, 1, i);
-  COMPUTE_A value = LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i)), other = -value;
-#ifdef WHOLE
-  SAVE_Y(y, at, value > 0 ? value : 0);
-  SAVE_Y(y, at + half_step, other > 0 ? other : 0);
-#else
-  SAVE_Y(y, at, value > 0 || isnan(value) ? value : 0);
-  SAVE_Y(y, at + half_step, other > 0 || isnan(other) ? other : 0);
-#endif
-}
-
 #elif defined(OP_step)
 /* One step of an optimiser. `given`: x, gradient, v, h; `next`: the new x, v, h. What an op lacks is not looked at. */
 __kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A *x, long x0,
