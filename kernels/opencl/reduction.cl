@@ -213,28 +213,35 @@ inline void take_range(state *s, long count, VALUE low, VALUE high) {
 #define BETWEEN(s)                                                                      \
   (s)->center = (s)->count > 0 ? total((s)->value, (s)->rest) / (VALUE)(s)->count : (VALUE)0; \
   (s)->value = (s)->rest = 0
-/* `more` is what the center's rounding left. */
-#define CLOSE(s)                                                                                        \
-  if ((s)->count > 0) {                                                                                 \
-    VALUE squares = total((s)->value, (s)->rest), off = (s)->more * (s)->more / (VALUE)(s)->count;      \
-    (s)->value = isfinite(off) ? fmax(squares - off, squares - squares) : squares;                      \
-    (s)->center += isfinite((s)->more) ? (s)->more / (VALUE)(s)->count : (VALUE)0;                      \
-    (s)->rest = (s)->more = 0;                                                                          \
+/* `more` is what the center's rounding left: it becomes the center's low part, `rest`. */
+#define CLOSE(s)                                                                                   \
+  if ((s)->count > 0) {                                                                            \
+    VALUE squares = total((s)->value, (s)->rest), off = (s)->more * (s)->more / (VALUE)(s)->count; \
+    (s)->value = isfinite(off) ? fmax(squares - off, squares - squares) : squares;                 \
+    (s)->rest = isfinite((s)->more) ? (s)->more / (VALUE)(s)->count : (VALUE)0;                    \
+    (s)->more = 0;                                                                                 \
   }
+/* `more` is from then on what the sum of squares lost. */
 inline void merge_variance(state *s, const state *o) {
   if (o->count == 0) return;
   if (s->count == 0) {
     s->value = o->value;
+    s->more = o->more;
     s->center = o->center;
+    s->rest = o->rest;
     return;
   }
-  VALUE apart = o->center - s->center, both = (VALUE)(s->count + o->count);
-  s->value = s->value + o->value + apart * apart * ((VALUE)s->count * ((VALUE)o->count / both));
-  s->center += apart * ((VALUE)o->count / both);
+  VALUE both = (VALUE)(s->count + o->count), share = (VALUE)o->count / both;
+  VALUE apart = (o->center - s->center) + (o->rest - s->rest), step = apart * share, next = s->center + step;
+  add(&s->value, &s->more, o->value);
+  s->more += o->more;
+  add(&s->value, &s->more, apart * apart * (VALUE)s->count * share);
+  if (isfinite(next)) s->rest += step - (next - s->center);
+  s->center = next;
 }
 #define MERGE(s, o, p) merge_variance(s, o)
 inline VALUE variance(const state *s, VALUE correction) {
-  VALUE y = s->value / fmax((VALUE)s->count - correction, (VALUE)0);
+  VALUE y = total(s->value, s->more) / fmax((VALUE)s->count - correction, (VALUE)0);
   return s->count > 0 ? y : (VALUE)NAN;
 }
 #ifdef GATHER_var
