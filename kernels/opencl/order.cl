@@ -279,7 +279,7 @@ __kernel void write_positions(__global const ulong *words, long chosen_at, long 
   }
 }
 
-/* counts[g] = how many of the sorted keys are those of group g. */
+/* The first of the sorted keys that is not below `key`. */
 inline long first_not_below(__global const ulong *keys, long count, ulong key) {
   long low = 0, high = count;
   while (low < high) {
@@ -293,6 +293,7 @@ inline long first_not_below(__global const ulong *keys, long count, ulong key) {
   return low;
 }
 
+/* counts[g] = how many of the sorted keys are those of group g. */
 __kernel void count_groups(__global const ulong *words, long keys_at, long count, __global long *counts, long counts0,
                            long step, long items) {
   long g = get_global_id(0);

@@ -4,7 +4,7 @@
  * reference does it: float sums depend on the order and without a reduction the last wins. So updates are sorted stably
  * by where they go, and one work item walks all that go to one element. */
 
-/* Sums of counts fit, and offsets of either sign compare as unsigned words. */
+/* Offsets of either sign compare as unsigned words. */
 #define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
 #define NO_PLACE ULONG_MAX
 
