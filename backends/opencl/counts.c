@@ -29,14 +29,16 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  bool wide = s->sorter != NULL && s->sorter->dtype == ND4C_INT64;
+  int32_t bytes = s->sorter != NULL ? nd4c_cl_element_bytes(s->sorter->dtype) : 0;
+  bool is_signed = s->sorter != NULL && nd4c_cl_kind(s->sorter->dtype)[0] == 'I';
   int64_t sorter_step = s->sorter != NULL ? s->sorter->strides[0] : 0;
   nd4c_cl_launch launch;
   if (s->sorter != NULL) {
     ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_sorter", s->row->dtype));
     nd4c_cl_arg_tensor(&launch, s->sorter, ND4C_CL_READ);
     nd4c_cl_arg_long(&launch, sorter_step);
-    nd4c_cl_arg_int(&launch, wide);
+    nd4c_cl_arg_int(&launch, bytes);
+    nd4c_cl_arg_int(&launch, is_signed);
     nd4c_cl_arg_long(&launch, s->row->size);
     nd4c_cl_arg_fault(&launch);
     ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->sorter->size));
@@ -47,7 +49,8 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
   nd4c_cl_arg_long(&launch, s->row->size);
   nd4c_cl_arg_tensor(&launch, s->sorter != NULL ? s->sorter : s->row, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, sorter_step);
-  nd4c_cl_arg_int(&launch, wide);
+  nd4c_cl_arg_int(&launch, bytes);
+  nd4c_cl_arg_int(&launch, is_signed);
   nd4c_cl_arg_int(&launch, s->sorter != NULL);
   nd4c_cl_arg_int(&launch, s->after);
   nd4c_cl_arg_int(&launch, s->downwards);
@@ -60,9 +63,6 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
 static nd4c_status searchsorted(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *sorter = nd4c_cl_input(call, ND4C_IN_searchsorted_sorter);
-  if (sorter != NULL && sorter->dtype != ND4C_INT32 && sorter->dtype != ND4C_INT64) {
-    return nd4c_cl_step_refuse(step, "a sorter that is neither int32 nor int64");
-  }
   return search_all(step, &(search){.row = &call->inputs[0],
                                     .sorter = sorter,
                                     .values = &call->inputs[1],

@@ -97,9 +97,23 @@ __kernel void make_flags(__global const RAW *x, long x0, __global ulong *words, 
 
 /* -- searching ------------------------------------------------------------------------------------------------------- */
 
+/* Element `at` of integers of 1, 2, 4 or (else) 8 bytes. */
+inline long integer_at(__global const uchar *p, long at, int bytes, int is_signed) {
+  if (bytes == 1) {
+    return is_signed ? (long)((__global const char *)p)[at] : (long)p[at];
+  }
+  if (bytes == 2) {
+    return is_signed ? (long)((__global const short *)p)[at] : (long)((__global const ushort *)p)[at];
+  }
+  if (bytes == 4) {
+    return is_signed ? (long)((__global const int *)p)[at] : (long)((__global const uint *)p)[at];
+  }
+  return ((__global const long *)p)[at];
+}
+
 /* Place of a key among ascending elements: before equal ones, or after. Every `sorter` place must be in range. */
-__kernel void search_sorted(__global const RAW *x, long x0, long x_step, long count, __global const int *sorter,
-                            long sorter0, long sorter_step, int wide, int has_sorter, int after, int downwards,
+__kernel void search_sorted(__global const RAW *x, long x0, long x_step, long count, __global const uchar *sorter,
+                            long sorter0, long sorter_step, int bytes, int is_signed, int has_sorter, int after, int downwards,
                             __global const RAW *values, long values0, __global long *y, long y0, nd4c_walk walk,
                             long items) {
   if (get_global_id(0) >= items) {
@@ -110,7 +124,7 @@ __kernel void search_sorted(__global const RAW *x, long x0, long x_step, long co
   ulong key = KEY(values[at[0]]);
   while (low < high) {
     long middle = low + (high - low) / 2, place = downwards ? count - 1 - middle : middle;
-    place = has_sorter ? index_at(sorter, sorter0 + place * sorter_step, wide) : place;
+    place = has_sorter ? integer_at(sorter, sorter0 + place * sorter_step, bytes, is_signed) : place;
     /* A sorter out of range has been told; nothing is read there. */
     ulong there = place >= 0 && place < count ? KEY(x[x0 + place * x_step]) : 0;
     if (there < key || (after && there == key)) {
@@ -122,12 +136,12 @@ __kernel void search_sorted(__global const RAW *x, long x0, long x_step, long co
   y[at[1]] = downwards ? count - low : low;
 }
 
-__kernel void check_sorter(__global const int *sorter, long sorter0, long step, int wide, long count, __global int *fault,
+__kernel void check_sorter(__global const uchar *sorter, long sorter0, long step, int bytes, int is_signed, long count, __global int *fault,
                            long items) {
   if (get_global_id(0) >= items) {
     return;
   }
-  long place = index_at(sorter, sorter0 + get_global_id(0) * step, wide);
+  long place = integer_at(sorter, sorter0 + get_global_id(0) * step, bytes, is_signed);
   if (place < 0 || place >= count) {
     nd4c_fault_index(fault, place, count);
   }
