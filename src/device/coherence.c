@@ -123,6 +123,7 @@ static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_
   ND4C_TRY(order_after(target, target->device, NULL, true)); /* what still reads what was here before */
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
+  nd4c_replica_release_fences(target); /* they have ended, and how is nothing to the new contents */
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
   }

@@ -30,7 +30,7 @@ void nd4c_tensor_describe(const nd4c_array *array, nd4c_tensor *tensor) {
 typedef struct operands {
   int32_t input_count, count;
   nd4c_tensor *tensors;
-  nd4c_shared_fence **after; /* unfinished work that writes the inputs */
+  nd4c_shared_fence **after; /* unfinished work that writes what is read: inputs, and outputs written in part */
   int64_t *const *true_shapes;
   nd4c_block device_scratch; /* node NULL: none */
   int32_t acquired;          /* of the operands, from the first on */
@@ -49,11 +49,7 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
   }
   tensor->buffer = view.buffer;
   tensor->offset += nd4c_dtype_elements(array->dtype, view.offset);
-  if (after != NULL) {
-    *after = view.written;
-  } else {
-    nd4c_fence_release(view.written);
-  }
+  *after = view.written;
   return ND4C_OK;
 }
 
@@ -73,8 +69,7 @@ static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, cons
                           shape);
 }
 
-/* A write into part of a storage keeps the rest: the bytes around the view must be current too. */
-static nd4c_access output_access(const nd4c_array *array) {
+nd4c_access nd4c_output_access(const nd4c_array *array) {
   bool whole =
       array->contiguous && array->offset == 0 && nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
   return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
@@ -92,7 +87,7 @@ static nd4c_status acquire_all(const nd4c_context *context, const nd4c_op_def *d
   for (; o->acquired < o->count; ++o->acquired) {
     int32_t i = o->acquired;
     const nd4c_array *output = outputs[i - o->input_count];
-    nd4c_status status = acquire(context, output, output_access(output), &o->tensors[i], NULL);
+    nd4c_status status = acquire(context, output, nd4c_output_access(output), &o->tensors[i], &o->after[i]);
     if (status != ND4C_OK) {
       return name_operand(status, def, output, i - o->input_count, "output");
     }
@@ -133,6 +128,25 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
   return status;
 }
 
+void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status) {
+  if (context->stream == NULL) {
+    return;
+  }
+  nd4c_device *device = context->device;
+  nd4c_fence fence = NULL;
+  char *text = nd4c_duplicate_text(nd4c_error_message());
+  if (device->ops->fence_record(device->handle, context->stream, &fence) == ND4C_OK) {
+    (void)device->ops->fence_wait(device->handle, fence); /* the failure that is told came first */
+    device->ops->fence_destroy(device->handle, fence);
+  } else {
+    (void)nd4c_device_synchronize(device);
+  }
+  if (text != NULL) {
+    (void)nd4c_fail(status, "%s", text);
+  }
+  nd4c_deallocate(text);
+}
+
 /* What work in flight needs of ours. */
 typedef struct in_flight {
   nd4c_choice *choice;
@@ -167,7 +181,7 @@ static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, cons
   nd4c_shared_fence *fence = NULL;
   if (context->stream != NULL) {
     nd4c_status status =
-        nd4c_fence_record(context->device, context->stream, def->info.name, o->after, o->input_count, &fence);
+        nd4c_fence_record(context->device, context->stream, def->info.name, o->after, o->count, &fence);
     if (status != ND4C_OK) {
       /* The work is under way and nothing marks its end: it must end here. */
       nd4c_status ended = nd4c_device_synchronize(context->device);
@@ -200,7 +214,11 @@ static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, c
                     .true_shapes = o->true_shapes,
                     .scratch_buffer = o->device_scratch.buffer};
   nd4c_status status = nd4c_choice_run(choice, context, &call);
-  return status == ND4C_OK ? ND4C_OK : nd4c_execute_fail(choice, context, def, outputs, status);
+  if (status == ND4C_OK) {
+    return ND4C_OK;
+  }
+  nd4c_execute_end_stream(context, status);
+  return nd4c_execute_fail(choice, context, def, outputs, status);
 }
 
 static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
@@ -235,7 +253,7 @@ static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context,
   if (o->device_scratch.node != NULL) { /* nothing is in flight that uses it, or nobody could note that it is */
     nd4c_memory_free(context->device, &o->device_scratch);
   }
-  for (int32_t i = 0; i < o->input_count; ++i) {
+  for (int32_t i = 0; i < o->count; ++i) {
     nd4c_fence_release(o->after[i]);
   }
   return status;

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/fence.h"
 #include "device/tracer.h"
+#include "dispatch/execute.h"
 #include "graph/plan.h"
 
 /* -- finding ------------------------------------------------------------------------------------------------------ */
@@ -291,7 +292,7 @@ void nd4c_plan_release_segment(nd4c_step *step) {
 
 /* -- running on arrays --------------------------------------------------------------------------------------------- */
 
-/* Unfinished work that writes a segment's inputs; what does not fit is waited for. */
+/* Unfinished work that writes what a segment reads; what does not fit is waited for. */
 enum { AFTER_LIMIT = 32 };
 typedef struct pending_inputs {
   nd4c_shared_fence *fences[AFTER_LIMIT];
@@ -316,7 +317,7 @@ static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index
   const nd4c_array *array = plan->slot_arrays[value];
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream,
-                                input ? ND4C_ACCESS_READ : ND4C_ACCESS_WRITE, plan->context->transfer, &view));
+                                input ? ND4C_ACCESS_READ : nd4c_output_access(array), plan->context->transfer, &view));
   ++pending->acquired;
   ND4C_TRY(add_pending(pending, view.written));
   nd4c_tensor *tensor = &step->tensors[index];
@@ -347,6 +348,7 @@ static nd4c_status run_segment(nd4c_plan *plan, nd4c_step *step, pending_inputs 
     status = nd4c_fence_record(plan->device, plan->context->stream, "segment", pending->fences, pending->count, &fence);
   }
   if (status != ND4C_OK) {
+    nd4c_execute_end_stream(plan->context, status); /* nothing marks the end of what was submitted */
     for (int32_t i = 0; i < step->output_count; ++i) {
       nd4c_storage_poison(plan->slot_arrays[step->outputs[i]]->storage, status, nd4c_error_message());
     }

@@ -153,6 +153,31 @@ static void what_depends_on_a_failure_is_poisoned(void **state) {
   nd4c_array_release(other);
 }
 
+/* Writing a part of it does not give a value to the rest. */
+static void a_part_does_not_heal_the_rest(void **state) {
+  (void)state;
+  float values[COUNT];
+  int64_t start = 0, stop = COUNT / 2, step = 1, half_shape[1] = {COUNT / 2};
+  nd4c_array *a = filled(1), *x = filled(2), *half = NULL, *part = NULL;
+  assert_int_equal(nd4c_array_slice(x, &start, &stop, &step, &half), ND4C_OK);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, half_shape, 3, stub_device, &part), ND4C_OK);
+  (void)stub_control("delay 2000");
+  (void)stub_control("fail in_flight:1");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &x), ND4C_OK);
+  assert_int_equal(nd4c_negative_on(stub_context, part, &half), ND4C_OK);
+  assert_int_equal(nd4c_array_read(x, values, sizeof values), ND4C_POISONED);
+  assert_message("add failed on stub:0");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &x), ND4C_OK);
+  assert_int_equal(nd4c_negative_on(stub_context, part, &half), ND4C_OK);
+  assert_int_equal(nd4c_array_read(x, values, sizeof values), ND4C_OK);
+  assert_float_equal(values[0], -3, 0);
+  assert_float_equal(values[COUNT - 1], 2, 0);
+  nd4c_array_release(a);
+  nd4c_array_release(x);
+  nd4c_array_release(half);
+  nd4c_array_release(part);
+}
+
 static void a_failure_of_a_released_array_is_told_once(void **state) {
   (void)state;
   nd4c_array *a = filled(1), *sum = NULL;
@@ -264,6 +289,7 @@ int main(void) {
       ASYNC_TEST(a_chain_needs_no_wait_between),
       ASYNC_TEST(a_failure_in_flight_surfaces),
       ASYNC_TEST(what_depends_on_a_failure_is_poisoned),
+      ASYNC_TEST(a_part_does_not_heal_the_rest),
       ASYNC_TEST(a_failure_of_a_released_array_is_told_once),
       ASYNC_TEST(a_failed_copy_leaves_the_value),
       ASYNC_TEST(storage_is_freed_after_its_last_fence),

@@ -179,6 +179,23 @@ static void a_prefetch_that_fails(void **state) {
   nd4c_array_release(y);
 }
 
+/* What failed on a device before a new value was written elsewhere is nothing to that value when it comes there. */
+static void an_old_failure_does_not_spoil_a_copy(void **state) {
+  (void)state;
+  nd4c_array *a = filled(stub_device, 3), *one = filled(cpu, 1), *x = filled(stub_device, 2);
+  assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, a, &x), ND4C_OK); /* fails, and nobody looks */
+  assert_int_equal(nd4c_negative_on(cpu_context, one, &x), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(x, stub_device), ND4C_OK);
+  assert_states(x, "-M-");
+  assert_all(x, -1);
+  (void)nd4c_device_synchronize(stub_device);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(one);
+  nd4c_array_release(x);
+}
+
 static nd4c_context *with_policy(nd4c_device *device, nd4c_transfer transfer) {
   nd4c_context_options options = {.struct_size = sizeof options, .device = device, .transfer = transfer};
   nd4c_context *context = NULL;
@@ -353,9 +370,10 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(migrating_leaves_nothing_behind), cmocka_unit_test(small_ones_and_foreign_ones),
       cmocka_unit_test(exported_memory_stays),           cmocka_unit_test(prefetching_goes_on_by_itself),
-      cmocka_unit_test(a_prefetch_that_fails),           cmocka_unit_test(transfers_can_be_refused),
-      cmocka_unit_test(eager_copies_follow_each_write),  cmocka_unit_test(whatever_fails_nothing_is_lost),
-      cmocka_unit_test(many_migrations_do_not_grow),     cmocka_unit_test(wrong_calls_are_refused),
+      cmocka_unit_test(a_prefetch_that_fails),           cmocka_unit_test(an_old_failure_does_not_spoil_a_copy),
+      cmocka_unit_test(transfers_can_be_refused),        cmocka_unit_test(eager_copies_follow_each_write),
+      cmocka_unit_test(whatever_fails_nothing_is_lost),  cmocka_unit_test(many_migrations_do_not_grow),
+      cmocka_unit_test(wrong_calls_are_refused),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -159,6 +159,102 @@ static void failures_in_flight_poison_outputs_of_that_run_alone(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Steps share the memory of what is between them: one that fails leaves no later one there with a value. */
+static void a_failure_reaches_the_output(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  nd4c_array *inputs[1], *outputs[1] = {NULL};
+  float numbers[ROWS * COLUMNS];
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  nd4c_value first = check_unary(graph, ND4C_OP_relu, x), second = check_unary(graph, ND4C_OP_tanh, x);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_add, first, second)));
+  nd4c_plan *plan = make_plan(graph, false);
+  check_make_inputs(graph, 1, inputs);
+  const nd4c_array *given[] = {inputs[0]};
+  (void)stub_control("delay 2000");
+  (void)stub_control("fail in_flight:1");
+  CHECK_OK(nd4c_plan_run(plan, given, 1, outputs, 1));
+  assert_int_not_equal(nd4c_array_read(outputs[0], numbers, sizeof numbers), ND4C_OK);
+  CHECK_OK(nd4c_plan_run(plan, given, 1, outputs, 1));
+  CHECK_OK(nd4c_array_read(outputs[0], numbers, sizeof numbers));
+  check_release(inputs, 1);
+  check_release(outputs, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* y = tanh(relu(x)): a run of two nodes. */
+static nd4c_graph *make_short_graph(void) {
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, check_unary(graph, ND4C_OP_relu, x))));
+  return graph;
+}
+
+static void a_part_of_an_array_is_an_output(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_short_graph();
+  nd4c_plan *plan = make_plan(graph, false);
+  nd4c_array *inputs[1], *expected[1] = {NULL}, *whole = NULL, *part[1] = {NULL};
+  float numbers[2 * ROWS * COLUMNS];
+  nd4c_device *host = NULL;
+  check_make_inputs(graph, 1, inputs);
+  check_evaluate(graph, inputs, expected);
+  CHECK_OK(nd4c_device_find("cpu", &host));
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 2, (int64_t[]){2 * ROWS, COLUMNS}, 7, host, &whole));
+  CHECK_OK(nd4c_array_slice(whole, (int64_t[]){ROWS, 0}, (int64_t[]){2 * ROWS, COLUMNS}, (int64_t[]){1, 1}, &part[0]));
+  const nd4c_array *given[] = {inputs[0]};
+  CHECK_OK(nd4c_plan_run(plan, given, 1, part, 1));
+  assert_true(check_difference(expected[0], part[0]) <= 1e-5);
+  CHECK_OK(nd4c_array_read(whole, numbers, sizeof numbers));
+  for (int32_t i = 0; i < ROWS * COLUMNS; ++i) {
+    assert_float_equal(numbers[i], 7, 0);
+  }
+  check_release(inputs, 1);
+  check_release(expected, 1);
+  check_release(part, 1);
+  nd4c_array_release(whole);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* A plan of the host under the eager policy: what others get is what the run computed. */
+static void eager_copies_follow_a_run(void **state) {
+  (void)state;
+  nd4c_graph *graph = make_short_graph();
+  nd4c_array *inputs[1], *expected[1] = {NULL}, *actual[1] = {NULL}, *there = NULL, *back = NULL;
+  nd4c_device *host = NULL;
+  nd4c_context *context = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_device_find("cpu", &host));
+  nd4c_context_options options = {.struct_size = sizeof options, .device = host, .transfer = ND4C_TRANSFER_EAGER};
+  CHECK_OK(nd4c_context_create(&options, &context));
+  CHECK_OK(nd4c_plan_create(graph, context, NULL, &plan));
+  assert_true(plan->direct);
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 2, shape, 7, host, &actual[0]));
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    check_make_inputs(graph, seed, inputs);
+    check_evaluate(graph, inputs, expected);
+    const nd4c_array *given[] = {inputs[0]};
+    CHECK_OK(nd4c_array_prefetch(actual[0], stub_device));
+    CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 1));
+    assert_int_equal(nd4c_array_state(actual[0], stub_device), 'S');
+    CHECK_OK(nd4c_negative_on(stub_context, actual[0], &there));
+    CHECK_OK(nd4c_negative_on(context, there, &back));
+    assert_true(check_difference(expected[0], back) <= 1e-5);
+    check_release(inputs, 1);
+    check_release(expected, 1);
+  }
+  check_release(actual, 1);
+  nd4c_array_release(there);
+  nd4c_array_release(back);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  CHECK_OK(nd4c_context_destroy(context));
+}
+
 static void plans_may_go_while_their_work_is_pending(void **state) {
   (void)state;
   nd4c_graph *graph = make_graph();
@@ -220,6 +316,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(plans_agree_with_the_host, reset, settle),
       cmocka_unit_test_setup_teardown(supported_runs_become_segments, reset, settle),
       cmocka_unit_test_setup_teardown(failures_in_flight_poison_outputs_of_that_run_alone, reset, settle),
+      cmocka_unit_test_setup_teardown(a_failure_reaches_the_output, reset, settle),
+      cmocka_unit_test_setup_teardown(a_part_of_an_array_is_an_output, reset, settle),
+      cmocka_unit_test_setup_teardown(eager_copies_follow_a_run, reset, settle),
       cmocka_unit_test_setup_teardown(plans_may_go_while_their_work_is_pending, reset, settle),
       cmocka_unit_test_setup_teardown(failing_calls_give_a_status, reset, settle),
   };

@@ -6,7 +6,8 @@
 #include "graph/plan.h"
 
 /* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
- * contents, and the storage is brought over. */
+ * contents, and the storage is brought over. Outputs count as written from here on, before the kernels run: eager
+ * copies wait for the end of the run. */
 static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address) {
   int64_t offset = nd4c_array_offset_bytes(array);
   void *ready = nd4c_storage_ready_address(array->storage, plan->device);
@@ -16,8 +17,10 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
   }
   bool whole = nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
   access = access == ND4C_ACCESS_WRITE && !whole ? ND4C_ACCESS_READ_WRITE : access; /* the rest of it stays */
+  nd4c_transfer transfer =
+      plan->context->transfer == ND4C_TRANSFER_EAGER ? ND4C_TRANSFER_ON_DEMAND : plan->context->transfer;
   nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, plan->context->transfer, &view));
+  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, NULL, access, transfer, &view));
   nd4c_fence_release(view.written);
   if (access != ND4C_ACCESS_READ) {
     nd4c_storage_commit(array->storage, plan->device, access, NULL);
@@ -72,6 +75,9 @@ nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
       char text[256];
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
+  }
+  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->graph->outputs.count; ++i) {
+    nd4c_storage_refresh(plan->output_arrays[i]->storage);
   }
   return ND4C_OK;
 }
