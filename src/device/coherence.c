@@ -205,6 +205,9 @@ static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) 
   if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_ready(replica->written))) {
     nd4c_replica_settle_copy(replica);
   }
+  if (nd4c_fence_is_ready(replica->written)) {
+    nd4c_fence_settle(replica->written); /* lets go of the fences that it came after */
+  }
   nd4c_status status = nd4c_replica_bring(body, replica, false);
   if (status != ND4C_OK && replica->state == 'I' && !replica->pinned && replica->holds == 0 &&
       nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
@@ -233,7 +236,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
   }
   ND4C_TRY(order_after(replica, device, stream, access != ND4C_ACCESS_READ));
   replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);
-  replica->holds += device->description.asynchronous;
+  replica->holds += device->description.asynchronous || (access == ND4C_ACCESS_WRITE && replica->state == 'I');
   replica->eager = access != ND4C_ACCESS_READ && transfer == ND4C_TRANSFER_EAGER;
   view->address = device->description.host_addressable ? replica->block.address : NULL;
   view->buffer = replica->block.buffer;
@@ -295,7 +298,7 @@ void nd4c_storage_refresh(nd4c_storage *storage) {
 }
 
 static void let_go(nd4c_replica *replica) {
-  replica->holds -= replica->device->description.asynchronous && replica->holds > 0;
+  replica->holds -= replica->holds > 0;
 }
 
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence) {

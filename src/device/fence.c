@@ -19,9 +19,10 @@ struct nd4c_shared_fence {
   char text[TEXT_SIZE];
   _Atomic bool seen;         /* a failure was reported to someone */
   pthread_mutex_t lock;      /* guards settling: done, status, text, handle, after */
-  nd4c_shared_fence **after; /* fences of the inputs, released when done */
+  nd4c_shared_fence **after; /* fences of the inputs, until it is done */
   int32_t after_count;
-  void *kept; /* what the work needs until it is done, see nd4c_fence_keep */
+  int32_t depth; /* length of the longest chain of unfinished fences that it came after when it was recorded */
+  void *kept;    /* what the work needs until it is done, see nd4c_fence_keep */
   void (*release_kept)(void *kept);
   nd4c_shared_fence *next, *previous; /* all fences alive, under list_lock */
 };
@@ -52,6 +53,16 @@ static void unlink_fence(nd4c_shared_fence *fence) {
   pthread_mutex_unlock(&list_lock);
 }
 
+/* A chain that never was ready when it grew is waited for once it is long: settling it is a recursion. */
+static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
+  enum { LONGEST = 1000 };
+  if (after->depth >= LONGEST) {
+    nd4c_fence_settle(after);
+  }
+  int32_t depth = atomic_load(&after->done) ? 0 : after->depth + 1;
+  fence->depth = depth > fence->depth ? depth : fence->depth;
+}
+
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **out) {
   nd4c_shared_fence *fence = nd4c_allocate_zeroed(1, sizeof *fence);
@@ -74,6 +85,7 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
   for (int32_t i = 0; i < after_count; ++i) {
     if (after[i] != NULL) {
       kept[fence->after_count++] = nd4c_fence_retain(after[i]);
+      note_depth(fence, after[i]);
     }
   }
   pthread_mutex_init(&fence->lock, NULL);
@@ -127,6 +139,10 @@ static void settle(nd4c_shared_fence *fence) {
   fence->handle = NULL;
   fence->status = status;
   atomic_store(&fence->done, true);
+  for (int32_t i = 0; i < fence->after_count; ++i) {
+    nd4c_fence_release(fence->after[i]); /* their outcome is in ours */
+  }
+  fence->after_count = 0;
   if (fence->release_kept != NULL) {
     fence->release_kept(fence->kept);
     fence->release_kept = NULL;

@@ -243,13 +243,23 @@ static bool is_elsewhere(const nd4c_storage_body *body, const nd4c_replica *than
   return found;
 }
 
+/* Whether somebody is between acquiring the storage on some device and telling that he is done: what he writes there
+ * must not be overwritten by what is saved from here. */
+static bool is_held(const nd4c_storage_body *body) {
+  bool held = false;
+  for (const nd4c_replica *replica = &body->first; replica != NULL && !held; replica = replica->next) {
+    held = replica->holds > 0;
+  }
+  return held;
+}
+
 /* Takes the storage's lock if the replica may go now. */
 static bool take_if_idle(nd4c_replica *replica) {
   if (!nd4c_storage_try_lock(replica->body)) {
     return false;
   }
   nd4c_storage_body *body = replica->body;
-  bool usable = replica->holds == 0 && !replica->pinned && replica->block.node != NULL && body->poison == ND4C_OK &&
+  bool usable = !is_held(body) && !replica->pinned && replica->block.node != NULL && body->poison == ND4C_OK &&
                 nd4c_replica_is_idle(replica);
   if (usable && replica->copied) {
     nd4c_replica_settle_copy(replica);

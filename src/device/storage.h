@@ -38,10 +38,10 @@ typedef struct nd4c_replica_view {
 } nd4c_replica_view;
 
 /* Makes the storage usable on `device` for work on `stream` (NULL on synchronous devices): copies from a valid replica
- * if there is none here, lets the stream wait for the fences that matter. On an asynchronous device the replica is held
- * there until nd4c_storage_commit or nd4c_storage_cancel, one of which must follow. READ fails with POISONED if the
- * operation that should have written it failed; READ_ONLY for a write to read-only storage; UNSUPPORTED if a copy is
- * needed and `transfer` is ND4C_TRANSFER_NONE. */
+ * if there is none here, lets the stream wait for the fences that matter. The replica is held there until
+ * nd4c_storage_commit or nd4c_storage_cancel, one of which must follow, but after a READ on a synchronous device. READ
+ * fails with POISONED if the operation that should have written it failed; READ_ONLY for a write to read-only storage;
+ * UNSUPPORTED if a copy is needed and `transfer` is ND4C_TRANSFER_NONE. */
 nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4c_stream stream, nd4c_access access,
                                  nd4c_transfer transfer, nd4c_replica_view *view);
 

@@ -21,7 +21,8 @@ typedef struct nd4c_replica {
   bool pinned;      /* a plan relies on where it is: never dropped */
   bool eager;       /* the write that is under way asks that other replicas follow */
   bool listed;      /* among its device's residents */
-  int32_t holds;    /* uses between acquire and commit or cancel, on asynchronous devices: not to be dropped */
+  int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
+                     * others; neither to be dropped nor copied over */
   uint64_t used;    /* tick of the last acquire */
   nd4c_shared_fence *written;
   nd4c_shared_fence *reads[ND4C_REPLICA_READS];

@@ -98,7 +98,7 @@ static nd4c_status acquire_all(const nd4c_context *context, const nd4c_op_def *d
 /* Lets go of what nothing was enqueued for. */
 static void cancel_all(const nd4c_context *context, const nd4c_array *const *inputs, nd4c_array *const *outputs,
                        const operands *o) {
-  for (int32_t i = 0; context->stream != NULL && i < o->acquired; ++i) {
+  for (int32_t i = 0; i < o->acquired; ++i) {
     const nd4c_array *array = i < o->input_count ? inputs[i] : outputs[i - o->input_count];
     if (array != NULL) {
       nd4c_storage_cancel(array->storage, context->device);

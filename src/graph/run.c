@@ -85,6 +85,19 @@ static nd4c_status make_fresh(const nd4c_plan *plan, const nd4c_graph_port *port
   return nd4c_array_empty(value->dtype, value->rank, value->shape, device, array);
 }
 
+/* As make_fresh, the plan's own: not in the workspace that the caller has just entered. */
+static nd4c_status make_staging(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
+  nd4c_array *fresh = NULL;
+  ND4C_TRY(make_fresh(plan, port, &fresh));
+  nd4c_status status = nd4c_storage_own(fresh->storage);
+  if (status != ND4C_OK) {
+    nd4c_array_release(fresh);
+    return status;
+  }
+  *array = fresh;
+  return ND4C_OK;
+}
+
 static nd4c_status copy_array(const nd4c_plan *plan, const nd4c_array *from, nd4c_array *to) {
   return nd4c_op_call(plan->context, ND4C_OP_copy, &from, 1, NULL, 0, &to, 1);
 }
@@ -101,7 +114,7 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
       continue;
     }
     if (plan->input_staging[i] == NULL) {
-      ND4C_TRY(make_fresh(plan, &plan->graph->inputs.items[i], &plan->input_staging[i]));
+      ND4C_TRY(make_staging(plan, &plan->graph->inputs.items[i], &plan->input_staging[i]));
     }
     ND4C_TRY(copy_array(plan, inputs[i], plan->input_staging[i]));
     plan->input_arrays[i] = nd4c_array_retain(plan->input_staging[i]);
@@ -117,7 +130,7 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
       continue;
     }
     if (plan->output_staging[i] == NULL) {
-      ND4C_TRY(make_fresh(plan, port, &plan->output_staging[i]));
+      ND4C_TRY(make_staging(plan, port, &plan->output_staging[i]));
     }
     plan->output_arrays[i] = nd4c_array_retain(plan->output_staging[i]);
   }

@@ -364,7 +364,7 @@ nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
   bool traced = nd4c_tracer_is_on();
   int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
   nd4c_status status = run_segment(plan, step, &pending);
-  for (int32_t i = 0; status != ND4C_OK && plan->context->stream != NULL && i < pending.acquired; ++i) {
+  for (int32_t i = 0; status != ND4C_OK && i < pending.acquired; ++i) {
     nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
     nd4c_storage_cancel(plan->slot_arrays[value]->storage, plan->device);
   }

@@ -241,6 +241,29 @@ static void contexts_wait_for_each_other(void **state) {
   nd4c_array_release(fast);
 }
 
+/* A chain of results that nobody reads keeps no fences of what is done. */
+static void a_long_chain_lets_go(void **state) {
+  (void)state;
+  nd4c_array *a = filled(1), *x = filled(0);
+  for (int i = 0; i < 100; i++) {
+    assert_int_equal(nd4c_add_on(stub_context, x, a, &x), ND4C_OK);
+    while (!nd4c_array_is_ready(x, stub_device)) {
+    }
+    assert_true(stub_counter("fences") < 10);
+  }
+  assert_all(x, 100);
+  /* The host is ahead all the time. */
+  (void)stub_control("delay 20000");
+  assert_int_equal(nd4c_add_on(stub_context, x, a, &x), ND4C_OK);
+  (void)stub_control("delay 0");
+  for (int i = 1; i < 3000; i++) {
+    assert_int_equal(nd4c_add_on(stub_context, x, a, &x), ND4C_OK);
+  }
+  assert_all(x, 3100);
+  nd4c_array_release(a);
+  nd4c_array_release(x);
+}
+
 static void the_host_waits_before_it_writes(void **state) {
   (void)state;
   float values[COUNT];
@@ -294,6 +317,7 @@ int main(void) {
       ASYNC_TEST(a_failed_copy_leaves_the_value),
       ASYNC_TEST(storage_is_freed_after_its_last_fence),
       ASYNC_TEST(contexts_wait_for_each_other),
+      ASYNC_TEST(a_long_chain_lets_go),
       ASYNC_TEST(the_host_waits_before_it_writes),
       ASYNC_TEST(destroying_a_context_waits),
   };

@@ -159,6 +159,36 @@ static void foreign_memory(void **state) {
   nd4c_array_release(y);
 }
 
+/* What is being written on the host is not saved over when the device makes room. */
+static void spilling_waits_for_a_write(void **state) {
+  (void)state;
+  nd4c_array *a = filled(stub_device, 7);
+  nd4c_replica_view view;
+  stub_settle();
+  for (int turn = 0; turn < 2; turn++) {
+    assert_int_equal(nd4c_storage_acquire(a->storage, cpu, NULL, ND4C_ACCESS_WRITE, ND4C_TRANSFER_ON_DEMAND, &view),
+                     ND4C_OK);
+    for (int i = 0; i < COUNT; i++) {
+      ((float *)view.address)[i] = 9;
+    }
+    assert_int_equal(nd4c_storage_spill(stub_device, 1), 0);
+    assert_states(a, "IM-");
+    if (turn == 0) {
+      nd4c_storage_cancel(a->storage, cpu);
+      assert_all(a, 7);
+      assert_int_equal(nd4c_negative_on(stub_context, a, &a), ND4C_OK);
+      assert_int_equal(nd4c_array_wait(a), ND4C_OK);
+    } else {
+      nd4c_storage_commit(a->storage, cpu, ND4C_ACCESS_WRITE, NULL);
+    }
+  }
+  assert_all(a, 9);
+  assert_states(a, "MI-");
+  assert_true(nd4c_storage_spill(stub_device, 1) > 0);
+  assert_states(a, "M--");
+  nd4c_array_release(a);
+}
+
 static int start(void **state) {
   (void)state;
   nd4c_context_options options = {.struct_size = sizeof options};
@@ -197,6 +227,7 @@ int main(void) {
       cmocka_unit_test(results_into_given_arrays),
       cmocka_unit_test(three_devices),
       cmocka_unit_test(foreign_memory),
+      cmocka_unit_test(spilling_waits_for_a_write),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

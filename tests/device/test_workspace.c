@@ -391,6 +391,40 @@ static void constants_of_plans(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
+/* What a plan keeps for inputs and outputs that do not lie as it needs is its own, too. */
+static void staging_of_plans(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 20);
+  int64_t start_at = 0, stop_at = 2 * COUNT, step_by = 2, twice[1] = {2 * COUNT};
+  nd4c_array *x = NULL, *y = NULL, *odd = NULL, *even = NULL;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value input = 0, output = 0;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, twice, 3, cpu, &x), ND4C_OK);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, twice, 4, cpu, &y), ND4C_OK);
+  assert_int_equal(nd4c_array_slice(x, &start_at, &stop_at, &step_by, &odd), ND4C_OK);
+  assert_int_equal(nd4c_array_slice(y, &start_at, &stop_at, &step_by, &even), ND4C_OK);
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 1, shape, &input), ND4C_OK);
+  assert_int_equal(nd4c_graph_op(graph, ND4C_OP_square, &input, 1, NULL, 0, NULL, &output, 1), ND4C_OK);
+  assert_int_equal(nd4c_graph_output(graph, "y", output), ND4C_OK);
+  assert_int_equal(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_OK);
+  const nd4c_array *inputs[] = {odd};
+  for (int cycle = 0; cycle < 3; cycle++) {
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    assert_int_equal(nd4c_plan_run(plan, inputs, 1, &even, 1), ND4C_OK);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+    assert_all(even, 9);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  nd4c_array_release(odd);
+  nd4c_array_release(even);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
 static int start(void **state) {
   (void)state;
   return stub_start() == ND4C_OK && nd4c_device_find("cpu", &cpu) == ND4C_OK &&
@@ -427,6 +461,7 @@ int main(void) {
       cmocka_unit_test(wrong_calls_are_refused),
       cmocka_unit_test(named_workspaces),
       cmocka_unit_test(constants_of_plans),
+      cmocka_unit_test(staging_of_plans),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
