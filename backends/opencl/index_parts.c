@@ -209,6 +209,10 @@ static nd4c_status renumber(const nd4c_cl_step *step, const char *function, cons
   const int64_t *strides[2] = {index_strides, y_strides};
   extents e = {.count = shape->count};
   nd4c_cl_walk walk;
+  if (shape->count > ND4C_CL_MAX_RANK) { /* numbers of elements need no tensor of the shape */
+    return nd4c_cl_step_refuse(step, "shape has %d axes, the kernel takes %d", (int)shape->count,
+                               (int)ND4C_CL_MAX_RANK);
+  }
   memcpy(e.extent, shape->as.ints, (size_t)shape->count * sizeof *e.extent);
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, places->rank, places->shape, 2, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {

@@ -1,5 +1,5 @@
 /* What products and biases end in; -D ACTIVATION: the op table's number. */
-inline REAL activate(REAL x) {
+static inline REAL activate(REAL x) {
 #if ACTIVATION == 1
   return x > 0 || isnan(x) ? x : (REAL)0;
 #elif ACTIVATION == 2

@@ -141,7 +141,7 @@ __kernel void write_edges(__global const double *edges, long edges_at, __global 
 }
 
 /* Bin of x among ascending edges, the last one closed; -1 if it lies in none. */
-inline long bin_of(__global const double *edges, long bins, double x) {
+static inline long bin_of(__global const double *edges, long bins, double x) {
   if (bins == 0 || !(x >= edges[0] && x <= edges[bins])) {
     return -1;
   }

@@ -3,7 +3,7 @@
 enum { RGB_TO_HSV, HSV_TO_RGB, MATRIX, GRAYSCALE, HUE, SATURATION };
 
 /* Smith's hexcone: hue in turns. */
-inline void to_hsv(const REAL *rgb, REAL *hsv) {
+static inline void to_hsv(const REAL *rgb, REAL *hsv) {
   REAL high = rgb[0] > rgb[1] ? rgb[0] : rgb[1], low = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
   high = rgb[2] > high ? rgb[2] : high;
   low = rgb[2] < low ? rgb[2] : low;
@@ -19,7 +19,7 @@ inline void to_hsv(const REAL *rgb, REAL *hsv) {
   hsv[2] = high;
 }
 
-inline void from_hsv(const REAL *hsv, REAL *rgb) {
+static inline void from_hsv(const REAL *hsv, REAL *rgb) {
   REAL turn = 6 * (hsv[0] - floor(hsv[0]));
   for (int i = 0; i < 3; i++) {
     REAL distance = fabs(fmod(turn + (REAL)(6 - 2 * i), (REAL)6) - 3);

@@ -70,7 +70,7 @@
 #define save_float16(p, i, v) vstore_half_rte((v), (i), (p))
 #define save_bfloat16(p, i, v) ((p)[i] = nd4c_bfloat16(v))
 
-inline ushort nd4c_bfloat16(float value) {
+static inline ushort nd4c_bfloat16(float value) {
   uint bits = as_uint(value);
   return isnan(value) ? (ushort)((bits >> 16) | 0x40) : (ushort)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
@@ -146,7 +146,7 @@ typedef struct {
 } nd4c_walk;
 
 /* Place of element i (C order of the walk) in operand k, from the operand's element 0. */
-inline long nd4c_walk_place(const nd4c_walk *walk, int k, INDEX i) {
+static inline long nd4c_walk_place(const nd4c_walk *walk, int k, INDEX i) {
   if (walk->rank == 1) {
     return (long)i * walk->strides[k][0];
   }
@@ -160,7 +160,7 @@ inline long nd4c_walk_place(const nd4c_walk *walk, int k, INDEX i) {
 }
 
 /* Places of element i in the first `count` operands at once: one division an axis. */
-inline void nd4c_walk_places(const nd4c_walk *walk, int count, INDEX i, long *places) {
+static inline void nd4c_walk_places(const nd4c_walk *walk, int count, INDEX i, long *places) {
   for (int k = 0; k < count; k++) {
     places[k] = 0;
   }
@@ -174,7 +174,7 @@ inline void nd4c_walk_places(const nd4c_walk *walk, int count, INDEX i, long *pl
 }
 
 /* A kernel that meets an index out of range: fault is the stream's; the first one wins. */
-inline void nd4c_fault_index(__global int *fault, long value, long extent) {
+static inline void nd4c_fault_index(__global int *fault, long value, long extent) {
   if (atomic_cmpxchg(&fault[0], 0, 1) == 0) {
     fault[1] = (int)value;
     fault[2] = (int)(value >> 32);

@@ -21,16 +21,16 @@
 #define CONVERT_LETTER(letter, to, v) CONVERT_(to, letter, v)
 
 /* Cut off, the last bit set if anything was lost (rounding to odd): a narrower float then comes out rounded once. */
-inline float nd4c_odd_long(long x) {
+static inline float nd4c_odd_long(long x) {
   float cut = convert_float_rtz(x);
   return convert_long_sat(cut) == x ? cut : as_float(as_uint(cut) | 1);
 }
-inline float nd4c_odd_ulong(ulong x) {
+static inline float nd4c_odd_ulong(ulong x) {
   float cut = convert_float_rtz(x);
   return convert_ulong_sat(cut) == x ? cut : as_float(as_uint(cut) | 1);
 }
 #ifdef HAS_FP64
-inline float nd4c_odd_double(double x) {
+static inline float nd4c_odd_double(double x) {
   float cut = convert_float_rtz(x);
   return (double)cut == x ? cut : as_float(as_uint(cut) | 1);
 }

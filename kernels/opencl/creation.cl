@@ -3,7 +3,7 @@
 #ifdef HAS_FP64
 /* start + i (stop - start) / steps to more digits than a double has: the gap comes in two parts, the result's second part
  * is *rest. */
-inline double spaced(double start, double stop, double gap, double gap_rest, long steps, long i, double *rest) {
+static inline double spaced(double start, double stop, double gap, double gap_rest, long steps, long i, double *rest) {
   *rest = 0;
   if (steps == 0 || i == steps) {
     return steps == 0 ? start : stop;
@@ -31,7 +31,7 @@ inline double spaced(double start, double stop, double gap, double gap_rest, lon
 #define op_indices(i) CONVERT_LETTER(U, TYPE_Y, (ulong)((i) / inner % k0))
 
 #ifdef HAS_FP64
-inline COMPUTE_Y linspace(long i, double start, double stop, double gap, double gap_rest, long steps) {
+static inline COMPUTE_Y linspace(long i, double start, double stop, double gap, double gap_rest, long steps) {
   double rest, number = spaced(start, stop, gap, gap_rest, steps, i, &rest);
 #ifdef ROUND_DOWN
   double whole = floor(number);
@@ -40,7 +40,7 @@ inline COMPUTE_Y linspace(long i, double start, double stop, double gap, double 
   return CONVERT_LETTER(D, TYPE_Y, number);
 }
 
-inline COMPUTE_Y logspace(long i, double start, double stop, double base, double gap, double gap_rest, long steps) {
+static inline COMPUTE_Y logspace(long i, double start, double stop, double base, double gap, double gap_rest, long steps) {
   double rest, number = spaced(start, stop, gap, gap_rest, steps, i, &rest), power = pow(base, number);
 #ifdef WIDE_PI /* with wide.cl */
   if (isfinite(power) && power != 0 && base > 0) {

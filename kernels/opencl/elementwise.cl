@@ -20,7 +20,7 @@
 
 #ifdef MIXED_SIGNS
 /* A uint64 beside a signed integer: the sign first, then the bits, whose order is the numbers' where the signs agree. */
-inline int before(long a, long b, bool a_signed) {
+static inline int before(long a, long b, bool a_signed) {
   bool a_below = a_signed && a < 0, b_below = !a_signed && b < 0;
   return a_below != b_below ? a_below : (ulong)a < (ulong)b;
 }
@@ -43,7 +43,7 @@ inline int before(long a, long b, bool a_signed) {
 /* NaN wins, of two the first. */
 #define op_maximum(a, b, c) ((a) != (a) || (a) >= (b) ? (a) : (b))
 #define op_minimum(a, b, c) ((a) != (a) || (a) <= (b) ? (a) : (b))
-inline NUM clip(NUM x, NUM low, NUM high) {
+static inline NUM clip(NUM x, NUM low, NUM high) {
   NUM raised = op_maximum(x, low, 0);
   return op_minimum(raised, high, 0);
 }
@@ -78,7 +78,7 @@ inline NUM clip(NUM x, NUM low, NUM high) {
 #define op_bitwise_invert(a, b, c) (~(a))
 #endif
 
-inline NUM power(NUM a, NUM b) {
+static inline NUM power(NUM a, NUM b) {
 #if KIND == KIND_INTEGER
   if (b < 0) { /* 1 / a^-b, truncated; division by zero gives 0 */
     return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
@@ -98,18 +98,18 @@ inline NUM power(NUM a, NUM b) {
 #define op_sign(a, b, c) (((a) > 0) - ((a) < 0))
 #define op_relu(a, b, c) ((a) < 0 ? 0 : (a))
 #define op_prelu(a, b, c) ((a) < 0 ? op_multiply(a, b, 0) : (a))
-inline NUM divide(NUM a, NUM b) {
+static inline NUM divide(NUM a, NUM b) {
   return b == 0 ? 0 : b == -1 ? (NUM)(0 - (BITS)a) : a / b;
 }
 /* The rest with the sign of a. */
-inline NUM rest_of(NUM a, NUM b) {
+static inline NUM rest_of(NUM a, NUM b) {
   return b == 0 || b == -1 ? 0 : a % b;
 }
-inline NUM remainder_of(NUM a, NUM b) {
+static inline NUM remainder_of(NUM a, NUM b) {
   NUM rest = rest_of(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
-inline NUM floor_divide(NUM a, NUM b) {
+static inline NUM floor_divide(NUM a, NUM b) {
   NUM rest = rest_of(a, b);
   return divide(a, b) - (rest != 0 && (rest < 0) != (b < 0));
 }
@@ -124,10 +124,10 @@ inline NUM floor_divide(NUM a, NUM b) {
 #define op_sign(a, b, c) ((a) != 0)
 #define op_relu(a, b, c) (a)
 #define op_prelu(a, b, c) (a)
-inline NUM divide(NUM a, NUM b) {
+static inline NUM divide(NUM a, NUM b) {
   return b == 0 ? 0 : a / b;
 }
-inline NUM rest_of(NUM a, NUM b) {
+static inline NUM rest_of(NUM a, NUM b) {
   return b == 0 ? 0 : a % b;
 }
 #define op_remainder(a, b, c) rest_of(a, b)
@@ -141,7 +141,7 @@ inline NUM rest_of(NUM a, NUM b) {
 /* max(-x, 0), the second half of crelu. */
 #define op_negative_relu(a, b, c) op_relu(op_negative(a, 0, 0), 0, 0)
 
-inline BITS common_divisor(BITS a, BITS b) {
+static inline BITS common_divisor(BITS a, BITS b) {
   while (b != 0) {
     BITS rest = a % b;
     a = b;
@@ -149,14 +149,14 @@ inline BITS common_divisor(BITS a, BITS b) {
   }
   return a;
 }
-inline BITS common_multiple(BITS a, BITS b) {
+static inline BITS common_multiple(BITS a, BITS b) {
   return a == 0 || b == 0 ? 0 : a / common_divisor(a, b) * b;
 }
 #define op_gcd(a, b, c) ((NUM)common_divisor(MAGNITUDE(a), MAGNITUDE(b)))
 #define op_lcm(a, b, c) ((NUM)common_multiple(MAGNITUDE(a), MAGNITUDE(b)))
 
 #ifdef HAS_FP64
-inline int is_close(double a, double b, double rtol, double atol) {
+static inline int is_close(double a, double b, double rtol, double atol) {
   return fabs(a - b) <= atol + rtol * fabs(b);
 }
 #define op_is_close(a, b, c) ((a) == (b) || is_close(convert_double(a), convert_double(b), n0, n1))
@@ -177,7 +177,7 @@ inline int is_close(double a, double b, double rtol, double atol) {
 #define op_reciprocal(a, b, c) (1 / (a))
 #define op_square(a, b, c) ((a) * (a))
 /* Rounded once. */
-inline NUM cubed(NUM x) {
+static inline NUM cubed(NUM x) {
   NUM square = x * x, lost = fma(x, x, -square), cube = square * x, rest = fma(square, x, -cube);
   return isfinite(cube) ? cube + (rest + lost * x) : cube;
 }
@@ -186,7 +186,7 @@ inline NUM cubed(NUM x) {
 #define op_power(a, b, c) pow(a, b)
 #define op_sqrt(a, b, c) sqrt(a)
 /* Two roundings, of which a step of Newton's takes one back. */
-inline NUM inverse_root(NUM x) {
+static inline NUM inverse_root(NUM x) {
   NUM root = 1 / sqrt(x), product = x * root, lost = fma(x, root, -product);
   NUM error = fma(-product, root, (NUM)1) - lost * root;
   return isfinite(root) && root > 0 ? fma(root, error / 2, root) : root;
@@ -235,14 +235,14 @@ inline NUM inverse_root(NUM x) {
 #define op_heaviside(a, b, c) ((a) == 0 ? (b) : (a) != (a) ? (a) : (NUM)((a) > 0))
 #define op_nan_to_num(a, b, c) ((a) != (a) ? (NUM)n0 : isinf(a) ? ((a) > 0 ? (NUM)n1 : (NUM)n2) : (a))
 
-inline NUM remainder_of(NUM a, NUM b) {
+static inline NUM remainder_of(NUM a, NUM b) {
   NUM rest = fmod(a, b);
   return rest == 0 ? copysign((NUM)0, b) : (rest < 0) != (b < 0) ? rest + b : rest;
 }
 #define op_remainder(a, b, c) remainder_of(a, b)
 
 /* The floor of the exact quotient: what is left when the rest, which is exact, is taken off a. */
-inline NUM floor_quotient(NUM a, NUM b) {
+static inline NUM floor_quotient(NUM a, NUM b) {
   if (b == 0) {
     return a / b;
   }
@@ -257,7 +257,7 @@ inline NUM floor_quotient(NUM a, NUM b) {
 #define op_floor_divide(a, b, c) floor_quotient(a, b)
 
 /* n0, n1, n2: rtol, atol, equal_nan */
-inline int is_close(NUM a, NUM b, NUMBER rtol, NUMBER atol, NUMBER equal_nan) {
+static inline int is_close(NUM a, NUM b, NUMBER rtol, NUMBER atol, NUMBER equal_nan) {
   if (isnan(a) || isnan(b)) {
     return isnan(a) && isnan(b) && equal_nan != 0;
   }
@@ -281,7 +281,7 @@ inline int is_close(NUM a, NUM b, NUMBER rtol, NUMBER atol, NUMBER equal_nan) {
 #define op_softsign(a, b, c) (isinf(a) ? copysign((NUM)1, a) : (a) / (1 + fabs(a)))
 #define op_rectified_tanh(a, b, c) ((a) < 0 ? (NUM)0 : tanh(a))
 
-inline NUM bounded(NUM x, NUM low, NUM high) {
+static inline NUM bounded(NUM x, NUM low, NUM high) {
   NUM raised = x < low ? low : x;
   return raised > high ? high : raised;
 }
@@ -292,14 +292,14 @@ inline NUM bounded(NUM x, NUM low, NUM high) {
 /* n0, n1: lambd, bias */
 #define op_shrink(a, b, c) ((a) != (a) ? (a) : (a) > n0 ? (a) - (NUM)n1 : (a) < -n0 ? (a) + (NUM)n1 : (NUM)0)
 
-inline NUM celu(NUM x, NUM alpha) {
+static inline NUM celu(NUM x, NUM alpha) {
   NUM below = alpha * expm1(x / alpha);
   return (x > 0 ? x : 0) + (below < 0 || below != below ? below : 0);
 }
 #define op_celu(a, b, c) celu(a, (NUM)n0)
 
 /* Both forms are exact to rounding in their half: no cancellation, no overflow. */
-inline NUM sigmoid(NUM x) {
+static inline NUM sigmoid(NUM x) {
   NUM e = exp(-fabs(x));
   return x != x ? x : (x >= 0 ? 1 : e) / (1 + e);
 }
@@ -307,26 +307,26 @@ inline NUM sigmoid(NUM x) {
 #define op_glu(a, b, c) ((a) * sigmoid(b))
 
 /* sigmoid(a b), the product's rounding made good: e^(p + lost) = e^p (1 + lost). */
-inline NUM sigmoid_of_product(NUM a, NUM b) {
+static inline NUM sigmoid_of_product(NUM a, NUM b) {
   NUM p = a * b, lost = fma(a, b, -p), e = exp(-fabs(p));
   e = isfinite(p) ? fma(e, p >= 0 ? -lost : lost, e) : e;
   return p != p ? p : (p >= 0 ? 1 : e) / (1 + e);
 }
 
-inline NUM swish(NUM x, NUM alpha) {
+static inline NUM swish(NUM x, NUM alpha) {
   return isinf(x) && alpha * x < 0 ? copysign((NUM)0, x) : x * sigmoid_of_product(alpha, x);
 }
 #define op_swish(a, b, c) swish(a, (NUM)n0)
 #define op_swiglu(a, b, c) (swish(a, (NUM)n0) * (b))
 
-inline NUM softplus(NUM x) {
+static inline NUM softplus(NUM x) {
   return x != x ? x : (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
 }
 #define op_softplus(a, b, c) (softplus((NUM)n0 * (a)) / (NUM)n0)
 #define op_log_sigmoid(a, b, c) (-softplus(-(a)))
 
 /* tanh(ln(1 + e)) = e (e + 2) / (e (e + 2) + 2) with e = e^x, in which nothing cancels. */
-inline NUM mish(NUM x) {
+static inline NUM mish(NUM x) {
   if (x > 40 || x == -INFINITY) {
     return x > 40 ? x : -(NUM)0;
   }
@@ -339,7 +339,7 @@ inline NUM mish(NUM x) {
 #define ROOT_REST (sizeof(NUM) == 4 ? (NUM)1.21016175e-8 : (NUM)-4.8336466567264567e-17)
 
 /* 1 + erf(z) = erfc(-z) keeps its digits where erf is near -1; n0: by tanh, where (1 + tanh u) / 2 = sigmoid(2 u). */
-inline NUM gelu(NUM x, int approximate) {
+static inline NUM gelu(NUM x, int approximate) {
   if (x == -INFINITY) {
     return -(NUM)0;
   }
@@ -354,7 +354,7 @@ inline NUM gelu(NUM x, int approximate) {
 #define op_gelu(a, b, c) gelu(a, n0 != 0)
 
 /* x - tanh x = (x cosh x - sinh x) / cosh x, whose numerator is the sum of 2 k x^(2 k + 1) / (2 k + 1)!. */
-inline NUM tanh_shrink(NUM x) {
+static inline NUM tanh_shrink(NUM x) {
   if (!(fabs(x) < 1)) {
     return x - tanh(x);
   }
@@ -368,7 +368,7 @@ inline NUM tanh_shrink(NUM x) {
 #define op_tanh_shrink(a, b, c) tanh_shrink(a)
 
 /* 1 - 1 / (1 + p) = p / (1 + p). */
-inline NUM rational_tanh(NUM x) {
+static inline NUM rational_tanh(NUM x) {
   NUM u = fabs(x) * 2 / 3, p = u + u * u + (NUM)1.41645 * u * u * u * u;
   return copysign((NUM)1.7159 * (isinf(p) ? 1 : p / (1 + p)), x);
 }
@@ -377,7 +377,7 @@ inline NUM rational_tanh(NUM x) {
 /* -- sums of powers, the next number ------------------------------------------------------------------------------------- */
 
 /* The larger and log(1 + base^-|a - b|). */
-inline NUM log_add(NUM a, NUM b, NUM base) {
+static inline NUM log_add(NUM a, NUM b, NUM base) {
   NUM larger = a > b || a != a ? a : b, smaller = a > b || a != a ? b : a;
   if (larger != larger || smaller != smaller) {
     return NAN;
@@ -396,7 +396,7 @@ inline NUM log_add(NUM a, NUM b, NUM base) {
 #define of_float16(t) vload_half(0, (__private const half *)&(t))
 #define bits_bfloat16(t, x) ((t) = (ushort)(as_uint(x) >> 16))
 #define of_bfloat16(t) as_float((uint)(t) << 16)
-inline float next_after(float a, float b) {
+static inline float next_after(float a, float b) {
   ushort bits;
   if (a != a || b != b || a == b) {
     return a != a ? a : b;

@@ -6,7 +6,7 @@
 #define LARGE_PARAMETER 5000
 
 /* ln(1 + d) - d without cancellation. */
-inline wide log1p_rest(wide d) {
+static inline wide log1p_rest(wide d) {
   if (!(fabs(d.x) < 0.5)) {
     return w_sub(w_log(w_plus(d, 1)), d);
   }
@@ -24,7 +24,7 @@ typedef struct {
   wide a, p, b, q, slope;
 } density;
 
-inline wide density_at(const density *d, wide s) {
+static inline wide density_at(const density *d, wide s) {
   wide exponent = w_sub(w_mul(d->a, log1p_rest(w_mul(d->p, s))), w_mul(d->slope, s));
   return w_exp(d->b.x > 0 ? w_add(exponent, w_mul(d->b, log1p_rest(w_mul(d->q, s)))) : exponent);
 }
@@ -41,7 +41,7 @@ __constant double nodes[8][4] = {
     {0.9894009349916499, -5.914095566469922e-18, 0.027152459411754096, -1.56154670271636e-18}};
 
 /* From 0 to where it vanishes, in pieces of two standard deviations. */
-inline wide integral(const density *d) {
+static inline wide integral(const density *d) {
   wide spread = w_add(w_mul(d->a, w_mul(d->p, d->p)), w_mul(d->b, w_mul(d->q, d->q)));
   wide width = w_over(1, w_sqrt(spread)), total = w_of(0), piece;
   if (d->slope.x * width.x > 1) {
@@ -64,7 +64,7 @@ inline wide integral(const density *d) {
 /* -- gamma ---------------------------------------------------------------------------------------------------------------- */
 
 /* x^a e^-x / gamma(a) */
-inline wide gamma_front(wide a, wide x) {
+static inline wide gamma_front(wide a, wide x) {
   if (a.x < STIRLING_FROM) {
     return w_exp(w_sub(w_sub(w_mul(a, w_log(x)), x), log_gamma(a)));
   }
@@ -74,7 +74,7 @@ inline wide gamma_front(wide a, wide x) {
 }
 
 /* Below, by powers of x. */
-inline wide gamma_series(wide a, wide x) {
+static inline wide gamma_series(wide a, wide x) {
   wide term = w_of(1), sum = w_of(1);
   for (int n = 1; n < MOST_TERMS && term.x > sum.x * SMALLEST; n++) {
     term = w_div(w_mul(term, x), w_plus(a, n));
@@ -84,7 +84,7 @@ inline wide gamma_series(wide a, wide x) {
 }
 
 /* Above, by Legendre's continued fraction (Lentz's method). */
-inline wide gamma_fraction(wide a, wide x) {
+static inline wide gamma_fraction(wide a, wide x) {
   wide b = w_sub(w_plus(x, 1), a), d = w_over(1, b), c = w_of(0), product = d;
   for (int n = 1; n < MOST_TERMS; n++) {
     wide numerator = w_scale(w_sub(a, w_of(n)), n);
@@ -101,7 +101,7 @@ inline wide gamma_fraction(wide a, wide x) {
 }
 
 /* ln gamma(a + b) - ln gamma(a), by Taylor's series where much would cancel. */
-inline wide log_gamma_step(wide a, wide b) {
+static inline wide log_gamma_step(wide a, wide b) {
   if (b.x > a.x / 8 || b.x > 0.125) {
     return w_sub(log_gamma(w_add(a, b)), log_gamma(a));
   }
@@ -118,7 +118,7 @@ inline wide log_gamma_step(wide a, wide b) {
 }
 
 /* Above, for a so small that almost everything lies below. */
-inline wide gamma_of_small(wide a, wide x) {
+static inline wide gamma_of_small(wide a, wide x) {
   wide u = w_sub(w_mul(a, w_log(x)), log_gamma_step(w_of(1), a)), term = w_of(1), sum = w_of(0);
   for (int n = 1; n < 60; n++) {
     term = w_div(w_mul(term, w_minus(x)), w_of(n));
@@ -127,14 +127,14 @@ inline wide gamma_of_small(wide a, wide x) {
   return w_minus(w_add(w_expm1(u), w_mul(w_mul(w_exp(u), a), sum)));
 }
 
-inline wide gamma_quadrature(wide a, wide x, bool upper) {
+static inline wide gamma_quadrature(wide a, wide x, bool upper) {
   double sign = upper ? 1 : -1;
   density d = {w_plus(a, -1), w_over(sign, x), w_of(0), w_of(0), w_div(w_plus(w_sub(x, a), 1) * sign, x)};
   return w_mul(w_div(gamma_front(a, x), x), integral(&d));
 }
 
 /* The part below x, or above it. a and x are positive and finite. */
-inline wide gamma_part(wide a, wide x, bool upper) {
+static inline wide gamma_part(wide a, wide x, bool upper) {
   bool computed_upper;
   wide part;
   if (a.x > LARGE_PARAMETER && fabs(x.x - a.x) < 0.3 * a.x) {
@@ -149,7 +149,7 @@ inline wide gamma_part(wide a, wide x, bool upper) {
   return upper == computed_upper ? part : w_sub(w_of(1), part);
 }
 
-inline double gamma_any(double a, double x, bool upper) {
+static inline double gamma_any(double a, double x, bool upper) {
   if (isnan(a) || isnan(x) || a < 0 || x < 0 || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
     return NAN;
   }
@@ -165,7 +165,7 @@ inline double gamma_any(double a, double x, bool upper) {
 
 /* x^a y^b / beta(a, b), y = 1 - x. Around the middle the logarithms of x and y over their means nearly cancel, but for
  * what is left of them without their linear parts. */
-inline wide beta_front(wide a, wide b, wide x, wide y) {
+static inline wide beta_front(wide a, wide b, wide x, wide y) {
   wide sum = w_add(a, b), off = w_div(w_sub(w_mul(x, b), w_mul(y, a)), sum);
   wide right = w_div(w_mul(off, sum), a), left = w_minus(w_div(w_mul(off, sum), b));
   bool near = fabs(right.x) < 0.5 && fabs(left.x) < 0.5;
@@ -176,7 +176,7 @@ inline wide beta_front(wide a, wide b, wide x, wide y) {
 }
 
 /* Below x, for x up to about the mean (Lentz's method; DLMF 8.17.22). */
-inline wide beta_fraction(wide a, wide b, wide x, wide y) {
+static inline wide beta_fraction(wide a, wide b, wide x, wide y) {
   wide c = w_of(1), sum = w_add(a, b);
   wide d = w_over(1, w_sub(w_of(1), w_mul(w_div(sum, w_plus(a, 1)), x))), product = d;
   for (int n = 1; n < MOST_TERMS; n++) {
@@ -198,7 +198,7 @@ inline wide beta_fraction(wide a, wide b, wide x, wide y) {
 }
 
 /* Below x, for b so small that almost everything lies above. */
-inline wide beta_of_small(wide a, wide b, wide y) {
+static inline wide beta_of_small(wide a, wide b, wide y) {
   wide u = w_add(w_mul(b, w_log(y)), w_sub(log_gamma_step(a, b), log_gamma_step(w_of(1), b)));
   wide term = w_of(1), sum = w_of(0);
   for (int n = 1; n < MOST_TERMS && fabs(term.x) > SMALLEST * 0x1p-10; n++) {
@@ -209,21 +209,21 @@ inline wide beta_of_small(wide a, wide b, wide y) {
 }
 
 /* Below x, by the density left of x. */
-inline wide beta_quadrature(wide a, wide b, wide x, wide y) {
+static inline wide beta_quadrature(wide a, wide b, wide x, wide y) {
   wide less_a = w_plus(a, -1), less_b = w_plus(b, -1);
   density d = {less_a, w_over(-1, x), less_b, w_over(1, y), w_sub(w_div(less_a, x), w_div(less_b, y))};
   return w_mul(w_div(w_div(beta_front(a, b, x, y), x), y), integral(&d));
 }
 
 /* Below x, for x up to the mean. */
-inline wide beta_lower(wide a, wide b, wide x, wide y) {
+static inline wide beta_lower(wide a, wide b, wide x, wide y) {
   double sum = a.x + b.x;
   bool large = a.x > LARGE_PARAMETER && b.x > LARGE_PARAMETER && fabs(x.x * sum / a.x - 1) < 0.3 &&
                fabs(y.x * sum / b.x - 1) < 0.3;
   return large ? beta_quadrature(a, b, x, y) : beta_fraction(a, b, x, y);
 }
 
-inline double betainc_of(double a, double b, double x) {
+static inline double betainc_of(double a, double b, double x) {
   if (isnan(a) || isnan(b) || !(a >= 0 && b >= 0 && x >= 0 && x <= 1) || (a == 0 && b == 0) ||
       (isinf(a) && isinf(b))) {
     return NAN;

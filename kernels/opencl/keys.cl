@@ -15,7 +15,7 @@
 #define raw_float32 uint
 #define raw_float64 ulong
 
-inline ulong float_key(ulong bits, int width, ulong infinity) {
+static inline ulong float_key(ulong bits, int width, ulong infinity) {
   ulong all = ULONG_MAX >> (64 - width), sign = (ulong)1 << (width - 1), magnitude = bits & (sign - 1);
   if (magnitude > infinity) {
     return all;
@@ -98,7 +98,7 @@ __kernel void make_flags(__global const RAW *x, long x0, __global ulong *words, 
 /* -- searching ------------------------------------------------------------------------------------------------------- */
 
 /* Element `at` of integers of 1, 2, 4 or (else) 8 bytes. */
-inline long integer_at(__global const uchar *p, long at, int bytes, int is_signed) {
+static inline long integer_at(__global const uchar *p, long at, int bytes, int is_signed) {
   if (bytes == 1) {
     return is_signed ? (long)((__global const char *)p)[at] : (long)p[at];
   }

@@ -3,12 +3,12 @@
  * -D ELEMENT, LOSS_<op>: the loss of an element. Without: of rows; SOFTMAX: x goes through log_softmax first, CLASSES:
  * the target is a class. */
 
-inline REAL times_log(REAL factor, REAL x) {
+static inline REAL times_log(REAL factor, REAL x) {
   return factor == 0 ? (REAL)0 : factor * log(x);
 }
 
 #ifdef ELEMENT
-inline REAL loss_of(REAL x, REAL target, REAL parameter) {
+static inline REAL loss_of(REAL x, REAL target, REAL parameter) {
   REAL d = fabs(x - target);
 #if defined(LOSS_mse_loss)
   return d * d;
@@ -38,7 +38,7 @@ inline REAL loss_of(REAL x, REAL target, REAL parameter) {
   nd4c_walk walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target, long target0,            \
       __global const STORAGE_C *weights, long weights0, int has_weights, REAL parameter
 
-inline REAL element(const nd4c_walk *walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target,
+static inline REAL element(const nd4c_walk *walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target,
                     long target0, __global const STORAGE_C *weights, long weights0, int has_weights, REAL parameter,
                     long i, REAL *share) {
   *share = has_weights ? (REAL)LOAD_C(weights, weights0 + nd4c_walk_place(walk, 2, i)) : (REAL)1;

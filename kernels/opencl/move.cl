@@ -44,7 +44,7 @@ typedef struct {
 } nd4c_padding;
 
 /* Position j of an axis of n elements that goes on by a mode; -1 outside of it where nothing does. */
-inline long continued(int mode, long n, long j) {
+static inline long continued(int mode, long n, long j) {
   if (j >= 0 && j < n) {
     return j;
   }
@@ -81,7 +81,7 @@ __kernel void pad(__global const UNIT *x, long x0, __global UNIT *y, long y0, __
 /* -- repeats ------------------------------------------------------------------------------------------------------- */
 
 /* The slice that place j of an axis shows: starts[i] is where slice i begins; uniform > 0: all have so many. */
-inline long slice_of(__global const long *starts, long slices, long uniform, long j) {
+static inline long slice_of(__global const long *starts, long slices, long uniform, long j) {
   if (uniform > 0) {
     return j / uniform;
   }

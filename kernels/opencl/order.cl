@@ -65,7 +65,7 @@ __kernel void merge_runs(__global ulong *words, long keys_at, long order_at, lon
 /* -- the same for rows of keys that stay where they are --------------------------------------------------------------- */
 
 /* True if row a comes after row b. */
-inline bool is_after(__global const ulong *keys, long columns, uint a, uint b) {
+static inline bool is_after(__global const ulong *keys, long columns, uint a, uint b) {
   for (long c = 0; c < columns; c++) {
     ulong x = keys[a * columns + c], y = keys[b * columns + c];
     if (x != y) {
@@ -280,7 +280,7 @@ __kernel void write_positions(__global const ulong *words, long chosen_at, long 
 }
 
 /* The first of the sorted keys that is not below `key`. */
-inline long first_not_below(__global const ulong *keys, long count, ulong key) {
+static inline long first_not_below(__global const ulong *keys, long count, ulong key) {
   long low = 0, high = count;
   while (low < high) {
     long middle = low + (high - low) / 2;

@@ -11,7 +11,7 @@
   }
 
 /* Index number `at` of an int32 or (wide) int64 operand. */
-inline long index_at(__global const int *indices, long at, int wide) {
+static inline long index_at(__global const int *indices, long at, int wide) {
   return wide ? ((__global const long *)indices)[at] : indices[at];
 }
 
@@ -24,7 +24,7 @@ typedef struct {
 } nd4c_target;
 
 /* A position in 0 .. extent - 1, or -1 with the fault told. */
-inline long resolve(long index, long extent, int mode, __global int *fault) {
+static inline long resolve(long index, long extent, int mode, __global int *fault) {
   if ((mode == INDEX_WRAP || mode == INDEX_CLIP) && extent > 0) {
     long rest = index % extent;
     return mode == INDEX_WRAP ? (rest < 0 ? rest + extent : rest) : clamp(index, (long)0, extent - 1);

@@ -5,7 +5,7 @@ typedef struct {
   long first, count, step, tap, padded; /* padded: cells of the window inside the padded extent */
 } span;
 
-inline span span_of(const sweep *s, int axis, long at) {
+static inline span span_of(const sweep *s, int axis, long at) {
   span r;
 #ifdef ADAPTIVE
   r.first = at * s->x[axis] / s->y[axis];

@@ -4,17 +4,17 @@
  * x, y; of `inner`: x. */
 
 /* Numbers in the order of whole numbers. */
-inline KEY key_of(NUMBER x) {
+static inline KEY key_of(NUMBER x) {
   KEY bits = AS_KEY(x), top = (KEY)1 << (KEY_BITS - 1);
   return (bits & top) != 0 ? ~bits : bits | top;
 }
 
-inline NUMBER number_of(KEY key) {
+static inline NUMBER number_of(KEY key) {
   KEY top = (KEY)1 << (KEY_BITS - 1);
   return AS_NUMBER((key & top) != 0 ? key ^ top : ~key);
 }
 
-inline long share_count(long x, __local long *shared) {
+static inline long share_count(long x, __local long *shared) {
   int me = get_local_id(0);
   shared[me] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -28,7 +28,7 @@ inline long share_count(long x, __local long *shared) {
 }
 
 /* Elements that are no NaN (least 0), or of them those whose key is below `least`. */
-inline long count_below(const nd4c_walk *inner, __global const STORAGE_A *x, long x0, bool all, KEY least,
+static inline long count_below(const nd4c_walk *inner, __global const STORAGE_A *x, long x0, bool all, KEY least,
                         __local long *shared) {
   long count = 0;
   for (long i = get_local_id(0); i < inner->size; i += get_local_size(0)) {

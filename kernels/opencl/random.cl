@@ -5,7 +5,7 @@ typedef struct {
   ulong key, low, high;
 } philox;
 
-inline uint4 philox4x32(uint4 counter, uint2 key) {
+static inline uint4 philox4x32(uint4 counter, uint2 key) {
   for (int round = 0; round < 10; round++) {
     uint left_high = mul_hi(counter.x, 0xD2511F53u), left_low = counter.x * 0xD2511F53u;
     uint right_high = mul_hi(counter.z, 0xCD9E8D57u), right_low = counter.z * 0xCD9E8D57u;
@@ -16,19 +16,19 @@ inline uint4 philox4x32(uint4 counter, uint2 key) {
 }
 
 /* Block `step` of the state; `draw` counts further ones for an element that needs more than one. */
-inline uint4 block_of(const philox *state, ulong step, uint draw) {
+static inline uint4 block_of(const philox *state, ulong step, uint draw) {
   ulong low = state->low + step, high = state->high + (low < step ? 1 : 0);
   uint4 counter = (uint4)((uint)low, (uint)(low >> 32), (uint)high, (uint)(high >> 32) + draw);
   return philox4x32(counter, (uint2)((uint)state->key, (uint)(state->key >> 32)));
 }
 
-inline uint word32(const philox *state, long i) {
+static inline uint word32(const philox *state, long i) {
   uint4 block = block_of(state, (ulong)i / 4, 0);
   uint2 pair = i & 2 ? block.zw : block.xy;
   return i & 1 ? pair.y : pair.x;
 }
 
-inline ulong word64(const philox *state, long i) {
+static inline ulong word64(const philox *state, long i) {
   uint4 block = block_of(state, (ulong)i / 2, 0);
   uint2 pair = i & 1 ? block.zw : block.xy;
   return (ulong)pair.y << 32 | pair.x;
@@ -41,7 +41,7 @@ typedef struct {
   uint4 block;
 } supply;
 
-inline ulong supply_word(const philox *state, supply *s) {
+static inline ulong supply_word(const philox *state, supply *s) {
   if (s->left == 0) {
     s->block = block_of(state, s->step, s->draw++);
     s->left = 2;
@@ -50,7 +50,7 @@ inline ulong supply_word(const philox *state, supply *s) {
   return (ulong)pair.y << 32 | pair.x;
 }
 
-inline philox read_state(__global const STORAGE_A *a, long a0, long step, long count) {
+static inline philox read_state(__global const STORAGE_A *a, long a0, long step, long count) {
   philox state = {(ulong)a[a0], (ulong)a[a0 + step], count > 2 ? (ulong)a[a0 + 2 * step] : 0};
   return state;
 }
@@ -62,7 +62,7 @@ inline philox read_state(__global const STORAGE_A *a, long a0, long step, long c
 
 /* Lemire's product: its upper half, unless the lower half says that this value had one chance too many. 0 .. range - 1;
  * range 0 stands for 2^64. */
-inline ulong random_below(const philox *state, long i, ulong range) {
+static inline ulong random_below(const philox *state, long i, ulong range) {
   supply s = {(ulong)i, 0, 0, (uint4)(0)};
   ulong word = supply_word(state, &s);
   if (range == 0) {
@@ -77,7 +77,7 @@ inline ulong random_below(const philox *state, long i, ulong range) {
 #define op_integers(i) CONVERT_LETTER(U, TYPE_Y, (ulong)k0 + random_below(&state, i, (ulong)k1))
 
 /* Key, counter and carry, k0 steps further. */
-inline ulong advanced(const philox *state, long i, ulong steps) {
+static inline ulong advanced(const philox *state, long i, ulong steps) {
   ulong low = state->low + steps;
   return i == 0 ? state->key : i == 1 ? low : state->high + (low < steps ? 1 : 0);
 }
@@ -86,7 +86,7 @@ inline ulong advanced(const philox *state, long i, ulong steps) {
 #ifdef HAS_FP64
 /* -- numbers: in double ------------------------------------------------------------------------------------------------- */
 
-inline double unit(ulong word) {
+static inline double unit(ulong word) {
   return convert_double(word >> 11) * 0x1p-53;
 }
 
@@ -105,7 +105,7 @@ __constant double quantile[3][2][8] = {
      {1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2, 7.86869131145613259100e-4,
       1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}}};
 
-inline double ratio(int which, double x) {
+static inline double ratio(int which, double x) {
   double a = quantile[which][0][7], b = quantile[which][1][7];
   for (int i = 6; i >= 0; i--) {
     a = a * x + quantile[which][0][i];
@@ -115,7 +115,7 @@ inline double ratio(int which, double x) {
 }
 
 /* x below which lies p, 0 < p <= 0.5; from_half: 0.5 - p, exactly. */
-inline double normal_quantile(double p, double from_half) {
+static inline double normal_quantile(double p, double from_half) {
   if (from_half <= 0.425) {
     return -from_half * ratio(0, 0.180625 - from_half * from_half);
   }
@@ -124,18 +124,18 @@ inline double normal_quantile(double p, double from_half) {
 }
 
 /* The word's last bit is the sign; the others are how far out. */
-inline double normal(ulong word) {
+static inline double normal(ulong word) {
   ulong depth = word >> 1, rest = ((ulong)1 << 63) - 1 - depth;
   double x = normal_quantile((convert_double(depth) + 0.5) * 0x1p-64, (convert_double(rest) + 0.5) * 0x1p-64);
   return word & 1 ? -x : x;
 }
 
-inline double normal_below(double x) {
+static inline double normal_below(double x) {
   return 0.5 * erfc(-x * 0.70710678118654752440);
 }
 
 /* Between bounds: the place u of the way between their probabilities, counted from the tail that is nearer. */
-inline double truncated(double u, double low, double high) {
+static inline double truncated(double u, double low, double high) {
   double sign = 1;
   if (low > 0) {
     double swap = -low;

@@ -14,7 +14,7 @@ typedef struct {
   REAL alpha[2][3], beta[2][3], clip;
 } functions;
 
-inline REAL gate(const chains *s, const functions *f, int direction, int which, REAL x) {
+static inline REAL gate(const chains *s, const functions *f, int direction, int which, REAL x) {
   REAL alpha = f->alpha[direction][which], beta = f->beta[direction][which];
   if (f->clip > 0) x = x > f->clip ? f->clip : x < -f->clip ? -f->clip : x;
   switch (s->kinds[direction][which]) {

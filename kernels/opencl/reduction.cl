@@ -36,7 +36,7 @@ typedef struct {
 #endif
 
 /* Larger or, of minima, smaller; the first NaN wins. */
-inline bool beats(VALUE x, VALUE best) {
+static inline bool beats(VALUE x, VALUE best) {
   if (not_number(best)) return false;
   if (not_number(x)) return true;
 #ifdef LEAST
@@ -47,7 +47,7 @@ inline bool beats(VALUE x, VALUE best) {
 }
 
 #ifdef REAL_STATE
-inline void add(VALUE *sum, VALUE *lost, VALUE x) {
+static inline void add(VALUE *sum, VALUE *lost, VALUE x) {
 #ifdef COMPENSATED
   VALUE next = *sum + x;
   VALUE less = fabs(*sum) < fabs(x) ? (x - next) + *sum : (*sum - next) + x;
@@ -58,7 +58,7 @@ inline void add(VALUE *sum, VALUE *lost, VALUE x) {
 #endif
 }
 
-inline VALUE total(VALUE sum, VALUE lost) {
+static inline VALUE total(VALUE sum, VALUE lost) {
   return isfinite(sum) ? sum + lost : sum;
 }
 #endif
@@ -157,7 +157,7 @@ inline VALUE total(VALUE sum, VALUE lost) {
     (s)->value = (x);                             \
     (s)->place = (i);                             \
   }
-inline void merge_extreme(state *s, const state *o) {
+static inline void merge_extreme(state *s, const state *o) {
   bool same = !beats(s->value, o->value) && !beats(o->value, s->value);
   if (o->count > 0 && (s->count == 0 || beats(o->value, s->value) || (same && o->place < s->place))) {
     s->value = o->value;
@@ -186,7 +186,7 @@ inline void merge_extreme(state *s, const state *o) {
 #endif
 #endif
 #ifdef GATHER_ptp
-inline void take_range(state *s, long count, VALUE low, VALUE high) {
+static inline void take_range(state *s, long count, VALUE low, VALUE high) {
   bool lower = count == 0 || (!not_number(s->value) && (not_number(low) || low < s->value));
   bool higher = count == 0 || (!not_number(s->other) && (not_number(high) || high > s->other));
   s->value = lower ? low : s->value;
@@ -222,7 +222,7 @@ inline void take_range(state *s, long count, VALUE low, VALUE high) {
     (s)->more = 0;                                                                                 \
   }
 /* `more` is from then on what the sum of squares lost. */
-inline void merge_variance(state *s, const state *o) {
+static inline void merge_variance(state *s, const state *o) {
   if (o->count == 0) return;
   if (s->count == 0) {
     s->value = o->value;
@@ -240,7 +240,7 @@ inline void merge_variance(state *s, const state *o) {
   s->center = next;
 }
 #define MERGE(s, o, p) merge_variance(s, o)
-inline VALUE variance(const state *s, VALUE correction) {
+static inline VALUE variance(const state *s, VALUE correction) {
   VALUE y = total(s->value, s->more) / fmax((VALUE)s->count - correction, (VALUE)0);
   return s->count > 0 ? y : (VALUE)NAN;
 }
@@ -253,7 +253,7 @@ inline VALUE variance(const state *s, VALUE correction) {
 
 /* ln of the sum of exponentials, relative to the largest element so far. */
 #ifdef GATHER_logsumexp
-inline void take_exponential(state *s, VALUE x, VALUE weight) {
+static inline void take_exponential(state *s, VALUE x, VALUE weight) {
   if (x == s->value) { /* infinities, too */
     s->rest += weight;
   } else if (x > s->value || x != x) {
@@ -282,7 +282,7 @@ inline void take_exponential(state *s, VALUE x, VALUE weight) {
 #define DOWN 0x1p-70f
 #define UP 0x1p90f
 #endif
-inline void take_square(state *s, VALUE x) {
+static inline void take_square(state *s, VALUE x) {
   VALUE size = fabs(x);
   if (size > FAR)
     s->more += (size * DOWN) * (size * DOWN);
@@ -299,7 +299,7 @@ inline void take_square(state *s, VALUE x) {
   (s)->more += (o)->more;                   \
   (s)->other += (o)->other
 #ifdef GATHER_norm2
-inline VALUE norm2(const state *s) {
+static inline VALUE norm2(const state *s) {
   VALUE middle = total(s->value, s->rest);
   if (s->more > 0 || middle != middle) return sqrt(s->more + middle * DOWN * DOWN) / DOWN;
   if (middle > 0) return sqrt(middle + s->other / UP / UP);
@@ -314,7 +314,7 @@ inline VALUE norm2(const state *s) {
 /* Powers of magnitudes relative to a power of two near the extreme one. */
 #ifdef GATHER_norm_p
 #define START(s) (s)->value = (s)->other = (s)->center = 0
-inline void take_power(state *s, int pass, VALUE x, VALUE p) {
+static inline void take_power(state *s, int pass, VALUE x, VALUE p) {
   VALUE size = fabs(x);
   if (pass == 0) {
     bool first = s->count == 0, least = p < 0;
@@ -325,7 +325,7 @@ inline void take_power(state *s, int pass, VALUE x, VALUE p) {
 }
 #define TAKE(s, pass, x, b, i, p) take_power(s, pass, (x), (p))
 #define BETWEEN(s) (s)->center = isfinite((s)->other) && (s)->other > 0 ? ldexp((VALUE)1, ilogb((s)->other)) : (VALUE)1
-inline void merge_power(state *s, const state *o, VALUE p) {
+static inline void merge_power(state *s, const state *o, VALUE p) {
   if (o->count == 0) return;
   if (s->count == 0) {
     s->value = o->value, s->rest = o->rest, s->other = o->other, s->center = o->center;
@@ -344,7 +344,7 @@ inline void merge_power(state *s, const state *o, VALUE p) {
   s->center = center;
 }
 #define MERGE(s, o, p) merge_power(s, o, p)
-inline VALUE norm_p(const state *s, VALUE p) {
+static inline VALUE norm_p(const state *s, VALUE p) {
   if (p == 0) return total(s->value, s->rest);
   if (isinf(p)) return s->count > 0 ? s->other : (p < 0 ? (VALUE)INFINITY : (VALUE)0);
   return pow(total(s->value, s->rest), 1 / p) * (s->count > 0 ? s->center : (VALUE)1);
@@ -386,7 +386,7 @@ inline VALUE norm_p(const state *s, VALUE p) {
 
 /* -- walking ---------------------------------------------------------------------------------------------------- */
 
-inline state begin_state(void) {
+static inline state begin_state(void) {
   state s;
   s.count = 0;
   s.place = 0;
@@ -401,12 +401,12 @@ inline state begin_state(void) {
   return s;
 }
 
-inline void join(state *s, const state *other, PARAMETER parameter) {
+static inline void join(state *s, const state *other, PARAMETER parameter) {
   MERGE(s, other, parameter);
   s->count += other->count;
 }
 
-inline state fold(state s, PARAMETER parameter, int lane, int lanes, int step, __local state *shared) {
+static inline state fold(state s, PARAMETER parameter, int lane, int lanes, int step, __local state *shared) {
   int me = get_local_id(0);
   shared[me] = s;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -422,7 +422,7 @@ inline state fold(state s, PARAMETER parameter, int lane, int lanes, int step, _
 }
 
 /* Elements first, first + step, ... below `end` of a row. */
-inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long row, long first, long end, long step,
+static inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long row, long first, long end, long step,
                     __global const STORAGE_A *a, long a0, __global const STORAGE_B *b, long b0, PARAMETER parameter) {
   state s = begin_state();
   a0 += nd4c_walk_place(kept, 0, row);

@@ -11,7 +11,7 @@ typedef struct {
   REAL scale, width, roi_begin, roi_end, cubic_a, unused;
 } nd4c_resize_axis;
 
-inline REAL source_place(nd4c_resize_axis axis, long o) {
+static inline REAL source_place(nd4c_resize_axis axis, long o) {
   REAL last = (REAL)(axis.in - 1), place = (REAL)o, centre = (place + (REAL)0.5) / axis.scale;
   switch (axis.coordinates) {
     case HALF_PIXEL_SYMMETRIC: /* the centre of what was rounded away stays in the middle */
@@ -33,14 +33,14 @@ inline REAL source_place(nd4c_resize_axis axis, long o) {
   }
 }
 
-inline long nearest_index(long rule, REAL place) {
+static inline long nearest_index(long rule, REAL place) {
   REAL low = floor(place), rest = place - low;
   bool up = rest > 0 && (rule == 3 || (rule == 0 && rest > (REAL)0.5) || (rule == 1 && rest >= (REAL)0.5));
   return (long)low + up;
 }
 
 /* The kernel functions of linear and cubic interpolation at a distance. */
-inline REAL kernel_value(nd4c_resize_axis axis, REAL distance) {
+static inline REAL kernel_value(nd4c_resize_axis axis, REAL distance) {
   REAL a = axis.cubic_a, x = fabs(distance);
   if (axis.mode == LINEAR) {
     return x < 1 ? 1 - x : 0;

@@ -10,7 +10,7 @@ typedef struct {
 } nd4c_sampling;
 
 /* Mirrors a coordinate at the borders until it lies within. */
-inline REAL reflect(REAL x, REAL low, REAL high) {
+static inline REAL reflect(REAL x, REAL low, REAL high) {
   REAL range = high - low, beyond = x < low ? low - x : x > high ? x - high : 0;
   if (beyond == 0 || isnan(x)) {
     return x;
@@ -25,7 +25,7 @@ inline REAL reflect(REAL x, REAL low, REAL high) {
 }
 
 /* The index of a tap, or -1 where zeros lie. Taps are at most 4 elements outside. */
-inline long place_tap(long tap, long extent, int padding, int align_corners) {
+static inline long place_tap(long tap, long extent, int padding, int align_corners) {
   REAL edge = align_corners ? 0 : (REAL)0.5;
   if (tap >= 0 && tap < extent) {
     return tap;
@@ -37,7 +37,7 @@ inline long place_tap(long tap, long extent, int padding, int align_corners) {
 }
 
 /* A coordinate of -1 .. 1 as a place among the elements; outside, where the padding says. */
-inline REAL locate(nd4c_sampling s, REAL coordinate, long extent) {
+static inline REAL locate(nd4c_sampling s, REAL coordinate, long extent) {
   REAL last = (REAL)(extent - 1), edge = s.align_corners ? 0 : (REAL)0.5;
   REAL x = s.align_corners ? (coordinate + 1) / 2 * last : ((coordinate + 1) * (REAL)extent - 1) / 2;
   x = s.mode == NEAREST ? rint(x) : x;
@@ -53,7 +53,7 @@ inline REAL locate(nd4c_sampling s, REAL coordinate, long extent) {
   return x < -4 ? -4 : x > last + 4 ? last + 4 : x;
 }
 
-inline void cubic_weights(REAL t, REAL *weight) {
+static inline void cubic_weights(REAL t, REAL *weight) {
   const REAL a = (REAL)-0.75;
   REAL near = 1 - t, far = 2 - t, before = 1 + t;
   weight[0] = ((a * before - 5 * a) * before + 8 * a) * before - 4 * a;
@@ -63,7 +63,7 @@ inline void cubic_weights(REAL t, REAL *weight) {
 }
 
 /* Place `index` of `extent` ones between -1 and 1. */
-inline REAL base_coordinate(long index, long extent, int align_corners) {
+static inline REAL base_coordinate(long index, long extent, int align_corners) {
   if (align_corners) {
     return extent > 1 ? 2 * (REAL)index / (REAL)(extent - 1) - 1 : 0;
   }
@@ -71,7 +71,7 @@ inline REAL base_coordinate(long index, long extent, int align_corners) {
 }
 
 /* A row of theta times (place, 1); places count the last axis first. */
-inline REAL transform(__global const STORAGE_B *theta, long offset, long step, int d, const long *shape,
+static inline REAL transform(__global const STORAGE_B *theta, long offset, long step, int d, const long *shape,
                       const long *at, int align_corners) {
   REAL sum = LOAD_B(theta, offset + d * step);
   for (int i = 0; i < d; i++) {
@@ -166,7 +166,7 @@ __kernel void affine_grid(__global const STORAGE_B *theta, long theta0, __global
 }
 
 /* Where place `index` of `count` lies between two corners (0 .. 1) of an axis. */
-inline REAL crop_coordinate(REAL from, REAL to, long index, long count, long extent) {
+static inline REAL crop_coordinate(REAL from, REAL to, long index, long count, long extent) {
   REAL last = (REAL)(extent - 1);
   return count > 1 ? from * last + (REAL)index * (to - from) * last / (REAL)(count - 1)
                    : (REAL)0.5 * (from + to) * last;

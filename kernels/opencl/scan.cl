@@ -1,6 +1,6 @@
 /* Running sums and the like: a work item a line. `outer`: x, y and, of the best so far, its places. */
 
-inline VALUE running_sum(VALUE *sum, VALUE *lost, VALUE x) {
+static inline VALUE running_sum(VALUE *sum, VALUE *lost, VALUE x) {
 #ifdef COMPENSATED
   VALUE next = *sum + x;
   VALUE less = fabs(*sum) < fabs(x) ? (x - next) + *sum : (*sum - next) + x;
@@ -14,7 +14,7 @@ inline VALUE running_sum(VALUE *sum, VALUE *lost, VALUE x) {
 
 #ifdef SCAN_logsumexp
 /* sum: the largest so far; rest: the exponentials relative to it. */
-inline VALUE running_logsumexp(VALUE *sum, VALUE *rest, VALUE x) {
+static inline VALUE running_logsumexp(VALUE *sum, VALUE *rest, VALUE x) {
   if (x == *sum) { /* infinities, too */
     *rest += 1;
   } else if (x > *sum || isnan(x)) {

@@ -2,7 +2,7 @@
  * in the group. All items of the group take part. */
 
 /* Sum over the lanes of a row, known to all of them. */
-inline REAL share_sum(REAL x, int lane, int lanes, int step, __local REAL *shared) {
+static inline REAL share_sum(REAL x, int lane, int lanes, int step, __local REAL *shared) {
   int me = get_local_id(0);
   shared[me] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -16,7 +16,7 @@ inline REAL share_sum(REAL x, int lane, int lanes, int step, __local REAL *share
 }
 
 /* Largest, NaN winning. */
-inline REAL share_largest(REAL x, int lane, int lanes, int step, __local REAL *shared) {
+static inline REAL share_largest(REAL x, int lane, int lanes, int step, __local REAL *shared) {
   int me = get_local_id(0);
   shared[me] = x;
   barrier(CLK_LOCAL_MEM_FENCE);

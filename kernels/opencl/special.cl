@@ -14,7 +14,7 @@ __constant double bernoulli_below[BERNOULLI] = {12,    120,  252,  240,   132, 3
 /* -- gamma and its logarithm ---------------------------------------------------------------------------------------------- */
 
 /* ln gamma(a) - ((a - 1/2) ln a - a + ln(2 pi) / 2) for a from STIRLING_FROM on */
-inline wide stirling_series(wide a) {
+static inline wide stirling_series(wide a) {
   wide inverse = w_over(1, a), square = w_mul(inverse, inverse), sum = w_of(0);
   for (int n = BERNOULLI - 1; n >= 0; n--) {
     sum = w_add(w_mul(sum, square), w_div(w_of(bernoulli_above[n]), w_of(bernoulli_below[n] * (2 * n + 1))));
@@ -22,7 +22,7 @@ inline wide stirling_series(wide a) {
   return w_mul(sum, inverse);
 }
 
-inline wide stirling_main(wide a) {
+static inline wide stirling_main(wide a) {
   return w_add(w_sub(w_mul(w_plus(a, -0.5), w_log(a)), a), WIDE_HALF_LOG_TWO_PI);
 }
 
@@ -59,7 +59,7 @@ __constant double near_two[NEAR_TERMS][2] = {
     {2.4781763945937917e-19, -1.285787675046427e-35}, {-1.2173498078147637e-19, -1.0008451277890342e-35}};
 
 /* ln gamma(2 + t) for |t| <= 1/2: (1 - Euler's constant) t and the powers above it. */
-inline wide log_gamma_near_two(wide t) {
+static inline wide log_gamma_near_two(wide t) {
   wide sum = w_of(0);
   for (int k = NEAR_TERMS - 1; k >= 0; k--) {
     sum = w_mul(w_add(sum, (wide)(near_two[k][0], near_two[k][1])), t);
@@ -68,7 +68,7 @@ inline wide log_gamma_near_two(wide t) {
 }
 
 /* For small a, where differences of large logarithms would hide the zeros: by steps from or to the neighbourhood of 2. */
-inline wide log_gamma_small(wide a) {
+static inline wide log_gamma_small(wide a) {
   wide product = w_of(1);
   if (a.x < 0.5) {
     return w_sub(log_gamma_near_two(a), w_log(w_mul(a, w_plus(a, 1))));
@@ -85,7 +85,7 @@ inline wide log_gamma_small(wide a) {
 }
 
 /* a > 0 */
-inline wide log_gamma(wide a) {
+static inline wide log_gamma(wide a) {
   if (a.x < 8) {
     return log_gamma_small(a);
   }
@@ -96,11 +96,11 @@ inline wide log_gamma(wide a) {
   return w_sub(w_add(stirling_main(a), stirling_series(a)), w_log(product));
 }
 
-inline wide stirling_rest(wide a) {
+static inline wide stirling_rest(wide a) {
   return a.x >= STIRLING_FROM ? stirling_series(a) : w_sub(log_gamma(a), stirling_main(a));
 }
 
-inline double lgamma_of(double x) {
+static inline double lgamma_of(double x) {
   if (isnan(x) || isinf(x)) {
     return isnan(x) ? x : INFINITY;
   }
@@ -118,7 +118,7 @@ inline double lgamma_of(double x) {
   return w_value(w_sub(w_log(w_div(WIDE_PI, w_abs(sine))), log_gamma(w_sub(w_of(1), w_of(x)))));
 }
 
-inline double gamma_of(double x) {
+static inline double gamma_of(double x) {
   if (isnan(x) || x == INFINITY) {
     return x;
   }
@@ -143,7 +143,7 @@ inline double gamma_of(double x) {
 
 /* -- digamma -------------------------------------------------------------------------------------------------------------- */
 
-inline wide digamma_positive(wide x) {
+static inline wide digamma_positive(wide x) {
   wide moved = w_of(0), series = w_of(0);
   for (; x.x < 30; x = w_plus(x, 1)) {
     moved = w_add(moved, w_over(1, x));
@@ -155,7 +155,7 @@ inline wide digamma_positive(wide x) {
   return w_sub(w_sub(w_sub(w_log(x), inverse * 0.5), series), moved);
 }
 
-inline double digamma_of(double x) {
+static inline double digamma_of(double x) {
   if (x == 0) {
     return copysign((double)INFINITY, -x);
   }
@@ -176,7 +176,7 @@ inline double digamma_of(double x) {
 
 /* -- sinc, logit, Bessel, inverse error function ---------------------------------------------------------------------------- */
 
-inline double sinc_of(double x) {
+static inline double sinc_of(double x) {
   if (x == 0 || isnan(x) || isinf(x)) {
     return x == 0 ? 1 : isnan(x) ? x : 0;
   }
@@ -190,7 +190,7 @@ inline double sinc_of(double x) {
   return fmod(whole, 2) != 0 ? -quotient : quotient;
 }
 
-inline double logit_of(double x) {
+static inline double logit_of(double x) {
   if (!(x > 0 && x < 1)) {
     return x == 0 ? -INFINITY : x == 1 ? INFINITY : NAN;
   }
@@ -200,7 +200,7 @@ inline double logit_of(double x) {
 }
 
 /* All terms of the power series have one sign. */
-inline wide bessel_series(double a, int order) {
+static inline wide bessel_series(double a, int order) {
   wide quarter = w_mul(w_of(a), w_of(a)) * 0.25, term = w_of(order == 0 ? 1 : a / 2), sum = term;
   for (int k = 1; term.x > sum.x * 0x1p-70; k++) {
     term = w_div(w_mul(term, quarter), w_of((double)k * (k + order)));
@@ -210,7 +210,7 @@ inline wide bessel_series(double a, int order) {
 }
 
 /* e^a / sqrt(2 pi a) (1 - (m - 1) / (8 a) + (m - 1)(m - 9) / (2! (8 a)^2) - ...), m = 4 order^2 */
-inline double bessel_large(double a, int order) {
+static inline double bessel_large(double a, int order) {
   double m = 4 * order * order;
   wide term = w_of(1), sum = w_of(1), x = w_of(a);
   for (int k = 1; k < 40 && fabs(term.x) > 0x1p-70; k++) {
@@ -223,7 +223,7 @@ inline double bessel_large(double a, int order) {
   return a > 800 ? INFINITY : ldexp(w_value(scaled), 100);
 }
 
-inline double bessel_of(double x, int order) {
+static inline double bessel_of(double x, int order) {
   double a = fabs(x);
   if (isnan(a) || isinf(a)) {
     return order == 0 ? a : x;
@@ -234,7 +234,7 @@ inline double bessel_of(double x, int order) {
 
 /* erf where the argument is small, by the series whose terms have one sign; its complement above, by the continued
  * fraction. */
-inline wide erf_small(wide x) {
+static inline wide erf_small(wide x) {
   wide square = w_mul(x, x), term = x, sum = x;
   for (int n = 1; term.x > sum.x * 0x1p-75 && n < 200; n++) {
     term = w_div(w_mul(term, square) * 2, w_of(2 * n + 1));
@@ -242,7 +242,7 @@ inline wide erf_small(wide x) {
   }
   return w_div(w_mul(sum, w_exp(w_minus(square))), WIDE_HALF_SQRT_PI);
 }
-inline wide erfc_large(wide x) {
+static inline wide erfc_large(wide x) {
   wide below = x;
   for (int k = 160; k > 0; k--) {
     below = w_add(x, w_div(w_of(0.5 * k), below));
@@ -251,7 +251,7 @@ inline wide erfc_large(wide x) {
 }
 
 /* Halley's steps, on erfc where erf is near 1. */
-inline double erfinv_of(double x) {
+static inline double erfinv_of(double x) {
   double a = fabs(x), rest = 1 - a;
   if (!(a < 1)) {
     return a == 1 ? copysign((double)INFINITY, x) : NAN;
@@ -274,7 +274,7 @@ inline double erfinv_of(double x) {
 #define FAR_TERMS 24
 
 /* Sum of B(2 n) s (s + 1) ... (s + 2 n - 2) / ((2 n)! x^(2 n)) over n from 1 on; x is large beside s. */
-inline wide euler_maclaurin(double s, wide x) {
+static inline wide euler_maclaurin(double s, wide x) {
   wide inverse = w_over(1, x), square = w_mul(inverse, inverse), factor = w_scale(square, s / 2), sum = w_of(0);
   for (int n = 0; n < BERNOULLI; n++) {
     sum = w_add(sum, w_div(w_scale(factor, bernoulli_above[n] * (2 * n + 2)), w_of(bernoulli_below[n])));
@@ -285,7 +285,7 @@ inline wide euler_maclaurin(double s, wide x) {
 }
 
 /* Sum of (1 + k / q)^-s over k from 0 on, s > 1, q > 0. */
-inline wide scaled_zeta(double s, wide q) {
+static inline wide scaled_zeta(double s, wide q) {
   wide sum = w_of(0), x = q;
   for (; x.x < FAR_TERMS + s; x = w_plus(x, 1)) {
     wide term = w_pow(w_div(x, q), w_of(-s));
@@ -298,7 +298,7 @@ inline wide scaled_zeta(double s, wide q) {
   return w_add(sum, w_mul(w_pow(w_div(x, q), w_of(-s)), rest));
 }
 
-inline wide positive_zeta(double s, wide q) {
+static inline wide positive_zeta(double s, wide q) {
   if (isinf(s)) {
     return w_of(q.x + q.y > 1 ? 0 : q.x == 1 ? 1 : INFINITY);
   }
@@ -310,7 +310,7 @@ inline wide positive_zeta(double s, wide q) {
 }
 
 /* For whole s: over all whole k the sum depends on q's fraction alone; what lies below q is taken off. */
-inline wide negative_zeta(double s, double q) {
+static inline wide negative_zeta(double s, double q) {
   double sign = isinf(s) || fmod(s, 2) == 0 ? 1 : -1, fraction = q - floor(q);
   wide near = w_sub(w_of(1), w_of(fraction)), far = w_sub(w_of(1), w_of(q));
   if (isinf(s)) {
@@ -320,7 +320,7 @@ inline wide negative_zeta(double s, double q) {
   return w_add(positive_zeta(s, w_of(fraction)), below * sign);
 }
 
-inline wide zeta_wide(double s, double q) {
+static inline wide zeta_wide(double s, double q) {
   if (isnan(s) || isnan(q) || s < 1) {
     return w_of(NAN);
   }
@@ -329,12 +329,12 @@ inline wide zeta_wide(double s, double q) {
   }
   return q > 0 ? positive_zeta(s, w_of(q)) : s == floor(s) ? negative_zeta(s, q) : w_of(NAN);
 }
-inline double zeta_of(double s, double q) {
+static inline double zeta_of(double s, double q) {
   return w_value(zeta_wide(s, q));
 }
 
 /* n! zeta(n + 1, x), by logarithms: either may leave the range. */
-inline double polygamma_of(double n, double x) {
+static inline double polygamma_of(double n, double x) {
   if (isnan(n) || isnan(x) || n < 0 || n != floor(n)) {
     return NAN;
   }
@@ -374,7 +374,7 @@ inline double polygamma_of(double n, double x) {
 /* -- functions of float64 whose rounded steps would add up ------------------------------------------------------------------ */
 
 /* x - tanh x = (x cosh x - sinh x) / cosh x, whose numerator is the sum of 2 k x^(2 k + 1) / (2 k + 1)!. */
-inline double tanh_shrink_wide(double x) {
+static inline double tanh_shrink_wide(double x) {
   if (!isfinite(x) || x == 0) {
     return x;
   }
@@ -393,7 +393,7 @@ inline double tanh_shrink_wide(double x) {
 #define op_tanh_shrink_wide(a, b, c) tanh_shrink_wide(a)
 
 /* 1 - 1 / (1 + p) = p / (1 + p). */
-inline double rational_tanh_wide(double x) {
+static inline double rational_tanh_wide(double x) {
   wide scale = w_div(w_of(17159), w_of(10000)), u = w_div(w_of(2 * fabs(x)), w_of(3));
   if (!(fabs(x) < 1e20)) {
     return isnan(x) ? x : copysign(w_value(scale), x);
@@ -405,7 +405,7 @@ inline double rational_tanh_wide(double x) {
 #define op_rational_tanh_wide(a, b, c) rational_tanh_wide(a)
 
 /* The larger and log(1 + base^-|a - b|). */
-inline double log_add_wide(double a, double b, wide base) {
+static inline double log_add_wide(double a, double b, wide base) {
   double larger = a > b || a != a ? a : b, smaller = a > b || a != a ? b : a;
   if (larger != larger || smaller != smaller) {
     return NAN;
@@ -419,22 +419,22 @@ inline double log_add_wide(double a, double b, wide base) {
 #define op_logaddexp_wide(a, b, c) log_add_wide(a, b, w_of(1))
 #define op_logaddexp2_wide(a, b, c) log_add_wide(a, b, WIDE_LN2)
 
-inline double xlogy_wide(double a, double b) {
+static inline double xlogy_wide(double a, double b) {
   double plain = a == 0 && b == b ? 0 : a * log(b);
   return isfinite(plain) && fabs(plain) > 1e-290 ? w_value(w_scale(w_log(w_of(b)), a)) : plain;
 }
 #define op_xlogy_wide(a, b, c) xlogy_wide(a, b)
 
 /* a / (1 + e^-b), b in two parts. */
-inline wide gated(double a, wide b) {
+static inline wide gated(double a, wide b) {
   wide e = w_exp(w_minus(w_abs(b)));
   return w_scale(w_div(b.x >= 0 ? w_of(1) : e, w_plus(e, 1)), a);
 }
-inline double glu_wide(double a, double b, double plain) {
+static inline double glu_wide(double a, double b, double plain) {
   return isfinite(plain) && fabs(plain) > 1e-290 && isfinite(b) ? w_value(gated(a, w_of(b))) : plain;
 }
 #define op_glu_wide(a, b, c) glu_wide(a, b, op_glu(a, b, c))
-inline double swiglu_wide(double a, double b, double alpha, double plain) {
+static inline double swiglu_wide(double a, double b, double alpha, double plain) {
   wide product = (wide)(alpha * a, fma(alpha, a, -alpha * a));
   bool usual = isfinite(plain) && fabs(plain) > 1e-290 && isfinite(product.x) && fabs(a) < 1e150 && fabs(b) < 1e150;
   return usual ? w_value(w_scale(gated(a, product), b)) : plain;

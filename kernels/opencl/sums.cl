@@ -22,7 +22,7 @@
 #define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
 
 /* The first of the sorted keys that is not below `key`. */
-inline long first_not_below(__global const ulong *keys, long count, ulong key) {
+static inline long first_not_below(__global const ulong *keys, long count, ulong key) {
   long low = 0, high = count;
   while (low < high) {
     long middle = low + (high - low) / 2;

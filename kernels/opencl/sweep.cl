@@ -6,7 +6,7 @@ typedef struct {
 } sweep;
 
 /* Place of output number i among [n, c, spatial]. */
-inline void output_place(const sweep *s, long i, long *n, long *c, long *at) {
+static inline void output_place(const sweep *s, long i, long *n, long *c, long *at) {
   for (int axis = 2; axis >= 0; axis--) {
     at[axis] = i % s->y[axis];
     i /= s->y[axis];
@@ -15,10 +15,10 @@ inline void output_place(const sweep *s, long i, long *n, long *c, long *at) {
   *n = i / s->outputs;
 }
 
-inline long at_strides(const long *strides, long n, long c, const long *at) {
+static inline long at_strides(const long *strides, long n, long c, const long *at) {
   return n * strides[0] + c * strides[1] + at[0] * strides[2] + at[1] * strides[3] + at[2] * strides[4];
 }
 
-inline long output_count(const sweep *s) {
+static inline long output_count(const sweep *s) {
   return s->batch * s->outputs * s->y[0] * s->y[1] * s->y[2];
 }

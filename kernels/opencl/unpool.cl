@@ -1,7 +1,7 @@
 /* max_unpool: each x at its index; of several at one the last wins, whatever the order of work. */
 
 /* The output's flat number that an index of x means. `extents` are those in which it counts. */
-inline long target_of(const sweep *s, long row, long index, int planar, const long *extents) {
+static inline long target_of(const sweep *s, long row, long index, int planar, const long *extents) {
   long plane = extents[0] * extents[1] * extents[2], rest = planar ? index : index % plane;
   row = planar ? row : index / plane;
   long at[3] = {rest / (extents[1] * extents[2]), rest / extents[2] % extents[1], rest % extents[2]};
