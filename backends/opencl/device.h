@@ -108,14 +108,16 @@ typedef struct nd4c_cl_command {
   cl_event event;            /* for the function to fill */
 } nd4c_cl_command;
 
+/* A command of an op that uses the stream's fault buffer is noted: the next fence reads it. Under the same lock as the
+ * enqueuing, so that no fence comes between. */
 void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
                            int32_t use_count, const nd4c_cl_use *uses);
 /* Takes what the function gave; the event belongs to the stream from then on. */
 nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
 /* The same, and returns when the command is done. */
 nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
-/* The stream's fault buffer, made on first use; notes that a kernel of `op` may write to it. */
-nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, const char *op, nd4c_buffer *fault);
+/* The stream's fault buffer, made on first use. */
+nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
 /* Drops the events of a buffer that is freed. */
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
 

@@ -1,19 +1,5 @@
 /* Fences: a marker behind everything in a queue, with the events of what was enqueued since the fence before. */
-#define _POSIX_C_SOURCE 200809L
-#include <time.h>
-
 #include "backends/opencl/queue.h"
-
-/* Returns when the command is done, also where the driver cannot wait: then it is looked at again and again. A driver
- * that cannot tell its state either is taken at its word that it is lost. */
-static cl_int wait_event(cl_event event) {
-  cl_int code = nd4c_cl.clWaitForEvents(1, &event);
-  while (code != CL_SUCCESS && nd4c_cl_event_status(event) > CL_COMPLETE) {
-    const struct timespec pause = {.tv_nsec = 100000};
-    (void)nanosleep(&pause, NULL);
-  }
-  return nd4c_cl_event_status(event) < CL_COMPLETE ? CL_SUCCESS : code; /* a failure of the command is told by itself */
-}
 
 /* Enqueues the read of the stream's fault buffer and its reset. Under the stream's lock. */
 static nd4c_status read_fault(nd4c_stream stream, nd4c_fence fence) {
@@ -69,7 +55,7 @@ static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {
 /* The read may still write to the fence. */
 static void drop_fault_read(nd4c_fence fence) {
   if (fence->fault_read != NULL) {
-    (void)wait_event(fence->fault_read);
+    (void)nd4c_cl_event_wait(fence->fault_read);
     (void)nd4c_cl.clReleaseEvent(fence->fault_read);
     fence->fault_read = NULL;
   }
@@ -119,9 +105,9 @@ static int64_t from_halves(int32_t low, int32_t high) {
 
 nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
   nd4c_cl_device *device = handle;
-  cl_int waited = wait_event(fence->marker);
+  cl_int waited = nd4c_cl_event_wait(fence->marker);
   for (int32_t i = 0; i < fence->count; i++) {
-    cl_int code = wait_event(fence->entries[i].event), status = nd4c_cl_event_status(fence->entries[i].event);
+    cl_int code = nd4c_cl_event_wait(fence->entries[i].event), status = nd4c_cl_event_status(fence->entries[i].event);
     if (status < CL_COMPLETE) {
       return nd4c_cl_entry_fail(device, &fence->entries[i], status);
     }
@@ -137,7 +123,7 @@ nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
   if (fence->fault_read == NULL) {
     return ND4C_OK;
   }
-  (void)wait_event(fence->fault_read);
+  (void)nd4c_cl_event_wait(fence->fault_read);
   status = nd4c_cl_event_status(fence->fault_read);
   if (status < CL_COMPLETE) {
     return nd4c_cl_fail(device, "clEnqueueReadBuffer of a fault", status);

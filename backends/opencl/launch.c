@@ -75,13 +75,13 @@ void nd4c_cl_arg_fault(nd4c_cl_launch *launch) {
   arg->at = -2;
 }
 
-/* Resolves fault arguments and lists the buffers; false without status: none. */
+/* Puts the stream's fault buffer where an argument asks for it, and lists the buffers that the launch uses. */
 static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_use *uses) {
   *use_count = 0;
   for (int32_t i = 0; i < launch->count; i++) {
     struct nd4c_cl_arg *arg = &launch->args[i];
     if (arg->at == -2) {
-      nd4c_status status = nd4c_cl_stream_fault(launch->call->stream, launch->call->op->name, &arg->buffer);
+      nd4c_status status = nd4c_cl_stream_fault(launch->call->stream, &arg->buffer);
       if (status != ND4C_OK) {
         return status;
       }

@@ -1,6 +1,8 @@
 /* Streams: a command queue each, and the events of what was enqueued since the last fence. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "backends/opencl/queue.h"
 
@@ -17,6 +19,15 @@ cl_int nd4c_cl_event_status(cl_event event) {
   cl_int status = CL_QUEUED;
   cl_int code = nd4c_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
   return code != CL_SUCCESS ? code : status <= CL_QUEUED ? status : CL_INVALID_EVENT;
+}
+
+cl_int nd4c_cl_event_wait(cl_event event) {
+  cl_int code = nd4c_cl.clWaitForEvents(1, &event), status = nd4c_cl_event_status(event);
+  for (; status > CL_COMPLETE; status = nd4c_cl_event_status(event)) {
+    const struct timespec pause = {.tv_nsec = 100000};
+    (void)nanosleep(&pause, NULL);
+  }
+  return status < CL_COMPLETE ? CL_SUCCESS : code;
 }
 
 /* -- order of commands in out-of-order queues ------------------------------------------------------------ */
@@ -61,7 +72,7 @@ static void add_read(nd4c_buffer buffer, cl_event event) {
     buffer->read_count = kept;
   }
   if (buffer->read_count == ND4C_CL_READS) {
-    (void)nd4c_cl.clWaitForEvents(1, buffer->reads);
+    (void)nd4c_cl_event_wait(buffer->reads[0]);
     release_event(buffer->reads[0]);
     memmove(buffer->reads, buffer->reads + 1, (ND4C_CL_READS - 1) * sizeof *buffer->reads);
     buffer->read_count--;
@@ -73,7 +84,7 @@ static void note_order(nd4c_cl_command *command) {
   for (int32_t i = 0; i < command->use_count; i++) {
     const nd4c_cl_use *use = &command->uses[i];
     if (nd4c_cl.clRetainEvent(command->event) != CL_SUCCESS) {
-      (void)nd4c_cl.clWaitForEvents(1, &command->event); /* done, it needs no place in the order */
+      (void)nd4c_cl_event_wait(command->event); /* done, it needs no place in the order */
     } else if (use->access == ND4C_CL_READ) {
       add_read(use->buffer, command->event);
     } else {
@@ -108,6 +119,12 @@ void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const c
     memcpy(command->uses, uses, (size_t)use_count * sizeof *uses);
   }
   pthread_mutex_lock(&stream->lock);
+  for (int32_t i = 0; i < use_count; i++) {
+    if (stream->fault != NULL && uses[i].buffer == stream->fault && op != NULL) {
+      stream->fault_others = stream->fault_others || (stream->fault_op != NULL && stream->fault_op != op);
+      stream->fault_op = stream->fault_op != NULL ? stream->fault_op : op;
+    }
+  }
   if (stream->device->out_of_order) {
     pthread_mutex_lock(&stream->device->order_lock);
     collect_waits(command);
@@ -152,19 +169,22 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
   char call[128];
   (void)snprintf(call, sizeof call, "%s%s%.60s", entry->call, entry->op != NULL ? " of " : "",
                  entry->op != NULL ? entry->op : "");
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY) { /* drivers find memory late */
+    return nd4c_cl_host->fail(ND4C_MEMORY, "%s: %s: %d %s", device->name, call, (int)code, nd4c_cl_error_name(code));
+  }
   return nd4c_cl_fail(device, call, code);
 }
 
 /* Waits, and gives the outcome of the command. */
 static nd4c_status finish_event(const nd4c_cl_command *command) {
   const nd4c_cl_device *device = command->stream->device;
-  cl_int code = nd4c_cl.clWaitForEvents(1, &command->event);
+  cl_int code = nd4c_cl_event_wait(command->event);
   cl_int status = nd4c_cl_event_status(command->event);
   if (status < CL_COMPLETE) {
     const nd4c_cl_entry entry = {command->event, command->call, command->op};
     return nd4c_cl_entry_fail(device, &entry, status);
   }
-  return code == CL_SUCCESS && status == CL_COMPLETE ? ND4C_OK : nd4c_cl_fail(device, "clWaitForEvents", code);
+  return code == CL_SUCCESS ? ND4C_OK : nd4c_cl_fail(device, "clWaitForEvents", code);
 }
 
 static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
@@ -248,7 +268,7 @@ void nd4c_cl_stream_destroy(void *handle, nd4c_stream stream) {
   pthread_mutex_unlock(&device->stream_lock);
   (void)nd4c_cl.clFinish(stream->queue);
   for (int32_t i = 0; i < stream->count; i++) {
-    (void)nd4c_cl.clWaitForEvents(1, &stream->entries[i].event); /* should clFinish have failed */
+    (void)nd4c_cl_event_wait(stream->entries[i].event); /* should clFinish have failed */
     release_event(stream->entries[i].event);
   }
   nd4c_cl_host->free(stream->entries);
@@ -265,12 +285,10 @@ void *nd4c_cl_stream_native(void *device, nd4c_stream stream) {
   return stream->queue;
 }
 
-nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, const char *op, nd4c_buffer *fault) {
+nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault) {
   static const int32_t none[ND4C_CL_FAULT_WORDS] = {0};
   pthread_mutex_lock(&stream->lock);
   nd4c_buffer buffer = stream->fault;
-  stream->fault_others = stream->fault_others || (stream->fault_op != NULL && stream->fault_op != op);
-  stream->fault_op = stream->fault_op != NULL ? stream->fault_op : op;
   pthread_mutex_unlock(&stream->lock);
   if (buffer == NULL) {
     nd4c_status status = nd4c_cl_buffer_allocate(stream->device, sizeof none, &buffer);

@@ -39,7 +39,12 @@ struct nd4c_fence_handle {
 /* Execution status of a command: CL_COMPLETE, above it while it is under way, below it for failures; a status that the
  * specification does not know is CL_INVALID_EVENT. */
 cl_int nd4c_cl_event_status(cl_event event);
-/* Fails with the text of a command's failure. */
+/* Returns when the command is done, also where the driver cannot wait: then its state is asked again and again, without
+ * end, for a command under way may still write to memory that the caller gives up behind the wait. A driver that cannot
+ * tell the state either is taken at its word that the command is lost. The outcome of the wait; CL_SUCCESS for a
+ * command that failed, which its status tells. */
+cl_int nd4c_cl_event_wait(cl_event event);
+/* Fails with the text of a command's failure: MEMORY, where memory ran out, else as nd4c_cl_fail does. */
 nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry *entry, cl_int code);
 
 #endif

@@ -114,15 +114,17 @@ static void poison_outputs(nd4c_array *const *outputs, int32_t count, nd4c_statu
   }
 }
 
-/* Kernels read arguments before they write: these codes mean that nothing was touched. */
-static bool is_refusal(nd4c_status status) {
-  return (status >= 200 && status < 300) || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+/* Kernels read arguments before they write: these codes mean that nothing was touched. What enqueues may run out of
+ * memory at any of its commands. */
+static bool is_refusal(const nd4c_context *context, nd4c_status status) {
+  bool memory = status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+  return (status >= 200 && status < 300) || (memory && context->stream == NULL);
 }
 
 nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                               nd4c_array *const *outputs, nd4c_status status) {
   status = nd4c_fail_prefix(status, "%s on %s (%s)", def->info.name, context->device->name, nd4c_choice_name(choice));
-  if (!is_refusal(status)) {
+  if (!is_refusal(context, status)) {
     poison_outputs(outputs, def->info.output_count, status);
   }
   return status;
