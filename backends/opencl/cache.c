@@ -83,14 +83,37 @@ static bool make_directories(char *path) {
 
 /* -- loading --------------------------------------------------------------------------------------------- */
 
+/* A program of somebody else's would run with this process's rights: only a plain file of the user's own, which no one
+ * else may write to, is read. No link is followed and no pipe waited for. */
+static FILE *open_own(const char *path, off_t *bytes) {
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  struct stat about;
+  if (descriptor < 0) {
+    return NULL;
+  }
+  bool own = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+             (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  FILE *file = own ? fdopen(descriptor, "rb") : NULL;
+  if (file == NULL) {
+    (void)close(descriptor);
+    if (!own) {
+      nd4c_cl_host->log(ND4C_CL_LOG_INFO, "opencl", "%s is no file of this user's alone: not read", path);
+    }
+    return NULL;
+  }
+  *bytes = about.st_size;
+  return file;
+}
+
 /* The binary of a file that is sound and whose key is this one; NULL otherwise. */
-static unsigned char *read_binary(FILE *file, const char *key, size_t *size) {
+static unsigned char *read_binary(FILE *file, off_t bytes, const char *key, size_t *size) {
   header head;
   char stored[KEY_BYTES];
   size_t key_bytes = strlen(key);
   if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, magic, sizeof magic) != 0 ||
       head.format != FORMAT || head.key_bytes != key_bytes || fread(stored, 1, key_bytes, file) != key_bytes ||
-      memcmp(stored, key, key_bytes) != 0 || head.binary_bytes == 0 || head.binary_bytes > LARGEST_BINARY) {
+      memcmp(stored, key, key_bytes) != 0 || head.binary_bytes == 0 || head.binary_bytes > LARGEST_BINARY ||
+      (uint64_t)bytes != sizeof head + key_bytes + head.binary_bytes) {
     return NULL;
   }
   unsigned char *binary = nd4c_cl_host->allocate((size_t)head.binary_bytes);
@@ -124,12 +147,13 @@ bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_si
                         cl_program *program) {
   char key[KEY_BYTES], path[PATH_BYTES];
   make_key(device, text, text_size, options, key);
-  FILE *file = file_path(key, path) ? fopen(path, "rb") : NULL;
+  off_t bytes = 0;
+  FILE *file = file_path(key, path) ? open_own(path, &bytes) : NULL;
   if (file == NULL) {
     return false;
   }
   size_t size = 0;
-  unsigned char *binary = read_binary(file, key, &size);
+  unsigned char *binary = read_binary(file, bytes, key, &size);
   (void)fclose(file);
   bool built = binary != NULL && build_binary(device, binary, size, options, program);
   nd4c_cl_host->free(binary);
