@@ -110,13 +110,8 @@ static bool attention_fits(const nd4c_call *call, const attention *a, char *reas
   return true;
 }
 
-static nd4c_status attend(const nd4c_call *call, const attention *a) {
+static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a, int64_t group) {
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
-  nd4c_cl_launch launch;
-  int64_t group = group_of(call, a->s.v_head), global = a->s.batch * a->s.q_heads * a->s.queries * group;
-  if (global == 0 || a->s.kv_heads == 0)
-    return ND4C_OK;
   nd4c_cl_define(&options, "ATTEND", "1");
   nd4c_cl_define(&options, "RESULTS", "%d", (int)((a->s.v_head + group - 1) / group));
   nd4c_cl_define_type(&options, 'A', a->q->dtype);
@@ -128,9 +123,29 @@ static nd4c_status attend(const nd4c_call *call, const attention *a) {
   nd4c_cl_define_real(&options, call);
   if (a->mask != NULL && a->mask->dtype == ND4C_BOOL)
     nd4c_cl_define(&options, "BOOL_MASK", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+attention", "attend", &options, &kernel);
+  return options;
+}
+
+/* The kernel of the largest group that it takes itself. */
+static nd4c_status attend_kernel(const nd4c_call *call, const attention *a, int64_t *group, nd4c_cl_kernel **kernel) {
+  for (*group = group_of(call, a->s.v_head);; *group /= 2) {
+    nd4c_cl_options options = attend_options(call, a, *group);
+    nd4c_status status = nd4c_cl_kernel_get(call->device, "share+attention", "attend", &options, kernel);
+    if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel))
+      return status;
+  }
+}
+
+static nd4c_status attend(const nd4c_call *call, const attention *a) {
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  int64_t group = 0, groups = a->s.batch * a->s.q_heads * a->s.queries;
+  if (groups == 0 || a->s.kv_heads == 0)
+    return ND4C_OK;
+  nd4c_status status = attend_kernel(call, a, &group, &kernel);
   if (status != ND4C_OK)
     return status;
+  int64_t global = groups * group;
   const nd4c_tensor *inputs[] = {a->q,
                                  a->k,
                                  a->v,

@@ -279,7 +279,8 @@ static nd4c_status cross_run(const nd4c_call *call) {
   for (int i = 0; i < 3; i++)
     nd4c_cl_define_type(&options, letters[i], c.arrays[i]->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s", nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : "COMPUTE_Y");
+  nd4c_cl_define(&options, "VALUE", "%s",
+                 nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : nd4c_cl_wrapping(c.arrays[2]->dtype, "COMPUTE_Y"));
   nd4c_cl_define_index(&options, call);
   nd4c_status status = nd4c_cl_kernel_get(call->device, "cross", "cross_product", &options, &kernel);
   if (status != ND4C_OK)

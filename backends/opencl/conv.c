@@ -25,15 +25,8 @@ static int64_t side_of(const nd4c_call *call) {
   return side;
 }
 
-static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
-  const nd4c_cl_sweep *s = &c->sweep;
+static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool tiles, int64_t side) {
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
-  nd4c_cl_launch launch;
-  int64_t side = side_of(call), tile = 4 * side, outputs = nd4c_cl_sweep_outputs(s);
-  bool tiles = s->outputs / s->groups >= FEW;
-  if (outputs == 0)
-    return ND4C_OK;
   nd4c_cl_define_type(&options, 'A', c->x->dtype);
   nd4c_cl_define_type(&options, 'B', c->w->dtype);
   nd4c_cl_define_type(&options, 'C', c->bias != NULL ? c->bias->dtype : c->x->dtype);
@@ -45,8 +38,30 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
   nd4c_cl_define(&options, tiles ? "TILES" : "DIRECT", "1");
   if (tiles)
     nd4c_cl_define(&options, "SIDE", "%d", (int)side);
-  nd4c_status status =
-      nd4c_cl_kernel_get(call->device, "sweep+activate+conv", tiles ? "conv_tiles" : "conv_direct", &options, &kernel);
+  return options;
+}
+
+/* The kernel; with tiles that of the largest side that it takes itself. */
+static nd4c_status conv_kernel(const nd4c_call *call, const conv *c, bool tiles, int64_t *side,
+                               nd4c_cl_kernel **kernel) {
+  for (*side = side_of(call);; *side /= 2) {
+    nd4c_cl_options options = conv_options(call, c, tiles, *side);
+    nd4c_status status =
+        nd4c_cl_kernel_get(call->device, "sweep+activate+conv", tiles ? "conv_tiles" : "conv_direct", &options, kernel);
+    if (status != ND4C_OK || !tiles || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
+      return status;
+  }
+}
+
+static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
+  const nd4c_cl_sweep *s = &c->sweep;
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  int64_t side = 0, outputs = nd4c_cl_sweep_outputs(s);
+  bool tiles = s->outputs / s->groups >= FEW;
+  if (outputs == 0)
+    return ND4C_OK;
+  nd4c_status status = conv_kernel(call, c, tiles, &side, &kernel);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_launch_begin(&launch, call, kernel);
@@ -60,10 +75,10 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
   nd4c_cl_arg_int(&launch, c->addend != NULL);
   if (!tiles)
     return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
-  int64_t cells = s->y[0] * s->y[1] * s->y[2], each = s->outputs / s->groups;
-  const int64_t local[] = {side * side, 1, 1};
-  const int64_t global[] = {(cells + tile - 1) / tile * local[0], (each + tile - 1) / tile, s->batch * s->groups};
-  return nd4c_cl_launch_run(&launch, 3, global, local);
+  /* All groups along one dimension: the others may end at 65535. */
+  int64_t cells = s->y[0] * s->y[1] * s->y[2], each = s->outputs / s->groups, tile = 4 * side, group = side * side;
+  int64_t global = (cells + tile - 1) / tile * ((each + tile - 1) / tile) * s->batch * s->groups * group;
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }
 
 /* Floats of up to 32 bits are summed in float, as the libraries do. */

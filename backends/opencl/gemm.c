@@ -14,8 +14,12 @@ static int64_t magnitude(int64_t stride) {
 }
 
 /* Floats of up to 32 bits are summed in float, as the libraries do. */
-static const char *sum_type(nd4c_dtype y) {
-  return y == ND4C_FLOAT64 ? "double" : nd4c_cl_is_float(y) ? "float" : "COMPUTE_Y";
+static const char *sum_type(const nd4c_cl_gemm *gemm) {
+  nd4c_dtype y = gemm->y->dtype;
+  return y == ND4C_FLOAT64     ? "double"
+         : nd4c_cl_is_float(y) ? "float"
+         : gemm->epilogue      ? "COMPUTE_Y"
+                               : nd4c_cl_wrapping(y, "COMPUTE_Y");
 }
 
 static int64_t side_of(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
@@ -34,7 +38,7 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   nd4c_cl_define_type(&options, 'A', gemm->a->dtype);
   nd4c_cl_define_type(&options, 'B', gemm->b->dtype);
   nd4c_cl_define_type(&options, 'Y', gemm->y->dtype);
-  nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm->y->dtype));
+  nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm));
   nd4c_cl_define(&options, "SIDE", "%d", (int)side);
   if (magnitude(s->a_row) < magnitude(s->a_column))
     nd4c_cl_define(&options, "A_TALL", "1");
@@ -51,18 +55,28 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   return options;
 }
 
+/* The kernel of the largest side that it takes itself. */
+static nd4c_status kernel_of(const nd4c_call *call, const nd4c_cl_gemm *gemm, int64_t *side, nd4c_cl_kernel **kernel) {
+  for (*side = side_of(call, gemm);; *side /= 2) {
+    nd4c_cl_options options = options_of(call, gemm, *side);
+    nd4c_status status =
+        nd4c_cl_kernel_get(call->device, gemm->epilogue ? "activate+gemm" : "gemm", "gemm", &options, kernel);
+    if (status != ND4C_OK || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
+      return status;
+  }
+}
+
 nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  int64_t side = side_of(call, gemm), tile = 4 * side;
-  nd4c_cl_options options = options_of(call, gemm, side);
-  const int64_t local[] = {side * side, 1, 1};
-  const int64_t global[] = {(gemm->matrices.n + tile - 1) / tile * local[0], (gemm->matrices.m + tile - 1) / tile,
-                            gemm->batch.size};
-  nd4c_status status =
-      nd4c_cl_kernel_get(call->device, gemm->epilogue ? "activate+gemm" : "gemm", "gemm", &options, &kernel);
+  int64_t side = 0;
+  nd4c_status status = kernel_of(call, gemm, &side, &kernel);
   if (status != ND4C_OK)
     return status;
+  /* All groups along one dimension: the others may end at 65535. */
+  int64_t tile = 4 * side, group = side * side;
+  int64_t global =
+      (gemm->matrices.n + tile - 1) / tile * ((gemm->matrices.m + tile - 1) / tile) * gemm->batch.size * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &gemm->batch, sizeof gemm->batch);
   nd4c_cl_arg_bytes(&launch, &gemm->matrices, sizeof gemm->matrices);
@@ -76,5 +90,5 @@ nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
     nd4c_cl_arg_int(&launch, gemm->bias != NULL);
     nd4c_cl_arg_int(&launch, gemm->addend != NULL);
   }
-  return nd4c_cl_launch_run(&launch, 3, global, local);
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }

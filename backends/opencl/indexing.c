@@ -44,6 +44,10 @@ static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_te
   const int64_t *strides[3] = {p->whole, p->index, p->part};
   nd4c_cl_walk walk;
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, p->rank, p->shape, 3, strides));
+  /* Places are counted in a type wide enough for the operands; indices that come again count further. */
+  if (walk.size > INT32_MAX && whole->size <= INT32_MAX && indices->size <= INT32_MAX && part->size <= INT32_MAX) {
+    return nd4c_cl_step_refuse(step, "%lld places in arrays of fewer elements than 2^31", (long long)walk.size);
+  }
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }

@@ -22,11 +22,12 @@ static nd4c_status total(const nd4c_call *call, const nd4c_cl_options *options, 
                          bool by_share) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  int64_t reduction = reduction_of(call), group = group_of(call);
+  int64_t reduction = reduction_of(call);
   bool shares = reduction == ND4C_LOSS_REDUCTION_MEAN_BY_WEIGHT || (reduction == ND4C_LOSS_REDUCTION_MEAN && by_share);
   nd4c_status status = nd4c_cl_kernel_get(call->device, "share+loss", "loss_total", options, &kernel);
   if (status != ND4C_OK)
     return status;
+  int64_t group = nd4c_cl_kernel_fit(kernel, group_of(call));
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, count);
@@ -119,7 +120,7 @@ static nd4c_status element_run(const nd4c_call *call) {
     nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
     return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
   }
-  int64_t group = group_of(call), groups = groups_of(call), global = groups * group;
+  int64_t group = nd4c_cl_kernel_fit(kernel, group_of(call)), groups = groups_of(call), global = groups * group;
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
   status = nd4c_cl_launch_run(&launch, 1, &global, &group);
@@ -211,7 +212,7 @@ static nd4c_status row_run(const nd4c_call *call) {
   nd4c_status status = nd4c_cl_kernel_get(call->device, "share+loss", "row_losses", &options, &kernel);
   if (status != ND4C_OK)
     return status;
-  int64_t group = group_of(call), global = p.kept.size * group;
+  int64_t group = nd4c_cl_kernel_fit(kernel, group_of(call)), global = p.kept.size * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &p.kept, sizeof p.kept);
   nd4c_cl_arg_bytes(&launch, &p.inner, sizeof p.inner);

@@ -1,4 +1,6 @@
 /* Softmax and what normalises rows. */
+#include <stdio.h>
+
 #include "backends/opencl/rows.h"
 
 /* x and y along x's axes. */
@@ -250,7 +252,6 @@ static int64_t global_norm_scratch(const nd4c_call *call) {
 
 static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) {
   const nd4c_tensor *const x = &call->inputs[i];
-  const int64_t global = NORM_GROUPS * group;
   char reason[128];
   nd4c_cl_walk walk;
   nd4c_cl_options options = {{0}};
@@ -265,6 +266,8 @@ static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) 
   nd4c_status status = nd4c_cl_kernel_get(call->device, "share+global_norm", "square_sums", &options, &kernel);
   if (status != ND4C_OK)
     return status;
+  group = nd4c_cl_kernel_fit(kernel, group);
+  const int64_t global = NORM_GROUPS * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
@@ -294,12 +297,24 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
   status = nd4c_cl_kernel_get(call->device, "share+global_norm", "norm_end", &options, &kernel);
   if (status != ND4C_OK)
     return status;
+  group = nd4c_cl_kernel_fit(kernel, group);
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, (int64_t)call->input_count * NORM_GROUPS);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
   return nd4c_cl_launch_run(&launch, 1, &group, &group);
+}
+
+/* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
+static bool places_fit(const nd4c_call *call, const nd4c_cl_rows *r, char *reason, size_t reason_size) {
+  int64_t length = 1;
+  for (int32_t axis = 0; axis < r->rank; axis++)
+    length *= r->inner[axis] ? r->shape[axis] : 1;
+  if (call->op->op != ND4C_OP_hardmax || nd4c_cl_wide(call) || length <= INT64_C(1) << 24)
+    return true;
+  (void)snprintf(reason, reason_size, "rows of more than 2^24 elements on a device without float64");
+  return false;
 }
 
 /* -- list ---------------------------------------------------------------------------------------------------------- */
@@ -319,17 +334,17 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
   X(instance_norm, instance_norm_plan)                           \
   X(group_norm, group_norm_plan)
 
-#define DEFINE(op, plan)                                                             \
-  static bool op##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
-    if (!nd4c_cl_call_usable(call, reason, reason_size))                             \
-      return false;                                                                  \
-    nd4c_cl_rows r = plan(call);                                                     \
-    return nd4c_cl_rows_usable(&r, reason, reason_size);                             \
-  }                                                                                  \
-  static nd4c_status op##_run(const nd4c_call *call) {                               \
-    nd4c_cl_rows r = plan(call);                                                     \
-    return nd4c_cl_rows_run(call, &r);                                               \
-  }                                                                                  \
+#define DEFINE(op, plan)                                                                              \
+  static bool op##_usable(const nd4c_call *call, char *reason, size_t reason_size) {                  \
+    if (!nd4c_cl_call_usable(call, reason, reason_size))                                              \
+      return false;                                                                                   \
+    nd4c_cl_rows r = plan(call);                                                                      \
+    return places_fit(call, &r, reason, reason_size) && nd4c_cl_rows_usable(&r, reason, reason_size); \
+  }                                                                                                   \
+  static nd4c_status op##_run(const nd4c_call *call) {                                                \
+    nd4c_cl_rows r = plan(call);                                                                      \
+    return nd4c_cl_rows_run(call, &r);                                                                \
+  }                                                                                                   \
   ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, op##_usable, op##_run, NULL)
 OPS(DEFINE)
 ND4C_CL_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm_usable, skip_layer_norm_run, skip_layer_norm_scratch)

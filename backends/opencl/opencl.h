@@ -53,6 +53,9 @@ nd4c_status nd4c_cl_kernel_get(void *device, const char *source, const char *fun
                                nd4c_cl_kernel **kernel);
 /* Work items that a group of this kernel may have. */
 int64_t nd4c_cl_kernel_group_size(const nd4c_cl_kernel *kernel);
+/* `group`, a power of two, halved until the kernel takes it: drivers grant kernels of many registers fewer work items
+ * than the device's limits say. */
+int64_t nd4c_cl_kernel_fit(const nd4c_cl_kernel *kernel, int64_t group);
 
 /* -- launches ------------------------------------------------------------------------------------------------------ */
 

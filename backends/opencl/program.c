@@ -5,7 +5,7 @@
 
 #include "backends/opencl/device.h"
 
-enum { LOG_BYTES = 16 * 1024, LOG_SHOWN = 600, NAME_BYTES = 128 };
+enum { LARGEST_LOG = 16 << 20, LOG_SHOWN = 600, NAME_BYTES = 128 };
 
 struct nd4c_cl_program {
   nd4c_cl_program *next; /* of the bucket */
@@ -140,11 +140,15 @@ static bool join_sources(const char *names, char *text, size_t *size) {
 /* The build's log, its first lines; "" if the driver has none. */
 static void read_log(nd4c_cl_device *device, cl_program program, char *shown, size_t shown_size) {
   shown[0] = '\0';
-  char *log = nd4c_cl_host->allocate(LOG_BYTES);
-  size_t given = 0;
-  if (log != NULL && nd4c_cl.clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, LOG_BYTES - 1, log,
-                                                   &given) == CL_SUCCESS) {
-    log[given < LOG_BYTES ? given : LOG_BYTES - 1] = '\0';
+  size_t size = 0, given = 0;
+  if (nd4c_cl.clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS ||
+      size == 0 || size > LARGEST_LOG) {
+    return;
+  }
+  char *log = nd4c_cl_host->allocate(size + 1);
+  if (log != NULL &&
+      nd4c_cl.clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log, &given) == CL_SUCCESS) {
+    log[given < size ? given : size] = '\0';
     (void)snprintf(shown, shown_size, "%s", log);
   }
   nd4c_cl_host->free(log);
@@ -290,6 +294,13 @@ nd4c_status nd4c_cl_kernel_get(void *handle, const char *source, const char *fun
 
 int64_t nd4c_cl_kernel_group_size(const nd4c_cl_kernel *kernel) {
   return kernel->group_size;
+}
+
+int64_t nd4c_cl_kernel_fit(const nd4c_cl_kernel *kernel, int64_t group) {
+  while (group > 1 && group > kernel->group_size) {
+    group /= 2;
+  }
+  return group;
 }
 
 static void free_program(nd4c_cl_program *program) {

@@ -111,6 +111,7 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cl_define(&options, "AS_NUMBER", "%s", narrow ? "as_float" : "as_double");
   nd4c_cl_define_index(&options, call);
   nd4c_status status = nd4c_cl_kernel_get(call->device, "quantile", "quantile", &options, &kernel);
+  group = status == ND4C_OK ? nd4c_cl_kernel_fit(kernel, group) : group;
   for (int32_t i = 0; i < p.count && status == ND4C_OK; i++)
     status = launch_one(call, &p, kernel, group, i);
   return status;

@@ -182,17 +182,12 @@ static int64_t scratch(const nd4c_call *call) {
 }
 
 static nd4c_status run(const nd4c_call *call) {
-  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   plan p = make_plan(call);
-  int64_t group = GROUP;
   float narrow[13];
   nd4c_cl_options options = {{0}};
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  while (group > limits->group_size)
-    group /= 2;
-  int64_t global = p.s.directions * p.s.batch * group;
-  if (global == 0 || p.s.hidden == 0)
+  if (p.s.directions * p.s.batch * p.s.hidden == 0)
     return ND4C_OK;
   nd4c_cl_define(&options, p.cell, "1");
   nd4c_cl_define_type(&options, 'A', p.x->dtype);
@@ -201,6 +196,7 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_status status = nd4c_cl_kernel_get(call->device, "recurrent", "recurrent", &options, &kernel);
   if (status != ND4C_OK)
     return status;
+  int64_t group = nd4c_cl_kernel_fit(kernel, GROUP), global = p.s.directions * p.s.batch * group;
   for (int i = 0; i < 13; i++)
     narrow[i] = (float)p.numbers[i];
   nd4c_cl_launch_begin(&launch, call, kernel);

@@ -49,6 +49,12 @@ static inline bool nd4c_cl_is_float(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype == ND4C_FLOAT32 || dtype == ND4C_FLOAT64;
 }
 
+/* The type in which whole numbers are added and multiplied: unsigned ones wrap, where OpenCL C leaves open what becomes
+ * of int and long. `otherwise` for all other dtypes. */
+static inline const char *nd4c_cl_wrapping(nd4c_dtype dtype, const char *otherwise) {
+  return dtype == ND4C_INT32 ? "uint" : dtype == ND4C_INT64 ? "ulong" : otherwise;
+}
+
 static inline int32_t nd4c_cl_axis(int64_t axis, int32_t rank) {
   return (int32_t)(axis < 0 ? axis + rank : axis);
 }

@@ -120,7 +120,10 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
   nd4c_cl_define_type(&options, 'Y', y);
   nd4c_cl_define_real(&options, call);
   real = folds(reduction) ? nd4c_cl_is_float(y) : real;
-  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : folds(reduction) ? "COMPUTE_Y" : "COMPUTE_A");
+  nd4c_cl_define(&options, "VALUE", "%s",
+                 real               ? "REAL"
+                 : folds(reduction) ? nd4c_cl_wrapping(y, "COMPUTE_Y")
+                                    : "COMPUTE_A");
   nd4c_cl_define(&options, "PARAMETER", "REAL");
   if (real)
     nd4c_cl_define(&options, "REAL_STATE", "1");
@@ -153,7 +156,7 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
   nd4c_status status = nd4c_cl_kernel_get(call->device, "reduction", "reduce_pieces", options, &kernel);
   if (status != ND4C_OK)
     return status;
-  const int64_t group = p->group, global = p->kept.size * p->pieces * group, rows = p->kept.size * group;
+  int64_t group = nd4c_cl_kernel_fit(kernel, p->group), global = p->kept.size * p->pieces * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   inputs(&launch, reduction, p);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
@@ -168,6 +171,8 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
   status = nd4c_cl_kernel_get(call->device, "reduction", "reduce_partial", options, &kernel);
   if (status != ND4C_OK)
     return status;
+  group = nd4c_cl_kernel_fit(kernel, p->group);
+  global = p->kept.size * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &p->kept, sizeof p->kept);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
@@ -176,7 +181,7 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
   nd4c_cl_arg_real(&launch, reduction->parameter);
   nd4c_cl_arg_long(&launch, p->pieces);
   nd4c_cl_arg_local(&launch, (size_t)group * STATE_BYTES);
-  return nd4c_cl_launch_run(&launch, 1, &rows, &group);
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }
 
 nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
@@ -194,6 +199,8 @@ nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduc
   nd4c_status status = nd4c_cl_kernel_get(call->device, "reduction", "reduce", &options, &kernel);
   if (status != ND4C_OK)
     return status;
+  p.group = nd4c_cl_kernel_fit(kernel, p.group);
+  p.lanes = p.lanes < p.group ? p.lanes : p.group;
   int64_t rows = p.group / p.lanes, global = (p.kept.size + rows - 1) / rows * p.group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   inputs(&launch, reduction, &p);

@@ -84,13 +84,14 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
   while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
     group /= 2;
-  bool rows_next = kept.rank > 0 && step_of(&kept) < step_of(&inner);
-  while (lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
-    lanes *= 2;
   nd4c_cl_options options = options_of(call, r);
   nd4c_status status = nd4c_cl_kernel_get(call->device, "share+rows", "rows", &options, &kernel);
   if (status != ND4C_OK)
     return status;
+  group = nd4c_cl_kernel_fit(kernel, group);
+  bool rows_next = kept.rank > 0 && step_of(&kept) < step_of(&inner);
+  while (lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
+    lanes *= 2;
   int64_t rows = group / lanes, global = (kept.size + rows - 1) / rows * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &kept, sizeof kept);

@@ -63,7 +63,7 @@ static nd4c_status cumulative_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'C', x->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : "COMPUTE_Y");
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(y->dtype, "COMPUTE_Y"));
   nd4c_cl_define(&options, "MOST", "1");
   if (real && !wide)
     nd4c_cl_define(&options, "COMPENSATED", "1");
@@ -174,7 +174,8 @@ static nd4c_status diff_run(const nd4c_call *call) {
     nd4c_cl_define_type(&options, letters[i], d.arrays[i] != NULL ? d.arrays[i]->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s", nd4c_cl_is_float(x->dtype) ? "REAL" : "COMPUTE_A");
+  nd4c_cl_define(&options, "VALUE", "%s",
+                 nd4c_cl_is_float(x->dtype) ? "REAL" : nd4c_cl_wrapping(x->dtype, "COMPUTE_A"));
   nd4c_cl_define(&options, "MOST", "%d", MOST_DIFFERENCES);
   if (!nd4c_cl_is_float(x->dtype))
     nd4c_cl_define(&options, "WHOLE", "1");

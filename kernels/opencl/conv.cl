@@ -11,9 +11,10 @@ __kernel void conv_tiles(sweep s, __global const STORAGE_A *x, long x0, __global
                          __global const STORAGE_D *addend, long addend0, int has_bias, int has_addend) {
   __local ACC rows[DEEP][TILE + 1], columns[DEEP][TILE + 1];
   int me = get_local_id(0), right = me % SIDE, below = me / SIDE;
-  long n = get_group_id(2) / s.groups, group = get_group_id(2) % s.groups;
-  long n0 = (long)get_group_id(0) * TILE, m0 = (long)get_group_id(1) * TILE;
   long each = s.outputs / s.groups, inputs = s.channels / s.groups, cells = s.y[0] * s.y[1] * s.y[2];
+  long across = (cells + TILE - 1) / TILE, down = (each + TILE - 1) / TILE, tile = get_group_id(0);
+  long n0 = tile % across * TILE, m0 = tile / across % down * TILE, batch = tile / across / down;
+  long n = batch / s.groups, group = batch % s.groups;
   long taps = s.kernel_[0] * s.kernel_[1] * s.kernel_[2], length = inputs * taps;
   ACC sums[4][4];
   for (int i = 0; i < 4; i++)
@@ -109,7 +110,7 @@ __kernel void conv_direct(sweep s, __global const STORAGE_A *x, long x0, __globa
 
 #ifdef TRANSPOSED
 /* Place of x whose tap k reaches output place `at`; -1: none. */
-inline long reached(const sweep *s, int axis, long at, long k) {
+static inline long reached(const sweep *s, int axis, long at, long k) {
   long shifted = at + s->pad[axis] - k * s->dilation[axis];
   bool reaches = shifted >= 0 && shifted % s->stride[axis] == 0 && shifted / s->stride[axis] < s->x[axis];
   return reaches ? shifted / s->stride[axis] : -1;
@@ -145,7 +146,7 @@ __kernel void conv_transposed(sweep s, __global const STORAGE_A *x, long x0, __g
 
 #ifdef DEFORMABLE
 /* What x is between cells: linear, 0 outside. */
-inline REAL sample(const sweep *s, __global const STORAGE_A *x, long x0, const REAL *place) {
+static inline REAL sample(const sweep *s, __global const STORAGE_A *x, long x0, const REAL *place) {
   REAL sum = 0;
   for (int corner = 0; corner < 8; corner++) {
     REAL weight = 1;
@@ -199,7 +200,7 @@ __kernel void conv_deformable(sweep s, __global const STORAGE_A *x, long x0, __g
 
 #ifdef CAUSAL
 /* Cell t of past and x together; past begins at 0. */
-inline REAL stream_at(__global const STORAGE_A *x, long x0, long x_step, __global const STORAGE_D *past, long past0,
+static inline REAL stream_at(__global const STORAGE_A *x, long x0, long x_step, __global const STORAGE_D *past, long past0,
                       long past_step, int has_past, long before, long t) {
   if (t >= before) return (REAL)LOAD_A(x, x0 + (t - before) * x_step);
   return has_past ? (REAL)LOAD_D(past, past0 + t * past_step) : (REAL)0;

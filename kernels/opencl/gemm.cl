@@ -24,7 +24,8 @@ __kernel void gemm(nd4c_walk batch, matrices s, __global const STORAGE_A *a, lon
 ) {
   __local ACC rows[DEEP][TILE + 1], columns[DEEP][TILE + 1];
   int me = get_local_id(0), x = me % SIDE, z = me / SIDE;
-  long n0 = (long)get_group_id(0) * TILE, m0 = (long)get_group_id(1) * TILE, matrix = get_group_id(2);
+  long across = (s.n + TILE - 1) / TILE, down = (s.m + TILE - 1) / TILE, tile = get_group_id(0);
+  long n0 = tile % across * TILE, m0 = tile / across % down * TILE, matrix = tile / across / down;
   a0 += nd4c_walk_place(&batch, 0, matrix);
   b0 += nd4c_walk_place(&batch, 1, matrix);
   y0 += nd4c_walk_place(&batch, 2, matrix);

@@ -18,11 +18,12 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* X(word): what a lying driver says. */
-#define LIES(X)                                                                                                        \
-  X(no_platform)                                                                                                       \
-  X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) X(null_queue) X(null_buffer)       \
-      X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) X(zero_info) X(huge_info) X(no_binary) \
-          X(null_map) X(big_endian) X(unavailable)
+// clang-format off
+#define LIES(X) \
+  X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
+  X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
+  X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) X(small_groups)
+// clang-format on
 enum lie {
   LIE_NONE,
 #define LIE_ENUM(word) LIE_##word,
@@ -312,6 +313,42 @@ EXPORT cl_int clRetainEvent(cl_event event) {
   return given;
 }
 
+/* With small_groups kernels take groups of SMALL_GROUP work items at most, as those of many registers do on GPUs. */
+enum { SMALL_GROUP = 8 };
+
+EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value,
+                                       size_t *needed);
+EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value,
+                                       size_t *needed) {
+  const cl_int code = take(CALL_clGetKernelWorkGroupInfo);
+  const cl_int given =
+      code != CL_SUCCESS ? code : real.clGetKernelWorkGroupInfo(kernel, device, what, size, value, needed);
+  if (given == CL_SUCCESS && lie == LIE_small_groups && what == CL_KERNEL_WORK_GROUP_SIZE && size == sizeof(size_t)) {
+    *(size_t *)value = SMALL_GROUP;
+  }
+  return given;
+}
+
+EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint count, const cl_event *waits,
+                                     cl_event *event);
+EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                     const size_t *global, const size_t *local, cl_uint count, const cl_event *waits,
+                                     cl_event *event) {
+  cl_int code = take(CALL_clEnqueueNDRangeKernel);
+  size_t group = 1;
+  for (cl_uint d = 0; local != NULL && d < dims; d++) {
+    group *= local[d];
+  }
+  if (code == CL_SUCCESS && lie == LIE_small_groups && group > SMALL_GROUP) {
+    code = CL_INVALID_WORK_GROUP_SIZE;
+  }
+  code = code != CL_SUCCESS
+             ? code
+             : real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, count, waits, event);
+  return count_event(code, event);
+}
+
 /* clang-format off */
 FORWARD(clGetPlatformInfo, (cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed),
         (platform, what, size, value, needed))
@@ -359,10 +396,6 @@ ENQUEUE(clEnqueueFillBuffer,
 ENQUEUE(clEnqueueUnmapMemObject,
         (cl_command_queue queue, cl_mem buffer, void *address, cl_uint count, const cl_event *waits, cl_event *event),
         (queue, buffer, address, count, waits, event))
-ENQUEUE(clEnqueueNDRangeKernel,
-        (cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
-         const size_t *local, cl_uint count, const cl_event *waits, cl_event *event),
-        (queue, kernel, dims, offset, global, local, count, waits, event))
 ENQUEUE(clEnqueueMarkerWithWaitList,
         (cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event), (queue, count, waits, event))
 ENQUEUE(clEnqueueBarrierWithWaitList,
@@ -376,9 +409,6 @@ FORWARD(clGetProgramBuildInfo,
         (program, device, what, size, value, needed))
 FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
         (kernel, index, size, value))
-FORWARD(clGetKernelWorkGroupInfo,
-        (cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed),
-        (kernel, device, what, size, value, needed))
 FORWARD(clGetEventInfo, (cl_event event, cl_uint what, size_t size, void *value, size_t *needed),
         (event, what, size, value, needed))
 FORWARD(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
