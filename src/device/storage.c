@@ -94,6 +94,9 @@ void nd4c_storage_collect(bool wait) {
     body->base.destroy(&body->base); /* buries it again if it is still busy */
     body = next;
   }
+  if (wait) {
+    nd4c_workspace_collect();
+  }
 }
 
 static void destroy_storage(nd4c_storage *base) {

@@ -10,6 +10,7 @@
 
 /* Taken for lists alone: nothing is allocated, copied or waited for under it. */
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t stage_changed = PTHREAD_COND_INITIALIZER;
 
 void nd4c_workspace_lock(void) {
   pthread_mutex_lock(&lists_lock);
@@ -65,20 +66,24 @@ static void return_record(struct nd4c_workspace *workspace, nd4c_workspace_stora
   }
 }
 
-static void destroy_in_workspace(nd4c_storage *base) {
-  nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
+/* Ends a storage whose stage the caller has set to ENDING, or puts it where it waits for its work. */
+static void end(nd4c_workspace_storage *storage) {
   nd4c_storage_body *body = &storage->body;
   nd4c_storage_unlist(body);
   bool idle = nd4c_storage_body_is_idle(body);
   nd4c_workspace_lock();
-  idle = idle && !storage->moving;
   struct nd4c_workspace *workspace = storage->workspace;
+  bool waits = !idle && workspace != NULL && storage->depth < workspace->depth;
+  storage->stage = waits ? ND4C_STAGE_ENDED : ND4C_STAGE_ALIVE;
   if (idle && workspace != NULL) {
     unlink_alive(workspace, storage);
   }
+  pthread_cond_broadcast(&stage_changed);
   nd4c_workspace_unlock();
   if (!idle) {
-    nd4c_storage_bury(body);
+    if (!waits) {
+      nd4c_storage_bury(body);
+    }
     return;
   }
   nd4c_storage_body_reset(body);
@@ -90,6 +95,59 @@ static void destroy_in_workspace(nd4c_storage *base) {
   } else {
     nd4c_deallocate(storage);
   }
+}
+
+static void destroy_in_workspace(nd4c_storage *base) {
+  nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
+  nd4c_workspace_lock();
+  bool moving = storage->movers > 0;
+  storage->stage = moving ? ND4C_STAGE_ENDED : ND4C_STAGE_ENDING;
+  nd4c_workspace_unlock();
+  if (!moving) {
+    end(storage);
+  }
+}
+
+bool nd4c_workspace_end_one(struct nd4c_workspace *workspace, int32_t depth) {
+  nd4c_workspace_storage *storage = workspace->alive;
+  while (storage != NULL && (storage->depth < depth || storage->stage != ND4C_STAGE_ENDED || storage->movers > 0)) {
+    storage = storage->next;
+  }
+  if (storage == NULL) {
+    return false;
+  }
+  storage->stage = ND4C_STAGE_ENDING;
+  nd4c_workspace_unlock();
+  nd4c_storage_unlist(&storage->body);
+  nd4c_storage_body_settle(&storage->body);
+  end(storage);
+  nd4c_workspace_lock();
+  return true;
+}
+
+nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *workspace, bool claim) {
+  nd4c_workspace_storage *found = NULL;
+  nd4c_workspace_lock();
+  for (;;) {
+    bool ending = false;
+    int32_t depth = workspace->depth - 1;
+    while (nd4c_workspace_end_one(workspace, depth)) {
+    }
+    for (nd4c_workspace_storage *storage = workspace->alive; storage != NULL; storage = storage->next) {
+      bool inside = storage->depth == depth, alive = storage->stage == ND4C_STAGE_ALIVE;
+      found = inside && alive ? storage : found;
+      ending = ending || (inside && !alive);
+    }
+    if (found != NULL || !ending) {
+      break;
+    }
+    pthread_cond_wait(&stage_changed, &lists_lock); /* another thread is at it */
+  }
+  if (found != NULL && claim) {
+    ++found->movers;
+  }
+  nd4c_workspace_unlock();
+  return found;
 }
 
 static nd4c_workspace_storage *take_record(struct nd4c_workspace *workspace) {
@@ -180,7 +238,8 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
   }
   storage->origin = origin;
   storage->depth = workspace->depth - 1;
-  storage->moving = false;
+  storage->stage = ND4C_STAGE_ALIVE;
+  storage->movers = 0;
   nd4c_workspace_lock();
   storage->workspace = workspace;
   link_alive(workspace, storage);
@@ -239,26 +298,42 @@ static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_workspace_move_out(nd4c_storage *base) {
-  nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
-  if (base->destroy != destroy_in_workspace || storage->workspace == NULL) {
-    return ND4C_OK;
-  }
-  nd4c_workspace_lock();
-  storage->moving = true;
-  nd4c_workspace_unlock();
+nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage) {
   nd4c_storage_lock(&storage->body);
   nd4c_status status = replace_block(&storage->body, storage->origin);
   nd4c_storage_unlock(&storage->body);
   nd4c_workspace_lock();
-  storage->moving = false;
-  if (status == ND4C_OK) {
-    struct nd4c_workspace *workspace = storage->workspace;
+  struct nd4c_workspace *workspace = storage->workspace;
+  bool last = false;
+  if (status == ND4C_OK && workspace != NULL) { /* else another thread has moved it meanwhile */
     unlink_alive(workspace, storage);
-    --workspace->storages;
     ++workspace->moved_count;
     storage->workspace = NULL;
+    last = --workspace->storages == 0 && workspace->gone;
   }
+  bool ended = --storage->movers == 0 && storage->stage == ND4C_STAGE_ENDED;
+  if (ended) { /* the last reference went meanwhile */
+    storage->stage = ND4C_STAGE_ENDING;
+  }
+  pthread_cond_broadcast(&stage_changed);
   nd4c_workspace_unlock();
+  if (last) {
+    free_all(workspace);
+  }
+  if (ended) {
+    end(storage);
+  }
   return status;
+}
+
+nd4c_status nd4c_workspace_move_out(nd4c_storage *base) {
+  nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
+  if (base->destroy != destroy_in_workspace) {
+    return ND4C_OK;
+  }
+  nd4c_workspace_lock();
+  bool inside = storage->workspace != NULL;
+  storage->movers += inside;
+  nd4c_workspace_unlock();
+  return inside ? nd4c_workspace_move_claimed(storage) : ND4C_OK;
 }

@@ -10,13 +10,22 @@
 
 enum { ND4C_WORKSPACE_DEPTH = 16, ND4C_WORKSPACE_NAME_SIZE = 64 };
 
+/* The end of a storage in a workspace. It does not wait in the graves while its scope is open, because other threads
+ * empty them: who leaves the scope must see what is still pending. */
+typedef enum nd4c_workspace_stage {
+  ND4C_STAGE_ALIVE,  /* or in the graves, its scope closed */
+  ND4C_STAGE_ENDING, /* somebody is finding out whether work on it is pending, and ends it if not */
+  ND4C_STAGE_ENDED   /* pending, or being moved out: who leaves the scope, needs memory or moved it ends it */
+} nd4c_workspace_stage;
+
 /* A storage in a workspace. Its first replica's block is a part of the arena's (node NULL), or its own if it did not
  * fit. */
 typedef struct nd4c_workspace_storage {
   nd4c_storage_body body;
   struct nd4c_workspace *workspace; /* NULL: moved out, an ordinary storage but for its end */
   int32_t depth;                    /* of the scope that it was made in */
-  bool moving;                      /* it is being moved out: its end waits in the graves */
+  nd4c_workspace_stage stage;       /* this and the next: under the lock */
+  int32_t movers;                   /* threads that are just moving it out: it does not end meanwhile */
   const char *origin;
   struct nd4c_workspace_storage *next, *previous; /* alive; next also: unused records */
 } nd4c_workspace_storage;
@@ -64,6 +73,15 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
                                     const char *origin, bool *taken, nd4c_storage **storage);
 /* Gives a storage that is in a workspace memory of its own; any other is left as it is. */
 nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
+/* One storage with references that was made in the innermost scope; NULL: none, and nothing there is pending: that was
+ * waited for. `claim`: it is kept until nd4c_workspace_move_claimed, which must follow. */
+nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *workspace, bool claim);
+nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage);
+/* Waits for the work on one storage, made in a scope of `depth` or deeper, that has no references any more, and ends
+ * it. False: there is none. Under the lock, which is let go of meanwhile if true. */
+bool nd4c_workspace_end_one(struct nd4c_workspace *workspace, int32_t depth);
+/* The same for all storages of all workspaces, without the lock: memory is short. */
+void nd4c_workspace_collect(void);
 /* Makes the arenas as large as the cycle that ended needed. */
 void nd4c_workspace_grow(struct nd4c_workspace *workspace);
 /* Frees it now, or with its last storage. */

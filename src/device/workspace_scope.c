@@ -88,6 +88,14 @@ nd4c_status nd4c_workspace_named(const char *name, const nd4c_workspace_options 
   return ND4C_OK;
 }
 
+void nd4c_workspace_collect(void) {
+  nd4c_workspace_lock();
+  for (nd4c_workspace *workspace = known; workspace != NULL;) {
+    workspace = nd4c_workspace_end_one(workspace, 0) ? known : workspace->next_known;
+  }
+  nd4c_workspace_unlock();
+}
+
 static void forget(nd4c_workspace *workspace) {
   nd4c_workspace_lock();
   nd4c_workspace **link = &known;
@@ -156,25 +164,13 @@ nd4c_status nd4c_workspace_enter(nd4c_workspace *workspace) {
   return ND4C_OK;
 }
 
-/* One storage that was made in the innermost scope and is alive; NULL: none. It has references: what was only pending
- * has been waited for. */
-static nd4c_workspace_storage *find_survivor(const nd4c_workspace *workspace) {
-  nd4c_workspace_lock();
-  nd4c_workspace_storage *storage = workspace->alive;
-  while (storage != NULL && storage->depth != workspace->depth - 1) {
-    storage = storage->next;
-  }
-  nd4c_workspace_unlock();
-  return storage;
-}
-
 static nd4c_status refuse_survivors(const nd4c_workspace *workspace) {
   enum { NAMED = 5 };
   nd4c_text text = {0};
   int64_t count = 0;
   nd4c_workspace_lock();
   for (const nd4c_workspace_storage *s = workspace->alive; s != NULL; s = s->next) {
-    if (s->depth == workspace->depth - 1 && ++count <= NAMED) {
+    if (s->depth == workspace->depth - 1 && s->stage == ND4C_STAGE_ALIVE && ++count <= NAMED) {
       nd4c_text_print(&text, "%s%lld bytes on %s from %s", count == 1 ? "" : ", ", (long long)s->body.base.bytes,
                       s->body.first.device->name, s->origin != NULL ? s->origin : "?");
     }
@@ -190,18 +186,17 @@ static nd4c_status refuse_survivors(const nd4c_workspace *workspace) {
 /* Deals with what outlives the innermost scope. */
 static nd4c_status clear_scope(nd4c_workspace *workspace) {
   nd4c_storage_collect(false);
-  if (find_survivor(workspace) != NULL) {
-    nd4c_storage_collect(true);
+  if (workspace->outliving == ND4C_OUTLIVING_REFUSED) {
+    return nd4c_workspace_find_survivor(workspace, false) != NULL ? refuse_survivors(workspace) : ND4C_OK;
   }
-  nd4c_workspace_storage *survivor = find_survivor(workspace);
-  if (survivor != NULL && workspace->outliving == ND4C_OUTLIVING_REFUSED) {
-    return refuse_survivors(workspace);
-  }
-  for (; survivor != NULL; survivor = find_survivor(workspace)) {
-    nd4c_status status = nd4c_workspace_move_out(&survivor->body.base);
+  nd4c_workspace_storage *survivor = NULL;
+  while ((survivor = nd4c_workspace_find_survivor(workspace, true)) != NULL) {
+    int64_t bytes = survivor->body.base.bytes;
+    const char *origin = survivor->origin;
+    nd4c_status status = nd4c_workspace_move_claimed(survivor); /* after which it may be gone */
     if (status != ND4C_OK) {
       return nd4c_fail_prefix(status, "nd4c_workspace_leave: moving an array of %lld bytes from %s out",
-                              (long long)survivor->body.base.bytes, survivor->origin != NULL ? survivor->origin : "?");
+                              (long long)bytes, origin != NULL ? origin : "?");
     }
   }
   return ND4C_OK;
@@ -259,6 +254,8 @@ void nd4c_workspace_abandon(nd4c_thread *thread) {
       thread->workspace = thread->workspace->outer;
       nd4c_workspace_lock();
       workspace->owner = --workspace->depth > 0 ? thread : NULL;
+      while (nd4c_workspace_end_one(workspace, workspace->depth)) { /* nobody leaves this scope any more */
+      }
       nd4c_workspace_unlock();
     }
   }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "stub_plugin.h"
@@ -425,6 +426,58 @@ static void staging_of_plans(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
+/* Other threads free what is done, while scopes in which work is pending are left. */
+static atomic_bool scopes_done;
+
+static void *free_what_is_done(void *argument) {
+  while (!atomic_load(&scopes_done)) {
+    (void)nd4c_memory_trim(stub_device, 1);
+  }
+  return argument;
+}
+
+static void leaving_beside_other_threads(void **state) {
+  (void)state;
+  pthread_t threads[2];
+  nd4c_workspace *refusing = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 17);
+  nd4c_workspace *moving = made(ND4C_OUTLIVING_MOVED_OUT, NULL, 1 << 17);
+  nd4c_array *x = filled(stub_device, 3), *kept = NULL;
+  atomic_store(&scopes_done, false);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, free_what_is_done, NULL), 0);
+  }
+  (void)stub_control("delay 100");
+  for (int cycle = 0; cycle < 100; cycle++) {
+    nd4c_workspace *workspace = cycle % 2 == 0 ? refusing : moving;
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    for (int i = 0; i < 8; i++) {
+      nd4c_array *y = NULL;
+      assert_int_equal(nd4c_square_on(stub_context, x, &y), ND4C_OK);
+      if (i == 3 && workspace == moving) {
+        kept = y;
+      } else {
+        nd4c_array_release(y); /* pending */
+      }
+    }
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+    assert_int_equal(info_of(workspace, NULL).live_count + info_of(workspace, NULL).used_bytes, 0);
+    if (kept != NULL) {
+      assert_all(kept, 9);
+      nd4c_array_release(kept);
+      kept = NULL;
+    }
+  }
+  (void)stub_control("reset");
+  atomic_store(&scopes_done, true);
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  }
+  assert_int_equal(info_of(moving, NULL).moved_count, 50);
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_workspace_destroy(refusing), ND4C_OK);
+  assert_int_equal(nd4c_workspace_destroy(moving), ND4C_OK);
+}
+
 static int start(void **state) {
   (void)state;
   return stub_start() == ND4C_OK && nd4c_device_find("cpu", &cpu) == ND4C_OK &&
@@ -462,6 +515,7 @@ int main(void) {
       cmocka_unit_test(named_workspaces),
       cmocka_unit_test(constants_of_plans),
       cmocka_unit_test(staging_of_plans),
+      cmocka_unit_test(leaving_beside_other_threads),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
