@@ -221,6 +221,23 @@ static void what_is_in_use_stays(void **state) {
   assert_null(y);
   assert_value(a, 1);
   assert_value(b, 2);
+  /* So does what pending work reads. */
+  nd4c_array *few = NULL, *squares = NULL;
+  int64_t start_at = 0, stop_at = 16;
+  assert_int_equal(nd4c_array_migrate(a, stub_device), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(b, stub_device), ND4C_OK);
+  assert_int_equal(nd4c_array_slice(b, &start_at, &stop_at, NULL, &few), ND4C_OK);
+  assert_int_equal(stub_control("delay 50000"), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, few, &squares), ND4C_OK);
+  assert_int_equal(stub_control("delay 0"), ND4C_OK);
+  assert_int_equal(make(4, 3, &y), ND4C_OK);
+  assert_int_equal(nd4c_array_state(a, stub_device), '-');
+  assert_int_equal(nd4c_array_state(b, stub_device), 'M');
+  assert_value(squares, 4);
+  nd4c_array_release(y);
+  nd4c_array_release(few);
+  nd4c_array_release(squares);
+  y = NULL;
   assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * MEGABYTE), ND4C_OK);
   for (int i = 0; i < 20; i++) {
     assert_int_equal(nd4c_add_on(stub_context, a, b, &y), ND4C_OK);

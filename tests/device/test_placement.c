@@ -266,25 +266,34 @@ static void whatever_fails_nothing_is_lost(void **state) {
                                       "fence_record",    "fence_wait",       "in_flight_copy", "pinned_allocate",
                                       "fence_query",     "stream_wait_fence"};
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    int failed = 0;
     for (int number = 1; number <= 3; number++) {
       char command[64];
       stub_settle(); /* what is kept for reuse goes, so that it must be made */
       int64_t held = live(stub_device);
-      nd4c_array *a = filled(cpu, 5);
+      nd4c_array *a = filled(cpu, 5), *y = NULL;
+      int64_t before = stub_counter(calls[i]);
       (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
       assert_int_equal(stub_control(command), ND4C_OK);
+      assert_int_equal(stub_control("delay 2000"), ND4C_OK);
+      nd4c_status ahead = nd4c_array_prefetch(a, stub_device);
+      nd4c_status used = nd4c_square_on(stub_context, a, &y); /* while it is on its way */
       nd4c_status there = nd4c_array_migrate(a, stub_device);
       nd4c_status further = nd4c_array_migrate(a, second);
-      nd4c_status ahead = nd4c_array_prefetch(a, stub_device);
       nd4c_status back = nd4c_array_migrate(a, cpu);
       assert_int_equal(stub_control("reset"), ND4C_OK);
-      if ((there != ND4C_OK) + (further != ND4C_OK) + (ahead != ND4C_OK) + (back != ND4C_OK) > 1) {
-        fail_msg("%s: %d %d %d %d", command, there, further, ahead, back);
+      failed += stub_counter(calls[i]) - before >= number;
+      if ((there != ND4C_OK) + (further != ND4C_OK) + (ahead != ND4C_OK) + (used != ND4C_OK) + (back != ND4C_OK) > 1) {
+        fail_msg("%s: %d %d %d %d %d", command, there, further, ahead, used, back);
       }
       assert_all(a, 5);
       nd4c_array_release(a);
+      nd4c_array_release(y);
       stub_settle();
       assert_int_equal(live(stub_device), held);
+    }
+    if (failed == 0) {
+      fail_msg("%s was never called", calls[i]);
     }
   }
 }
