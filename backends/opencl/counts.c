@@ -156,7 +156,7 @@ static nd4c_status in_top_k(const nd4c_cl_step *step) {
 
 /* -- bins ---------------------------------------------------------------------------------------------------------- */
 
-enum { EXTENT_CHUNK = 256, EXTENT_WORDS = 3 };
+enum { EXTENT_CHUNK = 256 /* elements at least */, EXTENT_CHUNKS = 2048 /* at most */, EXTENT_WORDS = 3 };
 
 /* Lists in scratch: elements as keys of bins, totals and edges of bins, verdicts. Word offsets. */
 typedef struct binning {
@@ -335,7 +335,8 @@ static int64_t histogram_scratch(const nd4c_call *call) {
 static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4c_attr_value *range, double *low,
                               double *high) {
   const nd4c_tensor *x = &call->inputs[0];
-  int64_t chunks = (x->size + EXTENT_CHUNK - 1) / EXTENT_CHUNK;
+  int64_t least = (x->size + EXTENT_CHUNKS - 1) / EXTENT_CHUNKS, chunk = least > EXTENT_CHUNK ? least : EXTENT_CHUNK;
+  int64_t chunks = (x->size + chunk - 1) / chunk;
   double extent[EXTENT_WORDS] = {0, 1, 1};
   if (range->count == 2) {
     *low = range->as.floats[0];
@@ -348,7 +349,7 @@ static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4
     ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "find_extents", x->dtype));
     nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
     nd4c_cl_arg_bytes(&launch, &b->walk, sizeof b->walk);
-    nd4c_cl_arg_long(&launch, EXTENT_CHUNK);
+    nd4c_cl_arg_long(&launch, chunk);
     nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
     ND4C_CL_TRY(nd4c_cl_run_items(&launch, chunks));
     ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "join_extents", x->dtype));

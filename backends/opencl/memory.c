@@ -87,7 +87,8 @@ static nd4c_status copy(nd4c_stream stream, nd4c_buffer to, int64_t to_offset, n
                                       (size_t)bytes, c.wait_count, c.wait_list, &c.event));
 }
 
-/* OpenCL refuses ranges that overlap: they go by way of a third buffer, which the queue keeps until it is done. */
+/* OpenCL refuses ranges that overlap: they go by way of a third buffer, which the queue keeps until it is done. The
+ * memory manager does not count it: backends have no way to ask for memory. */
 static nd4c_status copy_overlapping(nd4c_cl_device *device, nd4c_stream stream, nd4c_buffer buffer, int64_t to_offset,
                                     int64_t from_offset, int64_t bytes) {
   nd4c_buffer between = NULL;
