@@ -161,6 +161,9 @@ __attribute__((constructor)) static void start(void) {
   read_lie();
 }
 
+/* What a loader without drivers says; here, where there is no loader at all. */
+enum { PLATFORM_NOT_FOUND = -1001 };
+
 /* -- forwarding ------------------------------------------------------------------------------------------------- */
 
 /* A function that gives a code. */
@@ -218,8 +221,8 @@ static cl_int count_event(cl_int code, cl_event *event) {
 EXPORT cl_int clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found);
 EXPORT cl_int clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found) {
   const cl_int code = take(CALL_clGetPlatformIDs);
-  if (code != CL_SUCCESS) {
-    return code;
+  if (code != CL_SUCCESS || real.clGetPlatformIDs == NULL) {
+    return code != CL_SUCCESS ? code : PLATFORM_NOT_FOUND;
   }
   const cl_int given = real.clGetPlatformIDs(count, platforms, found);
   if (found != NULL && lie == LIE_no_platform) {

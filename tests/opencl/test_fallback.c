@@ -117,6 +117,33 @@ static void what_is_declined_goes_on(void **state) {
   nd4c_array_release(sum);
 }
 
+/* A list may have more numbers than an array has axes: the kernel's room for them ends earlier. */
+static void a_long_list_is_declined(void **state) {
+  (void)state;
+  enum { AXES = 40 };
+  nd4c_array *x = NULL, *y = NULL;
+  const int64_t zeros[3] = {0}, three[1] = {3};
+  int64_t extents[AXES], places[AXES * 3];
+  char *text = NULL;
+  for (int i = 0; i < AXES; i++) {
+    extents[i] = 1;
+  }
+  const nd4c_attr attr = {"shape", {.kind = ND4C_ATTR_INTS, .count = AXES, .as.ints = extents}};
+  assert_int_equal(nd4c_array_from_data(ND4C_INT64, 1, three, zeros, host, &x), ND4C_OK);
+  const nd4c_array *inputs[1] = {x};
+  assert_int_equal(nd4c_explain(routed, ND4C_OP_unravel_index, inputs, 1, &attr, 1, &text), ND4C_OK);
+  assert_non_null(strstr(text, "40 axes"));
+  nd4c_free(text);
+  assert_int_equal(nd4c_op_call(routed, ND4C_OP_unravel_index, inputs, 1, &attr, 1, &y, 1), ND4C_OK);
+  assert_ptr_equal(nd4c_array_device(y), host);
+  assert_int_equal(nd4c_array_read(y, places, sizeof places), ND4C_OK);
+  for (int i = 0; i < AXES * 3; i++) {
+    assert_int_equal(places[i], 0);
+  }
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+}
+
 int main(void) {
   if (faulty_start(&device) != ND4C_OK) {
     print_message("skipped: %s\n", nd4c_error_message());
@@ -125,6 +152,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_host_takes_over),
       cmocka_unit_test(what_is_declined_goes_on),
+      cmocka_unit_test(a_long_list_is_declined),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
