@@ -87,8 +87,8 @@ ND4C_API nd4c_status nd4c_routing_set_category(nd4c_routing *routing, nd4c_categ
 ND4C_API nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count);
 
 /* Lets the context's eager ops be routed (routing NULL: no longer). The context keeps the object; work that was
- * submitted through it goes on. A thread's own context goes back to nd4c_routing_set_default and the properties with
- * the next change of any property. */
+ * submitted through it goes on. A thread's own context keeps what is chosen here; after NULL it follows
+ * nd4c_routing_set_default and the properties again, from their next change on. */
 ND4C_API nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routing);
 
 /* Routing of the threads' own contexts from now on, before the properties nd4c.routing, nd4c.routing.devices,

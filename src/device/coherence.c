@@ -356,6 +356,14 @@ void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *te
   nd4c_storage_unlock(body);
 }
 
+bool nd4c_storage_is_poisoned(nd4c_storage *storage) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  bool poisoned = body->poison != ND4C_OK;
+  nd4c_storage_unlock(body);
+  return poisoned;
+}
+
 void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_storage_lock(body);

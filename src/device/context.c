@@ -136,6 +136,15 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
   return ND4C_OK;
 }
 
+/* What routes the thread's own context: what was chosen for it, else the default; one reference or NULL. */
+static nd4c_status find_routing(const nd4c_context *own, nd4c_routing **routing) {
+  if (own->routing_chosen) {
+    *routing = nd4c_routing_retain(own->routing);
+    return ND4C_OK;
+  }
+  return nd4c_routing_get_default(routing);
+}
+
 /* The default context follows the default device and the configured width and modes. */
 static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
   nd4c_tracer_follow_config();
@@ -145,6 +154,10 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
     nd4c_context *made = NULL;
     ND4C_TRY(nd4c_context_make(device, 1, false, false, &made));
     if (thread->own != NULL) {
+      if (thread->own->routing_chosen) {
+        made->routing = nd4c_routing_retain(thread->own->routing);
+        made->routing_chosen = true;
+      }
       (void)nd4c_context_destroy(thread->own);
     }
     thread->own = made;
@@ -152,10 +165,10 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
   thread->own->width = nd4c_context_default_width(device);
   thread->own->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
   thread->own->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
-  nd4c_routing *routing = NULL;
-  ND4C_TRY(nd4c_routing_get_default(&routing));
-  nd4c_context_route(thread->own, routing);
   thread->own->transfer = nd4c_context_default_transfer();
+  nd4c_routing *routing = NULL;
+  ND4C_TRY(find_routing(thread->own, &routing));
+  nd4c_context_route(thread->own, routing);
   thread->own_epoch = epoch;
   return ND4C_OK;
 }

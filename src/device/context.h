@@ -16,6 +16,7 @@ struct nd4c_context {
   nd4c_transfer transfer; /* never DEFAULT */
   /* Several devices (routing.h). NULL: calls run here. */
   struct nd4c_routing *routing;
+  bool routing_chosen;               /* by nd4c_context_set_routing: the default does not replace it */
   nd4c_context *only_route;          /* where all calls go if the routing leaves no choice */
   nd4c_context *routes, *next_route; /* contexts that calls are routed to: this one's, and the next in that list */
   _Atomic int32_t entered;           /* threads whose current context this is, and scopes that will restore it */

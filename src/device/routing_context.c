@@ -33,6 +33,7 @@ nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routin
   if (routing != NULL) {
     ND4C_TRY(nd4c_routing_check(routing, "nd4c_context_set_routing"));
   }
+  context->routing_chosen = routing != NULL;
   nd4c_context_route(context, routing != NULL ? nd4c_routing_retain(routing) : NULL);
   return ND4C_OK;
 }
@@ -43,14 +44,12 @@ nd4c_status nd4c_routing_context(nd4c_context *context, nd4c_device *device, nd4
     route = route->next_route;
   }
   if (route == NULL) {
-    int32_t width = device == context->device ? context->width : nd4c_context_default_width(device);
-    ND4C_TRY(nd4c_context_make(device, width, context->deterministic, context->strict, &route));
+    ND4C_TRY(nd4c_context_make(device, 1, context->deterministic, context->strict, &route));
     route->next_route = context->routes;
     context->routes = route;
   }
-  if (device == context->device) {
-    route->width = context->width; /* the thread's own context follows the configuration */
-  }
+  /* Each time: the thread's own context follows the configuration. */
+  route->width = device == context->device ? context->width : nd4c_context_default_width(device);
   route->deterministic = context->deterministic;
   route->strict = context->strict;
   route->transfer = context->transfer;

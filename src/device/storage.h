@@ -81,6 +81,9 @@ int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes);
 /* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
 
+/* True if the storage has no value because what wrote it failed. */
+bool nd4c_storage_is_poisoned(nd4c_storage *storage);
+
 /* Takes the poison back that a write on `device` left which failed before anything of it was enqueued: the storage is
  * as its other replicas have it; without one, as the device has it. */
 void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device);

@@ -18,8 +18,6 @@
 #include "dispatch/views.h"
 #include "ops/op.h"
 
-enum { SHAPE_TEXT_SIZE = 128 };
-
 /* -- a known signature ---------------------------------------------------------------------------------------- */
 
 /* Whether the op computes in place where the output is the very same view as this input. */
@@ -120,39 +118,8 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
 /* -- a new signature ------------------------------------------------------------------------------------------ */
 
 static nd4c_status check_given_output(const nd4c_pending *p, int32_t at) {
-  const nd4c_array *output = p->outputs[at];
   const nd4c_inferred *inferred = &p->inferred[at];
-  char given[SHAPE_TEXT_SIZE], expected[SHAPE_TEXT_SIZE];
-  const char *name = p->def->info.name;
-  ND4C_TRY(nd4c_array_check(output, name));
-  bool same = output->rank == inferred->rank;
-  for (int32_t axis = 0; same && axis < output->rank; ++axis) {
-    same = output->shape[axis] == inferred->shape[axis];
-  }
-  if (!same) {
-    return nd4c_fail(ND4C_SHAPE, "%s: the output given has shape %s, the result has %s", name,
-                     nd4c_shape_text(output->rank, output->shape, given, sizeof given),
-                     nd4c_shape_text(inferred->rank, inferred->shape, expected, sizeof expected));
-  }
-  if (output->dtype != inferred->dtype) {
-    return nd4c_fail(ND4C_DTYPE, "%s: the output given is %s, the result is %s", name, nd4c_dtype_name(output->dtype),
-                     nd4c_dtype_name(inferred->dtype));
-  }
-  if ((output->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
-    return nd4c_fail(ND4C_READ_ONLY, "%s: the output given is read-only", name);
-  }
-  for (int32_t axis = 0; axis < output->rank; ++axis) {
-    if (output->size > 0 && output->shape[axis] > 1 && output->strides[axis] == 0) {
-      return nd4c_fail(ND4C_ALIAS, "%s: axis %d of the output given has stride 0: its elements share memory", name,
-                       axis);
-    }
-  }
-  for (int32_t other = 0; other < at; ++other) {
-    if (p->outputs[other] != NULL && nd4c_array_overlaps(p->outputs[other], output)) {
-      return nd4c_fail(ND4C_ALIAS, "%s: outputs %d and %d share memory", name, other, at);
-    }
-  }
-  return ND4C_OK;
+  return nd4c_pending_check_output(p->def, p->outputs, at, inferred->dtype, inferred->rank, inferred->shape);
 }
 
 static bool is_same_view(const nd4c_array *a, const nd4c_array *b) {

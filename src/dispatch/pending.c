@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "dispatch/execute.h"
 
-enum { INPUT_LIMIT = 65536 };
+enum { INPUT_LIMIT = 65536, SHAPE_TEXT_SIZE = 128 };
 
 nd4c_status nd4c_pending_check(nd4c_op op, const nd4c_op_def *def, const nd4c_array *const *inputs, int32_t input_count,
                                nd4c_array **outputs) {
@@ -96,4 +96,40 @@ nd4c_call nd4c_pending_call(const nd4c_pending *p) {
                      .stream = p->context->stream,
                      .device = p->context->device->handle,
                      .width = p->context->width};
+}
+
+nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const *outputs, int32_t at, nd4c_dtype dtype,
+                                      int32_t rank, const int64_t *shape) {
+  const nd4c_array *output = outputs[at];
+  char given[SHAPE_TEXT_SIZE], expected[SHAPE_TEXT_SIZE];
+  const char *name = def->info.name;
+  ND4C_TRY(nd4c_array_check(output, name));
+  bool same = output->rank == rank;
+  for (int32_t axis = 0; same && axis < output->rank; ++axis) {
+    same = output->shape[axis] == shape[axis];
+  }
+  if (!same) {
+    return nd4c_fail(ND4C_SHAPE, "%s: the output given has shape %s, the result has %s", name,
+                     nd4c_shape_text(output->rank, output->shape, given, sizeof given),
+                     nd4c_shape_text(rank, shape, expected, sizeof expected));
+  }
+  if (output->dtype != dtype) {
+    return nd4c_fail(ND4C_DTYPE, "%s: the output given is %s, the result is %s", name, nd4c_dtype_name(output->dtype),
+                     nd4c_dtype_name(dtype));
+  }
+  if ((output->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
+    return nd4c_fail(ND4C_READ_ONLY, "%s: the output given is read-only", name);
+  }
+  for (int32_t axis = 0; axis < output->rank; ++axis) {
+    if (output->size > 0 && output->shape[axis] > 1 && output->strides[axis] == 0) {
+      return nd4c_fail(ND4C_ALIAS, "%s: axis %d of the output given has stride 0: its elements share memory", name,
+                       axis);
+    }
+  }
+  for (int32_t other = 0; other < at; ++other) {
+    if (outputs[other] != NULL && nd4c_array_overlaps(outputs[other], output)) {
+      return nd4c_fail(ND4C_ALIAS, "%s: outputs %d and %d share memory", name, other, at);
+    }
+  }
+  return ND4C_OK;
 }

@@ -30,6 +30,10 @@ nd4c_status nd4c_pending_attrs(const nd4c_op_def *def, const nd4c_attr *attrs, i
                                nd4c_attr_value **values);
 /* Checks the handles, describes the inputs and infers; `inference` is left for whoever asks for views. */
 nd4c_status nd4c_pending_infer(nd4c_pending *pending, nd4c_inference *inference);
+/* Refuses what cannot take the op's result `at`: another shape or dtype, read-only memory, elements that share memory
+ * among themselves or with an earlier output given. */
+nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const *outputs, int32_t at, nd4c_dtype dtype,
+                                      int32_t rank, const int64_t *shape);
 /* Strides of a fresh output by the op's rule. */
 void nd4c_pending_order(const nd4c_pending *pending, const nd4c_inferred *inferred, int64_t *strides);
 /* The call descriptor over the pending call's tensors. */

@@ -11,6 +11,7 @@
 #include "device/storage.h"
 #include "device/thread.h"
 #include "dispatch/engines.h"
+#include "dispatch/pending.h"
 
 enum { DECISIONS = 256, USES = 256, REASON_SIZE = 512, OUTPUTS = 8 };
 
@@ -95,13 +96,21 @@ static bool has_output_at_risk(const nd4c_eager_call *call, int32_t count) {
   return false;
 }
 
+/* What another device may do better. */
+static bool is_failure(nd4c_status status) {
+  return status == ND4C_DEVICE || status == ND4C_DEVICE_LOST || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+}
+
 /* Copies a result into the array that was given for it; what `route` fails at, the host does. */
 static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const nd4c_array *from, nd4c_array **to) {
+  bool had_value = !nd4c_storage_is_poisoned((*to)->storage);
   nd4c_status status = nd4c_op_call_positional(route, ND4C_OP_copy, &from, 1, NULL, to);
-  if (status != ND4C_OK) {
+  if (is_failure(status) || status == ND4C_UNSUPPORTED) {
     nd4c_device *host = NULL;
     nd4c_context *on_host = NULL;
-    nd4c_storage_spare((*to)->storage, route->device);
+    if (had_value && status != ND4C_UNSUPPORTED) {
+      nd4c_storage_spare((*to)->storage, route->device);
+    }
     ND4C_TRY(nd4c_device_host(&host));
     ND4C_TRY(nd4c_routing_context(context, host, &on_host));
     status = nd4c_op_call_positional(on_host, ND4C_OP_copy, &from, 1, NULL, to);
@@ -109,13 +118,26 @@ static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const n
   return status;
 }
 
+/* As nd4c_call_on checks them, all before the first is written. */
+static nd4c_status check_given(const nd4c_op_def *def, nd4c_array *const *given, nd4c_array *const *fresh) {
+  for (int32_t i = 0; i < def->info.output_count; ++i) {
+    if (given[i] != NULL) {
+      ND4C_TRY(nd4c_pending_check_output(def, given, i, fresh[i]->dtype, fresh[i]->rank, fresh[i]->shape));
+    }
+  }
+  return ND4C_OK;
+}
+
 /* Into fresh arrays first: should the device fail, what was given is as it was. */
-static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const nd4c_eager_call *call, int32_t count) {
+static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const nd4c_op_def *def,
+                             const nd4c_eager_call *call) {
+  int32_t count = def->info.output_count;
   nd4c_array *fresh[OUTPUTS] = {NULL};
   nd4c_eager_call aside = *call;
   aside.outputs = fresh;
   aside.key = 0;
   nd4c_status status = nd4c_call_on(route, &aside);
+  status = status == ND4C_OK ? check_given(def, call->outputs, fresh) : status;
   for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
     const nd4c_array *from = fresh[i];
     if (call->outputs[i] != NULL) {
@@ -132,21 +154,17 @@ static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const n
   return status;
 }
 
-static nd4c_status run_on(nd4c_context *context, nd4c_device *device, const nd4c_eager_call *call, int32_t outputs) {
+static nd4c_status run_on(nd4c_context *context, nd4c_device *device, const nd4c_op_def *def,
+                          const nd4c_eager_call *call) {
   nd4c_context *route = NULL;
   ND4C_TRY(nd4c_routing_context(context, device, &route));
-  if (ND4C_UNLIKELY(!is_host_like(device) && has_output_at_risk(call, outputs))) {
-    return run_aside(context, route, call, outputs);
+  if (ND4C_UNLIKELY(!is_host_like(device) && has_output_at_risk(call, def->info.output_count))) {
+    return run_aside(context, route, def, call);
   }
   return nd4c_call_on(route, call);
 }
 
 /* -- the chain ------------------------------------------------------------------------------------------------- */
-
-/* What another device may do better. */
-static bool is_failure(nd4c_status status) {
-  return status == ND4C_DEVICE || status == ND4C_DEVICE_LOST || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
-}
 
 static const char *input_name(const nd4c_op_info *op, int32_t index) {
   return op->input_count == 0 ? "?" : op->inputs[index < op->input_count ? index : op->input_count - 1].name;
@@ -183,11 +201,13 @@ static void drop_remote(nd4c_ballot *ballot) {
 typedef struct chain {
   nd4c_text trail; /* a line each */
   int32_t failed;
-  nd4c_status first; /* of what failed or declined first */
+  nd4c_status first;    /* of what failed or declined first */
+  nd4c_device *earlier; /* failed before the vote: not asked again; NULL: none */
+  char earlier_reason[REASON_SIZE];
 } chain;
 
-static void note(chain *c, const nd4c_vote *vote, nd4c_status status) {
-  nd4c_text_print(&c->trail, "\n  %s: %s", vote->device->name, nd4c_error_message());
+static void note(chain *c, const nd4c_device *device, nd4c_status status) {
+  nd4c_text_print(&c->trail, "\n  %s: %s", device->name, nd4c_error_message());
   c->first = c->first == ND4C_OK ? status : c->first;
   c->failed += is_failure(status);
 }
@@ -197,14 +217,18 @@ static void report(const nd4c_op_info *op, const nd4c_device *device, const nd4c
   nd4c_report_difference(op->name, device->name, applied->name, reason);
 }
 
-static nd4c_status run_chain(nd4c_context *context, const nd4c_op_info *op, const nd4c_eager_call *call,
+static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
                              const nd4c_ballot *ballot, chain *c, nd4c_device **used) {
   char reasons[ND4C_ROUTING_DEVICES][REASON_SIZE];
   bool told[ND4C_ROUTING_DEVICES] = {false};
+  const nd4c_op_info *op = &def->info;
   for (int32_t i = 0; i < ballot->count; ++i) {
     const nd4c_vote *vote = &ballot->votes[i];
-    nd4c_status status = run_on(context, vote->device, call, op->output_count);
+    nd4c_status status = run_on(context, vote->device, def, call);
     if (status == ND4C_OK) {
+      if (c->earlier != NULL) {
+        report(op, c->earlier, vote->device, c->earlier_reason);
+      }
       for (int32_t k = 0; k < i; ++k) {
         if (told[k]) {
           report(op, ballot->votes[k].device, vote->device, reasons[k]);
@@ -214,36 +238,68 @@ static nd4c_status run_chain(nd4c_context *context, const nd4c_op_info *op, cons
       return ND4C_OK;
     }
     bool failed = is_failure(status);
-    if ((!failed && status != ND4C_UNSUPPORTED) || (failed && context->strict) || ballot->count == 1) {
+    bool alone = ballot->count == 1 && c->earlier == NULL;
+    if ((!failed && status != ND4C_UNSUPPORTED) || (failed && context->strict) || alone) {
       return status; /* the call's own fault, or nobody else may be asked */
     }
     (void)snprintf(reasons[i], sizeof reasons[i], "%s", nd4c_error_message());
     told[i] = failed || ballot->own_list;
-    note(c, vote, status);
+    note(c, vote->device, status);
   }
   return nd4c_fail(c->first, "%s: none of the devices that it is routed to computes this call:%s", op->name,
                    c->trail.bytes != NULL ? c->trail.bytes : "");
 }
 
-static nd4c_status call_voted(nd4c_context *context, const nd4c_op_info *op, const nd4c_eager_call *call,
-                              uint64_t key) {
-  const nd4c_routing *routing = context->routing;
-  nd4c_ballot ballot;
-  nd4c_routing_vote(routing, op, call->inputs, call->input_count, 0, &ballot);
-  if (!routing->transfer) {
-    drop_remote(&ballot);
-    if (ballot.count == 0) {
-      return fail_transfer(op, call);
+/* Without `device`, where the call failed before. */
+static void drop_device(nd4c_ballot *ballot, const nd4c_device *device) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < ballot->count; ++i) {
+    if (ballot->votes[i].device != device) {
+      ballot->votes[kept++] = ballot->votes[i];
     }
   }
-  chain c = {.first = ND4C_OK};
+  ballot->count = kept;
+}
+
+/* failed: a device where the call failed just now, with `failure` and its text; NULL: none. */
+static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call, uint64_t key,
+                              nd4c_device *failed, nd4c_status failure) {
+  const nd4c_routing *routing = context->routing;
+  chain c = {.first = ND4C_OK, .earlier = failed};
+  if (failed != NULL) {
+    (void)snprintf(c.earlier_reason, sizeof c.earlier_reason, "%s", nd4c_error_message());
+    note(&c, failed, failure);
+  }
+  nd4c_ballot ballot;
+  nd4c_routing_vote(routing, &def->info, call->inputs, call->input_count, 0, &ballot);
+  drop_device(&ballot, failed);
+  if (!routing->transfer) {
+    drop_remote(&ballot);
+  }
   nd4c_device *used = NULL;
-  nd4c_status status = run_chain(context, op, call, &ballot, &c, &used);
+  nd4c_status status = ND4C_OK;
+  if (ballot.count > 0) {
+    status = run_chain(context, def, call, &ballot, &c, &used);
+  } else {
+    status = failed != NULL ? nd4c_fail(failure, "%s", c.earlier_reason) : fail_transfer(&def->info, call);
+  }
   if (status == ND4C_OK && c.failed == 0 && routing->transfer) {
     remember(key, routing, used);
   }
   nd4c_text_free(&c.trail);
   return status;
+}
+
+/* After `device` was tried without a vote: what others may do better is voted for. */
+static nd4c_status go_on(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call, uint64_t key,
+                         nd4c_device *device, nd4c_status status) {
+  if (ND4C_LIKELY(status == ND4C_OK)) {
+    return ND4C_OK;
+  }
+  if (status == ND4C_UNSUPPORTED) {
+    return call_voted(context, def, call, key, NULL, ND4C_OK);
+  }
+  return is_failure(status) && !context->strict ? call_voted(context, def, call, key, device, status) : status;
 }
 
 /* -- entry ----------------------------------------------------------------------------------------------------- */
@@ -262,16 +318,16 @@ static bool is_sound(const nd4c_op_def *def, const nd4c_eager_call *call) {
   return true;
 }
 
-/* The device of calls that nothing is voted for: views stay where they are, strings live on the host; NULL: others. */
-static nd4c_device *find_fixed(const nd4c_op_def *def, const nd4c_eager_call *call) {
+/* The device of calls that nothing is voted for: strings live on the host, views stay where they are; NULL: others. */
+static nd4c_device *find_fixed(const nd4c_op_def *def, const nd4c_eager_call *call, bool *view) {
   for (int32_t i = 0; i < call->input_count; ++i) {
     if (call->inputs[i] != NULL && call->inputs[i]->dtype == ND4C_UTF8) {
       nd4c_device *host = NULL;
       return nd4c_device_host(&host) == ND4C_OK ? host : NULL;
     }
   }
-  bool view = def->view != NULL && call->input_count > 0 && call->inputs[0] != NULL && call->outputs[0] == NULL;
-  return view ? atomic_load(&call->inputs[0]->storage->device) : NULL;
+  *view = def->view != NULL && call->input_count > 0 && call->inputs[0] != NULL && call->outputs[0] == NULL;
+  return *view ? atomic_load(&call->inputs[0]->storage->device) : NULL;
 }
 
 nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call) {
@@ -282,21 +338,25 @@ nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call)
   if (!is_sound(def, call)) {
     return nd4c_call_on(context, call);
   }
-  nd4c_device *fixed = find_fixed(def, call);
+  bool view = false;
+  nd4c_device *fixed = find_fixed(def, call, &view);
   if (fixed != NULL) {
-    return run_on(context, fixed, call, def->info.output_count);
+    nd4c_status status = run_on(context, fixed, def, call);
+    return view ? go_on(context, def, call, 0, fixed, status) : status; /* one that had to copy */
   }
   const nd4c_routing *routing = context->routing;
   uint64_t key = call->key != 0 && routing->transfer ? mix_places(call->key, call) : 0;
   decision *known = key != 0 ? find_decision(key) : NULL;
   if (ND4C_LIKELY(is_valid(known, key, routing))) {
+    nd4c_device *device = known->device;
     known->uses -= 1;
-    nd4c_status status = run_on(context, known->device, call, def->info.output_count);
-    if (ND4C_LIKELY(status == ND4C_OK) || (!is_failure(status) && status != ND4C_UNSUPPORTED)) {
-      return status;
+    nd4c_status status = run_on(context, device, def, call);
+    if (ND4C_UNLIKELY(is_failure(status) || status == ND4C_UNSUPPORTED)) {
+      known->uses = 0;
     }
+    return go_on(context, def, call, key, device, status);
   }
-  return call_voted(context, &def->info, call, key);
+  return call_voted(context, def, call, key, NULL, ND4C_OK);
 }
 
 /* -- in words -------------------------------------------------------------------------------------------------- */

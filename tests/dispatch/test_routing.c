@@ -280,6 +280,94 @@ static void strict_contexts_give_the_failure(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+/* A decision that is remembered hides nothing: the same call again, and its device fails. */
+static void a_remembered_device_may_fail(void **state) {
+  (void)state;
+  nd4c_device *devices[] = {stub_device, cpu};
+  for (int strict = 0; strict < 2; strict++) {
+    nd4c_context *context = routed(
+        (nd4c_routing_options){.policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2}, strict != 0);
+    nd4c_array *a = filled(cpu, shape, 2), *sum = NULL;
+    char *ignored = NULL;
+    for (int i = 0; i < 3; i++) {
+      assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
+    }
+    (void)nd4c_report_applied(&ignored);
+    nd4c_free(ignored);
+    assert_int_equal(stub_control("fail run:1"), ND4C_OK);
+    if (strict != 0) {
+      assert_int_equal(nd4c_add_on(context, a, a, &sum), ND4C_DEVICE);
+      assert_null(sum);
+      (void)stub_control("reset");
+    } else {
+      assert_ptr_equal(device_of_sum(context, a, 4), cpu);
+      assert_reported("add: requested stub:0, applied cpu:0");
+    }
+    assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
+    nd4c_array_release(a);
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  }
+}
+
+/* Part of an array, which a failing device could spoil. */
+static nd4c_array *part_of(nd4c_array *array, int64_t extent) {
+  nd4c_array *part = NULL;
+  assert_int_equal(nd4c_array_make(array->dtype, 1, &extent, NULL, 0, nd4c_storage_retain(array->storage), &part),
+                   ND4C_OK);
+  return part;
+}
+
+static void given_outputs_are_checked_first(void **state) {
+  (void)state;
+  nd4c_context *context = with_policy(ND4C_ROUTING_PREFER_GPU);
+  nd4c_array *a = filled(cpu, shape, 2), *twice = filled(cpu, shape, 7), *flat = filled(cpu, (int64_t[]){2 * COUNT}, 7);
+  nd4c_array *small = part_of(twice, COUNT / 2), *half = part_of(flat, COUNT), *same = NULL;
+  assert_int_equal(nd4c_add_on(context, a, a, &small), ND4C_SHAPE);
+  assert_string_equal(nd4c_error_message(), "add: the output given has shape (4096,), the result has (8192,)");
+  assert_int_equal(
+      nd4c_array_make(ND4C_FLOAT32, 1, shape, (int64_t[]){0}, 0, nd4c_storage_retain(flat->storage), &same), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, a, a, &same), ND4C_ALIAS);
+  assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_OK);
+  assert_int_equal(nd4c_array_read(half, buffer, sizeof buffer), ND4C_OK);
+  assert_float_equal(buffer[COUNT - 1], 4, 0);
+  /* Without a value before, without one afterwards: the other half was not computed. */
+  nd4c_storage_poison(flat->storage, ND4C_DEVICE, "spoilt");
+  assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_DEVICE);
+  assert_true(nd4c_storage_is_poisoned(flat->storage));
+  nd4c_array *all[] = {a, twice, flat, small, half, same};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    nd4c_array_release(all[i]);
+  }
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+}
+
+/* A view that has to be copied first is computed elsewhere, too. */
+static void a_view_that_fails_is_made_elsewhere(void **state) {
+  (void)state;
+  nd4c_device *devices[] = {stub_device, cpu};
+  for (int strict = 0; strict < 2; strict++) {
+    nd4c_context *context = routed((nd4c_routing_options){.devices = devices, .device_count = 2}, strict != 0);
+    nd4c_array *table = NULL, *turned = NULL, *flat = NULL;
+    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, (int64_t[]){64, 128}, 3, stub_device, &table), ND4C_OK);
+    assert_int_equal(nd4c_array_make(ND4C_FLOAT32, 2, (int64_t[]){128, 64}, (int64_t[]){1, 128}, 0,
+                                     nd4c_storage_retain(table->storage), &turned),
+                     ND4C_OK);
+    assert_int_equal(stub_control("fail run:1"), ND4C_OK);
+    nd4c_status status = nd4c_reshape_on(context, turned, shape, 1, &flat);
+    (void)stub_control("reset");
+    assert_int_equal(status, strict != 0 ? ND4C_DEVICE : ND4C_OK);
+    if (strict == 0) {
+      assert_ptr_equal(nd4c_array_device(flat), cpu);
+      assert_int_equal(nd4c_array_read(flat, buffer, sizeof buffer), ND4C_OK);
+      assert_float_equal(buffer[COUNT - 1], 3, 0);
+    }
+    nd4c_array_release(table);
+    nd4c_array_release(turned);
+    nd4c_array_release(flat);
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  }
+}
+
 static void transfer_may_be_refused(void **state) {
   (void)state;
   nd4c_context *context = routed((nd4c_routing_options){.no_transfer = true}, false);
@@ -349,6 +437,27 @@ static void properties_route_the_threads_own_context(void **state) {
   nd4c_array_release(a);
 }
 
+/* What a program chooses for its thread's own context outlives changes of properties. */
+static void a_choice_for_the_own_context_is_kept(void **state) {
+  (void)state;
+  nd4c_array *a = filled(cpu, shape, 2);
+  nd4c_routing *routing = NULL;
+  nd4c_device *devices[] = {stub_device, cpu};
+  nd4c_routing_options options = {
+      .struct_size = sizeof options, .policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2};
+  assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_OK);
+  assert_int_equal(nd4c_context_set_routing(nd4c_context_current(), routing), ND4C_OK);
+  nd4c_routing_destroy(routing);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), stub_device);
+  assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), stub_device);
+  assert_int_equal(nd4c_config_set("nd4c.strict", NULL), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), stub_device);
+  assert_int_equal(nd4c_context_set_routing(nd4c_context_current(), NULL), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu);
+  nd4c_array_release(a);
+}
+
 static void what_is_wrong_is_refused(void **state) {
   (void)state;
   nd4c_routing *routing = NULL;
@@ -360,7 +469,14 @@ static void what_is_wrong_is_refused(void **state) {
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_NULL_ARGUMENT);
   options.device_count = 9;
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_ARGUMENT);
+  int64_t nothing = 0;
+  missing[0] = (nd4c_device *)&nothing; /* never opened */
+  options.device_count = 1;
+  assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_HANDLE);
   options.device_count = 0;
+  options.creation = ND4C_CREATE_ON_DEVICE;
+  options.creation_device = missing[0];
+  assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_HANDLE);
   options.policy = (nd4c_routing_policy)77;
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_ARGUMENT);
   options.struct_size = 4;
@@ -442,9 +558,13 @@ int main(void) {
                                      cmocka_unit_test(a_failing_device_is_replaced),
                                      cmocka_unit_test(no_memory_is_survived),
                                      cmocka_unit_test(strict_contexts_give_the_failure),
+                                     cmocka_unit_test(a_remembered_device_may_fail),
+                                     cmocka_unit_test(given_outputs_are_checked_first),
+                                     cmocka_unit_test(a_view_that_fails_is_made_elsewhere),
                                      cmocka_unit_test(transfer_may_be_refused),
                                      cmocka_unit_test(arrays_are_made_where_it_is_said),
                                      cmocka_unit_test(properties_route_the_threads_own_context),
+                                     cmocka_unit_test(a_choice_for_the_own_context_is_kept),
                                      cmocka_unit_test(what_is_wrong_is_refused),
                                      cmocka_unit_test(threads_are_routed_side_by_side)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
