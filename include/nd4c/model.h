@@ -20,7 +20,8 @@ typedef struct nd4c_model_options {
   bool all_intermediates; /* every named value becomes an output too, after the model's own outputs; not optimised */
   bool no_optimization;
   const nd4c_placement *placement; /* of the model's plans (nd4c_plan_options), copied; NULL: one device. A model that
-                                    * is interpreted has no plan: it runs on the context */
+                                    * is interpreted has no plan: it runs on the context. A strict context refuses what
+                                    * a plan cannot place (UNSUPPORTED) */
 } nd4c_model_options;
 
 /* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL:

@@ -127,7 +127,8 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   status = nd4c_plan_create(graph, context, &options, plan);
   nd4c_graph_destroy(graph);
   nd4c_model_progress(model, "preparing", 1);
-  if (status == ND4C_UNSUPPORTED) { /* texts, say, which plans do not hold */
+  bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */
+  if (status == ND4C_UNSUPPORTED && !refused) {               /* texts, say, which plans do not hold */
     *need = nd4c_duplicate_text(nd4c_error_message());
     return *need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
   }

@@ -125,6 +125,7 @@ static void a_callback_places_nodes_on_three_devices(void **state) {
   assert_int_equal(nd4c_plan_run(plan, given, 1, failed, 3), ND4C_DEVICE);
   assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
   if (nd4c_plan_run(plan, given, 1, failed, 3) == ND4C_OK) {
+    assert_int_equal(nd4c_context_synchronize(cpu_context), ND4C_DEVICE); /* it waits for all places */
     assert_int_equal(nd4c_array_wait(failed[0]), ND4C_DEVICE);
     check_release(failed, 3);
   }
@@ -164,6 +165,9 @@ static void who_cannot_leaves_the_node_to_the_plan(void **state) {
   placement.device_count = 0;
   assert_int_equal(nd4c_plan_create(graph, cpu_context, &options, &plan), ND4C_ARGUMENT);
   placement.device_count = 1;
+  int64_t nothing = 0;
+  placement.devices = &(nd4c_device *){(nd4c_device *)&nothing}; /* never opened */
+  assert_int_equal(nd4c_plan_create(graph, cpu_context, &options, &plan), ND4C_HANDLE);
   placement.devices = NULL;
   assert_int_equal(nd4c_plan_create(graph, cpu_context, &options, &plan), ND4C_NULL_ARGUMENT);
   placement.struct_size = 1;
@@ -204,7 +208,18 @@ static void a_model_alternates(void **state) {
     fail();
   }
   nd4c_free(report);
+  assert_true(seen.copies > 0 && seen.transitions > 0);
   assert_true(check_difference(expected, actual) <= 1e-4);
+  nd4c_context_options strict_options = {.struct_size = sizeof strict_options, .device = cpu, .strict = true};
+  nd4c_context *strict = NULL;
+  CHECK_OK(nd4c_context_create(&strict_options, &strict));
+  nd4c_model *refused = NULL;
+  devices[0] = devices[1] = stub_device;
+  CHECK_OK(nd4c_model_open(path, &options, &refused));
+  CHECK_OK(nd4c_model_run(refused, cpu_context, names, &image, 1, &actual, 1));
+  assert_int_equal(nd4c_model_run(refused, strict, names, &image, 1, &actual, 1), ND4C_UNSUPPORTED);
+  nd4c_model_close(refused);
+  CHECK_OK(nd4c_context_destroy(strict));
   nd4c_array_release((nd4c_array *)(uintptr_t)image);
   nd4c_array_release(expected);
   nd4c_array_release(actual);
