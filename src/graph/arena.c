@@ -146,8 +146,9 @@ static int32_t find_in_place(const planning *work, int32_t index) {
     }
     const nd4c_slot *input = &plan->slots[step->inputs[i]];
     const nd4c_slot *root = &plan->slots[input->root];
-    bool fits = root->kind == ND4C_SLOT_ARENA && work->last_use[input->root] == index && input->offset == 0 &&
-                root->bytes == output->bytes && same_layout(input, output);
+    /* Empty slots stay where they are made, whoever reads them. */
+    bool fits = root->kind == ND4C_SLOT_ARENA && root->place == work->place && work->last_use[input->root] == index &&
+                input->offset == 0 && root->bytes == output->bytes && same_layout(input, output);
     for (int32_t k = 0; k < step->input_count && fits; ++k) {
       const nd4c_slot *other = step->inputs[k] < 0 ? NULL : &plan->slots[step->inputs[k]];
       bool shares = other != NULL && other->root == input->root;

@@ -98,8 +98,8 @@ static nd4c_status make_staging(const nd4c_plan *plan, const nd4c_graph_port *po
   return ND4C_OK;
 }
 
-static nd4c_status copy_array(const nd4c_plan *plan, const nd4c_array *from, nd4c_array *to) {
-  return nd4c_op_call(plan->context, ND4C_OP_copy, &from, 1, NULL, 0, &to, 1);
+static nd4c_status copy_array(nd4c_context *context, const nd4c_array *from, nd4c_array *to) {
+  return nd4c_op_call(context, ND4C_OP_copy, &from, 1, NULL, 0, &to, 1);
 }
 
 /* Fills input_arrays and output_arrays with C-contiguous arrays, each holding a reference. */
@@ -116,7 +116,7 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
     if (plan->input_staging[i] == NULL) {
       ND4C_TRY(make_staging(plan, &plan->graph->inputs.items[i], &plan->input_staging[i]));
     }
-    ND4C_TRY(copy_array(plan, inputs[i], plan->input_staging[i]));
+    ND4C_TRY(copy_array(plan->context, inputs[i], plan->input_staging[i]));
     plan->input_arrays[i] = nd4c_array_retain(plan->input_staging[i]);
   }
   for (int32_t i = 0; i < output_count; ++i) {
@@ -137,11 +137,22 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
   return ND4C_OK;
 }
 
+/* Where it was computed, as what needs no staging; a device without such a kernel leaves it to the plan's. */
+static nd4c_status deliver_staged(const nd4c_plan *plan, int32_t index, nd4c_array *output) {
+  const nd4c_graph_port *port = &plan->graph->outputs.items[index];
+  nd4c_context *context = plan->places[plan->slots[plan->slots[port->value].root].place].context;
+  nd4c_status status = copy_array(context, plan->output_arrays[index], output);
+  if (status == ND4C_UNSUPPORTED && context != plan->context) {
+    status = copy_array(plan->context, plan->output_arrays[index], output);
+  }
+  return status;
+}
+
 /* Copies what was staged, then hands out what is fresh; nothing is handed out if a copy fails. */
 static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output_count) {
   for (int32_t i = 0; i < output_count; ++i) {
     if (outputs[i] != NULL && plan->output_arrays[i] != outputs[i]) {
-      ND4C_TRY(copy_array(plan, plan->output_arrays[i], outputs[i]));
+      ND4C_TRY(deliver_staged(plan, i, outputs[i]));
     }
   }
   for (int32_t i = 0; i < output_count; ++i) {

@@ -176,6 +176,68 @@ static void who_cannot_leaves_the_node_to_the_plan(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+/* Nothing is computed in place over what another device has, least of all where there is nothing. */
+static void empty_values_have_no_place(void **state) {
+  (void)state;
+  const int64_t none[] = {0, COLUMNS};
+  static const nd4c_op ops[] = {ND4C_OP_relu, ND4C_OP_square, ND4C_OP_tanh, ND4C_OP_abs, ND4C_OP_relu, ND4C_OP_exp};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value value = check_input(graph, "x", 2, none);
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i) {
+    value = check_unary(graph, ops[i], value);
+  }
+  CHECK_OK(nd4c_graph_output(graph, "y", value));
+  nd4c_device *devices[] = {cpu, stub_device};
+  nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices, .device_count = 2};
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true, .placement = &placement};
+  nd4c_plan *plan = NULL;
+  nd4c_array *input = NULL, *result = NULL;
+  CHECK_OK(nd4c_plan_create(graph, cpu_context, &options, &plan));
+  CHECK_OK(nd4c_array_zeros(ND4C_FLOAT32, 2, none, cpu, &input));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){input}, 1, &result, 1));
+  assert_int_equal(nd4c_array_size(result), 0);
+  nd4c_array_release(input);
+  nd4c_array_release(result);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* An output that is written through a view begins anew in each run, as others do. */
+static void outputs_in_parts_forget_what_was(void **state) {
+  (void)state;
+  const int64_t flat = ROWS * COLUMNS;
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  nd4c_value turned = check_op(graph, ND4C_OP_transpose, &x, 1, NULL, 0);
+  nd4c_attr to = check_ints("shape", &flat, 1);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_reshape, &turned, 1, &to, 1)));
+  nd4c_plan *plan = NULL;
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  CHECK_OK(nd4c_plan_create(graph, stub_context, &options, &plan));
+  nd4c_array *inputs[1], *right[1] = {NULL}, *given = NULL;
+  check_make_inputs(graph, 7, inputs);
+  check_evaluate(graph, inputs, right);
+  const nd4c_array *in[] = {inputs[0]};
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 1, &flat, 9, cpu, &given));
+  CHECK_OK(nd4c_trace_start(NULL));
+  CHECK_OK(nd4c_plan_run(plan, in, 1, &given, 1));
+  assert_int_equal(totals().copies, 1); /* of x, and none of what was in y */
+  CHECK_OK(nd4c_trace_stop(NULL));
+  assert_true(check_difference(right[0], given) <= 0);
+  assert_int_equal(stub_control("fail run:1"), ND4C_OK);
+  assert_int_equal(nd4c_plan_run(plan, in, 1, &given, 1), ND4C_DEVICE);
+  (void)stub_control("reset");
+  CHECK_OK(nd4c_plan_run(plan, in, 1, &given, 1));
+  assert_true(check_difference(right[0], given) <= 0);
+  nd4c_array_release(given);
+  check_release(inputs, 1);
+  check_release(right, 1);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 /* The smallest model: digits, a convolution among others, which the stub leaves to the host. */
 static void a_model_alternates(void **state) {
   (void)state;
@@ -249,6 +311,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(alternating_nodes_copy_what_is_needed, settle),
                                      cmocka_unit_test_teardown(a_callback_places_nodes_on_three_devices, settle),
                                      cmocka_unit_test_teardown(who_cannot_leaves_the_node_to_the_plan, settle),
+                                     cmocka_unit_test_teardown(empty_values_have_no_place, settle),
+                                     cmocka_unit_test_teardown(outputs_in_parts_forget_what_was, settle),
                                      cmocka_unit_test_teardown(a_model_alternates, settle)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(cpu_context);

@@ -71,6 +71,16 @@ static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
   return ND4C_OK;
 }
 
+/* An output's array, too, where all of it is the output's. */
+static nd4c_status renew_slot(const nd4c_plan *plan, const nd4c_slot *slot) {
+  const nd4c_context *context = plan->places[slot->place].context;
+  if (slot->kind == ND4C_SLOT_OWN) {
+    return renew(context, slot->storage);
+  }
+  const nd4c_array *array = plan->output_arrays[slot->port];
+  return nd4c_output_access(array) == ND4C_ACCESS_WRITE ? renew(context, array->storage) : ND4C_OK;
+}
+
 static nd4c_status renew_memory(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->place_count; ++i) {
     if (plan->places[i].arena != NULL) {
@@ -79,7 +89,7 @@ static nd4c_status renew_memory(const nd4c_plan *plan) {
   }
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (plan->slots[i].in_parts) {
-      ND4C_TRY(renew(plan->places[plan->slots[i].place].context, plan->slots[i].storage));
+      ND4C_TRY(renew_slot(plan, &plan->slots[i]));
     }
   }
   return ND4C_OK;
