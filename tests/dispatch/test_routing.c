@@ -244,8 +244,12 @@ static void no_memory_is_survived(void **state) {
     nd4c_allocation_fail_at(n);
     nd4c_status status = nd4c_add_on(context, a, a, &sum);
     nd4c_allocation_fail_at(-1);
+    if (status == ND4C_OK) { /* the stub's own thread takes memory, too: then the result tells */
+      status = nd4c_array_read(sum, buffer, sizeof buffer);
+      nd4c_array_release(sum);
+      sum = NULL;
+    }
     if (status == ND4C_OK) {
-      assert_int_equal(nd4c_array_read(sum, buffer, sizeof buffer), ND4C_OK);
       assert_float_equal(buffer[COUNT - 1], 4, 0);
       served += 1;
     } else {
@@ -256,8 +260,7 @@ static void no_memory_is_survived(void **state) {
     assert_int_equal(nd4c_array_read(a, buffer, sizeof buffer), ND4C_OK);
     assert_float_equal(buffer[COUNT - 1], 2, 0);
     nd4c_array_release(a);
-    nd4c_array_release(sum);
-    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+    (void)nd4c_context_destroy(context); /* may tell the failure once more */
   }
   assert_true(served > refused);
   stub_settle();
