@@ -124,7 +124,7 @@ static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
   nd4c_replica_release_fences(target); /* they have ended, and how is nothing to the new contents */
-  if (nd4c_tracer_is_on()) {
+  if (begin != 0) {
     nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
   }
   return ND4C_OK;
@@ -161,7 +161,7 @@ static nd4c_status copy_later(nd4c_storage_body *body, nd4c_replica *source, nd4
     return status;
   }
   nd4c_stream_give(carrier, stream);
-  if (nd4c_tracer_is_on()) {
+  if (begin != 0) {
     nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
   }
   add_read(source, fence);
@@ -408,7 +408,7 @@ nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   nd4c_status status = nd4c_transfer_from_host(replica->device, &replica->block, host, bytes);
   if (status == ND4C_OK) {
-    if (nd4c_tracer_is_on()) {
+    if (begin != 0) {
       nd4c_tracer_copy(begin, body, NULL, replica->device, bytes);
       nd4c_tracer_write(body, replica->device);
     }

@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "device/routing.h"
 #include "device/storage.h"
+#include "device/tracer.h"
 #include "device/transfer_stream.h"
 #include "device/write.h"
 
@@ -56,6 +57,8 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   nd4c_status status = nd4c_array_make(dtype, rank, shape, NULL, 0, storage, out);
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
+  } else if (nd4c_tracer_is_on()) {
+    nd4c_tracer_write(storage, device); /* what lay at this address before is another story */
   }
   return status;
 }

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
+#include "device/tracer.h"
 #include "device/workspace.h"
 
 /* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
@@ -211,6 +212,9 @@ nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c
   body->release = release;
   body->release_user = user;
   *storage = &body->base;
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_write(body, host);
+  }
   return ND4C_OK;
 }
 

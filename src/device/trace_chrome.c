@@ -1,5 +1,4 @@
-/* The events in the JSON that chrome://tracing and Perfetto load: one process, one row a thread and one a pair of
- * devices that copies went between. */
+/* The events in the JSON that chrome://tracing and Perfetto load: one process, one row a thread. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/trace_text.h"
@@ -32,12 +31,19 @@ static const char *name_of(const nd4c_device *device) {
   return device != NULL ? device->name : "host";
 }
 
+/* Microseconds, to the nanosecond; JSON's decimal point whatever the locale's is. */
+static void print_time(nd4c_text *text, const char *name, int64_t nanoseconds) {
+  int64_t size = nanoseconds < 0 ? -nanoseconds : nanoseconds;
+  nd4c_text_print(text, ",\"%s\":%s%lld.%03d", name, nanoseconds < 0 ? "-" : "", (long long)(size / 1000),
+                  (int)(size % 1000));
+}
+
 static void open_event(chrome *out, int32_t thread, const nd4c_trace_event *event, const char *phase,
                        const char *category, const char *name) {
-  nd4c_text_print(out->text, "%s\n{\"ph\":\"%s\",\"pid\":1,\"tid\":%d,\"ts\":%.3f", out->any ? "," : "", phase,
-                  (int)thread, (double)(event->begin - out->origin) / 1e3);
+  nd4c_text_print(out->text, "%s\n{\"ph\":\"%s\",\"pid\":1,\"tid\":%d", out->any ? "," : "", phase, (int)thread);
+  print_time(out->text, "ts", event->begin - out->origin);
   if (phase[0] == 'X') {
-    nd4c_text_print(out->text, ",\"dur\":%.3f", (double)event->nanoseconds / 1e3);
+    print_time(out->text, "dur", event->nanoseconds);
   }
   print_field(out->text, "cat", category);
   print_field(out->text, "name", name);

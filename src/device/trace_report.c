@@ -113,7 +113,7 @@ static void keep_move(summary *s, int32_t thread, const nd4c_trace_event *event)
   }
   nd4c_trace_event *kept = &s->moves[s->move_count++];
   *kept = *event;
-  kept->call = event->call == 0 ? 0 : event->call ^ (uint32_t)thread << 24; /* calls of threads are told apart */
+  kept->call = event->call == 0 ? 0 : event->call | (uint64_t)thread << 32; /* calls of threads are told apart */
 }
 
 static void add_event(void *user, int32_t thread, const nd4c_trace_event *event) {

@@ -260,7 +260,10 @@ bool nd4c_trace_is_on(void) {
 }
 
 int64_t nd4c_tracer_origin(void) {
-  return origin;
+  pthread_mutex_lock(&lock);
+  int64_t began = origin;
+  pthread_mutex_unlock(&lock);
+  return began;
 }
 
 int64_t nd4c_tracer_visit(nd4c_trace_visitor visit, void *user) {
@@ -317,6 +320,16 @@ static bool is_word(const char *text, const char *word) {
   return *text == '\0' && *word == '\0';
 }
 
+/* Ends a recording that the property began: the table, and why there is no file, go to stderr. */
+static void stop_and_tell(void) {
+  char *table = NULL;
+  if (nd4c_trace_stop(&table) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4j.multibackend.trace: %s\n", nd4c_error_message());
+  }
+  (void)fputs(table != NULL ? table : "", stderr);
+  nd4c_free(table);
+}
+
 void nd4c_tracer_follow_config(void) {
   static _Atomic uint64_t seen; /* epoch + 1 */
   static char applied[PATH_SIZE];
@@ -334,8 +347,12 @@ void nd4c_tracer_follow_config(void) {
   atomic_store_explicit(&seen, epoch, memory_order_relaxed);
   pthread_mutex_unlock(&lock);
   if (stop) {
-    (void)nd4c_trace_stop(NULL);
-  } else if (changed && !off && nd4c_trace_start(is_word(value, "true") ? NULL : value) == ND4C_OK) {
+    stop_and_tell();
+  } else if (changed && !off) {
+    if (nd4c_trace_start(is_word(value, "true") ? NULL : value) != ND4C_OK) {
+      nd4c_log_write(ND4C_LOG_ERROR, "trace", "nd4j.multibackend.trace: %s", nd4c_error_message());
+      return;
+    }
     pthread_mutex_lock(&lock);
     configured = true;
     pthread_mutex_unlock(&lock);
@@ -343,13 +360,7 @@ void nd4c_tracer_follow_config(void) {
 }
 
 static ND4C_AT_UNLOAD void tell_at_end(void) {
-  if (!configured || !atomic_load(&nd4c_tracer_on)) {
-    return;
+  if (configured && atomic_load(&nd4c_tracer_on)) {
+    stop_and_tell();
   }
-  char *table = NULL;
-  if (nd4c_trace_stop(&table) != ND4C_OK) {
-    (void)fprintf(stderr, "nd4j.multibackend.trace: %s\n", nd4c_error_message());
-  }
-  (void)fputs(table != NULL ? table : "", stderr);
-  nd4c_free(table);
 }

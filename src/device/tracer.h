@@ -21,7 +21,7 @@ typedef enum nd4c_trace_kind {
 /* One event. Names are static: ops', kernels' and devices' live as long as the process. */
 typedef struct nd4c_trace_event {
   nd4c_trace_kind kind;
-  uint32_t call; /* number of the execution in its thread that this belongs to, 0: none */
+  uint64_t call; /* number of the execution in its thread that this belongs to, 0: none */
   int64_t begin, nanoseconds;
   const nd4c_device *from, *to; /* the one device of an event without a pair is `to` */
   const char *op, *kernel;

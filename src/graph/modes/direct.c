@@ -76,6 +76,9 @@ nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
   }
+  for (int32_t i = 0; watched && nd4c_tracer_is_on() && i < plan->graph->outputs.count; ++i) {
+    nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
+  }
   for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->graph->outputs.count; ++i) {
     nd4c_storage_refresh(plan->output_arrays[i]->storage);
   }
