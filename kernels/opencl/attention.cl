@@ -67,11 +67,11 @@ __kernel void attend(sizes s, __global const STORAGE_A *q, long q0, __global con
         total = out ? (REAL)-INFINITY : total;
         if (scores_mode >= 0 && scores_mode < 3)
           SAVE_Y(scores, scores0 + key * s.scores[3],
-                 (COMPUTE_Y)(scores_mode == 0 ? score : scores_mode == 1 ? capped : total));
+                 ROUND_Y(scores_mode == 0 ? score : scores_mode == 1 ? capped : total));
       }
       if (pass == 1) {
         REAL share = largest == -INFINITY ? (REAL)0 : exp(total - largest) / sum;
-        if (key < s.keys) SAVE_Y(scores, scores0 + key * s.scores[3], (COMPUTE_Y)share);
+        if (key < s.keys) SAVE_Y(scores, scores0 + key * s.scores[3], ROUND_Y(share));
         continue;
       }
       REAL next = share_largest(total, lane, lanes, 1, shared);
@@ -102,7 +102,7 @@ __kernel void attend(sizes s, __global const STORAGE_A *q, long q0, __global con
     long feature = lane + (long)i * lanes;
     if (feature < s.v_head)
       SAVE_Y(y, y0 + batch * s.y[0] + head * s.y[1] + query * s.y[2] + feature * s.y[3],
-             (COMPUTE_Y)(largest == -INFINITY ? (REAL)0 : result[i] / sum));
+             ROUND_Y(largest == -INFINITY ? (REAL)0 : result[i] / sum));
   }
 }
 #endif
@@ -155,7 +155,7 @@ __kernel void rotary(long count, long heads, long length, long head, long pairs,
     REAL partner = (REAL)LOAD_A(x, from + other * x_step);
     value = second ? t * partner + c * value : c * value - t * partner;
   }
-  SAVE_Y(y, y0 + n * y_batch + of * y_head + place * y_place + feature * y_step, (COMPUTE_Y)value);
+  SAVE_Y(y, y0 + n * y_batch + of * y_head + place * y_place + feature * y_step, ROUND_Y(value));
 }
 #endif
 
@@ -196,6 +196,6 @@ __kernel void bag(long bags, long features, long count, long each, long rows, in
     taken++;
   }
   if (mode == 1 && taken > 0) value /= (REAL)taken;
-  SAVE_Y(y, y0 + bag * y_row + feature * y_step, (COMPUTE_Y)value);
+  SAVE_Y(y, y0 + bag * y_row + feature * y_step, ROUND_Y(value));
 }
 #endif

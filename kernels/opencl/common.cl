@@ -75,6 +75,31 @@ static inline ushort nd4c_bfloat16(float value) {
   return isnan(value) ? (ushort)((bits >> 16) | 0x40) : (ushort)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+/* ROUND_X(value): a result of any real type as COMPUTE_X, such that SAVE_X rounds for the first time. */
+#ifdef HAS_FP64
+/* Cut off, the last bit set if anything was lost (rounding to odd): a narrower float then comes out rounded once. */
+static inline float nd4c_odd_double(double x) {
+  float cut = convert_float_rtz(x);
+  return (double)cut == x ? cut : as_float(as_uint(cut) | 1);
+}
+#define narrow_float16(v) nd4c_odd_double(v)
+#define narrow_bfloat16(v) nd4c_odd_double(v)
+#else
+#define narrow_float16(v) ((float)(v))
+#define narrow_bfloat16(v) ((float)(v))
+#endif
+#define narrow_bool(v) ((uchar)(v))
+#define narrow_int8(v) ((char)(v))
+#define narrow_int16(v) ((short)(v))
+#define narrow_int32(v) ((int)(v))
+#define narrow_int64(v) ((long)(v))
+#define narrow_uint8(v) ((uchar)(v))
+#define narrow_uint16(v) ((ushort)(v))
+#define narrow_uint32(v) ((uint)(v))
+#define narrow_uint64(v) ((ulong)(v))
+#define narrow_float32(v) ((float)(v))
+#define narrow_float64(v) ((double)(v))
+
 /* One set for each operand letter. ACC is a type to accumulate in; nd4c_cl_define_type knows letters alone, so that it is
  * given by nd4c_cl_define(&options, "TYPE_ACC", "float32"). */
 #ifdef TYPE_A
@@ -100,6 +125,7 @@ static inline ushort nd4c_bfloat16(float value) {
 #define COMPUTE_D PASTE(compute, TYPE_D)
 #define LOAD_D(p, i) PASTE(load, TYPE_D)(p, i)
 #define SAVE_D(p, i, v) PASTE(save, TYPE_D)(p, i, v)
+#define ROUND_D(v) PASTE(narrow, TYPE_D)(v)
 #endif
 #ifdef TYPE_E
 #define STORAGE_E PASTE(storage, TYPE_E)
@@ -118,12 +144,14 @@ static inline ushort nd4c_bfloat16(float value) {
 #define COMPUTE_Y PASTE(compute, TYPE_Y)
 #define LOAD_Y(p, i) PASTE(load, TYPE_Y)(p, i)
 #define SAVE_Y(p, i, v) PASTE(save, TYPE_Y)(p, i, v)
+#define ROUND_Y(v) PASTE(narrow, TYPE_Y)(v)
 #endif
 #ifdef TYPE_Z
 #define STORAGE_Z PASTE(storage, TYPE_Z)
 #define COMPUTE_Z PASTE(compute, TYPE_Z)
 #define LOAD_Z(p, i) PASTE(load, TYPE_Z)(p, i)
 #define SAVE_Z(p, i, v) PASTE(save, TYPE_Z)(p, i, v)
+#define ROUND_Z(v) PASTE(narrow, TYPE_Z)(v)
 #endif
 #ifdef TYPE_ACC
 #define STORAGE_ACC PASTE(storage, TYPE_ACC)

@@ -68,7 +68,7 @@ __kernel void conv_tiles(sweep s, __global const STORAGE_A *x, long x0, __global
       REAL value = (REAL)sums[i][j];
       if (has_bias) value += (REAL)LOAD_C(bias, bias0 + o * bias_step);
       if (has_addend) value += (REAL)LOAD_D(addend, addend0 + at_strides(s.z_strides, n, o, at));
-      SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), (COMPUTE_Y)activate(value));
+      SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), ROUND_Y(activate(value)));
     }
   }
 }
@@ -104,7 +104,7 @@ __kernel void conv_direct(sweep s, __global const STORAGE_A *x, long x0, __globa
   REAL value = (REAL)sum;
   if (has_bias) value += (REAL)LOAD_C(bias, bias0 + o * bias_step);
   if (has_addend) value += (REAL)LOAD_D(addend, addend0 + at_strides(s.z_strides, n, o, at));
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), (COMPUTE_Y)activate(value));
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), ROUND_Y(activate(value)));
 }
 #endif
 
@@ -140,7 +140,7 @@ __kernel void conv_transposed(sweep s, __global const STORAGE_A *x, long x0, __g
       }
     }
   }
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), (COMPUTE_Y)sum);
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), ROUND_Y(sum));
 }
 #endif
 
@@ -194,7 +194,7 @@ __kernel void conv_deformable(sweep s, __global const STORAGE_A *x, long x0, __g
     }
   }
   if (has_bias) sum += (REAL)LOAD_C(bias, bias0 + o * bias_step);
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), (COMPUTE_Y)sum);
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), ROUND_Y(sum));
 }
 #endif
 
@@ -220,13 +220,13 @@ __kernel void conv_causal(long batch, long channels, long length, long taps, __g
   past0 += n * past_n + c * past_c;
   if (t >= length) {
     REAL value = stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t);
-    SAVE_Z(state, state0 + n * state_n + c * state_c + (t - length) * state_t, (COMPUTE_Z)value);
+    SAVE_Z(state, state0 + n * state_n + c * state_c + (t - length) * state_t, ROUND_Z(value));
     return;
   }
   REAL sum = has_bias ? (REAL)LOAD_C(bias, bias0 + c * bias_step) : (REAL)0;
   for (long k = 0; k < taps; k++)
     sum += (REAL)LOAD_B(w, w0 + c * w_c + k * w_t) *
            stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t + k);
-  SAVE_Y(y, y0 + n * y_n + c * y_c + t * y_t, (COMPUTE_Y)(silu ? sum / (1 + exp(-sum)) : sum));
+  SAVE_Y(y, y0 + n * y_n + c * y_c + t * y_t, ROUND_Y(silu ? sum / (1 + exp(-sum)) : sum));
 }
 #endif

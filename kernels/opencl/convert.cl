@@ -30,10 +30,6 @@ static inline float nd4c_odd_ulong(ulong x) {
   return convert_ulong_sat(cut) == x ? cut : as_float(as_uint(cut) | 1);
 }
 #ifdef HAS_FP64
-static inline float nd4c_odd_double(double x) {
-  float cut = convert_float_rtz(x);
-  return (double)cut == x ? cut : as_float(as_uint(cut) | 1);
-}
 #define to_float16_D(v) nd4c_odd_double(v)
 #define to_bfloat16_D(v) nd4c_odd_double(v)
 #define to_float32_D(v) convert_float(v)

@@ -14,6 +14,6 @@ __kernel void cross_product(nd4c_walk walk, __global const STORAGE_A *a, long a0
   }
   for (int k = 0; k < 3; k++) {
     int p = (k + 1) % 3, q = (k + 2) % 3;
-    SAVE_Y(y, y0 + k * y_step, (COMPUTE_Y)(u[p] * v[q] - u[q] * v[p]));
+    SAVE_Y(y, y0 + k * y_step, ROUND_Y(u[p] * v[q] - u[q] * v[p]));
   }
 }

@@ -77,9 +77,9 @@ __kernel void gemm(nd4c_walk batch, matrices s, __global const STORAGE_A *a, lon
       REAL value = (REAL)sums[i][j];
       if (has_bias) value += (REAL)LOAD_C(bias, bias0 + row * s.bias_row + column * s.bias_column);
       if (has_addend) value += (REAL)LOAD_D(addend, addend0 + row * s.addend_row + column * s.addend_column);
-      SAVE_Y(y, y0 + row * s.y_row + column * s.y_column, (COMPUTE_Y)activate(value));
+      SAVE_Y(y, y0 + row * s.y_row + column * s.y_column, ROUND_Y(activate(value)));
 #else
-      SAVE_Y(y, y0 + row * s.y_row + column * s.y_column, (COMPUTE_Y)sums[i][j]);
+      SAVE_Y(y, y0 + row * s.y_row + column * s.y_column, ROUND_Y(sums[i][j]));
 #endif
     }
   }

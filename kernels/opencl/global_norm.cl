@@ -14,5 +14,5 @@ __kernel void norm_end(__global const REAL *sums, long count, __global STORAGE_Y
   REAL sum = 0;
   for (long i = get_local_id(0); i < count; i += get_local_size(0)) sum += sums[i];
   sum = share_sum(sum, get_local_id(0), get_local_size(0), 1, shared);
-  if (get_local_id(0) == 0) SAVE_Y(y, y0, (COMPUTE_Y)sqrt(sum));
+  if (get_local_id(0) == 0) SAVE_Y(y, y0, ROUND_Y(sqrt(sum)));
 }

@@ -51,7 +51,7 @@ __kernel void losses(ELEMENT_ARGUMENTS, __global STORAGE_Y *y, long y0) {
   REAL share;
   if (i >= walk.size) return;
   REAL loss = element(&walk, x, x0, target, target0, weights, weights0, has_weights, parameter, i, &share);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 3, i), (COMPUTE_Y)loss);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 3, i), ROUND_Y(loss));
 }
 
 /* Sums of losses and of weights: a pair for each group. */
@@ -100,7 +100,7 @@ __kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE
 #ifdef SOFTMAX
   logs0 += nd4c_walk_place(&kept, 3, row);
   for (long i = lane; i < inner.size; i += lanes)
-    SAVE_Z(logs, logs0 + nd4c_walk_place(&inner, 3, i), (COMPUTE_Z)LOG_AT(x0 + nd4c_walk_place(&inner, 0, i)));
+    SAVE_Z(logs, logs0 + nd4c_walk_place(&inner, 3, i), ROUND_Z(LOG_AT(x0 + nd4c_walk_place(&inner, 0, i))));
 #endif
   long class = (long)LOAD_B(target, target0);
   share = 0;
@@ -137,7 +137,7 @@ __kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE
 
 __kernel void loss_rows_store(nd4c_walk walk, __global const REAL *rows, __global STORAGE_Y *y, long y0) {
   long i = get_global_id(0);
-  if (i < walk.size) SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), (COMPUTE_Y)rows[i]);
+  if (i < walk.size) SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), ROUND_Y(rows[i]));
 }
 #endif
 
@@ -152,5 +152,5 @@ __kernel void loss_total(__global const REAL *sums, long count, long of, int div
   }
   loss = share_sum(loss, lane, lanes, 1, shared);
   weight = share_sum(weight, lane, lanes, 1, shared);
-  if (lane == 0) SAVE_Y(y, y0, (COMPUTE_Y)(division == 0 ? loss : loss / (division == 1 ? (REAL)of : weight)));
+  if (lane == 0) SAVE_Y(y, y0, ROUND_Y(division == 0 ? loss : loss / (division == 1 ? (REAL)of : weight)));
 }

@@ -13,7 +13,7 @@ __kernel void batch_norm(nd4c_walk walk, __global const STORAGE_A *x, long x0, _
   value = (value - (REAL)LOAD_D(mean, mean0 + c * mean_step)) /
           sqrt((REAL)LOAD_E(variance, variance0 + c * variance_step) + epsilon);
   value = value * (REAL)LOAD_B(scale, scale0 + c * scale_step) + (REAL)LOAD_C(bias, bias0 + c * bias_step);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)value);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), ROUND_Y(value));
 }
 
 #elif defined(OP_lrn)
@@ -29,7 +29,7 @@ __kernel void lrn(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global
     squares += value * value;
   }
   REAL value = (REAL)LOAD_A(x, at) / pow(bias + alpha / (REAL)size * squares, beta);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)value);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), ROUND_Y(value));
 }
 
 #elif defined(OP_bias_add)
@@ -38,7 +38,7 @@ __kernel void bias_add(nd4c_walk walk, __global const STORAGE_A *x, long x0, __g
   long i = get_global_id(0);
   if (i >= walk.size) return;
   REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i)) + (REAL)LOAD_B(bias, bias0 + nd4c_walk_place(&walk, 2, i));
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), (COMPUTE_Y)activate(value));
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), ROUND_Y(activate(value)));
 }
 
 #elif defined(OP_step)
@@ -93,12 +93,12 @@ __kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A
 #else
   value -= rate * slope;
 #endif
-  SAVE_Y(next_x, next_x0 + nd4c_walk_place(&next, 0, i), (COMPUTE_Y)value);
+  SAVE_Y(next_x, next_x0 + nd4c_walk_place(&next, 0, i), ROUND_Y(value));
 #ifdef HAS_V
-  SAVE_Y(next_v, next_v0 + nd4c_walk_place(&next, 1, i), (COMPUTE_Y)vs);
+  SAVE_Y(next_v, next_v0 + nd4c_walk_place(&next, 1, i), ROUND_Y(vs));
 #endif
 #ifdef HAS_H
-  SAVE_Y(next_h, next_h0 + nd4c_walk_place(&next, 2, i), (COMPUTE_Y)hs);
+  SAVE_Y(next_h, next_h0 + nd4c_walk_place(&next, 2, i), ROUND_Y(hs));
 #endif
 }
 #endif

@@ -89,7 +89,7 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
 #elif defined(POOL_lp)
   seen = p == 1 ? seen : p == 2 ? sqrt(seen) : pow(seen, 1 / p);
 #endif
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), (COMPUTE_Y)seen);
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), ROUND_Y(seen));
 #ifdef INDEXED
   if (best >= 0 && !planar) best += (n * s.channels + c) * s.x[0] * s.x[1] * s.x[2];
   indices[indices0 + at_strides(s.z_strides, n, c, at)] = best;

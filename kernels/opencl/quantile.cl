@@ -72,5 +72,5 @@ __kernel void quantile(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A
     else
       result = a == b || part == 0 ? a : part < (REAL)0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
   }
-  if (get_local_id(0) == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 1, row), (COMPUTE_Y)result);
+  if (get_local_id(0) == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 1, row), ROUND_Y(result));
 }

@@ -458,7 +458,7 @@ __kernel void reduce(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *
   state s = begin_state();
   if (row < kept.size) s = gather(&kept, &inner, row, lane, inner.size, lanes, a, a0, b, b0, parameter);
   s = fold(s, parameter, lane, lanes, rows_next ? rows : 1, shared);
-  if (row < kept.size && lane == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 2, row), (COMPUTE_Y)(FINISH(&s, parameter)));
+  if (row < kept.size && lane == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 2, row), ROUND_Y(FINISH(&s, parameter)));
 }
 
 /* Rows in pieces: states of row r's pieces go to place r * pieces of the scratch. A group a piece. */
@@ -486,5 +486,5 @@ __kernel void reduce_partial(nd4c_walk kept, __global const char *scratch, long 
     join(&s, &other, parameter);
   }
   s = fold(s, parameter, lane, lanes, 1, shared);
-  if (lane == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 2, row), (COMPUTE_Y)(FINISH(&s, parameter)));
+  if (lane == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 2, row), ROUND_Y(FINISH(&s, parameter)));
 }

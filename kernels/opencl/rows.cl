@@ -6,7 +6,7 @@
 
 #define SUM(x) share_sum((x), lane, lanes, step, shared)
 #define X(i) (REAL) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
-#define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), (COMPUTE_Y)(value))
+#define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), ROUND_Y(value))
 
 __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y,
                    long y0, __global const STORAGE_B *scale, long scale0, __global const STORAGE_C *bias, long bias0,
@@ -120,15 +120,15 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
   }
 #ifdef STATISTICS
   if (row < kept.size && lane == 0) {
-    SAVE_D(first, first0, (COMPUTE_D)mean);
-    SAVE_D(second, second0, (COMPUTE_D)(1 / below));
+    SAVE_D(first, first0, ROUND_D(mean));
+    SAVE_D(second, second0, ROUND_D(1 / below));
   }
 #elif defined(RUNNING)
   if (row < kept.size && lane == 0) {
     REAL old = (REAL)LOAD_E(old_mean, mean0 + row * mean_step);
-    SAVE_D(first, first0 + row * first_step, (COMPUTE_D)(old * momentum + mean * (1 - momentum)));
+    SAVE_D(first, first0 + row * first_step, ROUND_D(old * momentum + mean * (1 - momentum)));
     old = (REAL)LOAD_E(old_variance, variance0 + row * variance_step);
-    SAVE_D(second, second0 + row * second_step, (COMPUTE_D)(old * momentum + variance * (1 - momentum)));
+    SAVE_D(second, second0 + row * second_step, ROUND_D(old * momentum + variance * (1 - momentum)));
   }
 #endif
 #endif

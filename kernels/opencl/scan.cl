@@ -49,12 +49,12 @@ __kernel void cumulate(nd4c_walk outer, __global const STORAGE_A *x, long x0, lo
   }
   VALUE sum = INITIAL, rest = 0, before = INITIAL;
   if (include_initial) {
-    SAVE_Y(y, y0, (COMPUTE_Y)before);
+    SAVE_Y(y, y0, ROUND_Y(before));
     y0 += y_step;
   }
   for (long j = 0; j < length; j++) {
     VALUE after = STEP((VALUE)LOAD_A(x, x0 + j * x_step));
-    SAVE_Y(y, y0 + j * y_step, (COMPUTE_Y)(exclusive ? before : after));
+    SAVE_Y(y, y0 + j * y_step, ROUND_Y(exclusive ? before : after));
     before = after;
   }
 }
@@ -80,7 +80,7 @@ __kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0
       best = value;
       at = j;
     }
-    SAVE_Y(y, y0 + j * y_step, (COMPUTE_Y)best);
+    SAVE_Y(y, y0 + j * y_step, ROUND_Y(best));
     places[places0 + j * places_step] = at;
   }
 }
@@ -109,5 +109,5 @@ __kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORA
   }
   for (int left = order; left > 0; left--)
     for (int k = 0; k < left; k++) line[k] = line[k + 1] - line[k];
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), (COMPUTE_Y)line[0]);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), ROUND_Y(line[0]));
 }

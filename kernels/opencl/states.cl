@@ -68,10 +68,10 @@ __kernel void linear_attend(sizes s, __global const STORAGE_A *q, long q0, __glo
       long of = head * group + g, q_at = q0 + n * s.q[0] + t * s.q[1] + of * s.head * s.q[2];
       REAL sum = 0;
       for (long i = 0; i < s.head; i++) sum += (REAL)LOAD_A(q, q_at + i * s.q[2]) * column[i];
-      SAVE_Y(y, y0 + n * s.y[0] + t * s.y[1] + (of * s.v_head + j) * s.y[2], (COMPUTE_Y)(scale * sum));
+      SAVE_Y(y, y0 + n * s.y[0] + t * s.y[1] + (of * s.v_head + j) * s.y[2], ROUND_Y(scale * sum));
     }
   }
   for (long i = 0; i < s.head; i++)
-    SAVE_Z(state, state0 + n * s.state[0] + head * s.state[1] + i * s.state[2] + j * s.state[3], (COMPUTE_Z)column[i]);
+    SAVE_Z(state, state0 + n * s.state[0] + head * s.state[1] + i * s.state[2] + j * s.state[3], ROUND_Z(column[i]));
 }
 #endif
