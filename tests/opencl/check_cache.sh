@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The cache of built programs: files appear, are used again, and a damaged one is built anew and replaced; where no
-# directory can be written nothing is lost but the time.
+# The cache of built programs: files appear, are used again, and a damaged one, or one that is not this user's alone, is
+# built anew and replaced; where no directory can be written nothing is lost but the time.
 # Usage: check_cache.sh ND4C_CONFORMANCE
 set -uo pipefail
 conformance=$1
@@ -37,6 +37,19 @@ for file in "$work"/cache/*.clbin; do
 done
 run
 grep -q damaged "$work/log" || fail "a cut file was not noticed"
+for file in "$work"/cache/*.clbin; do
+  chmod g+w "$file"
+done
+run
+grep -q 'not read' "$work/log" || fail "a file that others may write to was read"
+for file in "$work"/cache/*.clbin; do
+  rm "$file"
+  mkfifo -m 600 "$file"
+done
+run
+grep -q 'not read' "$work/log" || fail "a pipe was read"
+run
+! grep -q 'not read' "$work/log" || fail "what was not read was not replaced"
 [ "$(find "$work/cache" -type f | wc -l)" -eq "$files" ] || fail "a temporary file was left behind"
 ND4C_OPENCL_CACHE=$work/log/nowhere run
 ND4C_OPENCL_CACHE=off run
