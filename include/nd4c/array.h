@@ -117,7 +117,8 @@ ND4C_API nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *
  * 'I' memory is held there but what is in it is stale, '-' nothing is there. Views share it with their parent. '-' for
  * NULL. Any thread. */
 ND4C_API char nd4c_array_state(const nd4c_array *array, const nd4c_device *device);
-/* Whether the contents are current on the device and no work that writes them is pending. Never waits. */
+/* Whether the contents are current on the device and no work that writes them is pending. Never waits: false also while
+ * another thread is just using the array. */
 ND4C_API bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *device);
 
 /* Moves the contents to `device` (NULL: the thread's context's), with all views of them: current there alone, the
@@ -128,8 +129,10 @@ ND4C_API bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *de
 ND4C_API nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device);
 /* Begins to copy the contents to `device` (NULL: the thread's context's), where the next use then finds them; the host
  * goes on meanwhile, and what uses the array there comes after the copy by itself. Where no device can copy on its own
- * (both have no addresses, or both are the host's) the copy is done when this returns. A copy that fails on the way is
- * tried again by the use; nd4c_device_synchronize reports it. Errors as nd4c_array_migrate. */
+ * (both have no addresses, or both are the host's) the copy is done when this returns. Until it is
+ * done (nd4c_array_is_ready) memory that nd4c_array_data_mutable gave must not be written. A copy of which it is known
+ * that it failed is made again by the use; work that was submitted before that was known fails with it, and
+ * nd4c_device_synchronize reports it. Errors as nd4c_array_migrate. */
 ND4C_API nd4c_status nd4c_array_prefetch(const nd4c_array *array, nd4c_device *device);
 
 /* -- views: no bytes are moved -------------------------------------------------------------------------------- */

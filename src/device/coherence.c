@@ -288,6 +288,10 @@ static void refresh(nd4c_storage_body *body) {
   }
 }
 
+bool nd4c_storage_is_replicated(const nd4c_storage *storage) {
+  return ((const nd4c_storage_body *)storage)->attached;
+}
+
 void nd4c_storage_refresh(nd4c_storage *storage) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_storage_lock(body);

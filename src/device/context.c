@@ -82,13 +82,23 @@ nd4c_context *nd4c_context_retain(nd4c_context *context) {
   return context;
 }
 
+/* Waits for the context's work, without a word about how it ended. */
+static nd4c_status settle_stream(const nd4c_context *context) {
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(nd4c_fence_record(context->device, context->stream, "synchronize", NULL, 0, &fence));
+  nd4c_fence_settle(fence);
+  nd4c_fence_release(fence);
+  nd4c_storage_collect(false);
+  return ND4C_OK;
+}
+
 void nd4c_context_drop(nd4c_context *context) {
   if (atomic_fetch_sub(&context->references, 1) != 1) {
     return;
   }
   nd4c_routing_forget(context);
   if (context->stream != NULL) {
-    (void)nd4c_context_synchronize(context); /* failures are told by the arrays that depend on them */
+    (void)settle_stream(context); /* how it ended is for those to learn who ask the arrays or the device */
     context->device->ops->stream_destroy(context->device->handle, context->stream);
   }
   nd4c_deallocate(context);
@@ -221,11 +231,7 @@ nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *hand
 }
 
 static nd4c_status synchronize_stream(nd4c_context *context) {
-  nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_fence_record(context->device, context->stream, "synchronize", NULL, 0, &fence));
-  nd4c_fence_settle(fence);
-  nd4c_fence_release(fence);
-  nd4c_storage_collect(false);
+  ND4C_TRY(settle_stream(context));
   return nd4c_fence_drain(context->device);
 }
 

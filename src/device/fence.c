@@ -219,7 +219,9 @@ bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {
   if (fence == NULL || atomic_load(&fence->done)) {
     return true;
   }
-  pthread_mutex_lock(&fence->lock);
+  if (pthread_mutex_trylock(&fence->lock) != 0) {
+    return false; /* somebody is waiting for it */
+  }
   bool ready = atomic_load(&fence->done) || fence->device->ops->fence_query(fence->device->handle, fence->handle);
   pthread_mutex_unlock(&fence->lock);
   return ready;

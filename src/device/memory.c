@@ -48,7 +48,7 @@ struct nd4c_memory_manager {
   node_list cached, alive;
   int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
   int64_t configured_cap; /* what the property said last */
-  uint32_t limit_epoch;
+  _Atomic uint32_t limit_epoch;
   _Atomic uint32_t cap_epoch;
   int64_t live_count, total_count, cache_hits;
   int64_t dropped_count, spilled_count, spilled_bytes;
@@ -144,7 +144,7 @@ static nd4c_status fail_cap(const struct nd4c_memory_manager *manager, int64_t l
 
 /* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
 static void refresh_cap(struct nd4c_memory_manager *manager) {
-  uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
+  uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_acquire);
   if (atomic_load_explicit(&manager->cap_epoch, memory_order_relaxed) == epoch) {
     return;
   }
@@ -185,7 +185,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (attempt >= 2 && (bytes > cap || !spill(manager, live + bytes - cap))) {
       return fail_cap(manager, live, cached, bytes, cap);
     }
-    nd4c_storage_collect(attempt == 1);
+    nd4c_storage_collect_own(attempt == 1);
     trim_to(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
   }
 }
@@ -243,10 +243,12 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
                                     : device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
   if (status == ND4C_MEMORY && node != NULL) {
     /* What is cached, or waits for pending work, may be what is missing. */
-    nd4c_storage_collect(true);
+    nd4c_storage_collect_own(true);
     trim_to(manager, 0);
     status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
-    while (status == ND4C_MEMORY && spill(manager, bytes)) {
+    int64_t total = nd4c_device_memory_bytes(device);
+    bool possible = total <= 0 || bytes <= total;
+    while (status == ND4C_MEMORY && possible && spill(manager, bytes)) {
       trim_to(manager, 0);
       status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
     }
@@ -298,11 +300,13 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
     nd4c_tracer_free(device, node->bytes);
   }
   uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
-  int64_t limit = manager->limit_epoch != epoch ? nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE) : -1;
+  int64_t limit = atomic_load_explicit(&manager->limit_epoch, memory_order_relaxed) != epoch
+                      ? nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE)
+                      : -1;
   pthread_mutex_lock(&manager->lock);
   if (limit >= 0) {
     manager->cache_limit = limit;
-    manager->limit_epoch = epoch;
+    atomic_store_explicit(&manager->limit_epoch, epoch, memory_order_relaxed);
   }
   limit = manager->cache_limit;
   list_remove(&manager->alive, node);
@@ -373,7 +377,7 @@ void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
 static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
   if (device->ops->memory_available != NULL) {
     ND4C_TRY(device->ops->memory_available(device->handle, bytes));
-    *bytes += cached; /* comes back before a request fails */
+    *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* comes back before a request fails */
     return ND4C_OK;
   }
   int64_t total = nd4c_device_memory_bytes(device);

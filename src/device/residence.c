@@ -221,7 +221,9 @@ char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
 
 bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
-  nd4c_storage_lock(body);
+  if (!nd4c_storage_try_lock(body)) {
+    return false;
+  }
   nd4c_replica *replica = nd4c_replica_find(body, device);
   bool there = replica != NULL && nd4c_replica_is_there(replica) && body->poison == ND4C_OK;
   if (there && replica->copied && nd4c_fence_is_ready(replica->written)) {
@@ -270,8 +272,8 @@ static bool take_if_idle(nd4c_replica *replica) {
   return usable;
 }
 
-/* The replica used least lately that may go, its storage locked; `alone`: those without another copy count, too. */
-static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
+/* The replica used least lately that may go; `alone`: those without another copy count, too. */
+static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
   nd4c_replica *best = NULL;
   for (nd4c_replica *replica = device->residents; replica != NULL; replica = replica->next_there) {
     if (!take_if_idle(replica)) {
@@ -282,7 +284,19 @@ static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
     nd4c_storage_unlock(replica->body);
     best = better ? replica : best;
   }
-  return best != NULL && take_if_idle(best) ? best : NULL;
+  return best;
+}
+
+/* The same, its storage locked. One that somebody begins to use meanwhile is not waited for. */
+static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
+  enum { ATTEMPTS = 4 };
+  for (int i = 0; i < ATTEMPTS; ++i) {
+    nd4c_replica *best = find_idle(device, alone);
+    if (best == NULL || take_if_idle(best)) {
+      return best;
+    }
+  }
+  return NULL;
 }
 
 /* Sends the only current replica to the host. */
@@ -293,24 +307,29 @@ static nd4c_status save_to_host(nd4c_storage_body *body) {
   return bring_to(body, host, false, &there);
 }
 
+/* A device where the contents are, complete there if there is one. */
 static nd4c_device *current_device(nd4c_storage_body *body) {
-  nd4c_replica *replica = &body->first;
-  while (replica != NULL && replica->state == 'I') {
-    replica = replica->next;
+  const nd4c_replica *found = NULL;
+  for (const nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    bool better = found == NULL || (found->copied && !replica->copied);
+    found = replica->state != 'I' && better ? replica : found;
   }
-  return replica != NULL ? replica->device : atomic_load(&body->base.device);
+  return found != NULL ? found->device : atomic_load(&body->base.device);
 }
 
-/* Frees one replica with its storage's lock held, which is let go of. Returns the bytes. */
+/* Frees one replica with its storage's lock held, which is let go of. Returns the bytes; 0: the host cannot take the
+ * contents; -1: there are none, the work that should have written them failed. */
 static int64_t evict(nd4c_device *device, nd4c_replica *replica) {
   nd4c_storage_body *body = replica->body;
   bool saved = replica->state != 'I' && !is_elsewhere(body, replica);
   int64_t bytes = replica->block.bytes;
   if (saved && save_to_host(body) != ND4C_OK) {
-    bytes = 0;
+    bytes = body->poison != ND4C_OK ? -1 : 0;
   } else {
     nd4c_replica_drop(body, replica);
-    atomic_store(&body->base.device, current_device(body));
+    if (atomic_load(&body->base.device) == device) {
+      atomic_store(&body->base.device, current_device(body));
+    }
     int current = 0;
     nd4c_replica *only = NULL;
     for (nd4c_replica *other = &body->first; other != NULL; other = other->next) {
@@ -338,7 +357,7 @@ int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
       if (got == 0) {
         break; /* the host cannot take it: nothing else will fit either */
       }
-      freed += got;
+      freed += got > 0 ? got : 0;
     }
   }
   pthread_mutex_unlock(&residents_lock);

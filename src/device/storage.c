@@ -81,7 +81,7 @@ void nd4c_storage_body_settle(nd4c_storage_body *body) {
   }
 }
 
-void nd4c_storage_collect(bool wait) {
+static void collect(bool wait, bool foreign) {
   pthread_mutex_lock(&grave_lock);
   nd4c_storage_body *body = graves;
   graves = NULL;
@@ -89,6 +89,11 @@ void nd4c_storage_collect(bool wait) {
   while (body != NULL) {
     nd4c_storage_body *next = body->grave_next;
     body->grave_next = NULL;
+    if (body->release != NULL && !foreign) {
+      nd4c_storage_bury(body);
+      body = next;
+      continue;
+    }
     if (wait) {
       nd4c_storage_body_settle(body);
     }
@@ -98,6 +103,14 @@ void nd4c_storage_collect(bool wait) {
   if (wait) {
     nd4c_workspace_collect();
   }
+}
+
+void nd4c_storage_collect(bool wait) {
+  collect(wait, true);
+}
+
+void nd4c_storage_collect_own(bool wait) {
+  collect(wait, false);
 }
 
 static void destroy_storage(nd4c_storage *base) {

@@ -73,6 +73,8 @@ nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device);
 nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device);
 /* Brings all stale replicas up to date that are there; what fails stays stale. */
 void nd4c_storage_refresh(nd4c_storage *storage);
+/* Whether it may have stale replicas: it has been on more than one device. */
+bool nd4c_storage_is_replicated(const nd4c_storage *storage);
 
 /* Frees at least `bytes` of the device's memory if that can be: idle replicas whose contents are elsewhere too, the one
  * used least lately first, then idle ones that are alone, which go to the host. Returns what was freed. */
@@ -91,12 +93,15 @@ void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device);
 /* Waits for the last write and reports its failure. */
 nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 
-/* Frees storages that were released while work on them was pending and that are now done; wait: waits for all. */
+/* Frees storages that were released while work on them was pending and that are now done; wait: waits for all. May run
+ * release callbacks of foreign memory: no lock is held. */
 void nd4c_storage_collect(bool wait);
+/* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect. */
+void nd4c_storage_collect_own(bool wait);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
 char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);
-/* Current on the device, and no work on it pending. */
+/* Current on the device, and no work on it pending. False also while somebody is just at it: never waits. */
 bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device);
 
 #endif

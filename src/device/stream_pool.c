@@ -10,8 +10,8 @@ enum { IDLE_LIMIT = 32 };
 struct nd4c_stream_pool {
   nd4c_device *device;
   pthread_mutex_t lock; /* guards the rest; not held while the backend runs */
-  int32_t count;
-  nd4c_stream idle[IDLE_LIMIT];
+  int32_t count, oldest;
+  nd4c_stream idle[IDLE_LIMIT]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
 };
 
 nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **out) {
@@ -31,7 +31,12 @@ nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool *
 
 static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
   pthread_mutex_lock(&pool->lock);
-  nd4c_stream stream = pool->count > 0 ? pool->idle[--pool->count] : NULL;
+  nd4c_stream stream = NULL;
+  if (pool->count > 0) {
+    stream = pool->idle[pool->oldest];
+    pool->oldest = (pool->oldest + 1) % IDLE_LIMIT;
+    --pool->count;
+  }
   pthread_mutex_unlock(&pool->lock);
   return stream;
 }
@@ -63,7 +68,7 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
   pthread_mutex_lock(&pool->lock);
   bool kept = pool->count < IDLE_LIMIT;
   if (kept) {
-    pool->idle[pool->count++] = stream;
+    pool->idle[(pool->oldest + pool->count++) % IDLE_LIMIT] = stream;
   }
   pthread_mutex_unlock(&pool->lock);
   if (!kept) {

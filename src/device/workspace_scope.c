@@ -69,6 +69,10 @@ nd4c_status nd4c_workspace_named(const char *name, const nd4c_workspace_options 
     return nd4c_fail(ND4C_NAME, "nd4c_workspace_named: a name of %zu bytes, expected 1 to %d", length,
                      ND4C_WORKSPACE_NAME_SIZE - 1);
   }
+  if (options != NULL && options->struct_size < ND4C_SIZE_OF(nd4c_workspace_options)) {
+    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_workspace_options)",
+                     options->struct_size);
+  }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {
     return ND4C_MEMORY;

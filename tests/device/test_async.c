@@ -191,6 +191,22 @@ static void a_failure_of_a_released_array_is_told_once(void **state) {
   nd4c_array_release(a);
 }
 
+/* Giving memory back, with contexts that are not in use, tells nobody: the failure is still to be told. */
+static void trimming_swallows_no_failure(void **state) {
+  (void)state;
+  nd4c_array *a = filled(1), *sum = NULL;
+  nd4c_context *lent = NULL;
+  assert_int_equal(nd4c_context_acquire(stub_device, &lent), ND4C_OK);
+  (void)stub_control("fail in_flight:1");
+  assert_int_equal(nd4c_add(a, a, &sum), ND4C_OK);
+  nd4c_array_release(sum);
+  assert_int_equal(nd4c_context_release(lent), ND4C_OK);
+  assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_DEVICE);
+  assert_message("add failed on stub:0");
+  nd4c_array_release(a);
+}
+
 static void a_failed_copy_leaves_the_value(void **state) {
   (void)state;
   float values[COUNT];
@@ -314,6 +330,7 @@ int main(void) {
       ASYNC_TEST(what_depends_on_a_failure_is_poisoned),
       ASYNC_TEST(a_part_does_not_heal_the_rest),
       ASYNC_TEST(a_failure_of_a_released_array_is_told_once),
+      ASYNC_TEST(trimming_swallows_no_failure),
       ASYNC_TEST(a_failed_copy_leaves_the_value),
       ASYNC_TEST(storage_is_freed_after_its_last_fence),
       ASYNC_TEST(contexts_wait_for_each_other),

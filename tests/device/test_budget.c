@@ -193,6 +193,11 @@ static void spilling_makes_room(void **state) {
   nd4c_array *huge = NULL;
   assert_int_equal(make(16, 1, &huge), ND4C_MEMORY_CAP); /* no spilling helps that */
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  before = info_of(stub_device);
+  int64_t beyond = INT64_C(1) << 31; /* bytes: twice what the device has */
+  assert_int_not_equal(nd4c_array_empty(ND4C_INT8, 1, &beyond, stub_device, &huge), ND4C_OK);
+  info = info_of(stub_device);
+  assert_int_equal(info.dropped_count + info.spilled_count, before.dropped_count + before.spilled_count);
   /* The same where the device itself has no more. */
   (void)nd4c_memory_trim(stub_device, 0);
   assert_int_equal(stub_control("memory 18874368"), ND4C_OK);

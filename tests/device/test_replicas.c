@@ -129,6 +129,11 @@ static void three_devices(void **state) {
 
 /* Foreign memory keeps its place: a device works on a copy, and read-only means it. */
 static int releases;
+static int looks;
+static void look_at(void *user) {
+  looks += nd4c_array_state(user, cpu) == 'M';
+}
+
 static void count_release(void *user) {
   *(int *)user += 1;
 }
@@ -156,6 +161,28 @@ static void foreign_memory(void **state) {
   nd4c_array_release(a);
   stub_settle();
   assert_int_equal(releases, 2);
+  nd4c_array_release(y);
+}
+
+/* What a release callback does is not done in the middle of a use of another array. */
+static void callbacks_run_without_locks(void **state) {
+  (void)state;
+  static float memory[COUNT];
+  nd4c_array *a = NULL, *y = NULL, *used = filled(cpu, 2);
+  assert_int_equal(nd4c_array_wrap(ND4C_FLOAT32, 1, shape, NULL, memory, true, look_at, used, &a), ND4C_OK);
+  (void)stub_control("delay 5000");
+  assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
+  (void)stub_control("delay 0");
+  nd4c_array_release(a); /* read by pending work */
+  looks = 0;
+  assert_int_equal(nd4c_memory_set_cap(second, 1), ND4C_OK);
+  assert_int_equal(nd4c_array_prefetch(used, second), ND4C_MEMORY_CAP); /* after waiting for what is pending */
+  assert_int_equal(looks, 0);
+  assert_int_equal(nd4c_memory_set_cap(second, 0), ND4C_OK);
+  assert_all(y, 0);
+  stub_settle();
+  assert_int_equal(looks, 1);
+  nd4c_array_release(used);
   nd4c_array_release(y);
 }
 
@@ -227,6 +254,7 @@ int main(void) {
       cmocka_unit_test(results_into_given_arrays),
       cmocka_unit_test(three_devices),
       cmocka_unit_test(foreign_memory),
+      cmocka_unit_test(callbacks_run_without_locks),
       cmocka_unit_test(spilling_waits_for_a_write),
   };
   return cmocka_run_group_tests(tests, start, stop);

@@ -309,6 +309,7 @@ static void wrong_calls_are_refused(void **state) {
   assert_int_equal(nd4c_workspace_create(&wrong, &none), ND4C_HANDLE);
   wrong.struct_size = 4;
   assert_int_equal(nd4c_workspace_create(&wrong, &none), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_workspace_named("short", &wrong, &none), ND4C_ARGUMENT);
   assert_int_equal(nd4c_workspace_named("", NULL, &none), ND4C_NAME);
   assert_int_equal(nd4c_workspace_named(NULL, NULL, &none), ND4C_NULL_ARGUMENT);
   assert_null(none);
