@@ -19,13 +19,14 @@
  * costs more than computing them. A device without room for as many bytes as the largest input loses 32.
  *
  * The devices in the order of their scores are the call's fallback chain. One that has no usable kernel is passed over
- * (nd4c_explain tells why). One that fails (DEVICE, DEVICE_LOST, MEMORY, MEMORY_CAP) when memory is taken, bytes are
+ * (nd4c_explain tells why; nd4c_report_applied, too, if a list of the op's or category's own names it or prefer_gpu or
+ * prefer_cpu means it). One that fails (DEVICE, DEVICE_LOST, MEMORY, MEMORY_CAP) when memory is taken, bytes are
  * copied or the kernel is launched is passed over, too, and nd4c_report_applied tells; a strict context gives that
  * failure as the call's. What an operation in flight fails with afterwards is told by its result, as always.
  *
  * Ops that are views stay where their input is. Strings are computed on the host. Plans and models are not routed node
  * by node: they have a placement (nd4c_plan_options). Each thread remembers decisions for the same
- * call with its inputs in the same places, and voted again every 256 uses. */
+ * call with its inputs in the same places, and voted again every 256 uses; nd4c_explain always votes anew. */
 #ifndef ND4C_ROUTING_H
 #define ND4C_ROUTING_H
 

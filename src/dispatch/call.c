@@ -427,8 +427,10 @@ static inline nd4c_status call_here(nd4c_context *context, nd4c_op op, int32_t a
 }
 
 nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call) {
+  /* An entry of its own for each device: one that is computed here and there evicts nothing. */
+  uint64_t here = ((uint64_t)context->device->number + 1) * UINT64_C(0x9fb21c651e98df25);
   return call_here(context, call->op, call->attr_count, call->inputs, call->input_count, call->attrs, call->outputs,
-                   call->key);
+                   call->key == 0 ? 0 : call->key ^ here);
 }
 
 static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int32_t attr_count,

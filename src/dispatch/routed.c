@@ -212,7 +212,14 @@ static void note(chain *c, const nd4c_device *device, nd4c_status status) {
   c->failed += is_failure(status);
 }
 
-/* Who failed, or was preferred by name and declined, is told. */
+/* Whether the device was asked for: in a list of the op's or category's own, or by its type. */
+static bool is_preferred(const nd4c_routing *routing, const nd4c_ballot *ballot, const nd4c_device *device) {
+  nd4c_routing_policy by_type =
+      device->description.type == ND4C_DEVICE_CPU ? ND4C_ROUTING_PREFER_CPU : ND4C_ROUTING_PREFER_GPU;
+  return ballot->own_list || routing->policy == by_type;
+}
+
+/* Who failed, or was preferred and declined, is told. */
 static void report(const nd4c_op_info *op, const nd4c_device *device, const nd4c_device *applied, const char *reason) {
   nd4c_report_difference(op->name, device->name, applied->name, reason);
 }
@@ -243,7 +250,7 @@ static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, cons
       return status; /* the call's own fault, or nobody else may be asked */
     }
     (void)snprintf(reasons[i], sizeof reasons[i], "%s", nd4c_error_message());
-    told[i] = failed || ballot->own_list;
+    told[i] = failed || is_preferred(context->routing, ballot, vote->device);
     note(c, vote->device, status);
   }
   return nd4c_fail(c->first, "%s: none of the devices that it is routed to computes this call:%s", op->name,

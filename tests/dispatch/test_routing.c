@@ -151,6 +151,16 @@ static void ops_and_categories_have_lists_of_their_own(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+static void assert_reported(const char *expected) {
+  char *text = NULL;
+  assert_int_equal(nd4c_report_applied(&text), ND4C_OK);
+  if (strstr(text, expected) == NULL) {
+    print_error("expected '%s' in '%s'\n", expected, text);
+    fail();
+  }
+  nd4c_free(text);
+}
+
 static void who_declines_is_passed_over(void **state) {
   (void)state;
   nd4c_context *context = with_policy(ND4C_ROUTING_PREFER_GPU);
@@ -158,6 +168,7 @@ static void who_declines_is_passed_over(void **state) {
   nd4c_array *y = NULL;
   char *text = NULL;
   assert_int_equal(nd4c_atanh_on(context, a, &y), ND4C_OK); /* the stub has no such kernel */
+  assert_reported("atanh: requested stub:0, applied cpu:0");
   assert_ptr_equal(nd4c_array_device(y), cpu);
   assert_int_equal(nd4c_explain(context, ND4C_OP_atanh, &a, 1, NULL, 0, &text), ND4C_OK);
   assert_non_null(strstr(text, "atanh is routed, policy prefer_gpu"));
@@ -177,16 +188,6 @@ static void who_declines_is_passed_over(void **state) {
   nd4c_array_release(y);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   assert_int_equal(nd4c_context_destroy(none), ND4C_OK);
-}
-
-static void assert_reported(const char *expected) {
-  char *text = NULL;
-  assert_int_equal(nd4c_report_applied(&text), ND4C_OK);
-  if (strstr(text, expected) == NULL) {
-    print_error("expected '%s' in '%s'\n", expected, text);
-    fail();
-  }
-  nd4c_free(text);
 }
 
 /* Each call that may fail, at each of its first times. */
