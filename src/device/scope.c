@@ -118,7 +118,7 @@ static void pop(nd4c_thread *thread) {
   thread->scope = context->outer;
   context->previous = context->outer = NULL;
   if (context->routing != NULL) {
-    nd4c_context_route(context, NULL); /* the next one to hold it asked for none */
+    (void)nd4c_context_set_routing(context, NULL); /* the next one to hold it asked for none */
   }
   /* A plan made on it goes on using it: then it is the plan's from now on. */
   bool shared = atomic_load(&context->references) > 1;

@@ -72,6 +72,35 @@ def test_what_the_environment_says_is_kept():
     """, ND4C_ROUTING="prefer_cpu")
 
 
+def test_devices_that_the_environment_names_are_kept():
+    run("""
+        there = xp.ones(5000, device="stub:1")
+        assert xp.config["nd4c.routing.devices"] == "cpu:0,stub:0" and xp.config["nd4c.routing"] == "off"
+    """, ND4C_ROUTING_DEVICES="cpu:0,stub:0")
+
+
+def test_a_block_is_its_threads_own():
+    run("""
+        import threading
+        shared, inside, left, found = xp.device("stub:0"), threading.Event(), threading.Event(), []
+        def other():
+            with shared:
+                inside.set()
+                left.wait(60)
+                found.append(str(xp.zeros(3).device))
+            found.append(str(xp.zeros(3).device))
+        thread = threading.Thread(target=other)
+        with shared:
+            thread.start()
+            inside.wait(60)
+            assert xp.zeros(3).device == "stub:0"
+        assert xp.zeros(3).device == "cpu:0"
+        left.set()
+        thread.join()
+        assert found == ["stub:0", "cpu:0"]
+    """)
+
+
 def test_a_block_has_its_device():
     run("""
         x = xp.ones(5000)

@@ -160,8 +160,9 @@ def _follow(device):
         if device.name in _followed:
             return
         _followed.append(device.name)
-        now = tuple(config.describe(name)["value"] for name in ("nd4c.routing", "nd4c.routing.devices"))
-        if now == _said or (_said is None and config.describe("nd4c.routing")["source"] == "default"):
+        rows = [config.describe(name) for name in ("nd4c.routing", "nd4c.routing.devices")]
+        if (tuple(row["value"] for row in rows) == _said
+                or (_said is None and all(row["source"] == "default" for row in rows))):
             config["nd4c.routing.devices"] = ",".join(_followed[:8])
             config["nd4c.routing"] = "follow_data"
             _said = ("follow_data", ",".join(_followed[:8]))
@@ -174,33 +175,40 @@ class device:
     fallback: what the device cannot compute, or fails at, the host does; False raises NotImplementedError, or the failure."""
 
     def __init__(self, device, /, *, fallback=True):
-        self._device, self._fallback, self._entered = Device(device), fallback, []
+        self._device, self._fallback = Device(device), fallback
+        self._entered = threading.local()  # contexts are a thread's own
 
     def __repr__(self):
         return "nd4c.device(%r)" % self._device.name
 
     def __enter__(self):
-        context, previous = ctypes.c_void_p(), ctypes.c_void_p()
-        options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=self._device.handle)
-        check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(context)))
+        context = ctypes.c_void_p()
+        check(bind("nd4c_context_acquire")(self._device.handle, ctypes.byref(context)))
         try:
             if self._fallback and self._device.name != "cpu:0":
-                _route(context, self._device)
-            check(bind("nd4c_context_enter")(context, ctypes.byref(previous)))
+                check(bind("nd4c_context_set_routing")(context, _routing_to(self._device)))
+            self._entered.__dict__.setdefault("contexts", []).append(context)
         except BaseException:
-            bind("nd4c_context_destroy")(context)
+            bind("nd4c_context_release")(context)
             raise
-        self._entered.append((context, previous))
         return self._device
 
     def __exit__(self, *_):
-        context, previous = self._entered.pop()
-        check(bind("nd4c_context_enter")(previous, None))
-        check(bind("nd4c_context_destroy")(context))
+        check(bind("nd4c_context_release")(self._entered.contexts.pop()))
 
 
-def _route(context, device):
-    """Lets the context's ops prefer its device and go to the host where that will not do."""
+_routings = {}  # by device: kept for the next block
+
+
+def _routing_to(device):
+    """Lets ops prefer the device and go to the host where that will not do."""
+    with _lock:
+        if device not in _routings:
+            _routings[device] = _make_routing(device)
+        return _routings[device]
+
+
+def _make_routing(device):
     handles = (ctypes.c_void_p * 2)(device.handle, _named("cpu:0").handle)
     options = _abi.routing_options(struct_size=ctypes.sizeof(_abi.routing_options),
                                    devices=ctypes.cast(handles, ctypes.c_void_p), device_count=2)
@@ -209,6 +217,7 @@ def _route(context, device):
     try:
         for category in _abi.TABLES["CATEGORY"]:
             check(bind("nd4c_routing_set_category")(routing, category[1], handles, 2))
-        check(bind("nd4c_context_set_routing")(context, routing))
-    finally:
+    except BaseException:
         bind("nd4c_routing_destroy")(routing)
+        raise
+    return routing
