@@ -47,7 +47,8 @@ says out 'cpu:0 +conv'
 grep -q '"cat":"op","name":"conv"' "$work/trace.json"
 expect 0 "$nd4c" run "$model" --random-inputs --trace - --json
 value trace >/dev/null
-expect 1 "$nd4c" run "$model" --random-inputs --trace /nowhere/at/all
+expect 1 "$nd4c" run "$model" --random-inputs --trace /nowhere/at/all --output "$work/untraced"
+ls "$work/untraced" | grep -q npy # what was computed is written all the same
 expect 0 "$nd4c" run "$model" --random-inputs --devices cpu:0 --report
 says out 'plan on cpu:0:'
 expect 1 "$nd4c" run "$model" --random-inputs --devices cpu:0,nowhere:0

@@ -188,8 +188,8 @@ static int wrap_results(session *s) {
   return CLI_OK;
 }
 
-/* The runs, recorded if that was asked for; *table is the tracer's. */
-static int run_traced(const run_options *options, session *s, char **table) {
+/* The runs, recorded if that was asked for; *table is the tracer's, *recorded tells whether its file was written. */
+static int run_traced(const run_options *options, session *s, char **table, int *recorded) {
   if (options->trace == NULL) {
     return run_all(options, s);
   }
@@ -199,7 +199,8 @@ static int run_traced(const run_options *options, session *s, char **table) {
   }
   const int result = run_all(options, s);
   status = nd4c_trace_stop(table);
-  return result != CLI_OK || status == ND4C_OK ? result : cli_fail_status(&cli_run, status);
+  *recorded = status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
+  return result;
 }
 
 static int tell(const run_options *options, session *s, const char *table) {
@@ -391,8 +392,10 @@ static int run(int argc, char **argv) {
   } else if (result == CLI_OK) {
     result = open_session(&options, &s);
     char *table = NULL;
-    result = result == CLI_OK ? run_traced(&options, &s, &table) : result;
-    result = result == CLI_OK ? tell(&options, &s, table) : result;
+    int recorded = CLI_OK;
+    result = result == CLI_OK ? run_traced(&options, &s, &table, &recorded) : result;
+    result = result == CLI_OK ? tell(&options, &s, table) : result; /* what was computed, also without a trace */
+    result = result == CLI_OK ? recorded : result;
     nd4c_free(table);
   }
   close_session(&s);
