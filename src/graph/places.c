@@ -112,8 +112,10 @@ static bool is_read_elsewhere(const nd4c_plan *plan, const nd4c_slot *root, int3
   return false;
 }
 
-/* Says of each slot who makes it, and gives those that cross storages of their own. */
-static void split(nd4c_plan *plan) {
+void nd4c_plan_split_slots(nd4c_plan *plan) {
+  if (plan->place_count == 1) {
+    return;
+  }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
       root_of(plan, plan->steps[i].outputs[k])->place = plan->steps[i].place;
@@ -125,18 +127,11 @@ static void split(nd4c_plan *plan) {
       slot->kind = ND4C_SLOT_OWN;
     }
   }
-}
-
-void nd4c_plan_split_slots(nd4c_plan *plan) {
-  if (plan->place_count > 1) {
-    split(plan);
-  }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
       nd4c_value value = plan->steps[i].outputs[k];
       nd4c_slot *root = root_of(plan, value);
-      bool outside_arena = root->kind == ND4C_SLOT_OWN || root->kind == ND4C_SLOT_OUTPUT;
-      root->in_parts = root->in_parts || (outside_arena && plan->slots[value].root != value);
+      root->in_parts = root->in_parts || (root->kind == ND4C_SLOT_OWN && plan->slots[value].root != value);
     }
   }
 }

@@ -38,7 +38,7 @@ typedef struct nd4c_slot {
   nd4c_array *array;     /* CONSTANT: borrowed from the graph */
   int32_t place;         /* ARENA, OWN, OUTPUT: whose step makes it */
   nd4c_storage *storage; /* OWN: one reference */
-  bool in_parts;         /* OWN, OUTPUT: written through views, so that a run must begin with a new value */
+  bool in_parts;         /* OWN: written through views, so that a run must begin with a new value */
 } nd4c_slot;
 
 /* One of the devices that a plan runs on. */
@@ -152,7 +152,7 @@ nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_arra
 /* Where node `index` is placed, as a position in places. */
 int32_t nd4c_plan_place_of(const nd4c_plan *plan, int32_t index);
 /* Several devices: says of each slot who makes it, and gives those that cross from one device to another storages of
- * their own. Finds the slots that are written in parts. */
+ * their own. */
 void nd4c_plan_split_slots(nd4c_plan *plan);
 /* The report's lines about copies. */
 void nd4c_plan_print_copies(const nd4c_plan *plan, nd4c_text *text);

@@ -203,14 +203,15 @@ static void empty_values_have_no_place(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* An output that is written through a view begins anew in each run, as others do. */
-static void outputs_in_parts_forget_what_was(void **state) {
-  (void)state;
+/* Outputs that are seen with another shape than that in which they are written: turned tells by which op. */
+static void check_reshaped(bool turn) {
   const int64_t flat = ROWS * COLUMNS;
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value x = check_input(graph, "x", 2, shape);
-  nd4c_value turned = check_op(graph, ND4C_OP_transpose, &x, 1, NULL, 0);
+  nd4c_value bias = check_constant(graph, 1, &shape[1], 2, -1, 1);
+  nd4c_value turned =
+      turn ? check_op(graph, ND4C_OP_transpose, &x, 1, NULL, 0) : check_binary(graph, ND4C_OP_add, x, bias);
   nd4c_attr to = check_ints("shape", &flat, 1);
   CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_reshape, &turned, 1, &to, 1)));
   nd4c_plan *plan = NULL;
@@ -236,6 +237,12 @@ static void outputs_in_parts_forget_what_was(void **state) {
   check_release(right, 1);
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
+}
+
+static void reshaped_outputs_are_written_in_their_own_shape(void **state) {
+  (void)state;
+  check_reshaped(false);
+  check_reshaped(true);
 }
 
 /* The smallest model: digits, a convolution among others, which the stub leaves to the host. */
@@ -312,7 +319,7 @@ int main(void) {
                                      cmocka_unit_test_teardown(a_callback_places_nodes_on_three_devices, settle),
                                      cmocka_unit_test_teardown(who_cannot_leaves_the_node_to_the_plan, settle),
                                      cmocka_unit_test_teardown(empty_values_have_no_place, settle),
-                                     cmocka_unit_test_teardown(outputs_in_parts_forget_what_was, settle),
+                                     cmocka_unit_test_teardown(reshaped_outputs_are_written_in_their_own_shape, settle),
                                      cmocka_unit_test_teardown(a_model_alternates, settle)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(cpu_context);

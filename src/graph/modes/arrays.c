@@ -1,5 +1,7 @@
 /* Mode "arrays": any other device, or several. Steps are submitted to their context's stream through array handles,
  * which carry coherence and fences; the run returns when everything is submitted. */
+#include <string.h>
+
 #include "base/status.h"
 #include "dispatch/execute.h"
 #include "graph/plan.h"
@@ -9,7 +11,10 @@ static nd4c_status make_outside(nd4c_plan *plan, int32_t index) {
   const nd4c_slot *slot = &plan->slots[index];
   const nd4c_slot *root = &plan->slots[slot->root];
   nd4c_array *outside = (root->kind == ND4C_SLOT_INPUT ? plan->input_arrays : plan->output_arrays)[root->port];
-  if (slot->root == index) {
+  /* The output may be a view of what is computed: a step writes with its own shape. */
+  bool same = outside->dtype == slot->dtype && outside->rank == slot->rank &&
+              (slot->rank == 0 || memcmp(outside->shape, slot->shape, (size_t)slot->rank * sizeof *slot->shape) == 0);
+  if (slot->root == index && same) {
     plan->slot_arrays[index] = nd4c_array_retain(outside);
     return ND4C_OK;
   }
@@ -71,16 +76,6 @@ static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
   return ND4C_OK;
 }
 
-/* An output's array, too, where all of it is the output's. */
-static nd4c_status renew_slot(const nd4c_plan *plan, const nd4c_slot *slot) {
-  const nd4c_context *context = plan->places[slot->place].context;
-  if (slot->kind == ND4C_SLOT_OWN) {
-    return renew(context, slot->storage);
-  }
-  const nd4c_array *array = plan->output_arrays[slot->port];
-  return nd4c_output_access(array) == ND4C_ACCESS_WRITE ? renew(context, array->storage) : ND4C_OK;
-}
-
 static nd4c_status renew_memory(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->place_count; ++i) {
     if (plan->places[i].arena != NULL) {
@@ -89,7 +84,7 @@ static nd4c_status renew_memory(const nd4c_plan *plan) {
   }
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (plan->slots[i].in_parts) {
-      ND4C_TRY(renew_slot(plan, &plan->slots[i]));
+      ND4C_TRY(renew(plan->places[plan->slots[i].place].context, plan->slots[i].storage));
     }
   }
   return ND4C_OK;
