@@ -62,6 +62,7 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   if (device == NULL) {
     ND4C_TRY(nd4c_device_default(&device));
   }
+  ND4C_TRY(nd4c_device_check(device, "nd4c_context_create"));
   int32_t width = options != NULL && options->width > 0 ? options->width : nd4c_context_default_width(device);
   bool deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC) || (options != NULL && options->deterministic);
   bool strict = nd4c_config_bool(ND4C_CONFIG_STRICT) || (options != NULL && options->strict);

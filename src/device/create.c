@@ -30,15 +30,13 @@ static nd4c_status count_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *sh
 }
 
 static nd4c_status resolve_device(int64_t bytes, nd4c_device **device) {
-  if (*device == NULL) {
-    nd4c_context *context = NULL;
-    ND4C_TRY(nd4c_context_resolve(NULL, &context));
-    *device = context->device;
-    if (context->routing != NULL) {
-      return nd4c_routing_place(context, bytes, device);
-    }
+  if (*device != NULL) {
+    return nd4c_device_check(*device, "making an array");
   }
-  return ND4C_OK;
+  nd4c_context *context = NULL;
+  ND4C_TRY(nd4c_context_resolve(NULL, &context));
+  *device = context->device;
+  return context->routing != NULL ? nd4c_routing_place(context, bytes, device) : ND4C_OK;
 }
 
 static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shape, nd4c_device *device,

@@ -42,6 +42,8 @@ nd4c_status nd4c_device_host(nd4c_device **device);
 nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count);
 /* Whether a pointer is one of those; never looks behind it. */
 bool nd4c_device_is_known(const nd4c_device *device);
+/* HANDLE, with the function's name, unless it is; NULL_ARGUMENT. For what callers give. */
+nd4c_status nd4c_device_check(const nd4c_device *device, const char *function);
 /* Total memory, 0 if unknown. */
 int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 

@@ -36,6 +36,16 @@ bool nd4c_device_is_known(const nd4c_device *device) {
   return known;
 }
 
+nd4c_status nd4c_device_check(const nd4c_device *device, const char *function) {
+  if (device == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: device is NULL", function);
+  }
+  return nd4c_device_is_known(device)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_HANDLE, "%s: %p is no device of an open backend: ask nd4c_device_find", function,
+                         (const void *)device);
+}
+
 int32_t nd4c_device_count(void) {
   nd4c_device *host = NULL;
   return nd4c_device_host(&host) == ND4C_OK ? atomic_load_explicit(&opened_count, memory_order_acquire) : 0;
@@ -94,8 +104,9 @@ static const char *text_or_empty(const char *text) {
 
 nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *info) {
   enum { FIRST_SIZE = offsetof(nd4c_device_info, vendor) }; /* of 0.1 */
-  if (device == NULL || info == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "info");
+  ND4C_TRY(nd4c_device_check(device, "nd4c_device_get_info"));
+  if (info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_device_get_info: info is NULL");
   }
   if (info->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_device_info)", info->struct_size);
@@ -125,9 +136,7 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
 }
 
 nd4c_status nd4c_device_synchronize(nd4c_device *device) {
-  if (device == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "device is NULL");
-  }
+  ND4C_TRY(nd4c_device_check(device, "nd4c_device_synchronize"));
   nd4c_status status = nd4c_fence_drain(device);
   if (device->ops->synchronize != NULL) {
     nd4c_status waited = device->ops->synchronize(device->handle);

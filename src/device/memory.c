@@ -333,8 +333,9 @@ static bool holds_small_storages(const nd4c_device *device) {
 
 nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info) {
   enum { FIRST_SIZE = offsetof(nd4c_memory_info, dropped_count) }; /* of 0.1 */
-  if (device == NULL || info == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "info");
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_get_info"));
+  if (info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_get_info: info is NULL");
   }
   if (info->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
@@ -386,8 +387,9 @@ static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int
 }
 
 nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
-  if (device == NULL || bytes == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_remaining: %s is NULL", device == NULL ? "device" : "bytes");
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_remaining"));
+  if (bytes == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_remaining: bytes is NULL");
   }
   struct nd4c_memory_manager *manager = device->memory;
   refresh_cap(manager);
@@ -403,11 +405,9 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
 }
 
 nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
-  if (device == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "device is NULL");
-  }
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_set_cap"));
   if (bytes < 0) {
-    return nd4c_fail(ND4C_ARGUMENT, "cap is %lld: expected 0 or more bytes", (long long)bytes);
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_set_cap: cap is %lld: expected 0 or more bytes", (long long)bytes);
   }
   refresh_cap(device->memory);
   pthread_mutex_lock(&device->memory->lock);
@@ -417,9 +417,7 @@ nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
 }
 
 nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
-  if (device == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "device is NULL");
-  }
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_trim"));
   nd4c_thread *thread = nd4c_thread_get();
   if (thread != NULL && keep_bytes <= 0) {
     nd4c_small_storage_trim(thread);
@@ -454,8 +452,9 @@ static bool is_repeated(const nd4c_block_node *node) {
 }
 
 nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
-  if (device == NULL || text == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", device == NULL ? "device" : "text");
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_report"));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_report: text is NULL");
   }
   nd4c_text report = {0};
   int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;

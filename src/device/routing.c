@@ -2,10 +2,12 @@
 #include "device/routing.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/log.h"
 #include "base/status.h"
 
 enum { ROUTING_MAGIC = 0x726f7574, ROUTING_DEAD = 0x726f7564, SMALL_BYTES = 16384, TEXT_SIZE = 1024 };
@@ -182,8 +184,27 @@ nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c_device *
 
 /* -- properties ----------------------------------------------------------------------------------------------- */
 
-/* The devices that nd4c.routing.devices names, in its order. */
-static nd4c_status read_devices(nd4c_route_list *list) {
+static bool is_backend(const char *device) {
+  size_t length = strcspn(device, ":");
+  nd4c_backend_status row = {.struct_size = sizeof row};
+  bool known = false;
+  for (int32_t i = 0; !known && nd4c_backend_get_status(i, &row) == ND4C_OK; ++i) {
+    known = strlen(row.name) == length && strncmp(row.name, device, length) == 0;
+  }
+  return known;
+}
+
+/* Whether a device could not be found because its backend, a known one, cannot be used here: one setting serves
+ * machines with and without it. A name that nobody has is a mistake, and a strict process wants what it names. */
+static bool is_absent(const char *device, nd4c_status status) {
+  bool failed = status == ND4C_HARDWARE || status == ND4C_LIBRARY || status == ND4C_SYMBOL || status == ND4C_DEVICE ||
+                status == ND4C_DEVICE_LOST || status == ND4C_NO_BACKEND;
+  return failed && !nd4c_config_bool(ND4C_CONFIG_STRICT) && is_backend(device);
+}
+
+/* The devices that nd4c.routing.devices names, in its order; of those that are absent the last one is told. */
+static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t absent_size, char *reason,
+                                size_t reason_size) {
   char names[TEXT_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_ROUTING_DEVICES, names, sizeof names);
   for (char *name = names; *name != '\0';) {
@@ -195,10 +216,16 @@ static nd4c_status read_devices(nd4c_route_list *list) {
     }
     if (length > 0) {
       nd4c_status status = nd4c_device_find(name, &list->devices[list->count]);
-      if (status != ND4C_OK) {
+      char words[TEXT_SIZE];
+      (void)snprintf(words, sizeof words, "%s", nd4c_error_message());
+      if (is_absent(name, status)) {
+        (void)snprintf(absent, absent_size, "%.31s", name);
+        (void)snprintf(reason, reason_size, "%.500s", words);
+        nd4c_log_write(ND4C_LOG_WARNING, "routing", "nd4c.routing.devices: %s is left out: %s", absent, reason);
+      } else if (status != ND4C_OK) {
         return nd4c_fail_prefix(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES)");
       }
-      list->count += 1;
+      list->count += status == ND4C_OK;
     }
     name = next;
   }
@@ -238,11 +265,15 @@ static nd4c_status read_properties(nd4c_routing **routing) {
       options.policy = (nd4c_routing_policy)i;
     }
   }
-  ND4C_TRY(read_devices(&list));
+  char absent[sizeof(*routing)->absent] = "", reason[sizeof(*routing)->absent_reason] = "";
+  ND4C_TRY(read_devices(&list, absent, sizeof absent, reason, sizeof reason));
   ND4C_TRY(read_creation(&options));
   options.devices = list.devices;
   options.device_count = list.count;
-  return nd4c_routing_create(&options, routing);
+  ND4C_TRY(nd4c_routing_create(&options, routing));
+  memcpy((*routing)->absent, absent, sizeof absent);
+  memcpy((*routing)->absent_reason, reason, sizeof reason);
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_routing_get_default(nd4c_routing **routing) {
@@ -267,6 +298,16 @@ nd4c_status nd4c_routing_get_default(nd4c_routing **routing) {
   pthread_mutex_unlock(&lock);
   nd4c_routing_destroy(old);
   return ND4C_OK;
+}
+
+void nd4c_routing_tell_absent(nd4c_text *text) {
+  pthread_mutex_lock(&lock);
+  if (configured != NULL && configured->absent[0] != '\0' && !configured->absent_told) {
+    nd4c_text_print(text, "nd4c.routing.devices: requested %s, applied left out: %s\n", configured->absent,
+                    configured->absent_reason);
+    configured->absent_told = true;
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 nd4c_status nd4c_routing_set_default(nd4c_routing *routing) {

@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "device/routing.h"
 #include "nd4c/device.h"
 #include "nd4c/op.h"
 
@@ -291,6 +292,7 @@ nd4c_status nd4c_report_applied(char **text) {
   if (overflow_count > 0) {
     nd4c_text_print(&report, "and %lld more\n", (long long)overflow_count);
   }
+  nd4c_routing_tell_absent(&report);
   if (!report.failed) {
     difference_count = 0;
     overflow_count = 0;

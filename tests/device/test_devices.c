@@ -105,8 +105,38 @@ static void types_by_name_and_number(void **state) {
   assert_int_equal(nd4c_device_type_find(NULL), ND4C_DEVICE_NONE);
 }
 
+/* What is no device is refused, and never looked behind. */
+static void foreign_handles_are_refused(void **state) {
+  (void)state;
+  union {
+    char bytes[64];
+    nd4c_device *device;
+  } junk;
+  memset(&junk, 0x5a, sizeof junk);
+  nd4c_device *foreign = (nd4c_device *)(void *)&junk;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  nd4c_memory_info memory = {.struct_size = sizeof memory};
+  nd4c_context_options options = {.struct_size = sizeof options, .device = foreign};
+  nd4c_context *context = NULL;
+  nd4c_array *array = NULL;
+  char *text = NULL;
+  int64_t bytes = 0;
+  const int64_t shape[1] = {100};
+  const nd4c_status refused[] = {
+      nd4c_device_get_info(foreign, &info),    nd4c_device_synchronize(foreign),
+      nd4c_memory_get_info(foreign, &memory),  nd4c_memory_remaining(foreign, &bytes),
+      nd4c_memory_set_cap(foreign, 1),         nd4c_memory_trim(foreign, 0),
+      nd4c_memory_reset_peak(foreign),         nd4c_memory_report(foreign, &text),
+      nd4c_context_create(&options, &context), nd4c_array_zeros(ND4C_FLOAT32, 1, shape, foreign, &array)};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    assert_int_equal(refused[i], ND4C_HANDLE);
+  }
+  assert_non_null(strstr(nd4c_error_message(), "is no device of an open backend"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(foreign_handles_are_refused),
       cmocka_unit_test(the_list_grows_as_backends_open),
       cmocka_unit_test(names_that_nobody_has),
       cmocka_unit_test(what_a_device_tells),

@@ -423,6 +423,19 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_ptr_equal(device_of_sum(NULL, a, 4), second);
   assert_ptr_equal(device_of_sum(stub_context, a, 4), stub_device); /* given contexts mean what they did */
   assert_int_equal(nd4c_atanh_on(stub_context, a, &sum), ND4C_UNSUPPORTED);
+  /* A device that this machine cannot have is left out, and that is told; strict, it is an error. */
+  char *report = NULL;
+  assert_int_equal(nd4c_config_set("nd4c.opencl.library", "/nosuch/libOpenCL.so.1"), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "opencl:0,cpu:0"), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu);
+  assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
+  assert_non_null(strstr(report, "nd4c.routing.devices: requested opencl:0, applied left out"));
+  nd4c_free(report);
+  assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
+  assert_int_not_equal(nd4c_add(a, a, &sum), ND4C_OK);
+  assert_non_null(strstr(nd4c_error_message(), "backend opencl"));
+  assert_int_equal(nd4c_config_set("nd4c.strict", NULL), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* looked for once more */
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:7"), ND4C_OK);
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_INDEX);
   assert_non_null(strstr(nd4c_error_message(), "nd4c.routing.devices"));
