@@ -64,8 +64,8 @@
   X(ROUTING_CREATION, "nd4c.routing.creation", "ND4C_ROUTING_CREATION", string, "",                                    \
     "Where arrays are made that name no device while ops are routed: a device, or routed; empty: the context's")       \
   X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", string, "",                                           \
-    "Record what runs and moves between devices: true prints a table when the process ends, a path also writes a "     \
-    "Chrome trace there")                                                                                              \
+    "Record what runs and moves between devices: true prints a table when the process "                                \
+    "ends or this is turned off, a path also writes a Chrome trace there")                                             \
   X(CPU_MATH, "nd4c.cpu.math", "ND4C_CPU_MATH", string, "",                                                            \
     "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has them (avx2, " \
     "arm64's), off by some units in the last place; empty or accurate: the usual ones")                                \

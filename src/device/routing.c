@@ -202,9 +202,16 @@ static bool is_absent(const char *device, nd4c_status status) {
   return failed && !nd4c_config_bool(ND4C_CONFIG_STRICT) && is_backend(device);
 }
 
-/* The devices that nd4c.routing.devices names, in its order; of those that are absent the last one is told. */
-static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t absent_size, char *reason,
-                                size_t reason_size) {
+/* Adds a line for nd4c_report_applied; the log has it whole where the lines become too many. */
+static void note_absent(const char *device, const char *reason, char *absent, size_t size) {
+  size_t used = strlen(absent);
+  (void)snprintf(absent + used, size - used, "nd4c.routing.devices: requested %.31s, applied left out: %.400s\n",
+                 device, reason);
+  nd4c_log_write(ND4C_LOG_WARNING, "routing", "nd4c.routing.devices: %s is left out: %s", device, reason);
+}
+
+/* The devices that nd4c.routing.devices names, in its order; lines about those that are absent. */
+static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t absent_size) {
   char names[TEXT_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_ROUTING_DEVICES, names, sizeof names);
   for (char *name = names; *name != '\0';) {
@@ -219,9 +226,7 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
       char words[TEXT_SIZE];
       (void)snprintf(words, sizeof words, "%s", nd4c_error_message());
       if (is_absent(name, status)) {
-        (void)snprintf(absent, absent_size, "%.31s", name);
-        (void)snprintf(reason, reason_size, "%.500s", words);
-        nd4c_log_write(ND4C_LOG_WARNING, "routing", "nd4c.routing.devices: %s is left out: %s", absent, reason);
+        note_absent(name, words, absent, absent_size);
       } else if (status != ND4C_OK) {
         return nd4c_fail_prefix(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES)");
       }
@@ -265,14 +270,13 @@ static nd4c_status read_properties(nd4c_routing **routing) {
       options.policy = (nd4c_routing_policy)i;
     }
   }
-  char absent[sizeof(*routing)->absent] = "", reason[sizeof(*routing)->absent_reason] = "";
-  ND4C_TRY(read_devices(&list, absent, sizeof absent, reason, sizeof reason));
+  char absent[sizeof(*routing)->absent] = "";
+  ND4C_TRY(read_devices(&list, absent, sizeof absent));
   ND4C_TRY(read_creation(&options));
   options.devices = list.devices;
   options.device_count = list.count;
   ND4C_TRY(nd4c_routing_create(&options, routing));
   memcpy((*routing)->absent, absent, sizeof absent);
-  memcpy((*routing)->absent_reason, reason, sizeof reason);
   return ND4C_OK;
 }
 
@@ -303,8 +307,7 @@ nd4c_status nd4c_routing_get_default(nd4c_routing **routing) {
 void nd4c_routing_tell_absent(nd4c_text *text) {
   pthread_mutex_lock(&lock);
   if (configured != NULL && configured->absent[0] != '\0' && !configured->absent_told) {
-    nd4c_text_print(text, "nd4c.routing.devices: requested %s, applied left out: %s\n", configured->absent,
-                    configured->absent_reason);
+    nd4c_text_print(text, "%s", configured->absent);
     configured->absent_told = true;
   }
   pthread_mutex_unlock(&lock);

@@ -31,8 +31,8 @@ struct nd4c_routing {
   nd4c_route_list op_lists[ND4C_ROUTING_OPS];
   nd4c_op ops[ND4C_ROUTING_OPS];
   int32_t op_count;
-  /* The last device that a property names and that cannot be opened on this machine: the others serve. "": none. */
-  char absent[32], absent_reason[512];
+  /* A line about each device that a property names and that cannot be used on this machine: the others serve. */
+  char absent[2048];
   bool absent_told; /* to nd4c_report_applied; under the lock of the default */
 };
 
@@ -42,7 +42,7 @@ nd4c_routing *nd4c_routing_retain(nd4c_routing *routing);
 /* The default of the process: one reference, NULL: none. Fails where a property names a device that is not there. */
 nd4c_status nd4c_routing_get_default(nd4c_routing **routing);
 
-/* A line about the device that the properties' list lacks here, once. */
+/* What the properties' list names and this machine lacks, once. */
 void nd4c_routing_tell_absent(nd4c_text *text);
 
 /* One device's part in a vote. */

@@ -9,70 +9,8 @@
 
 #include <cmocka.h>
 
+#include "scenario.h"
 #include "stub_plugin.h"
-
-enum { COUNT = 33 };
-static const int64_t shape[1] = {COUNT};
-
-/* Objects of one run; all may be NULL. */
-typedef struct scenario {
-  nd4c_context *first, *second;
-  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved;
-} scenario;
-
-#define STEP(expression)              \
-  do {                                \
-    nd4c_status step_ = (expression); \
-    if (step_ != ND4C_OK) {           \
-      return step_;                   \
-    }                                 \
-  } while (0)
-
-static nd4c_status check_values(const nd4c_array *array, float expected) {
-  float values[COUNT];
-  STEP(nd4c_array_read(array, values, sizeof values));
-  for (int i = 0; i < COUNT; i++) {
-    assert_float_equal(values[i], expected, 0); /* a wrong value is worse than a failure */
-  }
-  return ND4C_OK;
-}
-
-static nd4c_status play(scenario *s) {
-  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
-  nd4c_device *cpu = NULL;
-  float values[COUNT];
-  for (int i = 0; i < COUNT; i++) {
-    values[i] = 2;
-  }
-  STEP(nd4c_device_find("cpu", &cpu));
-  STEP(nd4c_context_create(&options, &s->first));
-  STEP(nd4c_context_create(&options, &s->second));
-  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, stub_device, &s->a));
-  STEP(nd4c_array_full(ND4C_FLOAT32, 1, shape, 3, stub_device, &s->b));
-  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, cpu, &s->on_host));
-  STEP(nd4c_add_on(s->first, s->a, s->b, &s->sum));
-  STEP(nd4c_multiply_on(s->second, s->sum, s->on_host, &s->product));
-  STEP(nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &s->given));
-  STEP(nd4c_subtract_on(s->second, s->product, s->a, &s->given));
-  STEP(check_values(s->given, 8));
-  STEP(check_values(s->product, 10));
-  STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
-  STEP(check_values(s->moved, 5));
-  STEP(nd4c_array_write(s->given, values, sizeof values));
-  STEP(check_values(s->given, 2));
-  STEP(nd4c_context_synchronize(s->first));
-  return nd4c_device_synchronize(stub_device);
-}
-
-static void clear(scenario *s) {
-  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved};
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    nd4c_array_release(arrays[i]);
-  }
-  (void)nd4c_context_destroy(s->first);
-  (void)nd4c_context_destroy(s->second);
-  *s = (scenario){0};
-}
 
 static int64_t held(void) {
   static const char *const counters[] = {"buffers", "fences", "streams"};
@@ -115,12 +53,12 @@ static bool fail_once(const call_row *row, int64_t number, int64_t baseline) {
   assert_int_equal(stub_control(command), ND4C_OK);
   (void)stub_control("delay 50");
   nd4c_error_clear();
-  nd4c_status status = play(&s);
+  nd4c_status status = scenario_play(&s, stub_device);
   bool reached = stub_counter(row->call) - before >= number;
   char text[1024];
   (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
   (void)stub_control("reset");
-  clear(&s);
+  scenario_clear(&s);
   stub_settle();
   if (reached && (status == ND4C_OK || strstr(text, row->words) == NULL)) {
     print_error("fail %s:%lld gave %s \"%s\", expected \"%s\"\n", row->call, (long long)number,
@@ -141,8 +79,8 @@ static void every_call_may_fail(void **state) {
   scenario s = {0};
   stub_settle();
   int64_t baseline = held(), failures = 0;
-  assert_int_equal(play(&s), ND4C_OK);
-  clear(&s);
+  assert_int_equal(scenario_play(&s, stub_device), ND4C_OK);
+  scenario_clear(&s);
   stub_settle();
   assert_int_equal(held(), baseline);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -154,8 +92,8 @@ static void every_call_may_fail(void **state) {
         break;
       }
       failures++;
-      assert_int_equal(play(&s), ND4C_OK);
-      clear(&s);
+      assert_int_equal(scenario_play(&s, stub_device), ND4C_OK);
+      scenario_clear(&s);
       stub_settle();
     }
     assert_true(number < 100);

@@ -176,7 +176,7 @@ static void who_cannot_leaves_the_node_to_the_plan(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* Nothing is computed in place over what another device has, least of all where there is nothing. */
+/* Values without elements cross devices like others: planned, computed and handed out. */
 static void empty_values_have_no_place(void **state) {
   (void)state;
   const int64_t none[] = {0, COLUMNS};

@@ -10,72 +10,11 @@
 
 #include <cmocka.h>
 
+#include "device/scenario.h"
 #include "faulty_loader.h"
 
-enum { COUNT = 33, MOST_CALLS = 40 };
-static const int64_t shape[1] = {COUNT};
+enum { MOST_CALLS = 40 };
 static nd4c_device *device;
-
-/* Objects of one run; all may be NULL. */
-typedef struct scenario {
-  nd4c_context *first, *second;
-  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved;
-} scenario;
-
-#define STEP(expression)              \
-  do {                                \
-    nd4c_status step_ = (expression); \
-    if (step_ != ND4C_OK) {           \
-      return step_;                   \
-    }                                 \
-  } while (0)
-
-static nd4c_status check_values(const nd4c_array *array, float expected) {
-  float values[COUNT];
-  STEP(nd4c_array_read(array, values, sizeof values));
-  for (int i = 0; i < COUNT; i++) {
-    assert_float_equal(values[i], expected, 0); /* a wrong value is worse than a failure */
-  }
-  return ND4C_OK;
-}
-
-/* Work on two queues with a transfer either way. */
-static nd4c_status play(scenario *s) {
-  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
-  nd4c_device *cpu = NULL;
-  float values[COUNT];
-  for (int i = 0; i < COUNT; i++) {
-    values[i] = 2;
-  }
-  STEP(nd4c_device_find("cpu", &cpu));
-  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, cpu, &s->on_host));
-  STEP(nd4c_context_create(&options, &s->first));
-  STEP(nd4c_context_create(&options, &s->second));
-  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, device, &s->a));
-  STEP(nd4c_array_full(ND4C_FLOAT32, 1, shape, 3, device, &s->b));
-  STEP(nd4c_add_on(s->first, s->a, s->b, &s->sum));
-  STEP(nd4c_add_on(s->second, s->sum, s->on_host, &s->product));
-  STEP(nd4c_array_zeros(ND4C_FLOAT32, 1, shape, device, &s->given));
-  STEP(nd4c_add_on(s->second, s->product, s->a, &s->given));
-  STEP(check_values(s->given, 9));
-  STEP(check_values(s->product, 7));
-  STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
-  STEP(check_values(s->moved, 5));
-  STEP(nd4c_array_write(s->given, values, sizeof values));
-  STEP(check_values(s->given, 2));
-  STEP(nd4c_context_synchronize(s->first));
-  return nd4c_device_synchronize(device);
-}
-
-static void clear(scenario *s) {
-  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved};
-  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-    nd4c_array_release(arrays[i]);
-  }
-  (void)nd4c_context_destroy(s->first);
-  (void)nd4c_context_destroy(s->second);
-  *s = (scenario){0};
-}
 
 /* Objects of the driver's that a scenario makes and gives back; kernels and programs are kept for the next. */
 static long held(void) {
@@ -103,9 +42,6 @@ static const fault_row rows[] = {
     {"clCreateCommandQueue", CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", false, NULL},
     {"clEnqueueWriteBuffer", CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", false, NULL},
     {"clEnqueueReadBuffer", CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", false, NULL},
-    {"clEnqueueCopyBuffer", CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", false, NULL},
-    {"clEnqueueFillBuffer", CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", false, NULL},
-    {"clEnqueueMapBuffer", CL_MAP_FAILURE, "CL_MAP_FAILURE", true, NULL},
     {"clSetKernelArg", CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE", false, NULL},
     {"clEnqueueNDRangeKernel", CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", false, NULL},
     {"clEnqueueNDRangeKernel", -9999, "-9999", false, NULL},
@@ -133,14 +69,14 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *pro
   (void)snprintf(command, sizeof command, "%s:%ld:%d", row->call, number, row->code);
   assert_int_equal(faulty_control(command), 0);
   nd4c_error_clear();
-  const nd4c_status status = play(&s);
+  const nd4c_status status = scenario_play(&s, device);
   (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
   const bool reached = faulty_count(row->call) - before >= number;
   (void)faulty_control("");
   if (s.on_host != NULL) { /* whatever happened to the device, this is the host's */
-    assert_int_equal(check_values(s.on_host, 2), ND4C_OK);
+    assert_int_equal(scenario_check(s.on_host, 2), ND4C_OK);
   }
-  clear(&s);
+  scenario_clear(&s);
   settle();
   if (reached && status == ND4C_OK && !row->harmless) {
     print_error("%s went unnoticed\n", command);
@@ -162,17 +98,25 @@ static void each_call_fails_once(void **state) {
   (void)state;
   scenario s = {0};
   int problems = 0;
-  for (int i = 0; i < 2; i++) { /* the second shows what stays for good */
-    assert_int_equal(play(&s), ND4C_OK);
-    clear(&s);
+  const char *queue = NULL;
+  assert_int_equal(nd4c_config_get("nd4c.opencl.queue", &queue), ND4C_OK);
+  const bool out_of_order = strcmp(queue, "out_of_order") == 0; /* there alone events are kept beyond their command */
+  for (int i = 0; i < 2; i++) {                                 /* the second shows what stays for good */
+    assert_int_equal(scenario_play(&s, device), ND4C_OK);
+    scenario_clear(&s);
     settle();
   }
   const long baseline = held();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    for (long number = 1; number <= MOST_CALLS && fail_once(&rows[i], number, baseline, &problems); number++) {
+    long number = 1;
+    for (; number <= MOST_CALLS && fail_once(&rows[i], number, baseline, &problems); number++) {
     }
-    const nd4c_status after = play(&s);
-    clear(&s);
+    if (number == 1 && (out_of_order || strcmp(rows[i].call, "clRetainEvent") != 0)) {
+      print_error("%s is never called here: its row tests nothing\n", rows[i].call);
+      problems++;
+    }
+    const nd4c_status after = scenario_play(&s, device);
+    scenario_clear(&s);
     settle();
     if (after != ND4C_OK) {
       print_error("after failures of %s nothing works any more\n", rows[i].call);

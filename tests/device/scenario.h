@@ -1,0 +1,77 @@
+/* Work on two queues of a device with transfers either way, for tests in which each call of it fails in turn. */
+#ifndef TESTS_DEVICE_SCENARIO_H
+#define TESTS_DEVICE_SCENARIO_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "nd4c/nd4c.h"
+
+enum { SCENARIO_COUNT = 33 };
+static const int64_t scenario_shape[1] = {SCENARIO_COUNT};
+
+/* Objects of one run; all may be NULL. */
+typedef struct scenario {
+  nd4c_context *first, *second;
+  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved;
+} scenario;
+
+#define SCENARIO_STEP(expression)     \
+  do {                                \
+    nd4c_status step_ = (expression); \
+    if (step_ != ND4C_OK) {           \
+      return step_;                   \
+    }                                 \
+  } while (0)
+
+static inline nd4c_status scenario_check(const nd4c_array *array, float expected) {
+  float values[SCENARIO_COUNT];
+  SCENARIO_STEP(nd4c_array_read(array, values, sizeof values));
+  for (int i = 0; i < SCENARIO_COUNT; i++) {
+    assert_float_equal(values[i], expected, 0); /* a wrong value is worse than a failure */
+  }
+  return ND4C_OK;
+}
+
+static inline nd4c_status scenario_play(scenario *s, nd4c_device *device) {
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+  nd4c_device *cpu = NULL;
+  float values[SCENARIO_COUNT];
+  for (int i = 0; i < SCENARIO_COUNT; i++) {
+    values[i] = 2;
+  }
+  SCENARIO_STEP(nd4c_device_find("cpu", &cpu));
+  SCENARIO_STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, scenario_shape, values, cpu, &s->on_host));
+  SCENARIO_STEP(nd4c_context_create(&options, &s->first));
+  SCENARIO_STEP(nd4c_context_create(&options, &s->second));
+  SCENARIO_STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, scenario_shape, values, device, &s->a));
+  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 3, device, &s->b));
+  SCENARIO_STEP(nd4c_add_on(s->first, s->a, s->b, &s->sum));
+  SCENARIO_STEP(nd4c_multiply_on(s->second, s->sum, s->on_host, &s->product));
+  SCENARIO_STEP(nd4c_array_zeros(ND4C_FLOAT32, 1, scenario_shape, device, &s->given));
+  SCENARIO_STEP(nd4c_subtract_on(s->second, s->product, s->a, &s->given));
+  SCENARIO_STEP(scenario_check(s->given, 8));
+  SCENARIO_STEP(scenario_check(s->product, 10));
+  SCENARIO_STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
+  SCENARIO_STEP(scenario_check(s->moved, 5));
+  SCENARIO_STEP(nd4c_array_write(s->given, values, sizeof values));
+  SCENARIO_STEP(scenario_check(s->given, 2));
+  SCENARIO_STEP(nd4c_context_synchronize(s->first));
+  return nd4c_device_synchronize(device);
+}
+
+static inline void scenario_clear(scenario *s) {
+  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    nd4c_array_release(arrays[i]);
+  }
+  (void)nd4c_context_destroy(s->first);
+  (void)nd4c_context_destroy(s->second);
+  *s = (scenario){0};
+}
+
+#endif
