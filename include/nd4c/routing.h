@@ -26,7 +26,8 @@
  *
  * Ops that are views stay where their input is. Strings are computed on the host. Plans and models are not routed node
  * by node: they have a placement (nd4c_plan_options). Each thread remembers decisions for the same
- * call with its inputs in the same places, and voted again every 256 uses; nd4c_explain always votes anew. */
+ * call with its inputs in the same places, and votes again every 256 uses, every 4096 of a small call; nd4c_explain
+ * always votes anew. */
 #ifndef ND4C_ROUTING_H
 #define ND4C_ROUTING_H
 

@@ -20,10 +20,6 @@ nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *devi
   return NULL;
 }
 
-static inline bool is_synchronous_memory(const nd4c_device *device) {
-  return device->description.host_addressable && !device->description.asynchronous;
-}
-
 void nd4c_storage_update_address(nd4c_storage_body *body) {
   nd4c_replica *only = NULL;
   int current = 0;
@@ -33,7 +29,8 @@ void nd4c_storage_update_address(nd4c_storage_body *body) {
       ++current;
     }
   }
-  bool direct = current == 1 && body->poison == ND4C_OK && is_synchronous_memory(only->device) && only->written == NULL;
+  bool direct =
+      current == 1 && body->poison == ND4C_OK && nd4c_device_is_immediate(only->device) && only->written == NULL;
   for (int i = 0; direct && i < ND4C_REPLICA_READS; ++i) {
     direct = only->reads[i] == NULL;
   }
@@ -132,7 +129,7 @@ static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_
 
 /* The device that can copy between the two by itself while the host goes on; NULL if the host must carry. */
 static nd4c_device *find_carrier(const nd4c_replica *source, const nd4c_replica *target) {
-  bool from_host = is_synchronous_memory(source->device), to_host = is_synchronous_memory(target->device);
+  bool from_host = nd4c_device_is_immediate(source->device), to_host = nd4c_device_is_immediate(target->device);
   if (from_host && target->device->description.asynchronous) {
     return target->device;
   }

@@ -34,6 +34,11 @@ static inline bool nd4c_device_is_synchronous(const nd4c_device *device) {
   return !device->description.asynchronous;
 }
 
+/* Whether the host reaches its memory by address, and finds a call's results there as soon as the call returns. */
+static inline bool nd4c_device_is_immediate(const nd4c_device *device) {
+  return device->description.host_addressable && !device->description.asynchronous;
+}
+
 /* The host's own device ("cpu:0"), opened on first use: where foreign host memory and host replicas live. Never fails
  * after it succeeded once. */
 nd4c_status nd4c_device_host(nd4c_device **device);

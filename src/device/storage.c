@@ -166,10 +166,6 @@ static bool origins_are_recorded(void) {
   return (known & 1) != 0;
 }
 
-static inline bool has_usable_address(const nd4c_device *device) {
-  return device->description.host_addressable && !device->description.asynchronous;
-}
-
 nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage) {
   if (device->description.asynchronous) {
     nd4c_storage_collect(false);
@@ -183,7 +179,7 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const ch
     nd4c_deallocate(body);
     return status;
   }
-  if (has_usable_address(device)) {
+  if (nd4c_device_is_immediate(device)) {
     body->base.address = body->first.block.address;
   }
   nd4c_replica_list(body, &body->first);
@@ -192,7 +188,7 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const ch
 }
 
 nd4c_status nd4c_storage_create(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage) {
-  if (bytes <= ND4C_SMALL_STORAGE_BYTES && has_usable_address(device) && device->index == 0 &&
+  if (bytes <= ND4C_SMALL_STORAGE_BYTES && nd4c_device_is_immediate(device) && device->index == 0 &&
       device->description.type == ND4C_DEVICE_CPU && !origins_are_recorded()) {
     return nd4c_small_storage_create(device, bytes, storage);
   }

@@ -232,8 +232,7 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
     nd4c_deallocate(storage);
     return status;
   }
-  const nd4c_device_description *description = &device->description;
-  if (description->host_addressable && !description->asynchronous) {
+  if (nd4c_device_is_immediate(device)) {
     storage->body.base.address = storage->body.first.block.address;
   }
   storage->origin = origin;

@@ -427,10 +427,45 @@ static inline nd4c_status call_here(nd4c_context *context, nd4c_op op, int32_t a
 }
 
 nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call) {
-  /* An entry of its own for each device: one that is computed here and there evicts nothing. */
-  uint64_t here = ((uint64_t)context->device->number + 1) * UINT64_C(0x9fb21c651e98df25);
+  /* An entry of its own for each device with calls in flight: what is computed here and there evicts nothing. */
+  uint64_t here = nd4c_device_is_immediate(context->device)
+                      ? 0
+                      : ((uint64_t)context->device->number + 1) * UINT64_C(0x9fb21c651e98df25);
   return call_here(context, call->op, call->attr_count, call->inputs, call->input_count, call->attrs, call->outputs,
                    call->key == 0 ? 0 : call->key ^ here);
+}
+
+/* A routed call whose vote is remembered with its entry, as fast as one that is not routed; *status is set where it
+ * says true. */
+static inline bool call_decided(nd4c_context *context, nd4c_cached_call *entry, const nd4c_array *const *inputs,
+                                nd4c_array **outputs, nd4c_status *status) {
+  nd4c_context *route = context;
+  if (ND4C_UNLIKELY(entry->device != context->device) &&
+      nd4c_routing_context(context, entry->device, &route) != ND4C_OK) {
+    return false;
+  }
+  bool done = false;
+  entry->uses -= 1;
+  *status = call_cached(entry, route, inputs, outputs, &done);
+  if (ND4C_UNLIKELY(*status != ND4C_OK)) {
+    entry->uses = 0;
+  }
+  return done || *status != ND4C_OK;
+}
+
+static ND4C_NOINLINE nd4c_status call_routed(nd4c_context *context, nd4c_op op, int32_t attr_count,
+                                             const nd4c_array *const *inputs, int32_t input_count,
+                                             const nd4c_attr_value *attrs, nd4c_array **outputs, uint64_t key) {
+  nd4c_status status = ND4C_OK;
+  const nd4c_eager_call call = {op, attr_count, input_count, inputs, attrs, outputs, key};
+  nd4c_cached_call *entry = ND4C_LIKELY(key != 0)
+                                ? nd4c_call_cache_find_decided(key, context, context->routing->number, op, inputs,
+                                                               input_count, attrs, attr_count, outputs[0])
+                                : NULL;
+  if (ND4C_LIKELY(entry != NULL) && ND4C_LIKELY(call_decided(context, entry, inputs, outputs, &status))) {
+    return ND4C_LIKELY(status == ND4C_OK) ? status : nd4c_call_routed_after(context, &call, entry->device, status);
+  }
+  return nd4c_call_routed(context, &call);
 }
 
 static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int32_t attr_count,
@@ -440,9 +475,11 @@ static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int
   uint64_t key = ND4C_LIKELY(is_hashable(inputs, input_count, outputs))
                      ? nd4c_call_key(op, inputs, input_count, attrs, attr_count, outputs[0])
                      : 0;
-  if (ND4C_UNLIKELY(context->routing != NULL)) {
-    const nd4c_eager_call call = {op, attr_count, input_count, inputs, attrs, outputs, key};
-    return nd4c_call_routed(context, &call);
+  if (context->routing != NULL) {
+    if (context->only_route == NULL) {
+      return call_routed(context, op, attr_count, inputs, input_count, attrs, outputs, key);
+    }
+    context = context->only_route;
   }
   return call_here(context, op, attr_count, inputs, input_count, attrs, outputs, key);
 }

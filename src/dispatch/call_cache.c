@@ -117,29 +117,60 @@ static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32
   return true;
 }
 
-nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
-                                       const nd4c_array *const *inputs, int32_t input_count,
-                                       const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output) {
+static inline nd4c_cached_call *entry_at(uint64_t key) {
   const nd4c_thread *thread = nd4c_thread_get();
-  if (ND4C_UNLIKELY(thread == NULL || thread->calls == NULL)) {
-    return NULL;
-  }
-  nd4c_cached_call *entry = ((call_cache *)thread->calls)->entries[slot_of(key)];
-  if (entry == NULL || entry->key != key || entry->op != op || entry->input_count != input_count ||
-      entry->device != context->device || entry->width != context->width || entry->fresh != (output == NULL) ||
+  return ND4C_UNLIKELY(thread == NULL || thread->calls == NULL) ? NULL
+                                                                : ((call_cache *)thread->calls)->entries[slot_of(key)];
+}
+
+/* Everything but the device, the width and who sent it there. */
+static inline bool is_same_call(const nd4c_cached_call *entry, uint64_t key, const nd4c_context *context, nd4c_op op,
+                                const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
+                                int32_t attr_count, const nd4c_array *output) {
+  if (entry->key != key || entry->op != op || entry->input_count != input_count || entry->fresh != (output == NULL) ||
       entry->deterministic != context->deterministic || entry->strict != context->strict ||
       entry->epoch != atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed)) {
-    return NULL;
+    return false;
   }
   for (int32_t i = 0; i < input_count; ++i) {
     if (!same_layout(inputs[i], &entry->tensors[i])) {
-      return NULL;
+      return false;
     }
   }
   if (output != NULL && !same_layout(output, &entry->tensors[input_count])) {
-    return NULL;
+    return false;
   }
-  return attr_count == 0 || same_attrs(attrs, entry->attrs, attr_count) ? entry : NULL;
+  return attr_count == 0 || same_attrs(attrs, entry->attrs, attr_count);
+}
+
+nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
+                                       const nd4c_array *const *inputs, int32_t input_count,
+                                       const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output) {
+  nd4c_cached_call *entry = entry_at(key);
+  bool same = entry != NULL && entry->device == context->device && entry->width == context->width &&
+              is_same_call(entry, key, context, op, inputs, input_count, attrs, attr_count, output);
+  return same ? entry : NULL;
+}
+
+nd4c_cached_call *nd4c_call_cache_find_decided(uint64_t key, const nd4c_context *context, uint32_t routing, nd4c_op op,
+                                               const nd4c_array *const *inputs, int32_t input_count,
+                                               const nd4c_attr_value *attrs, int32_t attr_count,
+                                               const nd4c_array *output) {
+  nd4c_cached_call *entry = entry_at(key);
+  bool same = entry != NULL && entry->routing == routing && entry->uses > 0 &&
+              (entry->device != context->device || entry->width == context->width) &&
+              is_same_call(entry, key, context, op, inputs, input_count, attrs, attr_count, output);
+  return same ? entry : NULL;
+}
+
+bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t routing, int32_t uses) {
+  nd4c_cached_call *entry = key != 0 ? entry_at(key) : NULL;
+  if (entry == NULL || entry->key != key || entry->device != device) {
+    return false;
+  }
+  entry->routing = routing;
+  entry->uses = uses;
+  return true;
 }
 
 static void free_entry(nd4c_cached_call *entry) {

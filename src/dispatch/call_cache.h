@@ -18,6 +18,10 @@ typedef struct nd4c_cached_call {
   bool deterministic, strict;
   bool fresh;           /* the output is made by the call */
   bool shape_from_data; /* the output's shape is known after the run: the entry knows the choice and the largest */
+  /* The routing object, by its number, that sends calls here whose inputs are here alone, and for how many calls more
+   * until it votes again; 0: none. */
+  uint32_t routing;
+  int32_t uses;
   int32_t input_count, attr_count;
   const nd4c_op_def *def;
   nd4c_choice *choice;
@@ -38,6 +42,15 @@ uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t inpu
 nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
                                        const nd4c_array *const *inputs, int32_t input_count,
                                        const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output);
+
+/* As above, whatever the device, where the context's routing object decided for it. */
+nd4c_cached_call *nd4c_call_cache_find_decided(uint64_t key, const nd4c_context *context, uint32_t routing, nd4c_op op,
+                                               const nd4c_array *const *inputs, int32_t input_count,
+                                               const nd4c_attr_value *attrs, int32_t attr_count,
+                                               const nd4c_array *output);
+
+/* Notes in the entry that a call of this key left on `device` what the routing object decided; false: there is none. */
+bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t routing, int32_t uses);
 
 /* Remembers a call that was just made; takes over `choice` (also if there is no room or memory: then it is released).
  */

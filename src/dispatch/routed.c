@@ -10,10 +10,12 @@
 #include "base/text.h"
 #include "device/storage.h"
 #include "device/thread.h"
+#include "dispatch/call_cache.h"
 #include "dispatch/engines.h"
 #include "dispatch/pending.h"
 
-enum { DECISIONS = 256, USES = 256, REASON_SIZE = 512, OUTPUTS = 8 };
+/* Small calls follow their data, whatever is free: a vote, as long as twenty of them, seldom says otherwise. */
+enum { DECISIONS = 256, USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
 
 /* -- decisions that are remembered ----------------------------------------------------------------------------------
  */
@@ -55,22 +57,32 @@ static inline bool is_valid(const decision *known, uint64_t key, const nd4c_rout
          known->epoch == atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
 }
 
-static void remember(uint64_t key, const nd4c_routing *routing, nd4c_device *device) {
-  decision *slot = key != 0 ? find_decision(key) : NULL;
+static bool are_alone_on(const nd4c_device *device, const nd4c_eager_call *call) {
+  bool alone = true;
+  for (int32_t i = 0; i < call->input_count; ++i) {
+    alone = alone && (call->inputs[i] == NULL || nd4c_storage_ready_address(call->inputs[i]->storage, device) != NULL);
+  }
+  return alone;
+}
+
+/* With the call itself where it is a quick one, which then needs no lookup here (call.c); else in the table. */
+static void remember(const nd4c_eager_call *call, uint64_t key, const nd4c_routing *routing, nd4c_device *device,
+                     int32_t uses) {
+  if (key == 0 || (nd4c_device_is_immediate(device) && are_alone_on(device, call) &&
+                   nd4c_call_cache_decide(call->key, device, routing->number, uses))) {
+    return;
+  }
+  decision *slot = find_decision(key);
   if (slot != NULL) {
     *slot = (decision){.key = key,
                        .epoch = atomic_load(&nd4c_config_epoch),
                        .routing = routing->number,
-                       .uses = USES,
+                       .uses = uses,
                        .device = device};
   }
 }
 
 /* -- one device ------------------------------------------------------------------------------------------------ */
-
-static bool is_host_like(const nd4c_device *device) {
-  return device->description.host_addressable && !device->description.asynchronous;
-}
 
 /* A given output that a failing device could spoil: part of a storage, or what is still to be read. */
 static bool is_at_risk(const nd4c_eager_call *call, const nd4c_array *output) {
@@ -158,7 +170,7 @@ static nd4c_status run_on(nd4c_context *context, nd4c_device *device, const nd4c
                           const nd4c_eager_call *call) {
   nd4c_context *route = NULL;
   ND4C_TRY(nd4c_routing_context(context, device, &route));
-  if (ND4C_UNLIKELY(!is_host_like(device) && has_output_at_risk(call, def->info.output_count))) {
+  if (ND4C_UNLIKELY(!nd4c_device_is_immediate(device) && has_output_at_risk(call, def->info.output_count))) {
     return run_aside(context, route, def, call);
   }
   return nd4c_call_on(route, call);
@@ -291,7 +303,7 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
     status = failed != NULL ? nd4c_fail(failure, "%s", c.earlier_reason) : fail_transfer(&def->info, call);
   }
   if (status == ND4C_OK && c.failed == 0 && routing->transfer) {
-    remember(key, routing, used);
+    remember(call, key, routing, used, ballot.small ? SMALL_USES : USES);
   }
   nd4c_text_free(&c.trail);
   return status;
@@ -338,9 +350,6 @@ static nd4c_device *find_fixed(const nd4c_op_def *def, const nd4c_eager_call *ca
 }
 
 nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call) {
-  if (ND4C_LIKELY(context->only_route != NULL)) {
-    return nd4c_call_on(context->only_route, call);
-  }
   const nd4c_op_def *def = nd4c_op_get_def(call->op);
   if (!is_sound(def, call)) {
     return nd4c_call_on(context, call);
@@ -364,6 +373,11 @@ nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call)
     return go_on(context, def, call, key, device, status);
   }
   return call_voted(context, def, call, key, NULL, ND4C_OK);
+}
+
+nd4c_status nd4c_call_routed_after(nd4c_context *context, const nd4c_eager_call *call, nd4c_device *device,
+                                   nd4c_status status) {
+  return go_on(context, nd4c_op_get_def(call->op), call, mix_places(call->key, call), device, status);
 }
 
 /* -- in words -------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,10 @@ nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call);
 /* The call where the context's routing sends it. */
 nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call);
 
+/* The rest of a routed call that `device` was asked for without a vote, and answered with `status`. */
+nd4c_status nd4c_call_routed_after(nd4c_context *context, const nd4c_eager_call *call, nd4c_device *device,
+                                   nd4c_status status);
+
 /* The vote for a call in words, a line a device. */
 void nd4c_routing_print_ballot(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_ballot *ballot,
                                nd4c_text *text);

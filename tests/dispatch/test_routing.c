@@ -114,12 +114,40 @@ static void small_calls_follow_the_data(void **state) {
   nd4c_device *devices[] = {stub_device, cpu};
   nd4c_context *context = routed((nd4c_routing_options){.devices = devices, .device_count = 2}, false);
   assert_ptr_equal(device_of_sum(context, a, 4), cpu);
+  nd4c_array *there = filled(stub_device, few, 3);
+  for (int i = 0; i < 9000; i++) { /* remembered, one signature on two devices, and voted again on the way */
+    const bool moved = i % 3 == 2;
+    assert_ptr_equal(device_of_sum(context, moved ? there : a, moved ? 6 : 4), moved ? stub_device : cpu);
+  }
+  nd4c_array_release(there);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   context = routed(
       (nd4c_routing_options){
           .policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2, .small_bytes = -1},
       false);
   assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  nd4c_array_release(a);
+}
+
+static void remembered_calls_that_fail_go_elsewhere(void **state) {
+  (void)state;
+  nd4c_array *a = filled(cpu, shape, 2);
+  nd4c_device *devices[] = {stub_device, cpu};
+  nd4c_context *context =
+      routed((nd4c_routing_options){.policy = ND4C_ROUTING_FOLLOW_DATA, .devices = devices, .device_count = 2}, false);
+  for (int i = 0; i < 3; i++) {
+    assert_ptr_equal(device_of_sum(context, a, 4), cpu);
+  }
+  nd4c_array *sum = NULL;
+  assert_int_equal(nd4c_memory_set_cap(cpu, 1), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, a, a, &sum), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(cpu, 0), ND4C_OK);
+  assert_ptr_equal(nd4c_array_device(sum), stub_device);
+  nd4c_array_release(sum);
+  nd4c_array_release(a); /* was on both by now */
+  a = filled(cpu, shape, 2);
+  assert_ptr_equal(device_of_sum(context, a, 4), cpu);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   nd4c_array_release(a);
 }
@@ -570,6 +598,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(policies_pick_devices),
                                      cmocka_unit_test(memory_goes_where_room_is),
                                      cmocka_unit_test(small_calls_follow_the_data),
+                                     cmocka_unit_test(remembered_calls_that_fail_go_elsewhere),
                                      cmocka_unit_test(ops_and_categories_have_lists_of_their_own),
                                      cmocka_unit_test(who_declines_is_passed_over),
                                      cmocka_unit_test(a_failing_device_is_replaced),
