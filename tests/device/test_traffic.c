@@ -44,7 +44,8 @@ static void *work(void *argument) {
   unsigned seed = 77 + (unsigned)(uintptr_t)argument;
   float value = (float)(seed % 13);
   nd4c_array *own = NULL;
-  bool good = nd4c_array_full(ND4C_FLOAT32, 1, shape, value, devices[seed % 3], &own) == ND4C_OK;
+  bool good = nd4c_array_full(ND4C_FLOAT32, 1, shape, value, devices[0], &own) == ND4C_OK &&
+              (nd4c_array_migrate(own, devices[seed % 3]) == ND4C_OK || nd4c_error_code() == ND4C_MEMORY_CAP);
   for (long i = 0; i < turns && good; i++) {
     seed = seed * 1664525U + 1013904223U;
     unsigned at = seed >> 16;

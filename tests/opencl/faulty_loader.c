@@ -3,7 +3,8 @@
  *
  *   FAULTY_CL=CALL:N:CODE,...   the N-th such call fails with that code (0: every one); in the environment, or at run
  *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
- *   FAULTY_CL_LIE=WORD          lies of the table below */
+ *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
+ *                               float64 and 64-bit atomics, with small groups and memory that is not the host's */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <pthread.h>
@@ -22,7 +23,8 @@
 #define LIES(X) \
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
   X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
-  X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) X(small_groups)
+  X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) X(small_groups) \
+  X(mobile_gpu)
 // clang-format on
 enum lie {
   LIE_NONE,
@@ -254,13 +256,47 @@ EXPORT cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint 
   return given;
 }
 
+/* Makes a word of a list another one that nobody knows. */
+static void hide_word(char *list, const char *word) {
+  const size_t length = strlen(word);
+  for (char *at = strstr(list, word); at != NULL; at = strstr(at, word)) {
+    memset(at, '-', length);
+  }
+}
+
+static const struct {
+  cl_uint what;
+  uint64_t value;
+  size_t size;
+} guise[] = {{CL_DEVICE_TYPE, CL_DEVICE_TYPE_GPU, sizeof(cl_bitfield)},
+             {CL_DEVICE_HOST_UNIFIED_MEMORY, 0, sizeof(cl_bool)},
+             {CL_DEVICE_DOUBLE_FP_CONFIG, 0, sizeof(cl_bitfield)},
+             {CL_DEVICE_MAX_WORK_GROUP_SIZE, 256, sizeof(size_t)},
+             {CL_DEVICE_LOCAL_MEM_SIZE, 16384, sizeof(uint64_t)}};
+
+static void put_on_guise(cl_uint what, size_t size, void *value) {
+  if (what == CL_DEVICE_EXTENSIONS && size > 0) {
+    ((char *)value)[size - 1] = '\0';
+    hide_word(value, "cl_khr_fp64");
+    hide_word(value, "cl_khr_int64_base_atomics");
+    hide_word(value, "cl_khr_int64_extended_atomics");
+  }
+  for (size_t i = 0; i < sizeof guise / sizeof guise[0]; i++) {
+    if (guise[i].what == what && guise[i].size <= size) {
+      memcpy(value, &guise[i].value, guise[i].size); /* little-endian, as all that runs these tests */
+    }
+  }
+}
+
 /* Texts without an end, sizes of nothing or of everything. */
 static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
   const bool is_text = what == CL_DEVICE_NAME || what == CL_DEVICE_VENDOR || what == CL_DRIVER_VERSION ||
                        what == CL_DEVICE_VERSION || what == CL_DEVICE_EXTENSIONS;
   const bool is_flag = what == CL_DEVICE_TYPE || what == CL_DEVICE_ENDIAN_LITTLE || what == CL_DEVICE_AVAILABLE ||
                        what == CL_DEVICE_COMPILER_AVAILABLE;
-  if (lie == LIE_endless_name && is_text && value != NULL) {
+  if (lie == LIE_mobile_gpu && value != NULL) {
+    put_on_guise(what, size, value);
+  } else if (lie == LIE_endless_name && is_text && value != NULL) {
     memset(value, 'n', size);
   } else if (lie == LIE_long_info && needed != NULL) {
     *needed = SIZE_MAX / 2;
@@ -352,6 +388,26 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
   return count_event(code, event);
 }
 
+/* In its guise the device knows no double: a program that names it does not compile. */
+EXPORT cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                            const size_t *lengths, cl_int *error);
+EXPORT cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                            const size_t *lengths, cl_int *error) {
+  static const char before[] = "#define double this_device_has_no_double\n";
+  cl_int code = take(CALL_clCreateProgramWithSource);
+  code = code == CL_SUCCESS && count != 1 ? CL_INVALID_VALUE : code; /* the library gives one text */
+  if (code != CL_SUCCESS || lie == LIE_null_program) {
+    *error = code;
+    return NULL;
+  }
+  const char *both[] = {before, texts[0]};
+  const size_t both_lengths[] = {strlen(before), lengths != NULL ? lengths[0] : 0};
+  cl_program made = lie == LIE_mobile_gpu ? real.clCreateProgramWithSource(context, 2, both, both_lengths, error)
+                                          : real.clCreateProgramWithSource(context, count, texts, lengths, error);
+  atomic_fetch_add(&objects[OBJECT_programs], made != NULL ? 1 : 0);
+  return made;
+}
+
 /* clang-format off */
 FORWARD(clGetPlatformInfo, (cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed),
         (platform, what, size, value, needed))
@@ -365,9 +421,6 @@ CREATE(cl_command_queue, queues, clCreateCommandQueue, null_queue,
 CREATE(cl_mem, buffers, clCreateBuffer, null_buffer,
        (cl_context context, cl_bitfield flags, size_t size, void *host, cl_int *error),
        (context, flags, size, host, error))
-CREATE(cl_program, programs, clCreateProgramWithSource, null_program,
-       (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *error),
-       (context, count, texts, lengths, error))
 CREATE(cl_program, programs, clCreateProgramWithBinary, null_program,
        (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
         const unsigned char **binaries, cl_int *states, cl_int *error),

@@ -5,6 +5,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/device.h"
 #include "dispatch/execute.h"
 #include "io/onnx/importer.h"
 #include "ops/op.h"
@@ -367,7 +368,9 @@ nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, 
 
 nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_onnx_operand *output) {
   nd4c_array *array = NULL;
-  ND4C_TRY(nd4c_array_scalar(dtype, value, NULL, &array));
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  ND4C_TRY(nd4c_array_scalar(dtype, value, host, &array));
   return nd4c_onnx_constant(emission, array, output);
 }
 
@@ -380,7 +383,7 @@ nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t
                              nd4c_onnx_operand *output) {
   static const int64_t nothing;
   nd4c_array *array = NULL;
-  ND4C_TRY(nd4c_array_from_data(ND4C_INT64, rank, &count, count > 0 ? values : &nothing, NULL, &array));
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, rank, &count, count > 0 ? values : &nothing, &array));
   return nd4c_onnx_constant(emission, array, output);
 }
 

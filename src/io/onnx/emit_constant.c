@@ -18,7 +18,7 @@ static nd4c_status floats_constant(nd4c_onnx_emission *emission, const nd4c_onnx
   for (int64_t i = 0; i < count; i++) {
     narrow[i] = (float)attribute->floats[i];
   }
-  nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 1, &count, narrow, NULL, &array);
+  nd4c_status status = nd4c_onnx_host_array(ND4C_FLOAT32, 1, &count, narrow, &array);
   nd4c_deallocate(narrow);
   return status != ND4C_OK ? status : nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
@@ -49,7 +49,7 @@ static nd4c_status scalar_constant(nd4c_onnx_emission *emission, const nd4c_onnx
   nd4c_array *array = NULL;
   bool is_float = attribute->type == ND4C_ONNX_ATTR_FLOAT;
   const void *data = is_float ? (const void *)&attribute->f : (const void *)&attribute->i;
-  ND4C_TRY(nd4c_array_from_data(is_float ? ND4C_FLOAT32 : ND4C_INT64, 0, NULL, data, NULL, &array));
+  ND4C_TRY(nd4c_onnx_host_array(is_float ? ND4C_FLOAT32 : ND4C_INT64, 0, NULL, data, &array));
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
 
@@ -129,7 +129,7 @@ static nd4c_status emit_size(nd4c_onnx_emission *emission) {
   nd4c_array *array = NULL;
   int64_t size = 0;
   ND4C_TRY(nd4c_shape_size(info.dtype, info.rank, info.shape, &size));
-  ND4C_TRY(nd4c_array_from_data(ND4C_INT64, 0, NULL, &size, NULL, &array));
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &size, &array));
   return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
 }
 

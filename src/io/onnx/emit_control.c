@@ -57,7 +57,7 @@ static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_v
     shape[i] = i == axis || info->shape[from] < 0 ? 0 : info->shape[from];
   }
   ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, &dtype));
-  ND4C_TRY(nd4c_array_empty(dtype, info->rank + 1, shape, NULL, &array));
+  ND4C_TRY(nd4c_onnx_host_array(dtype, info->rank + 1, shape, NULL, &array));
   return nd4c_onnx_constant(emission, array, output);
 }
 
@@ -179,7 +179,7 @@ static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_
   double condition = 0;
   nd4c_array *array = NULL;
   int32_t mark = nd4c_onnx_mark(emission);
-  ND4C_TRY(nd4c_array_from_data(ND4C_INT64, 0, NULL, &number, NULL, &array));
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &number, &array));
   ND4C_TRY(nd4c_onnx_constant(emission, array, &loop->inputs[0]));
   ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_BOOL, 1, &loop->inputs[1]));
   ND4C_TRY(run_round(emission, loop));

@@ -7,7 +7,7 @@ nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *val
                                  nd4c_onnx_operand *operand) {
   static const double nothing;
   nd4c_array *array = NULL;
-  ND4C_TRY(nd4c_array_from_data(ND4C_FLOAT64, 1, &count, count > 0 ? values : &nothing, NULL, &array));
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_FLOAT64, 1, &count, count > 0 ? values : &nothing, &array));
   ND4C_TRY(nd4c_onnx_constant(emission, array, operand));
   return nd4c_onnx_emit_cast(emission, *operand, dtype, operand);
 }

@@ -135,7 +135,7 @@ nd4c_status nd4c_onnx_sparse_array(const nd4c_onnx_tensor *tensor, nd4c_array **
     status = nd4c_onnx_tensor_array(&tensor->sparse->indices, false, &indices);
   }
   if (status == ND4C_OK) {
-    status = nd4c_array_zeros(tensor->dtype, tensor->rank, tensor->shape, NULL, &dense);
+    status = nd4c_onnx_host_array(tensor->dtype, tensor->rank, tensor->shape, NULL, &dense);
   }
   if (status == ND4C_OK) {
     status = fill(tensor, values, indices, dense);

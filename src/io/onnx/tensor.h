@@ -52,8 +52,12 @@ nd4c_status nd4c_onnx_sparse_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c
 /* The dense array of a sparse tensor; FORMAT if an index is out of range. */
 nd4c_status nd4c_onnx_sparse_array(const nd4c_onnx_tensor *tensor, nd4c_array **array);
 
-/* The tensor as an array: read-only and in place, keeping its file alive, if its bytes are raw and aligned; else a
- * copy. copy: always a copy. */
+/* An array of a model's own, on the host: plans take it from there to the devices that need it. data NULL: zeros. */
+nd4c_status nd4c_onnx_host_array(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const void *data,
+                                 nd4c_array **array);
+
+/* The tensor as an array on the host: read-only and in place, keeping its file alive, if its bytes are raw and aligned;
+ * else a copy. copy: always a copy, for a caller of the library, where he makes his arrays. */
 nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd4c_array **array);
 
 #endif

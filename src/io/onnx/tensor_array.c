@@ -4,6 +4,7 @@
 #include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/device.h"
 #include "io/onnx/tensor.h"
 
 /* Stores the low bytes of one wire value as the element type has it. */
@@ -113,7 +114,24 @@ static nd4c_status make_strings(const nd4c_onnx_tensor *tensor, typed_reader *re
   return status;
 }
 
-static nd4c_status make_typed(const nd4c_onnx_tensor *tensor, nd4c_array **array) {
+nd4c_status nd4c_onnx_host_array(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const void *data,
+                                 nd4c_array **array) {
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  return data != NULL ? nd4c_array_from_data(dtype, rank, shape, data, host, array)
+                      : nd4c_array_zeros(dtype, rank, shape, host, array);
+}
+
+/* `own` ones are the caller's, where he makes his arrays. */
+static nd4c_status make_array(const nd4c_onnx_tensor *tensor, bool own, const void *data, nd4c_array **array) {
+  if (!own) {
+    return nd4c_onnx_host_array(tensor->dtype, tensor->rank, tensor->shape, data, array);
+  }
+  return data != NULL ? nd4c_array_from_data(tensor->dtype, tensor->rank, tensor->shape, data, NULL, array)
+                      : nd4c_array_zeros(tensor->dtype, tensor->rank, tensor->shape, NULL, array);
+}
+
+static nd4c_status make_typed(const nd4c_onnx_tensor *tensor, bool own, nd4c_array **array) {
   const nd4c_onnx_dtype *row = nd4c_onnx_dtype_get(nd4c_onnx_dtype_number(tensor->dtype));
   typed_reader reader = {.tensor = tensor, .row = row};
   if (tensor->dtype == ND4C_UTF8) {
@@ -128,7 +146,7 @@ static nd4c_status make_typed(const nd4c_onnx_tensor *tensor, nd4c_array **array
   }
   nd4c_status status = read_typed(&reader);
   if (status == ND4C_OK) {
-    status = nd4c_array_from_data(tensor->dtype, tensor->rank, tensor->shape, reader.to, NULL, array);
+    status = make_array(tensor, own, reader.to, array);
   }
   nd4c_deallocate(reader.to);
   return status;
@@ -149,15 +167,15 @@ nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd
     return nd4c_onnx_sparse_array(tensor, array);
   }
   if (!tensor->has_raw) {
-    return make_typed(tensor, array);
+    return make_typed(tensor, copy, array);
   }
   ND4C_TRY(check_bools(tensor));
   uintptr_t alignment = (uintptr_t)nd4c_dtype_get_info(tensor->dtype)->alignment;
   if (tensor->size == 0) {
-    return nd4c_array_empty(tensor->dtype, tensor->rank, tensor->shape, NULL, array);
+    return make_array(tensor, copy, NULL, array);
   }
   if (copy || (uintptr_t)tensor->raw.bytes % alignment != 0) {
-    return nd4c_array_from_data(tensor->dtype, tensor->rank, tensor->shape, tensor->raw.bytes, NULL, array);
+    return make_array(tensor, copy, tensor->raw.bytes, array);
   }
   nd4c_blob *blob = nd4c_blob_retain(tensor->blob);
   /* The mapping is read-only; the array says so and refuses writing. */
