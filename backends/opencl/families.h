@@ -16,6 +16,9 @@
   X(resize) \
   X(creation) \
   X(random) \
+  X(random_laws) \
+  X(random_categories) \
+  X(random_order) \
   X(reduction) \
   X(matmul) \
   X(contraction) \

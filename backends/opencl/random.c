@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "backends/opencl/families.h"
-#include "backends/opencl/opencl.h"
+#include "backends/opencl/random.h"
 
 #define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
-#define STATES (BIT(INT64) | BIT(UINT64))
+#define STATES ND4C_CL_STATES
 #define FLOATS (BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64))
 
 static bool fits(const nd4c_call *call, bool needs_fp64, char *reason, size_t reason_size) {
@@ -37,7 +37,7 @@ typedef struct law {
   int64_t whole[2];
 } law;
 
-static void add_state(nd4c_cl_launch *launch, const nd4c_tensor *state, int64_t count) {
+void nd4c_cl_arg_state(nd4c_cl_launch *launch, const nd4c_tensor *state, int64_t count) {
   nd4c_cl_arg_tensor(launch, state, ND4C_CL_READ);
   nd4c_cl_arg_long(launch, count > 0 ? state->strides[0] : 0);
   nd4c_cl_arg_long(launch, count);
@@ -56,13 +56,13 @@ static nd4c_status draw(const nd4c_call *call, const law *l) {
   nd4c_cl_define(&options, "NUMBER", "%s", has_fp64 ? "double" : "float");
   nd4c_cl_define_index(&options, call);
   nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+random", "draw", &options, &kernel);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+philox+normal+random", "draw", &options, &kernel);
   if (status != ND4C_OK) {
     return status;
   }
   nd4c_cl_launch launch;
   nd4c_cl_launch_begin(&launch, call, kernel);
-  add_state(&launch, state, state->shape[0]);
+  nd4c_cl_arg_state(&launch, state, state->shape[0]);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   for (int32_t i = 0; i < 4; i++) {
@@ -155,12 +155,13 @@ static nd4c_status begin(const nd4c_call *call, const char *function, const nd4c
   nd4c_cl_define(&options, "NUMBER", "double");
   nd4c_cl_define_index(&options, call);
   nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+random", function, &options, &kernel);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+philox+normal+random", function, &options, &kernel);
   if (status != ND4C_OK) {
     return status;
   }
   nd4c_cl_launch_begin(launch, call, kernel);
-  add_state(launch, state != NULL ? state : x, state != NULL ? state->shape[0] : 0); /* not read without a state */
+  nd4c_cl_arg_state(launch, state != NULL ? state : x,
+                    state != NULL ? state->shape[0] : 0); /* not read without a state */
   nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(launch, y, ND4C_CL_WRITE);
   if (walked[2] != NULL) {

@@ -35,4 +35,23 @@ static inline nd4c_status faulty_start(nd4c_device **device) {
   return status == ND4C_OK ? nd4c_device_find("opencl:0", device) : status;
 }
 
+/* The same with a context on it, if it computes float64; the caller destroys the context. */
+static inline nd4c_status faulty_start_float64(nd4c_device **device, nd4c_context **context) {
+  const int64_t shape[1] = {1};
+  nd4c_array *one = NULL, *probe = NULL;
+  nd4c_context_options options = {.struct_size = sizeof options};
+  nd4c_status status = faulty_start(device);
+  options.device = *device;
+  status = status == ND4C_OK ? nd4c_context_create(&options, context) : status;
+  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT64, 1, shape, 1, *device, &one) : status;
+  status = status == ND4C_OK ? nd4c_negative_on(*context, one, &probe) : status;
+  nd4c_array_release(one);
+  nd4c_array_release(probe);
+  if (status != ND4C_OK) {
+    (void)nd4c_context_destroy(*context);
+    *context = NULL;
+  }
+  return status;
+}
+
 #endif

@@ -39,19 +39,8 @@ static void rounds_once(void **state) {
 }
 
 int main(void) {
-  nd4c_array *one = NULL, *probe = NULL;
-  const int64_t shape[1] = {1};
-  nd4c_context_options options = {.struct_size = sizeof options};
-  nd4c_status status = faulty_start(&device);
-  options.device = device;
-  status = status == ND4C_OK ? nd4c_context_create(&options, &context) : status;
-  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT64, 1, shape, 1, device, &one) : status;
-  status = status == ND4C_OK ? nd4c_negative_on(context, one, &probe) : status;
-  nd4c_array_release(one);
-  nd4c_array_release(probe);
-  if (status != ND4C_OK) {
+  if (faulty_start_float64(&device, &context) != ND4C_OK) {
     print_message("skipped: %s\n", nd4c_error_message());
-    (void)nd4c_context_destroy(context);
     return 77;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(rounds_once)};

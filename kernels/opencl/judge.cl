@@ -1,0 +1,20 @@
+/* Parameters that are judged by their values before anything is computed from them: TYPE_A is theirs. */
+#ifdef HAS_FP64
+/* verdict: the first place of a value that is not within least .. most, or not whole, and that value. told >= 0: only
+ * writes the value of that place. The first number of the verdict is the largest before. */
+__kernel void judge(__global const STORAGE_A *a, long a0, nd4c_walk walk, double least, double most, int whole,
+                    __global uint *verdict, __global double *values, long slot, long told, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long i = get_global_id(0);
+  double value = CONVERT(TYPE_A, float64, LOAD_A(a, a0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
+  if (told >= 0) {
+    if (i == told) {
+      values[2 * slot + 1] = value;
+    }
+  } else if (!(value >= least && value <= most) || (whole && value != floor(value))) {
+    atomic_min(&verdict[4 * slot], (uint)i);
+  }
+}
+#endif

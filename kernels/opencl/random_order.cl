@@ -1,0 +1,55 @@
+/* The order that Fisher's and Yates's shuffle gives, whose place i, from the last one down, changes with place
+ * other(i) <= i; all places at once. Place i is final after its own step, and gets what lay in other(i) then: what the
+ * step before it with the same other brought there from its own place, if there was one. Behind philox.cl. */
+
+#define NONE UINT_MAX
+#define UINTS(at) ((__global uint *)(words + (at)))
+
+/* keys: the place that each place changes with; order: the place itself. */
+__kernel void choose_others(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global ulong *words,
+                            long keys_at, long order_at, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long i = get_global_id(0);
+  philox state = read_state(a, a0, a_step, a_count);
+  words[keys_at + i] = random_below(&state, i, (ulong)i + 1);
+  UINTS(order_at)[i] = i;
+}
+
+/* Sorted by others, places of one other lie together and ascend. before[k]: the last step before k's own that changed
+ * place k, which is the lowest of larger places; NONE where there is none, as all places have before. */
+__kernel void link_places(__global ulong *words, long keys_at, long order_at, long before_at, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long at = get_global_id(0);
+  ulong other = words[keys_at + at];
+  if (at > 0 && words[keys_at + at - 1] == other) {
+    return;
+  }
+  if (UINTS(order_at)[at] == other) { /* the place's own step, which changes nothing */
+    at++;
+  }
+  if (at < items && words[keys_at + at] == other) {
+    UINTS(before_at)[other] = UINTS(order_at)[at];
+  }
+}
+
+/* Chains of steps are short: about as many as the logarithm of the number of places. */
+__kernel void follow_places(__global const ulong *words, long keys_at, long order_at, long before_at,
+                            __global STORAGE_Y *y, long y0, long y_step, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long at = get_global_id(0);
+  uint place = words[keys_at + at];
+  if (at + 1 < items && words[keys_at + at + 1] == place) {
+    __global const uint *before = (__global const uint *)(words + before_at);
+    place = ((__global const uint *)(words + order_at))[at + 1];
+    while (before[place] != NONE) {
+      place = before[place];
+    }
+  }
+  y[y0 + ((__global const uint *)(words + order_at))[at] * y_step] = CONVERT_LETTER(U, TYPE_Y, place);
+}
