@@ -19,6 +19,7 @@ struct nd4c_context {
   bool routing_chosen;               /* by nd4c_context_set_routing: the default does not replace it */
   nd4c_context *only_route;          /* where all calls go if the routing leaves no choice */
   nd4c_context *routes, *next_route; /* contexts that calls are routed to: this one's, and the next in that list */
+  bool routed;                       /* this is one of those */
   _Atomic int32_t entered;           /* threads whose current context this is, and scopes that will restore it */
   /* Of one that nd4c_context_acquire lends (scope.c): */
   bool scoped;

@@ -45,6 +45,7 @@ nd4c_status nd4c_routing_context(nd4c_context *context, nd4c_device *device, nd4
   }
   if (route == NULL) {
     ND4C_TRY(nd4c_context_make(device, 1, context->deterministic, context->strict, &route));
+    route->routed = true;
     route->next_route = context->routes;
     context->routes = route;
   }

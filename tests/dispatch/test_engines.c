@@ -316,6 +316,7 @@ static void what_nothing_computes_lists_why(void **state) {
   assert_int_equal(nd4c_lrn_on(stub_context, on_stub, 5, 1e-4, 0.75, 1, &y), ND4C_UNSUPPORTED);
   assert_null(y);
   assert_non_null(strstr(nd4c_error_message(), "lrn: nothing on stub:0 computes this call"));
+  assert_non_null(strstr(nd4c_error_message(), "let routing find one (nd4c.routing=vote, ND4C_ROUTING)"));
   (void)stub_control("fail usable:0,supports:0");
   assert_int_equal(nd4c_config_set("nd4c.width", "1"), ND4C_OK); /* another epoch: nothing is cached */
   assert_int_equal(nd4c_add_on(stub_context, on_stub, on_stub, &y), ND4C_UNSUPPORTED);
