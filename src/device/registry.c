@@ -436,7 +436,8 @@ static nd4c_status fail_unknown_device(const char *name) {
   return status;
 }
 
-nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
+nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable) {
+  *unusable = false;
   if (name == NULL || device == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", name == NULL ? "name" : "device");
   }
@@ -450,6 +451,7 @@ nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
   if (status == ND4C_OK) {
     nd4c_candidate *candidate = find_candidate(backend);
     status = candidate != NULL ? nd4c_candidate_open(candidate) : fail_unknown_device(name);
+    *unusable = candidate != NULL && status != ND4C_OK && status != ND4C_MEMORY;
     if (status == ND4C_OK && index >= candidate->device_count) {
       status = nd4c_fail(ND4C_INDEX, "device '%s': backend %s has %d, the last one is %s", name, backend,
                          candidate->device_count, candidate->devices[candidate->device_count - 1].name);
@@ -460,6 +462,11 @@ nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
   }
   release_lock();
   return status;
+}
+
+nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
+  bool unusable;
+  return nd4c_registry_find(name, device, &unusable);
 }
 
 nd4c_status nd4c_backend_probe(bool verify) {

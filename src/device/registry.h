@@ -2,7 +2,13 @@
 #ifndef ND4C_DEVICE_REGISTRY_H
 #define ND4C_DEVICE_REGISTRY_H
 
+#include <stdbool.h>
+
 #include "device/device.h"
+
+/* As nd4c_device_find. *unusable: the failure is that of a backend which is known and cannot be opened on this machine;
+ * false where the name is nobody's or the number out of range, and where memory ran out, which may come back. */
+nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable);
 
 /* Waits for every opened device (a process about to end, a test). */
 nd4c_status nd4c_registry_synchronize(void);

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "device/registry.h"
 
 enum { ROUTING_MAGIC = 0x726f7574, ROUTING_DEAD = 0x726f7564, SMALL_BYTES = 16384, TEXT_SIZE = 1024 };
 
@@ -184,24 +185,6 @@ nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c_device *
 
 /* -- properties ----------------------------------------------------------------------------------------------- */
 
-static bool is_backend(const char *device) {
-  size_t length = strcspn(device, ":");
-  nd4c_backend_status row = {.struct_size = sizeof row};
-  bool known = false;
-  for (int32_t i = 0; !known && nd4c_backend_get_status(i, &row) == ND4C_OK; ++i) {
-    known = strlen(row.name) == length && strncmp(row.name, device, length) == 0;
-  }
-  return known;
-}
-
-/* Whether a device could not be found because its backend, a known one, cannot be used here: one setting serves
- * machines with and without it. A name that nobody has is a mistake, and a strict process wants what it names. */
-static bool is_absent(const char *device, nd4c_status status) {
-  bool failed = status == ND4C_HARDWARE || status == ND4C_LIBRARY || status == ND4C_SYMBOL || status == ND4C_DEVICE ||
-                status == ND4C_DEVICE_LOST || status == ND4C_NO_BACKEND;
-  return failed && !nd4c_config_bool(ND4C_CONFIG_STRICT) && is_backend(device);
-}
-
 /* Adds a line for nd4c_report_applied; the log has it whole where the lines become too many. */
 static void note_absent(const char *device, const char *reason, char *absent, size_t size) {
   size_t used = strlen(absent);
@@ -222,10 +205,13 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
       return nd4c_fail(ND4C_CONFIG, "nd4c.routing.devices: more than %d", ND4C_ROUTING_DEVICES);
     }
     if (length > 0) {
-      nd4c_status status = nd4c_device_find(name, &list->devices[list->count]);
+      /* One setting serves machines with and without a backend: what is known and cannot be used here is left out. A
+       * name that nobody has is a mistake, and a strict process wants what it names. */
+      bool unusable;
+      nd4c_status status = nd4c_registry_find(name, &list->devices[list->count], &unusable);
       char words[TEXT_SIZE];
       (void)snprintf(words, sizeof words, "%s", nd4c_error_message());
-      if (is_absent(name, status)) {
+      if (unusable && !nd4c_config_bool(ND4C_CONFIG_STRICT)) {
         note_absent(name, words, absent, absent_size);
       } else if (status != ND4C_OK) {
         return nd4c_fail_prefix(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES)");

@@ -467,6 +467,9 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:7"), ND4C_OK);
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_INDEX);
   assert_non_null(strstr(nd4c_error_message(), "nd4c.routing.devices"));
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,nosuch:0"), ND4C_OK); /* nobody's name */
+  assert_int_equal(nd4c_add(a, a, &sum), ND4C_NO_BACKEND);
+  assert_non_null(strstr(nd4c_error_message(), "device 'nosuch:0'"));
   assert_int_equal(nd4c_config_set("nd4c.routing", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", NULL), ND4C_OK);
   assert_ptr_equal(device_of_sum(NULL, a, 4), cpu);
