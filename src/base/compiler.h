@@ -23,6 +23,17 @@
 #endif
 #endif
 
+/* Bytes between the parts of one allocation that nobody may touch: AddressSanitizer sees it if somebody does, as it
+ * sees what is done beyond the allocation itself. Given back with the allocation. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { ND4C_RED_ZONE = 32 };
+#define ND4C_FORBID(address, bytes) __asan_poison_memory_region(address, bytes)
+#else
+enum { ND4C_RED_ZONE = 0 };
+#define ND4C_FORBID(address, bytes) ((void)(address), (void)(bytes))
+#endif
+
 #if defined(__x86_64__)
 #define ND4C_X86_64 1
 #include <cpuid.h>

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
@@ -37,14 +38,16 @@ void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size) {
   }
   bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   nd4c_region_chunk *chunk = region->chunks;
-  if (chunk == NULL || chunk->size - chunk->used < bytes) {
-    chunk = chunk_add(region, bytes);
+  if (chunk == NULL || chunk->size - chunk->used < bytes + ND4C_RED_ZONE) {
+    chunk = chunk_add(region, bytes + ND4C_RED_ZONE);
     if (chunk == NULL) {
       return NULL;
     }
   }
-  void *items = (char *)chunk + header_bytes + chunk->used;
-  chunk->used += bytes;
+  char *zone = (char *)chunk + header_bytes + chunk->used;
+  void *items = zone + ND4C_RED_ZONE;
+  ND4C_FORBID(zone, ND4C_RED_ZONE);
+  chunk->used += bytes + ND4C_RED_ZONE;
   memset(items, 0, bytes);
   return items;
 }
