@@ -1,16 +1,21 @@
 /* Fences: a marker behind everything in a queue, with the events of what was enqueued since the fence before. */
 #include "backends/opencl/queue.h"
 
-/* Enqueues the read of the stream's fault buffer and its reset. Under the stream's lock. */
+/* Keeps what stands before and behind apart. Under the stream's lock. */
+static nd4c_status place_barrier(nd4c_stream stream) {
+  cl_int code =
+      stream->device->out_of_order ? nd4c_cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL) : CL_SUCCESS;
+  return code == CL_SUCCESS ? ND4C_OK : nd4c_cl_fail(stream->device, "clEnqueueBarrierWithWaitList", code);
+}
+
+/* Enqueues the read of the stream's fault buffer and its reset, between barriers. Under the stream's lock. */
 static nd4c_status read_fault(nd4c_stream stream, nd4c_fence fence) {
   static const int32_t none = 0;
   const nd4c_cl_device *device = stream->device;
   cl_mem memory = stream->fault->memory;
-  if (device->out_of_order) { /* kernels before and after are kept apart by a barrier on either side */
-    cl_int code = nd4c_cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL);
-    if (code != CL_SUCCESS) {
-      return nd4c_cl_fail(device, "clEnqueueBarrierWithWaitList", code);
-    }
+  nd4c_status status = place_barrier(stream);
+  if (status != ND4C_OK) {
+    return status;
   }
   cl_int code = nd4c_cl.clEnqueueReadBuffer(stream->queue, memory, 0, 0, sizeof fence->fault, fence->fault, 0, NULL,
                                             &fence->fault_read);
@@ -23,10 +28,7 @@ static nd4c_status read_fault(nd4c_stream stream, nd4c_fence fence) {
   }
   code = nd4c_cl.clEnqueueFillBuffer(stream->queue, memory, &none, sizeof none, 0, sizeof fence->fault, 1,
                                      &fence->fault_read, NULL);
-  if (code == CL_SUCCESS && device->out_of_order) {
-    code = nd4c_cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL);
-  }
-  return code == CL_SUCCESS ? ND4C_OK : nd4c_cl_fail(device, "clEnqueueFillBuffer", code);
+  return code == CL_SUCCESS ? place_barrier(stream) : nd4c_cl_fail(device, "clEnqueueFillBuffer", code);
 }
 
 static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {
@@ -55,7 +57,9 @@ static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {
 /* The read may still write to the fence. */
 static void drop_fault_read(nd4c_fence fence) {
   if (fence->fault_read != NULL) {
-    (void)nd4c_cl_event_wait(fence->fault_read);
+    if (nd4c_cl_event_status(fence->fault_read) > CL_COMPLETE) {
+      (void)nd4c_cl_event_wait(fence->fault_read);
+    }
     (void)nd4c_cl.clReleaseEvent(fence->fault_read);
     fence->fault_read = NULL;
   }
@@ -123,10 +127,13 @@ nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
   if (fence->fault_read == NULL) {
     return ND4C_OK;
   }
-  (void)nd4c_cl_event_wait(fence->fault_read);
+  waited = nd4c_cl_event_wait(fence->fault_read);
   status = nd4c_cl_event_status(fence->fault_read);
   if (status < CL_COMPLETE) {
     return nd4c_cl_fail(device, "clEnqueueReadBuffer of a fault", status);
+  }
+  if (waited != CL_SUCCESS) {
+    return nd4c_cl_fail(device, "clWaitForEvents", waited);
   }
   if (fence->fault[0] == 0) {
     return ND4C_OK;

@@ -1,10 +1,12 @@
 /* An OpenCL loader that stands between the library and the system's one, for tests: calls fail when they are told to,
- * objects are counted, and it can lie as a broken driver would.
+ * objects and the bytes between host and device are counted, and it can lie as a broken driver would.
  *
  *   FAULTY_CL=CALL:N:CODE,...   the N-th such call fails with that code (0: every one); in the environment, or at run
  *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
  *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
- *                               float64 and 64-bit atomics, with small groups and memory that is not the host's */
+ *                               float64 and 64-bit atomics, with small groups and memory that is not the host's
+ *
+ * What a library that brings its own OpenCL loader calls (CLBlast) does not come by here. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,13 +20,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* X(word): what a lying driver says. */
+/* X(word): what a lying driver says; host_copy: nothing, but every launch counts as if it had read a megabyte back. */
 // clang-format off
 #define LIES(X) \
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
   X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
   X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) X(small_groups) \
-  X(mobile_gpu)
+  X(mobile_gpu) X(host_copy)
 // clang-format on
 enum lie {
   LIE_NONE,
@@ -62,6 +64,8 @@ static const char *const object_names[OBJECT_COUNT] = {
 static nd4c_cl_api real;
 static enum lie lie;
 static _Atomic long objects[OBJECT_COUNT];
+/* Bytes that commands carry to and from the device; those of mapped memory count as carried. */
+static _Atomic long read_bytes, written_bytes;
 
 /* Guards the rules and counts of calls. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,13 +111,17 @@ EXPORT int faulty_cl_control(const char *text) {
   return result;
 }
 
-/* How often a call was made, or how many references to objects of a kind there are; -1: neither. */
+/* How often a call was made, how many references to objects of a kind there are, or the bytes ("read_bytes",
+ * "written_bytes") that went from and to the device so far; -1: none of these. */
 EXPORT long faulty_cl_count(const char *name);
 EXPORT long faulty_cl_count(const char *name) {
   for (int i = 0; i < OBJECT_COUNT; i++) {
     if (strcmp(object_names[i], name) == 0) {
       return atomic_load(&objects[i]);
     }
+  }
+  if (strcmp(name, "read_bytes") == 0 || strcmp(name, "written_bytes") == 0) {
+    return atomic_load(name[0] == 'r' ? &read_bytes : &written_bytes);
   }
   const int call = find_call(name, strlen(name));
   pthread_mutex_lock(&lock);
@@ -199,6 +207,16 @@ enum { PLATFORM_NOT_FOUND = -1001 };
     cl_int code = take(CALL_##name);                        \
     code = code != CL_SUCCESS ? code : real.name arguments; \
     return count_event(code, event);                        \
+  }
+
+/* The same, of a command that carries `size` bytes. */
+#define CARRY(name, counter, parameters, arguments)                 \
+  EXPORT cl_int name parameters;                                    \
+  EXPORT cl_int name parameters {                                   \
+    cl_int code = take(CALL_##name);                                \
+    code = code != CL_SUCCESS ? code : real.name arguments;         \
+    atomic_fetch_add(counter, code == CL_SUCCESS ? (long)size : 0); \
+    return count_event(code, event);                                \
   }
 
 #define RELEASE(type, object, name)                 \
@@ -340,6 +358,10 @@ EXPORT void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool b
     return NULL;
   }
   void *address = real.clEnqueueMapBuffer(queue, buffer, blocking, flags, at, size, count, waits, event, error);
+  if (*error == CL_SUCCESS) {
+    atomic_fetch_add(&read_bytes, (flags & CL_MAP_READ) != 0 ? (long)size : 0);
+    atomic_fetch_add(&written_bytes, (flags & CL_MAP_WRITE) != 0 ? (long)size : 0);
+  }
   (void)count_event(*error, event);
   return address;
 }
@@ -382,6 +404,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
   if (code == CL_SUCCESS && lie == LIE_small_groups && group > SMALL_GROUP) {
     code = CL_INVALID_WORK_GROUP_SIZE;
   }
+  atomic_fetch_add(&read_bytes, lie == LIE_host_copy ? 1L << 20 : 0);
   code = code != CL_SUCCESS
              ? code
              : real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, count, waits, event);
@@ -433,14 +456,14 @@ RELEASE(cl_mem, buffers, clReleaseMemObject)
 RELEASE(cl_program, programs, clReleaseProgram)
 RELEASE(cl_kernel, kernels, clReleaseKernel)
 RELEASE(cl_event, events, clReleaseEvent)
-ENQUEUE(clEnqueueReadBuffer,
-        (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t at, size_t size, void *to, cl_uint count,
-         const cl_event *waits, cl_event *event),
-        (queue, buffer, blocking, at, size, to, count, waits, event))
-ENQUEUE(clEnqueueWriteBuffer,
-        (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t at, size_t size, const void *from,
-         cl_uint count, const cl_event *waits, cl_event *event),
-        (queue, buffer, blocking, at, size, from, count, waits, event))
+CARRY(clEnqueueReadBuffer, &read_bytes,
+      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t at, size_t size, void *to, cl_uint count,
+       const cl_event *waits, cl_event *event),
+      (queue, buffer, blocking, at, size, to, count, waits, event))
+CARRY(clEnqueueWriteBuffer, &written_bytes,
+      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t at, size_t size, const void *from,
+       cl_uint count, const cl_event *waits, cl_event *event),
+      (queue, buffer, blocking, at, size, from, count, waits, event))
 ENQUEUE(clEnqueueCopyBuffer,
         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_at, size_t to_at, size_t size, cl_uint count,
          const cl_event *waits, cl_event *event),

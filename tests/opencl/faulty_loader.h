@@ -12,6 +12,16 @@
 
 #define FAULTY_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_faulty_opencl.so"
 
+/* X(call): those that fail in turn while the device is opened (test_driver.c), because a process makes them there alone
+ * or first; every other call of api.h fails in turn in test_faults.c. */
+// clang-format off
+#define FAULTY_AT_OPENING(X) \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) \
+  X(clReleaseContext) X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) \
+  X(clGetProgramInfo) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) \
+  X(clGetKernelWorkGroupInfo)
+// clang-format on
+
 /* See faulty_loader.c. */
 static int (*faulty_control)(const char *text);
 static long (*faulty_count)(const char *name);

@@ -16,6 +16,18 @@ static const char *program;
 
 /* -- the child -------------------------------------------------------------------------------------------------- */
 
+/* How often each call was made that was to fail. */
+static void print_reached(void) {
+  const char *rules = getenv("FAULTY_CL");
+  while (rules != NULL && *rules != '\0') {
+    char call[64];
+    (void)snprintf(call, sizeof call, "%.*s", (int)strcspn(rules, ":"), rules);
+    (void)printf("reached %s %ld times\n", call, faulty_count(call));
+    rules += strcspn(rules, ",");
+    rules += *rules == ',';
+  }
+}
+
 /* One addition on the named device, or on the default one. Prints what came of it. */
 static int child(const char *name) {
   nd4c_device *device = NULL, *fallback = NULL;
@@ -35,6 +47,7 @@ static int child(const char *name) {
   status = status == ND4C_OK ? nd4c_array_read(sum, result, sizeof result) : status;
   (void)printf("status=%s result=%g\n%s\n", nd4c_status_name(status), (double)result[2],
                status == ND4C_OK ? "" : nd4c_error_message());
+  print_reached();
   const bool found = device != NULL;
   nd4c_array_release(a);
   nd4c_array_release(sum);
@@ -101,13 +114,33 @@ static const driver_case cases[] = {
     {"the launch fails",
      "FAULTY_CL=clEnqueueNDRangeKernel:0:-54",
      {REFUSED, "clEnqueueNDRangeKernel", "CL_INVALID_WORK_GROUP_SIZE"}},
+    {"platforms do not tell their names", "FAULTY_CL=clGetPlatformInfo:0:-32", {"status=OK result=6"}},
+    {"a program fails",
+     "FAULTY_CL=clCreateProgramWithSource:0:-6",
+     {REFUSED, "clCreateProgramWithSource", "CL_OUT_OF_HOST_MEMORY"}},
+    {"the compiler fails and does not say why",
+     "FAULTY_CL=clBuildProgram:0:-11,clGetProgramBuildInfo:0:-5",
+     {REFUSED, "clBuildProgram", "CL_BUILD_PROGRAM_FAILURE"}},
+    {"a kernel fails", "FAULTY_CL=clCreateKernel:0:-46", {REFUSED, "clCreateKernel", "CL_INVALID_KERNEL_NAME"}},
+    {"a kernel does not tell its groups", "FAULTY_CL=clGetKernelWorkGroupInfo:0:-48", {"status=OK result=6"}},
+    {"what failed cannot be given back either",
+     "FAULTY_CL=clReleaseContext:0:-34,clReleaseProgram:0:-44,clReleaseKernel:0:-48,clEnqueueNDRangeKernel:0:-54",
+     {REFUSED, "clEnqueueNDRangeKernel", "CL_INVALID_WORK_GROUP_SIZE"}},
     {"an unknown code", "FAULTY_CL=clCreateContext:0:-4242", {REFUSED, "clCreateContext", "-4242"}},
 };
 
-/* The cache on disk is off: what is tested must happen. */
-static int run_case(const driver_case *c) {
+/* Programs on disk, in a directory that these share, empty before the first. */
+static const driver_case kept_cases[] = {
+    {"programs do not tell their binaries", "FAULTY_CL=clGetProgramInfo:0:-5", {"status=OK result=6"}},
+    {"a program is kept", "FAULTY_CL=", {"status=OK result=6"}},
+    {"what was kept is refused", "FAULTY_CL=clCreateProgramWithBinary:0:-42", {"status=OK result=6"}},
+};
+enum { CASES = sizeof cases / sizeof cases[0], KEPT_CASES = sizeof kept_cases / sizeof kept_cases[0] };
+
+/* Without a cache on disk, but where that is what fails: what is tested must happen. */
+static int run_case(const driver_case *c, const char *cache) {
   char output[CHILD_OUTPUT];
-  const char *environment[] = {LIBRARY, c->environment, "ND4C_OPENCL_CACHE=off", NULL};
+  const char *environment[] = {LIBRARY, c->environment, cache, NULL};
   int problems = 0;
   if (child_run(program, "child", "opencl:0", environment, output) != 0) {
     print_error("case '%s' did not end well:\n%s\n", c->name, output);
@@ -118,6 +151,10 @@ static int run_case(const driver_case *c) {
       print_error("case '%s': no \"%s\" in:\n%s\n", c->name, c->parts[i], output);
       problems++;
     }
+  }
+  if (strstr(output, " 0 times") != NULL) {
+    print_error("case '%s' fails calls that are not made:\n%s\n", c->name, output);
+    problems++;
   }
   if (strstr(output, "default=cpu:0 result=6") == NULL) {
     print_error("case '%s': the host does not compute:\n%s\n", c->name, output);
@@ -139,11 +176,36 @@ static int run_case(const driver_case *c) {
 
 static void tells_what_is_wrong(void **state) {
   (void)state;
+  char directory[] = "/tmp/nd4c_test_driver_XXXXXX", cache[sizeof directory + 32], command[sizeof directory + 32];
   int problems = 0;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    problems += run_case(&cases[i]);
+  assert_non_null(mkdtemp(directory));
+  (void)snprintf(cache, sizeof cache, "ND4C_OPENCL_CACHE=%s", directory);
+  for (int i = 0; i < CASES; i++) {
+    problems += run_case(&cases[i], "ND4C_OPENCL_CACHE=off");
   }
+  for (int i = 0; i < KEPT_CASES; i++) {
+    problems += run_case(&kept_cases[i], cache);
+  }
+  (void)snprintf(command, sizeof command, "rm -r %s", directory);
+  assert_int_equal(system(command), 0);
   assert_int_equal(problems, 0);
+}
+
+static void every_call_of_opening_fails_in_a_case(void **state) {
+  (void)state;
+#define NAME(call) #call ":",
+  static const char *const calls[] = {FAULTY_AT_OPENING(NAME)};
+#undef NAME
+  for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
+    bool fails = false;
+    for (int i = 0; i < CASES + KEPT_CASES; i++) {
+      const driver_case *row = i < CASES ? &cases[i] : &kept_cases[i - CASES];
+      fails = fails || strstr(row->environment, calls[c]) != NULL;
+    }
+    if (!fails) {
+      fail_msg("no case in which %s fails", calls[c]);
+    }
+  }
 }
 
 int main(int argc, char **argv) {
@@ -157,6 +219,7 @@ int main(int argc, char **argv) {
     print_message("skipped: %s\n", output);
     return 77;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tells_what_is_wrong)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_of_opening_fails_in_a_case),
+                                     cmocka_unit_test(tells_what_is_wrong)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
