@@ -33,4 +33,12 @@ says err 'the report could not be written to /nosuch/report.json'
 expect 1 "$nd4c" selftest --backend cpu --op convv
 says out '^  no case: convv'
 expect 2 "$nd4c" selftest more
+
+# info shows the vendor's handle of a device that has one.
+expect 0 "$nd4c" info --probe
+says out '^  stub:0 '
+says out '^    native handle 0x[0-9a-f]+$'
+expect 0 "$nd4c" info --probe --json
+says out '"native":[[:space:]]*"0x[0-9a-f]+"'
+says out '"native":[[:space:]]*null'
 echo "$cases cases"

@@ -181,6 +181,9 @@ static void print_device(nd4c_device *device, bool picked) {
     (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
                  info.driver[0] != '\0' ? info.driver : "unknown");
   }
+  if (info.native != NULL) {
+    (void)printf("    native handle %p\n", info.native);
+  }
   print_memory(device, &info, &memory);
   if (info.dtypes != 0) {
     (void)printf("    computes with%s\n", dtypes_text(info.dtypes, dtypes, sizeof dtypes));
@@ -271,6 +274,9 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "priority", info.priority);
   (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
   (void)cJSON_AddStringToObject(object, "driver", info.driver);
+  char native[32]; /* text: a number of JSON's has not all bits of an address */
+  (void)snprintf(native, sizeof native, "%p", info.native);
+  (void)cJSON_AddItemToObject(object, "native", info.native != NULL ? cJSON_CreateString(native) : cJSON_CreateNull());
   (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
   (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);
   (void)cJSON_AddBoolToObject(object, "host_addressable", info.host_addressable);
