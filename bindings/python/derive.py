@@ -65,7 +65,18 @@ def read_tables(texts):
         for name, body in re.findall(r"#define ND4C_(\w+?)_?TABLE\(X\)(.*)", text):
             rows = re.findall(r"X\(((?:[^()\"]|\"[^\"]*\")*)\)", body)
             tables[name] = [[a.strip() for a in re.findall(r"\s*(\"[^\"]*\"|[^,]+)", row)] for row in rows]
+    for text in plain(texts).values():
+        for name, body in re.findall(r"typedef enum nd4c_(\w+) \{([^}]*)\}", text):
+            rows = re.findall(r"(ND4C_\w+) = (-?\d+)", body)
+            if "_TABLE(" not in body and len(rows) > 1:
+                tables.setdefault(name.upper(), enum_rows(rows))
     return tables
+
+
+def enum_rows(members):
+    """The members of an enum that has no table, as a table's rows: what their names begin with in common is left out."""
+    common = len(os.path.commonprefix([name for name, _ in members]).rpartition("_")[0]) + 1
+    return [[name[common:], number, '"%s"' % name[common:].lower()] for name, number in members]
 
 
 def plain(texts):
@@ -392,9 +403,17 @@ class Array:
     @property
     def device(self) -> Device: ...
     @property
+    def states(self) -> Dict[Device, str]: ...
+    @property
     def T(self) -> Array: ...
     @property
     def mT(self) -> Array: ...
+    def to(self, device: Optional[_DeviceLike] = ..., dtype: Optional[_DTypeLike] = ..., *, copy: _bool = ...) -> Array: ...
+    def migrate(self, device: _DeviceLike, /) -> None: ...
+    def prefetch(self, device: _DeviceLike, /) -> None: ...
+    def state(self, device: _DeviceLike, /) -> str: ...
+    def is_ready(self, device: Optional[_DeviceLike] = ..., /) -> _bool: ...
+    def wait(self) -> Array: ...
     def item(self) -> Any: ...
     def tolist(self) -> Any: ...
     def to_device(self, device: _DeviceLike, /, *, stream: Any = ...) -> Array: ...
@@ -497,14 +516,17 @@ def package_stubs(folder, schema, tables):
     rest = sorted(set(python_name(row["name"]) for row in schema.values()) - set(namespace) - {"fft"})
     dtypes = "".join("%s: DType\n" % row[1] for row in tables["DTYPE"])
     main = STUB_HEAD + """
-from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, nn as nn, onnx as onnx, random as random
-from nd4c import ops as ops
+from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, memory as memory, nn as nn, onnx as onnx
+from nd4c import ops as ops, random as random
 from nd4c._config import config as config
-from nd4c._devices import Device as Device, device as device
+from nd4c._devices import Device as Device, current_device as current_device, device as device
 from nd4c._dtypes import DType as DType
 from nd4c._errors import Error as Error
 from nd4c._files import load as load, load_metadata as load_metadata, save as save
 from nd4c._machine import devices as devices, explain as explain, info as info
+from nd4c._routing import routing as routing, set_default_routing as set_default_routing
+from nd4c._tracing import tracing as tracing
+from nd4c._workspace import workspace as workspace
 from nd4c.ops import (
     %s)
 

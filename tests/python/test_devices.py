@@ -1,5 +1,5 @@
-"""Several devices: arguments device=, x.device, to_device, with nd4c.device(...); each test in a process of its own, which
-loads the stub backend of the build folder."""
+"""Several devices: arguments device=, x.device, where arrays are, memory, workspaces, routing, tracing; each test in a
+process of its own, which loads the stub backend of the build folder."""
 import os
 import pathlib
 import subprocess
@@ -19,6 +19,7 @@ def run(program, **environment):
     done = subprocess.run([sys.executable, "-c", "import nd4c as xp, pytest\n" + textwrap.dedent(program)], env=settings,
                           capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_arguments_and_attributes():
@@ -122,3 +123,242 @@ def test_a_block_has_its_device():
         assert xp.zeros(3).device == "cpu:0"
         assert repr(xp.device("stub:0")) == "nd4c.device('stub:0')"
     """)
+
+
+def test_what_is_known_of_devices():
+    run("""
+        facts = xp.Device("stub:0").info
+        assert facts["native"] and "float32" in facts["dtypes"] and "utf8" not in facts["dtypes"]
+        assert facts["vendor"] == "nobody" and facts["alignment"] == 64 and xp.Device("cpu:0").info["native"] is None
+        page = str(xp.info())
+        assert hex(facts["native"]) in page and "vendor           nobody" in page and "live_bytes" in page
+        assert xp.current_device() == "cpu:0"
+        with xp.device("stub:1"):
+            assert xp.current_device() == "stub:1"
+    """)
+
+
+def test_where_an_array_is():
+    run("""
+        import numpy
+        there = xp.Device("stub:0")
+        x = xp.reshape(xp.arange(1000.0), (10, 100))
+        row = x[1]
+        assert x.states == {"cpu:0": "M"} and x.state(there) == "-" and x.is_ready() and not x.is_ready(there)
+        x.prefetch(there)
+        there.synchronize()
+        assert x.states == {"cpu:0": "S", "stub:0": "S"} and x.is_ready("stub:0")
+        x.migrate("stub:0")
+        assert x.device == row.device == there and x.states == row.states == {there: "M"}
+        x += 1
+        assert x.states == {"stub:0": "M"} and x.wait() is x
+        assert row.tolist()[:2] == [101.0, 102.0] and x.states == row.states == {"cpu:0": "S", "stub:0": "S"}
+        row[0] = 7
+        assert x.state("cpu:0") + x.state("stub:0") in ("MI", "IM") and x[1, 0].tolist() == 7.0
+        assert x.to(there) is x and x.to("cpu:0").device == "cpu:0" and x.to(there, copy=True) is not x
+        assert x.to(dtype="float32").dtype is xp.float32 and x.to("cpu:0", "int8").dtype is xp.int8
+        for wrong, error, text in ((lambda: xp.asarray(["a"]).migrate(there), TypeError, "strings"),
+                                   (lambda: x.migrate("stub:99"), xp.Error, "stub:99"),
+                                   (lambda: x.prefetch(None), TypeError, "device"), (lambda: x.state(3), TypeError, "int")):
+            with pytest.raises(error, match=text):
+                wrong()
+        for share in (numpy.asarray, numpy.from_dlpack):
+            x = xp.ones(5000)
+            shared = share(x)
+            x.migrate("stub:0")  # what NumPy looks at stays
+            assert x.device == there and x.states == {"cpu:0": "S", "stub:0": "S"} and shared.sum() == 5000
+            assert float(xp.sum(x + 1)) == 10000
+    """)
+
+
+def test_memory():
+    run("""
+        memory, there = xp.memory, xp.Device("stub:0")
+        with xp.device("stub:0"):
+            before = memory.stats()
+            x = xp.ones(100000)
+            assert memory.stats()["live_bytes"] - before["live_bytes"] >= 800000
+            assert memory.stats(there) == there.memory and memory.stats("cpu:0") != memory.stats()
+        assert "nd4c_array_full" in memory.report("stub:0") and memory.remaining(there) > 0
+        del x
+        assert memory.stats(there)["cached_bytes"] > 0 and memory.stats(there)["peak_bytes"] >= 800000
+        memory.trim(there)
+        memory.reset_peak(there)
+        assert memory.stats(there)["cached_bytes"] == 0 and memory.stats(there)["peak_bytes"] < 800000
+        memory.set_cap(1000000, there)
+        assert memory.stats(there)["cap_bytes"] == 1000000 and memory.remaining(there) <= 1000000
+        with pytest.raises(MemoryError, match="(?s)stub:0.*1000000|1000000.*stub:0"):
+            xp.zeros(200000, device=there)
+        memory.set_cap(0, there)
+        assert xp.zeros(200000, device=there).shape == (200000,)
+        with pytest.raises(ValueError, match="-1"):
+            memory.set_cap(-1, there)
+        with pytest.raises(OverflowError, match="64 bits"):
+            memory.set_cap(2 ** 70, there)
+        with pytest.raises(TypeError):
+            memory.trim(there, keep_bytes=1.5)
+    """)
+
+
+def test_transfer_policies():
+    run("""
+        x, there = xp.ones(5000) + 0, xp.ones(5000, device="stub:0")
+        assert float((x + 1)[0]) == 2
+        with xp.device("stub:0", transfer="none", fallback=False):
+            assert float((there + 1)[0]) == 2 and (there + 2).tolist()[0] == 3
+            with pytest.raises(NotImplementedError, match="stub:0"):
+                there + x
+        with xp.device("stub:0", transfer="eager"):
+            x += there
+            assert x.device == "stub:0"
+            xp.Device("stub:0").synchronize()
+            assert x.states == {"cpu:0": "S", "stub:0": "S"}
+        with xp.device("stub:0", deterministic=True, strict=True), xp.device("cpu:0"):
+            assert xp.current_device() == "cpu:0"
+        assert xp.current_device() == "cpu:0" and float(x[0]) == 2
+        with pytest.raises(ValueError, match="on_demand.*eager"):
+            xp.device("stub:0", transfer="always")
+    """)
+
+
+def test_workspaces():
+    run("""
+        import numpy, threading
+        there, step = xp.Device("stub:0"), xp.workspace()
+        for cycle in range(4):
+            with step as inside:
+                assert inside is step
+                x = xp.ones(5000, device=there) + 1
+                y = xp.ones(5000) + 1
+                shared = numpy.asarray(y)
+                with step:
+                    z = xp.ones(5000) + y
+                assert step.stats()["depth"] == 1 and step.stats()["live_count"] > 0
+            if cycle > 1:
+                assert step.stats(there)["bytes"] > 0 and step.stats()["spilled_count"] == spilled
+            spilled = step.stats()["spilled_count"]
+            assert float(xp.sum(x)) == float(xp.sum(y)) == shared.sum() == 10000 and z.tolist()[0] == 3
+        assert step.stats()["cycles"] == 4 and step.stats()["moved_count"] >= 8 and step.stats()["live_count"] == 0
+        refusing = xp.workspace(outliving="refused", device="cpu:0", initial_bytes=100000)
+        with pytest.raises(ValueError, match="1 array.*40000 bytes on cpu:0"):
+            with refusing:
+                x, y = xp.ones(5000), xp.ones(5000, device=there)
+        assert refusing.stats()["depth"] == 1
+        del x
+        refusing.leave()
+        assert refusing.stats()["depth"] == 0 and float(y[0]) == 1
+        with pytest.raises(ValueError, match="not entered"):
+            refusing.leave()
+        named = xp.workspace("step")
+        def other():
+            with named:
+                xp.ones(5000)
+            found.append(named.stats()["cycles"])
+        found = []
+        for _ in range(2):
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+        with named:
+            with pytest.raises(ValueError, match="another workspace"):
+                with step:
+                    named.leave()
+        assert found == [1, 1] and xp.workspace("step").stats()["cycles"] == 1
+        with pytest.raises(ValueError, match="moved_out"):
+            xp.workspace(outliving="kept")
+        with pytest.raises(ValueError):
+            xp.workspace("")
+        assert repr(named) == "nd4c.workspace('step')"
+    """)
+
+
+def test_routing():
+    run("""
+        import threading
+        x, both = xp.ones(5000), ["stub:0", "cpu:0"]
+        gpu = xp.routing("prefer_gpu", both)
+        def added():
+            found.append(str((x + x).device))
+        found = []
+        for _ in range(2):
+            with gpu as inside:
+                assert inside is gpu and (x + x).device == "stub:0" and xp.zeros(3).device == "cpu:0"
+                small = xp.ones(5)
+                assert [float((small + number)[0]) for number in (1, 2, 3)] == [2, 3, 4]
+                thread = threading.Thread(target=added)
+                thread.start()
+                thread.join()
+                with xp.routing("prefer_cpu", both):
+                    assert (x + x).device == "cpu:0"
+            assert (x + x).device == "cpu:0"
+        with xp.routing(devices=both, ops={xp.add: ["stub:1"]}, categories={"reduction": ["cpu:0"]}, creation="stub:1"):
+            assert (x + x).device == "stub:1" and xp.zeros(3).device == "stub:1" and xp.sum(x + x).device == "cpu:0"
+        with xp.routing("follow_data", both, transfer=False, creation="routed", small_bytes=0):
+            there = xp.ones(5000, device="stub:0")
+            with pytest.raises(ValueError, match="add.*cpu:0.*stub:0"):
+                xp.ones(5000, device="cpu:0") + there
+            for twice in range(2):
+                assert (there + 1).device == "stub:0" and xp.where(there > 0, there, 3).device == "stub:0"
+        xp.set_default_routing(gpu)
+        assert (x + x).device == "stub:0"
+        added()
+        xp.set_default_routing(None)
+        added()
+        assert found == ["cpu:0", "cpu:0", "stub:0", "cpu:0"]
+        for wrong, error, text in ((lambda: xp.routing("fast"), ValueError, "prefer_gpu"),
+                                   (lambda: xp.routing(devices="stub:0"), TypeError, "list"),
+                                   (lambda: xp.routing(devices=["cpu:0"] * 9), ValueError, "9"),
+                                   (lambda: xp.routing(categories={"rocket": both}), ValueError, "reduction"),
+                                   (lambda: xp.routing(ops={"addd": both}), ValueError, "addd"),
+                                   (lambda: xp.routing(ops={"add": ["stub:99"]}), xp.Error, "stub:99"),
+                                   (lambda: xp.set_default_routing("gpu"), TypeError, "str")):
+            with pytest.raises(error, match=text):
+                wrong()
+        assert repr(gpu) == "nd4c.routing('prefer_gpu')"
+    """)
+
+
+def test_tracing(tmp_path):
+    run("""
+        import json, os
+        path, x = os.environ["TRACE"], xp.ones(5000)
+        with xp.tracing(path) as trace:
+            with xp.device("stub:0"):
+                y = x + x
+            assert trace.totals()["executions"] == 1 and "stub:0" in trace.table
+            with pytest.raises(RuntimeError, match="already"):
+                with xp.tracing():
+                    pass
+            y.tolist()
+        assert trace.totals("cpu:0", "stub:0")["copied_bytes"] == 40000 and trace.totals("stub:0")["copies"] == 1
+        assert trace.totals()["copies"] == 2 and "stub:0" in str(trace)
+        assert json.load(open(path))
+        with pytest.raises(OSError, match="nosuch"):
+            with xp.tracing("/nosuch/trace.json") as other:
+                x + x
+        assert other.totals()["executions"] == 1 and "cpu:0" in str(other) and trace.totals()["copies"] == 2
+        with pytest.raises(RuntimeError, match="another"):
+            trace.totals("cpu:0")
+        with pytest.raises(RuntimeError, match="nothing"):
+            xp.tracing().totals()
+    """, TRACE=str(tmp_path / "trace.json"))
+
+
+def test_opencl():
+    if "absent" in run("""
+        try:
+            there = xp.Device("opencl:0")
+        except xp.Error:
+            print("absent")
+            raise SystemExit
+        assert there.info["native"] and there.info["vendor"] and there.info["type"] == "opencl"
+        x = xp.ones(5000, dtype="float32")
+        before = xp.memory.stats(there)["live_bytes"]
+        x.migrate(there)
+        assert x.states == {there: "M"} and xp.memory.stats(there)["live_bytes"] >= before + 20000
+        with xp.tracing() as trace, xp.routing("prefer_gpu", [there, "cpu:0"]), xp.workspace() as step:
+            y = x + 1
+        assert y.device == there and trace.totals(there, "cpu:0")["copies"] == 0 and step.stats(there)["moved_count"] == 1
+        assert y.tolist() == [2.0] * 5000 and y.states == {"cpu:0": "S", there: "S"}
+    """):
+        pytest.skip("no OpenCL device")

@@ -74,13 +74,14 @@ static bool fill_layout(const nd4c_array *array, python_buffer *view, int flags)
   return true;
 }
 
-static nd4c_status find_bytes(nd4c_array *array, bool writable, void **bytes) {
-  const void *data = NULL;
-  if (writable) {
-    return lib.array_data_mutable(array, bytes);
+/* What DLPack has exported stays where it is, whatever is migrated and whichever workspace ends. */
+static nd4c_status find_bytes(nd4c_array *array, void **bytes) {
+  nd4c_dl_managed *managed = NULL;
+  nd4c_status status = lib.array_to_dlpack(array, &managed);
+  if (status == ND4C_OK) {
+    *bytes = managed->tensor.data;
+    managed->deleter(managed);
   }
-  nd4c_status status = lib.array_data(array, &data);
-  *bytes = __extension__(void *)(uintptr_t) data;
   return status;
 }
 
@@ -98,7 +99,7 @@ int native_buffer_get(PyObject *self, python_buffer *view, int flags) {
   if (!is_order_fine(array, flags)) {
     return refuse(view, "the array's elements do not lie in the order that was asked for");
   }
-  nd4c_status status = find_bytes(array, !read_only, &view->buf);
+  nd4c_status status = find_bytes(array, &view->buf);
   if (status != ND4C_OK) {
     view->obj = NULL;
     native_fail(status);

@@ -89,7 +89,7 @@ static bool take_operand(op_call *c, PyObject *value, PyObject *beside, const nd
     return refuse_input(c, value);
   }
   native_operand *operand = &c->operands[c->operand_count];
-  native_state state = native_operand_take(value, lib.array_dtype(handle_of(beside)), operand);
+  native_state state = native_operand_take(value, handle_of(beside), operand);
   if (state != NATIVE_READY) {
     return state == NATIVE_REFUSED ? refuse_input(c, value) : false;
   }

@@ -146,7 +146,7 @@ static PyObject *from_scalar(PyObject *module, PyObject *const *args, Py_ssize_t
   }
   PyObject *value = args[0];
   native_kind kind = PyBool_Check(value) ? NATIVE_BOOL : PyFloat_Check(value) ? NATIVE_FLOAT : NATIVE_INT;
-  nd4c_array *array = native_number_array(value, kind, number);
+  nd4c_array *array = native_number_array(value, kind, number, NULL);
   return array != NULL ? native_array_wrap(array) : NULL;
 }
 

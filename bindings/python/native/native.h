@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "nd4c/dlpack.h"
 #include "nd4c/nd4c.h"
 #include "python.h"
 
@@ -16,7 +17,6 @@
 
 /* Every function of nd4c's that is used here; types are the headers'. */
 #define NATIVE_SYMBOLS(X) \
-  X(array_data)           \
   X(array_data_mutable)   \
   X(array_device)         \
   X(array_dtype)          \
@@ -34,6 +34,7 @@
   X(array_shape)          \
   X(array_size)           \
   X(array_strides)        \
+  X(array_to_dlpack)      \
   X(array_zeros)          \
   X(context_current)      \
   X(context_device)       \
@@ -135,14 +136,14 @@ typedef struct native_operand {
 
 typedef enum native_state { NATIVE_FAILED, NATIVE_REFUSED, NATIVE_READY } native_state;
 
-/* Beside an array of `dtype`. FAILED: an exception is set; REFUSED: it is none of these. */
-native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_operand *operand);
+/* Beside an array, in its dtype and where it is. FAILED: an exception is set; REFUSED: it is none of these. */
+native_state native_operand_take(PyObject *value, const nd4c_array *beside, native_operand *operand);
 /* The same for one call that begins at once, keeps the GIL and is done when it returns: then a number needs no array of
  * its own. */
 native_state native_operand_lend(PyObject *value, const nd4c_array *beside, native_operand *operand);
 void native_operand_drop(native_operand *operand);
-/* The 0-d array of a Python number; NULL with an exception set. */
-nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype);
+/* The 0-d array of a Python number on a device (NULL: the context decides); NULL with an exception set. */
+nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype, nd4c_device *device);
 
 /* The first element as a Python object. */
 PyObject *native_array_value(PyObject *self);

@@ -75,7 +75,7 @@ static packing pack_number(PyObject *number, native_kind kind, nd4c_dtype dtype,
   return pack_real(*value, dtype, cell);
 }
 
-nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype) {
+nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype, nd4c_device *device) {
   int64_t cell[CELL_SIZE / sizeof(int64_t)];
   nd4c_array *array = NULL;
   double value = 0;
@@ -83,8 +83,8 @@ nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype d
   if (packed == PACK_FAILED) {
     return NULL;
   }
-  nd4c_status status = packed == PACKED ? lib.array_from_data(dtype, 0, NULL, cell, NULL, &array)
-                                        : lib.array_scalar(dtype, value, NULL, &array);
+  nd4c_status status = packed == PACKED ? lib.array_from_data(dtype, 0, NULL, cell, device, &array)
+                                        : lib.array_scalar(dtype, value, device, &array);
   if (status != ND4C_OK) {
     native_fail(status);
   }
@@ -118,18 +118,11 @@ static bool is_plain(const nd4c_device *device) {
 static lent_array *lend(nd4c_dtype dtype) {
   static lent_array lent[NATIVE_DTYPES];
   lent_array *l = &lent[dtype];
-  if (l->array == NULL) {
-    nd4c_array *made = NULL;
-    if (lib.array_zeros(dtype, 0, NULL, NULL, &made) != ND4C_OK) {
-      return NULL;
-    }
-    if (lib.array_data_mutable(made, &l->cell) != ND4C_OK) {
-      lib.array_release(made);
-      return NULL;
-    }
-    l->array = made;
+  if (l->array == NULL && lib.array_zeros(dtype, 0, NULL, NULL, &l->array) != ND4C_OK) {
+    return NULL;
   }
-  return l;
+  /* Asked each time: routing may have sent the call before to another device, whose copy is stale now. */
+  return lib.array_data_mutable(l->array, &l->cell) == ND4C_OK ? l : NULL;
 }
 
 /* Which kind of number an object is: exactly one, or derived from one. */
@@ -154,15 +147,21 @@ static bool is_foreign_scalar(PyObject *value) {
   return scalar;
 }
 
-static native_state take_number(PyObject *value, native_kind kind, nd4c_dtype dtype, native_operand *operand) {
+/* Where the array is, so that nothing has to be copied; NULL, which costs less, if that is the context's device. */
+static nd4c_device *place_beside(const nd4c_array *beside) {
+  nd4c_device *device = lib.array_device(beside);
+  return device == lib.context_device(lib.context_current()) ? NULL : device;
+}
+
+static native_state take_number(PyObject *value, native_kind kind, const nd4c_array *beside, native_operand *operand) {
   static const char *const names[NATIVE_KINDS] = {"bool", "int", "float", "complex"};
-  nd4c_dtype becomes = registry.weak[kind][dtype];
+  nd4c_dtype dtype = lib.array_dtype(beside), becomes = registry.weak[kind][dtype];
   if (becomes == 0) {
     PyErr_Format(PyExc_TypeError, "a Python %s does not mix with an array of %s", names[kind],
                  lib.dtype_get_info(dtype)->name);
     return NATIVE_FAILED;
   }
-  operand->handle = operand->made = native_number_array(value, kind, becomes);
+  operand->handle = operand->made = native_number_array(value, kind, becomes, place_beside(beside));
   return operand->made != NULL ? NATIVE_READY : NATIVE_FAILED;
 }
 
@@ -177,7 +176,7 @@ static native_state take_foreign(PyObject *value, native_operand *operand) {
   return NATIVE_READY;
 }
 
-native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_operand *operand) {
+native_state native_operand_take(PyObject *value, const nd4c_array *beside, native_operand *operand) {
   native_kind kind;
   *operand = (native_operand){NULL, NULL, NULL};
   if (is_array(value)) {
@@ -185,12 +184,12 @@ native_state native_operand_take(PyObject *value, nd4c_dtype dtype, native_opera
     return NATIVE_READY;
   }
   if (kind_of(value, false, &kind)) {
-    return take_number(value, kind, dtype, operand);
+    return take_number(value, kind, beside, operand);
   }
   if (is_foreign_scalar(value)) {
     return take_foreign(value, operand);
   }
-  return kind_of(value, true, &kind) ? take_number(value, kind, dtype, operand) : NATIVE_REFUSED;
+  return kind_of(value, true, &kind) ? take_number(value, kind, beside, operand) : NATIVE_REFUSED;
 }
 
 native_state native_operand_lend(PyObject *value, const nd4c_array *beside, native_operand *operand) {
@@ -199,12 +198,12 @@ native_state native_operand_lend(PyObject *value, const nd4c_array *beside, nati
   double real = 0;
   if (!kind_of(value, false, &kind) || lib.array_size(beside) > NATIVE_SHORT || registry.weak[kind][dtype] == 0 ||
       !is_plain(lib.context_device(lib.context_current())) || lib.array_device(beside) != plain_device) {
-    return native_operand_take(value, dtype, operand);
+    return native_operand_take(value, beside, operand);
   }
   lent_array *l = lend(registry.weak[kind][dtype]);
   packing packed = l != NULL ? pack_number(value, kind, registry.weak[kind][dtype], l->cell, &real) : PACK_UNKNOWN;
   if (packed == PACK_UNKNOWN) {
-    return native_operand_take(value, dtype, operand);
+    return native_operand_take(value, beside, operand);
   }
   *operand = (native_operand){packed == PACKED ? l->array : NULL, NULL, NULL};
   return packed == PACKED ? NATIVE_READY : NATIVE_FAILED;

@@ -1,16 +1,16 @@
 """nd4c: arrays, ops and models on whatever hardware is there.
 
 The package is a namespace of the Array API standard 2025.12. Beyond it there are nd4c.ops (every op of the library),
-nd4c.random, nd4c.nn, nd4c.image, nd4c.onnx, nd4c.load and nd4c.save (arrays in files), nd4c.config, nd4c.info() and
-nd4c.explain()."""
+nd4c.random, nd4c.nn, nd4c.image, nd4c.onnx, nd4c.load and nd4c.save (arrays in files), several devices (nd4c.device,
+nd4c.memory, nd4c.workspace, nd4c.tracing, nd4c.routing), nd4c.config, nd4c.info() and nd4c.explain()."""
 from importlib import import_module as _import_module
 
 from nd4c import _dtypes
 from nd4c._core import Array
-from nd4c._devices import Device, device
+from nd4c._devices import Device, current_device, device
 from nd4c._dtypes import DType
 from nd4c._errors import Error
-from nd4c import _methods as _methods
+from nd4c import _methods as _methods, _placement as _placement
 from nd4c._array import set_print_options
 from nd4c._library import version as __version__
 from nd4c._namespace import (
@@ -33,9 +33,10 @@ ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
 
-_MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors")
+_MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors", "memory")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
-         "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine"}
+         "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
+         "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing"}
 
 
 def __getattr__(name):

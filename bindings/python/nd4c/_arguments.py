@@ -1,9 +1,30 @@
 """Arguments as users write them, made into what the C library takes."""
 from operator import index
 
-from nd4c._abi import TABLES
+from nd4c._abi import NUMBERS, TABLES
 
 __all__ = ["TABLES"]
+
+
+def integer(where, value):
+    """An integer that C's int64 holds."""
+    value = index(value)
+    if not -2 ** 63 <= value < 2 ** 63:
+        raise OverflowError("%s: %d does not fit 64 bits" % (where, value))
+    return value
+
+
+_SYNONYMS = {"divide": "true_divide", "pow": "power", "isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite",
+             "permute_dims": "transpose", "astype": "cast", "vector_norm": "norm_p"}
+
+
+def op_number(where, function):
+    """The number of an op that is named, or that a function of nd4c is."""
+    name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
+    number = NUMBERS.get(name, NUMBERS.get(_SYNONYMS.get(name)))
+    if number is None:
+        raise ValueError("%s: %r is no op of nd4c; dir(nd4c.ops) lists them" % (where, name))
+    return number
 
 
 def enum_name(where, value, table):

@@ -7,10 +7,9 @@ from nd4c import _abi, _creation, _devices, _dlpack, _dtypes, _errors, _memory
 from nd4c._abi import NUMBERS
 from nd4c._core import Array, calls, core, handle
 from nd4c._errors import check
-from nd4c._library import bind
+from nd4c._library import bind, take_text
 
 _format = bind("nd4c_array_format")
-_free = bind("nd4c_free", keeps_gil=True)
 
 _print_options = {"precision": 8, "threshold": 1000, "edge_items": 3, "line_width": 75}
 
@@ -30,10 +29,7 @@ def text(array, repr=False, **options):
     row = _abi.print_options(struct_size=ctypes.sizeof(_abi.print_options), repr=repr, **dict(_print_options, **options))
     out = c_void_p()
     check(_format(handle(array), byref(row), byref(out)))
-    try:
-        return ctypes.string_at(out.value).decode()
-    finally:
-        _free(out)
+    return take_text(out)
 
 
 # -- Python's numbers ------------------------------------------------------------------------------------------------

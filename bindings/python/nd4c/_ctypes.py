@@ -68,7 +68,7 @@ def _number(value, kind, number):
         return _numbers[kind, value, number] if value else _zeros_of[kind, number]
     except KeyError:
         pass
-    array = from_scalar(value, _dtypes.weak(kind, _by_number[number]))
+    array = from_scalar(value, _dtypes.weak(kind, _by_number[number]), _host)
     if not value:
         if kind is int or kind is bool:
             _zeros_of[kind, number] = array
@@ -78,13 +78,32 @@ def _number(value, kind, number):
 
 
 _zeros_of = {}
+_host = None  # the host's device, once arrays may be on others
 
 
-def from_scalar(value, dtype):
+def place_numbers(host):
+    """From now on arrays may be elsewhere than where the context makes them: numbers go where the array beside them is."""
+    global _host
+    if _host is None:
+        _numbers.clear()
+        _zeros_of.clear()
+        _host = host
+
+
+def _beside_array(value, kind, array):
+    """A 0-d array of a Python number where the array is."""
+    number = _dtype(array)
+    device = None if _host is None else _device(array)
+    if device == _host:
+        return _number(value, kind, number)
+    return from_scalar(value, _dtypes.weak(kind, _by_number[number]), device)
+
+
+def from_scalar(value, dtype, device=None):
     """A 0-d array of a Python number."""
     pack = _PACK.get(dtype.name)
     if pack is None or (dtype.name == "float32" and type(value) is not bool):
-        return _rounded(value, dtype)
+        return _rounded(value, dtype, device)
     try:
         if dtype.kind == "complex":
             value = complex(value)
@@ -94,16 +113,16 @@ def from_scalar(value, dtype):
     except struct.error:
         raise OverflowError("Python integer %r out of bounds for %s" % (value, dtype.name)) from None
     out = _new()
-    status = _from_data(dtype.number, 0, None, data, None, byref(out))
+    status = _from_data(dtype.number, 0, None, data, device, byref(out))
     if status:
         raise _error(status)
     return out
 
 
-def _rounded(value, dtype):
+def _rounded(value, dtype, device):
     """A number of a dtype that Python's own packing does not round as C does."""
     out = _new()
-    status = holding.nd4c_array_scalar(dtype.number, c_double(value), None, byref(out))
+    status = holding.nd4c_array_scalar(dtype.number, c_double(value), c_void_p(device), byref(out))
     if status:
         raise _error(status)
     return out
@@ -115,14 +134,14 @@ def _operand(value, array):
     if type(array) is not Array:  # Array.__add__(5, 6): what is no array must not reach C as an address
         raise TypeError("expected an nd4c.Array, got %s" % type(array).__name__)
     if kind is float or kind is int or kind is bool or kind is complex:
-        return _number(value, kind, _dtype(array))
+        return _beside_array(value, kind, array)
     if kind is Array:
         return value
     if getattr(value, "ndim", None) == 0 and hasattr(value, "dtype"):
         return _registered["asarray"](value)
     for base in (bool, int, float, complex):
         if isinstance(value, base):
-            return from_scalar(base(value), _dtypes.weak(base, _by_number[_dtype(array)]))
+            return _beside_array(base(value), base, array)
     return NotImplemented
 
 

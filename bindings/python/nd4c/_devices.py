@@ -2,17 +2,18 @@
 import ctypes
 import threading
 
-from nd4c import _abi
-from nd4c._errors import check
-from nd4c._library import bind
+from nd4c import _abi, _dtypes
+from nd4c._arguments import enum_name
+from nd4c._core import core
+from nd4c._errors import check, error
+from nd4c._library import bind, facts
 
 _find = bind("nd4c_device_find")
 _default = bind("nd4c_device_default")
 _get_info = bind("nd4c_device_get_info", keeps_gil=True)
 _synchronize = bind("nd4c_device_synchronize")
 _memory = bind("nd4c_memory_get_info", keeps_gil=True)
-_trim = bind("nd4c_memory_trim")
-_set_cap = bind("nd4c_memory_set_cap")
+_current, _of_context = (bind("nd4c_context_" + name, keeps_gil=True) for name in ("current", "device"))
 _cache = {}
 
 
@@ -24,11 +25,7 @@ class Device:
     def __new__(cls, name):
         if type(name) is cls:
             return name
-        if not isinstance(name, str):
-            raise TypeError("a device is named by text such as 'cpu:0', not by %s" % type(name).__name__)
-        handle = ctypes.c_void_p()
-        check(_find(name.encode(), ctypes.byref(handle)))
-        device = of_handle(handle.value)
+        device = find(name)
         _follow(device)
         return device
 
@@ -54,32 +51,22 @@ class Device:
 
     @property
     def info(self):
-        """What is known of the device, by name."""
+        """What is known of the device, by name: type, memory, the dtypes that it computes with (none: unknown), its vendor's
+        handle `native`, ..."""
         row = _info_row(self.handle)
-        return {"name": self.name, "description": row.description.decode(), "type": _TYPES.get(row.type, "other"),
-                "index": row.index, "host_addressable": row.host_addressable, "asynchronous": row.asynchronous,
-                "memory_bytes": row.memory_bytes, "width": row.width, "vendor": row.vendor.decode(),
-                "driver": row.driver.decode(), "host_processor": row.host_processor,
-                "unified_memory": row.unified_memory}
+        return dict(facts(row), type=_TYPES.get(row.type, "other"), dtypes=tuple(
+            name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1))
 
     @property
     def memory(self):
         """Its memory manager's counts, by name: live_bytes, cached_bytes, peak_bytes, live_count, ..."""
         row = _abi.memory_info(struct_size=ctypes.sizeof(_abi.memory_info))
         check(_memory(self.handle, ctypes.byref(row)))
-        return {name: getattr(row, name) for name, _ in row._fields_[1:]}
+        return facts(row)
 
     def synchronize(self):
         """Waits for all work on the device and raises the first failure that nobody has seen."""
         check(_synchronize(self.handle))
-
-    def trim_memory(self, keep_bytes=0):
-        """Gives cached memory back to the system."""
-        check(_trim(self.handle, keep_bytes))
-
-    def set_memory_cap(self, bytes):
-        """Limits what arrays may take; 0: no limit."""
-        check(_set_cap(self.handle, bytes))
 
     @property
     def dlpack(self):
@@ -105,8 +92,27 @@ def of_handle(handle):
         device = object.__new__(Device)
         object.__setattr__(device, "handle", handle)
         object.__setattr__(device, "name", _info_row(handle).name.decode())
+        if device.name != "cpu:0" and hasattr(core, "place_numbers"):
+            core.place_numbers(find("cpu:0").handle)
         device = _cache.setdefault(handle, device)
     return device
+
+
+def find(device):
+    """The Device of that name. Unlike Device(name) it leaves routing alone: for who only looks, or routes himself."""
+    if type(device) is Device:
+        return device
+    if not isinstance(device, str):
+        raise TypeError("a device is named by text such as 'cpu:0', not by %s" % type(device).__name__)
+    handle = ctypes.c_void_p()
+    check(_find(device.encode(), ctypes.byref(handle)))
+    return of_handle(handle.value)
+
+
+def current_device():
+    """The device on which this thread makes arrays and computes: that of the innermost `with nd4c.device(...)`, or the
+    default one."""
+    return of_handle(_of_context(_current()) or default().handle)
 
 
 def default():
@@ -130,14 +136,8 @@ def every(*, probe=False):
     for index in range(count()):
         row = _abi.backend_status(struct_size=ctypes.sizeof(_abi.backend_status))
         check(get(index, ctypes.byref(row)))
-        found += [_named("%s:%d" % (row.name.decode(), i)) for i in range(row.device_count)]
+        found += [find("%s:%d" % (row.name.decode(), i)) for i in range(row.device_count)]
     return tuple(found) or (default(),)
-
-
-def _named(name):
-    handle = ctypes.c_void_p()
-    check(_find(name.encode(), ctypes.byref(handle)))
-    return of_handle(handle.value)
 
 
 # -- several devices -------------------------------------------------------------------------------------------------
@@ -168,33 +168,66 @@ def _follow(device):
             _said = ("follow_data", ",".join(_followed[:8]))
 
 
+def enter_context(device, routing=None, options=None):
+    """Makes a context on the device the thread's current one, with the routing; what undoes that. Without options the
+    context is lent."""
+    context, before = ctypes.c_void_p(), ctypes.c_void_p()
+    destroy, enter = bind("nd4c_context_destroy"), bind("nd4c_context_enter")
+
+    def leave():
+        if options is None:
+            check(bind("nd4c_context_release")(context))
+        else:
+            check(enter(before, None))
+            check(destroy(context))
+
+    if options is None:
+        check(bind("nd4c_context_acquire")(device, ctypes.byref(context)))
+    else:
+        options.struct_size, options.device = ctypes.sizeof(options), device
+        check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(context)))
+        status = enter(context, ctypes.byref(before))
+        if status:
+            failure = error(status)
+            destroy(context)
+            raise failure
+    try:
+        if routing is not None:
+            check(bind("nd4c_context_set_routing")(context, routing))
+    except BaseException:
+        leave()
+        raise
+    return leave
+
+
 class device:
     """The device of what is computed and made in a with block, on the thread that entered it:
     `with nd4c.device("opencl:0"): y = x @ w`.
 
-    fallback: what the device cannot compute, or fails at, the host does; False raises NotImplementedError, or the failure."""
+    fallback: what the device cannot compute, or fails at, the host does; False raises NotImplementedError, or the failure.
+    transfer: what happens when an op needs an array of another device: "on_demand" copies it, "eager" also brings copies
+    up to date when an array is written, "none" refuses; None: as nd4c.config["nd4c.device.transfer"] says.
+    strict: a request that cannot be applied is an error. deterministic: only kernels whose result does not depend on the
+    number of threads."""
 
-    def __init__(self, device, /, *, fallback=True):
-        self._device, self._fallback = Device(device), fallback
+    def __init__(self, device, /, *, fallback=True, transfer=None, strict=False, deterministic=False):
+        self._device, self._fallback, self._options = Device(device), fallback, None
+        if transfer is not None or strict or deterministic:
+            kind = 0 if transfer is None else enum_name("device: transfer", transfer, _abi.TABLES["TRANSFER"])
+            self._options = _abi.context_options(transfer=kind, strict=strict, deterministic=deterministic)
         self._entered = threading.local()  # contexts are a thread's own
 
     def __repr__(self):
         return "nd4c.device(%r)" % self._device.name
 
     def __enter__(self):
-        context = ctypes.c_void_p()
-        check(bind("nd4c_context_acquire")(self._device.handle, ctypes.byref(context)))
-        try:
-            if self._fallback and self._device.name != "cpu:0":
-                check(bind("nd4c_context_set_routing")(context, _routing_to(self._device)))
-            self._entered.__dict__.setdefault("contexts", []).append(context)
-        except BaseException:
-            bind("nd4c_context_release")(context)
-            raise
+        routing = _routing_to(self._device) if self._fallback and self._device.name != "cpu:0" else None
+        stack = self._entered.__dict__.setdefault("leave", [])
+        stack.append(enter_context(self._device.handle, routing, self._options))
         return self._device
 
     def __exit__(self, *_):
-        check(bind("nd4c_context_release")(self._entered.contexts.pop()))
+        self._entered.leave.pop()()
 
 
 _routings = {}  # by device: kept for the next block
@@ -209,7 +242,7 @@ def _routing_to(device):
 
 
 def _make_routing(device):
-    handles = (ctypes.c_void_p * 2)(device.handle, _named("cpu:0").handle)
+    handles = (ctypes.c_void_p * 2)(device.handle, find("cpu:0").handle)
     options = _abi.routing_options(struct_size=ctypes.sizeof(_abi.routing_options),
                                    devices=ctypes.cast(handles, ctypes.c_void_p), device_count=2)
     routing = ctypes.c_void_p()

@@ -81,3 +81,20 @@ def bind(name, keeps_gil=False):
     function = getattr(holding if keeps_gil else releasing, name)
     function.restype, function.argtypes = _abi.FUNCTIONS[name]
     return function
+
+
+_free = bind("nd4c_free", keeps_gil=True)
+
+
+def facts(row):
+    """A filled struct of the C library as a dict: its fields but struct_size, texts decoded."""
+    values = [(name, getattr(row, name)) for name, _ in row._fields_[1:]]
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in values}
+
+
+def take_text(out):
+    """The text that the C library handed over in the c_void_p `out`, which is freed."""
+    try:
+        return ctypes.string_at(out.value).decode()
+    finally:
+        _free(out)

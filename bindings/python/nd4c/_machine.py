@@ -3,14 +3,15 @@ import ctypes
 from ctypes import byref, c_void_p
 
 from nd4c import _abi, _devices, _dtypes
-from nd4c._abi import NUMBERS, OPS
+from nd4c._abi import OPS
+from nd4c._arguments import op_number
 from nd4c._core import Array, handle, name as _core_name
 from nd4c._errors import check
-from nd4c._library import bind, path as _path, version as _version
+from nd4c._library import bind, facts, take_text, path as _path, version as _version
 
 devices = _devices.every
 
-_VERDICTS = ("absent", "found", "compile only", "verified")
+_VERDICTS = {row[1]: row[2].replace("_", " ") for row in _abi.TABLES["VERDICT"]}
 
 
 class Info(dict):
@@ -23,7 +24,9 @@ class Info(dict):
             lines.append("%s%s  %s, priority %d: %s" % ("* " if backend["selected"] else "  ", backend["name"],
                                                       backend["verdict"], backend["priority"], backend["reason"]))
             lines += ["      %s: %s" % engine for engine in backend["engines"].items()]
-        lines += [""] + ["%s  %s" % (device["name"], device["description"]) for device in self["devices"]]
+        for device in self["devices"]:
+            lines += ["", "%s  %s" % (device["name"], device["description"])]
+            lines += ["  %s" % line for line in _lines(device)]
         return "\n".join(lines)
 
     __str__ = __repr__
@@ -33,14 +36,19 @@ def info():
     """The library, the machine, backends with verdict and reason, engines and devices."""
     row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
     check(bind("nd4c_machine_get_info")(byref(row)))
-    machine = {name: _plain(getattr(row, name)) for name, _ in row._fields_[1:]}
-    devices = [device.info for device in _devices.every()]  # before the backends, one of which is chosen for it
+    machine = facts(row)
+    devices = [dict(device.info, memory=device.memory) for device in _devices.every()]  # before the backends, one of which is chosen for it
     return Info(version=_version, library=_path, build=bind("nd4c_build_info")().decode(), core=_core_name,
                 machine=machine, backends=_backends(), devices=devices)
 
 
-def _plain(value):
-    return value.decode() if isinstance(value, bytes) else value
+def _lines(device):
+    """What is known of a device, a fact a line."""
+    native, memory = device["native"], device["memory"]
+    shown = dict(device, dtypes=" ".join(device["dtypes"]), native=native if native is None else hex(native),
+                 memory=" ".join("%s %d" % count for count in memory.items()))
+    return ["%-16s %s" % (name, value) for name, value in shown.items()
+            if name not in ("name", "description") and value not in (None, "")]
 
 
 def _backends():
@@ -49,7 +57,7 @@ def _backends():
     for index in range(bind("nd4c_backend_count")()):
         row = _abi.backend_status(struct_size=ctypes.sizeof(_abi.backend_status))
         check(status(index, byref(row)))
-        entry = {name: _plain(getattr(row, name)) for name, _ in row._fields_[1:]}
+        entry = facts(row)
         entry["verdict"] = _VERDICTS[row.verdict]
         entry["type"] = dict((row[1], row[2]) for row in _abi.TABLES["DEVICE_TYPE"]).get(row.type, "other")
         entry["engines"] = {}
@@ -68,10 +76,7 @@ def explain(function, /, *arguments, **attributes):
     """Which kernel a call would use, and why each other candidate was passed over. Runs nothing.
 
     function: an op's name, or a function of nd4c that is one op. arguments: its arrays; attributes by name."""
-    name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
-    number = NUMBERS.get(name, NUMBERS.get(_SYNONYMS.get(name)))
-    if number is None:
-        raise ValueError("explain: %r is no op of nd4c; dir(nd4c.ops) lists them" % (name,))
+    number = op_number("explain", function)
     kinds = dict((attr, kind) for kind, attr in OPS[number][2])
     arrays, kept = _arrays(number, arguments)
     rows = (_abi.attr * len(attributes))()
@@ -79,20 +84,13 @@ def explain(function, /, *arguments, **attributes):
         attributes["axes"] = attributes.pop("axis")
     for row, (attr, value) in zip(rows, attributes.items()):
         if attr not in kinds:
-            raise ValueError("explain: %s has no attribute %r; it has %s" % (name, attr, ", ".join(kinds) or "none"))
+            raise ValueError("explain: %s has no attribute %r; it has %s" % (OPS[number][0], attr, ", ".join(kinds) or "none"))
         row.name = attr.encode()
         kept.append(_fill(row.value, kinds[attr], value))
     handles = (c_void_p * len(arrays))(*[None if a is None else handle(a) for a in arrays])
     out = c_void_p()
     check(bind("nd4c_explain")(None, number, handles, len(arrays), rows, len(attributes), byref(out)))
-    try:
-        return ctypes.string_at(out.value).decode()
-    finally:
-        bind("nd4c_free")(out)
-
-
-_SYNONYMS = {"divide": "true_divide", "pow": "power", "isnan": "is_nan", "isinf": "is_inf", "isfinite": "is_finite",
-             "permute_dims": "transpose", "astype": "cast", "vector_norm": "norm_p"}
+    return take_text(out)
 
 
 def _arrays(number, arguments):

@@ -8,8 +8,8 @@ from nd4c._errors import check
 from nd4c._library import bind
 
 _wrap = bind("nd4c_array_wrap")
-_data = bind("nd4c_array_data")
-_data_mutable = bind("nd4c_array_data_mutable")
+_share = bind("nd4c_array_to_dlpack")
+_deleter = ctypes.CFUNCTYPE(None, c_void_p)
 _read = bind("nd4c_array_read")
 _string = bind("nd4c_array_string")
 _from_strings = bind("nd4c_array_from_strings")
@@ -58,11 +58,15 @@ def is_read_only(array):
     return _read_only(handle(array))
 
 
-def address(array, writable=False):
-    """Where the first element is; waits for pending work."""
+def address(array):
+    """Where the first element is, for others to keep as long as the array lives; waits for pending work. What DLPack has
+    exported stays there, whatever is migrated and whichever workspace ends: that is why it is asked."""
     out = c_void_p()
-    check((_data_mutable if writable else _data)(handle(array), byref(out)))
-    return out.value or 0
+    check(_share(handle(array), byref(out)))
+    managed = _abi.dl_managed.from_address(out.value)
+    place = managed.tensor.data or 0
+    _deleter(managed.deleter)(out.value)
+    return place
 
 
 def read(array):
@@ -102,7 +106,7 @@ def interface(array):
     read_only = is_read_only(array)
     return {"version": 3, "typestr": dtype.numpy_type, "shape": array.shape,
             "strides": tuple(stride * dtype.itemsize for stride in strides(array)),
-            "data": (address(array, writable=not read_only), read_only)}
+            "data": (address(array), read_only)}
 
 
 class Interface:
@@ -116,7 +120,7 @@ class Interface:
 def _raw(array):
     size = array.dtype.itemsize
     return {"version": 3, "shape": array.shape, "strides": tuple(stride * size for stride in strides(array)),
-            "data": (address(array, writable=not is_read_only(array)), is_read_only(array))}
+            "data": (address(array), is_read_only(array))}
 
 
 def from_interface(owner, described):
@@ -208,7 +212,7 @@ def buffer(array, flags=0):
     if flags & 1 and read_only:
         raise BufferError("the array is read-only")
     count = array.size * dtype.itemsize
-    cells = (ctypes.c_char * count).from_address(address(array, writable=not read_only)) if count else (ctypes.c_char * 0)()
+    cells = (ctypes.c_char * count).from_address(address(array)) if count else (ctypes.c_char * 0)()
     cells.array = array
     view = memoryview(cells).cast("B")
     if 0 in array.shape:

@@ -8,11 +8,10 @@ from nd4c import _abi, _dtypes
 from nd4c._core import Array, from_handle, handle
 from nd4c._creation import asarray
 from nd4c._errors import check
-from nd4c._library import bind
+from nd4c._library import bind, take_text
 
 _open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
 _close, _run, _report = bind("nd4c_model_close"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
-_free = bind("nd4c_free", keeps_gil=True)
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
 
@@ -98,10 +97,7 @@ class Model:
         """What the run before was made of: passes, kernels, or the node that kept the model from being a graph."""
         out = c_void_p()
         check(_report(self._handle, byref(out)))
-        try:
-            return ctypes.string_at(out.value).decode()
-        finally:
-            _free(out)
+        return take_text(out)
 
 
 def _described(row):

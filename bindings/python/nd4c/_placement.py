@@ -1,0 +1,60 @@
+"""Where an array's contents are: methods of arrays for programs with several devices."""
+import ctypes
+
+from nd4c import _creation, _devices
+from nd4c._core import Array, handle
+from nd4c._errors import check
+from nd4c._library import bind
+
+_migrate, _prefetch, _wait = (bind("nd4c_array_" + name) for name in ("migrate", "prefetch", "wait"))
+_state, _is_ready = (bind("nd4c_array_" + name, keeps_gil=True) for name in ("state", "is_ready"))
+_count, _at = (bind("nd4c_device_" + name, keeps_gil=True) for name in ("count", "at"))
+_ABSENT = "-"
+
+
+def to(self, device=None, dtype=None, *, copy=False):
+    """The array on a device and of a dtype: itself if it is so already, unless copy."""
+    return _creation.asarray(self, dtype=dtype, device=device, copy=True if copy else None)
+
+
+def migrate(self, device, /):
+    """Moves the contents, which all views share, to a device; the memory of others is given back. As with writing, no other
+    thread may be using the array. What NumPy or others share stays where it is, and a copy goes."""
+    check(_migrate(handle(self), _devices.Device(device).handle))
+
+
+def prefetch(self, device, /):
+    """Begins to copy the contents to a device, where the next use finds them; is_ready tells when they are there."""
+    check(_prefetch(handle(self), _devices.Device(device).handle))
+
+
+def state(self, device, /):
+    """The state of the contents on a device: "M" current there alone, "S" there and elsewhere, "I" stale, "-" nothing there."""
+    return _state(handle(self), _devices.find(device).handle).decode()
+
+
+def states(self):
+    """The state on each device that has something of the array, as state() tells it."""
+    found, device = {}, ctypes.c_void_p()
+    for index in range(_count()):
+        check(_at(index, ctypes.byref(device)))
+        letter = _state(handle(self), device).decode()
+        if letter != _ABSENT:
+            found[_devices.of_handle(device.value)] = letter
+    return found
+
+
+def is_ready(self, device=None, /):
+    """Whether the contents are current on the device (None: the array's own) and no work that writes them is pending."""
+    return _is_ready(handle(self), (self.device if device is None else _devices.find(device)).handle)
+
+
+def wait(self):
+    """Waits until the array is computed, raises what its computation failed with; the array itself."""
+    check(_wait(handle(self)))
+    return self
+
+
+for _method in (to, migrate, prefetch, state, is_ready, wait):
+    setattr(Array, _method.__name__, _method)
+Array.states = property(states)

@@ -1,0 +1,95 @@
+"""Routing: which of several devices an eager op runs on: with nd4c.routing("prefer_gpu", ["opencl:0", "cpu:0"]): ..."""
+from __future__ import annotations
+
+import ctypes
+import threading
+
+from nd4c import _abi
+from nd4c._arguments import enum_name, integer, op_number
+from nd4c._devices import current_device, enter_context, find
+from nd4c._errors import check
+from nd4c._library import bind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable, Mapping, Optional, Sequence, Union
+
+    from nd4c import Device
+
+    _Devices = Sequence[Union[Device, str]]
+
+_destroy = bind("nd4c_routing_destroy")
+_CREATION = {row[2]: row[1] for row in _abi.TABLES["ROUTING_CREATION"]}
+# X(NAME, number), as enum_name wants it: names are those of nd4c.ops.CATEGORIES in either case.
+_CATEGORIES = tuple((row[0], row[1], row[0].lower()) for row in _abi.TABLES["CATEGORY"])
+
+
+class routing:
+    """Where ops run that nothing else decides: in a with block those of this thread, by set_default_routing() all threads'.
+    The object does not change and serves many blocks. A block has a context of its own on the device of the block around it.
+
+    policy: "vote", "prefer_gpu", "prefer_cpu", "follow_data" or "memory". devices: those that ops may run on, the
+    preferred one first; None: the default one and cpu:0. transfer False: ops run where all their inputs are, or are
+    refused (ValueError). small_bytes: calls with no more input follow their data; None: 16 KiB, 0: none.
+    creation: where arrays are made that name no device: a device, "routed", or None, the block's. categories and ops:
+    devices by category ("nn", "linalg", ...) and by op (its name or function); no others are asked."""
+
+    _handle = None
+
+    def __init__(self, policy: str = "vote", devices: Optional[_Devices] = None, *, transfer: bool = True,
+                 small_bytes: Optional[int] = None, creation: Union[Device, str, None] = None,
+                 categories: Optional[Mapping[str, _Devices]] = None,
+                 ops: Optional[Mapping[Union[str, Callable[..., object]], _Devices]] = None) -> None:
+        self.policy = policy
+        handles = _handles("routing: devices", devices)
+        routed = creation == "routed"
+        place = None if creation is None or routed else find(creation).handle
+        options = _abi.routing_options(
+            struct_size=ctypes.sizeof(_abi.routing_options),
+            policy=enum_name("routing: policy", policy, _abi.TABLES["ROUTING_POLICY"]),
+            devices=ctypes.cast(handles, ctypes.c_void_p), device_count=len(handles), no_transfer=not transfer,
+            small_bytes=integer("routing: small_bytes", small_bytes or (0 if small_bytes is None else -1)),
+            creation=_CREATION["routed" if routed else "on_context" if place is None else "on_device"],
+            creation_device=place)
+        out = ctypes.c_void_p()
+        check(bind("nd4c_routing_create")(ctypes.byref(options), ctypes.byref(out)))
+        self._handle = out.value
+        for name, given in (categories or {}).items():
+            where = "routing: categories"
+            self._set("nd4c_routing_set_category", where, enum_name(where, name, _CATEGORIES), given)
+        for function, given in (ops or {}).items():
+            self._set("nd4c_routing_set_op", "routing: ops", op_number("routing: ops", function), given)
+        self._entered = threading.local()  # contexts are a thread's own
+
+    def _set(self, setter, where, number, devices):
+        handles = _handles(where, devices)
+        check(bind(setter)(self._handle, number, handles, len(handles)))
+
+    def __repr__(self):
+        return "nd4c.routing(%r)" % self.policy
+
+    def __del__(self, destroy=_destroy):
+        if self._handle:
+            destroy(self._handle)
+
+    def __enter__(self) -> routing:
+        stack = self._entered.__dict__.setdefault("leave", [])
+        stack.append(enter_context(current_device().handle, self._handle))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._entered.leave.pop()()
+
+
+def _handles(where, devices):
+    if isinstance(devices, str):
+        raise TypeError("%s: expected a list of devices, got the text %r" % (where, devices))
+    found = [find(device).handle for device in devices or ()]
+    return (ctypes.c_void_p * len(found))(*found)
+
+
+def set_default_routing(chosen: Optional[routing], /) -> None:
+    """Routes the ops of all threads outside of blocks; None: by the properties nd4c.routing and those that begin so."""
+    if chosen is not None and type(chosen) is not routing:
+        raise TypeError("set_default_routing: expected an nd4c.routing or None, got %s" % type(chosen).__name__)
+    check(bind("nd4c_routing_set_default")(None if chosen is None else chosen._handle))

@@ -1,0 +1,81 @@
+"""What ran where and what moved: with nd4c.tracing("trace.json") as trace: ..."""
+from __future__ import annotations
+
+import ctypes
+import os
+
+from nd4c import _abi
+from nd4c._devices import find
+from nd4c._errors import check, error
+from nd4c._library import bind, facts, take_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Dict, Optional, Union
+
+    from nd4c import Device
+
+_latest = None  # what records, or recorded last: the library remembers that one
+
+
+class tracing:
+    """Records executions, copies between devices, allocations and round trips of all threads in a with block. Printing it
+    shows the table of them; path: a file for chrome://tracing or Perfetto, written at the block's end."""
+
+    _table, _totals = "", None
+
+    def __init__(self, path: Union[str, os.PathLike[str], None] = None) -> None:
+        self.path = None if path is None else os.fspath(path)
+
+    def __repr__(self):
+        return "nd4c.tracing(%s)" % ("" if self.path is None else repr(self.path))
+
+    def __enter__(self) -> tracing:
+        global _latest
+        if bind("nd4c_trace_is_on")():
+            raise RuntimeError("tracing: something records already: a block around this one, another thread's, or the "
+                               "property nd4j.multibackend.trace")
+        check(bind("nd4c_trace_start")(None if self.path is None else os.fsencode(self.path)))
+        _latest = self
+        self._totals = None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        out = ctypes.c_void_p()
+        status = bind("nd4c_trace_stop")(ctypes.byref(out))
+        failure = error(status) if status else None
+        if out.value:
+            self._table = take_text(out)
+        self._totals = _ask(None, None)
+        if failure is not None:
+            raise failure
+
+    def __str__(self):
+        return self.table
+
+    @property
+    def table(self) -> str:
+        """The summary as text: copies by pair of devices, ops and memory by device, transitions, round trips with the op
+        that caused each."""
+        if self._totals is None and _latest is self:
+            out = ctypes.c_void_p()
+            check(bind("nd4c_trace_report")(ctypes.byref(out)))
+            return take_text(out)
+        return self._table
+
+    def totals(self, source: Union[Device, str, None] = None, target: Union[Device, str, None] = None) -> Dict[str, int]:
+        """Sums by name: transitions, executions, copies, copied_bytes, round_trips, ... source and target narrow copies to
+        those from and to a device, the rest to `target`; that can be asked until the next block begins."""
+        if source is None and target is None and self._totals is not None:
+            return dict(self._totals)
+        if _latest is not self:
+            raise RuntimeError("tracing: " + ("another block has begun to record, and what this one saw is gone"
+                                              if self._totals is not None else "nothing was recorded"))
+        return _ask(source, target)
+
+
+def _ask(source, target):
+    row = _abi.trace_totals(struct_size=ctypes.sizeof(_abi.trace_totals))
+    handles = [None if device is None else find(device).handle for device in (source, target)]
+    check(bind("nd4c_trace_get_totals")(*handles, ctypes.byref(row)))
+    return facts(row)

@@ -1,0 +1,81 @@
+"""Workspaces: arrays of a repeated step from one arena, given back together: with nd4c.workspace("step"): ..."""
+from __future__ import annotations
+
+import ctypes
+
+from nd4c import _abi
+from nd4c._arguments import enum_name, integer
+from nd4c._devices import find
+from nd4c._errors import check
+from nd4c._library import bind, facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Dict, Optional, Union
+
+    from nd4c import Device
+
+_destroy = bind("nd4c_workspace_destroy")
+
+
+class workspace:
+    """Memory that arrays of a repeated step take and give back together: results in `with nd4c.workspace("step"):` lie in
+    an arena on each device. In the first cycle they have memory of their own, from the second on nothing is allocated.
+
+    name: each thread has a workspace of that name, with the settings of its first use; None: this object is one, which
+    one thread at a time enters. outliving: "moved_out" copies arrays that outlive the block to memory of their own,
+    "refused" raises ValueError at its end, and the scope stays open until leave() succeeds. device: only what is
+    allocated there. initial_bytes: of each arena before it has learned."""
+
+    _handle = None
+
+    def __init__(self, name: Optional[str] = None, *, outliving: str = "moved_out", device: Union[Device, str, None] = None,
+                 initial_bytes: int = 0) -> None:
+        self.name = name
+        self._name = None if name is None else name.encode()
+        self._options = _abi.workspace_options(
+            struct_size=ctypes.sizeof(_abi.workspace_options),
+            outliving=enum_name("workspace: outliving", outliving, _abi.TABLES["OUTLIVING"]),
+            device=None if device is None else find(device).handle,
+            initial_bytes=integer("workspace: initial_bytes", initial_bytes))
+        if name is None:
+            out = ctypes.c_void_p()
+            check(bind("nd4c_workspace_create")(ctypes.byref(self._options), ctypes.byref(out)))
+            self._handle = out.value
+        else:
+            self._find()
+
+    def __repr__(self):
+        return "nd4c.workspace(%s)" % ("" if self.name is None else repr(self.name))
+
+    def __del__(self, destroy=_destroy):
+        if self._handle:
+            destroy(self._handle)
+
+    def _find(self):
+        """The nd4c_workspace *; one with a name is the calling thread's."""
+        if self._name is None:
+            return self._handle
+        out = ctypes.c_void_p()
+        check(bind("nd4c_workspace_named")(self._name, ctypes.byref(self._options), ctypes.byref(out)))
+        return out.value
+
+    def __enter__(self) -> workspace:
+        check(bind("nd4c_workspace_enter")(self._find()))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Closes the innermost scope: what the end of a with block does. For a scope that stayed open because arrays
+        outlived it."""
+        check(bind("nd4c_workspace_leave")(self._find()))
+
+    def stats(self, device: Union[Device, str, None] = None) -> Dict[str, int]:
+        """Counts by name, on one device or (None) all: bytes of the arenas, used_bytes, peak_bytes, cycles, spilled_count
+        and spilled_bytes (what did not fit), moved_count, live_count, depth."""
+        row = _abi.workspace_info(struct_size=ctypes.sizeof(_abi.workspace_info))
+        check(bind("nd4c_workspace_get_info")(self._find(), None if device is None else find(device).handle,
+                                              ctypes.byref(row)))
+        return facts(row)

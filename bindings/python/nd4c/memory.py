@@ -1,0 +1,65 @@
+"""Memory of devices: nd4c.memory.stats("opencl:0"), caps, what is left, what is alive.
+
+device None: the one that arrays are made on here, as with nd4c.zeros()."""
+from __future__ import annotations
+
+import ctypes
+
+from nd4c import _abi
+from nd4c._arguments import integer
+from nd4c._devices import current_device, find
+from nd4c._errors import check
+from nd4c._library import bind, take_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Dict, Optional, Union
+
+    from nd4c import Device
+
+__all__ = ["remaining", "report", "reset_peak", "set_cap", "stats", "trim"]
+
+_UNKNOWN = 2 ** 63 - 1
+_remaining = bind("nd4c_memory_remaining")
+_report = bind("nd4c_memory_report")
+
+
+def _handle(device):
+    return (current_device() if device is None else find(device)).handle
+
+
+def stats(device: Union[Device, str, None] = None) -> Dict[str, int]:
+    """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits, and
+    what nd4c.device.memory.spill moved away."""
+    return (current_device() if device is None else find(device)).memory
+
+
+def remaining(device: Union[Device, str, None] = None) -> Optional[int]:
+    """Bytes that arrays could take now: what the cap leaves, and what the device says; None if nothing of that is known."""
+    out = ctypes.c_int64()
+    check(_remaining(_handle(device), ctypes.byref(out)))
+    return out.value if out.value != _UNKNOWN else None
+
+
+def set_cap(bytes: int, device: Union[Device, str, None] = None) -> None:
+    """Limits live and cached bytes together; 0: no limit. What goes beyond it raises MemoryError, which states use, request
+    and cap."""
+    check(bind("nd4c_memory_set_cap")(_handle(device), integer("set_cap: bytes", bytes)))
+
+
+def trim(device: Union[Device, str, None] = None, *, keep_bytes: int = 0) -> None:
+    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams and staging buffers, too."""
+    check(bind("nd4c_memory_trim")(_handle(device), integer("trim: keep_bytes", keep_bytes)))
+
+
+def reset_peak(device: Union[Device, str, None] = None) -> None:
+    """Lets peak_bytes begin at what is live now."""
+    check(bind("nd4c_memory_reset_peak")(_handle(device)))
+
+
+def report(device: Union[Device, str, None] = None) -> str:
+    """What is alive, a line for each size and origin; origins are recorded while nd4c.config["nd4c.memory.origins"] is
+    true."""
+    out = ctypes.c_void_p()
+    check(_report(_handle(device), ctypes.byref(out)))
+    return take_text(out)
