@@ -21,8 +21,8 @@ static const char usage[] =
     "  --full          every dtype, layout and mode with each of ten seeds\n"
     "  --quick         contiguous operands with fresh results, and mixed ones in one other mode by turns\n"
     "  --verbose       a line for each op\n"
-    "  --coverage      how many pairs of op and dtype the backend computes itself, and which not; checks\n"
-    "                  that calls copy nothing between devices\n"
+    "  --coverage      how many pairs of op and dtype the backend computes itself, and which not; fails where\n"
+    "                  a call copies between devices, or moves more between host and device than its op may\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"
     "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";
@@ -90,6 +90,7 @@ static int set_up(cf_run *run) {
     (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
     return 1;
   }
+  cf_coverage_prepare(o);
   if (nd4c_device_find(o->backend, &run->device) != ND4C_OK) {
     (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
     return 77;

@@ -120,28 +120,31 @@ static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_ar
   }
 }
 
-/* A call whose operands are on the device moves nothing between devices: what a backend claims to compute it does not
- * hand to the host. Counted by the tracer, from the last start. */
-static void check_copies(cf_run *run, const cf_prepared *p, nd4c_status status) {
-  nd4c_trace_totals totals = {.struct_size = sizeof totals};
-  if (status == ND4C_OK && (nd4c_trace_get_totals(NULL, NULL, &totals) != ND4C_OK || totals.copies != 0)) {
-    cf_fail(run, &p->place, "the call copied between devices");
+/* What a backend claims to compute it does not hand to the host. */
+static nd4c_status call_watched(cf_run *run, const cf_prepared *p, nd4c_array **outputs) {
+  char text[CF_TEXT];
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < p->c.input_count; i++) {
+    const cf_tensor *x = &p->c.inputs[i];
+    bytes += x->dtype != ND4C_DTYPE_NONE ? x->size * cf_size_of(x->dtype) : 0;
   }
+  cf_coverage_begin_call();
+  nd4c_status status = cf_call(run, p, outputs);
+  if (cf_coverage_end_call(p->c.op, status, bytes, text, sizeof text) != NULL) {
+    run->pair_copied++;
+    cf_fail(run, &p->place, text);
+  }
+  return status;
 }
 
 static void run_fresh(cf_run *run, const cf_prepared *p) {
   nd4c_array *outputs[CF_OUTPUTS] = {NULL};
-  bool counts = run->options.coverage && nd4c_trace_start(NULL) == ND4C_OK;
   if (run->options.engine != NULL && strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0) {
     ask_engine(run, p);
   }
-  nd4c_status status = cf_call(run, p, outputs);
-  if (counts) {
-    if (counts_for_pair(p)) { /* strings live on the host and are computed there */
-      check_copies(run, p, status);
-    }
-    (void)nd4c_trace_stop(NULL);
-  }
+  /* Strings live on the host and are computed there. */
+  bool watched = run->options.coverage && counts_for_pair(p);
+  nd4c_status status = watched ? call_watched(run, p, outputs) : cf_call(run, p, outputs);
   judge(run, p, status, outputs, NULL, -1);
   cf_release_all(outputs);
 }

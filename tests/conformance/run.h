@@ -38,13 +38,21 @@ typedef struct cf_run {
   nd4c_context *context;
   cf_totals totals;
   int64_t asked, served; /* contiguous calls with a forced engine, and those for which explain says that it computes */
-  int64_t pair_computed, pair_declined; /* contiguous cases of the op and dtype at work */
+  /* Contiguous cases of the op and dtype at work: all that were computed, those of them that went by way of the host.
+   */
+  int64_t pair_computed, pair_declined, pair_copied;
 } cf_run;
 
 /* Runs a record for a dtype: all its cases, layouts and modes that the options allow. */
 void cf_run_record(cf_run *run, const cf_record *record, nd4c_dtype dtype);
+/* Where the options ask for the table: has what goes between host and device counted. Before the device is opened. */
+void cf_coverage_prepare(const cf_options *options);
 /* Whether the dtype is one of those whose pairs are counted. */
 bool cf_is_covered(nd4c_dtype dtype);
+/* Around one call on `bytes` of operands. end: NULL, or in `text` what went by way of the host: a copy between devices
+ * that the library made, or more than the op may read back or write (coverage.c has the list), whoever asked for it. */
+void cf_coverage_begin_call(void);
+const char *cf_coverage_end_call(nd4c_op op, nd4c_status status, int64_t bytes, char *text, size_t size);
 /* Enters the pair at work into the table, and prints the table, where the options ask for it. */
 void cf_coverage_note(cf_run *run, nd4c_op op, nd4c_dtype dtype);
 void cf_coverage_print(const cf_run *run);
