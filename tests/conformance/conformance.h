@@ -167,8 +167,9 @@ typedef struct cf_golden {
   cf_expected outputs[CF_OUTPUTS];
 } cf_golden;
 
-/* Reads every *.rec of a folder; false with a message on stderr if one is damaged. */
-bool cf_golden_load(const char *folder);
+/* Reads every *.rec of a folder and keeps what is about ops for which `wants` is true; false with a message on stderr
+ * if one is damaged. */
+bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op op), const void *user);
 /* The case of that number, with copies of its tensors; false if there are no more. */
 bool cf_golden_sample(int32_t number, cf_case *c);
 /* Refusals of an op, by number; NULL after the last. */

@@ -186,7 +186,10 @@ static void take_results(reader *r, cf_golden *golden) {
   }
   free(property);
   golden->output_count = take_int(r);
-  r->damaged = r->damaged || golden->output_count < 0 || golden->output_count > CF_OUTPUTS;
+  if (golden->output_count < 0 || golden->output_count > CF_OUTPUTS) {
+    r->damaged = true;
+    golden->output_count = 0;
+  }
   for (int32_t i = 0; i < golden->output_count && !r->damaged; i++) {
     take_output(r, &golden->outputs[i]);
   }
@@ -227,6 +230,23 @@ static cf_golden *take_golden(reader *r) {
   return golden;
 }
 
+static void drop(cf_golden *golden) {
+  for (int32_t i = 0; i < golden->c.attr_count; i++) {
+    const nd4c_attr *attr = &golden->c.attrs[i];
+    const bool is_list = attr->value.kind == ND4C_ATTR_INTS || attr->value.kind == ND4C_ATTR_FLOATS;
+    free((void *)(uintptr_t)attr->name);
+    if (is_list || attr->value.kind == ND4C_ATTR_STRING) {
+      free((void *)(uintptr_t)attr->value.as.ints);
+    }
+  }
+  cf_case_clear(&golden->c);
+  for (int32_t i = 0; i < golden->output_count; i++) {
+    cf_expected_clear(&golden->outputs[i]);
+  }
+  free(golden->text);
+  free(golden);
+}
+
 static void keep(cf_golden *golden) {
   golden_list *list = golden->is_refusal ? &refusals[golden->op] : &cases[golden->op];
   if ((list->count & (list->count - 1)) == 0) { /* grows at powers of two */
@@ -252,7 +272,13 @@ static bool has_dtypes(const cf_golden *golden) {
   return has;
 }
 
-static bool load_file(const char *path) {
+/* Whom cases are kept for. */
+typedef struct audience {
+  bool (*wants)(const void *user, nd4c_op op);
+  const void *user;
+} audience;
+
+static bool load_file(const char *path, const audience *to) {
   static const char magic[8] = "ND4CREC1";
   FILE *file = fopen(path, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
@@ -268,8 +294,10 @@ static bool load_file(const char *path) {
   r.damaged = !whole || size < (long)sizeof magic || memcmp(bytes, magic, sizeof magic) != 0;
   while (!r.damaged && r.at < r.end) {
     cf_golden *golden = take_golden(&r);
-    if (!r.damaged && has_dtypes(golden)) {
+    if (!r.damaged && to->wants(to->user, golden->op) && has_dtypes(golden)) {
       keep(golden);
+    } else {
+      drop(golden); /* its memory serves the next: all cases take gigabytes */
     }
   }
   if (r.damaged) {
@@ -279,7 +307,8 @@ static bool load_file(const char *path) {
   return !r.damaged;
 }
 
-bool cf_golden_load(const char *folder) {
+bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op op), const void *user) {
+  const audience to = {wants, user};
   DIR *directory = opendir(folder);
   bool sound = directory != NULL;
   if (!sound) {
@@ -290,7 +319,7 @@ bool cf_golden_load(const char *folder) {
     if (length > 4 && strcmp(entry->d_name + length - 4, ".rec") == 0) {
       char path[4096];
       (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-      sound = load_file(path);
+      sound = load_file(path, &to);
     }
   }
   if (directory != NULL) {

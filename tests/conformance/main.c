@@ -123,15 +123,26 @@ static bool engine_is_there(const cf_options *o) {
   return true;
 }
 
+/* Whether the op is of the part, and the one, that was asked for. */
+static bool is_asked_for(const cf_options *o, int32_t position, const nd4c_op_info *info) {
+  return (o->parts <= 0 || position % o->parts == o->part) && (o->op == NULL || strcmp(o->op, info->name) == 0);
+}
+
+static bool wants(const void *options, nd4c_op op) {
+  for (int32_t position = 0; position < nd4c_op_count(); position++) {
+    if (nd4c_op_at(position)->op == op) {
+      return is_asked_for(options, position, nd4c_op_at(position));
+    }
+  }
+  return false;
+}
+
 static void run_ops(cf_run *run) {
   const cf_options *o = &run->options;
   for (int32_t position = 0; position < nd4c_op_count(); position++) {
     const nd4c_op_info *info = nd4c_op_at(position);
     const cf_record *record = cf_record_find(info->op);
-    if (o->parts > 0 && position % o->parts != o->part) {
-      continue;
-    }
-    if (o->op != NULL && strcmp(o->op, info->name) != 0) {
+    if (!is_asked_for(o, position, info)) {
       continue;
     }
     if (record == NULL && o->records == NULL) {
@@ -200,7 +211,7 @@ int main(int argc, char **argv) {
   if (!parse(argc, argv, &run.options, &code)) {
     return code;
   }
-  if (run.options.records != NULL && !cf_golden_load(run.options.records)) {
+  if (run.options.records != NULL && !cf_golden_load(run.options.records, wants, &run.options)) {
     return 2;
   }
   code = set_up(&run);
