@@ -91,24 +91,19 @@ static nd4c_status pad_run(const nd4c_call *call) {
 
 /* -- tile, repeat, roll -------------------------------------------------------------------------------------------- */
 
-/* Each axis of y is two: the copies, and x's own. */
+static nd4c_strided strided(const nd4c_tensor *tensor) {
+  return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
+}
+
 static nd4c_status tile_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t shape[2 * ND4C_CPU_MAX_RANK], from[2 * ND4C_CPU_MAX_RANK], to[2 * ND4C_CPU_MAX_RANK];
   if (y->size == 0) {
     return ND4C_OK;
   }
-  for (int32_t i = 0; i < y->rank; i++) {
-    int32_t own = i - (y->rank - x->rank);
-    int64_t extent = own >= 0 ? x->shape[own] : 1;
-    shape[2 * i] = y->shape[i] / extent;
-    from[2 * i] = 0;
-    to[2 * i] = y->strides[i] * extent;
-    shape[2 * i + 1] = extent;
-    from[2 * i + 1] = own >= 0 ? x->strides[own] : 0;
-    to[2 * i + 1] = y->strides[i];
-  }
-  move(call, 2 * y->rank, shape, x->data, from, y->data, to);
+  nd4c_strided x_view = strided(x), y_view = strided(y);
+  int32_t rank = nd4c_tile_views(&x_view, &y_view, shape, from, to);
+  move(call, rank, shape, x->data, from, y->data, to);
   return ND4C_OK;
 }
 
@@ -192,11 +187,6 @@ static nd4c_status repeat_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static int64_t modulo(int64_t a, int64_t n) {
-  int64_t rest = n > 0 ? a % n : 0;
-  return rest < 0 ? rest + n : rest;
-}
-
 /* Rolling is padding with x itself on one side, cut off on the other. */
 static nd4c_status roll_run(const nd4c_call *call) {
   static const int64_t one = 1;
@@ -206,10 +196,10 @@ static nd4c_status roll_run(const nd4c_call *call) {
   int64_t begin[ND4C_CPU_MAX_RANK] = {0};
   for (int32_t i = 0; i < axes->count; i++) {
     int32_t axis = nd4c_cpu_axis(axes->as.ints[i], x.rank);
-    begin[axis] = modulo(begin[axis] + modulo(shifts->as.ints[i], x.shape[axis]), x.shape[axis]);
+    begin[axis] = nd4c_modulo(begin[axis] + nd4c_modulo(shifts->as.ints[i], x.shape[axis]), x.shape[axis]);
   }
   if (axes->count == 0) {
-    int64_t shift = modulo(shifts->as.ints[0], from->size);
+    int64_t shift = nd4c_modulo(shifts->as.ints[0], from->size);
     if ((from->flags & to->flags & ND4C_TENSOR_CONTIGUOUS) == 0) {
       nd4c_ref_roll_flat(&x, &y, from->size, shift);
       return ND4C_OK;
@@ -226,32 +216,13 @@ static nd4c_status roll_run(const nd4c_call *call) {
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
 
 void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks) {
-  const nd4c_tensor *deep = to_deep ? &call->outputs[0] : &call->inputs[0];
-  const nd4c_tensor *wide = to_deep ? &call->inputs[0] : &call->outputs[0];
-  int64_t *shape = blocks->shape, *d = to_deep ? blocks->to : blocks->from, *w = to_deep ? blocks->from : blocks->to;
-  int64_t b = call->attrs[ND4C_ATTR_depth_to_space_block_size].as.i;
-  bool first = call->attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0;
-  bool last = call->attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0;
-  int32_t rank = deep->rank, n = rank - 3;
-  int32_t c = last ? rank - 1 : rank - 3, y = last ? rank - 3 : rank - 2, x = last ? rank - 2 : rank - 1;
-  int64_t depth = wide->shape[c], channel = deep->strides[c];
-  for (int32_t i = 0; i < n; i++) {
-    shape[i] = deep->shape[i];
-    d[i] = deep->strides[i];
-    w[i] = wide->strides[i];
-  }
-  const int64_t extents[5] = {depth, deep->shape[y], b, deep->shape[x], b};
-  const int64_t of_deep[5] = {first ? channel * b * b : channel, deep->strides[y],
-                              first ? channel * b : channel * b * depth, deep->strides[x],
-                              first ? channel : channel * depth};
-  const int64_t of_wide[5] = {wide->strides[c], wide->strides[y] * b, wide->strides[y], wide->strides[x] * b,
-                              wide->strides[x]};
-  for (int32_t i = 0; i < 5; i++) {
-    shape[n + i] = extents[i];
-    d[n + i] = of_deep[i];
-    w[n + i] = of_wide[i];
-  }
-  blocks->rank = n + 5;
+  const nd4c_attr_value *attrs = call->attrs;
+  nd4c_strided deep = strided(to_deep ? &call->outputs[0] : &call->inputs[0]);
+  nd4c_strided wide = strided(to_deep ? &call->inputs[0] : &call->outputs[0]);
+  blocks->rank = nd4c_depth_views(&deep, &wide, attrs[ND4C_ATTR_depth_to_space_block_size].as.i,
+                                  attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0,
+                                  attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0, blocks->shape,
+                                  to_deep ? blocks->to : blocks->from, to_deep ? blocks->from : blocks->to);
 }
 
 static nd4c_status move_blocks(const nd4c_call *call, bool to_deep) {
@@ -269,30 +240,18 @@ static nd4c_status space_to_depth_run(const nd4c_call *call) {
   return move_blocks(call, true);
 }
 
-/* One cell of all blocks: a slice of axis 0 of `deep`, every block's element of `wide` that is not in the padding. */
 static void move_cell(const nd4c_call *call, const nd4c_tensor *deep, const nd4c_tensor *wide, bool to_deep,
-                      int64_t number, const int64_t *cell) {
+                      int64_t number, const int64_t *at_cell) {
   const nd4c_attr_value *block = &call->attrs[ND4C_ATTR_space_to_batch_block_shape];
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_space_to_batch_pads];
-  int64_t shape[ND4C_CPU_MAX_RANK], w[ND4C_CPU_MAX_RANK], first;
-  int64_t from_deep = number * wide->shape[0] * deep->strides[0], from_wide = 0;
-  for (int32_t i = 0; i < wide->rank; i++) {
-    shape[i] = wide->shape[i];
-    w[i] = wide->strides[i];
+  const nd4c_strided deep_view = strided(deep), wide_view = strided(wide);
+  nd4c_batch_cell cell;
+  if (nd4c_batch_cell_find(&deep_view, &wide_view, block->count, block->as.ints, pads->count > 0 ? pads->as.ints : NULL,
+                           number, at_cell, &cell)) {
+    void *d = at(deep, cell.deep_offset), *x = at(wide, cell.wide_offset);
+    move(call, wide->rank, cell.shape, to_deep ? x : d, to_deep ? cell.wide_strides : deep->strides, to_deep ? d : x,
+         to_deep ? deep->strides : cell.wide_strides);
   }
-  for (int32_t i = 0; i < block->count; i++) {
-    int64_t shift = cell[i] - (pads->count > 0 ? pads->as.ints[i] : 0), stride = block->as.ints[i];
-    shape[i + 1] = nd4c_ref_valid_range(deep->shape[i + 1], stride, shift, wide->shape[i + 1], &first);
-    if (shape[i + 1] == 0) {
-      return;
-    }
-    w[i + 1] = wide->strides[i + 1] * stride;
-    from_wide += (first * stride + shift) * wide->strides[i + 1];
-    from_deep += first * deep->strides[i + 1];
-  }
-  void *d = at(deep, from_deep), *x = at(wide, from_wide);
-  move(call, wide->rank, shape, to_deep ? x : d, to_deep ? w : deep->strides, to_deep ? d : x,
-       to_deep ? deep->strides : w);
 }
 
 static void move_cells(const nd4c_call *call, const nd4c_tensor *deep, const nd4c_tensor *wide, bool to_deep) {

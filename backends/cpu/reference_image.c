@@ -3,6 +3,7 @@
 
 #include "backends/cpu/reference.h"
 #include "kernels/reference/image.h"
+#include "kernels/resize.h"
 
 /* -- resize ------------------------------------------------------------------------------------------------------ */
 
@@ -12,32 +13,18 @@ typedef struct resize_job {
   double *rows; /* one a worker */
 } resize_job;
 
-/* Which entry of the attribute axes names an axis of x, -1 for none. */
-static int32_t entry_of(const nd4c_call *call, int32_t axis) {
-  const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_resize_axes];
-  for (int32_t i = 0; i < axes->count; i++) {
-    if (nd4c_cpu_axis(axes->as.ints[i], call->inputs[0].rank) == axis) {
-      return i;
-    }
-  }
-  return axes->count > 0 ? -1 : axis;
-}
-
-/* The scale of an axis that is resized, as the rule found the extents. */
-static double scale_of(const nd4c_call *call, int32_t entry, int32_t axis) {
-  const nd4c_attr_value *sizes = &call->attrs[ND4C_ATTR_resize_sizes], *axes = &call->attrs[ND4C_ATTR_resize_axes];
-  int64_t aspect = call->attrs[ND4C_ATTR_resize_aspect].as.i;
-  const nd4c_tensor *x = &call->inputs[0];
-  if (sizes->count == 0) {
-    return call->attrs[ND4C_ATTR_resize_scales].as.floats[entry];
-  }
-  double scale = (double)sizes->as.ints[entry] / (double)x->shape[axis];
-  for (int32_t i = 0; i < sizes->count && aspect != ND4C_RESIZE_ASPECT_STRETCH; i++) {
-    int32_t other = axes->count > 0 ? nd4c_cpu_axis(axes->as.ints[i], x->rank) : i;
-    double own = (double)sizes->as.ints[i] / (double)x->shape[other];
-    scale = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER ? fmin(scale, own) : fmax(scale, own);
-  }
-  return scale;
+static nd4c_resize_lists lists_of(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs, *axes = &attrs[ND4C_ATTR_resize_axes];
+  int64_t aspect = attrs[ND4C_ATTR_resize_aspect].as.i;
+  return (nd4c_resize_lists){.rank = call->inputs[0].rank,
+                             .axis_count = axes->count,
+                             .size_count = attrs[ND4C_ATTR_resize_sizes].count,
+                             .shape = call->inputs[0].shape,
+                             .axes = axes->as.ints,
+                             .sizes = attrs[ND4C_ATTR_resize_sizes].as.ints,
+                             .scales = attrs[ND4C_ATTR_resize_scales].as.floats,
+                             .keeps_aspect = aspect != ND4C_RESIZE_ASPECT_STRETCH,
+                             .not_larger = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER};
 }
 
 /* Makes the table of one axis; false without memory. */
@@ -45,23 +32,22 @@ static bool make_axis(const nd4c_call *call, const nd4c_ref_resize_setting *sett
                       nd4c_ref_resize_axis *table) {
   const nd4c_tensor *roi = nd4c_cpu_input(call, ND4C_IN_resize_roi);
   nd4c_ref_resize_setting own = *setting;
-  int32_t entry = entry_of(call, axis);
+  const nd4c_resize_lists lists = lists_of(call);
+  int32_t entry = nd4c_resize_entry(&lists, axis);
   double scale = 1, bounds[2] = {0, 1};
   *table = (nd4c_ref_resize_axis){.in = call->inputs[0].shape[axis], .out = call->outputs[0].shape[axis]};
   bool crop = own.coordinates == ND4C_RESIZE_COORDINATES_TF_CROP_AND_RESIZE;
   if (entry < 0 || table->out == 0) {
     own = (nd4c_ref_resize_setting){.mode = setting->mode, .coordinates = ND4C_RESIZE_COORDINATES_ASYMMETRIC};
   } else {
-    scale = scale_of(call, entry, axis);
+    scale = nd4c_resize_scale(&lists, entry);
   }
   if (entry >= 0 && crop) {
     nd4c_ref_tensor list = nd4c_cpu_ref_tensor(roi);
     bounds[0] = nd4c_ref_load(&list, entry * list.strides[0]);
     bounds[1] = nd4c_ref_load(&list, (entry + list.shape[0] / 2) * list.strides[0]);
   }
-  bool sized = call->attrs[ND4C_ATTR_resize_sizes].count > 0 &&
-               call->attrs[ND4C_ATTR_resize_aspect].as.i == ND4C_RESIZE_ASPECT_STRETCH;
-  double width = sized ? (double)table->out : scale * (double)table->in;
+  double width = nd4c_resize_width(&lists, scale, table->in, table->out);
   table->taps = nd4c_ref_resize_taps(&own, scale);
   size_t places = (size_t)(table->out * table->taps);
   table->index = nd4c_cpu_host->allocate((places + 1) * sizeof *table->index);

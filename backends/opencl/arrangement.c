@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/opencl/moving.h"
+#include "kernels/space.h"
 
 /* -- reshaping what no view shows ---------------------------------------------------------------------------------- */
 
@@ -152,11 +153,6 @@ static nd4c_status pad(const nd4c_cl_step *step) {
   return pad_by(step, begin, call->attrs[ND4C_ATTR_pad_mode].as.i, nd4c_cl_input(call, ND4C_IN_pad_value));
 }
 
-static int64_t modulo(int64_t a, int64_t n) {
-  int64_t rest = n > 0 ? a % n : 0;
-  return rest < 0 ? rest + n : rest;
-}
-
 /* Rolling is padding with x itself on one side, cut off on the other. */
 static nd4c_status roll(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
@@ -164,35 +160,30 @@ static nd4c_status roll(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0];
   int64_t begin[ND4C_CL_MAX_RANK] = {0};
   if (axes->count == 0) {
-    return renumber(step, x, &call->outputs[0], modulo(shifts->as.ints[0], x->size));
+    return renumber(step, x, &call->outputs[0], nd4c_modulo(shifts->as.ints[0], x->size));
   }
   for (int32_t i = 0; i < axes->count; i++) {
     int32_t axis = nd4c_cl_axis(axes->as.ints[i], x->rank);
-    begin[axis] = modulo(begin[axis] + modulo(shifts->as.ints[i], x->shape[axis]), x->shape[axis]);
+    begin[axis] = nd4c_modulo(begin[axis] + nd4c_modulo(shifts->as.ints[i], x->shape[axis]), x->shape[axis]);
   }
   return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
 }
 
 /* -- repeats ------------------------------------------------------------------------------------------------------- */
 
-/* Each axis of y is two: the copies, and x's own. */
+static nd4c_strided strided(const nd4c_tensor *tensor) {
+  return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
+}
+
 static nd4c_status tile(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
   int64_t shape[2 * ND4C_CL_MAX_RANK], from[2 * ND4C_CL_MAX_RANK], to[2 * ND4C_CL_MAX_RANK];
   if (y->size == 0) {
     return ND4C_OK;
   }
-  for (int32_t i = 0; i < y->rank; i++) {
-    int32_t own = i - (y->rank - x->rank);
-    int64_t extent = own >= 0 ? x->shape[own] : 1;
-    shape[2 * i] = y->shape[i] / extent;
-    from[2 * i] = 0;
-    to[2 * i] = y->strides[i] * extent;
-    shape[2 * i + 1] = extent;
-    from[2 * i + 1] = own >= 0 ? x->strides[own] : 0;
-    to[2 * i + 1] = y->strides[i];
-  }
-  return nd4c_cl_move(step, 2 * y->rank, shape, x, 0, from, y, 0, to);
+  nd4c_strided x_view = strided(x), y_view = strided(y);
+  int32_t rank = nd4c_tile_views(&x_view, &y_view, shape, from, to);
+  return nd4c_cl_move(step, rank, shape, x, 0, from, y, 0, to);
 }
 
 /* Where repeat's slices begin: one number a slice, then three that tell what is wrong with counts. */
@@ -298,35 +289,16 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
 
-/* Channels and blocks of space as views of five axes behind the first ones. */
 static nd4c_status move_blocks(const nd4c_cl_step *step, bool to_deep) {
   const nd4c_call *call = step->call;
-  const nd4c_tensor *deep = to_deep ? &call->outputs[0] : &call->inputs[0];
-  const nd4c_tensor *wide = to_deep ? &call->inputs[0] : &call->outputs[0];
-  int64_t shape[ND4C_CL_MAX_RANK + 2], d[ND4C_CL_MAX_RANK + 2], w[ND4C_CL_MAX_RANK + 2];
-  int64_t b = call->attrs[ND4C_ATTR_depth_to_space_block_size].as.i;
-  bool first = call->attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0;
-  bool last = call->attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0;
-  int32_t rank = deep->rank, n = rank - 3;
-  int32_t c = last ? rank - 1 : rank - 3, y = last ? rank - 3 : rank - 2, x = last ? rank - 2 : rank - 1;
-  int64_t depth = wide->shape[c], channel = deep->strides[c];
-  for (int32_t i = 0; i < n; i++) {
-    shape[i] = deep->shape[i];
-    d[i] = deep->strides[i];
-    w[i] = wide->strides[i];
-  }
-  const int64_t extents[5] = {depth, deep->shape[y], b, deep->shape[x], b};
-  const int64_t of_deep[5] = {first ? channel * b * b : channel, deep->strides[y],
-                              first ? channel * b : channel * b * depth, deep->strides[x],
-                              first ? channel : channel * depth};
-  const int64_t of_wide[5] = {wide->strides[c], wide->strides[y] * b, wide->strides[y], wide->strides[x] * b,
-                              wide->strides[x]};
-  for (int32_t i = 0; i < 5; i++) {
-    shape[n + i] = extents[i];
-    d[n + i] = of_deep[i];
-    w[n + i] = of_wide[i];
-  }
-  return nd4c_cl_move(step, n + 5, shape, &call->inputs[0], 0, to_deep ? w : d, &call->outputs[0], 0, to_deep ? d : w);
+  const nd4c_attr_value *attrs = call->attrs;
+  nd4c_strided x = strided(&call->inputs[0]), y = strided(&call->outputs[0]);
+  int64_t shape[ND4C_CL_MAX_RANK + 2], from[ND4C_CL_MAX_RANK + 2], to[ND4C_CL_MAX_RANK + 2];
+  int32_t rank = nd4c_depth_views(to_deep ? &y : &x, to_deep ? &x : &y, attrs[ND4C_ATTR_depth_to_space_block_size].as.i,
+                                  attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0,
+                                  attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0, shape, to_deep ? to : from,
+                                  to_deep ? from : to);
+  return nd4c_cl_move(step, rank, shape, &call->inputs[0], 0, from, &call->outputs[0], 0, to);
 }
 
 static nd4c_status depth_to_space(const nd4c_cl_step *step) {
@@ -337,39 +309,22 @@ static nd4c_status space_to_depth(const nd4c_cl_step *step) {
   return move_blocks(step, true);
 }
 
-/* Positions o in 0 .. outputs - 1 for which o * stride + shift lies in 0 .. extent - 1: the first and how many. */
-static int64_t valid_range(int64_t outputs, int64_t stride, int64_t shift, int64_t extent, int64_t *first) {
-  int64_t last = extent - 1 - shift < 0 ? -1 : (extent - 1 - shift) / stride;
-  *first = shift < 0 ? (-shift + stride - 1) / stride : 0;
-  last = last >= outputs ? outputs - 1 : last;
-  return last < *first ? 0 : last - *first + 1;
-}
-
-/* One cell of all blocks: a slice of axis 0 of `deep`, every block's element of `wide` that is not in the padding. */
-static nd4c_status move_cell(const nd4c_cl_step *step, bool to_deep, int64_t number, const int64_t *cell) {
+static nd4c_status move_cell(const nd4c_cl_step *step, bool to_deep, int64_t number, const int64_t *at_cell) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *deep = to_deep ? &call->outputs[0] : &call->inputs[0];
   const nd4c_tensor *wide = to_deep ? &call->inputs[0] : &call->outputs[0];
   const nd4c_attr_value *block = &call->attrs[ND4C_ATTR_space_to_batch_block_shape];
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_space_to_batch_pads];
-  int64_t shape[ND4C_CL_MAX_RANK], w[ND4C_CL_MAX_RANK], first;
-  int64_t from_deep = number * wide->shape[0] * deep->strides[0], from_wide = 0;
-  for (int32_t i = 0; i < wide->rank; i++) {
-    shape[i] = wide->shape[i];
-    w[i] = wide->strides[i];
+  const nd4c_strided deep_view = strided(deep), wide_view = strided(wide);
+  nd4c_batch_cell c;
+  if (!nd4c_batch_cell_find(&deep_view, &wide_view, block->count, block->as.ints,
+                            pads->count > 0 ? pads->as.ints : NULL, number, at_cell, &c)) {
+    return ND4C_OK;
   }
-  for (int32_t i = 0; i < block->count; i++) {
-    int64_t shift = cell[i] - (pads->count > 0 ? pads->as.ints[i] : 0), stride = block->as.ints[i];
-    shape[i + 1] = valid_range(deep->shape[i + 1], stride, shift, wide->shape[i + 1], &first);
-    if (shape[i + 1] == 0) {
-      return ND4C_OK;
-    }
-    w[i + 1] = wide->strides[i + 1] * stride;
-    from_wide += (first * stride + shift) * wide->strides[i + 1];
-    from_deep += first * deep->strides[i + 1];
-  }
-  return to_deep ? nd4c_cl_move(step, wide->rank, shape, wide, from_wide, w, deep, from_deep, deep->strides)
-                 : nd4c_cl_move(step, wide->rank, shape, deep, from_deep, deep->strides, wide, from_wide, w);
+  return to_deep ? nd4c_cl_move(step, wide->rank, c.shape, wide, c.wide_offset, c.wide_strides, deep, c.deep_offset,
+                                deep->strides)
+                 : nd4c_cl_move(step, wide->rank, c.shape, deep, c.deep_offset, deep->strides, wide, c.wide_offset,
+                                c.wide_strides);
 }
 
 static nd4c_status move_cells(const nd4c_cl_step *step, bool to_deep) {

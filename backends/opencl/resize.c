@@ -1,9 +1,9 @@
 /* Images: resizing, sampling between elements, colours. Numbers are computed in float64 where the device has it, else
  * in float32. */
-#include <math.h>
 #include <string.h>
 
 #include "backends/opencl/ordering.h"
+#include "kernels/resize.h"
 
 static bool has_double(const nd4c_call *call) {
   return nd4c_cl_device_limits(call->device)->has_fp64;
@@ -70,45 +70,27 @@ typedef struct resizing {
       table[ND4C_CL_RANK];
 } resizing;
 
-static int32_t entry_of(const nd4c_call *call, int32_t axis) {
-  const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_resize_axes];
-  for (int32_t i = 0; i < axes->count; i++) {
-    if (nd4c_cl_axis(axes->as.ints[i], call->inputs[0].rank) == axis) {
-      return i;
-    }
-  }
-  return axes->count > 0 ? -1 : axis;
-}
-
-/* The scale of an axis that is resized, as the rule found the extents. */
-static double scale_of(const nd4c_call *call, int32_t entry, int32_t axis) {
-  const nd4c_attr_value *sizes = &call->attrs[ND4C_ATTR_resize_sizes], *axes = &call->attrs[ND4C_ATTR_resize_axes];
-  int64_t aspect = call->attrs[ND4C_ATTR_resize_aspect].as.i;
-  const nd4c_tensor *x = &call->inputs[0];
-  if (sizes->count == 0) {
-    return call->attrs[ND4C_ATTR_resize_scales].as.floats[entry];
-  }
-  double scale = (double)sizes->as.ints[entry] / (double)x->shape[axis];
-  for (int32_t i = 0; i < sizes->count && aspect != ND4C_RESIZE_ASPECT_STRETCH; i++) {
-    int32_t other = axes->count > 0 ? nd4c_cl_axis(axes->as.ints[i], x->rank) : i;
-    double own = (double)sizes->as.ints[i] / (double)x->shape[other];
-    scale = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER ? fmin(scale, own) : fmax(scale, own);
-  }
-  return scale;
-}
-
-/* First tap relative to the cell before a place. */
-static int64_t first_tap(const axis_numbers *axis, double scale) {
-  double reach = axis->mode == ND4C_INTERPOLATION_CUBIC ? 2 : 1;
-  double widened = axis->antialias && scale < 1 ? scale : 1;
-  return (int64_t)floor(-reach / widened) + 1;
+static nd4c_resize_lists lists_of(const nd4c_attr_value *attrs, const nd4c_tensor *x) {
+  const nd4c_attr_value *axes = &attrs[ND4C_ATTR_resize_axes], *sizes = &attrs[ND4C_ATTR_resize_sizes];
+  int64_t aspect = attrs[ND4C_ATTR_resize_aspect].as.i;
+  return (nd4c_resize_lists){
+      .rank = x->rank,
+      .shape = x->shape,
+      .axes = axes->as.ints,
+      .axis_count = axes->count,
+      .sizes = sizes->as.ints,
+      .size_count = sizes->count,
+      .scales = attrs[ND4C_ATTR_resize_scales].as.floats,
+      .keeps_aspect = aspect != ND4C_RESIZE_ASPECT_STRETCH,
+      .not_larger = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER,
+  };
 }
 
 /* One axis; the first word behind its table. */
 static int64_t describe_axis(const nd4c_call *call, int32_t i, int64_t table, resize_axis *axis) {
   const nd4c_attr_value *attrs = call->attrs;
-  bool stretch = attrs[ND4C_ATTR_resize_aspect].as.i == ND4C_RESIZE_ASPECT_STRETCH;
-  *axis = (resize_axis){.entry = entry_of(call, i)};
+  const nd4c_resize_lists lists = lists_of(attrs, &call->inputs[0]);
+  *axis = (resize_axis){.entry = nd4c_resize_entry(&lists, i)};
   axis_numbers *n = &axis->numbers;
   *n = (axis_numbers){.in = call->inputs[0].shape[i],
                       .out = call->outputs[0].shape[i],
@@ -123,11 +105,10 @@ static int64_t describe_axis(const nd4c_call *call, int32_t i, int64_t table, re
     n->exclude_outside = attrs[ND4C_ATTR_resize_exclude_outside].as.i != 0;
     n->antialias = attrs[ND4C_ATTR_resize_antialias].as.i != 0;
     axis->reals[CUBIC_A] = attrs[ND4C_ATTR_resize_cubic_a].as.f;
-    axis->reals[SCALE] = scale_of(call, axis->entry, i);
+    axis->reals[SCALE] = nd4c_resize_scale(&lists, axis->entry);
   }
-  bool sized = attrs[ND4C_ATTR_resize_sizes].count > 0 && stretch;
-  axis->reals[WIDTH] = sized ? (double)n->out : axis->reals[SCALE] * (double)n->in;
-  n->first_tap = first_tap(n, axis->reals[SCALE]);
+  axis->reals[WIDTH] = nd4c_resize_width(&lists, axis->reals[SCALE], n->in, n->out);
+  n->first_tap = nd4c_resize_first_tap(n->mode == ND4C_INTERPOLATION_CUBIC, n->antialias != 0, axis->reals[SCALE]);
   n->taps = n->mode == ND4C_INTERPOLATION_NEAREST ? 1 : 2 - 2 * n->first_tap;
   return table + (2 * n->taps + 1) * n->out;
 }

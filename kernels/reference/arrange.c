@@ -69,7 +69,7 @@ void nd4c_ref_pad_continued(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, 
 void nd4c_ref_pad_inside(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, const int64_t *begin) {
   int64_t shape[MAX_RANK], from = 0, to = 0, first, bytes = nd4c_reference_bytes(x->dtype);
   for (int32_t i = 0; i < x->rank; i++) {
-    shape[i] = nd4c_ref_valid_range(y->shape[i], 1, -begin[i], x->shape[i], &first);
+    shape[i] = nd4c_valid_range(y->shape[i], 1, -begin[i], x->shape[i], &first);
     if (shape[i] == 0) {
       return;
     }
@@ -110,7 +110,7 @@ void nd4c_ref_im2col(const nd4c_ref_columns *columns, const nd4c_ref_tensor *x, 
     to[1] = y->strides[1] * columns->cells;
     for (int32_t i = columns->spatial - 1; i >= 0; i--) {
       int64_t shift = cell[i] * columns->dilation[i] - columns->pad[i];
-      shape[i + 2] = nd4c_ref_valid_range(columns->windows[i], columns->stride[i], shift, x->shape[i + 2], &first);
+      shape[i + 2] = nd4c_valid_range(columns->windows[i], columns->stride[i], shift, x->shape[i + 2], &first);
       from[i + 2] = x->strides[i + 2] * columns->stride[i];
       to[i + 2] = stride;
       x_offset += (first * columns->stride[i] + shift) * x->strides[i + 2];

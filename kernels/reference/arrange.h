@@ -3,6 +3,7 @@
 #define ND4C_KERNELS_REFERENCE_ARRANGE_H
 
 #include "kernels/reference/move.h"
+#include "kernels/space.h"
 
 /* What continues an axis beyond its ends; the numbers of ND4C_PAD_MODE_TABLE. */
 typedef enum nd4c_ref_pad_mode {
@@ -21,15 +22,6 @@ void nd4c_ref_pad_inside(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, con
 
 /* y flat = x flat, rolled on by shift (0 .. size - 1). */
 void nd4c_ref_roll_flat(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t size, int64_t shift);
-
-/* Positions o in 0 .. outputs - 1 for which o * stride + shift lies in 0 .. extent - 1: the first and how many. */
-static inline int64_t nd4c_ref_valid_range(int64_t outputs, int64_t stride, int64_t shift, int64_t extent,
-                                           int64_t *first) {
-  int64_t last = extent - 1 - shift < 0 ? -1 : (extent - 1 - shift) / stride;
-  *first = shift < 0 ? (-shift + stride - 1) / stride : 0;
-  last = last >= outputs ? outputs - 1 : last;
-  return last < *first ? 0 : last - *first + 1;
-}
 
 /* Sliding windows over any number of axes. */
 typedef struct nd4c_ref_columns {

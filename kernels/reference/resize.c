@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernels/reference/image.h"
+#include "kernels/resize.h"
 #include "kernels/types.h"
 
 enum { MAX_RANK = 32 };
@@ -9,11 +10,8 @@ enum { HALF_PIXEL, HALF_PIXEL_SYMMETRIC, PYTORCH_HALF_PIXEL, ALIGN_CORNERS, ASYM
 
 /* -- tables ------------------------------------------------------------------------------------------------------ */
 
-/* First tap relative to the cell before a place, and taps in all. */
 static int64_t first_tap(const nd4c_ref_resize_setting *setting, double scale) {
-  double reach = setting->mode == ND4C_REF_CUBIC ? 2 : 1;
-  double widened = setting->antialias && scale < 1 ? scale : 1;
-  return (int64_t)floor(-reach / widened) + 1;
+  return nd4c_resize_first_tap(setting->mode == ND4C_REF_CUBIC, setting->antialias, scale);
 }
 
 int64_t nd4c_ref_resize_taps(const nd4c_ref_resize_setting *setting, double scale) {
