@@ -14,6 +14,7 @@
   X(sets) \
   X(counts) \
   X(resize) \
+  X(boxes) \
   X(creation) \
   X(random) \
   X(random_laws) \

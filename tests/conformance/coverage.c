@@ -82,7 +82,15 @@ enum { FAULT_BYTES = 20 };
   X(histogram, 24, "the range of the elements, and whether it is finite") \
   X(histogram_bin_edges, 24, "the range of the elements, and whether it is finite") \
   X(digitize, 8, "whether the bins ascend or descend") \
-  X(repeat, 24, "the first count that is wrong")
+  X(repeat, 24, "the first count that is wrong") \
+  X(random_bernoulli, 16, "the first parameter that is out of range") \
+  X(random_binomial, 32, "the first of either parameter that is out of range") \
+  X(random_gamma, 16, "the first parameter that is out of range") \
+  X(random_poisson, 16, "the first parameter that is out of range") \
+  X(random_categorical, 4, "the first row that has no chances") \
+  X(nms, 8, "how many boxes are chosen") \
+  X(roi_align, 8, "the first roi that is none, or of no image") \
+  X(max_roi_pool, 16, "the first roi of no image")
 // clang-format on
 
 static struct {
