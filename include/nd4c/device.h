@@ -66,7 +66,9 @@ typedef struct nd4c_backend_status {
   const char *by_request_only;
 } nd4c_backend_status;
 
-/* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one. */
+/* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one;
+ * what cannot be opened is ABSENT with the reason, which is no failure of the probe. One that lacked memory is tried
+ * again when it is asked for again. MEMORY if there is none to list the candidates. */
 ND4C_API nd4c_status nd4c_backend_probe(bool verify);
 
 /* Number of candidates (of the last probe; probes if there was none), in probe order. A plug-in that

@@ -37,6 +37,11 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   candidate->type = ND4C_DEVICE_NONE;
   candidate->priority = 0;
   candidate->refused = candidate->tried = true;
+  candidate->retries = false;
+}
+
+bool nd4c_candidate_is_possible(const nd4c_candidate *candidate) {
+  return candidate->verdict != ND4C_VERDICT_ABSENT || candidate->retries;
 }
 
 static nd4c_status load_plugin(nd4c_candidate *candidate) {
@@ -103,7 +108,8 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
     status = check_tables(candidate, backend);
   }
   if (status != ND4C_OK) {
-    candidate->refused = status != ND4C_MEMORY;
+    candidate->retries = status == ND4C_MEMORY;
+    candidate->refused = !candidate->retries;
     return refuse(candidate, status);
   }
   copy_versioned(&candidate->backend, sizeof candidate->backend, backend, backend->struct_size);
@@ -215,13 +221,12 @@ static nd4c_status start_backend(nd4c_candidate *candidate) {
 
 /* Memory may come back: then the next attempt goes on from here. Everything else is final for this process. */
 static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
-  nd4c_verdict before = candidate->verdict;
   close_devices(candidate);
   nd4c_kernel_index_free(candidate->kernels);
   candidate->kernels = NULL;
   (void)refuse(candidate, status);
-  if (status == ND4C_MEMORY) {
-    candidate->verdict = before;
+  candidate->retries = status == ND4C_MEMORY;
+  if (candidate->retries) {
     return status;
   }
   candidate->tried = true;
@@ -252,6 +257,7 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     return stop_backend(candidate, status);
   }
   candidate->tried = candidate->opened = true;
+  candidate->retries = false;
   candidate->verdict = ND4C_VERDICT_VERIFIED;
   (void)snprintf(candidate->reason, sizeof candidate->reason, "initialised; one addition gave the right answer");
   return ND4C_OK;

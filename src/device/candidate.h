@@ -23,6 +23,7 @@ typedef struct nd4c_candidate {
   bool refused;   /* it could not be loaded, or its tables were not accepted */
   bool started;   /* the backend's own open succeeded: it is not called again */
   bool tried;     /* opening was attempted: the verdict is final */
+  bool retries;   /* ABSENT for want of memory, which may come back: the next attempt goes on */
   bool opened;
   char by_request[256]; /* see nd4c_backend_status: as of the last question */
   nd4c_backend backend; /* a copy as long as this library's struct, absent fields zero */
@@ -37,6 +38,8 @@ typedef struct nd4c_candidate {
 nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
 /* Leaves nothing of it but name, path and reason, which is the thread's error; it is never tried again. */
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
+/* Whether opening it may succeed: it is there, or lacked memory. */
+bool nd4c_candidate_is_possible(const nd4c_candidate *candidate);
 /* Loads, probes, opens, makes the devices and runs one op on the first. */
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate);
 /* Adds 1, 2, 3, 4 and 10, 20, 30, 40 on the device, by kernel or by one-node segment, and compares. */

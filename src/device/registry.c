@@ -143,7 +143,7 @@ static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same)
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
   *same = find_candidate(candidate->name);
-  if (*same != NULL && (*same)->verdict != ND4C_VERDICT_ABSENT) {
+  if (*same != NULL && nd4c_candidate_is_possible(*same)) {
     return nd4c_fail(ND4C_NAME, "plug-in %s: there is a backend named %s already (%s)", candidate->path,
                      candidate->name, (*same)->path != NULL ? (*same)->path : "built in");
   }
@@ -293,7 +293,7 @@ static bool is_by_request(nd4c_candidate *candidate) {
 
 /* Whether the candidate takes part in the choice by priority. */
 static bool is_eligible(nd4c_candidate *candidate) {
-  return (candidate->verdict == ND4C_VERDICT_FOUND || candidate->verdict == ND4C_VERDICT_VERIFIED) &&
+  return nd4c_candidate_is_possible(candidate) && candidate->verdict != ND4C_VERDICT_COMPILE_ONLY &&
          !is_by_request(candidate);
 }
 
@@ -473,8 +473,8 @@ nd4c_status nd4c_backend_probe(bool verify) {
   acquire_lock();
   nd4c_status status = probe_all();
   for (int32_t i = 0; status == ND4C_OK && verify && i < candidate_count; ++i) {
-    if (candidates[i]->verdict != ND4C_VERDICT_ABSENT && nd4c_candidate_open(candidates[i]) == ND4C_MEMORY) {
-      status = ND4C_MEMORY;
+    if (nd4c_candidate_is_possible(candidates[i])) {
+      (void)nd4c_candidate_open(candidates[i]); /* how it ended is in its verdict and reason */
     }
   }
   release_lock();
