@@ -130,9 +130,11 @@ static bool parse_bytes(const char *text, int64_t *number) {
   return *end == '\0';
 }
 
-/* 0 to 1 with a point; the number is in millionths. */
+/* 0 to 1 with a point, in parts of ND4C_FRACTION_ONE; what is beyond the last digit kept is cut, but more than 0
+ * stays more than 0, and more than 1 more than 1. */
 static bool parse_fraction(const char *text, int64_t *number) {
-  int64_t unit = 1000000;
+  int64_t unit = ND4C_FRACTION_ONE;
+  bool rest = false;
   *number = 0;
   if (text[0] == '\0') {
     return true;
@@ -146,9 +148,13 @@ static bool parse_fraction(const char *text, int64_t *number) {
     for (++digit; isdigit((unsigned char)*digit); ++digit) {
       unit /= 10;
       *number += (*digit - '0') * unit;
+      rest = rest || (unit == 0 && *digit != '0');
     }
   }
-  return *digit == '\0' && *number <= 1000000;
+  if (rest && (*number == 0 || *number == ND4C_FRACTION_ONE)) {
+    ++*number;
+  }
+  return *digit == '\0' && *number <= ND4C_FRACTION_ONE;
 }
 
 static bool all_absolute(const char *list) {

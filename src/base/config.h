@@ -22,6 +22,9 @@ typedef enum nd4c_config_key {
 /* Changes whenever a property does: part of every cached choice. */
 extern _Atomic uint32_t nd4c_config_epoch;
 
+/* A fraction is kept as an integer: 1 is this many. */
+#define ND4C_FRACTION_ONE INT64_C(1000000000000000000)
+
 /* Current value, parsed. Strings are copied into `buffer`; returns its length. Not for hot paths. */
 bool nd4c_config_bool(nd4c_config_key key);
 int64_t nd4c_config_int(nd4c_config_key key);

@@ -11,6 +11,7 @@ int64_t nd4c_memory_configured_cap(const nd4c_device *device) {
   if (type == ND4C_DEVICE_CPU) {
     return nd4c_config_int(ND4C_CONFIG_MEMORY_CAP);
   }
-  double fraction = (double)nd4c_config_int(ND4C_CONFIG_GPU_MEMORY_CAP_FRACTION) / 1e6; /* kept in millionths */
-  return (int64_t)(fraction * (double)nd4c_device_memory_bytes(device));
+  double fraction = (double)nd4c_config_int(ND4C_CONFIG_GPU_MEMORY_CAP_FRACTION) / (double)ND4C_FRACTION_ONE;
+  double bytes = fraction * (double)nd4c_device_memory_bytes(device);
+  return bytes > 0 && bytes < 1 ? 1 : (int64_t)bytes; /* 0 would mean none */
 }

@@ -96,6 +96,8 @@ static const struct {
     {NULL, "1", ND4C_NULL_ARGUMENT, "config: property is NULL"},
     {"gpuMemoryCapFraction", "1.5", ND4C_CONFIG,
      "gpuMemoryCapFraction = \"1.5\": expected a fraction from 0 to 1 such as 0.8"},
+    {"gpuMemoryCapFraction", "1.0000000000000000000000001", ND4C_CONFIG,
+     "gpuMemoryCapFraction = \"1.0000000000000000000000001\": expected a fraction from 0 to 1 such as 0.8"},
     {"gpuMemoryCapFraction", "0.", ND4C_CONFIG,
      "gpuMemoryCapFraction = \"0.\": expected a fraction from 0 to 1 such as 0.8"},
     {"gpuMemoryCapFraction", "80%", ND4C_CONFIG,
@@ -218,11 +220,20 @@ static void test_families(void **state) {
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OPENCL.3", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CUDA.31", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_count(), count);
-  /* A fraction is kept in millionths. */
+  /* A fraction is kept in parts of 10^18; the smallest one is not none. */
   static const struct {
     const char *text;
     int64_t number;
-  } fractions[] = {{"0", 0}, {"", 0}, {"1", 1000000}, {"0.5", 500000}, {"0.0000019", 1}, {"1.0", 1000000}};
+  } fractions[] = {{"0", 0},
+                   {"", 0},
+                   {"0.000", 0},
+                   {"1", ND4C_FRACTION_ONE},
+                   {"1.0", ND4C_FRACTION_ONE},
+                   {"0.5", ND4C_FRACTION_ONE / 2},
+                   {"0.0000019", 1900000000000},
+                   {"0.00000001", 10000000000},
+                   {"0.0000000000000000000001", 1},
+                   {"0.50000000000000000000001", ND4C_FRACTION_ONE / 2}};
   for (size_t i = 0; i < sizeof fractions / sizeof fractions[0]; i++) {
     assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", fractions[i].text), ND4C_OK);
     assert_int_equal(nd4c_config_int(ND4C_CONFIG_GPU_MEMORY_CAP_FRACTION), fractions[i].number);

@@ -71,6 +71,12 @@ static void caps_by_call_and_property(void **state) {
   assert_int_equal(info_of(cpu).cap_bytes, 0);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.0", NULL), ND4C_OK);
   assert_int_equal(info_of(stub_device).cap_bytes, 512 * MEGABYTE);
+  /* However small the part, it is a cap. */
+  assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.00000001"), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 10);
+  assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.000000000000000000000001"), ND4C_OK);
+  assert_int_equal(info_of(stub_device).cap_bytes, 1);
+  assert_int_equal(make(1, 1, &b), ND4C_MEMORY_CAP);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CPU.0", "3g"), ND4C_OK);
   assert_int_equal(info_of(cpu).cap_bytes, INT64_C(3) << 30);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CPU.0", NULL), ND4C_OK);
