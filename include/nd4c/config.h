@@ -1,7 +1,8 @@
 /* Configuration: one table of properties. A value comes from, in order: nd4c_config_set, the environment, the default.
  *
  * A value of the environment that does not parse is refused: until it is mended, or the property is set, nothing that
- * needs a device works, and the failure (ND4C_CONFIG) says why.
+ * needs a device works, and the failure (ND4C_CONFIG) says why. So is a variable that begins as a family's members do
+ * (ND4J_DEVICE_MEMORY_CAP_) and names no device that could be.
  *
  * The names are the reference's where it has one (backend.type, nd4j.*, SD_KERNEL_*, OV_CACHE_DIR,
  * org.bytedeco.javacpp.maxbytes, gpuMemoryCapFraction). docs/configuration.md is generated from the table. */

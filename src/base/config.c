@@ -67,6 +67,8 @@ static value values[KEY_LIMIT];
 static struct {
   char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
 } member_names[ND4C_FAMILY_MEMBERS];
+/* A variable of the environment that begins as the family's do and is no member's; "" if there is none. */
+static char stray[192];
 static _Atomic bool values_ready;
 
 static bool text_equals(const char *a, const char *b, size_t b_length) {
@@ -278,12 +280,26 @@ static bool value_read_environment(int key) {
   return true;
 }
 
+/* A name of the family's without a device: there is nothing to set. NAME, or CONFIG for one in the environment. */
+static nd4c_status fail_device(nd4c_status code, const char *name) {
+  return nd4c_fail(code,
+                   "there is no property \"%.200s\"%s: behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, "
+                   "HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an index from 0 to %d, as in "
+                   "nd4j.device.memory.cap.OPENCL.0",
+                   name, code == ND4C_CONFIG ? " (in the environment, where capitals matter)" : "",
+                   ND4C_FAMILY_INDEXES - 1);
+}
+
 /* First use: reads the environment, once. */
 static ND4C_NOINLINE nd4c_status values_load(void) {
   bool loaded = true, first = false;
   nd4c_lock_acquire(&values_lock);
   if (!atomic_load_explicit(&values_ready, memory_order_relaxed)) {
-    int limit = nd4c_family_in_environment() ? KEY_LIMIT : ND4C_CONFIG_KEY_COUNT;
+    bool family = nd4c_family_in_environment();
+    int limit = family ? KEY_LIMIT : ND4C_CONFIG_KEY_COUNT;
+    if (!family || !nd4c_family_stray(stray, sizeof stray)) {
+      stray[0] = '\0';
+    }
     for (int key = 0; key < limit; key++) {
       loaded = value_read_environment(key) && loaded;
     }
@@ -297,6 +313,10 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
                      "%s=\"%s\" in the environment is refused: expected %s; no device opens until that is mended",
                      environment_of(key), values[key].refused, value_expectation(key));
     }
+  }
+  if (first && stray[0] != '\0') {
+    nd4c_log_write(ND4C_LOG_WARNING, "config",
+                   "%s in the environment is refused: it caps no device; no device opens until that is mended", stray);
   }
   return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
 }
@@ -317,6 +337,9 @@ nd4c_status nd4c_config_check_environment(void) {
     }
   }
   nd4c_lock_release(&values_lock);
+  if (status == ND4C_OK && stray[0] != '\0') {
+    status = fail_device(ND4C_CONFIG, stray);
+  }
   return status;
 }
 
@@ -480,15 +503,6 @@ static nd4c_status fail_name(const char *name) {
   return nd4c_fail(ND4C_NAME, "there is no property \"%.200s\"; the nearest is \"%s\"", name, nearest);
 }
 
-/* The table's row for the family names no device: there is nothing to set. */
-static nd4c_status fail_device(const char *name) {
-  return nd4c_fail(ND4C_NAME,
-                   "there is no property \"%.200s\": behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, "
-                   "HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an index from 0 to %d, as in "
-                   "nd4j.device.memory.cap.OPENCL.0",
-                   name, ND4C_FAMILY_INDEXES - 1);
-}
-
 static nd4c_status key_find(const char *name, int *found) {
   if (name == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config: property is NULL");
@@ -502,7 +516,7 @@ static nd4c_status key_find(const char *name, int *found) {
   if (nd4c_family_claims(name)) {
     int member = nd4c_family_find(name);
     *found = ND4C_CONFIG_KEY_COUNT + member;
-    return member >= 0 ? ND4C_OK : fail_device(name);
+    return member >= 0 ? ND4C_OK : fail_device(ND4C_NAME, name);
   }
   return fail_name(name);
 }
@@ -525,7 +539,7 @@ nd4c_status nd4c_config_set(const char *property, const char *text) {
   ND4C_TRY(key_find(property, &key));
   ND4C_TRY(values_use());
   if (key == ND4C_CONFIG_DEVICE_MEMORY_CAP) {
-    return fail_device(property);
+    return fail_device(ND4C_NAME, property);
   }
   char *copy = NULL;
   if (text != NULL) {

@@ -1,7 +1,6 @@
 #include "base/config_family.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -57,5 +56,27 @@ bool nd4c_family_names(int member, char property[ND4C_FAMILY_NAME_SIZE], char en
 }
 
 bool nd4c_family_in_environment(void) {
-  return nd4c_os_environment_has(variable_prefix);
+  return nd4c_os_environment_at(variable_prefix, 0) != NULL;
+}
+
+/* Variables are read by their exact names: one in another case is nobody's. */
+static bool is_member(const char *variable) {
+  char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
+  int member = nd4c_family_find(variable);
+  return member >= 0 && nd4c_family_names(member, property, environment) && strcmp(variable, environment) == 0;
+}
+
+bool nd4c_family_stray(char *name, size_t size) {
+  const char *variable = NULL;
+  for (int32_t i = 0; (variable = nd4c_os_environment_at(variable_prefix, i)) != NULL; i++) {
+    const char *equals = strchr(variable, '=');
+    if (equals == NULL || equals[1] == '\0') {
+      continue;
+    }
+    (void)snprintf(name, size, "%.*s", (int)(equals - variable), variable);
+    if (!is_member(name)) {
+      return true;
+    }
+  }
+  return false;
 }

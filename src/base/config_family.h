@@ -4,6 +4,7 @@
 #define ND4C_BASE_CONFIG_FAMILY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "nd4c/device.h"
@@ -27,5 +28,7 @@ int nd4c_family_find(const char *name);
 bool nd4c_family_names(int member, char property[ND4C_FAMILY_NAME_SIZE], char environment[ND4C_FAMILY_NAME_SIZE]);
 /* True if a variable of the environment may be a member's. */
 bool nd4c_family_in_environment(void);
+/* The name of a variable that begins as the members' do, has a value and is no member's; false if there is none. */
+bool nd4c_family_stray(char *name, size_t size);
 
 #endif

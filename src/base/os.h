@@ -49,8 +49,8 @@ int64_t nd4c_os_memory_bytes(void);
 int64_t nd4c_os_nanoseconds(void);
 /* Value of an environment variable or NULL. */
 const char *nd4c_os_environment(const char *name);
-/* Whether some variable's name begins so. */
-bool nd4c_os_environment_has(const char *prefix);
+/* The `index`-th variable that begins so, as NAME=VALUE; NULL past the end. */
+const char *nd4c_os_environment_at(const char *prefix, int32_t index);
 /* Number of processors this process may use: cores (hwloc's, else the kernel's list),
  * affinity and the cgroup's cpu.max. */
 int32_t nd4c_os_processors(void);

@@ -351,12 +351,13 @@ const char *nd4c_os_environment(const char *name) {
   return getenv(name);
 }
 
-bool nd4c_os_environment_has(const char *prefix) {
-  bool found = false;
-  for (char **variable = environ; variable != NULL && *variable != NULL && !found; variable++) {
-    found = strncmp(*variable, prefix, strlen(prefix)) == 0;
+const char *nd4c_os_environment_at(const char *prefix, int32_t index) {
+  for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+    if (strncmp(*variable, prefix, strlen(prefix)) == 0 && index-- == 0) {
+      return *variable;
+    }
   }
-  return found;
+  return NULL;
 }
 
 uint64_t nd4c_os_entropy(void) {

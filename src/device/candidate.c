@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/host.h"
+#include "device/memory.h"
 #include "device/memory_manager.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
@@ -260,5 +261,6 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   candidate->retries = false;
   candidate->verdict = ND4C_VERDICT_VERIFIED;
   (void)snprintf(candidate->reason, sizeof candidate->reason, "initialised; one addition gave the right answer");
+  nd4c_memory_tell_idle_caps(candidate->devices, candidate->device_count);
   return ND4C_OK;
 }

@@ -1,5 +1,7 @@
 /* Which cap configuration gives a device. */
 #include "base/config.h"
+#include "base/config_family.h"
+#include "base/log.h"
 #include "device/memory.h"
 
 int64_t nd4c_memory_configured_cap(const nd4c_device *device) {
@@ -14,4 +16,15 @@ int64_t nd4c_memory_configured_cap(const nd4c_device *device) {
   double fraction = (double)nd4c_config_int(ND4C_CONFIG_GPU_MEMORY_CAP_FRACTION) / (double)ND4C_FRACTION_ONE;
   double bytes = fraction * (double)nd4c_device_memory_bytes(device);
   return bytes > 0 && bytes < 1 ? 1 : (int64_t)bytes; /* 0 would mean none */
+}
+
+void nd4c_memory_tell_idle_caps(const nd4c_device *devices, int32_t count) {
+  nd4c_device_type type = devices[0].description.type;
+  for (int32_t i = count; i < ND4C_FAMILY_INDEXES; ++i) {
+    char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
+    if (nd4c_config_device_cap(type, i) != 0 && nd4c_family_names(nd4c_family_member(type, i), property, environment)) {
+      nd4c_log_write(ND4C_LOG_WARNING, "memory", "%s (%s) caps no device: the last one of backend %s is %s", property,
+                     environment, devices[0].backend->name, devices[count - 1].name);
+    }
+  }
 }

@@ -65,6 +65,14 @@ expect 0 env SD_KERNEL_FORCE_ENGINE=simmd "$nd4c" info --json
 same "$(value warnings.0 | cut -d';' -f1)" "SD_KERNEL_FORCE_ENGINE: simmd: no engine of that name" "warning"
 expect 0 env SD_KERNEL_FORCE_ENGINE=CPU SD_KERNEL_DISABLE_ENGINES=simd "$nd4c" info
 lacks out SD_KERNEL
+# Memory caps for devices that are not here; one that is no device's name is refused.
+expect 0 env ND4J_DEVICE_MEMORY_CAP_CUDA_0=1g ND4J_DEVICE_MEMORY_CAP_CPU_0=8g "$nd4c" info
+says out '^warning: nd4j.device.memory.cap.CUDA.0 caps no device'
+lacks out '^warning: .*CPU'
+expect 0 env ND4J_DEVICE_MEMORY_CAP_CPU_7=1g "$nd4c" info --probe
+says out '^warning: nd4j.device.memory.cap.CPU.7 caps no device'
+expect 1 env ND4J_DEVICE_MEMORY_CAP_OPENCLL_0=1g "$nd4c" info
+says out '^there is no property "ND4J_DEVICE_MEMORY_CAP_OPENCLL_0" \(in the environment'
 # A plug-in that is refused is a candidate like the others.
 for plugin in /nope.so "$0"; do
   name=$(basename "$plugin")

@@ -89,6 +89,40 @@ static void look_at_engine_settings(warnings *found) {
   nd4c_free(report);
 }
 
+/* What backends tell of the devices of a type. */
+typedef enum presence { NO_DEVICE, SOME_DEVICE, NOT_OPENED } presence;
+
+static presence find_device(nd4c_device_type type, long index) {
+  nd4c_backend_status status;
+  presence found = NO_DEVICE;
+  for (int32_t i = 0; found != SOME_DEVICE && backend_at(i, &status); i++) {
+    if (status.type == type && status.verdict != ND4C_VERDICT_ABSENT) {
+      found = index < status.device_count ? SOME_DEVICE : status.device_count == 0 ? NOT_OPENED : found;
+    }
+  }
+  return found;
+}
+
+/* Memory caps for devices that this machine lacks, as far as is known without opening anything. */
+static void look_at_caps(warnings *found) {
+  static const char prefix[] = "nd4j.device.memory.cap.";
+  nd4c_config_row row = {.struct_size = sizeof row};
+  for (int32_t i = 0; i < nd4c_config_count() && nd4c_config_get_row(i, &row) == ND4C_OK; i++) {
+    char name[64] = "";
+    if (row.family == NULL || strncmp(row.property, prefix, strlen(prefix)) != 0) {
+      continue;
+    }
+    (void)snprintf(name, sizeof name, "%s", row.property + strlen(prefix));
+    char *index = strchr(name, '.');
+    if (index != NULL) {
+      *index++ = '\0';
+      if (find_device(nd4c_device_type_find(name), strtol(index, NULL, 10)) == NO_DEVICE) {
+        add_warning(found, row.property, " caps no device: this machine has none of that name", "");
+      }
+    }
+  }
+}
+
 static void look_for_warnings(bool probe, warnings *found) {
   bool openblas = false;
   const char *engine = NULL;
@@ -106,6 +140,7 @@ static void look_for_warnings(bool probe, warnings *found) {
     add_warning(found, "engine openblas is not part of this build", "", "");
   }
   look_at_engine_settings(found);
+  look_at_caps(found);
 }
 
 /* -- text ------------------------------------------------------------------------------------------------------ */
