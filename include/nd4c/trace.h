@@ -11,7 +11,8 @@
  *    The op that caused it is the one for which it was copied to the host.
  *  - a "detour": an op runs on the host for which an input was copied there from D, and its result is then copied to D.
  *    The op that caused it is the one that ran on the host.
- * What an array's user does on the host by himself (writing through nd4c_array_data_mutable) is no round trip. */
+ * What an array's user does by himself is no round trip, nor a part of one: writing on the host through
+ * nd4c_array_data_mutable, moving by nd4c_array_migrate or nd4c_array_prefetch. */
 #ifndef ND4C_TRACE_H
 #define ND4C_TRACE_H
 

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "device/context.h"
 #include "device/storage.h"
+#include "device/tracer.h"
 
 char nd4c_array_state(const nd4c_array *array, const nd4c_device *device) {
   return nd4c_array_check(array, "nd4c_array_state: array") == ND4C_OK ? nd4c_storage_state(array->storage, device)
@@ -32,18 +33,26 @@ static nd4c_status find_target(const nd4c_array *array, const char *function, nd
   return ND4C_OK;
 }
 
-nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device) {
-  static const char function[] = "nd4c_array_migrate";
-  ND4C_TRY(nd4c_array_check(array, "nd4c_array_migrate: array"));
+static nd4c_status bring(const nd4c_array *array, const char *function, nd4c_device *device,
+                         nd4c_status (*to)(nd4c_storage *storage, nd4c_device *device)) {
   ND4C_TRY(find_target(array, function, &device));
-  nd4c_status status = nd4c_storage_migrate(array->storage, device);
+  bool traced = nd4c_tracer_is_on();
+  if (traced) {
+    nd4c_tracer_ask(array->storage);
+  }
+  nd4c_status status = to(array->storage, device);
+  if (traced) {
+    nd4c_tracer_ask(NULL);
+  }
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s to %s", function, device->name);
 }
 
+nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_migrate: array"));
+  return bring(array, "nd4c_array_migrate", device, nd4c_storage_migrate);
+}
+
 nd4c_status nd4c_array_prefetch(const nd4c_array *array, nd4c_device *device) {
-  static const char function[] = "nd4c_array_prefetch";
   ND4C_TRY(nd4c_array_check(array, "nd4c_array_prefetch: array"));
-  ND4C_TRY(find_target(array, function, &device));
-  nd4c_status status = nd4c_storage_prefetch(array->storage, device);
-  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s to %s", function, device->name);
+  return bring(array, "nd4c_array_prefetch", device, nd4c_storage_prefetch);
 }

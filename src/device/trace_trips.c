@@ -93,6 +93,10 @@ static bool take_event(const visits *all, const nd4c_trace_event *const *events,
     }
     return true;
   }
+  if (event->asked) {
+    *row = (visit){.storage = event->storage}; /* from here on it is where the user wants it */
+    return true;
+  }
   if (row->kind != NULL && row->away == event->from && row->home == event->to) {
     bool added = add_trip(trips, count, row, row->bytes + event->bytes);
     *row = (visit){.storage = event->storage};

@@ -34,6 +34,7 @@ typedef struct thread_trace {
   chunk *last;
   uint32_t call;            /* executions so far */
   const char *op;           /* of the execution in progress */
+  const void *asked;        /* see nd4c_tracer_ask */
   const nd4c_device *where; /* of the execution before */
 } thread_trace;
 
@@ -204,8 +205,16 @@ void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *fro
                               .to = to,
                               .op = trace->op,
                               .storage = storage,
-                              .bytes = bytes};
+                              .bytes = bytes,
+                              .asked = trace->asked == storage};
     record(trace, &event);
+  }
+}
+
+void nd4c_tracer_ask(const void *storage) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    trace->asked = storage;
   }
 }
 

@@ -27,6 +27,7 @@ typedef struct nd4c_trace_event {
   const char *op, *kernel;
   const void *storage; /* COPY, WRITE */
   int64_t bytes;
+  bool asked; /* COPY: the user named the storage and the device */
 } nd4c_trace_event;
 
 extern _Atomic bool nd4c_tracer_on;
@@ -43,6 +44,9 @@ void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, c
 /* A copy that began at `begin` (nd4c_os_nanoseconds) and is over. */
 void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *from, const nd4c_device *to,
                       int64_t bytes);
+/* From here on copies of this storage on the calling thread are the user's wish; NULL: no longer. Others that are made
+ * meanwhile, to make room, are not. */
+void nd4c_tracer_ask(const void *storage);
 /* The host gave a storage a new value. */
 void nd4c_tracer_write(const void *storage, const nd4c_device *device);
 void nd4c_tracer_allocate(const nd4c_device *device, int64_t bytes, const char *origin);

@@ -112,6 +112,25 @@ static void what_the_user_writes_is_no_round_trip(void **state) {
   nd4c_array_release(b);
 }
 
+/* Neither way: what the user moves by name is where he wants it. */
+static void what_the_user_moves_is_no_round_trip(void **state) {
+  (void)state;
+  nd4c_array *a = filled(stub_device, 2), *b = NULL, *c = NULL, *d = NULL;
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(a, cpu), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, a, &b), ND4C_OK); /* the library brings it back */
+  assert_int_equal(nd4c_square_on(cpu_context, b, &c), ND4C_OK);
+  assert_int_equal(nd4c_array_prefetch(c, stub_device), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, c, &d), ND4C_OK);
+  assert_int_equal(totals(NULL, NULL).copies, 4);
+  assert_int_equal(totals(NULL, NULL).round_trips, 0);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  nd4c_array *const all[] = {a, b, c, d};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    nd4c_array_release(all[i]);
+  }
+}
+
 /* What lies where something else lay is something else. */
 static void fresh_arrays_are_no_round_trips(void **state) {
   (void)state;
@@ -266,14 +285,12 @@ int main(void) {
   if (nd4c_context_create(&options, &cpu_context) != ND4C_OK) {
     return 1;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(copies_and_executions_are_counted),
-                                     cmocka_unit_test(a_detour_is_flagged_with_its_op),
-                                     cmocka_unit_test(what_the_user_writes_is_no_round_trip),
-                                     cmocka_unit_test(fresh_arrays_are_no_round_trips),
-                                     cmocka_unit_test(a_plan_is_traced),
-                                     cmocka_unit_test(the_file_is_json_for_chrome),
-                                     cmocka_unit_test(the_property_starts_and_stops),
-                                     cmocka_unit_test(threads_record_while_others_read)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(copies_and_executions_are_counted),     cmocka_unit_test(a_detour_is_flagged_with_its_op),
+      cmocka_unit_test(what_the_user_writes_is_no_round_trip), cmocka_unit_test(what_the_user_moves_is_no_round_trip),
+      cmocka_unit_test(fresh_arrays_are_no_round_trips),       cmocka_unit_test(a_plan_is_traced),
+      cmocka_unit_test(the_file_is_json_for_chrome),           cmocka_unit_test(the_property_starts_and_stops),
+      cmocka_unit_test(threads_record_while_others_read)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(cpu_context);
   (void)nd4c_context_destroy(stub_context);
