@@ -28,7 +28,7 @@ ND4C_EXTERN_C_BEGIN
 /* Starts recording anew; what was recorded before is forgotten. `path`: file for nd4c_trace_stop to write as a Chrome
  * trace (chrome://tracing, Perfetto); NULL: none. The property nd4j.multibackend.trace does the same when the first
  * device is asked for: "true" for the table alone, else the file's path; the table goes to stderr when the
- * property is turned off again, or the process ends. Any thread. */
+ * property is turned off again, or the process ends, also where nothing ran. Any thread. */
 ND4C_API nd4c_status nd4c_trace_start(const char *path);
 
 /* Stops recording (what was recorded stays in memory, up to a million events a thread, until the next start) and

@@ -15,6 +15,7 @@
 #include "base/thread_text.h"
 #include "builtin_backends.h"
 #include "device/candidate.h"
+#include "device/tracer.h"
 
 /* X(name, device type, priority): the backends that nd4c knows of, in the order in which they are probed. One that is
  * not built in is looked for as the plug-in libnd4c_<name>.so. */
@@ -371,6 +372,7 @@ nd4c_status nd4c_device_default(nd4c_device **device) {
   if (device == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "device is NULL");
   }
+  nd4c_tracer_follow_config();
   acquire_lock();
   nd4c_status status = select_backend();
   if (status == ND4C_OK) {
@@ -446,6 +448,7 @@ nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unu
   if (!split_name(name, backend, sizeof backend, &index)) {
     return nd4c_fail(ND4C_NAME, "device '%s': expected a backend's name and, after a colon, a number: cpu:0", name);
   }
+  nd4c_tracer_follow_config();
   acquire_lock();
   nd4c_status status = check_requests();
   if (status == ND4C_OK) {

@@ -369,6 +369,9 @@ void nd4c_tracer_follow_config(void) {
 }
 
 static ND4C_AT_UNLOAD void tell_at_end(void) {
+  if (!atomic_load(&nd4c_tracer_on)) {
+    nd4c_tracer_follow_config(); /* who never asked for a device is told that nothing ran */
+  }
   if (configured && atomic_load(&nd4c_tracer_on)) {
     stop_and_tell();
   }

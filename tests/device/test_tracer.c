@@ -13,6 +13,7 @@
 #include <cjson/cJSON.h>
 #endif
 
+#include "child.h"
 #include "stub_plugin.h"
 
 enum { COUNT = 4096, BYTES = COUNT * (int)sizeof(float) };
@@ -277,7 +278,55 @@ static void threads_record_while_others_read(void **state) {
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
 }
 
-int main(void) {
+/* -- processes of their own: what the property does at their end -------------------------------------------------- */
+
+static const char *program;
+
+/* `act`: "nothing"; "make": an array without a context, which is one allocation; "start": a recording of its own. */
+static int child(const char *act) {
+  nd4c_device *device = NULL;
+  nd4c_array *array = NULL;
+  if (strcmp(act, "make") == 0) {
+    if (nd4c_device_find("cpu", &device) != ND4C_OK ||
+        nd4c_array_zeros(ND4C_FLOAT32, 1, shape, device, &array) != ND4C_OK) {
+      return 1;
+    }
+    nd4c_array_release(array);
+  }
+  return strcmp(act, "start") == 0 && nd4c_trace_start(NULL) != ND4C_OK;
+}
+
+static void a_traced_process_tells_at_its_end(void **state) {
+  (void)state;
+  char path[] = "/tmp/nd4c_trace_XXXXXX", variable[64], output[CHILD_OUTPUT], text[512];
+  int made = mkstemp(path);
+  assert_true(made >= 0);
+  (void)close(made);
+  (void)snprintf(variable, sizeof variable, "ND4J_MULTIBACKEND_TRACE=%s", path);
+  const char *environment[] = {variable, NULL};
+  assert_int_equal(child_run(program, "child", "nothing", environment, output), 0);
+  assert_non_null(strstr(output, "ops: device       op                       count         ms\n  none\n"));
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  (void)fclose(file);
+  (void)unlink(path);
+  assert_non_null(strstr(text, "\"traceEvents\""));
+  environment[0] = "ND4J_MULTIBACKEND_TRACE=true";
+  assert_int_equal(child_run(program, "child", "make", environment, output), 0);
+  assert_non_null(strstr(output, "  cpu:0                      1"));
+  assert_int_equal(child_run(program, "child", "start", environment, output), 0);
+  assert_null(strstr(output, "ops: device")); /* a recording of its own is its own to report */
+  environment[0] = "ND4J_MULTIBACKEND_TRACE=";
+  assert_int_equal(child_run(program, "child", "nothing", environment, output), 0);
+  assert_string_equal(output, "");
+}
+
+int main(int argc, char **argv) {
+  program = argv[0];
+  if (argc == 3) {
+    return child(argv[2]);
+  }
   if (stub_start() != ND4C_OK || nd4c_device_find("cpu:0", &cpu) != ND4C_OK) {
     return 1;
   }
@@ -290,7 +339,7 @@ int main(void) {
       cmocka_unit_test(what_the_user_writes_is_no_round_trip), cmocka_unit_test(what_the_user_moves_is_no_round_trip),
       cmocka_unit_test(fresh_arrays_are_no_round_trips),       cmocka_unit_test(a_plan_is_traced),
       cmocka_unit_test(the_file_is_json_for_chrome),           cmocka_unit_test(the_property_starts_and_stops),
-      cmocka_unit_test(threads_record_while_others_read)};
+      cmocka_unit_test(a_traced_process_tells_at_its_end),     cmocka_unit_test(threads_record_while_others_read)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(cpu_context);
   (void)nd4c_context_destroy(stub_context);
