@@ -173,8 +173,10 @@ nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, n
   void *address = NULL;
   ND4C_TRY(nd4c_array_host_address(array, false, &address));
   nd4c_array *copy = NULL;
-  ND4C_TRY(nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy));
-  nd4c_status status = ND4C_OK;
+  nd4c_status status = nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "nd4c_array_to_device");
+  }
   void *target = atomic_load(&copy->storage->address);
   if (target != NULL && array->contiguous) {
     memcpy(target, address, (size_t)nd4c_dtype_bytes(array->dtype, array->size));

@@ -51,8 +51,11 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   }
   ND4C_TRY(resolve_device(bytes, &device));
   nd4c_storage *storage = NULL;
-  ND4C_TRY(nd4c_storage_create(device, bytes, origin, &storage));
-  nd4c_status status = nd4c_array_make(dtype, rank, shape, NULL, 0, storage, out);
+  nd4c_status status = nd4c_storage_create(device, bytes, origin, &storage);
+  if (status != ND4C_OK) {
+    return nd4c_device_fail_prefix(status, device, "on", "%s", origin);
+  }
+  status = nd4c_array_make(dtype, rank, shape, NULL, 0, storage, out);
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
   } else if (nd4c_tracer_is_on()) {

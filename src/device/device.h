@@ -49,6 +49,12 @@ nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count);
 bool nd4c_device_is_known(const nd4c_device *device);
 /* HANDLE, with the function's name, unless it is; NULL_ARGUMENT. For what callers give. */
 nd4c_status nd4c_device_check(const nd4c_device *device, const char *function);
+/* Puts "TEXT JOINT DEVICE: " in front of the thread's error text, or "TEXT: " where that names the device already.
+ * Returns `code`. `joint`: "on", "to". */
+nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device, const char *joint, const char *format,
+                                    ...) ND4C_PRINTF(4, 5);
+/* Whether the thread's error text names the device. */
+bool nd4c_device_is_named(const nd4c_device *device);
 /* Total memory, 0 if unknown. */
 int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 

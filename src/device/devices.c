@@ -1,4 +1,7 @@
 /* Queries of devices. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,6 +47,29 @@ nd4c_status nd4c_device_check(const nd4c_device *device, const char *function) {
              ? ND4C_OK
              : nd4c_fail(ND4C_HANDLE, "%s: %p is no device of an open backend: ask nd4c_device_find", function,
                          (const void *)device);
+}
+
+bool nd4c_device_is_named(const nd4c_device *device) {
+  const char *text = nd4c_error_message();
+  size_t length = strlen(device->name);
+  for (const char *at = strstr(text, device->name); at != NULL; at = strstr(at + 1, device->name)) {
+    bool begins = at == text || !isalnum((unsigned char)at[-1]);
+    if (begins && !isdigit((unsigned char)at[length])) { /* opencl:1 is not in opencl:10 */
+      return true;
+    }
+  }
+  return false;
+}
+
+nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device, const char *joint, const char *format,
+                                    ...) {
+  char what[256];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return nd4c_device_is_named(device) ? nd4c_fail_prefix(code, "%s", what)
+                                      : nd4c_fail_prefix(code, "%s %s %s", what, joint, device->name);
 }
 
 int32_t nd4c_device_count(void) {

@@ -44,7 +44,7 @@ static nd4c_status bring(const nd4c_array *array, const char *function, nd4c_dev
   if (traced) {
     nd4c_tracer_ask(NULL);
   }
-  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s to %s", function, device->name);
+  return status == ND4C_OK ? status : nd4c_device_fail_prefix(status, device, "to", "%s", function);
 }
 
 nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device) {

@@ -79,7 +79,10 @@ nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const ch
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
   nd4c_storage *storage = NULL;
-  ND4C_TRY(nd4c_storage_create(host, total, "nd4c_array_from_strings", &storage));
+  nd4c_status status = nd4c_storage_create(host, total, "nd4c_array_from_strings", &storage);
+  if (status != ND4C_OK) {
+    return nd4c_device_fail_prefix(status, host, "on", "nd4c_array_from_strings");
+  }
   char *bytes = atomic_load(&storage->address);
   int64_t at = count * (int64_t)sizeof(string_entry);
   for (int64_t i = 0; i < count; ++i) {
@@ -89,7 +92,7 @@ nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const ch
     memcpy(bytes + at, strings[i], (size_t)length);
     at += length;
   }
-  nd4c_status status = nd4c_array_make(ND4C_UTF8, rank, shape, NULL, 0, storage, out);
+  status = nd4c_array_make(ND4C_UTF8, rank, shape, NULL, 0, storage, out);
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
   }

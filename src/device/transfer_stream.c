@@ -117,7 +117,7 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
     nd4c_staging_give(device, pieces[i].buffer);
   }
   return status == ND4C_OK ? status
-                           : nd4c_fail_prefix(status, "copy of %lld bytes with %s", (long long)bytes, device->name);
+                           : nd4c_device_fail_prefix(status, device, "with", "copy of %lld bytes", (long long)bytes);
 }
 
 /* Host memory of which it is known that a transfer only reads it. */
@@ -209,7 +209,7 @@ nd4c_status nd4c_transfer_within(nd4c_device *device, const nd4c_block *from, co
   }
   if (status != ND4C_OK) {
     nd4c_stream_drop(device, stream);
-    return nd4c_fail_prefix(status, "copy of %lld bytes within %s", (long long)bytes, device->name);
+    return nd4c_device_fail_prefix(status, device, "within", "copy of %lld bytes", (long long)bytes);
   }
   nd4c_stream_give(device, stream);
   return ND4C_OK;

@@ -159,5 +159,5 @@ nd4c_status nd4c_device_verify(nd4c_device *device) {
       device->ops->buffer_free(device->handle, c.buffers[i]);
     }
   }
-  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "check of %s", device->name);
+  return status == ND4C_OK ? status : nd4c_device_fail_prefix(status, device, "of", "check");
 }

@@ -53,10 +53,10 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
   return ND4C_OK;
 }
 
-/* Says which array it was that would have had to be copied. */
+/* Says which array it was that could not be copied, or have memory. */
 static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, const nd4c_array *array, int32_t number,
                                 const char *role) {
-  if (status != ND4C_UNSUPPORTED) {
+  if (status != ND4C_UNSUPPORTED && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP) {
     return status;
   }
   char shape[128] = "";
@@ -123,7 +123,10 @@ static bool is_refusal(const nd4c_context *context, nd4c_status status) {
 
 nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                               nd4c_array *const *outputs, nd4c_status status) {
-  status = nd4c_fail_prefix(status, "%s on %s (%s)", def->info.name, context->device->name, nd4c_choice_name(choice));
+  const char *name = def->info.name, *choice_name = nd4c_choice_name(choice);
+  status = nd4c_device_is_named(context->device)
+               ? nd4c_fail_prefix(status, "%s (%s)", name, choice_name)
+               : nd4c_fail_prefix(status, "%s on %s (%s)", name, context->device->name, choice_name);
   if (!is_refusal(context, status)) {
     poison_outputs(outputs, def->info.output_count, status);
   }
@@ -223,6 +226,13 @@ static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, c
   return nd4c_execute_fail(choice, context, def, outputs, status);
 }
 
+static nd4c_status take_scratch(nd4c_device *device, const nd4c_op_def *def, int64_t bytes, nd4c_block *block) {
+  nd4c_status status = nd4c_memory_allocate(device, bytes, def->info.name, block);
+  return status == ND4C_OK ? status
+                           : nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch", def->info.name,
+                                                     (long long)bytes);
+}
+
 static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                                const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
                                nd4c_array *const *outputs, operands *o, void *scratch) {
@@ -232,11 +242,11 @@ static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context,
     nd4c_device *host = NULL;
     status = nd4c_device_host(&host);
     if (status == ND4C_OK) {
-      status = nd4c_memory_allocate(host, choice->scratch_bytes, def->info.name, &block);
+      status = take_scratch(host, def, choice->scratch_bytes, &block);
     }
   }
   if (status == ND4C_OK && choice->device_scratch_bytes > 0) {
-    status = nd4c_memory_allocate(context->device, choice->device_scratch_bytes, def->info.name, &o->device_scratch);
+    status = take_scratch(context->device, def, choice->device_scratch_bytes, &o->device_scratch);
   }
   if (status == ND4C_OK) {
     status = run(choice, context, def, attrs, outputs, o, scratch != NULL ? scratch : block.address);

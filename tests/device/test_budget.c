@@ -49,6 +49,33 @@ static void assert_value(const nd4c_array *array, float value) {
   free(elements);
 }
 
+/* Where `a` leaves no room under the cap for another one: what each call says, and how often it names the device. */
+static void assert_told_once(nd4c_status status, const char *begin) {
+  const char *text = nd4c_error_message(), *first = strstr(text, "stub:0");
+  assert_int_equal(status, ND4C_MEMORY_CAP);
+  if (strncmp(text, begin, strlen(begin)) != 0 || first == NULL || strstr(first + 1, "stub:0") != NULL) {
+    fail_msg("not \"%s\", or not one device, in \"%s\"", begin, text);
+  }
+}
+
+static void capped_calls_are_named(const nd4c_array *a) {
+  const int64_t shape[1] = {COUNT};
+  nd4c_array *out = NULL, *here = NULL;
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 6 * MEGABYTE), ND4C_OK);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, cpu, &here), ND4C_OK);
+  assert_told_once(nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &out), "nd4c_array_zeros: memory cap");
+  assert_told_once(nd4c_array_to_device(here, stub_device, &out), "nd4c_array_to_device: ");
+  assert_told_once(nd4c_array_migrate(here, stub_device), "nd4c_array_migrate: memory cap");
+  assert_told_once(nd4c_square_on(stub_context, a, &out), "square: output: memory cap");
+  nd4c_array *given = NULL;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, cpu, &given), ND4C_OK);
+  assert_told_once(nd4c_square_on(stub_context, here, &given), "square: input 0, float32 (262144): memory cap");
+  assert_null(out);
+  nd4c_array_release(given);
+  nd4c_array_release(here);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 8 * MEGABYTE), ND4C_OK);
+}
+
 static void caps_by_call_and_property(void **state) {
   (void)state;
   nd4c_array *a = NULL, *b = NULL;
@@ -56,7 +83,9 @@ static void caps_by_call_and_property(void **state) {
   assert_int_equal(make(6, 1, &a), ND4C_OK);
   assert_int_equal(make(4, 1, &b), ND4C_MEMORY_CAP);
   assert_message(
-      "memory cap of stub:0 exceeded: 6291456 bytes in use and 0 cached, 4194304 more requested, cap 8388608");
+      "nd4c_array_full: memory cap of stub:0 exceeded: 6291456 bytes in use and 0 cached, 4194304 more requested, cap "
+      "8388608");
+  capped_calls_are_named(a);
   nd4c_array_release(a);
   assert_int_equal(make(4, 1, &b), ND4C_OK); /* what is cached is trimmed first */
   nd4c_array_release(b);

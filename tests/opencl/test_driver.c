@@ -160,6 +160,10 @@ static int run_case(const driver_case *c, const char *cache) {
     print_error("case '%s': the host does not compute:\n%s\n", c->name, output);
     problems++;
   }
+  if (strstr(output, "opencl:0: opencl:0") != NULL || strstr(output, "of opencl:0: opencl:0") != NULL) {
+    print_error("case '%s' names the device twice:\n%s\n", c->name, output);
+    problems++;
+  }
   for (const char *line = strstr(output, "contexts="); line != NULL; line = strchr(line + 1, '=')) {
     if (strncmp(strchr(line, '='), "=0", 2) != 0) {
       print_error("case '%s' leaves objects of the driver's:\n%s\n", c->name, output);
