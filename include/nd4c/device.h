@@ -117,9 +117,9 @@ typedef struct nd4c_device_info {
   int32_t priority;            /* of its backend, among those that may become the default */
 } nd4c_device_info;
 
-/* Devices of all backends that are open, in the order of their opening: an index never changes its device. The host's
- * own is there from the start; others come when something needs them: nd4c_device_find, nd4c_device_default,
- * nd4c_backend_probe(true) for all. 0 if not even the host can be opened. Any thread. */
+/* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there
+ * from the start; others follow in the order of their opening, when something needs them: nd4c_device_find,
+ * nd4c_device_default, nd4c_backend_probe(true) for all. 0 if not even the host can be opened. Any thread. */
 ND4C_API int32_t nd4c_device_count(void);
 /* The device at an index. Borrowed, lives as long as the process. INDEX past the end. */
 ND4C_API nd4c_status nd4c_device_at(int32_t index, nd4c_device **device);

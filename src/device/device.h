@@ -39,7 +39,9 @@ static inline bool nd4c_device_is_immediate(const nd4c_device *device) {
   return device->description.host_addressable && !device->description.asynchronous;
 }
 
-/* The host's own device ("cpu:0"), opened on first use: where foreign host memory and host replicas live. Never fails
+#define ND4C_HOST_DEVICE "cpu:0"
+
+/* The host's own device, opened on first use: where foreign host memory and host replicas live. Never fails
  * after it succeeded once. */
 nd4c_status nd4c_device_host(nd4c_device **device);
 

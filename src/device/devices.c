@@ -12,31 +12,55 @@
 #include "device/device.h"
 #include "device/fence.h"
 
-/* Devices of opened backends, in the order of their opening. Written under the registry's lock, read without one:
- * first the entry, then the count. */
+/* Devices of opened backends, in the order of their opening; the first place is kept for the host's own, whenever that
+ * opens: nobody sees an index before. Written under the registry's lock, read without one: first the entry, then the
+ * count. */
 enum { DEVICE_LIMIT = 256 };
 static nd4c_device *_Atomic opened[DEVICE_LIMIT];
-static _Atomic int32_t opened_count;
+static _Atomic int32_t opened_count = 1;
+
+/* The same devices by address, in the first free place from their own on. Nothing is ever taken out. */
+enum { PLACES = 4 * DEVICE_LIMIT };
+static const nd4c_device *_Atomic places[PLACES];
+
+static uint32_t place_of(const nd4c_device *device) {
+  return (uint32_t)(((uint64_t)(uintptr_t)device >> 4) * UINT64_C(0x9fb21c651e98df25) >> 32) % PLACES;
+}
+
+static void make_known(const nd4c_device *device) {
+  uint32_t at = place_of(device);
+  while (atomic_load(&places[at]) != NULL) {
+    at = (at + 1) % PLACES;
+  }
+  atomic_store_explicit(&places[at], device, memory_order_release);
+}
 
 nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count) {
   int32_t known = atomic_load(&opened_count);
   if (count > DEVICE_LIMIT - known) {
     return nd4c_fail(ND4C_HARDWARE, "%s and those after it make more than %d devices", devices[0].name, DEVICE_LIMIT);
   }
-  for (int32_t i = 0; i < count; ++i) {
-    atomic_store(&opened[known + i], &devices[i]);
+  int32_t first = strcmp(devices[0].name, ND4C_HOST_DEVICE) == 0;
+  if (first != 0) {
+    atomic_store(&opened[0], &devices[0]);
   }
-  atomic_store_explicit(&opened_count, known + count, memory_order_release);
+  for (int32_t i = first; i < count; ++i) {
+    atomic_store(&opened[known++], &devices[i]);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    make_known(&devices[i]);
+  }
+  atomic_store_explicit(&opened_count, known, memory_order_release);
   return ND4C_OK;
 }
 
 bool nd4c_device_is_known(const nd4c_device *device) {
-  int32_t count = atomic_load_explicit(&opened_count, memory_order_acquire);
-  bool known = false;
-  for (int32_t i = 0; i < count && !known; ++i) {
-    known = atomic_load_explicit(&opened[i], memory_order_relaxed) == device;
+  uint32_t at = place_of(device);
+  const nd4c_device *there = NULL;
+  while ((there = atomic_load_explicit(&places[at], memory_order_acquire)) != device && there != NULL) {
+    at = (at + 1) % PLACES;
   }
-  return known;
+  return there != NULL;
 }
 
 nd4c_status nd4c_device_check(const nd4c_device *device, const char *function) {

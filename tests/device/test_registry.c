@@ -104,6 +104,19 @@ static int child_find(const char *names) {
   return 0;
 }
 
+/* Opens a device before anything else, then lists all. */
+static int child_list(const char *name) {
+  nd4c_device *device = NULL;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  (void)say_status("find", nd4c_device_find(name, &device));
+  for (int32_t i = 0; i < nd4c_device_count() && nd4c_device_at(i, &device) == ND4C_OK &&
+                      nd4c_device_get_info(device, &info) == ND4C_OK;
+       i++) {
+    printf("%d=%s\n", i, info.name);
+  }
+  return 0;
+}
+
 static int child(const char *command, const char *argument) {
   if (strcmp(command, "default") == 0) {
     return child_default();
@@ -116,6 +129,9 @@ static int child(const char *command, const char *argument) {
   }
   if (strcmp(command, "find") == 0) {
     return child_find(argument);
+  }
+  if (strcmp(command, "list") == 0) {
+    return child_list(argument);
   }
   return strcmp(command, "both") == 0 ? child_both() : 2;
 }
@@ -169,6 +185,7 @@ static const registry_case cases[] = {
      {PLUGIN, AS_CUDA, "STUB_FAIL=device_open:1:500"},
      {"status=OK", "cuda priority=100 verdict=absent", "reason=stub: device_open was told to fail",
       "cpu priority=0 verdict=verified"}},
+    {"the host opened alone", "list", "cpu", {PLUGIN}, {"0=cpu:0\n", "!1="}},
     {"memory that comes back",
      "find",
      "stub stub",
@@ -264,6 +281,7 @@ static const registry_case cases[] = {
       "nd4c warning [memory] nd4j.device.memory.cap.OTHER.7 (ND4J_DEVICE_MEMORY_CAP_OTHER_7) caps no device: the last "
       "one of backend stub is stub:1",
       "!cap.OTHER.1 "}},
+    {"the host is the first in the list", "list", "stub:1", {PLUGIN}, {"find=OK", "0=cpu:0\n1=stub:0\n2=stub:1\n"}},
     {"no such device",
      "find",
      "foo:1",
