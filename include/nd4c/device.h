@@ -93,8 +93,9 @@ ND4C_API const char *nd4c_backend_engine_state(const char *backend, int32_t inde
 /* The device that the registry picked. NO_BACKEND: the text lists every candidate, the reason, and what to do. */
 ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
 
-/* A device by name: "cpu:0", "cpu" (index 0). Opens its backend if need be. Borrowed, lives as long as the process.
- * NO_BACKEND: the text lists the devices there are, or says why this one's backend cannot be used. */
+/* A device by name, in either case: "cpu:0", "cpu" (index 0), "OPENCL:1". Opens its backend if need be. Borrowed, lives
+ * as long as the process. NO_BACKEND: the text lists the devices there are, or says why this one's backend cannot be
+ * used. INDEX: the backend has fewer devices, however large the number is. NAME: no name and number. */
 ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
 
 typedef struct nd4c_device_info {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
@@ -83,9 +84,10 @@ static nd4c_status add_candidate(nd4c_candidate **out) {
   return ND4C_OK;
 }
 
+/* In either case, as enums write their names in capitals. */
 static nd4c_candidate *find_candidate(const char *name) {
   for (int32_t i = 0; i < candidate_count; ++i) {
-    if (strcmp(candidates[i]->name, name) == 0) {
+    if (strcasecmp(candidates[i]->name, name) == 0) {
       return candidates[i];
     }
   }
@@ -350,9 +352,6 @@ static nd4c_status select_backend(void) {
   if (forced[0] == '\0') {
     ND4C_TRY(select_by_priority(&choice));
   } else {
-    for (char *c = forced; *c != '\0'; ++c) {
-      *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
-    }
     choice = find_candidate(forced);
     nd4c_status status = choice == NULL ? ND4C_NO_BACKEND : nd4c_candidate_open(choice);
     if (status == ND4C_MEMORY) {
@@ -401,7 +400,7 @@ nd4c_status nd4c_device_host(nd4c_device **device) {
   return ND4C_OK;
 }
 
-/* "name" or "name:index" into its parts. */
+/* "name" or "name:index" into its parts; an index that no device could have becomes one that none has. */
 static bool split_name(const char *name, char *backend, size_t size, int64_t *index) {
   const char *colon = strchr(name, ':');
   size_t length = colon != NULL ? (size_t)(colon - name) : strlen(name);
@@ -412,10 +411,10 @@ static bool split_name(const char *name, char *backend, size_t size, int64_t *in
   backend[length] = '\0';
   *index = 0;
   for (const char *digit = colon != NULL ? colon + 1 : ""; *digit != '\0'; ++digit) {
-    if (*digit < '0' || *digit > '9' || *index > INT32_MAX / 10 - 1) {
+    if (*digit < '0' || *digit > '9') {
       return false;
     }
-    *index = *index * 10 + (*digit - '0');
+    *index = *index < INT32_MAX ? *index * 10 + (*digit - '0') : INT64_MAX;
   }
   return colon == NULL || colon[1] != '\0';
 }

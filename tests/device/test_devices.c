@@ -52,8 +52,21 @@ static void names_that_nobody_has(void **state) {
   assert_message("warp");
   assert_message("stub:0");
   assert_int_equal(nd4c_device_find("stub:x", &device), ND4C_NAME);
-  assert_int_equal(nd4c_device_find("stub:99999999999999999999", &device), ND4C_NAME);
+  assert_int_equal(nd4c_device_find("stub:-1", &device), ND4C_NAME);
+  static const char *const beyond[] = {"stub:2147483647", "stub:2147483648", "stub:99999999999",
+                                       "stub:18446744073709551616", "stub:99999999999999999999999999"};
+  for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+    assert_int_equal(nd4c_device_find(beyond[i], &device), ND4C_INDEX);
+    assert_message(beyond[i]);
+    assert_message("the last one is stub:1");
+  }
   assert_null(device);
+  nd4c_device *capitals = NULL;
+  assert_int_equal(nd4c_device_find("STUB:1", &capitals), ND4C_OK);
+  assert_int_equal(nd4c_device_find("stub:1", &device), ND4C_OK);
+  assert_ptr_equal(capitals, device);
+  assert_int_equal(nd4c_device_find("stub:0000000000000000000001", &device), ND4C_OK);
+  assert_ptr_equal(capitals, device);
 }
 
 static void what_a_device_tells(void **state) {
