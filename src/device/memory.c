@@ -418,13 +418,17 @@ nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
 
 nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   ND4C_TRY(nd4c_device_check(device, "nd4c_memory_trim"));
+  if (keep_bytes < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_trim: keep_bytes is %lld: expected 0 or more bytes",
+                     (long long)keep_bytes);
+  }
   nd4c_thread *thread = nd4c_thread_get();
-  if (thread != NULL && keep_bytes <= 0) {
+  if (thread != NULL && keep_bytes == 0) {
     nd4c_small_storage_trim(thread);
   }
   nd4c_storage_collect(false);
-  trim_to(device->memory, keep_bytes > 0 ? keep_bytes : 0);
-  if (keep_bytes <= 0) {
+  trim_to(device->memory, keep_bytes);
+  if (keep_bytes == 0) {
     nd4c_scope_trim(device);
     nd4c_stream_trim(device);
     nd4c_staging_trim(device);

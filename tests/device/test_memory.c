@@ -155,6 +155,8 @@ static void a_cap_is_an_error_with_numbers(void **state) {
   assert_int_equal(make(16 * MEGABYTE, &a), ND4C_OK);
   nd4c_array_release(a);
   assert_int_equal(nd4c_memory_set_cap(cpu, -1), ND4C_ARGUMENT);
+  assert_int_equal(nd4c_memory_trim(cpu, -1), ND4C_ARGUMENT);
+  assert_message("keep_bytes is -1");
 }
 
 static void a_refused_operation_leaves_nothing(void **state) {
