@@ -20,10 +20,15 @@ static int32_t device_count;
  */
 
 /* A text of at most size - 1 bytes, terminated here whatever the driver does; longer ones are cut. Control characters
- * become blanks: texts go to terminals. */
-static bool take_text(cl_int code, size_t given, char *raw, size_t raw_size, char *text, size_t text_size) {
-  if (code != CL_SUCCESS || given == 0 || given > raw_size) {
-    (void)snprintf(text, text_size, "unknown");
+ * become blanks: texts go to terminals. Where there is none the text says why. `question`: call and constant. */
+static bool take_text(const char *question, cl_int code, size_t given, char *raw, size_t raw_size, char *text,
+                      size_t text_size) {
+  if (code != CL_SUCCESS) {
+    (void)snprintf(text, text_size, "unknown (%s: %d %s)", question, (int)code, nd4c_cl_error_name(code));
+    return false;
+  }
+  if (given == 0 || given > raw_size) {
+    (void)snprintf(text, text_size, "unknown (%s gives %zu bytes: expected 1 to %zu)", question, given, raw_size);
     return false;
   }
   raw[given < raw_size ? given : raw_size - 1] = '\0';
@@ -39,34 +44,41 @@ static bool take_text(cl_int code, size_t given, char *raw, size_t raw_size, cha
   return true;
 }
 
-static bool platform_text(cl_platform_id platform, cl_uint what, char *text, size_t size) {
+static void platform_text(cl_platform_id platform, cl_uint what, const char *question, char *text, size_t size) {
   char raw[4096] = "";
   size_t given = 0;
   cl_int code = nd4c_cl.clGetPlatformInfo(platform, what, sizeof raw, raw, &given);
-  return take_text(code, given, raw, sizeof raw, text, size);
+  (void)take_text(question, code, given, raw, sizeof raw, text, size);
 }
 
-static bool device_text(cl_device_id id, cl_uint what, char *text, size_t size) {
+static void device_text(cl_device_id id, cl_uint what, const char *question, char *text, size_t size) {
   char raw[4096] = "";
   size_t given = 0;
   cl_int code = nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, &given);
-  return take_text(code, given, raw, sizeof raw, text, size);
+  (void)take_text(question, code, given, raw, sizeof raw, text, size);
 }
 
-/* A number of 4 or 8 bytes; false if the driver fails or gives another size. */
-static bool device_number(cl_device_id id, cl_uint what, uint64_t *number) {
+/* A number of 4 or 8 bytes; false if the driver fails (*given is 0) or gives another size. */
+static bool device_number_sized(cl_device_id id, cl_uint what, uint64_t *number, size_t *given) {
   unsigned char raw[64] = {0};
-  size_t given = 0;
-  if (nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, &given) != CL_SUCCESS) {
+  *given = 0;
+  *number = 0;
+  if (nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, given) != CL_SUCCESS) {
+    *given = 0;
     return false;
   }
   uint32_t narrow = 0;
   memcpy(&narrow, raw, sizeof narrow);
   memcpy(number, raw, sizeof *number);
-  if (given == sizeof narrow) {
+  if (*given == sizeof narrow) {
     *number = narrow;
   }
-  return given == sizeof narrow || given == sizeof *number;
+  return *given == sizeof narrow || *given == sizeof *number;
+}
+
+static bool device_number(cl_device_id id, cl_uint what, uint64_t *number) {
+  size_t given = 0;
+  return device_number_sized(id, what, number, &given);
 }
 
 /* The number, or `instead` where the driver has none or one beyond `most`. */
@@ -93,6 +105,12 @@ static nd4c_status refuse(const nd4c_cl_device *device, const char *what, uint64
                             device->model, what, (unsigned long long)number, expected);
 }
 
+/* A number that is neither of 4 nor of 8 bytes. */
+static nd4c_status refuse_size(const nd4c_cl_device *device, const char *constant, size_t given) {
+  return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): clGetDeviceInfo of %s gives %zu bytes: expected 4 or 8",
+                            device->name, device->model, constant, given);
+}
+
 static nd4c_status read_limits(nd4c_cl_device *device) {
   /* X(constant, what, least, most, expected) */
 #define NUMBERS(X)                                                                                        \
@@ -103,10 +121,14 @@ static nd4c_status read_limits(nd4c_cl_device *device) {
   X(CL_DEVICE_LOCAL_MEM_SIZE, "bytes of local memory", 1024, UINT64_C(1) << 40, "2^10 to 2^40")
   uint64_t numbers[5] = {0};
   int32_t at = 0;
-#define READ(constant, what, least, most, expected)                                                          \
-  if (!device_number(device->id, constant, &numbers[at]) || numbers[at] < (least) || numbers[at] > (most)) { \
-    return refuse(device, what, numbers[at], expected);                                                      \
-  }                                                                                                          \
+  size_t given = 0;
+#define READ(constant, what, least, most, expected)                                     \
+  if (!device_number_sized(device->id, constant, &numbers[at], &given) && given != 0) { \
+    return refuse_size(device, #constant, given);                                       \
+  }                                                                                     \
+  if (numbers[at] < (least) || numbers[at] > (most)) {                                  \
+    return refuse(device, what, numbers[at], expected);                                 \
+  }                                                                                     \
   at++;
   NUMBERS(READ)
 #undef READ
@@ -127,7 +149,8 @@ static nd4c_status read_extensions(nd4c_cl_device *device) {
   } else {
     size_t given = 0;
     cl_int code = nd4c_cl.clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, EXTENSION_BYTES, raw, &given);
-    if (take_text(code, given, raw, EXTENSION_BYTES, text, EXTENSION_BYTES)) {
+    if (take_text("clGetDeviceInfo of CL_DEVICE_EXTENSIONS", code, given, raw, EXTENSION_BYTES, text,
+                  EXTENSION_BYTES)) {
       device->limits.has_fp64 = has_word(text, "cl_khr_fp64");
       device->limits.has_fp16 = has_word(text, "cl_khr_fp16");
       device->limits.has_int64_atomics = has_word(text, "cl_khr_int64_base_atomics");
@@ -148,12 +171,18 @@ static int version_of(const char *text) {
 
 static nd4c_status read_device(nd4c_cl_device *device) {
   cl_device_id id = device->id;
-  (void)device_text(id, CL_DEVICE_NAME, device->model, sizeof device->model);
-  (void)device_text(id, CL_DEVICE_VENDOR, device->vendor, sizeof device->vendor);
-  (void)device_text(id, CL_DRIVER_VERSION, device->driver, sizeof device->driver);
-  (void)device_text(id, CL_DEVICE_VERSION, device->version, sizeof device->version);
-  (void)platform_text(device->platform, CL_PLATFORM_NAME, device->platform_name, sizeof device->platform_name);
-  (void)platform_text(device->platform, CL_PLATFORM_VERSION, device->platform_version, sizeof device->platform_version);
+#define DEVICE_TEXT(constant, field) \
+  device_text(id, constant, "clGetDeviceInfo of " #constant, device->field, sizeof device->field)
+#define PLATFORM_TEXT(constant, field) \
+  platform_text(device->platform, constant, "clGetPlatformInfo of " #constant, device->field, sizeof device->field)
+  DEVICE_TEXT(CL_DEVICE_NAME, model);
+  DEVICE_TEXT(CL_DEVICE_VENDOR, vendor);
+  DEVICE_TEXT(CL_DRIVER_VERSION, driver);
+  DEVICE_TEXT(CL_DEVICE_VERSION, version);
+  PLATFORM_TEXT(CL_PLATFORM_NAME, platform_name);
+  PLATFORM_TEXT(CL_PLATFORM_VERSION, platform_version);
+#undef PLATFORM_TEXT
+#undef DEVICE_TEXT
   (void)snprintf(device->description, sizeof device->description, "%s, %s", device->model, device->platform_name);
   if (version_of(device->version) < 12) {
     return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the driver's version is '%s': expected OpenCL 1.2 or later",
@@ -164,8 +193,13 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   X(CL_DEVICE_AVAILABLE, "is not available")         \
   X(CL_DEVICE_COMPILER_AVAILABLE, "has no compiler") \
   X(CL_DEVICE_ENDIAN_LITTLE, "is not little-endian")
+  uint64_t number = 0;
+  size_t given = 0;
 #define CHECK(constant, words)                                                                           \
-  if (number_or(id, constant, UINT32_MAX, 0) == 0) {                                                     \
+  if (!device_number_sized(id, constant, &number, &given) && given != 0) {                               \
+    return refuse_size(device, #constant, given);                                                        \
+  }                                                                                                      \
+  if (number == 0) {                                                                                     \
     return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the device " words, device->name, device->model); \
   }
   NEEDS(CHECK)
@@ -204,7 +238,12 @@ static uint64_t type_of(cl_device_id id) {
     note("clGetDeviceInfo", code, 0, 0);
     return 0;
   }
-  return given == sizeof type ? type : 0;
+  if (given != sizeof type) {
+    (void)snprintf(outcome_text, sizeof outcome_text,
+                   "opencl: clGetDeviceInfo of CL_DEVICE_TYPE gives %zu bytes: expected %zu", given, sizeof type);
+    return 0;
+  }
+  return type;
 }
 
 /* Adds the device if it is of the wanted kind and sound; one that is refused leaves its words behind. MEMORY alone ends

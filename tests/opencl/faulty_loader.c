@@ -25,8 +25,8 @@
 #define LIES(X) \
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
   X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
-  X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) X(small_groups) \
-  X(mobile_gpu) X(host_copy)
+  X(long_name) X(long_number) X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) \
+  X(small_groups) X(mobile_gpu) X(host_copy)
 // clang-format on
 enum lie {
   LIE_NONE,
@@ -316,7 +316,8 @@ static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
     put_on_guise(what, size, value);
   } else if (lie == LIE_endless_name && is_text && value != NULL) {
     memset(value, 'n', size);
-  } else if (lie == LIE_long_info && needed != NULL) {
+  } else if (needed != NULL && (lie == LIE_long_info || (lie == LIE_long_name && what == CL_DEVICE_NAME) ||
+                                (lie == LIE_long_number && !is_text && what != CL_DEVICE_TYPE))) {
     *needed = SIZE_MAX / 2;
   } else if (lie == LIE_zero_info && value != NULL && !is_text && !is_flag) {
     memset(value, 0, size);

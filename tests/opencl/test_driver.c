@@ -49,6 +49,10 @@ static int child(const char *name) {
                status == ND4C_OK ? "" : nd4c_error_message());
   print_reached();
   const bool found = device != NULL;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  if (found && nd4c_device_get_info(device, &info) == ND4C_OK) {
+    (void)printf("%s\n", info.description);
+  }
   nd4c_array_release(a);
   nd4c_array_release(sum);
   (void)nd4c_context_destroy(context);
@@ -63,7 +67,6 @@ static int child(const char *name) {
   status = status == ND4C_OK ? nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, fallback, &a) : status;
   status = status == ND4C_OK ? nd4c_add(a, a, &sum) : status;
   status = status == ND4C_OK ? nd4c_array_read(sum, result, sizeof result) : status;
-  nd4c_device_info info = {.struct_size = sizeof info};
   (void)nd4c_device_get_info(fallback, &info);
   (void)printf("default=%s result=%g\n", status == ND4C_OK ? info.name : nd4c_error_message(), (double)result[2]);
   nd4c_array_release(a);
@@ -96,7 +99,16 @@ static const driver_case cases[] = {
     {"NULL for a kernel", "FAULTY_CL_LIE=null_kernel", {REFUSED, "clCreateKernel", "gives no kernel"}},
     {"NULL for an event", "FAULTY_CL_LIE=null_event", {REFUSED, "gives no event"}},
     {"texts without an end", "FAULTY_CL_LIE=endless_name", {"default=cpu:0 result=6"}},
-    {"lengths without bound", "FAULTY_CL_LIE=long_info", {"default=cpu:0 result=6"}},
+    {"lengths without bound",
+     "FAULTY_CL_LIE=long_info",
+     {REFUSED, "clGetDeviceInfo of CL_DEVICE_TYPE gives 9223372036854775807 bytes: expected 8"}},
+    {"a name without bound",
+     "FAULTY_CL_LIE=long_name",
+     {"status=OK result=6",
+      "unknown (clGetDeviceInfo of CL_DEVICE_NAME gives 9223372036854775807 bytes: expected 1 to 4096)"}},
+    {"numbers without bound",
+     "FAULTY_CL_LIE=long_number",
+     {REFUSED, "clGetDeviceInfo of CL_DEVICE_AVAILABLE gives 9223372036854775807 bytes: expected 4 or 8"}},
     {"sizes of nothing", "FAULTY_CL_LIE=zero_info", {REFUSED, "compute units 0", "expected 1 to"}},
     {"sizes of everything", "FAULTY_CL_LIE=huge_info", {"default=cpu:0 result=6"}},
     {"another byte order", "FAULTY_CL_LIE=big_endian", {REFUSED, "endian"}},
