@@ -18,6 +18,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
+/* Functions that are given a pointer that is no context, or one that was destroyed, refuse it with HANDLE and do not
+ * look behind it (a context at the same address that was made since is that one). */
 typedef struct nd4c_context nd4c_context;
 
 /* What happens when an operation needs an array on a device where it is not current. What is asked for by name
@@ -72,7 +74,9 @@ ND4C_API nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_hand
 /* The thread's current context; the process-wide default one if none was entered. Borrowed. NULL if no backend can be
  * opened (see nd4c_error_message). */
 ND4C_API nd4c_context *nd4c_context_current(void);
+/* NULL for NULL and for what is no context. */
 ND4C_API nd4c_device *nd4c_context_device(const nd4c_context *context);
+/* 0 for these. */
 ND4C_API int32_t nd4c_context_width(const nd4c_context *context);
 /* Waits for everything submitted through the context; reports the first unseen failure. */
 ND4C_API nd4c_status nd4c_context_synchronize(nd4c_context *context);

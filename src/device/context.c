@@ -42,6 +42,7 @@ nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool determini
       return status;
     }
   }
+  nd4c_context_note(context);
   *out = context;
   return ND4C_OK;
 }
@@ -97,6 +98,7 @@ void nd4c_context_drop(nd4c_context *context) {
   if (atomic_fetch_sub(&context->references, 1) != 1) {
     return;
   }
+  nd4c_context_forget(context);
   nd4c_routing_forget(context);
   if (context->stream != NULL) {
     (void)settle_stream(context); /* how it ended is for those to learn who ask the arrays or the device */
@@ -109,6 +111,7 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
   if (context == NULL) {
     return ND4C_OK;
   }
+  ND4C_TRY(nd4c_context_check(context, "nd4c_context_destroy"));
   if (context->scoped) {
     return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is lent: nd4c_context_release gives it back");
   }
@@ -117,12 +120,18 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
     return nd4c_fail(ND4C_ARGUMENT, "the context is the current one of %d thread(s): they must leave it first",
                      entered);
   }
+  if (atomic_exchange(&context->ended, true)) {
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context was destroyed already; a plan still uses it");
+  }
   nd4c_status status = nd4c_context_synchronize(context);
   nd4c_context_drop(context);
   return status;
 }
 
 nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
+  if (context != NULL) {
+    ND4C_TRY(nd4c_context_check(context, "nd4c_context_enter"));
+  }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {
     return ND4C_MEMORY;
@@ -187,7 +196,7 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved) {
   if (context != NULL) {
     *resolved = context;
-    return ND4C_OK;
+    return nd4c_context_check(context, "the given context");
   }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {
@@ -209,11 +218,11 @@ nd4c_context *nd4c_context_current(void) {
 }
 
 nd4c_device *nd4c_context_device(const nd4c_context *context) {
-  return context != NULL ? context->device : NULL;
+  return context != NULL && nd4c_context_check(context, "nd4c_context_device") == ND4C_OK ? context->device : NULL;
 }
 
 int32_t nd4c_context_width(const nd4c_context *context) {
-  return context != NULL ? context->width : 0;
+  return context != NULL && nd4c_context_check(context, "nd4c_context_width") == ND4C_OK ? context->width : 0;
 }
 
 nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles) {

@@ -20,6 +20,8 @@ struct nd4c_context {
   nd4c_context *only_route;          /* where all calls go if the routing leaves no choice */
   nd4c_context *routes, *next_route; /* contexts that calls are routed to: this one's, and the next in that list */
   bool routed;                       /* this is one of those */
+  struct nd4c_context *next_known;   /* context_known.c's */
+  _Atomic bool ended;                /* its owner destroyed it; plans may go on with it */
   _Atomic int32_t entered;           /* threads whose current context this is, and scopes that will restore it */
   /* Of one that nd4c_context_acquire lends (scope.c): */
   bool scoped;
@@ -37,7 +39,16 @@ nd4c_transfer nd4c_context_default_transfer(void);
 /* Parallel width of a device's contexts where nothing else is asked for. */
 int32_t nd4c_context_default_width(const nd4c_device *device);
 
-/* The given context, or the thread's current one; with the error of nd4c_device_default if there is none. */
+/* Adds a context to those that are known, and takes it out again. */
+void nd4c_context_note(nd4c_context *context);
+void nd4c_context_forget(nd4c_context *context);
+/* Whether a pointer is a context; never looks behind it. */
+bool nd4c_context_is_known(const nd4c_context *context);
+/* HANDLE, with the function's name, unless it is. For what callers give. */
+nd4c_status nd4c_context_check(const nd4c_context *context, const char *function);
+
+/* The given context, which is checked, or the thread's current one; with the error of nd4c_device_default if there is
+ * none. */
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved);
 
 /* Takes over a reference to `routing` (NULL: none). */

@@ -30,6 +30,7 @@ nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routin
   if (context == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_set_routing: context is NULL");
   }
+  ND4C_TRY(nd4c_context_check(context, "nd4c_context_set_routing"));
   if (routing != NULL) {
     ND4C_TRY(nd4c_routing_check(routing, "nd4c_context_set_routing"));
   }

@@ -13,6 +13,13 @@ struct nd4c_small_storage;
 struct nd4c_workspace;
 struct nd4c_workspace_frame;
 
+/* A context of which the thread found that it is one; while nothing has gone since (context_known.c). */
+typedef struct nd4c_known_context {
+  const nd4c_context *context;
+  uint32_t epoch;
+} nd4c_known_context;
+enum { ND4C_THREAD_KNOWN = 4 };
+
 typedef struct nd4c_thread {
   nd4c_context *entered;                  /* by nd4c_context_enter; NULL: own */
   nd4c_context *own;                      /* the thread's default context, made on first use */
@@ -22,6 +29,7 @@ typedef struct nd4c_thread {
   uint32_t own_epoch;  /* nd4c_config_epoch when the default device was last looked up */
   void *calls;         /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);
+  nd4c_known_context known[ND4C_THREAD_KNOWN];
   void *decisions; /* of routing, src/dispatch's; one block, freed with nd4c_deallocate */
   /* Free small storages of the host device, and this thread's share of the accounting: written by the owner alone,
    * summed by whoever asks. A storage may be freed by another thread than made it: a share may be negative. */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "dispatch/routed.h"
 
 typedef struct string_move {
   nd4c_pending *p;
@@ -38,7 +39,10 @@ static nd4c_status make_stand_in(const string_move *m, const nd4c_array *strings
 
 static nd4c_status pick(string_move *m) {
   const nd4c_pending *p = m->p;
-  nd4c_context host_context = {.device = m->host, .width = p->context->width, .strict = p->context->strict};
+  nd4c_context *context = p->context;
+  if (context->device != m->host) {
+    ND4C_TRY(nd4c_routing_context(p->context, m->host, &context));
+  }
   int64_t first = 1;
   for (int32_t i = 0; i < p->input_count; ++i) {
     if (is_strings(p->inputs[i])) {
@@ -50,7 +54,9 @@ static nd4c_status pick(string_move *m) {
       m->inputs[i] = p->inputs[i];
     }
   }
-  return nd4c_op_call_positional(&host_context, p->def->info.op, m->inputs, p->input_count, p->attrs, m->picked);
+  const nd4c_eager_call call = {
+      p->def->info.op, p->def->info.attr_count, p->input_count, m->inputs, p->attrs, m->picked, 0};
+  return nd4c_call_on(context, &call);
 }
 
 static nd4c_status find_text(const string_move *m, int64_t number, const char **text, int64_t *length) {

@@ -105,6 +105,90 @@ static void options_are_checked(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+/* All functions that take one. */
+static void assert_refused(nd4c_context *foreign) {
+  nd4c_array *one = NULL, *sum = NULL;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  char *text = NULL;
+  nd4c_native_handles handles = {.struct_size = sizeof handles};
+  nd4c_context *previous = NULL;
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one), ND4C_OK);
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  const nd4c_array *const inputs[] = {one, one};
+  const nd4c_status refused[] = {nd4c_context_destroy(foreign),
+                                 nd4c_context_enter(foreign, &previous),
+                                 nd4c_context_release(foreign),
+                                 nd4c_context_native(foreign, &handles),
+                                 nd4c_context_synchronize(foreign),
+                                 nd4c_context_set_routing(foreign, NULL),
+                                 nd4c_plan_create(graph, foreign, NULL, &plan),
+                                 nd4c_explain(foreign, ND4C_OP_add, inputs, 2, NULL, 0, &text),
+                                 nd4c_op_call(foreign, ND4C_OP_add, inputs, 2, NULL, 0, &sum, 1),
+                                 nd4c_add_on(foreign, one, one, &sum)};
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    if (refused[i] != ND4C_HANDLE) {
+      fail_msg("function %zu gives %s", i, nd4c_status_name(refused[i]));
+    }
+  }
+  assert_int_equal(nd4c_square_on(foreign, one, &sum), ND4C_HANDLE);
+  assert_non_null(strstr(nd4c_error_message(), "is no context, or no longer"));
+  nd4c_error_clear();
+  assert_null(nd4c_context_device(foreign));
+  assert_int_equal(nd4c_error_code(), ND4C_HANDLE);
+  assert_int_equal(nd4c_context_width(foreign), 0);
+  nd4c_graph_destroy(graph);
+  nd4c_array_release(one);
+}
+
+static void foreign_contexts_are_refused(void **state) {
+  (void)state;
+  union {
+    char bytes[1024];
+    nd4c_context *context;
+  } junk;
+  memset(&junk, 0x5a, sizeof junk);
+  assert_refused((nd4c_context *)(void *)&junk);
+  assert_refused((nd4c_context *)(uintptr_t)64); /* nothing is mapped there */
+  /* One that was in use until it was destroyed. */
+  nd4c_context *gone = made(stub_device, 1);
+  nd4c_array *one = NULL, *sum = NULL;
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one), ND4C_OK);
+  assert_int_equal(nd4c_add_on(gone, one, one, &sum), ND4C_OK);
+  assert_ptr_equal(nd4c_context_device(gone), stub_device);
+  assert_int_equal(nd4c_context_destroy(gone), ND4C_OK);
+  assert_refused(gone);
+  nd4c_array_release(one);
+  nd4c_array_release(sum);
+  assert_ptr_equal(nd4c_context_device(stub_context), stub_device);
+}
+
+/* A plan keeps its context: the owner's second farewell must not take it away. */
+static void destroyed_once(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value x = 0, y = 0;
+  nd4c_context *context = made(stub_device, 1);
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 0, NULL, &x), ND4C_OK);
+  assert_int_equal(nd4c_graph_op(graph, ND4C_OP_square, &x, 1, NULL, 0, "", &y, 1), ND4C_OK);
+  assert_int_equal(nd4c_graph_output(graph, "y", y), ND4C_OK);
+  assert_int_equal(nd4c_plan_create(graph, context, NULL, &plan), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_HANDLE);
+  nd4c_array *three = NULL, *nine = NULL;
+  double value = 0;
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 3, NULL, &three), ND4C_OK);
+  assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const *)&three, 1, &nine, 1), ND4C_OK);
+  assert_int_equal(nd4c_array_item(nine, NULL, &value), ND4C_OK);
+  assert_float_equal(value, 9, 0);
+  nd4c_array_release(three);
+  nd4c_array_release(nine);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void the_width_follows_configuration(void **state) {
   (void)state;
   assert_int_equal(nd4c_config_set("nd4c.width", "3"), ND4C_OK);
@@ -150,6 +234,8 @@ int main(void) {
       cmocka_unit_test(a_current_context_is_kept),
       cmocka_unit_test(every_thread_has_its_own),
       cmocka_unit_test(options_are_checked),
+      cmocka_unit_test(foreign_contexts_are_refused),
+      cmocka_unit_test(destroyed_once),
       cmocka_unit_test(the_width_follows_configuration),
       cmocka_unit_test(the_default_follows_the_forced_backend),
   };
