@@ -216,7 +216,6 @@ static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) 
 
 static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, nd4c_stream stream, nd4c_access access,
                                   nd4c_transfer transfer, nd4c_replica_view *view) {
-  static _Atomic uint64_t tick;
   bool reads = access != ND4C_ACCESS_WRITE;
   if (reads && body->poison != ND4C_OK) {
     return nd4c_storage_fail_poisoned(body);
@@ -232,7 +231,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
     ND4C_TRY(prepare_read(body, replica));
   }
   ND4C_TRY(order_after(replica, device, stream, access != ND4C_ACCESS_READ));
-  replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);
+  nd4c_replica_use(replica);
   replica->holds += device->description.asynchronous || (access == ND4C_ACCESS_WRITE && replica->state == 'I');
   replica->eager = access != ND4C_ACCESS_READ && transfer == ND4C_TRANSFER_EAGER;
   view->address = device->description.host_addressable ? replica->block.address : NULL;
@@ -413,6 +412,7 @@ nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t
       nd4c_tracer_copy(begin, body, NULL, replica->device, bytes);
       nd4c_tracer_write(body, replica->device);
     }
+    nd4c_replica_use(replica);
     commit_write(body, replica, NULL);
   }
   nd4c_storage_unlock(body);

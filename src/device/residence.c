@@ -23,9 +23,31 @@ static void make_lock(void) {
   pthread_mutexattr_destroy(&attributes);
 }
 
+void nd4c_replica_use(nd4c_replica *replica) {
+  static _Atomic uint64_t tick;
+  replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);
+}
+
+static inline bool has_residents(const nd4c_device *device) {
+  return device->description.asynchronous && !device->description.host_addressable;
+}
+
+void nd4c_storage_use(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (!has_residents(device)) {
+    return;
+  }
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (replica != NULL) {
+    nd4c_replica_use(replica);
+  }
+  nd4c_storage_unlock(body);
+}
+
 void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
   nd4c_device *device = replica->device;
-  if (!device->description.asynchronous || device->description.host_addressable) {
+  if (!has_residents(device)) {
     return;
   }
   pthread_once(&residents_once, make_lock);
@@ -33,6 +55,7 @@ void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
   body->attached = true;
   replica->body = body;
   replica->listed = true;
+  nd4c_replica_use(replica);
   replica->previous_there = NULL;
   replica->next_there = device->residents;
   if (device->residents != NULL) {
@@ -151,6 +174,7 @@ static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, bool a
   } else if (!asynchronous) {
     nd4c_replica_settle_copy(replica);
   }
+  nd4c_replica_use(replica);
   nd4c_status status = nd4c_replica_bring(body, replica, asynchronous);
   if (status != ND4C_OK && fresh) {
     nd4c_replica_drop(body, replica);

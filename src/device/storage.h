@@ -76,6 +76,9 @@ void nd4c_storage_refresh(nd4c_storage *storage);
 /* Whether it may have stale replicas: it has been on more than one device. */
 bool nd4c_storage_is_replicated(const nd4c_storage *storage);
 
+/* Counts as a use of what is on the device, for spilling. For inputs of an operation whose results have no memory yet.
+ */
+void nd4c_storage_use(nd4c_storage *storage, const nd4c_device *device);
 /* Frees at least `bytes` of the device's memory if that can be: idle replicas whose contents are elsewhere too, the one
  * used least lately first, then idle ones that are alone, which go to the host. Returns what was freed. */
 int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes);

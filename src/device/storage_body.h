@@ -23,7 +23,7 @@ typedef struct nd4c_replica {
   bool listed;      /* among its device's residents */
   int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
                      * others; neither to be dropped nor copied over */
-  uint64_t used;    /* tick of the last acquire */
+  uint64_t used;    /* when it was used last, see nd4c_replica_use */
   nd4c_shared_fence *written;
   nd4c_shared_fence *reads[ND4C_REPLICA_READS];
   struct nd4c_replica *next;
@@ -79,6 +79,8 @@ nd4c_status nd4c_storage_fail_poisoned(const nd4c_storage_body *body);
 static inline bool nd4c_replica_is_there(const nd4c_replica *replica) {
   return replica->block.node != NULL || replica->block.address != NULL || replica->block.buffer != NULL;
 }
+/* Makes it the one used last of all: it was made, acquired, uploaded to, brought there by request. */
+void nd4c_replica_use(nd4c_replica *replica);
 /* No pending work on it. */
 bool nd4c_replica_is_idle(nd4c_replica *replica);
 void nd4c_replica_release_fences(nd4c_replica *replica);

@@ -160,6 +160,11 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
 /* The arrays that the kernel writes: given ones where that is safe, fresh ones otherwise. */
 static nd4c_status make_targets(nd4c_pending *p) {
   int32_t count = p->def->info.output_count;
+  for (int32_t i = 0; i < p->input_count; ++i) {
+    if (p->inputs[i] != NULL) {
+      nd4c_storage_use(p->inputs[i]->storage, p->context->device); /* not to make room for the results */
+    }
+  }
   for (int32_t i = 0; i < count; ++i) {
     if (p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data) {
       ND4C_TRY(check_given_output(p, i));

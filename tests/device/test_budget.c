@@ -247,6 +247,49 @@ static void spilling_makes_room(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
 }
 
+/* Every way of using an array counts, not operations alone: the one left alone for longest goes. */
+static void the_least_recently_used_goes(void **state) {
+  (void)state;
+  enum { ARRAYS = 3 };
+  /* What was done last to array 0, after all were made and used by an operation in their order. */
+  static const char *const uses[] = {"write", "migrate", "prefetch", "operation"};
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
+  for (size_t use = 0; use < sizeof uses / sizeof uses[0]; use++) {
+    nd4c_array *arrays[ARRAYS] = {NULL}, *few[ARRAYS] = {NULL}, *squares = NULL, *more = NULL;
+    const int64_t start_at = 0, stop_at = 16;
+    stub_settle();
+    assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * MEGABYTE), ND4C_OK);
+    for (int i = 0; i < ARRAYS; i++) {
+      assert_int_equal(make(4, i, &arrays[i]), ND4C_OK);
+      assert_int_equal(nd4c_array_slice(arrays[i], &start_at, &stop_at, NULL, &few[i]), ND4C_OK);
+      assert_int_equal(nd4c_square_on(stub_context, few[i], &squares), ND4C_OK);
+      assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+    }
+    float *elements = calloc(MEGABYTE, sizeof *elements);
+    assert_non_null(elements);
+    nd4c_status status = use == 0   ? nd4c_array_write(arrays[0], elements, MEGABYTE * sizeof *elements)
+                         : use == 1 ? nd4c_array_migrate(arrays[0], stub_device)
+                         : use == 2 ? nd4c_array_prefetch(arrays[0], stub_device)
+                                    : nd4c_square_on(stub_context, few[0], &squares);
+    free(elements);
+    assert_int_equal(status, ND4C_OK);
+    assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+    assert_int_equal(make(4, 9, &more), ND4C_OK);
+    if (nd4c_array_state(arrays[0], stub_device) != 'M' || nd4c_array_state(arrays[1], stub_device) != '-') {
+      fail_msg("after a %s of the oldest array it, or not the next one, was spilled", uses[use]);
+    }
+    assert_int_equal(nd4c_array_state(arrays[2], stub_device), 'M');
+    for (int i = 0; i < ARRAYS; i++) {
+      nd4c_array_release(few[i]);
+      nd4c_array_release(arrays[i]);
+    }
+    nd4c_array_release(squares);
+    nd4c_array_release(more);
+  }
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
+}
+
 /* Operands of one call do not push each other out, and work that is pending is left alone. */
 static void what_is_in_use_stays(void **state) {
   (void)state;
@@ -339,6 +382,7 @@ int main(void) {
       cmocka_unit_test(staging),
       cmocka_unit_test(pieces_that_fail),
       cmocka_unit_test(spilling_makes_room),
+      cmocka_unit_test(the_least_recently_used_goes),
       cmocka_unit_test(what_is_in_use_stays),
       cmocka_unit_test(shorter_structs),
   };
