@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 int cli_help(const cli_command *command) {
   (void)printf("nd4c %s: %s\n\n%s", command->name, command->summary, command->help);
@@ -114,6 +115,29 @@ int cli_finish(const cli_command *command) {
     return cli_fail(command, "stdout: %s", strerror(errno));
   }
   return CLI_OK;
+}
+
+cli_progress cli_progress_begin(void) {
+  const double now = cli_seconds();
+  return (cli_progress){.begun = now, .told = now, .terminal = isatty(STDERR_FILENO) != 0};
+}
+
+void cli_progress_show(void *user, const char *what, int64_t done, int64_t total) {
+  cli_progress *p = user;
+  const double now = cli_seconds();
+  if (now - p->told < (p->terminal && now - p->begun > 0.5 ? 0.1 : 2.0)) {
+    return;
+  }
+  p->told = now;
+  p->shown = true;
+  (void)fprintf(stderr, p->terminal ? "\r%s: %" PRId64 " of %" PRId64 " \033[K" : "%s: %" PRId64 " of %" PRId64 "\n",
+                what, done, total);
+}
+
+void cli_progress_end(const cli_progress *p) {
+  if (p->terminal && p->shown) {
+    (void)fprintf(stderr, "\r\033[K");
+  }
 }
 
 double cli_seconds(void) {

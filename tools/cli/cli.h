@@ -47,6 +47,17 @@ int cli_print_json(const cli_command *command, cJSON *json, bool one_line);
 /* Flushes stdout; CLI_FAILURE if something of it was lost (a full disk, a closed pipe). */
 int cli_finish(const cli_command *command);
 
+/* How far long work is, on stderr: on a terminal a line that is rewritten, elsewhere a line every two seconds, the
+ * first after two. Short work is silent. */
+typedef struct cli_progress {
+  double begun, told;
+  bool terminal, shown;
+} cli_progress;
+cli_progress cli_progress_begin(void);
+/* "what: done of total"; a callback for nd4c_model_set_progress, `user` is the cli_progress. */
+void cli_progress_show(void *user, const char *what, int64_t done, int64_t total);
+void cli_progress_end(const cli_progress *p);
+
 /* Seconds of a monotonic clock. */
 double cli_seconds(void);
 /* Sorts and gives the middle one. */

@@ -7,34 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* -- progress -------------------------------------------------------------------------------------------------- */
-
-/* On a terminal a line that is rewritten; elsewhere a line every two seconds, the first after two. Short work is
- * silent. */
-typedef struct progress {
-  double begun, told;
-  bool terminal, shown;
-} progress;
-
-static void show_progress(void *user, const char *what, int64_t done, int64_t total) {
-  progress *p = user;
-  const double now = cli_seconds();
-  if (now - p->told < (p->terminal && now - p->begun > 0.5 ? 0.1 : 2.0)) {
-    return;
-  }
-  p->told = now;
-  p->shown = true;
-  (void)fprintf(stderr, p->terminal ? "\r%s: %" PRId64 " of %" PRId64 " \033[K" : "%s: %" PRId64 " of %" PRId64 "\n",
-                what, done, total);
-}
-
-static void end_progress(const progress *p) {
-  if (p->terminal && p->shown) {
-    (void)fprintf(stderr, "\r\033[K");
-  }
-}
 
 /* -- running --------------------------------------------------------------------------------------------------- */
 
@@ -160,8 +132,8 @@ static nd4c_status run_once(session *s) {
 
 /* The first run makes the plan and is not timed when there are more. */
 static int run_all(const run_options *options, session *s) {
-  progress shown = {.begun = cli_seconds(), .told = cli_seconds(), .terminal = isatty(STDERR_FILENO) != 0};
-  nd4c_model_set_progress(s->model, show_progress, &shown);
+  cli_progress shown = cli_progress_begin();
+  nd4c_model_set_progress(s->model, cli_progress_show, &shown);
   const double begin = cli_seconds();
   nd4c_status status = run_once(s);
   s->times[0] = cli_seconds() - begin;
@@ -169,9 +141,9 @@ static int run_all(const run_options *options, session *s) {
     const double start = cli_seconds();
     status = run_once(s);
     s->times[i] = cli_seconds() - start;
-    show_progress(&shown, "repeating", i + 1, options->repeat);
+    cli_progress_show(&shown, "repeating", i + 1, options->repeat);
   }
-  end_progress(&shown);
+  cli_progress_end(&shown);
   nd4c_model_set_progress(s->model, NULL, NULL);
   return status == ND4C_OK ? CLI_OK : cli_fail_status(&cli_run, status);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { TEXT_SIZE = 512, CATEGORY_LIMIT = 32 };
 
@@ -186,15 +185,13 @@ static void begin_op(selftest *t, const nd4c_op_info *op) {
   finish_op(t);
   t->op = op;
   t->op_count++;
-  if (isatty(STDERR_FILENO) && t->op_count % 8 == 0) {
-    (void)fprintf(stderr, "\r%" PRId32 " of %" PRId32 " ops ", t->op_count, nd4c_op_count());
-  }
 }
 
 static nd4c_status run_cases(selftest *t) {
   const char *position = selftest_cases;
   selftest_case c;
   nd4c_status status = ND4C_OK;
+  cli_progress progress = cli_progress_begin();
   while (selftest_case_next(&position, &c, &status) && status == ND4C_OK) {
     if (t->pattern == NULL || fnmatch(t->pattern, c.op->name, 0) == 0) {
       if (c.op != t->op) {
@@ -204,14 +201,13 @@ static nd4c_status run_cases(selftest *t) {
         if ((c.op->dtypes & ND4C_DTYPE_BIT(tested[i])) != 0) {
           run_case(t, &c, i);
         }
+        cli_progress_show(&progress, "ops", t->op_count, nd4c_op_count());
       }
     }
     selftest_case_clear(&c);
   }
   finish_op(t);
-  if (isatty(STDERR_FILENO)) {
-    (void)fputs("\r                    \r", stderr);
-  }
+  cli_progress_end(&progress);
   return status;
 }
 
