@@ -186,8 +186,9 @@ static nd4c_status tile(const nd4c_cl_step *step) {
   return nd4c_cl_move(step, rank, shape, x, 0, from, y, 0, to);
 }
 
-/* Where repeat's slices begin: one number a slice, then three that tell what is wrong with counts. */
-enum { REPEAT_VERDICT = 3, NUMBERS_AT_ONCE = 64 };
+/* Where repeat's slices begin: one number a slice, then three that tell what is wrong with counts, then one for each of
+ * the chunks in which counts are added up. */
+enum { REPEAT_VERDICT = 3, NUMBERS_AT_ONCE = 64, LEAST_CHUNK = 64, MOST_CHUNKS = 1024 };
 
 static int64_t repeat_slices(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
@@ -195,25 +196,48 @@ static int64_t repeat_slices(const nd4c_call *call) {
   return axes->count == 0 ? x->size : x->shape[nd4c_cl_axis(axes->as.ints[0], x->rank)];
 }
 
+static int64_t repeat_chunk(int64_t slices) {
+  int64_t chunk = (slices + MOST_CHUNKS - 1) / MOST_CHUNKS;
+  return chunk > LEAST_CHUNK ? chunk : LEAST_CHUNK;
+}
+
 static bool repeats_alike(const nd4c_call *call) {
   return nd4c_cl_input(call, ND4C_IN_repeat_counts) == NULL && call->attrs[ND4C_ATTR_repeat_repeats].count == 1;
 }
 
 static int64_t repeat_scratch(const nd4c_call *call) {
-  return repeats_alike(call) ? 0 : (repeat_slices(call) + REPEAT_VERDICT) * (int64_t)sizeof(int64_t);
+  return repeats_alike(call) ? 0 : (repeat_slices(call) + REPEAT_VERDICT + MOST_CHUNKS) * (int64_t)sizeof(int64_t);
+}
+
+/* A launch over the counts, whose first arguments they are. */
+static nd4c_status begin_counts(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
+  const nd4c_tensor *counts = nd4c_cl_input(call, ND4C_IN_repeat_counts);
+  ND4C_CL_TRY(nd4c_cl_begin_units(launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
+  nd4c_cl_arg_tensor(launch, counts, ND4C_CL_READ);
+  nd4c_cl_arg_long(launch, counts->strides[0]);
+  nd4c_cl_arg_int(launch, counts->dtype == ND4C_INT64);
+  nd4c_cl_arg_long(launch, counts->size);
+  return ND4C_OK;
 }
 
 /* Adds the counts up on the device; only the verdict comes back. */
-static nd4c_status starts_from_counts(const nd4c_call *call, const nd4c_tensor *counts, int64_t slices) {
+static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
   int64_t total = call->attrs[ND4C_ATTR_repeat_total].as.i, verdict[REPEAT_VERDICT] = {-1, 0, total};
+  int64_t chunk = repeat_chunk(slices), chunks = (slices + chunk - 1) / chunk, sums = slices + REPEAT_VERDICT;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "repeat_starts", ND4C_DTYPE_NONE));
-  nd4c_cl_arg_tensor(&launch, counts, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, counts->strides[0]);
-  nd4c_cl_arg_int(&launch, counts->dtype == ND4C_INT64);
-  nd4c_cl_arg_long(&launch, slices);
+  ND4C_CL_TRY(begin_counts(&launch, call, "repeat_sums"));
   nd4c_cl_arg_long(&launch, total);
+  nd4c_cl_arg_long(&launch, chunk);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, sums);
+  ND4C_CL_TRY(nd4c_cl_run_items(&launch, chunks));
+  ND4C_CL_TRY(begin_counts(&launch, call, "repeat_chain"));
+  nd4c_cl_arg_long(&launch, total);
+  nd4c_cl_arg_long(&launch, chunk);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, slices);
+  nd4c_cl_arg_long(&launch, sums);
+  nd4c_cl_arg_long(&launch, chunks);
   ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
   ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, slices * (int64_t)sizeof *verdict, verdict,
                                 (int64_t)sizeof verdict));
@@ -221,9 +245,15 @@ static nd4c_status starts_from_counts(const nd4c_call *call, const nd4c_tensor *
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "repeat: counts[%lld] is %lld, expected 0 to %lld, what is left of total",
                               (long long)verdict[0], (long long)verdict[1], (long long)verdict[2]);
   }
-  return verdict[2] == 0 ? ND4C_OK
-                         : nd4c_cl_host->fail(ND4C_ARGUMENT, "repeat: the sum of counts is %lld, expected total, %lld",
-                                              (long long)(total - verdict[2]), (long long)total);
+  if (verdict[2] != 0) {
+    return nd4c_cl_host->fail(ND4C_ARGUMENT, "repeat: the sum of counts is %lld, expected total, %lld",
+                              (long long)(total - verdict[2]), (long long)total);
+  }
+  ND4C_CL_TRY(begin_counts(&launch, call, "repeat_starts"));
+  nd4c_cl_arg_long(&launch, chunk);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, sums);
+  return nd4c_cl_run_items(&launch, chunks);
 }
 
 /* The attribute's numbers go as arguments, some at a time. */
@@ -267,7 +297,7 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
     return ND4C_OK;
   }
   if (counts != NULL) {
-    ND4C_CL_TRY(starts_from_counts(call, counts, slices));
+    ND4C_CL_TRY(starts_from_counts(call, slices));
   } else if (repeats->count > 1) {
     ND4C_CL_TRY(starts_from_attribute(call, slices));
   }

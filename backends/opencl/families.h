@@ -33,6 +33,7 @@
   X(quantile) \
   X(clblast) \
   X(recurrent) \
+  X(ctc) \
   X(states)
 
 /* X(engine): in order of preference; a file defines nd4c_cl_<engine>_engine. */

@@ -88,19 +88,8 @@ static nd4c_cl_reduction reduction_of(const nd4c_call *call) {
   return reduction;
 }
 
-/* sum and prod cast elements first: to a dtype that elements are computed in. */
-static bool cast_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
-  bool from_real = nd4c_cl_is_float(x), to_real = nd4c_cl_is_float(y);
-  bool sums = call->op->op == ND4C_OP_sum || call->op->op == ND4C_OP_prod;
-  if (!sums || x == y || (!from_real && !to_real) || y == ND4C_FLOAT64)
-    return true;
-  (void)snprintf(reason, reason_size, "elements are not cast to the given dtype while they are gathered");
-  return false;
-}
-
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (!nd4c_cl_call_usable(call, reason, reason_size) || !cast_usable(call, reason, reason_size))
+  if (!nd4c_cl_call_usable(call, reason, reason_size))
     return false;
   nd4c_cl_reduction reduction = reduction_of(call);
   return nd4c_cl_reduction_usable(&reduction, reason, reason_size);

@@ -49,6 +49,12 @@ static inline bool nd4c_cl_is_float(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype == ND4C_FLOAT32 || dtype == ND4C_FLOAT64;
 }
 
+/* Whether elements of x that become numbers of y, as the op cast says, lose something or change on the way: they must
+ * be cast then (convert.cl), not merely converted to the type that y is computed in. */
+static inline bool nd4c_cl_must_cast(nd4c_dtype x, nd4c_dtype y) {
+  return x != y && (nd4c_cl_is_float(x) || nd4c_cl_is_float(y)) && y != ND4C_FLOAT64;
+}
+
 /* The type in which whole numbers are added and multiplied: unsigned ones wrap, where OpenCL C leaves open what becomes
  * of int and long. `otherwise` for all other dtypes. */
 static inline const char *nd4c_cl_wrapping(nd4c_dtype dtype, const char *otherwise) {

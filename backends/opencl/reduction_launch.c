@@ -110,6 +110,11 @@ static bool folds(const nd4c_cl_reduction *reduction) {
          strcmp(gather, "GATHER_product") == 0;
 }
 
+/* And rounded to it before, as the op cast would: sum and prod with the attribute `dtype`. */
+static bool casts(const nd4c_cl_reduction *reduction) {
+  return folds(reduction) && reduction->b == NULL && nd4c_cl_must_cast(reduction->a->dtype, reduction->y->dtype);
+}
+
 static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction *reduction, const plan *p) {
   nd4c_cl_options options = {{0}};
   nd4c_dtype a = reduction->a->dtype, y = reduction->y->dtype;
@@ -137,9 +142,17 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
     nd4c_cl_define(&options, "LEAST", "1");
   if (reduction->skip_nan)
     nd4c_cl_define(&options, "SKIP_NAN", "1");
+  if (casts(reduction))
+    nd4c_cl_define(&options, "CAST", "1");
   if (p->kept.size < INT32_MAX && p->inner.size < INT32_MAX) /* products of axes may count further than operands */
     nd4c_cl_define_index(&options, call);
   return options;
+}
+
+static nd4c_status kernel_of(const nd4c_call *call, const nd4c_cl_reduction *reduction, const char *function,
+                             const nd4c_cl_options *options, nd4c_cl_kernel **kernel) {
+  const char *source = casts(reduction) ? "convert+reduction" : "reduction";
+  return nd4c_cl_kernel_get(call->device, source, function, options, kernel);
 }
 
 static void inputs(nd4c_cl_launch *launch, const nd4c_cl_reduction *reduction, const plan *p) {
@@ -153,7 +166,7 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
                              const nd4c_cl_options *options) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "reduction", "reduce_pieces", options, &kernel);
+  nd4c_status status = kernel_of(call, reduction, "reduce_pieces", options, &kernel);
   if (status != ND4C_OK)
     return status;
   int64_t group = nd4c_cl_kernel_fit(kernel, p->group), global = p->kept.size * p->pieces * group;
@@ -168,7 +181,7 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
   status = nd4c_cl_launch_run(&launch, 1, &global, &group);
   if (status != ND4C_OK)
     return status;
-  status = nd4c_cl_kernel_get(call->device, "reduction", "reduce_partial", options, &kernel);
+  status = kernel_of(call, reduction, "reduce_partial", options, &kernel);
   if (status != ND4C_OK)
     return status;
   group = nd4c_cl_kernel_fit(kernel, p->group);
@@ -196,7 +209,7 @@ nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduc
   nd4c_cl_options options = options_of(call, reduction, &p);
   if (p.pieces > 1)
     return in_pieces(call, reduction, &p, &options);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "reduction", "reduce", &options, &kernel);
+  nd4c_status status = kernel_of(call, reduction, "reduce", &options, &kernel);
   if (status != ND4C_OK)
     return status;
   p.group = nd4c_cl_kernel_fit(kernel, p.group);

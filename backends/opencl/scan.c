@@ -27,99 +27,177 @@ static int32_t axis_of(const nd4c_call *call) {
   return nd4c_cl_axis(call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank);
 }
 
-/* Elements are cast first: to a dtype that they are computed in. */
-static bool cumulative_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
-  nd4c_cl_walk walk;
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
-    return false;
-  if (x != y && (nd4c_cl_is_float(x) || nd4c_cl_is_float(y)) && y != ND4C_FLOAT64) {
-    (void)snprintf(reason, reason_size, "elements are not cast to the given dtype on the way");
-    return false;
+/* -- pieces -------------------------------------------------------------------------------------------------------- */
+
+enum {
+  STATE_BYTES = 64,   /* at least what a state of scan.cl takes */
+  LEAST_PIECE = 4096, /* elements */
+  MOST_PIECES = 1024, /* of a line: one work item goes over them */
+  GPU_ITEMS = 512,    /* for each compute unit: fewer lines are cut */
+  CPU_ITEMS = 2,      /* the same where a work item is a thread's whole work */
+  LAUNCH_GROUP = 64   /* work items of a group where nothing is said */
+};
+
+typedef struct cut {
+  int64_t pieces, lines, length;
+  int64_t group; /* work items of a group; 0: whatever */
+} cut;
+
+/* Lines are gone through twice where they are cut, which takes several work items to be worth it. A processor runs the
+ * items of a group one after the other: few lines or pieces are groups of their own there. */
+static cut cut_lines(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  int64_t units = limits->compute_units > 0 ? limits->compute_units : 1, length = x->shape[axis_of(call)];
+  int64_t wanted = units * (limits->is_cpu ? CPU_ITEMS : GPU_ITEMS), most = length / LEAST_PIECE;
+  cut c = {.pieces = 1, .lines = length > 0 ? x->size / length : 0, .length = length};
+  if (c.lines > 0 && c.lines < wanted && most > 1 && !(limits->is_cpu && units == 1)) {
+    c.pieces = limits->is_cpu ? (4 * wanted + c.lines - 1) / c.lines : (wanted + c.lines - 1) / c.lines;
+    c.pieces = c.pieces > most ? most : c.pieces;
+    c.pieces = c.pieces > MOST_PIECES ? MOST_PIECES : c.pieces;
   }
-  return lines_walk(call, axis_of(call), &walk, reason, reason_size);
+  c.group = limits->is_cpu && length >= LEAST_PIECE && c.lines < LAUNCH_GROUP * wanted ? 1 : 0;
+  return c;
 }
 
-static nd4c_status cumulative_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  nd4c_op op = call->op->op;
-  bool initial = op != ND4C_OP_cumulative_logsumexp;
-  bool real = nd4c_cl_is_float(y->dtype), wide = nd4c_cl_wide(call) && y->dtype != ND4C_FLOAT64;
-  int32_t axis = axis_of(call);
-  char reason[128];
-  nd4c_cl_walk walk;
-  nd4c_cl_options options = {{0}};
+static int64_t cut_scratch(const nd4c_call *call) {
+  cut c = cut_lines(call);
+  return c.pieces > 1 ? c.pieces * c.lines * STATE_BYTES : 0;
+}
+
+/* A launch of one of scan.cl's kernels that go along lines: their first arguments. */
+typedef struct along {
+  const nd4c_call *call;
+  const nd4c_cl_options *options;
+  const nd4c_cl_walk *walk;
+  const cut *cut;
+  const char *source;
+  int32_t reverse; /* -1: the kernels have no such argument */
+} along;
+
+static nd4c_status begin_along(const along *a, const char *function, nd4c_cl_access access, nd4c_cl_launch *launch) {
+  const nd4c_tensor *x = &a->call->inputs[0];
   nd4c_cl_kernel *kernel;
+  nd4c_status status = nd4c_cl_kernel_get(a->call->device, a->source, function, a->options, &kernel);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_launch_begin(launch, a->call, kernel);
+  nd4c_cl_arg_bytes(launch, a->walk, sizeof *a->walk);
+  nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_long(launch, x->strides[axis_of(a->call)]);
+  nd4c_cl_arg_long(launch, a->cut->length);
+  if (a->reverse >= 0)
+    nd4c_cl_arg_int(launch, a->reverse);
+  nd4c_cl_arg_long(launch, a->cut->pieces);
+  if (a->cut->pieces > 1) /* without pieces nothing looks at the states */
+    nd4c_cl_arg_buffer(launch, a->call->scratch_buffer, access);
+  else
+    nd4c_cl_arg_buffer(launch, x->buffer, ND4C_CL_READ);
+  return ND4C_OK;
+}
+
+static nd4c_status run_items(const cut *c, nd4c_cl_launch *launch, int64_t items) {
+  return nd4c_cl_launch_run(launch, 1, &items, c->group > 0 ? &c->group : NULL);
+}
+
+/* What comes before each piece, into the scratch buffer. */
+static nd4c_status prepare_pieces(const along *a, const char *gather, const char *chain) {
   nd4c_cl_launch launch;
-  if (!lines_walk(call, axis, &walk, reason, sizeof reason))
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+  if (a->cut->pieces == 1)
+    return ND4C_OK;
+  nd4c_status status = begin_along(a, gather, ND4C_CL_WRITE, &launch);
+  if (status == ND4C_OK)
+    status = run_items(a->cut, &launch, a->cut->lines * a->cut->pieces);
+  if (status == ND4C_OK)
+    status = begin_along(a, chain, ND4C_CL_READ_WRITE, &launch);
+  return status == ND4C_OK ? run_items(a->cut, &launch, a->cut->lines) : status;
+}
+
+/* -- running sums, products and extremes --------------------------------------------------------------------------- */
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_cl_walk walk;
+  return nd4c_cl_call_usable(call, reason, reason_size) && lines_walk(call, axis_of(call), &walk, reason, reason_size);
+}
+
+static nd4c_cl_options cumulative_options(const nd4c_call *call, bool cast) {
+  nd4c_op op = call->op->op;
+  nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
+  nd4c_cl_options options = {{0}};
+  bool real = nd4c_cl_is_float(y), wide = nd4c_cl_wide(call) && y != ND4C_FLOAT64;
   nd4c_cl_define(&options,
                  op == ND4C_OP_cumulative_sum    ? "SCAN_sum"
                  : op == ND4C_OP_cumulative_prod ? "SCAN_prod"
                                                  : "SCAN_logsumexp",
                  "1");
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', x->dtype);
-  nd4c_cl_define_type(&options, 'C', x->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_type(&options, 'A', x);
+  nd4c_cl_define_type(&options, 'Y', y);
   nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(y->dtype, "COMPUTE_Y"));
-  nd4c_cl_define(&options, "MOST", "1");
-  if (real && !wide)
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(y, "COMPUTE_Y"));
+  if (real && !wide && op == ND4C_OP_cumulative_sum)
     nd4c_cl_define(&options, "COMPENSATED", "1");
-  if (!nd4c_cl_is_float(x->dtype))
+  if (!real)
     nd4c_cl_define(&options, "WHOLE", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "scan", "cumulate", &options, &kernel);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, x->strides[axis]);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[axis]);
-  nd4c_cl_arg_long(&launch, x->shape[axis]);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0);
-  nd4c_cl_arg_int(&launch, initial && call->attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0);
-  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+  if (cast)
+    nd4c_cl_define(&options, "CAST", "1");
+  return options;
 }
 
-static bool best_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+static nd4c_status cumulative_run(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  bool initial = call->op->op != ND4C_OP_cumulative_logsumexp;
+  bool cast = nd4c_cl_must_cast(call->inputs[0].dtype, y->dtype);
+  int32_t axis = axis_of(call);
+  char reason[128];
   nd4c_cl_walk walk;
-  return nd4c_cl_call_usable(call, reason, reason_size) && lines_walk(call, axis_of(call), &walk, reason, reason_size);
+  nd4c_cl_launch launch;
+  if (!lines_walk(call, axis, &walk, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+  nd4c_cl_options options = cumulative_options(call, cast);
+  cut c = cut_lines(call);
+  along a = {.call = call, .options = &options, .walk = &walk, .cut = &c, .source = cast ? "convert+scan" : "scan"};
+  a.reverse = call->attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0;
+  nd4c_status status = prepare_pieces(&a, "gather_pieces", "chain_pieces");
+  if (status == ND4C_OK)
+    status = begin_along(&a, "cumulate", ND4C_CL_READ, &launch);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[axis]);
+  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0);
+  nd4c_cl_arg_int(&launch, initial && call->attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0);
+  return run_items(&c, &launch, walk.size * c.pieces);
 }
 
 static nd4c_status best_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *arrays[] = {x, &call->outputs[0], &call->outputs[1]};
+  const nd4c_tensor *x = &call->inputs[0];
   int32_t axis = axis_of(call);
   char reason[128];
   nd4c_cl_walk walk;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!lines_walk(call, axis, &walk, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+  nd4c_cl_define(&options, "SCAN_best", "1");
   nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', x->dtype);
-  nd4c_cl_define_type(&options, 'C', x->dtype);
-  nd4c_cl_define_type(&options, 'Y', arrays[1]->dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define(&options, "VALUE", "COMPUTE_A");
-  nd4c_cl_define(&options, "MOST", "1");
+  if (call->op->op == ND4C_OP_cumulative_min)
+    nd4c_cl_define(&options, "LEAST", "1");
   if (!nd4c_cl_is_float(x->dtype))
     nd4c_cl_define(&options, "WHOLE", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "scan", "running_best", &options, &kernel);
+  cut c = cut_lines(call);
+  along a = {.call = call, .options = &options, .walk = &walk, .cut = &c, .source = "scan", .reverse = -1};
+  nd4c_status status = prepare_pieces(&a, "gather_best", "chain_best");
+  if (status == ND4C_OK)
+    status = begin_along(&a, "running_best", ND4C_CL_READ, &launch);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  for (int i = 0; i < 3; i++) {
-    nd4c_cl_arg_tensor(&launch, arrays[i], i == 0 ? ND4C_CL_READ : ND4C_CL_WRITE);
-    nd4c_cl_arg_long(&launch, arrays[i]->strides[axis]);
+  for (int i = 0; i < 2; i++) {
+    nd4c_cl_arg_tensor(&launch, &call->outputs[i], ND4C_CL_WRITE);
+    nd4c_cl_arg_long(&launch, call->outputs[i].strides[axis]);
   }
-  nd4c_cl_arg_long(&launch, x->shape[axis]);
-  nd4c_cl_arg_int(&launch, call->op->op == ND4C_OP_cumulative_min);
-  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+  return run_items(&c, &launch, walk.size * c.pieces);
 }
 
 /* -- diff ---------------------------------------------------------------------------------------------------------- */
@@ -196,11 +274,11 @@ static nd4c_status diff_run(const nd4c_call *call) {
   return nd4c_cl_launch_run(&launch, 1, &d.walk.size, NULL);
 }
 
-ND4C_CL_KERNEL(cumulative_sum, ND4C_CL_ALL, cumulative_usable, cumulative_run, NULL)
-ND4C_CL_KERNEL(cumulative_prod, ND4C_CL_ALL, cumulative_usable, cumulative_run, NULL)
-ND4C_CL_KERNEL(cumulative_logsumexp, ND4C_CL_FLOATS, cumulative_usable, cumulative_run, NULL)
-ND4C_CL_KERNEL(cumulative_max, ND4C_CL_REALS, best_usable, best_run, NULL)
-ND4C_CL_KERNEL(cumulative_min, ND4C_CL_REALS, best_usable, best_run, NULL)
+ND4C_CL_KERNEL(cumulative_sum, ND4C_CL_ALL, usable, cumulative_run, cut_scratch)
+ND4C_CL_KERNEL(cumulative_prod, ND4C_CL_ALL, usable, cumulative_run, cut_scratch)
+ND4C_CL_KERNEL(cumulative_logsumexp, ND4C_CL_FLOATS, usable, cumulative_run, cut_scratch)
+ND4C_CL_KERNEL(cumulative_max, ND4C_CL_REALS, usable, best_run, cut_scratch)
+ND4C_CL_KERNEL(cumulative_min, ND4C_CL_REALS, usable, best_run, cut_scratch)
 ND4C_CL_KERNEL(diff, ND4C_CL_REALS, diff_usable, diff_run, NULL)
 
 const nd4c_kernel *const nd4c_cl_scan_kernels[] = {&kernel_cumulative_sum,

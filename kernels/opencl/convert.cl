@@ -86,3 +86,24 @@ static inline float nd4c_odd_ulong(ulong x) {
 #define to_float32_I(v) convert_float(v)
 #define to_float32_U(v) convert_float(v)
 #define to_float32_F(v) (v)
+
+/* HELD(to, v): what an element of a dtype holds of v, which is of the type that the dtype computes in. Narrower floats are
+ * rounded here. */
+static inline float held_float16(float v) {
+  ushort bits;
+  vstore_half_rte(v, 0, (half *)&bits);
+  return vload_half(0, (const half *)&bits);
+}
+#define held_bfloat16(v) as_float((uint)nd4c_bfloat16(v) << 16)
+#define held_bool(v) (v)
+#define held_int8(v) (v)
+#define held_int16(v) (v)
+#define held_int32(v) (v)
+#define held_int64(v) (v)
+#define held_uint8(v) (v)
+#define held_uint16(v) (v)
+#define held_uint32(v) (v)
+#define held_uint64(v) (v)
+#define held_float32(v) (v)
+#define held_float64(v) (v)
+#define HELD(to, v) PASTE(held, to)(v)

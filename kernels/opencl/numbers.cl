@@ -11,27 +11,59 @@ __kernel void put_numbers(__global long *to, long begin, nd4c_numbers numbers, l
   to[begin + get_global_id(0)] = numbers.numbers[get_global_id(0)];
 }
 
-/* starts[i] = the sum of the counts before i; behind them the first count that is negative or more than is left (-1:
- * none), it, and what is left of total. One work item: a sum of few numbers, and the first bad one is told. */
-__kernel void repeat_starts(__global const int *counts, long counts0, long step, int wide, long slices, long total,
-                            __global long *starts, long items) {
+/* starts[i] = the sum of the counts before i. Chunks of them are added up each by itself, then one after the other, then
+ * gone through again. A chunk's sum is -1 if a count is negative or the sum more than `total`. */
+__kernel void repeat_sums(__global const int *counts, long counts0, long step, int wide, long slices, long total,
+                          long chunk, __global long *sums, long sums0, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long first = get_global_id(0) * chunk, end = min(first + chunk, slices), left = total;
+  for (long i = first; i < end && left >= 0; i++) {
+    long count = index_at(counts, counts0 + i * step, wide);
+    left = count < 0 || count > left ? -1 : left - count;
+  }
+  sums[sums0 + get_global_id(0)] = left < 0 ? -1 : total - left;
+}
+
+/* Sums become those before each chunk. At verdict: the first count that is negative or more than is left (-1: none), it,
+ * and what is left of total. One work item. */
+__kernel void repeat_chain(__global const int *counts, long counts0, long step, int wide, long slices, long total,
+                           long chunk, __global long *numbers, long verdict0, long sums0, long chunks, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long left = total, bad = -1, bad_count = 0;
-  for (long i = 0; i < slices && bad < 0; i++) {
-    long at = counts0 + i * step, count = wide ? ((__global const long *)counts)[at] : counts[at];
-    starts[i] = total - left;
-    if (count < 0 || count > left) {
-      bad = i;
-      bad_count = count;
-    } else {
-      left -= count;
+  for (long k = 0; k < chunks && bad < 0; k++) {
+    long sum = numbers[sums0 + k];
+    numbers[sums0 + k] = total - left;
+    bool good = sum >= 0 && sum <= left;
+    for (long i = k * chunk; !good && bad < 0 && i < slices; i++) {
+      long count = index_at(counts, counts0 + i * step, wide);
+      if (count < 0 || count > left) {
+        bad = i;
+        bad_count = count;
+      } else {
+        left -= count;
+      }
     }
+    left -= good ? sum : 0;
   }
-  starts[slices] = bad;
-  starts[slices + 1] = bad_count;
-  starts[slices + 2] = left;
+  numbers[verdict0] = bad;
+  numbers[verdict0 + 1] = bad_count;
+  numbers[verdict0 + 2] = left;
+}
+
+__kernel void repeat_starts(__global const int *counts, long counts0, long step, int wide, long slices, long chunk,
+                            __global long *starts, long sums0, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long first = get_global_id(0) * chunk, end = min(first + chunk, slices), start = starts[sums0 + get_global_id(0)];
+  for (long i = first; i < end; i++) {
+    starts[i] = start;
+    start += index_at(counts, counts0 + i * step, wide);
+  }
 }
 
 /* -- permutations ---------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * finished by the first work item of a row.
  *
  * -D GATHER_<what>: which statistic. VALUE: the type of an element as computed with, REAL: the type of real results.
- * SKIP_NAN: elements that are NaN are not there. COMPENSATED: sums carry along what their additions lost.
+ * SKIP_NAN: elements that are NaN are not there. CAST (with convert.cl): elements are cast to y's dtype first. COMPENSATED: sums carry along what their additions lost.
  * A row is one place of the kept axes; `lanes` work items (a power of two) share it. With rows_next neighbouring work
  * items take neighbouring rows, else neighbouring elements of a row: whichever lie together in memory. */
 
@@ -386,6 +386,12 @@ static inline VALUE norm_p(const state *s, VALUE p) {
 
 /* -- walking ---------------------------------------------------------------------------------------------------- */
 
+#ifdef CAST
+#define ELEMENT(v) HELD(TYPE_Y, CONVERT(TYPE_A, TYPE_Y, v))
+#else
+#define ELEMENT(v) (v)
+#endif
+
 static inline state begin_state(void) {
   state s;
   s.count = 0;
@@ -430,7 +436,7 @@ static inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long r
   for (int pass = 0; pass < PASSES; pass++) {
     long count = 0;
     for (long i = first; i < end; i += step) {
-      VALUE x = (VALUE)LOAD_A(a, a0 + nd4c_walk_place(inner, 0, i));
+      VALUE x = (VALUE)ELEMENT(LOAD_A(a, a0 + nd4c_walk_place(inner, 0, i)));
 #ifdef SKIP_NAN
       if (not_number(x)) continue;
 #endif

@@ -1,90 +1,257 @@
-/* Running sums and the like: a work item a line. `outer`: x, y and, of the best so far, its places. */
+/* Running sums and the like. A line of the axis is gone through by one work item; a long one, where there are few, in
+ * `pieces` pieces by as many: what each piece gathers is found first, then, by one work item a line, what comes before
+ * each piece, and from there each piece goes on. Operands of `outer`: x, y and, of the best so far, its places.
+ *
+ * VALUE: the type that is computed with; WHOLE: it is no real number. SCAN_sum, SCAN_prod, SCAN_logsumexp. COMPENSATED:
+ * sums carry along what their additions lost. CAST (with convert.cl): elements are cast to y's dtype first. */
 
-static inline VALUE running_sum(VALUE *sum, VALUE *lost, VALUE x) {
-#ifdef COMPENSATED
-  VALUE next = *sum + x;
-  VALUE less = fabs(*sum) < fabs(x) ? (x - next) + *sum : (*sum - next) + x;
-  *lost += isnan(less) ? (VALUE)0 : less;
-  *sum = next;
-  return *sum + *lost;
+#ifdef CAST
+#define ELEMENT(v) ((VALUE)HELD(TYPE_Y, CONVERT(TYPE_A, TYPE_Y, v)))
 #else
-  return *sum += x;
+#define ELEMENT(v) ((VALUE)(v))
 #endif
+
+/* A line, or a piece of it: elements first .. end - 1 in the direction of the sum. */
+typedef struct {
+  long line, piece, first, end;
+} stretch;
+
+static inline stretch stretch_of(const nd4c_walk *outer, long i, long length, long pieces) {
+  long piece = i / outer->size, size = (length + pieces - 1) / pieces, first = min(piece * size, length);
+  return (stretch){i - piece * outer->size, piece, first, min(first + size, length)};
 }
 
-#ifdef SCAN_logsumexp
-/* sum: the largest so far; rest: the exponentials relative to it. */
-static inline VALUE running_logsumexp(VALUE *sum, VALUE *rest, VALUE x) {
-  if (x == *sum) { /* infinities, too */
-    *rest += 1;
-  } else if (x > *sum || isnan(x)) {
-    *rest = *sum == -INFINITY ? (VALUE)1 : *rest * exp(*sum - x) + 1;
-    *sum = x;
-  } else if (*sum != INFINITY) {
-    *rest += exp(x - *sum);
-  }
-  return isinf(*sum) ? *sum : *sum + log(*rest);
-}
-#define STEP(x) running_logsumexp(&sum, &rest, x)
-#define INITIAL (-INFINITY)
+#if defined(SCAN_sum) || defined(SCAN_prod) || defined(SCAN_logsumexp)
+
+#if defined(SCAN_sum) && !defined(WHOLE)
+#define REAL_SUM 1
+#elif defined(SCAN_prod) && !defined(WHOLE)
+#define REAL_PROD 1
+#endif
+
+/* At most 64 bytes: scan.c counts on it. least, most: how far the piece may lead away from what comes before it; what: bits
+ * of what its elements have among them. */
+typedef struct {
+  VALUE sum, rest, least, most;
+  long what;
+} state;
+enum { HAS_NAN = 1, HAS_INFINITY = 2, HAS_OTHER = 4, IS_NEGATIVE = 8 }; /* other: -infinity of sums, 0 of products */
+
+static inline state begin_state(void) {
+#if defined(SCAN_logsumexp)
+  return (state){-INFINITY, 0, 0, 0, 0};
 #elif defined(SCAN_prod)
-#define STEP(x) (sum *= (x))
-#define INITIAL 1
+  return (state){1, 0, 1, 1, 0};
 #else
-#define STEP(x) running_sum(&sum, &rest, x)
-#define INITIAL 0
+  return (state){0, 0, 0, 0, 0};
+#endif
+}
+
+/* logsumexp: sum is the largest so far, rest the exponentials relative to it. x: `weight` times. */
+static inline void take(state *s, VALUE x, VALUE weight) {
+#if defined(SCAN_logsumexp)
+  if (x == s->sum) { /* infinities, too */
+    s->rest += weight;
+  } else if (x > s->sum || isnan(x)) {
+    s->rest = s->sum == -INFINITY ? weight : s->rest * exp(s->sum - x) + weight;
+    s->sum = x;
+  } else if (s->sum != INFINITY) {
+    s->rest += weight * exp(x - s->sum);
+  }
+#elif defined(SCAN_prod)
+  s->sum *= x;
+#elif defined(COMPENSATED)
+  VALUE next = s->sum + x;
+  VALUE less = fabs(s->sum) < fabs(x) ? (x - next) + s->sum : (s->sum - next) + x;
+  s->rest += isfinite(next) ? less : (VALUE)0;
+  s->sum = next;
+#else
+  s->sum += x;
+#endif
+}
+
+static inline VALUE value_of(const state *s) {
+#if defined(SCAN_logsumexp)
+  return isinf(s->sum) ? s->sum : s->sum + log(s->rest);
+#elif defined(COMPENSATED)
+  return isfinite(s->sum) ? s->sum + s->rest : s->sum;
+#else
+  return s->sum;
+#endif
+}
+
+/* The same for a piece, which must be able to follow any other. */
+static inline void gather(state *s, VALUE x) {
+  take(s, x, 1);
+#if defined(REAL_SUM)
+  s->most += fabs(x);
+  if (!isfinite(x)) s->what |= isnan(x) ? HAS_NAN : x > 0 ? HAS_INFINITY : HAS_OTHER;
+#elif defined(REAL_PROD)
+  s->least = fmin(s->least, fabs(s->sum));
+  s->most = fmax(s->most, fabs(s->sum));
+  s->what |= isnan(x) ? HAS_NAN : isinf(x) ? HAS_INFINITY : x == 0 ? HAS_OTHER : 0;
+  s->what ^= signbit(x) ? IS_NEGATIVE : 0;
+#endif
+}
+
+#if defined(HAS_FP64)
+#define SMALLEST 0x1p-1020
+#else
+#define SMALLEST 0x1p-124f
 #endif
 
-__kernel void cumulate(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, __global STORAGE_Y *y,
-                       long y0, long y_step, long length, int reverse, int exclusive, int include_initial) {
-  long i = get_global_id(0);
-  if (i >= outer.size) return;
-  x0 += nd4c_walk_place(&outer, 0, i);
-  y0 += nd4c_walk_place(&outer, 1, i);
-  if (reverse) {
-    x0 += (length - 1) * x_step;
-    y0 += (length - 1 + include_initial) * y_step;
-    x_step = -x_step;
-    y_step = -y_step;
+/* s, with a piece behind it. False, and s as it was, where element by element another result might come out: something
+ * runs out of range on the way there in the one and not in the other. */
+static inline bool follow(state *s, const state *piece) {
+#if defined(REAL_SUM)
+  if (isinf(s->sum) && (piece->what & (HAS_NAN | (s->sum > 0 ? HAS_OTHER : HAS_INFINITY)))) s->sum = NAN;
+  if (!isfinite(s->sum)) return true;
+  if (!isfinite(fabs(s->sum) + piece->most)) return false;
+  take(s, piece->sum, 1);
+  s->rest += piece->rest;
+#elif defined(REAL_PROD)
+  VALUE size = fabs(s->sum);
+  if (size == 0 || !isfinite(size)) {
+    bool lost = isnan(size) || (piece->what & (HAS_NAN | (size == 0 ? HAS_INFINITY : HAS_OTHER)));
+    s->sum = lost ? (VALUE)NAN : (piece->what & IS_NEGATIVE) ? -s->sum : s->sum;
+    return true;
   }
-  VALUE sum = INITIAL, rest = 0, before = INITIAL;
+  if ((piece->what & ~(long)IS_NEGATIVE) || piece->least < SMALLEST || size * piece->least < SMALLEST ||
+      !isfinite(2 * piece->most) || !isfinite(2 * size * piece->most))
+    return false;
+  s->sum *= piece->sum;
+#elif defined(SCAN_prod)
+  s->sum *= piece->sum;
+#elif defined(SCAN_logsumexp)
+  take(s, piece->sum, piece->rest);
+#else
+  s->sum += piece->sum;
+#endif
+  return true;
+}
+
+/* What each piece gathers by itself. */
+__kernel void gather_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
+                            long pieces, __global state *states) {
+  long i = get_global_id(0);
+  if (i >= outer.size * pieces) return;
+  stretch part = stretch_of(&outer, i, length, pieces);
+  x0 += nd4c_walk_place(&outer, 0, part.line) + (reverse ? (length - 1) * x_step : 0);
+  x_step = reverse ? -x_step : x_step;
+  state s = begin_state();
+  for (long j = part.first; j < part.end; j++) gather(&s, ELEMENT(LOAD_A(x, x0 + j * x_step)));
+  states[i] = s;
+}
+
+/* What comes before each. */
+__kernel void chain_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
+                           long pieces, __global state *states) {
+  long line = get_global_id(0);
+  if (line >= outer.size) return;
+  x0 += nd4c_walk_place(&outer, 0, line) + (reverse ? (length - 1) * x_step : 0);
+  x_step = reverse ? -x_step : x_step;
+  state s = begin_state();
+  for (long piece = 0; piece < pieces; piece++) {
+    state own = states[piece * outer.size + line];
+    states[piece * outer.size + line] = s;
+    if (!follow(&s, &own)) {
+      stretch part = stretch_of(&outer, piece * outer.size + line, length, pieces);
+      for (long j = part.first; j < part.end; j++) take(&s, ELEMENT(LOAD_A(x, x0 + j * x_step)), 1);
+    }
+  }
+}
+
+__kernel void cumulate(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
+                       long pieces, __global const state *states, __global STORAGE_Y *y, long y0, long y_step,
+                       int exclusive, int include_initial) {
+  long i = get_global_id(0);
+  if (i >= outer.size * pieces) return;
+  stretch part = stretch_of(&outer, i, length, pieces);
+  x0 += nd4c_walk_place(&outer, 0, part.line) + (reverse ? (length - 1) * x_step : 0);
+  y0 += nd4c_walk_place(&outer, 1, part.line) + (reverse ? (length - 1 + include_initial) * y_step : 0);
+  x_step = reverse ? -x_step : x_step;
+  y_step = reverse ? -y_step : y_step;
+  state s = begin_state();
+  if (pieces > 1) s = states[i];
+  VALUE before = value_of(&s);
   if (include_initial) {
-    SAVE_Y(y, y0, ROUND_Y(before));
+    if (part.piece == 0) SAVE_Y(y, y0, ROUND_Y(before));
     y0 += y_step;
   }
-  for (long j = 0; j < length; j++) {
-    VALUE after = STEP((VALUE)LOAD_A(x, x0 + j * x_step));
+  for (long j = part.first; j < part.end; j++) {
+    take(&s, ELEMENT(LOAD_A(x, x0 + j * x_step)), 1);
+    VALUE after = value_of(&s);
     SAVE_Y(y, y0 + j * y_step, ROUND_Y(exclusive ? before : after));
     before = after;
   }
 }
-
-/* The latest best and where it stood; NaN is best of all. */
-__kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, __global STORAGE_Y *y,
-                           long y0, long y_step, __global long *places, long places0, long places_step, long length,
-                           int least) {
-  long i = get_global_id(0), at = 0;
-  if (i >= outer.size) return;
-  x0 += nd4c_walk_place(&outer, 0, i);
-  y0 += nd4c_walk_place(&outer, 1, i);
-  places0 += nd4c_walk_place(&outer, 2, i);
-  COMPUTE_A best = 0;
-  for (long j = 0; j < length; j++) {
-    COMPUTE_A value = LOAD_A(x, x0 + j * x_step);
-#ifdef WHOLE
-    bool better = least ? value <= best : value >= best;
-#else
-    bool better = isnan(value) || (!isnan(best) && (least ? value <= best : value >= best));
 #endif
-    if (j == 0 || better) {
-      best = value;
-      at = j;
-    }
-    SAVE_Y(y, y0 + j * y_step, ROUND_Y(best));
-    places[places0 + j * places_step] = at;
+
+#ifdef SCAN_best
+/* The latest best and where it stood, -1: nowhere yet; NaN is best of all. LEAST: the smallest. */
+typedef struct {
+  long at;
+  COMPUTE_A best;
+} best_state;
+
+static inline void take_best(best_state *s, COMPUTE_A value, long at) {
+#if defined(LEAST)
+  bool better = value <= s->best;
+#else
+  bool better = value >= s->best;
+#endif
+#ifndef WHOLE
+  better = isnan(value) || (!isnan(s->best) && better);
+#endif
+  if (s->at < 0 || better) {
+    s->best = value;
+    s->at = at;
   }
 }
 
+__kernel void gather_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, long pieces,
+                          __global best_state *states) {
+  long i = get_global_id(0);
+  if (i >= outer.size * pieces) return;
+  stretch part = stretch_of(&outer, i, length, pieces);
+  x0 += nd4c_walk_place(&outer, 0, part.line);
+  best_state s = {-1, 0};
+  for (long j = part.first; j < part.end; j++) take_best(&s, LOAD_A(x, x0 + j * x_step), j);
+  states[i] = s;
+}
+
+__kernel void chain_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, long pieces,
+                         __global best_state *states) {
+  long line = get_global_id(0);
+  if (line >= outer.size) return;
+  best_state s = {-1, 0};
+  for (long piece = 0; piece < pieces; piece++) {
+    best_state own = states[piece * outer.size + line];
+    states[piece * outer.size + line] = s;
+    if (own.at >= 0) take_best(&s, own.best, own.at);
+  }
+}
+
+__kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, long pieces,
+                           __global const best_state *states, __global STORAGE_Y *y, long y0, long y_step,
+                           __global long *places, long places0, long places_step) {
+  long i = get_global_id(0);
+  if (i >= outer.size * pieces) return;
+  stretch part = stretch_of(&outer, i, length, pieces);
+  x0 += nd4c_walk_place(&outer, 0, part.line);
+  y0 += nd4c_walk_place(&outer, 1, part.line);
+  places0 += nd4c_walk_place(&outer, 2, part.line);
+  best_state s = {-1, 0};
+  if (pieces > 1) s = states[i];
+  for (long j = part.first; j < part.end; j++) {
+    take_best(&s, LOAD_A(x, x0 + j * x_step), j);
+    SAVE_Y(y, y0 + j * y_step, ROUND_Y(s.best));
+    places[places0 + j * places_step] = s.at;
+  }
+}
+#endif
+
+#ifdef MOST
 /* Differences of the line prepend, x, append: a work item a result. walk: y; pieces: prepend, x, append, without the
  * axis of differences, whose place is operand 1 of the walk. */
 __kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORAGE_A *x, long x0, long x_step,
@@ -111,3 +278,4 @@ __kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORA
     for (int k = 0; k < left; k++) line[k] = line[k + 1] - line[k];
   SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), ROUND_Y(line[0]));
 }
+#endif

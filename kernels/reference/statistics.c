@@ -109,7 +109,7 @@ static double step(nd4c_ref_running kind, running *r, double x) {
   if (kind == ND4C_REF_RUNNING_SUM) {
     double next = r->value + x;
     double lost = fabs(r->value) < fabs(x) ? (x - next) + r->value : (r->value - next) + x;
-    r->rest += lost == lost ? lost : 0;
+    r->rest += next - next == 0 ? lost : 0; /* an infinity, given or reached, has nothing to compensate */
     r->value = next;
     return r->value + r->rest;
   }
