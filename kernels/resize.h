@@ -37,7 +37,9 @@ static inline double nd4c_resize_scale(const nd4c_resize_lists *lists, int32_t e
   double scale = (double)lists->sizes[entry] / (double)lists->shape[nd4c_resize_axis_of(lists, entry)];
   for (int32_t i = 0; i < lists->size_count && lists->keeps_aspect; i++) {
     double own = (double)lists->sizes[i] / (double)lists->shape[nd4c_resize_axis_of(lists, i)];
-    scale = lists->not_larger ? fmin(scale, own) : fmax(scale, own);
+    if (lists->not_larger ? own < scale : own > scale) {
+      scale = own;
+    }
   }
   return scale;
 }
