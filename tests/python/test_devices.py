@@ -130,6 +130,8 @@ def test_what_is_known_of_devices():
         facts = xp.Device("stub:0").info
         assert facts["native"] and "float32" in facts["dtypes"] and "utf8" not in facts["dtypes"]
         assert facts["vendor"] == "nobody" and facts["alignment"] == 64 and xp.Device("cpu:0").info["native"] is None
+        from nd4c.__main__ import main
+        assert main(["info", "--probe"]) == 0 and "remaining_bytes" in str(xp.info())
         page = str(xp.info())
         assert hex(facts["native"]) in page and "vendor           nobody" in page and "live_bytes" in page
         assert xp.current_device() == "cpu:0"
@@ -342,6 +344,30 @@ def test_tracing(tmp_path):
         with pytest.raises(RuntimeError, match="nothing"):
             xp.tracing().totals()
     """, TRACE=str(tmp_path / "trace.json"))
+
+
+def test_models():
+    run("""
+        import os
+        path, x = os.environ["MODEL"], xp.ones((2, 1, 8, 8), dtype="float32")
+        plain = xp.onnx.load(path)
+        expected, seen = plain(x), []
+        alternating = xp.onnx.load(path, devices=["cpu:0", "stub:0"])
+        assert float(xp.max(xp.abs(alternating(x) - expected))) < 1e-4 and "stub:0" in alternating.report()
+        def placed(node):
+            seen.append(node)
+            return "stub:0" if node.op == "softmax" else None
+        assert float(xp.max(xp.abs(xp.onnx.load(path, devices=placed)(x) - expected))) < 1e-4
+        assert [node.index for node in seen] == list(range(seen[0].count)) and "conv" in {node.op for node in seen}
+        for wrong, error, text in ((["stub:99"], xp.Error, "stub:99"), ("stub:0", TypeError, "list"), ([], ValueError, "0 devices"),
+                                   (lambda node: 1 / 0, ZeroDivisionError, ""), (lambda node: 3, TypeError, "int")):
+            with pytest.raises(error, match=text):
+                model = xp.onnx.load(path, devices=wrong)
+                with pytest.raises(error, match=text):
+                    model(x)
+                model(x)
+    """, MODEL=str(pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]), "examples", "digits",
+                               "digits.onnx")))
 
 
 def test_opencl():

@@ -1,14 +1,14 @@
 """python -m nd4c info: what the library found on this machine."""
 import sys
 
-USAGE = """usage: python -m nd4c info      the library, the machine, backends, engines and devices
-       python -m nd4c config    every setting and where its value comes from"""
+USAGE = """usage: python -m nd4c info [--probe]    the library, the machine, backends, engines and devices; --probe opens all
+       python -m nd4c config            every setting and where its value comes from"""
 
 
 def main(arguments):
     import nd4c
-    if arguments in (["info"], []):
-        print(nd4c.info())
+    if arguments in (["info"], ["info", "--probe"], []):
+        print(nd4c.info(probe="--probe" in arguments))
     elif arguments == ["config"]:
         print(nd4c.config)
     elif arguments in (["-h"], ["--help"]):

@@ -1,4 +1,6 @@
 """Devices as objects: nd4c.Device("cpu:0"); with nd4c.device("opencl:0"): ..."""
+from __future__ import annotations
+
 import ctypes
 import threading
 
@@ -7,6 +9,10 @@ from nd4c._arguments import enum_name
 from nd4c._core import core
 from nd4c._errors import check, error
 from nd4c._library import bind, facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Optional, Tuple, Union
 
 _find = bind("nd4c_device_find")
 _default = bind("nd4c_device_default")
@@ -22,7 +28,10 @@ class Device:
 
     __slots__ = ("handle", "name")
 
-    def __new__(cls, name):
+    handle: int
+    name: str
+
+    def __new__(cls, name: Union[Device, str]) -> Device:
         if type(name) is cls:
             return name
         device = find(name)
@@ -50,7 +59,7 @@ class Device:
         return Device, (self.name,)
 
     @property
-    def info(self):
+    def info(self) -> Dict[str, Any]:
         """What is known of the device, by name: type, memory, the dtypes that it computes with (none: unknown), its vendor's
         handle `native`, ..."""
         row = _info_row(self.handle)
@@ -58,18 +67,18 @@ class Device:
             name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1))
 
     @property
-    def memory(self):
+    def memory(self) -> Dict[str, int]:
         """Its memory manager's counts, by name: live_bytes, cached_bytes, peak_bytes, live_count, ..."""
         row = _abi.memory_info(struct_size=ctypes.sizeof(_abi.memory_info))
         check(_memory(self.handle, ctypes.byref(row)))
         return facts(row)
 
-    def synchronize(self):
+    def synchronize(self) -> None:
         """Waits for all work on the device and raises the first failure that nobody has seen."""
         check(_synchronize(self.handle))
 
     @property
-    def dlpack(self):
+    def dlpack(self) -> Tuple[int, int]:
         """Type and number as DLPack has them."""
         row = _info_row(self.handle)
         return (1 if row.host_addressable else _DLPACK.get(row.type, 12)), row.index
@@ -109,7 +118,7 @@ def find(device):
     return of_handle(handle.value)
 
 
-def current_device():
+def current_device() -> Device:
     """The device on which this thread makes arrays and computes: that of the innermost `with nd4c.device(...)`, or the
     default one."""
     return of_handle(_of_context(_current()) or default().handle)
@@ -127,7 +136,7 @@ def handle_or_none(device):
     return None if device is None else Device(device).handle
 
 
-def every(*, probe=False):
+def every(*, probe: bool = False) -> Tuple[Device, ...]:
     """All devices of the backends that are open; probe: opens every backend that can be first."""
     count, get = bind("nd4c_backend_count"), bind("nd4c_backend_get_status")
     if probe:
@@ -210,7 +219,8 @@ class device:
     strict: a request that cannot be applied is an error. deterministic: only kernels whose result does not depend on the
     number of threads."""
 
-    def __init__(self, device, /, *, fallback=True, transfer=None, strict=False, deterministic=False):
+    def __init__(self, device: Union[Device, str], /, *, fallback: bool = True, transfer: Optional[str] = None,
+                 strict: bool = False, deterministic: bool = False) -> None:
         self._device, self._fallback, self._options = Device(device), fallback, None
         if transfer is not None or strict or deterministic:
             kind = 0 if transfer is None else enum_name("device: transfer", transfer, _abi.TABLES["TRANSFER"])
@@ -220,13 +230,13 @@ class device:
     def __repr__(self):
         return "nd4c.device(%r)" % self._device.name
 
-    def __enter__(self):
+    def __enter__(self) -> Device:
         routing = _routing_to(self._device) if self._fallback and self._device.name != "cpu:0" else None
         stack = self._entered.__dict__.setdefault("leave", [])
         stack.append(enter_context(self._device.handle, routing, self._options))
         return self._device
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._entered.leave.pop()()
 
 

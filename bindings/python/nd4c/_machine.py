@@ -7,6 +7,7 @@ from nd4c._abi import OPS
 from nd4c._arguments import op_number
 from nd4c._core import Array, handle, name as _core_name
 from nd4c._errors import check
+from nd4c.memory import remaining
 from nd4c._library import bind, facts, take_text, path as _path, version as _version
 
 devices = _devices.every
@@ -32,14 +33,16 @@ class Info(dict):
     __str__ = __repr__
 
 
-def info():
-    """The library, the machine, backends with verdict and reason, engines and devices."""
+def info(*, probe=False):
+    """The library, the machine, backends with verdict and reason, engines and devices. probe: opens and checks every backend
+    and engine first."""
     row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
     check(bind("nd4c_machine_get_info")(byref(row)))
     machine = facts(row)
-    devices = [dict(device.info, memory=device.memory) for device in _devices.every()]  # before the backends, one of which is chosen for it
+    devices = [dict(device.info, memory=device.memory, remaining_bytes=remaining(device))
+               for device in _devices.every(probe=probe)]  # before the backends, one of which is chosen for it
     return Info(version=_version, library=_path, build=bind("nd4c_build_info")().decode(), core=_core_name,
-                machine=machine, backends=_backends(), devices=devices)
+                machine=machine, backends=_backends(probe), devices=devices)
 
 
 def _lines(device):
@@ -51,7 +54,7 @@ def _lines(device):
             if name not in ("name", "description") and value not in (None, "")]
 
 
-def _backends():
+def _backends(probe):
     found = []
     status, engine, state = bind("nd4c_backend_get_status"), bind("nd4c_backend_engine"), bind("nd4c_backend_engine_state")
     for index in range(bind("nd4c_backend_count")()):
@@ -66,7 +69,7 @@ def _backends():
             name = engine(row.name, place)
             if name is None:
                 break
-            entry["engines"][name.decode()] = (state(row.name, place, False) or b"").decode()
+            entry["engines"][name.decode()] = (state(row.name, place, probe) or b"").decode()
             place += 1
         found.append(entry)
     return found

@@ -7,7 +7,8 @@ from ctypes import byref, c_void_p
 from nd4c import _abi, _dtypes
 from nd4c._core import Array, from_handle, handle
 from nd4c._creation import asarray
-from nd4c._errors import check
+from nd4c._devices import find
+from nd4c._errors import check, error
 from nd4c._library import bind, take_text
 
 _open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
@@ -19,19 +20,25 @@ Value = namedtuple("Value", "name kind dtype shape")
 Value.__doc__ = """An input or output: its kind ("array", "sequence of array", ...; None if not declared), dtype and shape,
 in which a free dimension is its symbol or None. shape None: unknown."""
 
+Node = namedtuple("Node", "index count op label")
+Node.__doc__ = """A node that is about to be placed: its number of `count`, its op's name, the name that it has in the model."""
 
-def load(model, /, *, all_intermediates=False, optimize=True, progress=None):
+
+def load(model, /, *, all_intermediates=False, optimize=True, progress=None, devices=None):
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
-    called during long work."""
-    return Model(model, all_intermediates, optimize, progress)
+    called during long work. devices: those that its nodes run on in turn, or a function that says a Node's device (None: the
+    one of the run); None: that of the run, which is nd4c.current_device()."""
+    return Model(model, all_intermediates, optimize, progress, devices)
 
 
 class Model:
     """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
 
-    def __init__(self, model, all_intermediates, optimize, progress):
-        self._handle = None
+    def __init__(self, model, all_intermediates, optimize, progress, devices):
+        self._handle, self._failures = None, []
         options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
+        placement = None if devices is None else self._placement(devices)
+        options.placement = None if placement is None else ctypes.addressof(placement)
         out = c_void_p()
         if isinstance(model, (bytes, bytearray, memoryview)):
             self._bytes = bytes(model)
@@ -58,6 +65,29 @@ class Model:
         if getattr(self, "_handle", None):
             close(self._handle)
 
+    def _placement(self, devices):
+        row = _abi.placement(struct_size=ctypes.sizeof(_abi.placement))
+        if callable(devices):
+            self._device_of = _abi.placement_callback(lambda user, node: self._place(devices, node))
+            row.device_of = ctypes.cast(self._device_of, c_void_p)
+        else:
+            if isinstance(devices, str):
+                raise TypeError("onnx.load: devices: expected a list of devices or a function, got the text %r" % devices)
+            self._devices = (c_void_p * len(devices))(*[find(device).handle for device in devices])
+            row.devices, row.device_count = ctypes.addressof(self._devices), len(devices)
+        return row
+
+    def _place(self, device_of, node):
+        """What the C library is told; an exception is raised when it has returned."""
+        row = _abi.plan_node.from_address(node)
+        op = _abi.op_info.from_address(row.op)
+        try:
+            device = device_of(Node(row.index, row.node_count, op.name.decode(), row.label.decode()))
+            return None if device is None else find(device).handle
+        except BaseException as failure:
+            self._failures.append(failure)
+            return None
+
     def _values(self, name):
         get, rows = bind(name), []
         for index in range(bind(name + "_count")(self._handle)):
@@ -68,6 +98,8 @@ class Model:
 
     def run(self, inputs=None, /, **named):
         """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None."""
+        if self._failures:  # a plan is there that is not placed as it should be
+            raise self._failures[0]
         given = dict(inputs or {}, **named)
         for name in given:
             if not isinstance(name, str):
@@ -78,8 +110,15 @@ class Model:
             for name, value in given.items():
                 made.append(_datum(value, kinds.get(name), name))
             outs = (c_void_p * len(self.outputs))()
-            check(_run(self._handle, None, (ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
-                       (c_void_p * len(made))(*made), len(made), outs, len(outs)))
+            status = _run(self._handle, None, (ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
+                          (c_void_p * len(made))(*made), len(made), outs, len(outs))
+            failure = error(status) if status else None
+            if self._failures:
+                for out in outs:
+                    _release(out)
+                raise self._failures[0]
+            if failure is not None:
+                raise failure
         finally:
             for datum in made:
                 _release(datum)
