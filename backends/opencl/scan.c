@@ -44,7 +44,8 @@ typedef struct cut {
 } cut;
 
 /* Lines are gone through twice where they are cut, which takes several work items to be worth it. A processor runs the
- * items of a group one after the other: few lines or pieces are groups of their own there. */
+ * items of a group one after the other: few lines or pieces are groups of their own there, but for lines side by side,
+ * which share what is fetched. */
 static cut cut_lines(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
@@ -56,7 +57,8 @@ static cut cut_lines(const nd4c_call *call) {
     c.pieces = c.pieces > most ? most : c.pieces;
     c.pieces = c.pieces > MOST_PIECES ? MOST_PIECES : c.pieces;
   }
-  c.group = limits->is_cpu && length >= LEAST_PIECE && c.lines < LAUNCH_GROUP * wanted ? 1 : 0;
+  bool apart = c.lines == 1 || x->strides[axis_of(call)] == 1 || x->strides[axis_of(call)] == -1;
+  c.group = limits->is_cpu && apart && length >= LEAST_PIECE && c.lines < LAUNCH_GROUP * wanted ? 1 : 0;
   return c;
 }
 

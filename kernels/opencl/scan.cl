@@ -23,19 +23,17 @@ static inline stretch stretch_of(const nd4c_walk *outer, long i, long length, lo
 
 #if defined(SCAN_sum) || defined(SCAN_prod) || defined(SCAN_logsumexp)
 
-#if defined(SCAN_sum) && !defined(WHOLE)
-#define REAL_SUM 1
-#elif defined(SCAN_prod) && !defined(WHOLE)
+#if defined(SCAN_prod) && !defined(WHOLE)
 #define REAL_PROD 1
 #endif
 
-/* At most 64 bytes: scan.c counts on it. least, most: how far the piece may lead away from what comes before it; what: bits
- * of what its elements have among them. */
+/* At most 64 bytes: scan.c counts on it. What follows `rest` is of pieces. Of products least and most are the smallest and
+ * the largest on the way, rest is NaN if an element is not finite (else 0), odd: an odd number of them is negative. Of sums
+ * most is that of the magnitudes. */
 typedef struct {
   VALUE sum, rest, least, most;
-  long what;
+  long odd;
 } state;
-enum { HAS_NAN = 1, HAS_INFINITY = 2, HAS_OTHER = 4, IS_NEGATIVE = 8 }; /* other: -infinity of sums, 0 of products */
 
 static inline state begin_state(void) {
 #if defined(SCAN_logsumexp)
@@ -63,7 +61,7 @@ static inline void take(state *s, VALUE x, VALUE weight) {
 #elif defined(COMPENSATED)
   VALUE next = s->sum + x;
   VALUE less = fabs(s->sum) < fabs(x) ? (x - next) + s->sum : (s->sum - next) + x;
-  s->rest += isfinite(next) ? less : (VALUE)0;
+  s->rest += next - next == 0 ? less : (VALUE)0; /* an infinity has nothing to compensate */
   s->sum = next;
 #else
   s->sum += x;
@@ -74,24 +72,40 @@ static inline VALUE value_of(const state *s) {
 #if defined(SCAN_logsumexp)
   return isinf(s->sum) ? s->sum : s->sum + log(s->rest);
 #elif defined(COMPENSATED)
-  return isfinite(s->sum) ? s->sum + s->rest : s->sum;
+  return s->sum + s->rest;
 #else
   return s->sum;
 #endif
 }
 
-/* The same for a piece, which must be able to follow any other. */
-static inline void gather(state *s, VALUE x) {
-  take(s, x, 1);
-#if defined(REAL_SUM)
-  s->most += fabs(x);
-  if (!isfinite(x)) s->what |= isnan(x) ? HAS_NAN : x > 0 ? HAS_INFINITY : HAS_OTHER;
-#elif defined(REAL_PROD)
-  s->least = fmin(s->least, fabs(s->sum));
-  s->most = fmax(s->most, fabs(s->sum));
-  s->what |= isnan(x) ? HAS_NAN : isinf(x) ? HAS_INFINITY : x == 0 ? HAS_OTHER : 0;
-  s->what ^= signbit(x) ? IS_NEGATIVE : 0;
+/* A piece by itself. */
+static inline state gather(__global const STORAGE_A *x, long x0, long x_step, long first, long end) {
+  state s = begin_state();
+  long j = first;
+#if defined(SCAN_sum) && !defined(COMPENSATED)
+  VALUE sums[4] = {0, 0, 0, 0}; /* which do not wait for each other */
+  for (; j + 4 <= end; j += 4) {
+    sums[0] += ELEMENT(LOAD_A(x, x0 + j * x_step));
+    sums[1] += ELEMENT(LOAD_A(x, x0 + (j + 1) * x_step));
+    sums[2] += ELEMENT(LOAD_A(x, x0 + (j + 2) * x_step));
+    sums[3] += ELEMENT(LOAD_A(x, x0 + (j + 3) * x_step));
+  }
+  s.sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 #endif
+  for (; j < end; j++) {
+    VALUE value = ELEMENT(LOAD_A(x, x0 + j * x_step));
+    take(&s, value, 1);
+#if defined(COMPENSATED)
+    s.most += fabs(value);
+#elif defined(REAL_PROD)
+    VALUE size = fabs(s.sum);
+    s.least = size < s.least ? size : s.least;
+    s.most = size > s.most ? size : s.most;
+    s.rest += value - value;
+    s.odd ^= signbit(value) != 0;
+#endif
+  }
+  return s;
 }
 
 #if defined(HAS_FP64)
@@ -101,31 +115,29 @@ static inline void gather(state *s, VALUE x) {
 #endif
 
 /* s, with a piece behind it. False, and s as it was, where element by element another result might come out: something
- * runs out of range on the way there in the one and not in the other. */
+ * runs out of range on the way there in the one and not in the other. Sums in a wider type than their elements' do not. */
 static inline bool follow(state *s, const state *piece) {
-#if defined(REAL_SUM)
-  if (isinf(s->sum) && (piece->what & (HAS_NAN | (s->sum > 0 ? HAS_OTHER : HAS_INFINITY)))) s->sum = NAN;
-  if (!isfinite(s->sum)) return true;
+#if defined(COMPENSATED)
+  if (isnan(s->sum) || (isinf(s->sum) && isfinite(piece->most))) return true;
   if (!isfinite(fabs(s->sum) + piece->most)) return false;
   take(s, piece->sum, 1);
   s->rest += piece->rest;
 #elif defined(REAL_PROD)
   VALUE size = fabs(s->sum);
-  if (size == 0 || !isfinite(size)) {
-    bool lost = isnan(size) || (piece->what & (HAS_NAN | (size == 0 ? HAS_INFINITY : HAS_OTHER)));
-    s->sum = lost ? (VALUE)NAN : (piece->what & IS_NEGATIVE) ? -s->sum : s->sum;
+  if (isnan(size)) return true;
+  if (piece->rest != 0 || (isinf(size) && piece->least == 0)) return false;
+  if (size == 0 || isinf(size)) {
+    s->sum = piece->odd ? -s->sum : s->sum;
     return true;
   }
-  if ((piece->what & ~(long)IS_NEGATIVE) || piece->least < SMALLEST || size * piece->least < SMALLEST ||
-      !isfinite(2 * piece->most) || !isfinite(2 * size * piece->most))
+  if (piece->least < SMALLEST || size * piece->least < SMALLEST || !isfinite(2 * piece->most) ||
+      !isfinite(2 * size * piece->most))
     return false;
-  s->sum *= piece->sum;
-#elif defined(SCAN_prod)
   s->sum *= piece->sum;
 #elif defined(SCAN_logsumexp)
   take(s, piece->sum, piece->rest);
 #else
-  s->sum += piece->sum;
+  take(s, piece->sum, 1);
 #endif
   return true;
 }
@@ -138,9 +150,7 @@ __kernel void gather_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x
   stretch part = stretch_of(&outer, i, length, pieces);
   x0 += nd4c_walk_place(&outer, 0, part.line) + (reverse ? (length - 1) * x_step : 0);
   x_step = reverse ? -x_step : x_step;
-  state s = begin_state();
-  for (long j = part.first; j < part.end; j++) gather(&s, ELEMENT(LOAD_A(x, x0 + j * x_step)));
-  states[i] = s;
+  states[i] = gather(x, x0, x_step, part.first, part.end);
 }
 
 /* What comes before each. */
@@ -196,12 +206,12 @@ typedef struct {
 
 static inline void take_best(best_state *s, COMPUTE_A value, long at) {
 #if defined(LEAST)
-  bool better = value <= s->best;
+  bool better = !(value > s->best);
 #else
-  bool better = value >= s->best;
+  bool better = !(value < s->best);
 #endif
 #ifndef WHOLE
-  better = isnan(value) || (!isnan(s->best) && better);
+  better = better && (s->best == s->best || value != value);
 #endif
   if (s->at < 0 || better) {
     s->best = value;
