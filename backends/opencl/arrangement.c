@@ -169,6 +169,27 @@ static nd4c_status roll(const nd4c_cl_step *step) {
   return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
 }
 
+/* Halves of axes (none given: of all) exchanged; back: the other way round where they differ. */
+static nd4c_status shift_halves(const nd4c_cl_step *step, bool back) {
+  const nd4c_attr_value *axes = &step->call->attrs[ND4C_ATTR_fftshift_axes];
+  const nd4c_tensor *x = &step->call->inputs[0];
+  int64_t begin[ND4C_CL_MAX_RANK] = {0};
+  bool all = axes->as.ints == NULL;
+  for (int32_t i = 0; i < (all ? x->rank : axes->count); i++) {
+    int32_t axis = all ? i : nd4c_cl_axis(axes->as.ints[i], x->rank);
+    begin[axis] = x->shape[axis] > 1 ? (x->shape[axis] + back) / 2 : 0;
+  }
+  return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
+}
+
+static nd4c_status fftshift(const nd4c_cl_step *step) {
+  return shift_halves(step, false);
+}
+
+static nd4c_status ifftshift(const nd4c_cl_step *step) {
+  return shift_halves(step, true);
+}
+
 /* -- repeats ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_strided strided(const nd4c_tensor *tensor) {
@@ -441,6 +462,8 @@ static nd4c_status im2col(const nd4c_cl_step *step) {
   X(tile, NULL)             \
   X(repeat, repeat_scratch) \
   X(roll, NULL)             \
+  X(fftshift, NULL)         \
+  X(ifftshift, NULL)        \
   X(depth_to_space, NULL)   \
   X(space_to_depth, NULL)   \
   X(space_to_batch, NULL)   \

@@ -8,18 +8,21 @@
 /* What one launch writes: `count` elements from `first` on, as kernels/opencl/creation.cl says. */
 typedef struct job {
   const char *function;
-  bool round_down;
+  bool round_down, wide;
   int64_t first, count;
   double numbers[5];
   int64_t whole[2], inner;
 } job;
 
+static bool needs_fp64(nd4c_op op) {
+  return op != ND4C_OP_zeros && op != ND4C_OP_ones && op != ND4C_OP_zeros_like && op != ND4C_OP_ones_like &&
+         op != ND4C_OP_integer_range && op != ND4C_OP_eye && op != ND4C_OP_tri && op != ND4C_OP_indices;
+}
+
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cl_walk walk;
   const nd4c_tensor *y = &call->outputs[0];
-  nd4c_op op = call->op->op;
-  if ((op == ND4C_OP_arange || op == ND4C_OP_linspace || op == ND4C_OP_logspace) &&
-      !nd4c_cl_device_limits(call->device)->has_fp64) {
+  if (needs_fp64(call->op->op) && !nd4c_cl_device_limits(call->device)->has_fp64) {
     (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
     return false;
   }
@@ -42,9 +45,8 @@ static nd4c_status launch_job(const nd4c_call *call, const job *j) {
   }
   nd4c_cl_define_index(&options, call);
   nd4c_cl_kernel *kernel = NULL;
-  bool power = call->op->op == ND4C_OP_logspace;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, power ? "convert+wide+creation" : "convert+creation", "create",
-                                          &options, &kernel);
+  nd4c_status status = nd4c_cl_kernel_get(call->device, j->wide ? "convert+wide+creation" : "convert+creation",
+                                          "create", &options, &kernel);
   if (status != ND4C_OK) {
     return status;
   }
@@ -104,6 +106,7 @@ static nd4c_status spaced_run(const nd4c_call *call, const char *function, doubl
   nd4c_dtype dtype = call->outputs[0].dtype;
   double gap = stop - start, part = gap - stop, rest = (stop - (gap - part)) - (start + part);
   const job j = {.function = function,
+                 .wide = call->op->op == ND4C_OP_logspace,
                  .round_down = dtype >= ND4C_INT8 && dtype <= ND4C_UINT64,
                  .count = call->outputs[0].size,
                  .numbers = {start, stop, base, gap, isfinite(gap) ? rest : 0},
@@ -155,21 +158,71 @@ static nd4c_status indices_run(const nd4c_call *call) {
   return status;
 }
 
+/* a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n) */
+static nd4c_status window(const nd4c_call *call, double a0, double a1, double a2) {
+  int64_t size = call->outputs[0].size;
+  bool periodic = call->attrs[ND4C_ATTR_hann_window_periodic].as.i != 0;
+  const job j = {.function = "window",
+                 .wide = true,
+                 .count = size,
+                 .numbers = {a0, a1, a2},
+                 .whole = {periodic ? size : size - 1},
+                 .inner = 1};
+  return launch_job(call, &j);
+}
+
+static nd4c_status hann_window_run(const nd4c_call *call) {
+  return window(call, 0.5, 0.5, 0);
+}
+
+static nd4c_status hamming_window_run(const nd4c_call *call) {
+  double alpha = call->attrs[ND4C_ATTR_hamming_window_alpha].as.f;
+  return window(call, alpha, 1 - alpha, 0);
+}
+
+static nd4c_status blackman_window_run(const nd4c_call *call) {
+  return window(call, 0.42, 0.5, 0.08);
+}
+
+/* Numbers from `turn` on are less by n. */
+static nd4c_status frequencies(const nd4c_call *call, int64_t turn) {
+  int64_t n = call->attrs[ND4C_ATTR_fftfreq_n].as.i;
+  const job j = {.function = "frequency",
+                 .count = call->outputs[0].size,
+                 .numbers = {(double)n * call->attrs[ND4C_ATTR_fftfreq_d].as.f},
+                 .whole = {n, turn},
+                 .inner = 1};
+  return launch_job(call, &j);
+}
+
+static nd4c_status fftfreq_run(const nd4c_call *call) {
+  return frequencies(call, (call->attrs[ND4C_ATTR_fftfreq_n].as.i + 1) / 2);
+}
+
+static nd4c_status rfftfreq_run(const nd4c_call *call) {
+  return frequencies(call, INT64_MAX);
+}
+
 /* -- kernels --------------------------------------------------------------------------------------------- */
 
 /* zeros_like and ones_like take arrays of any dtype to be like: they are not read. full is an element-wise copy. */
-#define OPS(X)                    \
-  X(zeros, zeros)                 \
-  X(ones, ones)                   \
-  X(zeros_like, zeros)            \
-  X(ones_like, ones)              \
-  X(arange, arange)               \
-  X(integer_range, integer_range) \
-  X(linspace, linspace)           \
-  X(logspace, logspace)           \
-  X(eye, eye)                     \
-  X(tri, tri)                     \
-  X(indices, indices)
+#define OPS(X)                        \
+  X(zeros, zeros)                     \
+  X(ones, ones)                       \
+  X(zeros_like, zeros)                \
+  X(ones_like, ones)                  \
+  X(arange, arange)                   \
+  X(integer_range, integer_range)     \
+  X(linspace, linspace)               \
+  X(logspace, logspace)               \
+  X(eye, eye)                         \
+  X(tri, tri)                         \
+  X(indices, indices)                 \
+  X(hann_window, hann_window)         \
+  X(hamming_window, hamming_window)   \
+  X(blackman_window, blackman_window) \
+  X(fftfreq, fftfreq)                 \
+  X(rfftfreq, rfftfreq)
 #define DEFINE_KERNEL(op_name, run_name)                                                 \
   static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
                                                .op_version = 1,                          \

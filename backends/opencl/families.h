@@ -16,6 +16,7 @@
   X(resize) \
   X(boxes) \
   X(creation) \
+  X(signal) \
   X(random) \
   X(random_laws) \
   X(random_categories) \

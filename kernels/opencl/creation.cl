@@ -30,6 +30,23 @@ static inline double spaced(double start, double stop, double gap, double gap_re
 /* The index along an axis of extent k0, whose elements are `inner` apart. */
 #define op_indices(i) CONVERT_LETTER(U, TYPE_Y, (ulong)((i) / inner % k0))
 
+/* A cosine window of k0 steps, weights n0, n1, n2. */
+#define op_window(i) CONVERT_LETTER(D, TYPE_Y, k0 == 0 ? 1.0 : n0 - n1 * turned_cosine(i, k0) + n2 * turned_cosine(2 * (i), k0))
+/* Frequency i of k0 points; those from k1 on are negative. */
+#define op_frequency(i) CONVERT_LETTER(D, TYPE_Y, convert_double((i) < k1 ? (i) : (i) - k0) / n0)
+
+#ifdef WIDE_PI
+/* cos(2 pi k / n) for whole k, the angle reduced to the first quarter before it is rounded. */
+static inline double turned_cosine(long k, long n) {
+  long part = k % n;
+  part = 2 * part > n ? n - part : part;
+  bool far = 4 * part > n;
+  wide sine, cosine;
+  w_sincospi(w_div(w_of(convert_double(far ? n - 2 * part : 2 * part)), w_of(convert_double(n))), &sine, &cosine);
+  return far ? -w_value(cosine) : w_value(cosine);
+}
+#endif
+
 #ifdef HAS_FP64
 static inline COMPUTE_Y linspace(long i, double start, double stop, double gap, double gap_rest, long steps) {
   double rest, number = spaced(start, stop, gap, gap_rest, steps, i, &rest);

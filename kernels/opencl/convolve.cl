@@ -1,0 +1,28 @@
+/* y[i] = the sum over j of a[i + shift - j] b[j], a and b of m and n elements: floats in double, whole numbers in words that
+ * wrap. A work item a result, in the order of j. */
+#ifdef IS_FLOAT
+#ifdef HAS_FP64
+typedef double SUM;
+#define TERM(type, v) CONVERT(type, float64, v)
+#define RESULT(sum) CONVERT_LETTER(D, TYPE_Y, sum)
+#endif
+#else
+typedef ulong SUM;
+#define TERM(type, v) CONVERT(type, uint64, v)
+#define RESULT(sum) CONVERT_LETTER(U, TYPE_Y, sum)
+#endif
+
+#ifdef TERM
+__kernel void convolve(__global const STORAGE_A *a, long a0, long a_step, long m, __global const STORAGE_B *b, long b0,
+                       long b_step, long n, __global STORAGE_Y *y, long y0, long y_step, long shift, long items) {
+  if (get_global_id(0) >= items) {
+    return;
+  }
+  long i = get_global_id(0), place = i + shift, end = min(place + 1, n);
+  SUM sum = 0;
+  for (long j = max(place - m + 1, (long)0); j < end; j++) {
+    sum += TERM(TYPE_A, LOAD_A(a, a0 + (place - j) * a_step)) * TERM(TYPE_B, LOAD_B(b, b0 + j * b_step));
+  }
+  SAVE_Y(y, y0 + i * y_step, RESULT(sum));
+}
+#endif
