@@ -2,9 +2,13 @@
  * tests/records/framework.py, which writes it; both are of one commit, so a damaged file is a broken build. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "conformance.h"
 
@@ -16,6 +20,7 @@ typedef struct golden_list {
   int32_t count;
 } golden_list;
 static golden_list cases[OPS], refusals[OPS];
+static bool wanted[OPS]; /* ops whose cases are kept */
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
@@ -23,6 +28,7 @@ typedef struct reader {
   const unsigned char *at, *end;
   const char *path;
   bool damaged;
+  bool passes; /* nobody wants this case: its elements are passed over, which an emulator would take a minute to read */
 } reader;
 
 static void take(reader *r, void *to, size_t bytes) {
@@ -33,6 +39,11 @@ static void take(reader *r, void *to, size_t bytes) {
   }
   memcpy(to, r->at, bytes);
   r->at += bytes;
+}
+
+static void pass(reader *r, int64_t bytes) {
+  r->damaged = r->damaged || bytes < 0 || bytes > r->end - r->at;
+  r->at += r->damaged ? 0 : bytes;
 }
 
 #define TAKE(type, name)           \
@@ -105,7 +116,9 @@ static void take_input(reader *r, cf_case *c) {
     return;
   }
   take_shape(r, &rank, shape, &size);
-  if (!r->damaged) {
+  if (r->passes && dtype != ND4C_UTF8) {
+    pass(r, size * cf_size_of(dtype));
+  } else if (!r->damaged) {
     take_elements(r, cf_input(c, dtype, rank, shape));
   }
 }
@@ -150,6 +163,11 @@ static void take_output(reader *r, cf_expected *expected) {
   take_shape(r, &rank, shape, &size);
   uint8_t is_wide = take_byte(r), has_scale = take_byte(r);
   if (r->damaged) {
+    return;
+  }
+  if (r->passes && dtype != ND4C_UTF8) {
+    int64_t doubles = (is_wide != 1 ? 0 : cf_is_complex(dtype) ? 4 : 2) + (has_scale != 0);
+    pass(r, size * (doubles * (int64_t)sizeof(double) + (is_wide != 1 ? cf_size_of(dtype) : 0)));
     return;
   }
   cf_expect(expected, dtype, rank, shape, has_scale != 0);
@@ -207,6 +225,7 @@ static cf_golden *take_golden(reader *r) {
   }
   free(name);
   golden->op = info != NULL ? info->op : ND4C_OP_NONE;
+  r->passes = !wanted[golden->op];
   golden->ulps = take_double(r);
   golden->complex_ulps = take_double(r);
   int32_t inputs = take_int(r);
@@ -272,43 +291,41 @@ static bool has_dtypes(const cf_golden *golden) {
   return has;
 }
 
-/* Whom cases are kept for. */
-typedef struct audience {
-  bool (*wants)(const void *user, nd4c_op op);
-  const void *user;
-} audience;
-
-static bool load_file(const char *path, const audience *to) {
+static bool load_file(const char *path) {
   static const char magic[8] = "ND4CREC1";
-  FILE *file = fopen(path, "rb");
-  if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+  struct stat about;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  bool there = file >= 0 && fstat(file, &about) == 0 && about.st_size >= (off_t)sizeof magic;
+  void *mapped = there ? mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+  if (file >= 0) {
+    (void)close(file);
+  }
+  if (mapped == MAP_FAILED) {
     (void)fprintf(stderr, "%s: cannot be read\n", path);
     return false;
   }
-  long size = ftell(file);
-  rewind(file);
-  unsigned char *bytes = cf_need((size_t)size);
-  bool whole = fread(bytes, 1, (size_t)size, file) == (size_t)size;
-  (void)fclose(file);
-  reader r = {.at = bytes + sizeof magic, .end = bytes + size, .path = path};
-  r.damaged = !whole || size < (long)sizeof magic || memcmp(bytes, magic, sizeof magic) != 0;
+  const unsigned char *bytes = mapped;
+  reader r = {.at = bytes + sizeof magic, .end = bytes + about.st_size, .path = path};
+  r.damaged = memcmp(bytes, magic, sizeof magic) != 0;
   while (!r.damaged && r.at < r.end) {
     cf_golden *golden = take_golden(&r);
-    if (!r.damaged && to->wants(to->user, golden->op) && has_dtypes(golden)) {
+    if (!r.damaged && !r.passes && has_dtypes(golden)) {
       keep(golden);
     } else {
-      drop(golden); /* its memory serves the next: all cases take gigabytes */
+      drop(golden);
     }
   }
   if (r.damaged) {
     (void)fprintf(stderr, "%s: damaged at byte %td\n", path, r.at - bytes);
   }
-  free(bytes);
+  (void)munmap(mapped, (size_t)about.st_size);
   return !r.damaged;
 }
 
 bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op op), const void *user) {
-  const audience to = {wants, user};
+  for (nd4c_op op = 0; op < OPS; op++) {
+    wanted[op] = wants(user, op);
+  }
   DIR *directory = opendir(folder);
   bool sound = directory != NULL;
   if (!sound) {
@@ -319,7 +336,7 @@ bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op 
     if (length > 4 && strcmp(entry->d_name + length - 4, ".rec") == 0) {
       char path[4096];
       (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-      sound = load_file(path, &to);
+      sound = load_file(path);
     }
   }
   if (directory != NULL) {

@@ -1,5 +1,6 @@
 /* Samplers and oracles of matrix products. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "conformance.h"
 
@@ -92,19 +93,33 @@ static long double magnitude(cf_value x) {
   return x.im == 0 ? fabsl(x.re) : hypotl(x.re, x.im);
 }
 
-static void dot(nd4c_dtype dtype, const matrix *a, const matrix *b, int64_t a_first, int64_t b_first, cf_value *y,
-                long double *scale) {
+typedef struct factor {
+  cf_value value;
+  long double magnitude;
+} factor;
+
+/* All elements as the products take them, each converted once. To free. */
+static factor *factors_of(const cf_tensor *tensor, nd4c_dtype dtype) {
+  factor *factors = cf_need((size_t)(tensor->size + 1) * sizeof *factors);
+  for (int64_t i = 0; i < tensor->size; i++) {
+    factors[i].value = cf_convert(cf_get(tensor, i), tensor->dtype, dtype);
+    factors[i].magnitude = magnitude(factors[i].value);
+  }
+  return factors;
+}
+
+/* a: side by side, b: `step` apart. */
+static void dot(const factor *a, const factor *b, int64_t count, int64_t step, cf_value *y, long double *scale) {
   *y = (cf_value){0};
   *scale = 0;
-  for (int64_t k = 0; k < a->columns; k++) {
-    cf_value x = cf_convert(cf_get(a->tensor, a_first + k), a->tensor->dtype, dtype);
-    cf_value w = cf_convert(cf_get(b->tensor, b_first + k * b->columns), b->tensor->dtype, dtype);
-    y->re += x.re * w.re - x.im * w.im;
-    y->im += x.re * w.im + x.im * w.re;
-    y->i = (int64_t)((uint64_t)y->i + (uint64_t)x.i * (uint64_t)w.i);
-    *scale += magnitude(x) * magnitude(w);
+  for (int64_t k = 0; k < count; k++) {
+    const factor *x = &a[k], *w = &b[k * step];
+    y->re += x->value.re * w->value.re - x->value.im * w->value.im;
+    y->im += x->value.re * w->value.im + x->value.im * w->value.re;
+    y->i = (int64_t)((uint64_t)y->i + (uint64_t)x->value.i * (uint64_t)w->value.i);
+    *scale += x->magnitude * w->magnitude;
   }
-  *scale *= depth(a->columns);
+  *scale *= depth(count);
 }
 
 void cf_oracle_matmul(const cf_case *c, cf_expected *expected) {
@@ -119,15 +134,18 @@ void cf_oracle_matmul(const cf_case *c, cf_expected *expected) {
     shape[rank++] = b.columns;
   }
   cf_expect(expected, dtype, rank, shape, true);
+  factor *a_factors = factors_of(a.tensor, dtype), *b_factors = factors_of(b.tensor, dtype);
   for (int64_t i = 0; i < expected->size; i++) {
     int64_t column = i % b.columns, row = i / b.columns % a.rows, batch = i / b.columns / a.rows;
     int64_t a_first = (batch_number(&a, batch_rank, shape, batch) * a.rows + row) * a.columns;
     int64_t b_first = batch_number(&b, batch_rank, shape, batch) * b.rows * b.columns + column;
-    dot(dtype, &a, &b, a_first, b_first, &expected->values[i], &expected->scale[i]);
+    dot(a_factors + a_first, b_factors + b_first, a.columns, b.columns, &expected->values[i], &expected->scale[i]);
     if (cf_is_integer(dtype)) {
       expected->values[i].i = cf_wrap(dtype, expected->values[i].i);
     }
   }
+  free(a_factors);
+  free(b_factors);
 }
 
 /* -- linear ----------------------------------------------------------------------------------------------------- */

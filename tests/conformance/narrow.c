@@ -34,7 +34,7 @@ bool cf_is_packed(nd4c_dtype dtype) {
   return (ND4C_DTYPES_PACKED & ND4C_DTYPE_BIT(dtype)) != 0;
 }
 
-long double cf_narrow_decode(nd4c_dtype dtype, int code) {
+static long double decode(nd4c_dtype dtype, int code) {
   narrow_format f = format_of(dtype);
   if (dtype == ND4C_FLOAT8_E8M0FNU) {
     return code == f.nan ? (long double)NAN : ldexpl(1, code - 127);
@@ -51,21 +51,45 @@ long double cf_narrow_decode(nd4c_dtype dtype, int code) {
   return (code & f.sign_bit) != 0 ? -number : number;
 }
 
-/* The code without sign nearest to a magnitude; one more than the largest where that would be nearer. */
-static int nearest_code(nd4c_dtype dtype, const narrow_format *f, long double magnitude) {
-  long double last = cf_narrow_decode(dtype, f->largest);
-  long double step = dtype == ND4C_FLOAT8_E8M0FNU ? last : last - cf_narrow_decode(dtype, f->largest - 1);
-  int best = 0;
-  for (int code = 1; code <= f->largest + 1; code++) {
-    long double number = code > f->largest ? last + step : cf_narrow_decode(dtype, code);
-    long double distance = fabsl(number - magnitude);
-    long double before = fabsl((best > f->largest ? last + step : cf_narrow_decode(dtype, best)) - magnitude);
-    bool tie_goes_up = dtype == ND4C_FLOAT8_E8M0FNU || code % 2 == 0;
-    if (distance < before || (distance == before && tie_goes_up)) {
-      best = code;
+/* From a table: this is asked millions of times. */
+long double cf_narrow_decode(nd4c_dtype dtype, int code) {
+  static long double tables[ND4C_DTYPE_END][256];
+  static bool filled[ND4C_DTYPE_END];
+  if (!filled[dtype]) {
+    for (int i = 0; i < 256; i++) {
+      tables[dtype][i] = decode(dtype, i);
     }
+    filled[dtype] = true;
   }
-  return best;
+  return tables[dtype][code & 0xff];
+}
+
+/* The number of a code without sign; beyond the largest, where the next one would be. */
+static long double magnitude_of(nd4c_dtype dtype, const narrow_format *f, int code) {
+  if (code <= f->largest) {
+    return cf_narrow_decode(dtype, code);
+  }
+  long double last = cf_narrow_decode(dtype, f->largest);
+  return dtype == ND4C_FLOAT8_E8M0FNU ? 2 * last : 2 * last - cf_narrow_decode(dtype, f->largest - 1);
+}
+
+/* The code without sign nearest to a magnitude; one more than the largest where that would be nearer. Their numbers
+ * ascend. */
+static int nearest_code(nd4c_dtype dtype, const narrow_format *f, long double magnitude) {
+  int low = 0, high = f->largest + 1;
+  while (low < high) { /* to the last that does not exceed the magnitude, or the first */
+    int middle = (low + high + 1) / 2;
+    bool exceeds = magnitude_of(dtype, f, middle) > magnitude;
+    low = exceeds ? low : middle;
+    high = exceeds ? middle - 1 : high;
+  }
+  if (low > f->largest) {
+    return low;
+  }
+  long double below = fabsl(magnitude_of(dtype, f, low) - magnitude);
+  long double above = fabsl(magnitude_of(dtype, f, low + 1) - magnitude);
+  bool tie_goes_up = dtype == ND4C_FLOAT8_E8M0FNU || low % 2 != 0;
+  return above < below || (above == below && tie_goes_up) ? low + 1 : low;
 }
 
 int cf_narrow_encode(nd4c_dtype dtype, long double value, bool saturate) {

@@ -152,7 +152,7 @@ long double cf_round(nd4c_dtype dtype, long double value) {
   format f = format_of(dtype);
   long double ulp = cf_ulp(dtype, value);
   long double rounded = rintl(value / ulp) * ulp;
-  return fabsl(rounded) >= ldexpl(1, f.highest + 1) ? copysignl((long double)INFINITY, value) : rounded;
+  return fabsl(rounded) >= power_of_two(f.highest + 1) ? copysignl((long double)INFINITY, value) : rounded;
 }
 
 static long double half_decode(uint16_t bits, int fraction_bits, int exponent_bits) {
