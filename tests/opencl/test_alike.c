@@ -95,8 +95,7 @@ static void laws_are_the_cpus(void **state) {
     int parameters;
     parameter p[2];
     double off;
-  } rows[] = {{ND4C_OP_random_bernoulli, 1, {{1e-3, 1, false}}, 0},
-              {ND4C_OP_random_gamma, 1, {{1e-2, 1e6, false}}, 1e-12},
+  } rows[] = {{ND4C_OP_random_gamma, 1, {{1e-2, 1e6, false}}, 1e-12},
               {ND4C_OP_random_poisson, 1, {{1e-2, 100, false}}, 0},
               {ND4C_OP_random_poisson, 1, {{10, 1e12, false}}, 0},
               {ND4C_OP_random_binomial, 2, {{1, 1e6, true}, {1e-4, 1, false}}, 0},
@@ -120,13 +119,6 @@ static void orders_are_the_cpus(void **state) {
     const nd4c_attr n = {"n", {.kind = ND4C_ATTR_INT, .as.i = counts[i]}};
     compare(ND4C_OP_random_permutation, inputs, &n, 1, 0);
   }
-  int64_t values[COUNT], shape[3] = {4, COUNT / 8, 2};
-  for (int64_t i = 0; i < COUNT; i++) {
-    values[i] = i;
-  }
-  nd4c_array *inputs[INPUTS] = {state_array(), array_of(ND4C_INT64, 3, shape, values)};
-  const nd4c_attr axis = {"axis", {.kind = ND4C_ATTR_INT, .as.i = 1}};
-  compare(ND4C_OP_random_shuffle, inputs, &axis, 1, 0);
 }
 
 static void categories_are_the_cpus(void **state) {
@@ -175,36 +167,13 @@ static void boxes_are_the_cpus(void **state) {
   }
 }
 
-static void regions_are_the_cpus(void **state) {
-  (void)state;
-  const int64_t x[4] = {2, 3, 21, 33}, corners[2] = {40, 4}, rois[2] = {40, 5}, size[2] = {5, 7};
-  int64_t images[40];
-  for (int i = 0; i < 40; i++) {
-    images[i] = i % 2;
-  }
-  for (int form = 0; form < 4; form++) {
-    const int64_t count[1] = {40};
-    nd4c_array *inputs[INPUTS] = {spread(3, -1, 1, 1e6, 4, x), spread(4, -10, 40, 1e6, 2, corners),
-                                  array_of(ND4C_INT64, 1, count, images)};
-    const nd4c_attr attrs[3] = {{"size", {.kind = ND4C_ATTR_INTS, .count = 2, .as.ints = size}},
-                                {"mode", {.kind = ND4C_ATTR_INT, .as.i = form & 1}},
-                                {"half_pixel", {.kind = ND4C_ATTR_BOOL, .as.i = form >> 1}}};
-    compare(ND4C_OP_roi_align, inputs, attrs, 3, 1e-12);
-  }
-  nd4c_array *inputs[INPUTS] = {spread(5, -1, 1, 1e6, 4, x), spread(6, 0, 1.9, 1e6, 2, rois)};
-  const nd4c_attr attrs[2] = {{"size", {.kind = ND4C_ATTR_INTS, .count = 2, .as.ints = size}},
-                              {"spatial_scale", {.kind = ND4C_ATTR_FLOAT, .as.f = 17}}};
-  compare(ND4C_OP_max_roi_pool, inputs, attrs, 2, 0);
-}
-
 int main(void) {
   if (faulty_start_float64(&device, &context) != ND4C_OK) {
     print_message("skipped: %s\n", nd4c_error_message());
     return 77;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(laws_are_the_cpus), cmocka_unit_test(orders_are_the_cpus),
-                                     cmocka_unit_test(categories_are_the_cpus), cmocka_unit_test(boxes_are_the_cpus),
-                                     cmocka_unit_test(regions_are_the_cpus)};
+                                     cmocka_unit_test(categories_are_the_cpus), cmocka_unit_test(boxes_are_the_cpus)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return nd4c_context_destroy(context) == ND4C_OK ? failed : 1;
 }
