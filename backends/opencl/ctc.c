@@ -60,10 +60,10 @@ static nd4c_status run_groups(nd4c_cl_launch *launch, int64_t groups, int64_t gr
 
 /* -- loss ---------------------------------------------------------------------------------------------------------- */
 
-/* A loss a sequence, then two rows of numbers for each. */
+/* A loss a sequence, then two rows of numbers for each; a buffer even for no sequences, whose mean is computed, too. */
 static int64_t loss_scratch(const nd4c_call *call) {
   int64_t most = 2 * call->inputs[ND4C_IN_ctc_loss_targets].shape[1] + 1;
-  return call->inputs[0].shape[1] * (1 + 2 * most) * (int64_t)sizeof(double);
+  return (1 + call->inputs[0].shape[1] * (1 + 2 * most)) * (int64_t)sizeof(double);
 }
 
 static nd4c_status loss_run(const nd4c_call *call) {

@@ -274,6 +274,9 @@ def ctc_loss(s, dtype):
                 attrs = {"blank": blank} if blank else {}
                 attrs.update({"reduction": reduction} if reduction != 2 else {}, **({"zero_infinity": True} if zero else {}))
                 yield Case(inputs, attrs, [near(value, dtype, 16)], ulps_of(dtype, 32))
+    none = [s.small(dtype, (2, 0, 3)), np.zeros((0, 2), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)]
+    for reduction, value in enumerate([np.zeros(0), np.array(0.0), np.array(np.nan)]):  # no sequences
+        yield Case(none, {"reduction": reduction}, [value.astype(NUMPY[dtype])])
 
 
 @refusals("ctc_loss")
