@@ -66,15 +66,12 @@ static int64_t copy_strides(const nd4c_tensor *x, int64_t *strides) {
 }
 
 static bool linear_attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->outputs[1].size == 0) {
-    (void)snprintf(reason, reason_size, "states without features");
-    return false;
-  }
   return one_dtype(call, ND4C_IN_linear_attention_past_state, reason, reason_size);
 }
 
+/* A buffer even for states without features, which attend to nothing. */
 static int64_t linear_attention_scratch(const nd4c_call *call) {
-  return call->outputs[1].size * (int64_t)sizeof(double);
+  return (call->outputs[1].size + 1) * (int64_t)sizeof(double);
 }
 
 static nd4c_status linear_attention_run(const nd4c_call *call) {
