@@ -206,12 +206,12 @@ typedef struct {
 
 static inline void take_best(best_state *s, COMPUTE_A value, long at) {
 #if defined(LEAST)
-  bool better = !(value > s->best);
+  bool better = value <= s->best;
 #else
-  bool better = !(value < s->best);
+  bool better = value >= s->best;
 #endif
 #ifndef WHOLE
-  better = better && (s->best == s->best || value != value);
+  better = better || value != value; /* and no number is better than NaN */
 #endif
   if (s->at < 0 || better) {
     s->best = value;
