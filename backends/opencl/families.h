@@ -17,6 +17,7 @@
   X(boxes) \
   X(creation) \
   X(signal) \
+  X(quantize) \
   X(random) \
   X(random_laws) \
   X(random_categories) \
