@@ -196,7 +196,8 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved) {
   if (context != NULL) {
     *resolved = context;
-    return nd4c_context_check(context, "the given context");
+    return ND4C_LIKELY(nd4c_context_is_remembered(context)) ? ND4C_OK
+                                                            : nd4c_context_check(context, "the given context");
   }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {

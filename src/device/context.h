@@ -3,6 +3,7 @@
 #define ND4C_DEVICE_CONTEXT_H
 
 #include "device/device.h"
+#include "device/thread.h"
 #include "nd4c/context.h"
 
 struct nd4c_context {
@@ -42,6 +43,20 @@ int32_t nd4c_context_default_width(const nd4c_device *device);
 /* Adds a context to those that are known, and takes it out again. */
 void nd4c_context_note(nd4c_context *context);
 void nd4c_context_forget(nd4c_context *context);
+/* Changes when a context goes: what threads remember holds no longer. */
+extern _Atomic uint32_t nd4c_contexts_epoch;
+static inline uint32_t nd4c_context_hash(const nd4c_context *context) {
+  return (uint32_t)(((uint64_t)(uintptr_t)context >> 4) * UINT64_C(0x9fb21c651e98df25) >> 56);
+}
+/* Whether the thread has looked this one up before: the common case of nd4c_context_is_known. */
+static inline bool nd4c_context_is_remembered(const nd4c_context *context) {
+  const nd4c_thread *thread = nd4c_thread_current;
+  if (ND4C_UNLIKELY(thread == NULL)) {
+    return false;
+  }
+  const nd4c_known_context *known = &thread->known[nd4c_context_hash(context) % ND4C_THREAD_KNOWN];
+  return known->context == context && known->epoch == atomic_load_explicit(&nd4c_contexts_epoch, memory_order_relaxed);
+}
 /* Whether a pointer is a context; never looks behind it. */
 bool nd4c_context_is_known(const nd4c_context *context);
 /* HANDLE, with the function's name, unless it is. For what callers give. */

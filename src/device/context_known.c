@@ -9,16 +9,11 @@
 enum { BUCKETS = 256 };
 static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists */
 static nd4c_context *buckets[BUCKETS];
-/* Changes, under the lock, when a context goes: what threads remember holds no longer. */
-static _Atomic uint32_t known_epoch = 1;
-
-static inline uint32_t hash_of(const nd4c_context *context) {
-  return (uint32_t)(((uint64_t)(uintptr_t)context >> 4) * UINT64_C(0x9fb21c651e98df25) >> 56);
-}
+_Atomic uint32_t nd4c_contexts_epoch = 1;
 
 void nd4c_context_note(nd4c_context *context) {
   pthread_mutex_lock(&known_lock);
-  nd4c_context **bucket = &buckets[hash_of(context) % BUCKETS];
+  nd4c_context **bucket = &buckets[nd4c_context_hash(context) % BUCKETS];
   context->next_known = *bucket;
   *bucket = context;
   pthread_mutex_unlock(&known_lock);
@@ -26,41 +21,33 @@ void nd4c_context_note(nd4c_context *context) {
 
 void nd4c_context_forget(nd4c_context *context) {
   pthread_mutex_lock(&known_lock);
-  nd4c_context **link = &buckets[hash_of(context) % BUCKETS];
+  nd4c_context **link = &buckets[nd4c_context_hash(context) % BUCKETS];
   while (*link != context) {
     link = &(*link)->next_known;
   }
   *link = context->next_known;
-  atomic_fetch_add_explicit(&known_epoch, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&nd4c_contexts_epoch, 1, memory_order_relaxed);
   pthread_mutex_unlock(&known_lock);
 }
 
 static bool look_up(const nd4c_context *context) {
   nd4c_thread *thread = nd4c_thread_get();
   pthread_mutex_lock(&known_lock);
-  const nd4c_context *found = buckets[hash_of(context) % BUCKETS];
+  const nd4c_context *found = buckets[nd4c_context_hash(context) % BUCKETS];
   while (found != NULL && found != context) {
     found = found->next_known;
   }
-  uint32_t epoch = atomic_load_explicit(&known_epoch, memory_order_relaxed);
+  uint32_t epoch = atomic_load_explicit(&nd4c_contexts_epoch, memory_order_relaxed);
   pthread_mutex_unlock(&known_lock);
   if (found != NULL && thread != NULL) {
-    nd4c_known_context *remembered = &thread->known[hash_of(context) % ND4C_THREAD_KNOWN];
+    nd4c_known_context *remembered = &thread->known[nd4c_context_hash(context) % ND4C_THREAD_KNOWN];
     *remembered = (nd4c_known_context){.context = context, .epoch = epoch};
   }
   return found != NULL;
 }
 
 bool nd4c_context_is_known(const nd4c_context *context) {
-  const nd4c_thread *thread = nd4c_thread_current;
-  if (ND4C_LIKELY(thread != NULL)) {
-    const nd4c_known_context *remembered = &thread->known[hash_of(context) % ND4C_THREAD_KNOWN];
-    if (ND4C_LIKELY(remembered->context == context &&
-                    remembered->epoch == atomic_load_explicit(&known_epoch, memory_order_relaxed))) {
-      return true;
-    }
-  }
-  return look_up(context);
+  return nd4c_context_is_remembered(context) || look_up(context);
 }
 
 nd4c_status nd4c_context_check(const nd4c_context *context, const char *function) {

@@ -18,7 +18,7 @@ typedef struct nd4c_known_context {
   const nd4c_context *context;
   uint32_t epoch;
 } nd4c_known_context;
-enum { ND4C_THREAD_KNOWN = 4 };
+enum { ND4C_THREAD_KNOWN = 8 };
 
 typedef struct nd4c_thread {
   nd4c_context *entered;                  /* by nd4c_context_enter; NULL: own */
