@@ -35,6 +35,7 @@ enum {
   MOST_PIECES = 1024, /* of a line: one work item goes over them */
   GPU_ITEMS = 512,    /* for each compute unit: fewer lines are cut */
   CPU_ITEMS = 2,      /* the same where a work item is a thread's whole work */
+  CPU_UNITS = 4,      /* of a processor at least: with two, going through lines twice costs more than it saves */
   LAUNCH_GROUP = 64   /* work items of a group where nothing is said */
 };
 
@@ -52,7 +53,7 @@ static cut cut_lines(const nd4c_call *call) {
   int64_t units = limits->compute_units > 0 ? limits->compute_units : 1, length = x->shape[axis_of(call)];
   int64_t wanted = units * (limits->is_cpu ? CPU_ITEMS : GPU_ITEMS), most = length / LEAST_PIECE;
   cut c = {.pieces = 1, .lines = length > 0 ? x->size / length : 0, .length = length};
-  if (c.lines > 0 && c.lines < wanted && most > 1 && !(limits->is_cpu && units == 1)) {
+  if (c.lines > 0 && c.lines < wanted && most > 1 && !(limits->is_cpu && units < CPU_UNITS)) {
     c.pieces = limits->is_cpu ? (4 * wanted + c.lines - 1) / c.lines : (wanted + c.lines - 1) / c.lines;
     c.pieces = c.pieces > most ? most : c.pieces;
     c.pieces = c.pieces > MOST_PIECES ? MOST_PIECES : c.pieces;

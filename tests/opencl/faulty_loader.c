@@ -26,7 +26,7 @@
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
   X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
   X(long_name) X(long_number) X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) \
-  X(small_groups) X(mobile_gpu) X(host_copy)
+  X(small_groups) X(mobile_gpu) X(many_units) X(host_copy)
 // clang-format on
 enum lie {
   LIE_NONE,
@@ -319,6 +319,8 @@ static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
   } else if (needed != NULL && (lie == LIE_long_info || (lie == LIE_long_name && what == CL_DEVICE_NAME) ||
                                 (lie == LIE_long_number && !is_text && what != CL_DEVICE_TYPE))) {
     *needed = SIZE_MAX / 2;
+  } else if (lie == LIE_many_units && value != NULL && what == CL_DEVICE_MAX_COMPUTE_UNITS && size >= sizeof(cl_uint)) {
+    *(cl_uint *)value = 8; /* so that a processor of few is given work for many */
   } else if (lie == LIE_zero_info && value != NULL && !is_text && !is_flag) {
     memset(value, 0, size);
   } else if (lie == LIE_huge_info && value != NULL && !is_text && !is_flag) {
