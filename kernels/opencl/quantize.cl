@@ -1,12 +1,12 @@
 /* Quantisation element by element, in double as the reference does it. TYPE_A of x, TYPE_B of scale (or low), TYPE_C of
  * zero_point (or high), TYPE_Y; PRECISION: what quotients are rounded to. OP(x, p, q) is the element. */
 #ifdef HAS_FP64
-static inline double as_half(double v) {
+static inline double rounded_to_half(double v) {
   ushort bits;
   vstore_half_rte(v, 0, (half *)&bits);
   return vload_half(0, (half *)&bits);
 }
-#define precise_float16(v) as_half(v)
+#define precise_float16(v) rounded_to_half(v)
 #define precise_bfloat16(v) convert_double(as_float((uint)nd4c_bfloat16(nd4c_odd_double(v)) << 16))
 #define precise_float32(v) convert_double(convert_float(v))
 #define precise_float64(v) (v)
@@ -43,6 +43,7 @@ __kernel void quantize_elements(__global const STORAGE_A *a, long a0, __global c
   nd4c_walk_places(&walk, 4, (INDEX)get_global_id(0), at);
   double x = CONVERT(TYPE_A, float64, LOAD_A(a, a0 + at[0])), p = CONVERT(TYPE_B, float64, LOAD_B(b, b0 + at[2]));
   double q = has_c ? CONVERT(TYPE_C, float64, LOAD_C(c, c0 + at[3])) : 0;
-  SAVE_Y(y, y0 + at[1], CONVERT_LETTER(D, TYPE_Y, OP(x, p, q)));
+  double element = OP(x, p, q);
+  SAVE_Y(y, y0 + at[1], CONVERT_LETTER(D, TYPE_Y, element));
 }
 #endif

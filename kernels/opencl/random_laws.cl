@@ -178,6 +178,7 @@ __kernel void draw_law(__global const STORAGE_A *a, long a0, long a_step, long a
   nd4c_walk_places(&walk, 3, (INDEX)i, at);
   philox state = read_state(a, a0, a_step, a_count);
   double p = CONVERT(TYPE_B, float64, LOAD_B(b, b0 + at[1])), q = CONVERT(TYPE_C, float64, LOAD_C(c, c0 + at[2]));
-  SAVE_Y(y, y0 + at[0], CONVERT_LETTER(D, TYPE_Y, OP(i, p, q)));
+  double number = OP(i, p, q); /* once: conversions name what they convert twice */
+  SAVE_Y(y, y0 + at[0], CONVERT_LETTER(D, TYPE_Y, number));
 }
 #endif

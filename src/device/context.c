@@ -120,8 +120,8 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
     return nd4c_fail(ND4C_ARGUMENT, "the context is the current one of %d thread(s): they must leave it first",
                      entered);
   }
-  if (atomic_exchange(&context->ended, true)) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context was destroyed already; a plan still uses it");
+  if (atomic_exchange(&context->ended, true)) { /* by another thread, just now */
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is being destroyed by another thread");
   }
   nd4c_status status = nd4c_context_synchronize(context);
   nd4c_context_drop(context);
@@ -196,8 +196,7 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved) {
   if (context != NULL) {
     *resolved = context;
-    return ND4C_LIKELY(nd4c_context_is_remembered(context)) ? ND4C_OK
-                                                            : nd4c_context_check(context, "the given context");
+    return nd4c_context_check_usable(context);
   }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {

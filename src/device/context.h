@@ -59,8 +59,10 @@ static inline bool nd4c_context_is_remembered(const nd4c_context *context) {
 }
 /* Whether a pointer is a context; never looks behind it. */
 bool nd4c_context_is_known(const nd4c_context *context);
-/* HANDLE, with the function's name, unless it is. For what callers give. */
+/* HANDLE, with the function's name, unless it is one that was not destroyed. For what callers give to be kept. */
 nd4c_status nd4c_context_check(const nd4c_context *context, const char *function);
+/* The same for calls, which keep nothing and are the plans', too: a context that only plans still use serves them. */
+nd4c_status nd4c_context_check_usable(const nd4c_context *context);
 
 /* The given context, which is checked, or the thread's current one; with the error of nd4c_device_default if there is
  * none. */

@@ -50,10 +50,21 @@ bool nd4c_context_is_known(const nd4c_context *context) {
   return nd4c_context_is_remembered(context) || look_up(context);
 }
 
-nd4c_status nd4c_context_check(const nd4c_context *context, const char *function) {
+static nd4c_status check_known(const nd4c_context *context, const char *function) {
   return ND4C_LIKELY(nd4c_context_is_known(context))
              ? ND4C_OK
              : nd4c_fail(ND4C_HANDLE,
                          "%s: %p is no context, or no longer: nd4c_context_create or nd4c_context_acquire gives one",
                          function, (const void *)context);
+}
+
+nd4c_status nd4c_context_check(const nd4c_context *context, const char *function) {
+  ND4C_TRY(check_known(context, function));
+  return atomic_load_explicit(&context->ended, memory_order_relaxed)
+             ? nd4c_fail(ND4C_HANDLE, "%s: the context was destroyed; only a plan still uses it", function)
+             : ND4C_OK;
+}
+
+nd4c_status nd4c_context_check_usable(const nd4c_context *context) {
+  return ND4C_LIKELY(nd4c_context_is_remembered(context)) ? ND4C_OK : check_known(context, "the given context");
 }

@@ -23,7 +23,7 @@ void nd4c_memory_tell_idle_caps(const nd4c_device *devices, int32_t count) {
   for (int32_t i = count; i < ND4C_FAMILY_INDEXES; ++i) {
     char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
     if (nd4c_config_device_cap(type, i) != 0 && nd4c_family_names(nd4c_family_member(type, i), property, environment)) {
-      nd4c_log_write(ND4C_LOG_WARNING, "memory", "%s (%s) caps no device: the last one of backend %s is %s", property,
+      nd4c_log_write(ND4C_LOG_WARNING, "memory", "%s (%s) caps no device of backend %s, whose last one is %s", property,
                      environment, devices[0].backend->name, devices[count - 1].name);
     }
   }

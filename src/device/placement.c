@@ -49,7 +49,11 @@ static nd4c_status bring(const nd4c_array *array, const char *function, nd4c_dev
 
 nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device) {
   ND4C_TRY(nd4c_array_check(array, "nd4c_array_migrate: array"));
-  return bring(array, "nd4c_array_migrate", device, nd4c_storage_migrate);
+  ND4C_TRY(bring(array, "nd4c_array_migrate", device, nd4c_storage_migrate));
+  if (nd4c_tracer_is_on()) { /* also where nothing had to be copied: what began before is no round trip any more */
+    nd4c_tracer_write(array->storage, nd4c_array_device(array));
+  }
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_array_prefetch(const nd4c_array *array, nd4c_device *device) {

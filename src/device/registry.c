@@ -427,7 +427,7 @@ static nd4c_status fail_unknown_device(const char *name) {
     for (int32_t d = 0; d < c->device_count; ++d) {
       nd4c_text_print(&text, "%s%s", text.length > 0 ? ", " : "", c->devices[d].name);
     }
-    if (c->device_count == 0 && c->verdict == ND4C_VERDICT_FOUND) {
+    if (c->device_count == 0 && (c->verdict == ND4C_VERDICT_FOUND || c->retries)) {
       nd4c_text_print(&text, "%s%s (not opened yet)", text.length > 0 ? ", " : "", c->name);
     }
   }

@@ -188,7 +188,8 @@ static nd4c_status choose(const nd4c_pending *p, nd4c_choice **choice) {
   }
   nd4c_call call = nd4c_pending_call(p);
   nd4c_status status = nd4c_choice_make(p->context, &call, choice);
-  if (status == ND4C_UNSUPPORTED && p->context->device->description.type != ND4C_DEVICE_CPU && !p->context->routed) {
+  if (status == ND4C_UNSUPPORTED && p->context->device->description.type != ND4C_DEVICE_CPU && !p->context->routed &&
+      p->context->routing == NULL) {
     return nd4c_fail(status,
                      "%s\nWhat to do: another device may compute it: enter a context there, or let routing find one "
                      "(nd4c.routing=vote, ND4C_ROUTING)",

@@ -83,6 +83,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
+  ND4C_TRY(nd4c_context_check(resolved, "nd4c_plan_create"));
   nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
   if (created == NULL) {
     return nd4c_fail_memory("a plan", sizeof *created);

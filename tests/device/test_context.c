@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -177,6 +178,11 @@ static void destroyed_once(void **state) {
   assert_int_equal(nd4c_plan_create(graph, context, NULL, &plan), ND4C_OK);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   assert_int_equal(nd4c_context_destroy(context), ND4C_HANDLE);
+  assert_non_null(strstr(nd4c_error_message(), "nd4c_context_destroy: the context was destroyed"));
+  assert_int_equal(nd4c_context_enter(context, NULL), ND4C_HANDLE);
+  assert_int_equal(nd4c_context_set_routing(context, NULL), ND4C_HANDLE);
+  nd4c_plan *second_plan = NULL;
+  assert_int_equal(nd4c_plan_create(graph, context, NULL, &second_plan), ND4C_HANDLE);
   nd4c_array *three = NULL, *nine = NULL;
   double value = 0;
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 3, NULL, &three), ND4C_OK);

@@ -278,8 +278,8 @@ static const registry_case cases[] = {
      "stub:1",
      {PLUGIN, "ND4J_DEVICE_MEMORY_CAP_OTHER_7=1m", "ND4J_DEVICE_MEMORY_CAP_OTHER_1=1g", "ND4J_LOG_INITIALIZATION=1"},
      {"find=OK",
-      "nd4c warning [memory] nd4j.device.memory.cap.OTHER.7 (ND4J_DEVICE_MEMORY_CAP_OTHER_7) caps no device: the last "
-      "one of backend stub is stub:1",
+      "nd4c warning [memory] nd4j.device.memory.cap.OTHER.7 (ND4J_DEVICE_MEMORY_CAP_OTHER_7) caps no device of backend "
+      "stub, whose last one is stub:1",
       "!cap.OTHER.1 "}},
     {"the host is the first in the list", "list", "stub:1", {PLUGIN}, {"find=OK", "0=cpu:0\n1=stub:0\n2=stub:1\n"}},
     {"no such device",

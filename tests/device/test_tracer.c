@@ -125,7 +125,15 @@ static void what_the_user_moves_is_no_round_trip(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, c, &d), ND4C_OK);
   assert_int_equal(totals(NULL, NULL).copies, 4);
   assert_int_equal(totals(NULL, NULL).round_trips, 0);
+  const void *data = NULL;
+  nd4c_array *e = NULL;
+  assert_int_equal(nd4c_array_data(d, &data), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(d, cpu), ND4C_OK); /* has nothing to copy */
+  assert_int_equal(nd4c_square_on(stub_context, d, &e), ND4C_OK);
+  assert_int_equal(totals(NULL, NULL).copies, 6);
+  assert_int_equal(totals(NULL, NULL).round_trips, 0);
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  nd4c_array_release(e);
   nd4c_array *const all[] = {a, b, c, d};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     nd4c_array_release(all[i]);

@@ -57,7 +57,8 @@ nd4c_status nd4c_onnx_host_array(nd4c_dtype dtype, int32_t rank, const int64_t *
                                  nd4c_array **array);
 
 /* The tensor as an array on the host: read-only and in place, keeping its file alive, if its bytes are raw and aligned;
- * else a copy. copy: always a copy, for a caller of the library, where he makes his arrays. */
+ * else a copy. copy: always a copy, for a caller of the library, where he makes his arrays (a sparse one on the host).
+ */
 nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd4c_array **array);
 
 #endif
