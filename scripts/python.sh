@@ -74,9 +74,11 @@ install_wheel() {
   "$test_environment/bin/pip" install --disable-pip-version-check --no-index --no-deps --force-reinstall dist/nd4c-*.whl
 }
 
-# python_tests CORE: from the wheel, never from the sources.
+# python_tests CORE: from the wheel, never from the sources. Of the build folder they take what no wheel carries: the
+# backend that stands for a second device.
 python_tests() {
   env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 \
+    ND4C_TEST_STUB="$root/build/ci/lib/libnd4c_stub.so" \
     "$test_environment/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib --durations=5 tests/python
 }
 

@@ -1,5 +1,5 @@
 """Several devices: arguments device=, x.device, where arrays are, memory, workspaces, routing, tracing; each test in a
-process of its own, which loads the stub backend of the build folder."""
+process of its own, which loads the stub backend: the one that ND4C_TEST_STUB names, else that of the build folder."""
 import os
 import pathlib
 import subprocess
@@ -10,11 +10,14 @@ import pytest
 
 import nd4c
 
-stub = pathlib.Path(nd4c.__file__).parent / "lib" / "libnd4c_stub.so"
-pytestmark = pytest.mark.skipif(not stub.exists(), reason="no stub backend beside the library: not a build folder")
+named = os.environ.get("ND4C_TEST_STUB")  # for a wheel, which carries none
+stub = pathlib.Path(named or pathlib.Path(nd4c.__file__).parent / "lib" / "libnd4c_stub.so")
+pytestmark = pytest.mark.skipif(not named and not stub.exists(), reason="no stub backend beside the library, and "
+                                "ND4C_TEST_STUB names none")
 
 
 def run(program, **environment):
+    assert stub.exists(), "ND4C_TEST_STUB names no file"
     settings = dict(os.environ, ND4C_BACKEND_PLUGINS=str(stub), **environment)
     done = subprocess.run([sys.executable, "-c", "import nd4c as xp, pytest\n" + textwrap.dedent(program)], env=settings,
                           capture_output=True, text=True, timeout=120)
