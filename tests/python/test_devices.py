@@ -351,7 +351,7 @@ def test_tracing(tmp_path):
 
 def test_models():
     run("""
-        import os
+        import gc, os, weakref
         path, x = os.environ["MODEL"], xp.ones((2, 1, 8, 8), dtype="float32")
         plain = xp.onnx.load(path)
         expected, seen = plain(x), []
@@ -369,6 +369,22 @@ def test_models():
                 with pytest.raises(error, match=text):
                     model(x)
                 model(x)
+        for failure in (KeyboardInterrupt, MemoryError, ZeroDivisionError):  # not asked again in that run, asked in the next
+            asked, failures = [], [failure("once")]
+            def failing(node):
+                asked.append(node.index)
+                if failures and node.index == 1:
+                    raise failures.pop()
+                return "stub:0"
+            model = xp.onnx.load(path, devices=failing)
+            with pytest.raises(failure, match="once"):
+                model(x)
+            assert asked == [0, 1] and float(xp.max(xp.abs(model(x) - expected))) < 1e-4 and "stub:0" in model.report()
+            assert asked[2:] == list(range(seen[0].count))
+        gc.disable()
+        kept = weakref.ref(model)
+        del model
+        assert kept() is None
     """, MODEL=str(pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]), "examples", "digits",
                                "digits.onnx")))
 

@@ -1,6 +1,7 @@
 """ONNX models: model = nd4c.onnx.load("model.onnx"); outputs = model.run({"x": x})."""
 import ctypes
 import os
+import threading
 from collections import namedtuple
 from ctypes import byref, c_void_p
 
@@ -15,6 +16,7 @@ _open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
 _close, _run, _report = bind("nd4c_model_close"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
+_NO_DEVICE = 1  # an address that is none's
 
 Value = namedtuple("Value", "name kind dtype shape")
 Value.__doc__ = """An input or output: its kind ("array", "sequence of array", ...; None if not declared), dtype and shape,
@@ -31,11 +33,35 @@ def load(model, /, *, all_intermediates=False, optimize=True, progress=None, dev
     return Model(model, all_intermediates, optimize, progress, devices)
 
 
+class _Placed:
+    """Asks a function for the device of each node while a plan is made. It refers to no Model, which keeps it."""
+
+    def __init__(self, device_of):
+        self._device_of, self._mine = device_of, threading.local()
+
+    def __call__(self, user, node):
+        """What the C library is told. An exception becomes an address that is no device's: then there is no plan, and the
+        next run asks again."""
+        try:
+            row = _abi.plan_node.from_address(node)
+            op = _abi.op_info.from_address(row.op)
+            device = self._device_of(Node(row.index, row.node_count, op.name.decode(), row.label.decode()))
+            return None if device is None else find(device).handle
+        except BaseException as failure:
+            self._mine.failure = failure
+            return _NO_DEVICE
+
+    def instead_of(self, failure):
+        """What ended this thread's run, which `failure` is the C library's word for: an exception here, which is told once,
+        or just that."""
+        return self._mine.__dict__.pop("failure", failure)
+
+
 class Model:
     """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
 
     def __init__(self, model, all_intermediates, optimize, progress, devices):
-        self._handle, self._failures = None, []
+        self._handle, self._placed = None, None
         options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
         placement = None if devices is None else self._placement(devices)
         options.placement = None if placement is None else ctypes.addressof(placement)
@@ -68,7 +94,8 @@ class Model:
     def _placement(self, devices):
         row = _abi.placement(struct_size=ctypes.sizeof(_abi.placement))
         if callable(devices):
-            self._device_of = _abi.placement_callback(lambda user, node: self._place(devices, node))
+            self._placed = _Placed(devices)
+            self._device_of = _abi.placement_callback(self._placed)
             row.device_of = ctypes.cast(self._device_of, c_void_p)
         else:
             if isinstance(devices, str):
@@ -76,17 +103,6 @@ class Model:
             self._devices = (c_void_p * len(devices))(*[find(device).handle for device in devices])
             row.devices, row.device_count = ctypes.addressof(self._devices), len(devices)
         return row
-
-    def _place(self, device_of, node):
-        """What the C library is told; an exception is raised when it has returned."""
-        row = _abi.plan_node.from_address(node)
-        op = _abi.op_info.from_address(row.op)
-        try:
-            device = device_of(Node(row.index, row.node_count, op.name.decode(), row.label.decode()))
-            return None if device is None else find(device).handle
-        except BaseException as failure:
-            self._failures.append(failure)
-            return None
 
     def _values(self, name):
         get, rows = bind(name), []
@@ -98,8 +114,6 @@ class Model:
 
     def run(self, inputs=None, /, **named):
         """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None."""
-        if self._failures:  # a plan is there that is not placed as it should be
-            raise self._failures[0]
         given = dict(inputs or {}, **named)
         for name in given:
             if not isinstance(name, str):
@@ -112,13 +126,9 @@ class Model:
             outs = (c_void_p * len(self.outputs))()
             status = _run(self._handle, None, (ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
                           (c_void_p * len(made))(*made), len(made), outs, len(outs))
-            failure = error(status) if status else None
-            if self._failures:
-                for out in outs:
-                    _release(out)
-                raise self._failures[0]
-            if failure is not None:
-                raise failure
+            if status:
+                failure = error(status)
+                raise failure if self._placed is None else self._placed.instead_of(failure)
         finally:
             for datum in made:
                 _release(datum)
