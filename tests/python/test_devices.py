@@ -52,6 +52,20 @@ def test_arguments_and_attributes():
     """)
 
 
+@pytest.mark.parametrize("setting", ({"BACKEND_TYPE": "stub"}, {"ND4C_ROUTING_CREATION": "stub:0"}))
+def test_numbers_go_where_the_array_is(setting):
+    run("""
+        with xp.tracing() as trace:  # no device is named: arrays over memory of others are on the host
+            for here in (xp.asarray(memoryview(bytes(8)).cast("d")), xp.asarray(memoryview(bytes(40000)).cast("d"))):
+                assert float((here + 1)[0]) == 1 and float((2.5 * here)[0]) == 0 and float(xp.minimum(here, -3.0)[0]) == -3
+        assert trace.totals()["copies"] == 0
+        there = xp.ones(5000, device="stub:0")
+        with xp.tracing() as trace:
+            assert (there + 1).device == "stub:0"
+        assert trace.totals()["copied_bytes"] == 8  # the number, as it is made there
+    """, ND4C_ROUTING="follow_data", ND4C_ROUTING_DEVICES="cpu:0,stub:0", **setting)
+
+
 def test_computation_follows_the_data():
     run("""
         here, there = xp.ones(5000), xp.ones(5000, device="stub:0")
@@ -254,6 +268,16 @@ def test_workspaces():
         assert refusing.stats()["depth"] == 0 and float(y[0]) == 1
         with pytest.raises(ValueError, match="not entered"):
             refusing.leave()
+        xp.config["nd4c.memory.origins"] = True  # then small arrays, too, are of the workspace, but for kept numbers
+        for function in (lambda x: (x + 1, x * 0, 0.5 - x), lambda x: x.__setitem__(0, 3), lambda x: xp.minimum(x, 7)):
+            for kind in ("int8", "uint8", "float16", "float32", "float64", "complex64"):
+                x = xp.ones(2, dtype=kind)
+                with xp.workspace(outliving="refused"):
+                    try:
+                        function(x)
+                    except TypeError:  # complex numbers have no order
+                        pass
+        xp.config["nd4c.memory.origins"] = False
         named = xp.workspace("step")
         def other():
             with named:
@@ -304,6 +328,20 @@ def test_routing():
                 xp.ones(5000, device="cpu:0") + there
             for twice in range(2):
                 assert (there + 1).device == "stub:0" and xp.where(there > 0, there, 3).device == "stub:0"
+        with xp.routing("follow_data", both, transfer=False, creation="stub:0"):
+            for here in (xp.ones(5000, device="cpu:0"), xp.ones(5, device="cpu:0")):  # not where arrays are made
+                assert (here + 1).device == (2.5 * here).device == "cpu:0" and xp.minimum(here, 3).device == "cpu:0"
+        with xp.device("cpu:0", transfer="none"), xp.routing("prefer_gpu", ["stub:0"], small_bytes=0):
+            here = xp.ones(5000, device="cpu:0")
+            with pytest.raises(NotImplementedError, match="stub:0"):  # what the block around says still holds
+                here + here
+            with xp.device("cpu:0"), xp.routing("prefer_gpu", both):
+                assert (here + here).device == "stub:0"
+        with xp.device("stub:0", transfer="eager"), xp.routing("prefer_gpu", both):
+            eager = xp.ones(5000, device="cpu:0")
+            eager += there
+            xp.Device("stub:0").synchronize()
+            assert eager.states == {"cpu:0": "S", "stub:0": "S"}
         xp.set_default_routing(gpu)
         assert (x + x).device == "stub:0"
         added()

@@ -35,6 +35,7 @@
   X(array_size)           \
   X(array_strides)        \
   X(array_to_dlpack)      \
+  X(array_wrap)           \
   X(array_zeros)          \
   X(context_current)      \
   X(context_device)       \

@@ -99,7 +99,7 @@ typedef struct lent_array {
   void *cell;
 } lent_array;
 
-/* A device on which a call is done when it returns; NULL until one is known. */
+/* The host's device, on which a call is done when it returns; NULL until it is known. */
 static const nd4c_device *plain_device;
 
 static bool is_plain(const nd4c_device *device) {
@@ -107,18 +107,21 @@ static bool is_plain(const nd4c_device *device) {
   if (device != NULL && device == plain_device) {
     return true;
   }
-  if (device == NULL || lib.device_get_info(device, &info) != ND4C_OK || !info.host_addressable || info.asynchronous) {
+  if (device == NULL || lib.device_get_info(device, &info) != ND4C_OK || info.type != ND4C_DEVICE_CPU ||
+      info.index != 0 || !info.host_addressable || info.asynchronous) {
     return false;
   }
   plain_device = device;
   return true;
 }
 
-/* The dtype's own array of no axes; NULL if it cannot be had: then another way is found. */
+/* The dtype's own array of no axes; NULL if it cannot be had: then another way is found. Its memory is this file's:
+ * memory of nd4c's would be of the workspace that the thread is in, which an array that stays keeps open. */
 static lent_array *lend(nd4c_dtype dtype) {
   static lent_array lent[NATIVE_DTYPES];
+  static int64_t cells[NATIVE_DTYPES][CELL_SIZE / sizeof(int64_t)];
   lent_array *l = &lent[dtype];
-  if (l->array == NULL && lib.array_zeros(dtype, 0, NULL, NULL, &l->array) != ND4C_OK) {
+  if (l->array == NULL && lib.array_wrap(dtype, 0, NULL, NULL, cells[dtype], false, NULL, NULL, &l->array) != ND4C_OK) {
     return NULL;
   }
   /* Asked each time: routing may have sent the call before to another device, whose copy is stale now. */
@@ -147,12 +150,6 @@ static bool is_foreign_scalar(PyObject *value) {
   return scalar;
 }
 
-/* Where the array is, so that nothing has to be copied; NULL, which costs less, if that is the context's device. */
-static nd4c_device *place_beside(const nd4c_array *beside) {
-  nd4c_device *device = lib.array_device(beside);
-  return device == lib.context_device(lib.context_current()) ? NULL : device;
-}
-
 static native_state take_number(PyObject *value, native_kind kind, const nd4c_array *beside, native_operand *operand) {
   static const char *const names[NATIVE_KINDS] = {"bool", "int", "float", "complex"};
   nd4c_dtype dtype = lib.array_dtype(beside), becomes = registry.weak[kind][dtype];
@@ -161,7 +158,8 @@ static native_state take_number(PyObject *value, native_kind kind, const nd4c_ar
                  lib.dtype_get_info(dtype)->name);
     return NATIVE_FAILED;
   }
-  operand->handle = operand->made = native_number_array(value, kind, becomes, place_beside(beside));
+  /* Named, so that routing, which may make arrays elsewhere than the context is, has no say. */
+  operand->handle = operand->made = native_number_array(value, kind, becomes, lib.array_device(beside));
   return operand->made != NULL ? NATIVE_READY : NATIVE_FAILED;
 }
 

@@ -46,6 +46,9 @@ _code = _query("nd4c_error_code", ctypes.c_int)
 _set = releasing.nd4c_array_set
 _read = releasing.nd4c_array_read
 _read.argtypes = (c_void_p, c_void_p, ctypes.c_size_t)
+_wrap = _query("nd4c_array_wrap", ctypes.c_int, (c_int32, c_int32, c_void_p, c_void_p, c_void_p, ctypes.c_bool, c_void_p,
+                                                 c_void_p, c_void_p))
+_find = _query("nd4c_device_find", ctypes.c_int, (ctypes.c_char_p, c_void_p))
 _from_data = _query("nd4c_array_from_data", ctypes.c_int,
                     (c_int32, c_int32, c_void_p, c_void_p, c_void_p, c_void_p))
 _by_number = [_dtypes.by_number.get(number) for number in range(64)]
@@ -58,45 +61,50 @@ _PACK = {name: struct.Struct(code).pack for name, code in (
     ("uint32", "I"), ("uint64", "Q"), ("float32", "f"), ("float64", "d"), ("complex64", "ff"), ("complex128", "dd"))}
 
 
-_numbers = {}
+_numbers = {}  # small integers and a few floats, for use beside arrays of the host; nobody writes into these
+_zeros_of = {}
+_cells = []    # their memory
+_host = None   # their device
 
 
-def _number(value, kind, number):
-    """A 0-d array of a Python number beside an array of the dtype `number`. Nobody writes into these: small integers and
-    a few floats are kept."""
+def _beside_array(value, kind, array):
+    """A 0-d array of a Python number in the dtype that it has beside the array, and where that is."""
+    number, device = _dtype(array), _device(array)
+    if device != (_host or _find_host()):
+        return from_scalar(value, _dtypes.weak(kind, _by_number[number]), device)
     try:
         return _numbers[kind, value, number] if value else _zeros_of[kind, number]
     except KeyError:
         pass
-    array = from_scalar(value, _dtypes.weak(kind, _by_number[number]), _host)
+    array = from_scalar(value, _dtypes.weak(kind, _by_number[number]), device)
     if not value:
         if kind is int or kind is bool:
-            _zeros_of[kind, number] = array
+            array = _zeros_of[kind, number] = _lasting(array)
     elif len(_numbers) < 512 and (kind is not int or -16 <= value <= 256):
-        _numbers[kind, value, number] = array
+        array = _numbers[kind, value, number] = _lasting(array)
     return array
 
 
-_zeros_of = {}
-_host = None  # the host's device, once arrays may be on others
-
-
-def place_numbers(host):
-    """From now on arrays may be elsewhere than where the context makes them: numbers go where the array beside them is."""
+def _find_host():
     global _host
-    if _host is None:
-        _numbers.clear()
-        _zeros_of.clear()
-        _host = host
+    out = c_void_p()
+    status = _find(b"cpu:0", byref(out))
+    if status:
+        raise _error(status)
+    _host = out.value
+    return _host
 
 
-def _beside_array(value, kind, array):
-    """A 0-d array of a Python number where the array is."""
-    number = _dtype(array)
-    device = None if _host is None else _device(array)
-    if device == _host:
-        return _number(value, kind, number)
-    return from_scalar(value, _dtypes.weak(kind, _by_number[number]), device)
+def _lasting(array):
+    """A number's array over memory of Python's: memory of nd4c's would be of the workspace that the thread is in, which an
+    array that stays keeps open."""
+    dtype, cell, out = _by_number[_dtype(array)], (c_int64 * 2)(), _new()
+    status = (_read(array, cell, dtype.itemsize or 1)
+              or _wrap(dtype.number, 0, None, None, cell, True, None, None, byref(out)))
+    if status:
+        raise _error(status)
+    _cells.append(cell)
+    return out
 
 
 def from_scalar(value, dtype, device=None):

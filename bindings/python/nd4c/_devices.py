@@ -6,7 +6,6 @@ import threading
 
 from nd4c import _abi, _dtypes
 from nd4c._arguments import enum_name
-from nd4c._core import core
 from nd4c._errors import check, error
 from nd4c._library import bind, facts
 
@@ -101,8 +100,6 @@ def of_handle(handle):
         device = object.__new__(Device)
         object.__setattr__(device, "handle", handle)
         object.__setattr__(device, "name", _info_row(handle).name.decode())
-        if device.name != "cpu:0" and hasattr(core, "place_numbers"):
-            core.place_numbers(find("cpu:0").handle)
         device = _cache.setdefault(handle, device)
     return device
 
@@ -177,29 +174,40 @@ def _follow(device):
             _said = ("follow_data", ",".join(_followed[:8]))
 
 
-def enter_context(device, routing=None, options=None):
-    """Makes a context on the device the thread's current one, with the routing; what undoes that. Without options the
-    context is lent."""
+_settings = threading.local()  # .of_blocks: what the blocks say that this thread is in, the innermost last
+
+
+def settings_of_block():
+    """What the innermost block says but its device and routing, as enter_context takes it."""
+    return _settings.__dict__.get("of_blocks", (None,))[-1]
+
+
+def enter_context(device, routing=None, settings=None):
+    """Makes a context on the device the thread's current one, with the routing; what undoes that. settings: members of
+    nd4c_context_options by name; without them the context is lent."""
     context, before = ctypes.c_void_p(), ctypes.c_void_p()
     destroy, enter = bind("nd4c_context_destroy"), bind("nd4c_context_enter")
 
     def leave():
-        if options is None:
+        of_blocks.pop()
+        if settings is None:
             check(bind("nd4c_context_release")(context))
         else:
             check(enter(before, None))
             check(destroy(context))
 
-    if options is None:
+    if settings is None:
         check(bind("nd4c_context_acquire")(device, ctypes.byref(context)))
     else:
-        options.struct_size, options.device = ctypes.sizeof(options), device
+        options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=device, **settings)
         check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(context)))
         status = enter(context, ctypes.byref(before))
         if status:
             failure = error(status)
             destroy(context)
             raise failure
+    of_blocks = _settings.__dict__.setdefault("of_blocks", [None])
+    of_blocks.append(settings)
     try:
         if routing is not None:
             check(bind("nd4c_context_set_routing")(context, routing))
@@ -221,10 +229,10 @@ class device:
 
     def __init__(self, device: Union[Device, str], /, *, fallback: bool = True, transfer: Optional[str] = None,
                  strict: bool = False, deterministic: bool = False) -> None:
-        self._device, self._fallback, self._options = Device(device), fallback, None
+        self._device, self._fallback, self._settings = Device(device), fallback, None
         if transfer is not None or strict or deterministic:
             kind = 0 if transfer is None else enum_name("device: transfer", transfer, _abi.TABLES["TRANSFER"])
-            self._options = _abi.context_options(transfer=kind, strict=strict, deterministic=deterministic)
+            self._settings = {"transfer": kind, "strict": strict, "deterministic": deterministic}
         self._entered = threading.local()  # contexts are a thread's own
 
     def __repr__(self):
@@ -233,7 +241,7 @@ class device:
     def __enter__(self) -> Device:
         routing = _routing_to(self._device) if self._fallback and self._device.name != "cpu:0" else None
         stack = self._entered.__dict__.setdefault("leave", [])
-        stack.append(enter_context(self._device.handle, routing, self._options))
+        stack.append(enter_context(self._device.handle, routing, self._settings))
         return self._device
 
     def __exit__(self, *_: object) -> None:

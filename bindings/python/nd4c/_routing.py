@@ -6,7 +6,7 @@ import threading
 
 from nd4c import _abi
 from nd4c._arguments import enum_name, integer, op_number
-from nd4c._devices import current_device, enter_context, find
+from nd4c._devices import current_device, enter_context, find, settings_of_block
 from nd4c._errors import check
 from nd4c._library import bind
 
@@ -26,7 +26,8 @@ _CATEGORIES = tuple((row[0], row[1], row[0].lower()) for row in _abi.TABLES["CAT
 
 class routing:
     """Where ops run that nothing else decides: in a with block those of this thread, by set_default_routing() all threads'.
-    The object does not change and serves many blocks. A block has a context of its own on the device of the block around it.
+    The object does not change and serves many blocks. The device of the block around it stays the block's, and so do its
+    transfer, strict and deterministic; its fallback does not: the routing says what runs where.
 
     policy: "vote", "prefer_gpu", "prefer_cpu", "follow_data" or "memory". devices: those that ops may run on, the
     preferred one first; None: the default one and cpu:0. transfer False: ops run where all their inputs are, or are
@@ -74,7 +75,7 @@ class routing:
 
     def __enter__(self) -> routing:
         stack = self._entered.__dict__.setdefault("leave", [])
-        stack.append(enter_context(current_device().handle, self._handle))
+        stack.append(enter_context(current_device().handle, self._handle, settings_of_block()))
         return self
 
     def __exit__(self, *_: object) -> None:
