@@ -84,8 +84,10 @@ static const char *read_linear(const nd4c_call *call, nd4c_cpu_product *p) {
     addend = bias;
     bias = NULL;
   }
-  if (bias != NULL &&
-      (bias->size != p->n || bias->shape[bias->rank - 1] != p->n || (p->n > 1 && bias->strides[bias->rank - 1] != 1))) {
+  bool one_row =
+      bias == NULL || (bias->size == p->n &&
+                       (p->n <= 1 || (bias->shape[bias->rank - 1] == p->n && bias->strides[bias->rank - 1] == 1)));
+  if (!one_row) { /* a bias of one number may have no axis */
     return "the bias is not one contiguous row";
   }
   if (addend != NULL && !same_shape(addend, y)) {

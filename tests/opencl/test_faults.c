@@ -113,7 +113,7 @@ static const fault_row rows[] = {
     {"clEnqueueNDRangeKernel", CODE(CL_OUT_OF_RESOURCES), false, NULL, EVERYWHERE},
     {"clEnqueueNDRangeKernel", CODE(-9999), false, NULL, EVERYWHERE},
     {"clEnqueueMarkerWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, NULL, EVERYWHERE},
-    {"clEnqueueBarrierWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, NULL, EVERYWHERE},
+    {"clEnqueueBarrierWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, NULL, OUT_OF_ORDER},
     {"clWaitForEvents", CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST), false, NULL, EVERYWHERE},
     {"clGetEventInfo", CODE(CL_INVALID_EVENT), true, "clEnqueue", EVERYWHERE},
     {"clRetainEvent", CODE(CL_INVALID_EVENT), true, NULL, OUT_OF_ORDER}, /* kept beyond their command there alone */
