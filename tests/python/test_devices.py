@@ -142,6 +142,70 @@ def test_a_block_has_its_device():
     """)
 
 
+def test_blocks_that_are_left_out_of_order():
+    run("""
+        import ctypes, threading
+        from nd4c._library import bind
+        both, x = ["stub:0", "cpu:0"], xp.ones(5000)
+        made = (lambda: xp.device("stub:0"), lambda: xp.device("stub:0", fallback=False),
+                lambda: xp.device("stub:0", transfer="eager"), lambda: xp.routing("prefer_gpu", both, creation="stub:0"))
+        def opened(block):
+            with block:
+                yield
+        def made_on():
+            return str(xp.zeros(3).device)
+        for one in made:
+            for other in (lambda: xp.device("cpu:0"), lambda: xp.device("stub:1", strict=True),
+                          lambda: xp.routing(creation="stub:1")):
+                for around in (None, "stub:1"):
+                    outside = xp.device(around or "cpu:0")
+                    with outside:
+                        generator = opened(one())
+                        next(generator)
+                        assert made_on() == "stub:0"
+                        with other() as inside:
+                            before = made_on(), xp.current_device()
+                            assert before[0] != "stub:0"
+                            generator.close()  # the inner block stays in force
+                            assert (made_on(), xp.current_device()) == before
+                            with one():
+                                assert made_on() == "stub:0"
+                            assert (made_on(), xp.current_device()) == before
+                        assert made_on() == xp.current_device() == (around or "cpu:0")
+                    assert made_on() == xp.current_device() == "cpu:0" and (x + x).device == "cpu:0"
+            first, second = opened(one()), opened(xp.device("stub:1"))  # side by side
+            next(first), next(second)
+            first.close()
+            assert made_on() == xp.current_device() == "stub:1"
+            second.close()
+            assert made_on() == xp.current_device() == "cpu:0"
+            block = one()
+            with block:  # what the library refuses can be done later
+                context = ctypes.c_void_p()
+                if getattr(block, "_settings", None) is None:
+                    assert bind("nd4c_context_acquire")(xp.Device("stub:1").handle, ctypes.byref(context)) == 0
+                    with pytest.raises(xp.Error, match="out of order"):
+                        block.__exit__()
+                    assert xp.current_device() == "stub:1" and bind("nd4c_context_release")(context) == 0
+                assert made_on() == "stub:0"
+            assert made_on() == xp.current_device() == "cpu:0"
+            with pytest.raises(RuntimeError, match="no block"):
+                block.__exit__()
+            with block:
+                refused = []
+                def leave():
+                    with pytest.raises(RuntimeError, match="thread that entered"):
+                        block.__exit__()
+                    refused.append(True)
+                thread = threading.Thread(target=leave)
+                thread.start()
+                thread.join()
+                assert refused == [True] and made_on() == "stub:0"
+            assert made_on() == xp.current_device() == "cpu:0"
+        assert all(xp.memory.stats(name)["live_count"] == 0 for name in ("stub:0", "stub:1"))
+    """)
+
+
 def test_what_is_known_of_devices():
     run("""
         facts = xp.Device("stub:0").info

@@ -77,8 +77,9 @@ class _Changed:
 
     def __exit__(self, *error):
         while self.before:
-            name, value = self.before.pop()
+            name, value = self.before[-1]
             self.config[name] = value
+            self.before.pop()
 
 
 def _missing(status):

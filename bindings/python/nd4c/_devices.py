@@ -174,52 +174,82 @@ def _follow(device):
             _said = ("follow_data", ",".join(_followed[:8]))
 
 
-_settings = threading.local()  # .of_blocks: what the blocks say that this thread is in, the innermost last
+_blocks = threading.local()  # .opened: the blocks that this thread is in, the innermost last
+
+
+class _Block:
+    """A context that is the thread's current one until it has left the block and all those inside it."""
+
+    __slots__ = ("context", "before", "settings", "left")
+
+    def __init__(self, device, routing, settings):
+        self.context, self.before, self.settings, self.left = ctypes.c_void_p(), ctypes.c_void_p(), settings, False
+        if settings is None:
+            check(bind("nd4c_context_acquire")(device, ctypes.byref(self.context)))
+        else:
+            options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=device, **settings)
+            check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(self.context)))
+            status = bind("nd4c_context_enter")(self.context, ctypes.byref(self.before))
+            if status:
+                failure = error(status)
+                bind("nd4c_context_destroy")(self.context)
+                raise failure
+        opened = _blocks.__dict__.setdefault("opened", [])
+        opened.append(self)
+        try:
+            if routing is not None:
+                check(bind("nd4c_context_set_routing")(self.context, routing))
+        except BaseException:
+            self.end(opened)
+            raise
+
+    def end(self, opened):
+        """What was current before is so again; a refusal keeps the block. Only for the innermost one."""
+        if self.settings is None:
+            check(bind("nd4c_context_release")(self.context))
+            opened.pop()
+        else:
+            check(bind("nd4c_context_enter")(self.before, None))
+            opened.pop()
+            check(bind("nd4c_context_destroy")(self.context))  # raises what work on it failed with; the context is gone
+
+
+class Blocks:
+    """The blocks of one object of `with`, by thread: contexts are a thread's own."""
+
+    def __init__(self):
+        self._mine = threading.local()
+
+    def enter(self, device, routing=None, settings=None):
+        """Makes a context on the device the thread's current one, with the routing. settings: members of
+        nd4c_context_options by name; without them the context is lent."""
+        self._mine.__dict__.setdefault("entered", []).append(_Block(device, routing, settings))
+
+    def leave(self, owner):
+        """Leaves the block entered last. Blocks that are still open inside it, as when a generator is closed in another
+        block, stay in force, and it ends with the last of them."""
+        entered = self._mine.__dict__.get("entered")
+        if not entered:
+            raise RuntimeError("%r: this thread is in no block of it; a block is left on the thread that entered it" % owner)
+        block, opened = entered[-1], _blocks.opened
+        block.left = True
+        try:
+            while opened and opened[-1].left:
+                opened[-1].end(opened)
+        finally:
+            if not (opened and opened[-1] is block):  # else it was refused, and can be left again
+                entered.pop()
 
 
 def settings_of_block():
-    """What the innermost block says but its device and routing, as enter_context takes it."""
-    return _settings.__dict__.get("of_blocks", (None,))[-1]
-
-
-def enter_context(device, routing=None, settings=None):
-    """Makes a context on the device the thread's current one, with the routing; what undoes that. settings: members of
-    nd4c_context_options by name; without them the context is lent."""
-    context, before = ctypes.c_void_p(), ctypes.c_void_p()
-    destroy, enter = bind("nd4c_context_destroy"), bind("nd4c_context_enter")
-
-    def leave():
-        of_blocks.pop()
-        if settings is None:
-            check(bind("nd4c_context_release")(context))
-        else:
-            check(enter(before, None))
-            check(destroy(context))
-
-    if settings is None:
-        check(bind("nd4c_context_acquire")(device, ctypes.byref(context)))
-    else:
-        options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=device, **settings)
-        check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(context)))
-        status = enter(context, ctypes.byref(before))
-        if status:
-            failure = error(status)
-            destroy(context)
-            raise failure
-    of_blocks = _settings.__dict__.setdefault("of_blocks", [None])
-    of_blocks.append(settings)
-    try:
-        if routing is not None:
-            check(bind("nd4c_context_set_routing")(context, routing))
-    except BaseException:
-        leave()
-        raise
-    return leave
+    """What the innermost block says but its device and routing, as Blocks.enter takes it."""
+    opened = _blocks.__dict__.get("opened")
+    return opened[-1].settings if opened else None
 
 
 class device:
     """The device of what is computed and made in a with block, on the thread that entered it:
-    `with nd4c.device("opencl:0"): y = x @ w`.
+    `with nd4c.device("opencl:0"): y = x @ w`. The innermost block that is not left counts, in whatever order they are left.
 
     fallback: what the device cannot compute, or fails at, the host does; False raises NotImplementedError, or the failure.
     transfer: what happens when an op needs an array of another device: "on_demand" copies it, "eager" also brings copies
@@ -233,19 +263,18 @@ class device:
         if transfer is not None or strict or deterministic:
             kind = 0 if transfer is None else enum_name("device: transfer", transfer, _abi.TABLES["TRANSFER"])
             self._settings = {"transfer": kind, "strict": strict, "deterministic": deterministic}
-        self._entered = threading.local()  # contexts are a thread's own
+        self._blocks = Blocks()
 
     def __repr__(self):
         return "nd4c.device(%r)" % self._device.name
 
     def __enter__(self) -> Device:
         routing = _routing_to(self._device) if self._fallback and self._device.name != "cpu:0" else None
-        stack = self._entered.__dict__.setdefault("leave", [])
-        stack.append(enter_context(self._device.handle, routing, self._settings))
+        self._blocks.enter(self._device.handle, routing, self._settings)
         return self._device
 
     def __exit__(self, *_: object) -> None:
-        self._entered.leave.pop()()
+        self._blocks.leave(self)
 
 
 _routings = {}  # by device: kept for the next block

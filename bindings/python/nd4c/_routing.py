@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 
 from nd4c import _abi
 from nd4c._arguments import enum_name, integer, op_number
-from nd4c._devices import current_device, enter_context, find, settings_of_block
+from nd4c._devices import Blocks, current_device, find, settings_of_block
 from nd4c._errors import check
 from nd4c._library import bind
 
@@ -60,7 +59,7 @@ class routing:
             self._set("nd4c_routing_set_category", where, enum_name(where, name, _CATEGORIES), given)
         for function, given in (ops or {}).items():
             self._set("nd4c_routing_set_op", "routing: ops", op_number("routing: ops", function), given)
-        self._entered = threading.local()  # contexts are a thread's own
+        self._blocks = Blocks()
 
     def _set(self, setter, where, number, devices):
         handles = _handles(where, devices)
@@ -74,12 +73,11 @@ class routing:
             destroy(self._handle)
 
     def __enter__(self) -> routing:
-        stack = self._entered.__dict__.setdefault("leave", [])
-        stack.append(enter_context(current_device().handle, self._handle, settings_of_block()))
+        self._blocks.enter(current_device().handle, self._handle, settings_of_block())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._entered.leave.pop()()
+        self._blocks.leave(self)
 
 
 def _handles(where, devices):
