@@ -365,6 +365,55 @@ def test_workspaces():
     """)
 
 
+def test_workspaces_that_are_left_out_of_order():
+    run("""
+        import threading
+        from nd4c._library import bind
+        current = bind("nd4c_workspace_current")
+        def opened(workspace):
+            with workspace:
+                yield
+        def depths():
+            return [workspace.stats()["depth"] for workspace in (inside, kept, named)]
+        inside, kept, named = xp.workspace(), xp.workspace(), xp.workspace("step")
+        for _ in range(3):
+            unheld, held, same = opened(xp.workspace()), opened(kept), opened(xp.workspace("step"))
+            next(unheld), next(held), next(same)
+            with named:  # entered by two objects of that name
+                with inside:
+                    unheld.close(), same.close()
+                    x = xp.ones(5000)
+                    assert depths() == [1, 1, 2]
+                assert depths() == [0, 1, 1]
+            assert depths() == [0, 1, 0]
+            held.close()  # and the one around it, which nobody holds any more
+            assert depths() == [0, 0, 0] and current() is None and float(xp.sum(x)) == 5000
+        refusing = xp.workspace(outliving="refused")
+        refused = opened(refusing)
+        next(refused)
+        y = xp.ones(5000)
+        with pytest.raises(ValueError, match="outlive|1 array"):
+            with inside:
+                refused.close()
+        assert refusing.stats()["depth"] == 1 and inside.stats()["depth"] == 0
+        del y
+        refusing.leave()
+        with refusing, inside:
+            assert refusing.stats()["depth"] == 1
+        assert current() is None
+        def other():
+            with xp.workspace(), pytest.raises(ValueError, match="not entered"):
+                kept.__exit__()
+            found.append(current())
+        found = []
+        with kept:
+            thread = threading.Thread(target=other)
+            thread.start()
+            thread.join()
+        assert found == [None] and current() is None
+    """)
+
+
 def test_routing():
     run("""
         import threading

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 
 from nd4c import _abi
 from nd4c._arguments import enum_name, integer
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
     from nd4c import Device
 
 _destroy = bind("nd4c_workspace_destroy")
+
+
+class _Scopes(threading.local):
+    """Of a thread: the handles of the workspaces that it is in, the innermost last; and those whose block ended while
+    blocks of others were open inside it, as when a generator is closed in another block: they end with those."""
+
+    def __init__(self):
+        self.opened, self.left = [], []
+
+
+_scopes = _Scopes()
 
 
 class workspace:
@@ -61,16 +73,34 @@ class workspace:
         return out.value
 
     def __enter__(self) -> workspace:
-        check(bind("nd4c_workspace_enter")(self._find()))
+        handle = self._find()
+        check(bind("nd4c_workspace_enter")(handle))
+        _scopes.opened.append(handle)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.leave()
+        handle = self._find()
+        if handle in _scopes.opened and handle != _scopes.opened[-1]:
+            _scopes.left.append(self)
+        else:
+            self.leave()
 
     def leave(self) -> None:
         """Closes the innermost scope: what the end of a with block does. For a scope that stayed open because arrays
         outlived it."""
-        check(bind("nd4c_workspace_leave")(self._find()))
+        self._close()
+        while _scopes.opened:
+            ended = [left for left in _scopes.left if left._find() == _scopes.opened[-1]]
+            if not ended:
+                break
+            _scopes.left.remove(ended[0])  # first: where arrays are refused to outlive it, leave() is left to the program
+            ended[0]._close()
+
+    def _close(self):
+        handle = self._find()
+        check(bind("nd4c_workspace_leave")(handle))
+        if _scopes.opened and _scopes.opened[-1] == handle:
+            _scopes.opened.pop()
 
     def stats(self, device: Union[Device, str, None] = None) -> Dict[str, int]:
         """Counts by name, on one device or (None) all: bytes of the arenas, used_bytes, peak_bytes, cycles, spilled_count
