@@ -372,6 +372,24 @@ int64_t nd4c_os_process(void) {
   return (int64_t)getpid();
 }
 
+/* glibc calls a thread's destructors of C++ kind before the handlers of atexit, among which the static objects of
+ * libraries are taken down in an order that nobody else can foresee: some come to be long after the library. */
+extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
+static void (*at_exit)(void *);
+
+static void call_at_exit(void) {
+  at_exit(NULL);
+}
+
+void nd4c_os_call_at_exit(void (*function)(void *)) {
+  at_exit = function;
+  (void)atexit(call_at_exit);
+  if (gettid() == getpid() && __cxa_thread_atexit_impl != NULL) {
+    (void)__cxa_thread_atexit_impl(function, NULL, &__dso_handle);
+  }
+}
+
 typedef struct thread_start {
   void (*function)(void *argument);
   void *argument;

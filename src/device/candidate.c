@@ -1,5 +1,6 @@
 #include "device/candidate.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "device/host.h"
 #include "device/memory.h"
 #include "device/memory_manager.h"
+#include "device/registry.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
 
@@ -238,6 +240,23 @@ static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
   return status;
 }
 
+static _Atomic int64_t opener; /* the process whose queues there are: a fork has none */
+
+static void settle_at_exit(void *unused) {
+  (void)unused;
+  if (nd4c_os_process() == atomic_load(&opener)) {
+    (void)nd4c_registry_synchronize(); /* how it ended is nobody's any more */
+  }
+}
+
+/* Work in flight must not outlive what its driver takes down when the process ends. */
+static void watch_exit(const nd4c_candidate *candidate) {
+  if (candidate->devices[0].description.asynchronous) {
+    atomic_store(&opener, nd4c_os_process());
+    nd4c_os_call_at_exit(settle_at_exit);
+  }
+}
+
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   if (candidate->opened) {
     return ND4C_OK;
@@ -262,5 +281,6 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   candidate->verdict = ND4C_VERDICT_VERIFIED;
   (void)snprintf(candidate->reason, sizeof candidate->reason, "initialised; one addition gave the right answer");
   nd4c_memory_tell_idle_caps(candidate->devices, candidate->device_count);
+  watch_exit(candidate);
   return ND4C_OK;
 }

@@ -139,9 +139,6 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
   if (context == thread->own) {
     context = NULL; /* what nd4c_context_current gave before anything was entered */
   }
-  if (context != NULL && context->scoped && !nd4c_scope_is_held(thread, context)) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_context_enter: the context is lent, and not to this thread");
-  }
   nd4c_context *before = thread->entered;
   if (context != NULL) {
     atomic_fetch_add(&context->entered, 1);
@@ -218,11 +215,11 @@ nd4c_context *nd4c_context_current(void) {
 }
 
 nd4c_device *nd4c_context_device(const nd4c_context *context) {
-  return context != NULL && nd4c_context_check(context, "nd4c_context_device") == ND4C_OK ? context->device : NULL;
+  return context != NULL && nd4c_context_check_usable(context) == ND4C_OK ? context->device : NULL;
 }
 
 int32_t nd4c_context_width(const nd4c_context *context) {
-  return context != NULL && nd4c_context_check(context, "nd4c_context_width") == ND4C_OK ? context->width : 0;
+  return context != NULL && nd4c_context_check_usable(context) == ND4C_OK ? context->width : 0;
 }
 
 nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles) {

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "device/context.h"
+#include "device/scope.h"
 #include "device/thread.h"
 
 /* All contexts by address, in lists that their next_known make. */
@@ -60,6 +61,9 @@ static nd4c_status check_known(const nd4c_context *context, const char *function
 
 nd4c_status nd4c_context_check(const nd4c_context *context, const char *function) {
   ND4C_TRY(check_known(context, function));
+  if (context->scoped && !nd4c_scope_is_held(nd4c_thread_current, context)) {
+    return nd4c_fail(ND4C_HANDLE, "%s: the context was given back, or another thread acquired it", function);
+  }
   return atomic_load_explicit(&context->ended, memory_order_relaxed)
              ? nd4c_fail(ND4C_HANDLE, "%s: the context was destroyed; only a plan still uses it", function)
              : ND4C_OK;

@@ -340,6 +340,7 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
   if (info->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
   }
+  nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
   int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
   if (holds_small_storages(device)) {
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);

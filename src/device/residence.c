@@ -299,12 +299,14 @@ static bool take_if_idle(nd4c_replica *replica) {
 /* The replica used least lately that may go; `alone`: those without another copy count, too. */
 static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
   nd4c_replica *best = NULL;
+  uint64_t least = UINT64_MAX; /* read under the lock of each: somebody may be using the best so far again */
   for (nd4c_replica *replica = device->residents; replica != NULL; replica = replica->next_there) {
     if (!take_if_idle(replica)) {
       continue;
     }
     bool fits = alone || replica->state == 'I' || is_elsewhere(replica->body, replica);
-    bool better = fits && (best == NULL || replica->used < best->used);
+    bool better = fits && (best == NULL || replica->used < least);
+    least = better ? replica->used : least;
     nd4c_storage_unlock(replica->body);
     best = better ? replica : best;
   }

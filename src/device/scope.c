@@ -76,7 +76,7 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
 }
 
 bool nd4c_scope_is_held(const nd4c_thread *thread, const nd4c_context *context) {
-  const nd4c_context *scope = thread->scope;
+  const nd4c_context *scope = thread != NULL ? thread->scope : NULL;
   while (scope != NULL && scope != context) {
     scope = scope->outer;
   }
@@ -118,7 +118,8 @@ static void pop(nd4c_thread *thread) {
   thread->scope = context->outer;
   context->previous = context->outer = NULL;
   if (context->routing != NULL) {
-    (void)nd4c_context_set_routing(context, NULL); /* the next one to hold it asked for none */
+    context->routing_chosen = false; /* the next one to hold it asked for none */
+    nd4c_context_route(context, NULL);
   }
   /* A plan made on it goes on using it: then it is the plan's from now on. */
   bool shared = atomic_load(&context->references) > 1;

@@ -14,7 +14,7 @@
 #include "dispatch/engines.h"
 #include "dispatch/pending.h"
 
-/* Small calls follow their data, whatever is free: a vote, as long as twenty of them, seldom says otherwise. */
+/* A vote is as long as twenty small calls, and seldom says anything else of them than before. */
 enum { DECISIONS = 256, USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
 
 /* -- decisions that are remembered ----------------------------------------------------------------------------------
@@ -258,11 +258,11 @@ static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, cons
     }
     bool failed = is_failure(status);
     bool alone = ballot->count == 1 && c->earlier == NULL;
-    if ((!failed && status != ND4C_UNSUPPORTED) || (failed && context->strict) || alone) {
+    told[i] = failed || is_preferred(context->routing, ballot, vote->device);
+    if ((!failed && status != ND4C_UNSUPPORTED) || (told[i] && context->strict) || alone) {
       return status; /* the call's own fault, or nobody else may be asked */
     }
     (void)snprintf(reasons[i], sizeof reasons[i], "%s", nd4c_error_message());
-    told[i] = failed || is_preferred(context->routing, ballot, vote->device);
     note(c, vote->device, status);
   }
   return nd4c_fail(c->first, "%s: none of the devices that it is routed to computes this call:%s", op->name,
@@ -303,7 +303,8 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
     status = failed != NULL ? nd4c_fail(failure, "%s", c.earlier_reason) : fail_transfer(&def->info, call);
   }
   if (status == ND4C_OK && c.failed == 0 && routing->transfer) {
-    remember(call, key, routing, used, ballot.small ? SMALL_USES : USES);
+    bool small = ballot.input_bytes > 0 && ballot.input_bytes <= routing->small_bytes;
+    remember(call, key, routing, used, small ? SMALL_USES : USES);
   }
   nd4c_text_free(&c.trail);
   return status;
