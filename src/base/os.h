@@ -74,9 +74,9 @@ double nd4c_os_parse_number(const char *text, char **end);
 uint64_t nd4c_os_entropy(void);
 /* Process number, to notice a fork. */
 int64_t nd4c_os_process(void);
-/* Has `function` called when the process ends (exit, return from main): before any library takes down what is its own,
- * if the main thread asks and ends the process; otherwise among the handlers of atexit. It may be called in both
- * places. */
+/* Has `function`, one in a process, called when the process ends (exit, return from main): before any library takes
+ * down what is its own, if the main thread asks and ends the process; otherwise among the handlers of atexit. It may be
+ * called in both places. */
 void nd4c_os_call_at_exit(void (*function)(void *));
 
 #endif

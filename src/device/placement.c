@@ -22,9 +22,8 @@ static nd4c_status find_target(const nd4c_array *array, const char *function, nd
     nd4c_context *context = NULL;
     ND4C_TRY(nd4c_context_resolve(NULL, &context));
     *device = context->device;
-  } else if (!nd4c_device_is_known(*device)) {
-    return nd4c_fail(ND4C_HANDLE, "%s: %p is no device of an open backend: ask nd4c_device_find", function,
-                     (void *)*device);
+  } else {
+    ND4C_TRY(nd4c_device_check(*device, function));
   }
   ND4C_TRY(nd4c_device_host(&host));
   if (array->dtype == ND4C_UTF8 && *device != host) {

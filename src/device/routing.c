@@ -54,10 +54,7 @@ static nd4c_status fill_list(const char *function, nd4c_device *const *devices, 
     if (devices[i] == NULL) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: device %d is NULL", function, i);
     }
-    if (!nd4c_device_is_known(devices[i])) {
-      return nd4c_fail(ND4C_HANDLE, "%s: %p is no device of an open backend: ask nd4c_device_find", function,
-                       (void *)devices[i]);
-    }
+    ND4C_TRY(nd4c_device_check(devices[i], function));
     for (int32_t k = 0; k < i; ++k) {
       if (devices[k] == devices[i]) {
         return nd4c_fail(ND4C_ARGUMENT, "%s: %s stands twice in the list", function, devices[i]->name);
@@ -96,11 +93,8 @@ static nd4c_status check_options(const nd4c_routing_options *options) {
   if (options->creation == ND4C_CREATE_ON_DEVICE && options->creation_device == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_routing_create: creation_device is NULL");
   }
-  if (options->creation == ND4C_CREATE_ON_DEVICE && !nd4c_device_is_known(options->creation_device)) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_routing_create: %p is no device of an open backend: ask nd4c_device_find",
-                     (void *)options->creation_device);
-  }
-  return ND4C_OK;
+  return options->creation == ND4C_CREATE_ON_DEVICE ? nd4c_device_check(options->creation_device, "nd4c_routing_create")
+                                                    : ND4C_OK;
 }
 
 nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routing **routing) {

@@ -51,9 +51,8 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
   nd4c_tracer_follow_config();
   if (device == NULL) {
     ND4C_TRY(nd4c_device_default(&device));
-  } else if (!nd4c_device_is_known(device)) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_context_acquire: %p is no device of an open backend: ask nd4c_device_find",
-                     (void *)device);
+  } else {
+    ND4C_TRY(nd4c_device_check(device, "nd4c_context_acquire"));
   }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {

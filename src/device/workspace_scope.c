@@ -39,9 +39,8 @@ nd4c_status nd4c_workspace_create(const nd4c_workspace_options *options, nd4c_wo
                      "bytes and an nd4c_outliving",
                      (long long)options->initial_bytes, (int)options->outliving);
   }
-  if (options != NULL && options->device != NULL && !nd4c_device_is_known(options->device)) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_workspace_create: %p is no device of an open backend: ask nd4c_device_find",
-                     (const void *)options->device);
+  if (options != NULL && options->device != NULL) {
+    ND4C_TRY(nd4c_device_check(options->device, "nd4c_workspace_create"));
   }
   nd4c_workspace *workspace = nd4c_allocate_zeroed(1, sizeof *workspace);
   if (workspace == NULL) {

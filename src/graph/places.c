@@ -36,10 +36,7 @@ static nd4c_status find_place(nd4c_plan *plan, nd4c_device *device, int32_t *pla
   if (plan->place_count == ND4C_PLAN_PLACES) {
     return nd4c_fail(ND4C_ARGUMENT, "placement: more than %d devices", ND4C_PLAN_PLACES);
   }
-  if (!nd4c_device_is_known(device)) {
-    return nd4c_fail(ND4C_HANDLE, "placement: %p is no device of an open backend: ask nd4c_device_find",
-                     (void *)device);
-  }
+  ND4C_TRY(nd4c_device_check(device, "placement"));
   /* One of the plan's context: it has its settings, and whoever waits for the context waits for it, too. */
   nd4c_context *route = NULL;
   ND4C_TRY(nd4c_routing_context(plan->context, device, &route));
