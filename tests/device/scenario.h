@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "nd4c/nd4c.h"
+#include "step.h"
 
 enum { SCENARIO_COUNT = 33 };
 static const int64_t scenario_shape[1] = {SCENARIO_COUNT};
@@ -20,17 +20,9 @@ typedef struct scenario {
   nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved;
 } scenario;
 
-#define SCENARIO_STEP(expression)     \
-  do {                                \
-    nd4c_status step_ = (expression); \
-    if (step_ != ND4C_OK) {           \
-      return step_;                   \
-    }                                 \
-  } while (0)
-
 static inline nd4c_status scenario_check(const nd4c_array *array, float expected) {
   float values[SCENARIO_COUNT];
-  SCENARIO_STEP(nd4c_array_read(array, values, sizeof values));
+  STEP(nd4c_array_read(array, values, sizeof values));
   for (int i = 0; i < SCENARIO_COUNT; i++) {
     assert_float_equal(values[i], expected, 0); /* a wrong value is worse than a failure */
   }
@@ -44,23 +36,23 @@ static inline nd4c_status scenario_play(scenario *s, nd4c_device *device) {
   for (int i = 0; i < SCENARIO_COUNT; i++) {
     values[i] = 2;
   }
-  SCENARIO_STEP(nd4c_device_find("cpu", &cpu));
-  SCENARIO_STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, scenario_shape, values, cpu, &s->on_host));
-  SCENARIO_STEP(nd4c_context_create(&options, &s->first));
-  SCENARIO_STEP(nd4c_context_create(&options, &s->second));
-  SCENARIO_STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, scenario_shape, values, device, &s->a));
-  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 3, device, &s->b));
-  SCENARIO_STEP(nd4c_add_on(s->first, s->a, s->b, &s->sum));
-  SCENARIO_STEP(nd4c_multiply_on(s->second, s->sum, s->on_host, &s->product));
-  SCENARIO_STEP(nd4c_array_zeros(ND4C_FLOAT32, 1, scenario_shape, device, &s->given));
-  SCENARIO_STEP(nd4c_subtract_on(s->second, s->product, s->a, &s->given));
-  SCENARIO_STEP(scenario_check(s->given, 8));
-  SCENARIO_STEP(scenario_check(s->product, 10));
-  SCENARIO_STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
-  SCENARIO_STEP(scenario_check(s->moved, 5));
-  SCENARIO_STEP(nd4c_array_write(s->given, values, sizeof values));
-  SCENARIO_STEP(scenario_check(s->given, 2));
-  SCENARIO_STEP(nd4c_context_synchronize(s->first));
+  STEP(nd4c_device_find("cpu", &cpu));
+  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, scenario_shape, values, cpu, &s->on_host));
+  STEP(nd4c_context_create(&options, &s->first));
+  STEP(nd4c_context_create(&options, &s->second));
+  STEP(nd4c_array_from_data(ND4C_FLOAT32, 1, scenario_shape, values, device, &s->a));
+  STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 3, device, &s->b));
+  STEP(nd4c_add_on(s->first, s->a, s->b, &s->sum));
+  STEP(nd4c_multiply_on(s->second, s->sum, s->on_host, &s->product));
+  STEP(nd4c_array_zeros(ND4C_FLOAT32, 1, scenario_shape, device, &s->given));
+  STEP(nd4c_subtract_on(s->second, s->product, s->a, &s->given));
+  STEP(scenario_check(s->given, 8));
+  STEP(scenario_check(s->product, 10));
+  STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
+  STEP(scenario_check(s->moved, 5));
+  STEP(nd4c_array_write(s->given, values, sizeof values));
+  STEP(scenario_check(s->given, 2));
+  STEP(nd4c_context_synchronize(s->first));
   return nd4c_device_synchronize(device);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "device/child.h"
+#include "device/step.h"
 #include "device/stub_plugin.h"
 #include "nd4c/dlpack.h"
 
@@ -24,14 +25,6 @@ typedef struct scenario {
   nd4c_dl_managed *managed;
   char *texts[3];
 } scenario;
-
-#define STEP(expression)              \
-  do {                                \
-    nd4c_status step_ = (expression); \
-    if (step_ != ND4C_OK) {           \
-      return step_;                   \
-    }                                 \
-  } while (0)
 
 static void clear(scenario *s) {
   for (int i = 0; i < ARRAYS; i++) {

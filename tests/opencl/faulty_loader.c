@@ -4,7 +4,9 @@
  *   FAULTY_CL=CALL:N:CODE,...   the N-th such call fails with that code (0: every one); in the environment, or at run
  *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
  *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
- *                               float64 and 64-bit atomics, with small groups and memory that is not the host's
+ *                               float64 and 64-bit atomics, with small groups and memory that is not the host's;
+ *                               held is none either: kernels begin when somebody waits for something, and a process
+ *                               that takes down what is its own before that ends with code 9
  *
  * What a library that brings its own OpenCL loader calls (CLBlast) does not come by here. */
 #define _POSIX_C_SOURCE 200809L
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backends/opencl/api.h"
 
@@ -26,7 +29,7 @@
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
   X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
   X(long_name) X(long_number) X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) \
-  X(small_groups) X(mobile_gpu) X(many_units) X(host_copy)
+  X(small_groups) X(mobile_gpu) X(many_units) X(host_copy) X(held)
 // clang-format on
 enum lie {
   LIE_NONE,
@@ -73,6 +76,13 @@ static struct {
   long count, fails_at; /* fails_at 0: every one, -1: never */
   cl_int code;
 } rules[CALLS];
+
+/* Of lie `held`, under `lock`: what the kernels given since the last wait are waiting for; NULL: there are none. */
+static cl_event gate;
+static cl_event (*create_user_event)(cl_context context, cl_int *error);
+static cl_int (*set_user_event_status)(cl_event event, cl_int status);
+static cl_int (*get_queue_info)(cl_command_queue queue, cl_uint what, size_t size, void *value, size_t *needed);
+enum { CL_QUEUE_CONTEXT = 0x1090 };
 
 /* -- rules ------------------------------------------------------------------------------------------------------ */
 
@@ -157,6 +167,33 @@ static void read_lie(void) {
   }
 }
 
+/* Called among the handlers of exit where a driver's own were: later than whoever knows that work is in flight may wait
+ * for it. */
+static void look_at_exit(void) {
+  pthread_mutex_lock(&lock);
+  const bool in_flight = gate != NULL;
+  pthread_mutex_unlock(&lock);
+  if (in_flight) {
+    (void)fprintf(stderr, "the process ends while kernels are in flight\n");
+    _exit(9);
+  }
+}
+
+/* What holding needs beyond api.h. */
+static void find_gate(void *library) {
+  void *create = library != NULL ? dlsym(library, "clCreateUserEvent") : NULL;
+  void *set = library != NULL ? dlsym(library, "clSetUserEventStatus") : NULL;
+  void *info = library != NULL ? dlsym(library, "clGetCommandQueueInfo") : NULL;
+  memcpy(&create_user_event, &create, sizeof create);
+  memcpy(&set_user_event_status, &set, sizeof set);
+  memcpy(&get_queue_info, &info, sizeof info);
+  if (lie == LIE_held && create != NULL && set != NULL && info != NULL) {
+    (void)atexit(look_at_exit);
+  } else if (lie == LIE_held) {
+    lie = LIE_NONE;
+  }
+}
+
 __attribute__((constructor)) static void start(void) {
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 #define FIND(result, name, parameters)                             \
@@ -169,6 +206,7 @@ __attribute__((constructor)) static void start(void) {
   const char *rules_given = getenv("FAULTY_CL");
   (void)faulty_cl_control(rules_given != NULL ? rules_given : "");
   read_lie();
+  find_gate(library);
 }
 
 /* What a loader without drivers says; here, where there is no loader at all. */
@@ -181,6 +219,15 @@ enum { PLATFORM_NOT_FOUND = -1001 };
   EXPORT cl_int name parameters;                            \
   EXPORT cl_int name parameters {                           \
     const cl_int code = take(CALL_##name);                  \
+    return code != CL_SUCCESS ? code : real.name arguments; \
+  }
+
+/* The same of one that waits. */
+#define FORWARD_WAIT(name, parameters, arguments)           \
+  EXPORT cl_int name parameters;                            \
+  EXPORT cl_int name parameters {                           \
+    const cl_int code = take(CALL_##name);                  \
+    open_gate();                                            \
     return code != CL_SUCCESS ? code : real.name arguments; \
   }
 
@@ -377,6 +424,33 @@ EXPORT cl_int clRetainEvent(cl_event event) {
   return given;
 }
 
+enum { HELD_WAITS = 64 }; /* a kernel that waits for more is not held */
+
+/* Somebody waits: kernels that are held may run. */
+static void open_gate(void) {
+  pthread_mutex_lock(&lock);
+  if (gate != NULL) {
+    (void)set_user_event_status(gate, CL_COMPLETE);
+    (void)real.clReleaseEvent(gate);
+    gate = NULL;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* An event that a kernel of the queue has to wait for, for the caller to release; NULL: none. */
+static cl_event held_by(cl_command_queue queue) {
+  cl_context context = NULL;
+  cl_int code = CL_SUCCESS;
+  if (lie != LIE_held || get_queue_info(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS) {
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  gate = gate == NULL ? create_user_event(context, &code) : gate;
+  cl_event held = gate != NULL && real.clRetainEvent(gate) == CL_SUCCESS ? gate : NULL;
+  pthread_mutex_unlock(&lock);
+  return held;
+}
+
 /* With small_groups kernels take groups of SMALL_GROUP work items at most, as those of many registers do on GPUs. */
 enum { SMALL_GROUP = 8 };
 
@@ -408,9 +482,17 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     code = CL_INVALID_WORK_GROUP_SIZE;
   }
   atomic_fetch_add(&read_bytes, lie == LIE_host_copy ? 1L << 20 : 0);
-  code = code != CL_SUCCESS
-             ? code
-             : real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, count, waits, event);
+  cl_event all[HELD_WAITS] = {held_by(queue)};
+  const cl_uint held = all[0] != NULL && count < HELD_WAITS;
+  if (held) {
+    memcpy(all + 1, waits, count * sizeof *all);
+  }
+  code = code != CL_SUCCESS ? code
+                            : real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, count + held,
+                                                          held ? all : waits, event);
+  if (all[0] != NULL) {
+    (void)real.clReleaseEvent(all[0]);
+  }
   return count_event(code, event);
 }
 
@@ -493,7 +575,7 @@ FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const voi
         (kernel, index, size, value))
 FORWARD(clGetEventInfo, (cl_event event, cl_uint what, size_t size, void *value, size_t *needed),
         (event, what, size, value, needed))
-FORWARD(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
 FORWARD(clFlush, (cl_command_queue queue), (queue))
-FORWARD(clFinish, (cl_command_queue queue), (queue))
+FORWARD_WAIT(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
+FORWARD_WAIT(clFinish, (cl_command_queue queue), (queue))
 /* clang-format on */

@@ -29,11 +29,11 @@ typedef struct play {
 
 /* Computed in an arena, of which it is moved out. */
 static nd4c_status keep(play *p) {
-  SCENARIO_STEP(nd4c_workspace_enter(p->workspace));
+  STEP(nd4c_workspace_enter(p->workspace));
   nd4c_status status = nd4c_negative_on(p->common.first, p->common.b, &p->kept);
   nd4c_status left = nd4c_workspace_leave(p->workspace);
-  SCENARIO_STEP(status);
-  SCENARIO_STEP(left);
+  STEP(status);
+  STEP(left);
   return scenario_check(p->kept, -3);
 }
 
@@ -41,19 +41,19 @@ static nd4c_status play_all(play *p) {
   const nd4c_workspace_options options = {
       .struct_size = sizeof options, .outliving = ND4C_OUTLIVING_MOVED_OUT, .device = device, .initial_bytes = 4096};
   bool ordered = false;
-  SCENARIO_STEP(scenario_play(&p->common, device));
-  SCENARIO_STEP(nd4c_workspace_create(&options, &p->workspace));
-  SCENARIO_STEP(keep(p));
+  STEP(scenario_play(&p->common, device));
+  STEP(nd4c_workspace_create(&options, &p->workspace));
+  STEP(keep(p));
   const nd4c_array *inputs[2] = {p->common.a, NULL};
-  SCENARIO_STEP(nd4c_op_call(p->common.first, ND4C_OP_nonzero, inputs, 1, NULL, 0, &p->places, 1));
+  STEP(nd4c_op_call(p->common.first, ND4C_OP_nonzero, inputs, 1, NULL, 0, &p->places, 1));
   assert_int_equal(nd4c_array_size(p->places), SCENARIO_COUNT);
-  SCENARIO_STEP(nd4c_op_call(p->common.first, ND4C_OP_is_non_decreasing, inputs, 1, NULL, 0, &p->ordered, 1));
-  SCENARIO_STEP(nd4c_array_read(p->ordered, &ordered, sizeof ordered));
+  STEP(nd4c_op_call(p->common.first, ND4C_OP_is_non_decreasing, inputs, 1, NULL, 0, &p->ordered, 1));
+  STEP(nd4c_array_read(p->ordered, &ordered, sizeof ordered));
   assert_true(ordered);
-  SCENARIO_STEP(nd4c_array_zeros(ND4C_INT64, 1, scenario_shape, device, &p->indices));
+  STEP(nd4c_array_zeros(ND4C_INT64, 1, scenario_shape, device, &p->indices));
   inputs[1] = p->indices;
-  SCENARIO_STEP(nd4c_op_call(p->common.second, ND4C_OP_gather, inputs, 2, NULL, 0, &p->picked, 1));
-  SCENARIO_STEP(scenario_check(p->picked, 2));
+  STEP(nd4c_op_call(p->common.second, ND4C_OP_gather, inputs, 2, NULL, 0, &p->picked, 1));
+  STEP(scenario_check(p->picked, 2));
   nd4c_array_release(p->indices);
   p->indices = NULL;
   return nd4c_memory_trim(device, 0);
