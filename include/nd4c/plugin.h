@@ -201,7 +201,8 @@ typedef struct nd4c_device_ops {
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);
   /* True when ready. */
   bool (*fence_query)(void *device, nd4c_fence fence);
-  /* Blocks until ready; the status of the work, with its text set through host->fail. */
+  /* Blocks until ready; the status of the work, with its text set through host->fail. A failure, too, means that the
+   * work has ended: the memory that it used may be freed next. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence);
   void (*fence_destroy)(void *device, nd4c_fence fence);
   nd4c_status (*synchronize)(void *device);

@@ -22,7 +22,8 @@
  * (nd4c_explain tells why; nd4c_report_applied, too, if a list of the op's or category's own names it or prefer_gpu or
  * prefer_cpu means it). One that fails (DEVICE, DEVICE_LOST, MEMORY, MEMORY_CAP) when memory is taken, bytes are
  * copied or the kernel is launched is passed over, too, and nd4c_report_applied tells; a strict context gives that
- * failure as the call's. What an operation in flight fails with afterwards is told by its result, as always.
+ * failure as the call's. What an operation in flight fails with afterwards is told by its result, as always, unless the
+ * routing waits (wait): then each call ends when its device has finished, and the chain covers those failures, too.
  *
  * Ops that are views stay where their input is. Strings are computed on the host. Plans and models are not routed node
  * by node: they have a placement (nd4c_plan_options). Each thread remembers decisions for the same
@@ -75,6 +76,10 @@ typedef struct nd4c_routing_options {
   int64_t small_bytes;         /* see above; 0: 16 KiB; negative: no call is small */
   nd4c_routing_creation creation;
   nd4c_device *creation_device;
+  /* A call returns when its device has finished: should that fail, the next one of the chain computes it from the same
+   * inputs. Where part of an array is given as output that part is written on the host. Costs what runs beside the
+   * host otherwise. false: a call returns when it is submitted. */
+  bool wait;
 } nd4c_routing_options;
 
 /* Makes a routing object; options NULL: all defaults. ARGUMENT, NULL_ARGUMENT name what is wrong. */
@@ -94,7 +99,7 @@ ND4C_API nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c
 ND4C_API nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routing);
 
 /* Routing of the threads' own contexts from now on, before the properties nd4c.routing, nd4c.routing.devices,
- * nd4c.routing.transfer and nd4c.routing.creation; NULL: by the properties. Contexts made with nd4c_context_create are
+ * nd4c.routing.transfer, nd4c.routing.creation and nd4c.routing.wait; NULL: by the properties. Contexts made with nd4c_context_create are
  * routed only if nd4c_context_set_routing says so. */
 ND4C_API nd4c_status nd4c_routing_set_default(nd4c_routing *routing);
 

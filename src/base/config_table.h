@@ -63,6 +63,8 @@
     "Routed ops may copy their inputs to another device; false: they run where the inputs are or are refused")         \
   X(ROUTING_CREATION, "nd4c.routing.creation", "ND4C_ROUTING_CREATION", string, "",                                    \
     "Where arrays are made that name no device while ops are routed: a device, or routed; empty: the context's")       \
+  X(ROUTING_WAIT, "nd4c.routing.wait", "ND4C_ROUTING_WAIT", bool, "false",                                             \
+    "Routed ops end when their device has finished, so that another one computes what fails in flight, too")           \
   X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", string, "",                                           \
     "Record what runs and moves between devices: true prints a table when the process "                                \
     "ends or this is turned off, a path also writes a Chrome trace there")                                             \

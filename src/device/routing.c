@@ -119,6 +119,7 @@ nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routin
   atomic_init(&made->references, 1);
   made->policy = options->policy;
   made->transfer = !options->no_transfer;
+  made->wait = options->wait;
   made->small_bytes = options->small_bytes == 0 ? SMALL_BYTES : options->small_bytes;
   made->creation = options->creation;
   made->creation_device = options->creation_device;
@@ -244,7 +245,8 @@ static nd4c_status read_properties(nd4c_routing **routing) {
   }
   nd4c_route_list list = {0};
   nd4c_routing_options options = {.struct_size = sizeof options,
-                                  .no_transfer = !nd4c_config_bool(ND4C_CONFIG_ROUTING_TRANSFER)};
+                                  .no_transfer = !nd4c_config_bool(ND4C_CONFIG_ROUTING_TRANSFER),
+                                  .wait = nd4c_config_bool(ND4C_CONFIG_ROUTING_WAIT)};
   for (int i = 0; i < POLICY_COUNT; ++i) {
     if (strcmp(policy, policy_names[i]) == 0) {
       options.policy = (nd4c_routing_policy)i;

@@ -23,7 +23,7 @@ struct nd4c_routing {
   _Atomic int32_t references;
   _Atomic bool in_use;
   nd4c_routing_policy policy;
-  bool transfer;
+  bool transfer, wait;
   int64_t small_bytes;
   nd4c_routing_creation creation;
   nd4c_device *creation_device;

@@ -113,21 +113,69 @@ static bool is_failure(nd4c_status status) {
   return status == ND4C_DEVICE || status == ND4C_DEVICE_LOST || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
 }
 
+static nd4c_status hand_over_on_host(nd4c_context *context, const nd4c_array *from, nd4c_array **to) {
+  nd4c_device *host = NULL;
+  nd4c_context *on_host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  ND4C_TRY(nd4c_routing_context(context, host, &on_host));
+  return nd4c_op_call_positional(on_host, ND4C_OP_copy, &from, 1, NULL, to);
+}
+
 /* Copies a result into the array that was given for it; what `route` fails at, the host does. */
 static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const nd4c_array *from, nd4c_array **to) {
+  if (context->routing->wait) {
+    return hand_over_on_host(context, from, to); /* a copy that fails in flight would leave nothing of `to` */
+  }
   bool had_value = !nd4c_storage_is_poisoned((*to)->storage);
   nd4c_status status = nd4c_op_call_positional(route, ND4C_OP_copy, &from, 1, NULL, to);
   if (is_failure(status) || status == ND4C_UNSUPPORTED) {
-    nd4c_device *host = NULL;
-    nd4c_context *on_host = NULL;
     if (had_value && status != ND4C_UNSUPPORTED) {
       nd4c_storage_spare((*to)->storage, route->device);
     }
-    ND4C_TRY(nd4c_device_host(&host));
-    ND4C_TRY(nd4c_routing_context(context, host, &on_host));
-    status = nd4c_op_call_positional(on_host, ND4C_OP_copy, &from, 1, NULL, to);
+    status = hand_over_on_host(context, from, to);
   }
   return status;
+}
+
+/* Whether a result has no value because an input has none, which no other device could do better. */
+static bool has_lost_input(const nd4c_eager_call *call) {
+  bool lost = false;
+  for (int32_t i = 0; i < call->input_count && !lost; ++i) {
+    lost = call->inputs[i] != NULL && nd4c_storage_wait(call->inputs[i]->storage) != ND4C_OK;
+  }
+  return lost;
+}
+
+/* nd4c_call_on, and to the end where the routing waits: what fails in flight is then the call's failure, and leaves no
+ * result. */
+static nd4c_status call_to_the_end(const nd4c_routing *routing, nd4c_context *route, const nd4c_op_def *def,
+                                   const nd4c_eager_call *call) {
+  int32_t count = def->info.output_count;
+  if (ND4C_LIKELY(!routing->wait) || nd4c_device_is_immediate(route->device) || count > OUTPUTS) {
+    return nd4c_call_on(route, call);
+  }
+  nd4c_array *given[OUTPUTS];
+  memcpy(given, call->outputs, (size_t)count * sizeof(nd4c_array *));
+  nd4c_status status = nd4c_call_on(route, call), first = status;
+  char text[REASON_SIZE] = "";
+  for (int32_t i = 0; i < count && first == ND4C_OK; ++i) {
+    first = nd4c_storage_wait(call->outputs[i]->storage);
+    if (first != ND4C_OK) {
+      (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
+    }
+  }
+  if (status != ND4C_OK || first == ND4C_OK) {
+    return status;
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    if (given[i] == NULL) {
+      nd4c_array_release(call->outputs[i]);
+      call->outputs[i] = NULL;
+    }
+  }
+  /* An input's way to the device may have failed, where the input itself is whole. */
+  first = first == ND4C_POISONED && !has_lost_input(call) ? ND4C_DEVICE : first;
+  return nd4c_fail(first, "%s", text);
 }
 
 /* As nd4c_call_on checks them, all before the first is written. */
@@ -148,7 +196,7 @@ static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const n
   nd4c_eager_call aside = *call;
   aside.outputs = fresh;
   aside.key = 0;
-  nd4c_status status = nd4c_call_on(route, &aside);
+  nd4c_status status = call_to_the_end(context->routing, route, def, &aside);
   status = status == ND4C_OK ? check_given(def, call->outputs, fresh) : status;
   for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
     const nd4c_array *from = fresh[i];
@@ -173,7 +221,7 @@ static nd4c_status run_on(nd4c_context *context, nd4c_device *device, const nd4c
   if (ND4C_UNLIKELY(!nd4c_device_is_immediate(device) && has_output_at_risk(call, def->info.output_count))) {
     return run_aside(context, route, def, call);
   }
-  return nd4c_call_on(route, call);
+  return call_to_the_end(context->routing, route, def, call);
 }
 
 /* -- the chain ------------------------------------------------------------------------------------------------- */
@@ -385,9 +433,10 @@ nd4c_status nd4c_call_routed_after(nd4c_context *context, const nd4c_eager_call 
 
 void nd4c_routing_print_ballot(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_ballot *ballot,
                                nd4c_text *text) {
-  nd4c_text_print(text, "%s is routed, policy %s%s%s%s:\n", op->name, nd4c_routing_policy_name(routing->policy),
+  nd4c_text_print(text, "%s is routed, policy %s%s%s%s%s:\n", op->name, nd4c_routing_policy_name(routing->policy),
                   ballot->own_list ? ", a list of its own or of its category" : "",
-                  ballot->small ? ", small: it follows the data" : "", routing->transfer ? "" : ", no transfer");
+                  ballot->small ? ", small: it follows the data" : "", routing->transfer ? "" : ", no transfer",
+                  routing->wait ? ", to the end" : "");
   for (int32_t i = 0; i < ballot->count; ++i) {
     const nd4c_vote *vote = &ballot->votes[i];
     nd4c_text_print(text, "  %s: score %.2f (position %d, %lld of %lld bytes of inputs here, ", vote->device->name,

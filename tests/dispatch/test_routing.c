@@ -218,22 +218,62 @@ static void who_declines_is_passed_over(void **state) {
   assert_int_equal(nd4c_context_destroy(none), ND4C_OK);
 }
 
-/* Each call that may fail, at each of its first times. */
+/* Part of an array, which a failing device could spoil. */
+static nd4c_array *part_of(nd4c_array *array, int64_t extent) {
+  nd4c_array *part = NULL;
+  assert_int_equal(nd4c_array_make(array->dtype, 1, &extent, NULL, 0, nd4c_storage_retain(array->storage), &part),
+                   ND4C_OK);
+  return part;
+}
+
+/* The first half of an array is written by a device that fails as `command` says: the other half stays. */
+static void write_a_part(nd4c_context *context, const nd4c_array *a, const char *command) {
+  nd4c_array *flat = filled(stub_device, (int64_t[]){2 * COUNT}, 7), *half = part_of(flat, COUNT);
+  float values[2 * COUNT];
+  (void)nd4c_memory_trim(stub_device, 0);
+  assert_int_equal(stub_control(command), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_OK);
+  (void)stub_control("reset");
+  assert_int_equal(nd4c_array_read(flat, values, sizeof values), ND4C_OK);
+  assert_float_equal(values[COUNT - 1], 4, 0);
+  assert_float_equal(values[COUNT], 7, 0);
+  nd4c_array_release(half);
+  nd4c_array_release(flat);
+}
+
+/* Each call that may fail, at each of its first times: as a call is submitted, and, where the routing waits, in flight.
+ */
 static void a_failing_device_is_replaced(void **state) {
   (void)state;
-  static const char *const calls[] = {"buffer_allocate", "copy_from_host", "stream_create", "fence_record", "run"};
+  static const struct {
+    const char *call;
+    bool wait;
+  } rows[] = {{"buffer_allocate", false},
+              {"copy_from_host", false},
+              {"stream_create", false},
+              {"fence_record", false},
+              {"run", false},
+              {"buffer_allocate", true},
+              {"copy_from_host", true},
+              {"fence_record", true},
+              {"run", true},
+              {"in_flight", true},
+              {"in_flight_copy", true},
+              {"fence_wait", true}};
   nd4c_device *devices[] = {stub_device, cpu};
-  for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
+  for (size_t c = 0; c < sizeof rows / sizeof rows[0]; c++) {
     bool failed = false;
     stub_settle();
     for (int n = 1; n <= 3; n++) {
       nd4c_context *context = routed(
-          (nd4c_routing_options){.policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2}, false);
+          (nd4c_routing_options){
+              .policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2, .wait = rows[c].wait},
+          false);
       nd4c_array *a = filled(cpu, shape, 2), *given = filled(cpu, shape, 7);
       char command[64], *ignored = NULL;
       (void)nd4c_report_applied(&ignored);
       nd4c_free(ignored);
-      (void)snprintf(command, sizeof command, "fail %s:%d", calls[c], n);
+      (void)snprintf(command, sizeof command, "fail %s:%d", rows[c].call, n);
       (void)nd4c_memory_trim(stub_device, 0);
       assert_int_equal(stub_control(command), ND4C_OK);
       nd4c_device *used = device_of_sum(context, a, 4);
@@ -251,6 +291,7 @@ static void a_failing_device_is_replaced(void **state) {
       assert_float_equal(buffer[COUNT - 1], 9, 0);
       assert_int_equal(nd4c_array_read(a, buffer, sizeof buffer), ND4C_OK);
       assert_float_equal(buffer[COUNT - 1], 2, 0);
+      write_a_part(context, a, command);
       nd4c_array_release(a);
       nd4c_array_release(given);
       assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
@@ -317,6 +358,39 @@ static void strict_contexts_give_the_failure(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
+/* What nobody else could do better, or may be asked for, is the failure of a call that waits. */
+static void calls_that_wait_give_the_failure(void **state) {
+  (void)state;
+  nd4c_device *devices[] = {stub_device, cpu};
+  nd4c_array *a = filled(cpu, shape, 2), *lost = NULL, *sum = NULL;
+  for (int alone = 0; alone < 2; alone++) { /* strict, then without another device */
+    nd4c_routing_options options = {
+        .policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2 - alone, .wait = true};
+    nd4c_context *context = routed(options, alone == 0);
+    assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
+    assert_int_equal(nd4c_add_on(context, a, a, &sum), ND4C_DEVICE);
+    assert_non_null(strstr(nd4c_error_message(), "add failed on stub:0: "));
+    assert_non_null(strstr(nd4c_error_message(), "in_flight was told to fail"));
+    assert_null(sum);
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  }
+  nd4c_context *context = routed(
+      (nd4c_routing_options){.policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2, .wait = true},
+      false);
+  assert_int_equal(stub_control("delay 20000"), ND4C_OK); /* lost while the next one is already submitted */
+  assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &lost), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, lost, a, &sum), ND4C_POISONED);
+  assert_non_null(strstr(nd4c_error_message(), "add: an input was left without a value: add failed on stub:0"));
+  (void)stub_control("reset");
+  assert_null(sum);
+  assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  nd4c_array_release(lost);
+  nd4c_array_release(a);
+  stub_settle();
+}
+
 /* A decision that is remembered hides nothing: the same call again, and its device fails. */
 static void a_remembered_device_may_fail(void **state) {
   (void)state;
@@ -344,14 +418,6 @@ static void a_remembered_device_may_fail(void **state) {
     nd4c_array_release(a);
     assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   }
-}
-
-/* Part of an array, which a failing device could spoil. */
-static nd4c_array *part_of(nd4c_array *array, int64_t extent) {
-  nd4c_array *part = NULL;
-  assert_int_equal(nd4c_array_make(array->dtype, 1, &extent, NULL, 0, nd4c_storage_retain(array->storage), &part),
-                   ND4C_OK);
-  return part;
 }
 
 static void given_outputs_are_checked_first(void **state) {
@@ -456,6 +522,10 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_ptr_equal(device_of_sum(NULL, a, 4), second);
   assert_ptr_equal(device_of_sum(stub_context, a, 4), stub_device); /* given contexts mean what they did */
   assert_int_equal(nd4c_atanh_on(stub_context, a, &sum), ND4C_UNSUPPORTED);
+  assert_int_equal(nd4c_config_set("nd4c.routing.wait", "true"), ND4C_OK);
+  assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* and what fails in flight is computed elsewhere */
+  assert_int_equal(nd4c_config_set("nd4c.routing.wait", NULL), ND4C_OK);
   /* A device that this machine cannot have is left out, and that is told; strict, it is an error. */
   char *report = NULL;
   assert_int_equal(nd4c_config_set("nd4c.opencl.library", "/nosuch/libOpenCL.so.1"), ND4C_OK);
@@ -612,6 +682,7 @@ int main(void) {
                                      cmocka_unit_test(a_failing_device_is_replaced),
                                      cmocka_unit_test(no_memory_is_survived),
                                      cmocka_unit_test(strict_contexts_give_the_failure),
+                                     cmocka_unit_test(calls_that_wait_give_the_failure),
                                      cmocka_unit_test(a_remembered_device_may_fail),
                                      cmocka_unit_test(given_outputs_are_checked_first),
                                      cmocka_unit_test(a_view_that_fails_is_made_elsewhere),

@@ -1,5 +1,5 @@
-/* A chain of devices, opencl:0 and then the host: when OpenCL fails at an allocation, a copy or a launch the host's
- * result is right, the failure is reported, and the inputs are what they were. */
+/* A chain of devices, opencl:0 and then the host: when OpenCL fails at an allocation, a copy, a launch or, where the
+ * routing waits, an event, the host's result is right, the failure is reported, and the inputs are what they were. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,48 +13,57 @@
 enum { COUNT = 8192 }; /* too large for the host's small storages */
 static const int64_t shape[1] = {COUNT};
 static nd4c_device *device, *host;
-static nd4c_context *routed;
+static nd4c_context *routed, *waiting;
 static float ones[COUNT];
 
-static int set_up(void **state) {
-  (void)state;
-  nd4c_device *devices[2] = {device, NULL};
+/* A context on the host whose ops all prefer the OpenCL device, whatever the size and wherever the inputs are. */
+static nd4c_status make_routed(bool wait, nd4c_context **context) {
+  nd4c_device *devices[2] = {device, host};
   nd4c_routing *routing = NULL;
-  for (int i = 0; i < COUNT; i++) {
-    ones[i] = 1;
-  }
-  nd4c_context_options options = {.struct_size = sizeof options};
-  nd4c_status status = nd4c_device_find("cpu:0", &host);
-  devices[1] = host;
-  options.device = host;
-  /* Everything prefers the OpenCL device, whatever the size and wherever the inputs are. */
+  nd4c_context_options options = {.struct_size = sizeof options, .device = host};
   nd4c_routing_options routing_options = {.struct_size = sizeof routing_options,
                                           .policy = ND4C_ROUTING_PREFER_GPU,
                                           .devices = devices,
                                           .device_count = 2,
-                                          .small_bytes = -1};
-  status = status == ND4C_OK ? nd4c_context_create(&options, &routed) : status;
+                                          .small_bytes = -1,
+                                          .wait = wait};
+  nd4c_status status = nd4c_context_create(&options, context);
   status = status == ND4C_OK ? nd4c_routing_create(&routing_options, &routing) : status;
-  status = status == ND4C_OK ? nd4c_context_set_routing(routed, routing) : status;
+  status = status == ND4C_OK ? nd4c_context_set_routing(*context, routing) : status;
   nd4c_routing_destroy(routing);
+  return status;
+}
+
+static int set_up(void **state) {
+  (void)state;
+  for (int i = 0; i < COUNT; i++) {
+    ones[i] = 1;
+  }
+  nd4c_status status = nd4c_device_find("cpu:0", &host);
+  status = status == ND4C_OK ? make_routed(false, &routed) : status;
+  status = status == ND4C_OK ? make_routed(true, &waiting) : status;
   return status == ND4C_OK ? 0 : -1;
 }
 
 static int tear_down(void **state) {
   (void)state;
-  return nd4c_context_destroy(routed) == ND4C_OK ? 0 : -1;
+  const nd4c_status status = nd4c_context_destroy(routed);
+  return nd4c_context_destroy(waiting) == ND4C_OK && status == ND4C_OK ? 0 : -1;
 }
 
 /* x + x of an array on the given device; the device of the result. */
-static nd4c_device *add_on(nd4c_device *where) {
+static nd4c_device *add_on(nd4c_context *context, nd4c_device *where) {
   nd4c_array *x = NULL, *sum = NULL;
   float read[COUNT];
   assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, ones, where, &x), ND4C_OK);
-  const nd4c_status status = nd4c_add_on(routed, x, x, &sum);
+  const nd4c_status status = nd4c_add_on(context, x, x, &sum);
   if (status != ND4C_OK) {
     print_error("%s\n", nd4c_error_message());
   }
   assert_int_equal(status, ND4C_OK);
+  if (context == waiting) {
+    assert_int_equal(faulty_control(""), 0); /* the call is over: reading is not what is to fail */
+  }
   nd4c_device *computed = nd4c_array_device(sum);
   assert_int_equal(nd4c_array_read(sum, read, sizeof read), ND4C_OK);
   assert_float_equal(read[0], 2, 0);
@@ -66,21 +75,25 @@ static nd4c_device *add_on(nd4c_device *where) {
   return computed;
 }
 
+static char *take_report(void) {
+  char *report = NULL;
+  assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
+  return report;
+}
+
 static void the_host_takes_over(void **state) {
   (void)state;
   /* Each of them before anything has been computed: the call as a whole can go elsewhere. */
   static const char *const faults[] = {"clCreateBuffer:0:-4", "clEnqueueWriteBuffer:0:-5", "clSetKernelArg:0:-51",
                                        "clEnqueueNDRangeKernel:0:-5", "clCreateCommandQueue:0:-6"};
-  assert_ptr_equal(add_on(host), device);
+  assert_ptr_equal(add_on(routed, host), device);
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-    char *report = NULL;
     (void)nd4c_memory_trim(device, 0);
-    nd4c_report_applied(&report);
-    nd4c_free(report);
+    nd4c_free(take_report());
     assert_int_equal(faulty_control(faults[i]), 0);
-    nd4c_device *computed = add_on(host);
+    nd4c_device *computed = add_on(routed, host);
     assert_int_equal(faulty_control(""), 0);
-    assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
+    char *report = take_report();
     if (computed == host && strstr(report, "opencl:0") == NULL) {
       print_error("%s: the report is \"%s\"\n", faults[i], report);
       fail();
@@ -90,7 +103,35 @@ static void the_host_takes_over(void **state) {
       fail();
     }
     nd4c_free(report);
-    assert_ptr_equal(add_on(host), device); /* and back, once it works again */
+    assert_ptr_equal(add_on(routed, host), device); /* and back, once it works again */
+  }
+}
+
+/* An event that fails in turn at each place where the call, to its end, looks at one. */
+static void the_host_takes_over_in_flight(void **state) {
+  (void)state;
+  static const char *const faults[] = {"clWaitForEvents:%d:-14", "clGetEventInfo:%d:-58", "clFlush:%d:-5"};
+  enum { PLACES = 12 };
+  assert_ptr_equal(add_on(waiting, host), device);
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    int taken_over = 0;
+    for (int place = 0; place < PLACES; place++) {
+      char fault[64];
+      nd4c_free(take_report());
+      (void)snprintf(fault, sizeof fault, faults[i], place);
+      assert_int_equal(faulty_control(fault), 0);
+      nd4c_device *computed = add_on(waiting, host);
+      char *report = take_report();
+      if ((computed == host) != (strstr(report, "add: requested opencl:0, applied cpu:0") != NULL)) {
+        print_error("%s: computed on the %s, the report is \"%s\"\n", fault, computed == host ? "host" : "device",
+                    report);
+        fail();
+      }
+      nd4c_free(report);
+      taken_over += computed == host;
+      assert_ptr_equal(add_on(waiting, host), device);
+    }
+    assert_true(taken_over > 0 && taken_over < PLACES);
   }
 }
 
@@ -151,6 +192,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_host_takes_over),
+      cmocka_unit_test(the_host_takes_over_in_flight),
       cmocka_unit_test(what_is_declined_goes_on),
       cmocka_unit_test(a_long_list_is_declined),
   };

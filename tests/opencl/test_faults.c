@@ -1,6 +1,7 @@
 /* Every call to OpenCL but those of opening fails once, at every place where a scenario makes it: the device, the call
  * and the code by its name are told, nothing is left behind, the host's data is intact, and the same scenario works
- * right after. Run twice: on the device as it is, and in the guise of a GPU with memory of its own, out of order.
+ * right after. The same for calls that are routed there and wait: the host computes what the device fails at, whenever
+ * that is. Run twice: on the device as it is, and in the guise of a GPU with memory of its own, out of order.
  * Without an OpenCL device the tests are skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -204,6 +205,107 @@ static void each_call_fails_once(void **state) {
   assert_int_equal(problems, 0);
 }
 
+/* -- routed ------------------------------------------------------------------------------------------------------- */
+
+/* A context on the host; what it computes goes to the device if that can, and is waited for. */
+static nd4c_context *make_routed(nd4c_device *host) {
+  nd4c_device *devices[2] = {device, host};
+  const nd4c_context_options options = {.struct_size = sizeof options, .device = host};
+  const nd4c_routing_options routed = {.struct_size = sizeof routed,
+                                       .policy = ND4C_ROUTING_PREFER_GPU,
+                                       .devices = devices,
+                                       .device_count = 2,
+                                       .small_bytes = -1,
+                                       .wait = true};
+  nd4c_context *context = NULL;
+  nd4c_routing *routing = NULL;
+  assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
+  assert_int_equal(nd4c_routing_create(&routed, &routing), ND4C_OK);
+  assert_int_equal(nd4c_context_set_routing(context, routing), ND4C_OK);
+  nd4c_routing_destroy(routing);
+  return context;
+}
+
+typedef struct routed_play {
+  nd4c_array *a, *b, *sum, *product, *given, *largest[2], *places;
+} routed_play;
+
+/* Fresh results, one in place, one given, two at once, and one whose shape the data decides. */
+static nd4c_status play_routed(routed_play *p, nd4c_context *context, nd4c_device *host) {
+  const nd4c_attr three = {"k", {.kind = ND4C_ATTR_INT, .as.i = 3}};
+  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 2, host, &p->a));
+  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 3, host, &p->b));
+  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 0, host, &p->given));
+  SCENARIO_STEP(nd4c_add_on(context, p->a, p->b, &p->sum));
+  SCENARIO_STEP(nd4c_multiply_on(context, p->sum, p->a, &p->product));
+  SCENARIO_STEP(nd4c_subtract_on(context, p->product, p->a, &p->product));
+  SCENARIO_STEP(nd4c_subtract_on(context, p->sum, p->b, &p->given));
+  const nd4c_array *inputs[1] = {p->product};
+  SCENARIO_STEP(nd4c_op_call(context, ND4C_OP_top_k, inputs, 1, &three, 1, p->largest, 2));
+  return nd4c_op_call(context, ND4C_OP_nonzero, inputs, 1, NULL, 0, &p->places, 1);
+}
+
+static void check_routed(const routed_play *p) {
+  float largest[3] = {0};
+  assert_int_equal(scenario_check(p->a, 2), ND4C_OK);
+  assert_int_equal(scenario_check(p->b, 3), ND4C_OK);
+  assert_int_equal(scenario_check(p->sum, 5), ND4C_OK);
+  assert_int_equal(scenario_check(p->product, 8), ND4C_OK);
+  assert_int_equal(scenario_check(p->given, 2), ND4C_OK);
+  assert_int_equal(nd4c_array_read(p->largest[0], largest, sizeof largest), ND4C_OK);
+  assert_float_equal(largest[0], 8, 0);
+  assert_float_equal(largest[2], 8, 0);
+  assert_int_equal(nd4c_array_size(p->places), SCENARIO_COUNT);
+}
+
+static void clear_routed(routed_play *p) {
+  nd4c_array *const arrays[] = {p->a, p->b, p->sum, p->product, p->given, p->largest[0], p->largest[1], p->places};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    nd4c_array_release(arrays[i]);
+  }
+  *p = (routed_play){0};
+}
+
+/* One failure at the n-th call, which changes nothing but the device. False if fewer were made. */
+static bool survive_once(const fault_row *row, long number, nd4c_context *context, nd4c_device *host) {
+  routed_play p = {0};
+  char command[128];
+  const long before = faulty_count(row->call);
+  (void)snprintf(command, sizeof command, "%s:%ld:%d", row->call, number, row->code);
+  assert_int_equal(faulty_control(command), 0);
+  const nd4c_status status = play_routed(&p, context, host);
+  const bool reached = faulty_count(row->call) - before >= number;
+  (void)faulty_control("");
+  if (status != ND4C_OK) {
+    fail_msg("%s gave %s \"%s\"", command, nd4c_status_name(status), nd4c_error_message());
+  }
+  check_routed(&p);
+  clear_routed(&p);
+  return reached;
+}
+
+static void the_chain_survives_each(void **state) {
+  (void)state;
+  nd4c_device *host = NULL;
+  assert_int_equal(nd4c_device_find("cpu:0", &host), ND4C_OK);
+  nd4c_context *context = make_routed(host);
+  const long baseline = held();
+  long survived = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    long number = 1;
+    for (; number <= MOST_CALLS && survive_once(&rows[i], number, context, host); number++) {
+    }
+    assert_true(number <= MOST_CALLS);
+    survived += number - 1;
+    settle();
+  }
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  settle();
+  print_message("%ld failures survived\n", survived);
+  assert_true(survived > 100);
+  assert_true(held() <= baseline);
+}
+
 /* Whatever the backend asks of the loader fails here or where the device is opened. */
 static void no_call_is_left_out(void **state) {
   (void)state;
@@ -255,9 +357,8 @@ int main(void) {
     return 77;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_call_is_left_out),
-      cmocka_unit_test(each_call_fails_once),
-      cmocka_unit_test(tells_that_memory_is_out),
+      cmocka_unit_test(no_call_is_left_out),       cmocka_unit_test(each_call_fails_once),
+      cmocka_unit_test(the_chain_survives_each),   cmocka_unit_test(tells_that_memory_is_out),
       cmocka_unit_test(tells_what_does_not_exist),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,6 +450,13 @@ def test_routing():
                 here + here
             with xp.device("cpu:0"), xp.routing("prefer_gpu", both):
                 assert (here + here).device == "stub:0"
+        import ctypes, os
+        control = ctypes.CDLL(os.environ["ND4C_BACKEND_PLUGINS"]).stub_control
+        with xp.routing("prefer_gpu", both, wait=True):
+            for fault, device in ((b"fail in_flight:1", "cpu:0"), (b"reset", "stub:0")):
+                assert control(fault) == 0
+                total = x + x
+                assert total.device == device and float(total[-1]) == 2
         with xp.device("stub:0", transfer="eager"), xp.routing("prefer_gpu", both):
             eager = xp.ones(5000, device="cpu:0")
             eager += there

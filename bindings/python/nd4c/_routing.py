@@ -31,14 +31,15 @@ class routing:
     policy: "vote", "prefer_gpu", "prefer_cpu", "follow_data" or "memory". devices: those that ops may run on, the
     preferred one first; None: the default one and cpu:0. transfer False: ops run where all their inputs are, or are
     refused (ValueError). small_bytes: calls with no more input follow their data; None: 16 KiB, 0: none.
-    creation: where arrays are made that name no device: a device, "routed", or None, the block's. categories and ops:
+    creation: where arrays are made that name no device: a device, "routed", or None, the block's. wait: ops end when their
+    device has finished, and another one computes what fails on the way; else its result tells. categories and ops:
     devices by category ("nn", "linalg", ...) and by op (its name or function); no others are asked."""
 
     _handle = None
 
     def __init__(self, policy: str = "vote", devices: Optional[_Devices] = None, *, transfer: bool = True,
                  small_bytes: Optional[int] = None, creation: Union[Device, str, None] = None,
-                 categories: Optional[Mapping[str, _Devices]] = None,
+                 wait: bool = False, categories: Optional[Mapping[str, _Devices]] = None,
                  ops: Optional[Mapping[Union[str, Callable[..., object]], _Devices]] = None) -> None:
         self.policy = policy
         handles = _handles("routing: devices", devices)
@@ -50,7 +51,7 @@ class routing:
             devices=ctypes.cast(handles, ctypes.c_void_p), device_count=len(handles), no_transfer=not transfer,
             small_bytes=integer("routing: small_bytes", small_bytes or (0 if small_bytes is None else -1)),
             creation=_CREATION["routed" if routed else "on_context" if place is None else "on_device"],
-            creation_device=place)
+            creation_device=place, wait=wait)
         out = ctypes.c_void_p()
         check(bind("nd4c_routing_create")(ctypes.byref(options), ctypes.byref(out)))
         self._handle = out.value
