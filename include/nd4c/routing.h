@@ -99,8 +99,8 @@ ND4C_API nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c
 ND4C_API nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routing);
 
 /* Routing of the threads' own contexts from now on, before the properties nd4c.routing, nd4c.routing.devices,
- * nd4c.routing.transfer, nd4c.routing.creation and nd4c.routing.wait; NULL: by the properties. Contexts made with nd4c_context_create are
- * routed only if nd4c_context_set_routing says so. */
+ * nd4c.routing.transfer, nd4c.routing.creation and nd4c.routing.wait; NULL: by the properties. Contexts made with
+ * nd4c_context_create are routed only if nd4c_context_set_routing says so. */
 ND4C_API nd4c_status nd4c_routing_set_default(nd4c_routing *routing);
 
 ND4C_EXTERN_C_END
