@@ -1,6 +1,7 @@
 /* Engine reference: ops that arrange elements anew: joining, padding, repeating, rolling, blocks, windows as columns.
  */
 #include "backends/cpu/indexing.h"
+#include "backends/reading.h"
 #include "kernels/reference/arrange.h"
 #include "kernels/reference/elementwise.h"
 
@@ -91,17 +92,13 @@ static nd4c_status pad_run(const nd4c_call *call) {
 
 /* -- tile, repeat, roll -------------------------------------------------------------------------------------------- */
 
-static nd4c_strided strided(const nd4c_tensor *tensor) {
-  return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
-}
-
 static nd4c_status tile_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t shape[2 * ND4C_CPU_MAX_RANK], from[2 * ND4C_CPU_MAX_RANK], to[2 * ND4C_CPU_MAX_RANK];
   if (y->size == 0) {
     return ND4C_OK;
   }
-  nd4c_strided x_view = strided(x), y_view = strided(y);
+  nd4c_strided x_view = nd4c_strided_of(x), y_view = nd4c_strided_of(y);
   int32_t rank = nd4c_tile_views(&x_view, &y_view, shape, from, to);
   move(call, rank, shape, x->data, from, y->data, to);
   return ND4C_OK;
@@ -217,8 +214,8 @@ static nd4c_status roll_run(const nd4c_call *call) {
 
 void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks) {
   const nd4c_attr_value *attrs = call->attrs;
-  nd4c_strided deep = strided(to_deep ? &call->outputs[0] : &call->inputs[0]);
-  nd4c_strided wide = strided(to_deep ? &call->inputs[0] : &call->outputs[0]);
+  nd4c_strided deep = nd4c_strided_of(to_deep ? &call->outputs[0] : &call->inputs[0]);
+  nd4c_strided wide = nd4c_strided_of(to_deep ? &call->inputs[0] : &call->outputs[0]);
   blocks->rank = nd4c_depth_views(&deep, &wide, attrs[ND4C_ATTR_depth_to_space_block_size].as.i,
                                   attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0,
                                   attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0, blocks->shape,
@@ -244,7 +241,7 @@ static void move_cell(const nd4c_call *call, const nd4c_tensor *deep, const nd4c
                       int64_t number, const int64_t *at_cell) {
   const nd4c_attr_value *block = &call->attrs[ND4C_ATTR_space_to_batch_block_shape];
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_space_to_batch_pads];
-  const nd4c_strided deep_view = strided(deep), wide_view = strided(wide);
+  const nd4c_strided deep_view = nd4c_strided_of(deep), wide_view = nd4c_strided_of(wide);
   nd4c_batch_cell cell;
   if (nd4c_batch_cell_find(&deep_view, &wide_view, block->count, block->as.ints, pads->count > 0 ? pads->as.ints : NULL,
                            number, at_cell, &cell)) {

@@ -1,5 +1,6 @@
 /* Engine reference: arrays from numbers. */
 #include "backends/cpu/indexing.h"
+#include "backends/reading.h"
 #include "kernels/reference/arrange.h"
 #include "kernels/reference/parts.h"
 
@@ -33,7 +34,7 @@ enum { GRAIN = 4096 };
 typedef struct range_args {
   nd4c_ref_tensor y;
   const nd4c_attr_value *attrs;
-  nd4c_ref_spacing spacing;
+  nd4c_spacing spacing;
 } range_args;
 
 static nd4c_status run_range(const nd4c_call *call, nd4c_range_function range, range_args *args) {
@@ -73,22 +74,8 @@ static void spaced_range(void *user, int64_t begin, int64_t end, int32_t worker)
   nd4c_ref_spaced(&args->spacing, &args->y, begin, end);
 }
 
-static nd4c_status linspace_run(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs;
-  range_args args = {
-      .spacing = {.start = attrs[ND4C_ATTR_linspace_start].as.f,
-                  .stop = attrs[ND4C_ATTR_linspace_stop].as.f,
-                  .steps = attrs[ND4C_ATTR_linspace_num].as.i - attrs[ND4C_ATTR_linspace_endpoint].as.i}};
-  return run_range(call, spaced_range, &args);
-}
-
-static nd4c_status logspace_run(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs;
-  range_args args = {.spacing = {.start = attrs[ND4C_ATTR_logspace_start].as.f,
-                                 .stop = attrs[ND4C_ATTR_logspace_stop].as.f,
-                                 .base = attrs[ND4C_ATTR_logspace_base].as.f,
-                                 .steps = attrs[ND4C_ATTR_logspace_num].as.i - attrs[ND4C_ATTR_logspace_endpoint].as.i,
-                                 .is_power = true}};
+static nd4c_status spaced_run(const nd4c_call *call) {
+  range_args args = {.spacing = nd4c_spacing_of(call)};
   return run_range(call, spaced_range, &args);
 }
 
@@ -132,8 +119,8 @@ static nd4c_status indices_run(const nd4c_call *call) {
   X(ones_like, ones)              \
   X(arange, arange)               \
   X(integer_range, integer_range) \
-  X(linspace, linspace)           \
-  X(logspace, logspace)           \
+  X(linspace, spaced)             \
+  X(logspace, spaced)             \
   X(eye, eye)                     \
   X(tri, tri)                     \
   X(indices, indices)

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "backends/cpu/reference.h"
+#include "backends/reading.h"
 #include "kernels/reference/image.h"
-#include "kernels/resize.h"
 
 /* -- resize ------------------------------------------------------------------------------------------------------ */
 
@@ -13,26 +13,12 @@ typedef struct resize_job {
   double *rows; /* one a worker */
 } resize_job;
 
-static nd4c_resize_lists lists_of(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs, *axes = &attrs[ND4C_ATTR_resize_axes];
-  int64_t aspect = attrs[ND4C_ATTR_resize_aspect].as.i;
-  return (nd4c_resize_lists){.rank = call->inputs[0].rank,
-                             .axis_count = axes->count,
-                             .size_count = attrs[ND4C_ATTR_resize_sizes].count,
-                             .shape = call->inputs[0].shape,
-                             .axes = axes->as.ints,
-                             .sizes = attrs[ND4C_ATTR_resize_sizes].as.ints,
-                             .scales = attrs[ND4C_ATTR_resize_scales].as.floats,
-                             .keeps_aspect = aspect != ND4C_RESIZE_ASPECT_STRETCH,
-                             .not_larger = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER};
-}
-
 /* Makes the table of one axis; false without memory. */
 static bool make_axis(const nd4c_call *call, const nd4c_ref_resize_setting *setting, int32_t axis,
                       nd4c_ref_resize_axis *table) {
   const nd4c_tensor *roi = nd4c_cpu_input(call, ND4C_IN_resize_roi);
   nd4c_ref_resize_setting own = *setting;
-  const nd4c_resize_lists lists = lists_of(call);
+  const nd4c_resize_lists lists = nd4c_resize_lists_of(call);
   int32_t entry = nd4c_resize_entry(&lists, axis);
   double scale = 1, bounds[2] = {0, 1};
   *table = (nd4c_ref_resize_axis){.in = call->inputs[0].shape[axis], .out = call->outputs[0].shape[axis]};

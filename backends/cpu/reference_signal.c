@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backends/cpu/transform.h"
+#include "backends/reading.h"
 #include "kernels/reference/blocks.h"
 
 /* -- short-time transforms -------------------------------------------------------------------------------------- */
@@ -148,16 +149,8 @@ static nd4c_status fftfreq_run(const nd4c_call *call) {
 
 static nd4c_status window_run(const nd4c_call *call) {
   nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  bool periodic = call->attrs[ND4C_ATTR_hann_window_periodic].as.i != 0;
-  double a0 = 0.5, a1 = 0.5, a2 = 0;
-  if (call->op->op == ND4C_OP_hamming_window) {
-    a0 = call->attrs[ND4C_ATTR_hamming_window_alpha].as.f;
-    a1 = 1 - a0;
-  } else if (call->op->op == ND4C_OP_blackman_window) {
-    a0 = 0.42;
-    a2 = 0.08;
-  }
-  nd4c_ref_cosine_window(&y, a0, a1, a2, periodic);
+  const nd4c_cosines window = nd4c_cosines_of(call);
+  nd4c_ref_cosine_window(&y, &window);
   return ND4C_OK;
 }
 
@@ -295,21 +288,6 @@ static void read_sequence(const nd4c_tensor *x, nd4c_dtype_kind kind, bool turne
   }
 }
 
-static int64_t convolve_shift(const nd4c_call *call, bool correlation) {
-  const char *mode = call->attrs[ND4C_ATTR_convolve_mode].as.string;
-  int64_t m = call->inputs[0].shape[0], n = call->inputs[1].shape[0], least = m < n ? m : n;
-  if (mode == NULL || mode[0] == '\0') {
-    mode = correlation ? "valid" : "full";
-  }
-  if (strcmp(mode, "valid") == 0) {
-    return least - 1;
-  }
-  if (strcmp(mode, "same") == 0) { /* NumPy exchanges the operands of a correlation with a longer b */
-    return correlation && m < n ? least / 2 : least - 1 - least / 2;
-  }
-  return 0;
-}
-
 static nd4c_status convolve_run(const nd4c_call *call) {
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
   bool correlation = call->op->op == ND4C_OP_correlate;
@@ -322,7 +300,7 @@ static nd4c_status convolve_run(const nd4c_call *call) {
   }
   convolve_args args = {.kind = nd4c_reference_kind(y->dtype), .a = numbers, .b = numbers + m, .m = m, .n = n};
   args.y = nd4c_cpu_ref_tensor(y);
-  args.shift = convolve_shift(call, correlation);
+  args.shift = nd4c_convolve_shift(call);
   read_sequence(a, args.kind, false, numbers);
   read_sequence(b, args.kind, correlation, numbers + m);
   nd4c_cpu_parallel(y->shape[0], nd4c_cpu_grain(least / 4), call->width, convolve_range, &args);

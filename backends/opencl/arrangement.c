@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/opencl/moving.h"
-#include "kernels/space.h"
+#include "backends/reading.h"
 
 /* -- reshaping what no view shows ---------------------------------------------------------------------------------- */
 
@@ -48,12 +48,10 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
                : ND4C_UNSUPPORTED;
   }
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(step->call->device, "join", "join", &options, &kernel));
-  nd4c_cl_launch_begin(&launch, step->call, kernel);
+  ND4C_CL_TRY(nd4c_cl_begin(&launch, step->call, "join", "join", &options));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, y, shift, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
@@ -192,17 +190,13 @@ static nd4c_status ifftshift(const nd4c_cl_step *step) {
 
 /* -- repeats ------------------------------------------------------------------------------------------------------- */
 
-static nd4c_strided strided(const nd4c_tensor *tensor) {
-  return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
-}
-
 static nd4c_status tile(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
   int64_t shape[2 * ND4C_CL_MAX_RANK], from[2 * ND4C_CL_MAX_RANK], to[2 * ND4C_CL_MAX_RANK];
   if (y->size == 0) {
     return ND4C_OK;
   }
-  nd4c_strided x_view = strided(x), y_view = strided(y);
+  nd4c_strided x_view = nd4c_strided_of(x), y_view = nd4c_strided_of(y);
   int32_t rank = nd4c_tile_views(&x_view, &y_view, shape, from, to);
   return nd4c_cl_move(step, rank, shape, x, 0, from, y, 0, to);
 }
@@ -343,7 +337,7 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
 static nd4c_status move_blocks(const nd4c_cl_step *step, bool to_deep) {
   const nd4c_call *call = step->call;
   const nd4c_attr_value *attrs = call->attrs;
-  nd4c_strided x = strided(&call->inputs[0]), y = strided(&call->outputs[0]);
+  nd4c_strided x = nd4c_strided_of(&call->inputs[0]), y = nd4c_strided_of(&call->outputs[0]);
   int64_t shape[ND4C_CL_MAX_RANK + 2], from[ND4C_CL_MAX_RANK + 2], to[ND4C_CL_MAX_RANK + 2];
   int32_t rank = nd4c_depth_views(to_deep ? &y : &x, to_deep ? &x : &y, attrs[ND4C_ATTR_depth_to_space_block_size].as.i,
                                   attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0,
@@ -366,7 +360,7 @@ static nd4c_status move_cell(const nd4c_cl_step *step, bool to_deep, int64_t num
   const nd4c_tensor *wide = to_deep ? &call->inputs[0] : &call->outputs[0];
   const nd4c_attr_value *block = &call->attrs[ND4C_ATTR_space_to_batch_block_shape];
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_space_to_batch_pads];
-  const nd4c_strided deep_view = strided(deep), wide_view = strided(wide);
+  const nd4c_strided deep_view = nd4c_strided_of(deep), wide_view = nd4c_strided_of(wide);
   nd4c_batch_cell c;
   if (!nd4c_batch_cell_find(&deep_view, &wide_view, block->count, block->as.ints,
                             pads->count > 0 ? pads->as.ints : NULL, number, at_cell, &c)) {

@@ -194,16 +194,14 @@ static nd4c_status present(const nd4c_call *call, const sizes *s, int64_t head, 
                            const int64_t *x_strides, const nd4c_tensor *old, const int64_t *old_strides,
                            const nd4c_tensor *y) {
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t strides[4], count = y->size;
   head_strides(y, head, strides);
   nd4c_cl_define(&options, "PRESENT", "1");
   nd4c_cl_define_type(&options, 'B', x->dtype);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "attention", "present", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "attention", "present", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_long(&launch, count);
   nd4c_cl_arg_long(&launch, s->kv_heads);
   nd4c_cl_arg_long(&launch, s->keys);
@@ -361,7 +359,6 @@ static nd4c_status rotary_embedding_run(const nd4c_call *call) {
   const nd4c_tensor *ids = nd4c_cl_input(call, ND4C_IN_rotary_embedding_position_ids);
   int64_t heads, length, head, turned = call->attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i, strides[4];
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   read_sizes(x, call->attrs[ND4C_ATTR_rotary_embedding_heads].as.i, &heads, &length, &head);
   nd4c_cl_define(&options, "ROTARY", "1");
@@ -371,10 +368,9 @@ static nd4c_status rotary_embedding_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'D', ids != NULL ? ids->dtype : ND4C_INT64);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "attention", "rotary", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "attention", "rotary", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_long(&launch, x->size);
   nd4c_cl_arg_long(&launch, heads);
   nd4c_cl_arg_long(&launch, length);
@@ -416,7 +412,6 @@ static nd4c_status embedding_bag_run(const nd4c_call *call) {
   const nd4c_tensor *offsets = nd4c_cl_input(call, ND4C_IN_embedding_bag_offsets);
   const nd4c_tensor *weights = nd4c_cl_input(call, ND4C_IN_embedding_bag_weights);
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_define(&options, "BAG", "1");
   nd4c_cl_define_type(&options, 'A', table->dtype);
@@ -425,10 +420,9 @@ static nd4c_status embedding_bag_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'D', weights != NULL ? weights->dtype : table->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "attention", "bag", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "attention", "bag", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_long(&launch, y->shape[0]);
   nd4c_cl_arg_long(&launch, y->shape[1]);
   nd4c_cl_arg_long(&launch, indices->size);
@@ -458,5 +452,5 @@ ND4C_CL_KERNEL(rotary_embedding, ND4C_CL_FLOATS, nd4c_cl_call_usable, rotary_emb
 ND4C_CL_KERNEL(embedding_bag, ND4C_CL_FLOATS, nd4c_cl_call_usable, embedding_bag_run, NULL)
 
 const nd4c_kernel *const nd4c_cl_attention_kernels[] = {
-    &kernel_attention,        &kernel_attention_with_cache, &kernel_multi_head_attention,
-    &kernel_rotary_embedding, &kernel_embedding_bag,        NULL};
+    &opencl_attention,        &opencl_attention_with_cache, &opencl_multi_head_attention,
+    &opencl_rotary_embedding, &opencl_embedding_bag,        NULL};

@@ -6,12 +6,7 @@
 #include "backends/opencl/judge.h"
 #include "backends/opencl/ordering.h"
 
-static nd4c_status usable(const nd4c_cl_step *step) {
-  if (!nd4c_cl_device_limits(step->call->device)->has_fp64) {
-    return nd4c_cl_step_refuse(step, "is computed in float64, which the device lacks (cl_khr_fp64)");
-  }
-  return nd4c_cl_call_usable(step->call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
-}
+#define SOURCES "convert+places+boxes"
 
 /* -- nms ----------------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +39,7 @@ static int64_t nms_scratch(const nd4c_call *call) {
   return s.words * ND4C_CL_WORD;
 }
 
-static nd4c_status nms_kernel(const nd4c_call *call, const char *function, nd4c_cl_kernel **kernel) {
+static nd4c_status begin_nms(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
   const nd4c_tensor *iou = nd4c_cl_input(call, ND4C_IN_nms_iou_threshold);
   const nd4c_tensor *score = nd4c_cl_input(call, ND4C_IN_nms_score_threshold);
   nd4c_cl_options options = {""};
@@ -53,7 +48,7 @@ static nd4c_status nms_kernel(const nd4c_call *call, const char *function, nd4c_
   nd4c_cl_define_type(&options, 'C', iou != NULL ? iou->dtype : ND4C_FLOAT32);
   nd4c_cl_define_type(&options, 'D', score != NULL ? score->dtype : ND4C_FLOAT32);
   nd4c_cl_define_index(&options, call);
-  return nd4c_cl_kernel_get(call->device, "convert+places+boxes", function, &options, kernel);
+  return nd4c_cl_begin(launch, call, SOURCES, function, &options);
 }
 
 /* A single element that may be left out: any buffer stands for it. */
@@ -64,10 +59,8 @@ static void arg_optional(nd4c_cl_launch *launch, const nd4c_tensor *tensor) {
 
 static nd4c_status sort_candidates(const nd4c_call *call, suppression *s, const nd4c_cl_walk *walk) {
   const nd4c_tensor *threshold = nd4c_cl_input(call, ND4C_IN_nms_score_threshold);
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nms_kernel(call, "score_keys", &kernel));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_CL_TRY(begin_nms(&launch, call, "score_keys"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[ND4C_IN_nms_scores], ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
   nd4c_cl_arg_long(&launch, s->boxes);
@@ -89,10 +82,8 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
                            .box = boxes->strides[1],
                            .number = boxes->strides[2],
                            .center_point_box = call->attrs[ND4C_ATTR_nms_center_point_box].as.i != 0};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nms_kernel(call, "keep_boxes", &kernel));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_CL_TRY(begin_nms(&launch, call, "keep_boxes"));
   nd4c_cl_arg_tensor(&launch, boxes, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &steps, sizeof steps);
   nd4c_cl_arg_long(&launch, s->boxes);
@@ -107,20 +98,18 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
   nd4c_cl_arg_long(&launch, s->sorting.order);
   nd4c_cl_arg_long(&launch, s->kept);
   nd4c_cl_arg_long(&launch, s->counts);
-  int64_t group = nd4c_cl_kernel_fit(kernel, GROUP), global = s->pairs * group;
+  int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), global = s->pairs * group;
   return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }
 
 /* Counts become starts; how many rows there are is read back. */
 static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int64_t *total) {
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
   nd4c_cl_arg_long(&launch, s->counts);
   nd4c_cl_arg_long(&launch, s->pairs);
   ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_CL_TRY(nms_kernel(call, "write_boxes", &kernel));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_CL_TRY(begin_nms(&launch, call, "write_boxes"));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, s->kept);
   nd4c_cl_arg_long(&launch, s->counts);
@@ -135,13 +124,12 @@ static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int6
 static nd4c_status nms(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *scores = &call->inputs[ND4C_IN_nms_scores];
-  const int64_t *strides[1] = {scores->strides};
   nd4c_cl_walk walk;
   suppression s;
   lay_out(call, &s);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, scores->rank, scores->shape, 1, strides));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, scores));
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(usable(step));
+    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_sorting_check(step, scores->size, s.words * ND4C_CL_WORD);
   }
   int64_t total = 0;
@@ -177,18 +165,6 @@ static regions describe(const nd4c_call *call) {
   return r;
 }
 
-static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
-  nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_index(&options, call);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "convert+places+boxes", function, &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
-}
-
 static int64_t verdict_scratch(const nd4c_call *call) {
   (void)call;
   return ND4C_CL_JUDGE_BYTES;
@@ -212,7 +188,7 @@ static nd4c_status judge_rois(const nd4c_call *call, const regions *r, double sc
   int64_t image = 0;
   nd4c_cl_launch launch;
   ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, &none, sizeof none));
-  ND4C_CL_TRY(begin(&launch, call, "judge_rois"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "judge_rois"));
   nd4c_cl_arg_tensor(&launch, rois, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, r, sizeof *r);
@@ -237,7 +213,7 @@ static nd4c_status roi_align(const nd4c_cl_step *step) {
   const nd4c_tensor *rois = &call->inputs[1], *images = &call->inputs[ND4C_IN_roi_align_batch_indices];
   double scale = call->attrs[ND4C_ATTR_roi_align_spatial_scale].as.f;
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(usable(step));
+    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_sorting_check(step, rois->shape[0], 0);
   }
   regions r = describe(call);
@@ -248,7 +224,7 @@ static nd4c_status roi_align(const nd4c_cl_step *step) {
   r.half_pixel = call->attrs[ND4C_ATTR_roi_align_half_pixel].as.i != 0;
   ND4C_CL_TRY(judge_rois(call, &r, scale));
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "align_rois"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "align_rois"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, rois, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
@@ -268,7 +244,7 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
   const nd4c_cl_range range = {.most = images > 0 ? nextafter((double)images, 0) : -1};
   nd4c_cl_outlier outlier;
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(usable(step));
+    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_judge_check(step, 1, judged);
   }
   ND4C_CL_TRY(nd4c_cl_judge(call, 1, judged, &range, &outlier));
@@ -278,7 +254,7 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
   }
   regions r = describe(call);
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "pool_rois"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "pool_rois"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
@@ -287,11 +263,8 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
   return nd4c_cl_run_items(&launch, call->outputs[0].size);
 }
 
-#define FLOATS                                                                                   \
-  (ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16) | ND4C_DTYPE_BIT(ND4C_FLOAT32) | \
-   ND4C_DTYPE_BIT(ND4C_FLOAT64))
-ND4C_CL_STEP_KERNEL(nms, FLOATS, nms, nms_scratch)
-ND4C_CL_STEP_KERNEL(roi_align, FLOATS, roi_align, verdict_scratch)
-ND4C_CL_STEP_KERNEL(max_roi_pool, FLOATS, max_roi_pool, verdict_scratch)
+ND4C_CL_STEP_KERNEL(nms, ND4C_CL_FLOATS, nms, nms_scratch)
+ND4C_CL_STEP_KERNEL(roi_align, ND4C_CL_FLOATS, roi_align, verdict_scratch)
+ND4C_CL_STEP_KERNEL(max_roi_pool, ND4C_CL_FLOATS, max_roi_pool, verdict_scratch)
 
 const nd4c_kernel *const nd4c_cl_boxes_kernels[] = {&opencl_nms, &opencl_roi_align, &opencl_max_roi_pool, NULL};

@@ -272,7 +272,6 @@ static nd4c_status cross_run(const nd4c_call *call) {
   char reason[128];
   cross c;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!cross_plan(call, &c, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "cross: %s", reason);
@@ -282,10 +281,9 @@ static nd4c_status cross_run(const nd4c_call *call) {
   nd4c_cl_define(&options, "VALUE", "%s",
                  nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : nd4c_cl_wrapping(c.arrays[2]->dtype, "COMPUTE_Y"));
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "cross", "cross_product", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "cross", "cross_product", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &c.walk, sizeof c.walk);
   for (int i = 0; i < 3; i++) {
     nd4c_cl_arg_tensor(&launch, c.arrays[i], i < 2 ? ND4C_CL_READ : ND4C_CL_WRITE);
@@ -298,5 +296,5 @@ static nd4c_status cross_run(const nd4c_call *call) {
 ND4C_CL_CONTRACTIONS(KERNEL)
 ND4C_CL_KERNEL(cross, ND4C_CL_REALS, cross_usable, cross_run, NULL)
 
-#define LISTED(op) &kernel_##op,
-const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_CL_CONTRACTIONS(LISTED) & kernel_cross, NULL};
+#define LISTED(op) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_CL_CONTRACTIONS(LISTED) & opencl_cross, NULL};

@@ -167,7 +167,6 @@ static nd4c_status transposed_run(const nd4c_call *call) {
   const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_conv_transpose_bias);
   nd4c_cl_sweep s;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_sweep_extents(call, &s);
   nd4c_cl_sweep_strides(w, 2, s.w_strides);
@@ -185,10 +184,9 @@ static nd4c_status transposed_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "TRANSPOSED", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "sweep+conv", "conv_transposed", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+conv", "conv_transposed", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
@@ -209,7 +207,6 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   int64_t mask_strides[5] = {0};
   nd4c_cl_sweep s;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_sweep_window(call, at, w->shape + 2, &s);
   s.groups = call->attrs[ND4C_ATTR_deformable_conv_groups].as.i;
@@ -225,10 +222,9 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "DEFORMABLE", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "sweep+conv", "conv_deformable", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+conv", "conv_deformable", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
@@ -259,7 +255,6 @@ static nd4c_status causal_run(const nd4c_call *call) {
   const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_bias);
   const nd4c_tensor *past = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_past_state);
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_type(&options, 'B', w->dtype);
@@ -269,10 +264,9 @@ static nd4c_status causal_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Z', state->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "CAUSAL", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "sweep+conv", "conv_causal", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+conv", "conv_causal", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   for (int32_t i = 0; i < 3; i++)
     nd4c_cl_arg_long(&launch, x->shape[i]);
   nd4c_cl_arg_long(&launch, w->shape[2]);
@@ -301,9 +295,9 @@ ND4C_CL_KERNEL(conv_transpose, ND4C_CL_FLOATS, nd4c_cl_call_usable, transposed_r
 ND4C_CL_KERNEL(causal_conv_with_state, ND4C_CL_FLOATS, nd4c_cl_call_usable, causal_run, NULL)
 ND4C_CL_KERNEL(deformable_conv, ND4C_CL_FLOATS, nd4c_cl_call_usable, deformable_run, NULL)
 
-const nd4c_kernel *const nd4c_cl_conv_kernels[] = {&kernel_conv,
-                                                   &kernel_separable_conv2d,
-                                                   &kernel_conv_transpose,
-                                                   &kernel_deformable_conv,
-                                                   &kernel_causal_conv_with_state,
+const nd4c_kernel *const nd4c_cl_conv_kernels[] = {&opencl_conv,
+                                                   &opencl_separable_conv2d,
+                                                   &opencl_conv_transpose,
+                                                   &opencl_deformable_conv,
+                                                   &opencl_causal_conv_with_state,
                                                    NULL};

@@ -4,12 +4,6 @@
 
 #include "backends/opencl/ordering.h"
 
-/* A walk along all elements of a tensor. */
-static nd4c_status walk_all(const nd4c_cl_step *step, const nd4c_tensor *x, nd4c_cl_walk *walk) {
-  const int64_t *strides[1] = {x->strides};
-  return nd4c_cl_step_walk(step, walk, x->rank, x->shape, 1, strides);
-}
-
 /* -- searching ----------------------------------------------------------------------------------------------------- */
 
 typedef struct search {
@@ -106,7 +100,7 @@ static nd4c_status check_order(const nd4c_cl_step *step, bool strict) {
   uint64_t nan_key;
   bool has_nan = nd4c_cl_nan_key(x->dtype, &nan_key);
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(walk_all(step, x, &walk));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, x));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -179,8 +173,8 @@ static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c
   const nd4c_tensor *x = &call->inputs[0];
   lay_out(b, x->size, bins);
   b->weights = weights;
-  ND4C_CL_TRY(walk_all(step, x, &b->walk));
-  ND4C_CL_TRY(weights != NULL ? walk_all(step, weights, &b->weight_walk) : ND4C_OK);
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &b->walk, x));
+  ND4C_CL_TRY(weights != NULL ? nd4c_cl_step_walk_all(step, &b->weight_walk, weights) : ND4C_OK);
   if (!nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -225,7 +219,7 @@ static nd4c_status write_totals(const nd4c_call *call, const binning *b, bool ar
   const nd4c_cl_step step = {.call = call};
   nd4c_cl_walk walk;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(walk_all(&step, y, &walk));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(&step, &walk, y));
   ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_totals", y->dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, b->totals);
@@ -307,7 +301,7 @@ static nd4c_status confusion_matrix(const nd4c_cl_step *step) {
   binning b;
   ND4C_CL_TRY(begin_bins(step, y->size, nd4c_cl_input(call, ND4C_IN_confusion_matrix_weights), false, &b));
   walks[0] = b.walk;
-  ND4C_CL_TRY(walk_all(step, &call->inputs[1], &walks[1]));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walks[1], &call->inputs[1]));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -507,7 +501,7 @@ static nd4c_status histogram_fixed_width(const nd4c_cl_step *step) {
   X(histogram_fixed_width, histogram_scratch) \
   X(bincount, bincount_scratch)               \
   X(confusion_matrix, confusion_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_REALS, op, scratch)
+#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op, ...) &opencl_##op,

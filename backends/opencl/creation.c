@@ -4,6 +4,7 @@
 
 #include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
+#include "backends/reading.h"
 
 /* What one launch writes: `count` elements from `first` on, as kernels/opencl/creation.cl says. */
 typedef struct job {
@@ -22,8 +23,7 @@ static bool needs_fp64(nd4c_op op) {
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cl_walk walk;
   const nd4c_tensor *y = &call->outputs[0];
-  if (needs_fp64(call->op->op) && !nd4c_cl_device_limits(call->device)->has_fp64) {
-    (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
+  if (needs_fp64(call->op->op) && !nd4c_cl_fp64_usable(call->device, reason, reason_size)) {
     return false;
   }
   return nd4c_cl_dtype_usable(call->device, y->dtype, reason, reason_size) &&
@@ -32,36 +32,29 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 static nd4c_status launch_job(const nd4c_call *call, const job *j) {
   const nd4c_tensor *y = &call->outputs[0];
-  bool has_fp64 = nd4c_cl_device_limits(call->device)->has_fp64;
   char reason[64];
   nd4c_cl_walk walk;
   (void)nd4c_cl_walk_make(&walk, y->rank, y->shape, 1, &y, reason, sizeof reason);
   nd4c_cl_options options = {""};
   nd4c_cl_define(&options, "OP", "op_%s", j->function);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
-  nd4c_cl_define(&options, "NUMBER", "%s", has_fp64 ? "double" : "float");
+  nd4c_cl_define(&options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
   if (j->round_down) {
     nd4c_cl_define(&options, "ROUND_DOWN", "1");
   }
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, j->wide ? "convert+wide+creation" : "convert+creation",
-                                          "create", &options, &kernel);
+  nd4c_cl_launch launch;
+  nd4c_status status =
+      nd4c_cl_begin(&launch, call, j->wide ? "convert+wide+creation" : "convert+creation", "create", &options);
   if (status != ND4C_OK) {
     return status;
   }
-  nd4c_cl_launch launch;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_long(&launch, j->first);
   nd4c_cl_arg_long(&launch, j->count);
   for (int32_t i = 0; i < 5; i++) {
-    if (has_fp64) {
-      nd4c_cl_arg_double(&launch, j->numbers[i]);
-    } else {
-      nd4c_cl_arg_float(&launch, (float)j->numbers[i]);
-    }
+    nd4c_cl_arg_real(&launch, j->numbers[i]);
   }
   nd4c_cl_arg_long(&launch, j->whole[0]);
   nd4c_cl_arg_long(&launch, j->whole[1]);
@@ -101,31 +94,18 @@ static nd4c_status integer_range_run(const nd4c_call *call) {
 }
 
 /* The gap in two doubles: what its own rounding loses would be multiplied by the element's number. */
-static nd4c_status spaced_run(const nd4c_call *call, const char *function, double start, double stop, double base,
-                              int64_t steps) {
+static nd4c_status spaced_run(const nd4c_call *call) {
   nd4c_dtype dtype = call->outputs[0].dtype;
-  double gap = stop - start, part = gap - stop, rest = (stop - (gap - part)) - (start + part);
-  const job j = {.function = function,
-                 .wide = call->op->op == ND4C_OP_logspace,
+  const nd4c_spacing s = nd4c_spacing_of(call);
+  double gap = s.stop - s.start, part = gap - s.stop, rest = (s.stop - (gap - part)) - (s.start + part);
+  const job j = {.function = s.is_power ? "logspace" : "linspace",
+                 .wide = s.is_power,
                  .round_down = dtype >= ND4C_INT8 && dtype <= ND4C_UINT64,
                  .count = call->outputs[0].size,
-                 .numbers = {start, stop, base, gap, isfinite(gap) ? rest : 0},
-                 .whole = {steps},
+                 .numbers = {s.start, s.stop, s.base, gap, isfinite(gap) ? rest : 0},
+                 .whole = {s.steps},
                  .inner = 1};
   return launch_job(call, &j);
-}
-
-static nd4c_status linspace_run(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs;
-  return spaced_run(call, "linspace", attrs[ND4C_ATTR_linspace_start].as.f, attrs[ND4C_ATTR_linspace_stop].as.f, 0,
-                    attrs[ND4C_ATTR_linspace_num].as.i - attrs[ND4C_ATTR_linspace_endpoint].as.i);
-}
-
-static nd4c_status logspace_run(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs;
-  return spaced_run(call, "logspace", attrs[ND4C_ATTR_logspace_start].as.f, attrs[ND4C_ATTR_logspace_stop].as.f,
-                    attrs[ND4C_ATTR_logspace_base].as.f,
-                    attrs[ND4C_ATTR_logspace_num].as.i - attrs[ND4C_ATTR_logspace_endpoint].as.i);
 }
 
 static nd4c_status band_run(const nd4c_call *call, int64_t lower, int64_t upper) {
@@ -158,30 +138,15 @@ static nd4c_status indices_run(const nd4c_call *call) {
   return status;
 }
 
-/* a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n) */
-static nd4c_status window(const nd4c_call *call, double a0, double a1, double a2) {
-  int64_t size = call->outputs[0].size;
-  bool periodic = call->attrs[ND4C_ATTR_hann_window_periodic].as.i != 0;
+static nd4c_status window_run(const nd4c_call *call) {
+  const nd4c_cosines window = nd4c_cosines_of(call);
   const job j = {.function = "window",
                  .wide = true,
-                 .count = size,
-                 .numbers = {a0, a1, a2},
-                 .whole = {periodic ? size : size - 1},
+                 .count = call->outputs[0].size,
+                 .numbers = {window.a[0], window.a[1], window.a[2]},
+                 .whole = {window.n},
                  .inner = 1};
   return launch_job(call, &j);
-}
-
-static nd4c_status hann_window_run(const nd4c_call *call) {
-  return window(call, 0.5, 0.5, 0);
-}
-
-static nd4c_status hamming_window_run(const nd4c_call *call) {
-  double alpha = call->attrs[ND4C_ATTR_hamming_window_alpha].as.f;
-  return window(call, alpha, 1 - alpha, 0);
-}
-
-static nd4c_status blackman_window_run(const nd4c_call *call) {
-  return window(call, 0.42, 0.5, 0.08);
 }
 
 /* Numbers from `turn` on are less by n. */
@@ -206,33 +171,24 @@ static nd4c_status rfftfreq_run(const nd4c_call *call) {
 /* -- kernels --------------------------------------------------------------------------------------------- */
 
 /* zeros_like and ones_like take arrays of any dtype to be like: they are not read. full is an element-wise copy. */
-#define OPS(X)                        \
-  X(zeros, zeros)                     \
-  X(ones, ones)                       \
-  X(zeros_like, zeros)                \
-  X(ones_like, ones)                  \
-  X(arange, arange)                   \
-  X(integer_range, integer_range)     \
-  X(linspace, linspace)               \
-  X(logspace, logspace)               \
-  X(eye, eye)                         \
-  X(tri, tri)                         \
-  X(indices, indices)                 \
-  X(hann_window, hann_window)         \
-  X(hamming_window, hamming_window)   \
-  X(blackman_window, blackman_window) \
-  X(fftfreq, fftfreq)                 \
+#define OPS(X)                    \
+  X(zeros, zeros)                 \
+  X(ones, ones)                   \
+  X(zeros_like, zeros)            \
+  X(ones_like, ones)              \
+  X(arange, arange)               \
+  X(integer_range, integer_range) \
+  X(linspace, spaced)             \
+  X(logspace, spaced)             \
+  X(eye, eye)                     \
+  X(tri, tri)                     \
+  X(indices, indices)             \
+  X(hann_window, window)          \
+  X(hamming_window, window)       \
+  X(blackman_window, window)      \
+  X(fftfreq, fftfreq)             \
   X(rfftfreq, rfftfreq)
-#define DEFINE_KERNEL(op_name, run_name)                                                 \
-  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                               .op_version = 1,                          \
-                                               .op = #op_name,                           \
-                                               .engine = "opencl",                       \
-                                               .name = "opencl." #op_name,               \
-                                               .priority = 10,                           \
-                                               .dtypes = ~(nd4c_dtype_set)0,             \
-                                               .usable = usable,                         \
-                                               .run = run_name##_run};
+#define DEFINE_KERNEL(op_name, run_name) ND4C_CL_KERNEL(op_name, ~(nd4c_dtype_set)0, usable, run_name##_run, NULL)
 OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,

@@ -38,15 +38,6 @@ static nd4c_cl_options options_of(const nd4c_call *call, const char *what, const
   return options;
 }
 
-static nd4c_status begin(const nd4c_call *call, const char *function, const nd4c_cl_options *options,
-                         nd4c_cl_launch *launch) {
-  nd4c_cl_kernel *kernel;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "ctc", function, options, &kernel);
-  if (status == ND4C_OK)
-    nd4c_cl_launch_begin(launch, call, kernel);
-  return status;
-}
-
 static void arg_strided(nd4c_cl_launch *launch, const nd4c_tensor *x, nd4c_cl_access access) {
   nd4c_cl_arg_tensor(launch, x, access);
   for (int32_t axis = 0; axis < x->rank; axis++)
@@ -75,7 +66,7 @@ static nd4c_status loss_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'B', targets->dtype);
   nd4c_cl_define_type(&options, 'C', target_lengths->dtype);
   nd4c_cl_launch launch;
-  nd4c_status status = begin(call, "ctc_alignments", &options, &launch);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "ctc", "ctc_alignments", &options);
   if (status != ND4C_OK)
     return status;
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), one = 1;
@@ -92,7 +83,7 @@ static nd4c_status loss_run(const nd4c_call *call) {
   nd4c_cl_arg_local(&launch, sizeof(int32_t));
   status = run_groups(&launch, s.batch, group);
   if (status == ND4C_OK)
-    status = begin(call, "ctc_losses", &options, &launch);
+    status = nd4c_cl_begin(&launch, call, "ctc", "ctc_losses", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
@@ -124,7 +115,7 @@ static nd4c_status greedy_run(const nd4c_call *call) {
   nd4c_cl_options options = options_of(call, "CTC_greedy", lengths, &call->outputs[2]);
   int64_t cells = s.steps * s.batch;
   nd4c_cl_launch launch;
-  nd4c_status status = begin(call, "ctc_likeliest", &options, &launch);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "ctc", "ctc_likeliest", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
@@ -132,7 +123,7 @@ static nd4c_status greedy_run(const nd4c_call *call) {
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
   status = nd4c_cl_launch_run(&launch, 1, &cells, NULL);
   if (status == ND4C_OK)
-    status = begin(call, "ctc_collapse", &options, &launch);
+    status = nd4c_cl_begin(&launch, call, "ctc", "ctc_collapse", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
@@ -178,7 +169,7 @@ static nd4c_status beam_run(const nd4c_call *call) {
   sequences s = sequences_of(call, ND4C_IN_ctc_beam_decode_input_lengths, ND4C_ATTR_ctc_beam_decode_blank);
   nd4c_cl_options options = options_of(call, "CTC_beam", lengths, &call->outputs[2]);
   nd4c_cl_launch launch;
-  nd4c_status status = begin(call, "ctc_beams", &options, &launch);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "ctc", "ctc_beams", &options);
   if (status != ND4C_OK)
     return status;
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP);
@@ -200,5 +191,5 @@ ND4C_CL_KERNEL(ctc_loss, ND4C_CL_FLOATS, nd4c_cl_call_usable, loss_run, loss_scr
 ND4C_CL_KERNEL(ctc_greedy_decode, ND4C_CL_FLOATS, nd4c_cl_call_usable, greedy_run, greedy_scratch)
 ND4C_CL_KERNEL(ctc_beam_decode, ND4C_CL_FLOATS, beam_usable, beam_run, beam_scratch)
 
-const nd4c_kernel *const nd4c_cl_ctc_kernels[] = {&kernel_ctc_loss, &kernel_ctc_greedy_decode, &kernel_ctc_beam_decode,
+const nd4c_kernel *const nd4c_cl_ctc_kernels[] = {&opencl_ctc_loss, &opencl_ctc_greedy_decode, &opencl_ctc_beam_decode,
                                                   NULL};

@@ -334,9 +334,9 @@ static bool make_plan(const nd4c_call *call, int32_t half, plan *p, char *reason
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   bool narrow_real = is_real(p->computed) && p->computed != ND4C_FLOAT64;
   p->in_double = is_real(p->computed) && (!narrow_real || (p->row->width != FLOAT && limits->has_fp64));
-  if (!limits->has_fp64 && (p->computed == ND4C_FLOAT64 || p->row->width == ONLY_DOUBLE ||
-                            (p->row->mode == COMPARED && p->row->width == DOUBLE && !narrow_real))) {
-    (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
+  bool needs_fp64 = p->computed == ND4C_FLOAT64 || p->row->width == ONLY_DOUBLE ||
+                    (p->row->mode == COMPARED && p->row->width == DOUBLE && !narrow_real);
+  if (needs_fp64 && !nd4c_cl_fp64_usable(call->device, reason, reason_size)) {
     return false;
   }
   return nd4c_cl_walk_make(&p->walk, p->output.rank, p->output.shape, p->count + 1, tensors, reason, reason_size);
@@ -370,7 +370,7 @@ static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, cons
   nd4c_cl_define(options, "BITS", "%s", bits);
   nd4c_cl_define(options, "KIND", "%s", kind);
   nd4c_cl_define(options, "RESULT", "%s", to_integer ? "I" : letter);
-  nd4c_cl_define(options, "NUMBER", "%s", nd4c_cl_device_limits(call->device)->has_fp64 ? "double" : "float");
+  nd4c_cl_define(options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
 }
 
 static void define_all(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
@@ -427,11 +427,7 @@ static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call) {
   double numbers[NUMBERS] = {0};
   take_numbers(call, numbers);
   for (int32_t i = 0; i < NUMBERS; i++) {
-    if (nd4c_cl_device_limits(call->device)->has_fp64) {
-      nd4c_cl_arg_double(launch, numbers[i]);
-    } else {
-      nd4c_cl_arg_float(launch, (float)numbers[i]);
-    }
+    nd4c_cl_arg_real(launch, numbers[i]);
   }
 }
 
@@ -443,13 +439,11 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   const char *source = p->row->accuracy == INCOMPLETE ? "convert+wide+special+incomplete+elementwise"
                        : special                      ? "convert+wide+special+elementwise"
                                                       : "convert+elementwise";
-  nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, source, flat ? "flat" : "walked", &options, &kernel);
+  nd4c_cl_launch launch;
+  nd4c_status status = nd4c_cl_begin(&launch, call, source, flat ? "flat" : "walked", &options);
   if (status != ND4C_OK) {
     return status;
   }
-  nd4c_cl_launch launch;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   for (int32_t i = 0; i < p->count; i++) {
     nd4c_cl_arg_tensor(&launch, &p->inputs[i], ND4C_CL_READ);
   }
@@ -481,16 +475,8 @@ static nd4c_status run(const nd4c_call *call) {
 
 /* -- kernels --------------------------------------------------------------------------------------------- */
 
-#define DEFINE_KERNEL(op_name, function, mode, width, accuracy, dtype_set)               \
-  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                               .op_version = 1,                          \
-                                               .op = #op_name,                           \
-                                               .engine = "opencl",                       \
-                                               .name = "opencl." #op_name,               \
-                                               .priority = 10,                           \
-                                               .dtypes = (dtype_set),                    \
-                                               .usable = usable,                         \
-                                               .run = run};
+#define DEFINE_KERNEL(op_name, function, mode, width, accuracy, dtype_set) \
+  ND4C_CL_KERNEL(op_name, dtype_set, usable, run, NULL)
 ALL_OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,

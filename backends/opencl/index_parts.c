@@ -312,16 +312,13 @@ static nd4c_status begin_sums(nd4c_cl_launch *launch, const nd4c_call *call, con
   bool has_double = nd4c_cl_device_limits(call->device)->has_fp64;
   const char *kind = nd4c_cl_kind(dtype), *wide = has_double ? "double" : "float";
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_define_index(&options, call);
   nd4c_cl_define_type(&options, 'A', dtype);
   nd4c_cl_define(&options, "KIND", "%s", kind);
   nd4c_cl_define(&options, "ACC", "%s", kind[0] == 'F' ? wide : kind[0] == 'I' ? "long" : "ulong");
   nd4c_cl_define(&options, "FRACTION", "%s", wide);
   nd4c_cl_define(&options, "JOIN", "%s", join);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "places+sums", function, &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
+  return nd4c_cl_begin(launch, call, "places+sums", function, &options);
 }
 
 /* What no element at all gives, as the kernel's ACC. */
@@ -501,13 +498,13 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
   X(unravel_index, INDEX_DTYPES, NULL)                 \
   X(ravel_multi_index, INDEX_DTYPES, NULL)             \
   X(dynamic_partition, ND4C_CL_MOVABLE, group_scratch) \
-  X(segment_sum, ND4C_CL_REALS, group_scratch)         \
-  X(segment_mean, ND4C_CL_REALS, group_scratch)        \
-  X(segment_max, ND4C_CL_REALS, group_scratch)         \
-  X(segment_min, ND4C_CL_REALS, group_scratch)         \
-  X(segment_prod, ND4C_CL_REALS, group_scratch)        \
-  X(segment_sqrt_n, ND4C_CL_REALS, group_scratch)      \
-  X(col2im, ND4C_CL_REALS, NULL)                       \
+  X(segment_sum, ND4C_CL_ALL, group_scratch)           \
+  X(segment_mean, ND4C_CL_ALL, group_scratch)          \
+  X(segment_max, ND4C_CL_ALL, group_scratch)           \
+  X(segment_min, ND4C_CL_ALL, group_scratch)           \
+  X(segment_prod, ND4C_CL_ALL, group_scratch)          \
+  X(segment_sqrt_n, ND4C_CL_ALL, group_scratch)        \
+  X(col2im, ND4C_CL_ALL, NULL)                         \
   X(tensor_scatter, ND4C_CL_MOVABLE, NULL)
 #define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
 OPS(DEFINE_KERNEL)

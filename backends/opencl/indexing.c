@@ -185,16 +185,13 @@ static nd4c_status begin_placing(nd4c_cl_launch *launch, const nd4c_call *call, 
   static const char *const names[] = {ND4C_SCATTER_TABLE(REDUCTION_NAME)};
 #undef REDUCTION_NAME
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   if (reduction == ND4C_SCATTER_NONE) {
     return nd4c_cl_begin_units(launch, call, "places+scatter", "place_last", dtype);
   }
   nd4c_cl_define_type(&options, 'A', dtype);
   nd4c_cl_define(&options, "JOIN", "%s", names[reduction]);
   nd4c_cl_define(&options, "KIND", "%s", nd4c_cl_kind(dtype));
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "places+scatter", "place_joined", &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
+  return nd4c_cl_begin(launch, call, "places+scatter", "place_joined", &options);
 }
 
 static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const updates *u) {
@@ -395,12 +392,12 @@ static int64_t stitch_scratch(const nd4c_call *call) {
   X(scatter_elements, ND4C_CL_MOVABLE, index_scratch) \
   X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd_scratch)  \
   X(scatter_update, ND4C_CL_MOVABLE, index_scratch)   \
-  X(scatter_add, ND4C_CL_REALS, index_scratch)        \
-  X(scatter_subtract, ND4C_CL_REALS, index_scratch)   \
-  X(scatter_multiply, ND4C_CL_REALS, index_scratch)   \
-  X(scatter_divide, ND4C_CL_REALS, index_scratch)     \
-  X(scatter_maximum, ND4C_CL_REALS, index_scratch)    \
-  X(scatter_minimum, ND4C_CL_REALS, index_scratch)    \
+  X(scatter_add, ND4C_CL_ALL, index_scratch)          \
+  X(scatter_subtract, ND4C_CL_ALL, index_scratch)     \
+  X(scatter_multiply, ND4C_CL_ALL, index_scratch)     \
+  X(scatter_divide, ND4C_CL_ALL, index_scratch)       \
+  X(scatter_maximum, ND4C_CL_ALL, index_scratch)      \
+  X(scatter_minimum, ND4C_CL_ALL, index_scratch)      \
   X(index_fill, ND4C_CL_MOVABLE, NULL)                \
   X(dynamic_stitch, ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64), stitch_scratch)
 #define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)

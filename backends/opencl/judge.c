@@ -7,21 +7,16 @@ typedef struct verdict {
 } verdict;
 _Static_assert(ND4C_CL_JUDGED * sizeof(verdict) == ND4C_CL_JUDGE_BYTES, "scratch for the verdicts");
 
-static nd4c_status walk_all(const nd4c_cl_step *step, const nd4c_tensor *x, nd4c_cl_walk *walk) {
-  const int64_t *strides[1] = {x->strides};
-  return nd4c_cl_step_walk(step, walk, x->rank, x->shape, 1, strides);
-}
-
 nd4c_status nd4c_cl_judge_check(const nd4c_cl_step *step, int32_t count, const nd4c_tensor *const *tensors) {
-  if (!nd4c_cl_device_limits(step->call->device)->has_fp64) {
-    return nd4c_cl_step_refuse(step, "is computed in float64, which the device lacks (cl_khr_fp64)");
+  if (!nd4c_cl_fp64_usable(step->call->device, step->reason, step->reason_size)) {
+    return ND4C_UNSUPPORTED;
   }
   for (int32_t k = 0; k < count; k++) {
     nd4c_cl_walk walk;
     if (tensors[k]->size > INT32_MAX) {
       return nd4c_cl_step_refuse(step, "%lld parameters, more than 31 bits can number", (long long)tensors[k]->size);
     }
-    ND4C_CL_TRY(walk_all(step, tensors[k], &walk));
+    ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, tensors[k]));
   }
   return ND4C_OK;
 }
@@ -32,7 +27,7 @@ static nd4c_status launch_judge(const nd4c_call *call, int32_t slot, const nd4c_
   const nd4c_cl_step step = {.call = call};
   nd4c_cl_walk walk;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(walk_all(&step, x, &walk));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(&step, &walk, x));
   ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "convert+judge", "judge", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);

@@ -20,15 +20,13 @@ static int64_t reduction_of(const nd4c_call *call) {
 /* The sum of pairs in the scratch buffer, or a mean; of: elements. */
 static nd4c_status total(const nd4c_call *call, const nd4c_cl_options *options, int64_t count, int64_t of,
                          bool by_share) {
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t reduction = reduction_of(call);
   bool shares = reduction == ND4C_LOSS_REDUCTION_MEAN_BY_WEIGHT || (reduction == ND4C_LOSS_REDUCTION_MEAN && by_share);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+loss", "loss_total", options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "share+loss", "loss_total", options);
   if (status != ND4C_OK)
     return status;
-  int64_t group = nd4c_cl_kernel_fit(kernel, group_of(call));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, count);
   nd4c_cl_arg_long(&launch, of);
@@ -97,7 +95,6 @@ static nd4c_status element_run(const nd4c_call *call) {
   char reason[128], name[64];
   nd4c_cl_walk walk;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!element_walk(call, &walk, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
@@ -106,10 +103,9 @@ static nd4c_status element_run(const nd4c_call *call) {
   nd4c_cl_define(&options, name, "1");
   nd4c_cl_define(&options, "ELEMENT", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+loss", each ? "losses" : "loss_sums", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "share+loss", each ? "losses" : "loss_sums", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
@@ -120,7 +116,7 @@ static nd4c_status element_run(const nd4c_call *call) {
     nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
     return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
   }
-  int64_t group = nd4c_cl_kernel_fit(kernel, group_of(call)), groups = groups_of(call), global = groups * group;
+  int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call)), groups = groups_of(call), global = groups * group;
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
   status = nd4c_cl_launch_run(&launch, 1, &global, &group);
@@ -180,14 +176,12 @@ static int64_t row_scratch(const nd4c_call *call) {
 }
 
 static nd4c_status row_results(const nd4c_call *call, const row_plan *p, const nd4c_cl_options *options) {
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (reduction_of(call) != ND4C_LOSS_REDUCTION_NONE)
     return total(call, options, p->kept.size, p->kept.size, p->classes);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+loss", "loss_rows_store", options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "share+loss", "loss_rows_store", options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &p->y, sizeof p->y);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
@@ -199,7 +193,6 @@ static nd4c_status row_run(const nd4c_call *call) {
   char reason[128];
   row_plan p;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!row_make(call, &p, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
@@ -209,11 +202,10 @@ static nd4c_status row_run(const nd4c_call *call) {
   if (p.classes)
     nd4c_cl_define(&options, "CLASSES", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+loss", "row_losses", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "share+loss", "row_losses", &options);
   if (status != ND4C_OK)
     return status;
-  int64_t group = nd4c_cl_kernel_fit(kernel, group_of(call)), global = p.kept.size * group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call)), global = p.kept.size * group;
   nd4c_cl_arg_bytes(&launch, &p.kept, sizeof p.kept);
   nd4c_cl_arg_bytes(&launch, &p.inner, sizeof p.inner);
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
@@ -251,5 +243,5 @@ static nd4c_status row_run(const nd4c_call *call) {
 ELEMENTS(DEFINE_ELEMENT)
 ROWS(DEFINE_ROW)
 
-#define LISTED(op) &kernel_##op,
+#define LISTED(op) &opencl_##op,
 const nd4c_kernel *const nd4c_cl_loss_kernels[] = {ELEMENTS(LISTED) ROWS(LISTED) NULL};

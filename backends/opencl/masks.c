@@ -180,8 +180,8 @@ static nd4c_status argwhere(const nd4c_cl_step *step) {
   X(masked_scatter, ND4C_CL_MOVABLE, input_scratch) \
   X(boolean_mask, ND4C_CL_MOVABLE, mask_scratch)    \
   X(compress, ND4C_CL_MOVABLE, mask_scratch)        \
-  X(nonzero, ND4C_CL_REALS, input_scratch)          \
-  X(argwhere, ND4C_CL_REALS, input_scratch)
+  X(nonzero, ND4C_CL_ALL, input_scratch)            \
+  X(argwhere, ND4C_CL_ALL, input_scratch)
 #define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
 OPS(DEFINE_KERNEL)
 

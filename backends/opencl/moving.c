@@ -18,6 +18,15 @@ nd4c_status nd4c_cl_step_refuse(const nd4c_cl_step *step, const char *format, ..
   return nd4c_cl_host->fail(ND4C_UNSUPPORTED, "%s: %s", step->call->op->name, text);
 }
 
+nd4c_status nd4c_cl_step_call(const nd4c_cl_step *step) {
+  return nd4c_cl_call_usable(step->call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+}
+
+nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step) {
+  return nd4c_cl_fp64_usable(step->call->device, step->reason, step->reason_size) ? nd4c_cl_step_call(step)
+                                                                                  : ND4C_UNSUPPORTED;
+}
+
 int32_t nd4c_cl_element_bytes(nd4c_dtype dtype) {
 #define ELEMENT_BYTES(NAME, name, number, build, kind, bits, ...) \
   [number] = (bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : (bits) / 8,
@@ -72,6 +81,11 @@ nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int3
   return nd4c_cl_step_refuse(step, "%s", why);
 }
 
+nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor) {
+  const int64_t *strides[1] = {tensor->strides};
+  return nd4c_cl_step_walk(step, walk, tensor->rank, tensor->shape, 1, strides);
+}
+
 /* -- launches ------------------------------------------------------------------------------------------------------ */
 
 static const char *unit_of(nd4c_dtype dtype) {
@@ -89,14 +103,6 @@ static const char *unit_of(nd4c_dtype dtype) {
   }
 }
 
-static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
-                         const nd4c_cl_options *options) {
-  nd4c_cl_kernel *kernel;
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, source, function, options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
-}
-
 nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
                                 nd4c_dtype dtype) {
   nd4c_cl_options options = {""};
@@ -104,7 +110,7 @@ nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, c
   if (dtype != ND4C_DTYPE_NONE) {
     nd4c_cl_define(&options, "UNIT", "%s", unit_of(dtype));
   }
-  return begin(launch, call, source, function, &options);
+  return nd4c_cl_begin(launch, call, source, function, &options);
 }
 
 nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
@@ -112,7 +118,16 @@ nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, c
   nd4c_cl_options options = {""};
   nd4c_cl_define_index(&options, call);
   nd4c_cl_define_type(&options, 'A', dtype);
-  return begin(launch, call, source, function, &options);
+  return nd4c_cl_begin(launch, call, source, function, &options);
+}
+
+nd4c_status nd4c_cl_begin_ops(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function) {
+  nd4c_cl_options options = {""};
+  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
+  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  nd4c_cl_define_index(&options, call);
+  return nd4c_cl_begin(launch, call, source, function, &options);
 }
 
 nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count) {
@@ -151,9 +166,8 @@ nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const n
 }
 
 nd4c_status nd4c_cl_zero(const nd4c_cl_step *step, const nd4c_tensor *y) {
-  const int64_t *strides[1] = {y->strides};
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 1, strides));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, y));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }

@@ -7,8 +7,6 @@
 #include "backends/opencl/opencl.h"
 #include "nd4c/op_table.h"
 
-enum { ND4C_CL_MAX_RANK = 32 }; /* of a tensor */
-
 #define ND4C_CL_TRY(call)            \
   do {                               \
     nd4c_status try_status = (call); \
@@ -20,14 +18,6 @@ enum { ND4C_CL_MAX_RANK = 32 }; /* of a tensor */
 #define ND4C_CL_MOVABLE_BIT(NAME, name, number, build, kind, bits, ...) \
   | ((bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : ND4C_DTYPE_BIT(number))
 #define ND4C_CL_MOVABLE (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_MOVABLE_BIT))
-
-/* Numbers without complex and float8 ones: what sorting and counting take. */
-#define ND4C_CL_REAL_BIT(NAME, name, number, build, kind, bits, ...)                  \
-  | (ND4C_KIND_##kind == ND4C_KIND_STRING || ND4C_KIND_##kind == ND4C_KIND_COMPLEX || \
-             (bits) < (ND4C_KIND_##kind == ND4C_KIND_FLOAT ? 16 : 8)                  \
-         ? 0                                                                          \
-         : ND4C_DTYPE_BIT(number))
-#define ND4C_CL_REALS (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_REAL_BIT))
 
 /* One pass over what a call does. Dry: nothing is enqueued, only what stands in the way of running is found and written
  * to `reason`; so that `usable` and `run` of a kernel are one function and cannot differ. */
@@ -44,6 +34,9 @@ static inline bool nd4c_cl_is_dry(const nd4c_cl_step *step) {
 
 /* Refuses: the reason of a dry pass, the error of a run. */
 nd4c_status nd4c_cl_step_refuse(const nd4c_cl_step *step, const char *format, ...) ND4C_PRINTF(2, 3);
+/* Of a dry pass: nd4c_cl_call_usable, and nd4c_cl_fp64_usable before it. */
+nd4c_status nd4c_cl_step_call(const nd4c_cl_step *step);
+nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step);
 /* A dry pass of a call whose operands can all be moved. */
 bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
 
@@ -55,26 +48,7 @@ bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, 
   static nd4c_status op_name##_run(const nd4c_call *call) {                               \
     return function(&(nd4c_cl_step){.call = call});                                       \
   }                                                                                       \
-  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),  \
-                                               .op_version = 1,                           \
-                                               .op = #op_name,                            \
-                                               .engine = "opencl",                        \
-                                               .name = "opencl." #op_name,                \
-                                               .priority = 100,                           \
-                                               .dtypes = (dtype_set),                     \
-                                               .usable = op_name##_usable,                \
-                                               .run = op_name##_run,                      \
-                                               .device_scratch_bytes = (scratch)};
-
-/* Input `index` of the call, or NULL if it was left out. */
-static inline const nd4c_tensor *nd4c_cl_input(const nd4c_call *call, int32_t index) {
-  return index < call->input_count && call->inputs[index].dtype != ND4C_DTYPE_NONE ? &call->inputs[index] : NULL;
-}
-
-/* An axis attribute that counts from the end if it is negative. */
-static inline int32_t nd4c_cl_axis(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
-}
+  ND4C_CL_KERNEL(op_name, dtype_set, op_name##_usable, op_name##_run, scratch)
 
 /* Bytes of an element; 0 for packed dtypes and strings. */
 int32_t nd4c_cl_element_bytes(nd4c_dtype dtype);
@@ -88,11 +62,16 @@ void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const in
 nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
                               int32_t count, const int64_t *const *strides);
 
+/* The same along all elements of one tensor. */
+nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor);
+
 /* Begins a launch of a kernel on units as wide as `dtype`, or on a typed one (TYPE_A); `dtype` NONE: neither. */
 nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
                                 nd4c_dtype dtype);
 nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
                                 nd4c_dtype dtype);
+/* Begins one that is typed by the first two inputs (TYPE_A, TYPE_B) and the first output (TYPE_Y). */
+nd4c_status nd4c_cl_begin_ops(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function);
 /* Runs it over `count` work items: the kernel's last argument, as launches are rounded up to whole groups. */
 nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count);
 

@@ -201,7 +201,6 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   nd4c_cl_walk walk;
   nd4c_tensor sum;
   char reason[128];
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_options options = {{0}};
   const nd4c_tensor *x = &call->inputs[0], *skip = &call->inputs[ND4C_IN_skip_layer_norm_skip];
@@ -214,10 +213,9 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'C', addend != NULL ? addend->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[1].dtype);
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "skip", "skip_sum", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "skip", "skip_sum", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, skip, ND4C_CL_READ);
@@ -255,7 +253,6 @@ static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) 
   char reason[128];
   nd4c_cl_walk walk;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "global_norm: %s", reason);
@@ -263,12 +260,11 @@ static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) 
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+global_norm", "square_sums", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "share+global_norm", "square_sums", &options);
   if (status != ND4C_OK)
     return status;
-  group = nd4c_cl_kernel_fit(kernel, group);
+  group = nd4c_cl_kernel_fit(launch.kernel, group);
   const int64_t global = NORM_GROUPS * group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
@@ -281,7 +277,6 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   int64_t group = NORM_GROUP;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_status status = ND4C_OK;
   while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
@@ -294,11 +289,10 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define_index(&options, call);
-  status = nd4c_cl_kernel_get(call->device, "share+global_norm", "norm_end", &options, &kernel);
+  status = nd4c_cl_begin(&launch, call, "share+global_norm", "norm_end", &options);
   if (status != ND4C_OK)
     return status;
-  group = nd4c_cl_kernel_fit(kernel, group);
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  group = nd4c_cl_kernel_fit(launch.kernel, group);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, (int64_t)call->input_count * NORM_GROUPS);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
@@ -350,6 +344,6 @@ OPS(DEFINE)
 ND4C_CL_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm_usable, skip_layer_norm_run, skip_layer_norm_scratch)
 ND4C_CL_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm_usable, global_norm_run, global_norm_scratch)
 
-#define LISTED(op, plan) &kernel_##op,
-const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {OPS(LISTED) & kernel_skip_layer_norm, &kernel_global_norm,
+#define LISTED(op, plan) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {OPS(LISTED) & opencl_skip_layer_norm, &opencl_global_norm,
                                                             NULL};

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nd4c/dtype.h"
 #include "nd4c/plugin.h"
 
 /* Host table given to the entry function. */
@@ -30,6 +31,23 @@ bool nd4c_cl_dtype_usable(const void *device, nd4c_dtype dtype, char *reason, si
 const char *nd4c_cl_dtype_name(nd4c_dtype dtype);
 /* nd4c_cl_dtype_usable of all operands of a call that are there. */
 bool nd4c_cl_call_usable(const nd4c_call *call, char *reason, size_t reason_size);
+/* The same of an op that is computed in float64, whatever its operands. */
+bool nd4c_cl_fp64_usable(const void *device, char *reason, size_t reason_size);
+
+/* -- calls --------------------------------------------------------------------------------------------------------- */
+
+enum { ND4C_CL_MAX_RANK = 32 }; /* of a tensor */
+
+/* Input at a position of the schema; NULL if it was left out. */
+static inline const nd4c_tensor *nd4c_cl_input(const nd4c_call *call, int32_t position) {
+  return position < call->input_count && call->inputs[position].dtype != ND4C_DTYPE_NONE ? &call->inputs[position]
+                                                                                         : NULL;
+}
+
+/* An axis attribute that counts from the end if it is negative. */
+static inline int32_t nd4c_cl_axis(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
 
 /* -- programs ------------------------------------------------------------------------------------------------------ */
 
@@ -81,6 +99,9 @@ typedef struct nd4c_cl_launch {
 } nd4c_cl_launch;
 
 void nd4c_cl_launch_begin(nd4c_cl_launch *launch, const nd4c_call *call, nd4c_cl_kernel *kernel);
+/* The same of the kernel that nd4c_cl_kernel_get gives; nothing has begun where it fails. */
+nd4c_status nd4c_cl_begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                          const nd4c_cl_options *options);
 /* Two kernel arguments: "__global [const] STORAGE_X *x, long x0": the buffer and the offset of element 0, in elements.
  */
 void nd4c_cl_arg_tensor(nd4c_cl_launch *launch, const nd4c_tensor *tensor, nd4c_cl_access access);
@@ -105,6 +126,23 @@ nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t
 nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, int64_t bytes, const void *pattern,
                          int32_t pattern_bytes);
 
+/* -- real numbers -------------------------------------------------------------------------------------------------- */
+
+/* The type in which real numbers are computed where results are rounded once: double, where the device has it. */
+static inline bool nd4c_cl_wide(const nd4c_call *call) {
+  return nd4c_cl_device_limits(call->device)->has_fp64;
+}
+/* -D REAL=double or float, and an argument of that type. */
+static inline void nd4c_cl_define_real(nd4c_cl_options *options, const nd4c_call *call) {
+  nd4c_cl_define(options, "REAL", "%s", nd4c_cl_wide(call) ? "double" : "float");
+}
+static inline void nd4c_cl_arg_real(nd4c_cl_launch *launch, double value) {
+  if (nd4c_cl_wide(launch->call))
+    nd4c_cl_arg_double(launch, value);
+  else
+    nd4c_cl_arg_float(launch, (float)value);
+}
+
 /* -- walks over elements ---------------------------------------------------------------------------------------------
  */
 
@@ -126,5 +164,31 @@ bool nd4c_cl_walk_make(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape, i
 /* The same from plain strides, which need not be a tensor's. */
 bool nd4c_cl_walk_strides(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
                           const int64_t *const *strides, char *reason, size_t reason_size);
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+/* Dtypes of a kernel's first input. */
+#define ND4C_CL_FLOATS                                                                           \
+  (ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16) | ND4C_DTYPE_BIT(ND4C_FLOAT32) | \
+   ND4C_DTYPE_BIT(ND4C_FLOAT64))
+#define ND4C_CL_INTS                                                                                                  \
+  (ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_INT16) | ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64) | \
+   ND4C_DTYPE_BIT(ND4C_UINT8) | ND4C_DTYPE_BIT(ND4C_UINT16) | ND4C_DTYPE_BIT(ND4C_UINT32) |                           \
+   ND4C_DTYPE_BIT(ND4C_UINT64))
+#define ND4C_CL_REALS (ND4C_CL_FLOATS | ND4C_CL_INTS)
+#define ND4C_CL_ALL (ND4C_CL_REALS | ND4C_DTYPE_BIT(ND4C_BOOL))
+
+/* opencl_<op>: a kernel of this engine. scratch: device_scratch_bytes or NULL. */
+#define ND4C_CL_KERNEL(op_name, dtype_set, usable_function, run_function, scratch_function) \
+  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),    \
+                                               .op_version = 1,                             \
+                                               .op = #op_name,                              \
+                                               .engine = "opencl",                          \
+                                               .name = "opencl." #op_name,                  \
+                                               .priority = 100,                             \
+                                               .dtypes = (dtype_set),                       \
+                                               .usable = (usable_function),                 \
+                                               .run = (run_function),                       \
+                                               .device_scratch_bytes = (scratch_function)};
 
 #endif

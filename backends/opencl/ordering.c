@@ -7,11 +7,9 @@ enum { BLOCK = 16, PART = 32, LEAST_CHUNK = 64, CHUNKS = 2048 };
 
 nd4c_status nd4c_cl_begin_order(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_define(&options, "BLOCK", "%d", (int)BLOCK);
   nd4c_cl_define(&options, "PART", "%d", (int)PART);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "places+order", function, &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
+  ND4C_CL_TRY(nd4c_cl_begin(launch, call, "places+order", function, &options));
   nd4c_cl_arg_buffer(launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   return ND4C_OK;
 }

@@ -21,7 +21,6 @@ static bool channel_usable(const nd4c_call *call, char *reason, size_t reason_si
 /* Types of x and y, and the kernel. */
 static nd4c_status begin(const nd4c_call *call, const char *sources, const char *function, nd4c_cl_options *options,
                          nd4c_cl_launch *launch) {
-  nd4c_cl_kernel *kernel;
   char name[64];
   (void)snprintf(name, sizeof name, "OP_%s", call->op->name);
   nd4c_cl_define(options, name, "1");
@@ -29,10 +28,7 @@ static nd4c_status begin(const nd4c_call *call, const char *sources, const char 
   nd4c_cl_define_type(options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_real(options, call);
   nd4c_cl_define_index(options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, sources, function, options, &kernel);
-  if (status == ND4C_OK)
-    nd4c_cl_launch_begin(launch, call, kernel);
-  return status;
+  return nd4c_cl_begin(launch, call, sources, function, options);
 }
 
 static void walked(nd4c_cl_launch *launch, const nd4c_cl_walk *walk) {
@@ -207,7 +203,6 @@ static nd4c_status step_run(const nd4c_call *call) {
   char reason[128];
   step_plan p;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!step_make(call, &p, reason, sizeof reason))
     return impossible(call, reason);
@@ -224,10 +219,9 @@ static nd4c_status step_run(const nd4c_call *call) {
   if (p.by.has_step)
     nd4c_cl_define(&options, "HAS_STEP", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "pointwise", "optimize", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "pointwise", "optimize", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &p.given_walk, sizeof p.given_walk);
   nd4c_cl_arg_bytes(&launch, &p.next_walk, sizeof p.next_walk);
   for (int i = 0; i < 6; i++)
@@ -254,5 +248,5 @@ static nd4c_status step_run(const nd4c_call *call) {
 #define DEFINE(op, dtypes, usable, run) ND4C_CL_KERNEL(op, dtypes, usable, run, NULL)
 OPS(DEFINE)
 
-#define LISTED(op, ...) &kernel_##op,
+#define LISTED(op, ...) &opencl_##op,
 const nd4c_kernel *const nd4c_cl_pointwise_kernels[] = {OPS(LISTED) NULL};

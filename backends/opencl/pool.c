@@ -105,7 +105,6 @@ static const char *lowest(nd4c_dtype dtype) {
 
 static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   char name[32];
   nd4c_dtype x = call->inputs[0].dtype;
@@ -124,10 +123,9 @@ static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
     nd4c_cl_define(&options, "ADAPTIVE", "1");
   if (p->indices != NULL)
     nd4c_cl_define(&options, "INDEXED", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "sweep+pool", "pool", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+pool", "pool", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &p->sweep, sizeof p->sweep);
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
@@ -238,5 +236,5 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
 OPS(DEFINE)
 ND4C_CL_KERNEL(max_unpool, ND4C_CL_REALS, max_unpool_usable, max_unpool_run, max_unpool_scratch)
 
-#define LISTED(op, ...) &kernel_##op,
-const nd4c_kernel *const nd4c_cl_pool_kernels[] = {OPS(LISTED) & kernel_max_unpool, NULL};
+#define LISTED(op, ...) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_pool_kernels[] = {OPS(LISTED) & opencl_max_unpool, NULL};

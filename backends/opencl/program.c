@@ -101,6 +101,14 @@ bool nd4c_cl_call_usable(const nd4c_call *call, char *reason, size_t reason_size
   return usable;
 }
 
+bool nd4c_cl_fp64_usable(const void *device, char *reason, size_t reason_size) {
+  if (!nd4c_cl_device_limits(device)->has_fp64) {
+    (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
+    return false;
+  }
+  return true;
+}
+
 /* -- source text ----------------------------------------------------------------------------------------- */
 
 static const nd4c_cl_source *find_source(const char *name, size_t length) {
@@ -289,6 +297,16 @@ nd4c_status nd4c_cl_kernel_get(void *handle, const char *source, const char *fun
   }
   pthread_mutex_unlock(&device->program_lock);
   *kernel = found;
+  return status;
+}
+
+nd4c_status nd4c_cl_begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                          const nd4c_cl_options *options) {
+  nd4c_cl_kernel *kernel;
+  nd4c_status status = nd4c_cl_kernel_get(call->device, source, function, options, &kernel);
+  if (status == ND4C_OK) {
+    nd4c_cl_launch_begin(launch, call, kernel);
+  }
   return status;
 }
 

@@ -121,4 +121,4 @@ ND4C_CL_KERNEL(median, ND4C_CL_REALS, usable, run, NULL)
 ND4C_CL_KERNEL(nanmedian, ND4C_CL_FLOATS, usable, run, NULL)
 ND4C_CL_KERNEL(quantile, ND4C_CL_REALS, usable, run, NULL)
 
-const nd4c_kernel *const nd4c_cl_quantile_kernels[] = {&kernel_median, &kernel_nanmedian, &kernel_quantile, NULL};
+const nd4c_kernel *const nd4c_cl_quantile_kernels[] = {&opencl_median, &opencl_nanmedian, &opencl_quantile, NULL};

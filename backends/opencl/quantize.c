@@ -13,18 +13,10 @@ typedef struct quantization {
   double first, last;
 } quantization;
 
-static nd4c_status usable(const nd4c_cl_step *step) {
-  if (!nd4c_cl_device_limits(step->call->device)->has_fp64) {
-    return nd4c_cl_step_refuse(step, "is computed in float64, which the device lacks (cl_khr_fp64)");
-  }
-  return nd4c_cl_call_usable(step->call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
-}
-
 static nd4c_status launch_all(const nd4c_call *call, const quantization *q) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_tensor *zero_point = q->zero_point != NULL ? q->zero_point : q->scale;
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_define(&options, "OP", "op_%s", q->function);
   nd4c_cl_define(&options, "PRECISION", "%s", nd4c_cl_dtype_name(q->precision));
@@ -33,8 +25,7 @@ static nd4c_status launch_all(const nd4c_call *call, const quantization *q) {
   nd4c_cl_define_type(&options, 'C', zero_point->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_index(&options, call);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "convert+quantize", "quantize_elements", &options, &kernel));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_CL_TRY(nd4c_cl_begin(&launch, call, "convert+quantize", "quantize_elements", &options));
   nd4c_cl_arg_shifted(&launch, x, q->shifts[0], ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, q->scale, q->shifts[2], ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, zero_point, q->shifts[3], ND4C_CL_READ);
@@ -100,7 +91,7 @@ static nd4c_status walk_scales(const nd4c_cl_step *step, int32_t axis, int64_t b
   }
   const int64_t *strides[ND4C_CL_WALKED] = {a.strides[0], a.strides[1], a.strides[2], a.strides[3]};
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &q->walk, a.rank, a.shape, ND4C_CL_WALKED, strides));
-  return nd4c_cl_is_dry(step) ? usable(step) : launch_all(step->call, q);
+  return nd4c_cl_is_dry(step) ? nd4c_cl_step_fp64(step) : launch_all(step->call, q);
 }
 
 static nd4c_status by_scales(const nd4c_cl_step *step, const char *function, nd4c_dtype precision) {
@@ -142,12 +133,12 @@ static nd4c_status fake_quantize(const nd4c_cl_step *step) {
   nd4c_cl_broadcast_strides(q.scale, x->rank, x->shape, low);
   nd4c_cl_broadcast_strides(q.zero_point, x->rank, x->shape, high);
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &q.walk, x->rank, x->shape, ND4C_CL_WALKED, strides));
-  return nd4c_cl_is_dry(step) ? usable(step) : launch_all(call, &q);
+  return nd4c_cl_is_dry(step) ? nd4c_cl_step_fp64(step) : launch_all(call, &q);
 }
 
-ND4C_CL_STEP_KERNEL(quantize_linear, ND4C_CL_REALS, quantize_linear, NULL)
-ND4C_CL_STEP_KERNEL(dequantize_linear, ND4C_CL_REALS, dequantize_linear, NULL)
-ND4C_CL_STEP_KERNEL(fake_quantize, ND4C_CL_REALS, fake_quantize, NULL)
+ND4C_CL_STEP_KERNEL(quantize_linear, ND4C_CL_ALL, quantize_linear, NULL)
+ND4C_CL_STEP_KERNEL(dequantize_linear, ND4C_CL_ALL, dequantize_linear, NULL)
+ND4C_CL_STEP_KERNEL(fake_quantize, ND4C_CL_ALL, fake_quantize, NULL)
 
 const nd4c_kernel *const nd4c_cl_quantize_kernels[] = {&opencl_quantize_linear, &opencl_dequantize_linear,
                                                        &opencl_fake_quantize, NULL};

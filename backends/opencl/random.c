@@ -7,13 +7,11 @@
 
 #define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
 #define STATES ND4C_CL_STATES
-#define FLOATS (BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64))
 
 static bool fits(const nd4c_call *call, bool needs_fp64, char *reason, size_t reason_size) {
   nd4c_cl_walk walk;
   const nd4c_tensor *y = &call->outputs[0];
-  if (needs_fp64 && !nd4c_cl_device_limits(call->device)->has_fp64) {
-    (void)snprintf(reason, reason_size, "is computed in float64, which the device lacks (cl_khr_fp64)");
+  if (needs_fp64 && !nd4c_cl_fp64_usable(call->device, reason, reason_size)) {
     return false;
   }
   return nd4c_cl_call_usable(call, reason, reason_size) &&
@@ -45,7 +43,6 @@ void nd4c_cl_arg_state(nd4c_cl_launch *launch, const nd4c_tensor *state, int64_t
 
 static nd4c_status draw(const nd4c_call *call, const law *l) {
   const nd4c_tensor *state = &call->inputs[0], *y = &call->outputs[0];
-  bool has_fp64 = nd4c_cl_device_limits(call->device)->has_fp64;
   char reason[64];
   nd4c_cl_walk walk;
   (void)nd4c_cl_walk_make(&walk, y->rank, y->shape, 1, &y, reason, sizeof reason);
@@ -53,24 +50,18 @@ static nd4c_status draw(const nd4c_call *call, const law *l) {
   nd4c_cl_define(&options, "OP", "op_%s", l->function);
   nd4c_cl_define_type(&options, 'A', state->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
-  nd4c_cl_define(&options, "NUMBER", "%s", has_fp64 ? "double" : "float");
+  nd4c_cl_define(&options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+philox+normal+random", "draw", &options, &kernel);
+  nd4c_cl_launch launch;
+  nd4c_status status = nd4c_cl_begin(&launch, call, "convert+philox+normal+random", "draw", &options);
   if (status != ND4C_OK) {
     return status;
   }
-  nd4c_cl_launch launch;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_state(&launch, state, state->shape[0]);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   for (int32_t i = 0; i < 4; i++) {
-    if (has_fp64) {
-      nd4c_cl_arg_double(&launch, l->numbers[i]);
-    } else {
-      nd4c_cl_arg_float(&launch, (float)l->numbers[i]);
-    }
+    nd4c_cl_arg_real(&launch, l->numbers[i]);
   }
   nd4c_cl_arg_long(&launch, l->whole[0]);
   nd4c_cl_arg_long(&launch, l->whole[1]);
@@ -154,12 +145,10 @@ static nd4c_status begin(const nd4c_call *call, const char *function, const nd4c
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define(&options, "NUMBER", "double");
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_kernel *kernel = NULL;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "convert+philox+normal+random", function, &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(launch, call, "convert+philox+normal+random", function, &options);
   if (status != ND4C_OK) {
     return status;
   }
-  nd4c_cl_launch_begin(launch, call, kernel);
   nd4c_cl_arg_state(launch, state != NULL ? state : x,
                     state != NULL ? state->shape[0] : 0); /* not read without a state */
   nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
@@ -218,17 +207,9 @@ static nd4c_status rrelu_run(const nd4c_call *call) {
   X(random_truncated_normal, numbers_usable, STATES) \
   X(random_exponential, numbers_usable, STATES)      \
   X(random_dropout, with_array_usable, STATES)       \
-  X(rrelu, with_array_usable, FLOATS)
-#define DEFINE_KERNEL(op_name, usable_function, dtype_set)                               \
-  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                               .op_version = 1,                          \
-                                               .op = #op_name,                           \
-                                               .engine = "opencl",                       \
-                                               .name = "opencl." #op_name,               \
-                                               .priority = 10,                           \
-                                               .dtypes = (dtype_set),                    \
-                                               .usable = usable_function,                \
-                                               .run = op_name##_run};
+  X(rrelu, with_array_usable, ND4C_CL_FLOATS)
+#define DEFINE_KERNEL(op_name, usable_function, dtype_set) \
+  ND4C_CL_KERNEL(op_name, dtype_set, usable_function, op_name##_run, NULL)
 OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,

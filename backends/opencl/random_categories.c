@@ -3,6 +3,8 @@
 #include "backends/opencl/ordering.h"
 #include "backends/opencl/random.h"
 
+#define SOURCES "convert+philox+random_categories"
+
 enum { VERDICT_WORDS = 1 };
 
 typedef struct categories {
@@ -31,24 +33,12 @@ static int64_t categorical_scratch(const nd4c_call *call) {
   return c.words * ND4C_CL_WORD;
 }
 
-static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
-  nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_index(&options, call);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "convert+philox+random_categories", function, &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
-}
-
 static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
   const uint32_t none = UINT32_MAX;
   uint32_t row = none;
   nd4c_cl_launch launch;
   ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, sizeof none, &none, sizeof none));
-  ND4C_CL_TRY(begin(&launch, call, "read_chances"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "read_chances"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &c->p, sizeof c->p);
   nd4c_cl_arg_long(&launch, c->classes);
@@ -68,7 +58,7 @@ static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
 
 static nd4c_status choose_with_replacement(const nd4c_call *call, const categories *c) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "choose_classes"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "choose_classes"));
   nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, VERDICT_WORDS);
@@ -81,7 +71,7 @@ static nd4c_status choose_with_replacement(const nd4c_call *call, const categori
 
 static nd4c_status choose_without_replacement(const nd4c_call *call, categories *c) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "wait_keys"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "wait_keys"));
   nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, c->sorting.keys);
@@ -89,7 +79,7 @@ static nd4c_status choose_without_replacement(const nd4c_call *call, categories 
   nd4c_cl_arg_long(&launch, c->classes);
   ND4C_CL_TRY(nd4c_cl_run_items(&launch, c->p.size));
   ND4C_CL_TRY(nd4c_cl_sort(call, &c->sorting));
-  ND4C_CL_TRY(begin(&launch, call, "write_classes"));
+  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "write_classes"));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, c->sorting.order);
   nd4c_cl_arg_long(&launch, c->classes);
@@ -102,18 +92,13 @@ static nd4c_status choose_without_replacement(const nd4c_call *call, categories 
 static nd4c_status random_categorical(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *p = &call->inputs[1], *y = &call->outputs[0];
-  const int64_t *p_strides[1] = {p->strides}, *y_strides[1] = {y->strides};
   categories c;
   lay_out(call, &c);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &c.p, p->rank, p->shape, 1, p_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &c.y, y->rank, y->shape, 1, y_strides));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &c.p, p));
+  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &c.y, y));
   if (nd4c_cl_is_dry(step)) {
-    if (!nd4c_cl_device_limits(call->device)->has_fp64) {
-      return nd4c_cl_step_refuse(step, "is computed in float64, which the device lacks (cl_khr_fp64)");
-    }
-    return nd4c_cl_call_usable(call, step->reason, step->reason_size)
-               ? nd4c_cl_sorting_check(step, p->size, c.words * ND4C_CL_WORD)
-               : ND4C_UNSUPPORTED;
+    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
+    return nd4c_cl_sorting_check(step, p->size, c.words * ND4C_CL_WORD);
   }
   ND4C_CL_TRY(read_chances(call, &c));
   if (y->size == 0) {

@@ -43,7 +43,7 @@ static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
   if (nd4c_cl_is_dry(step)) {
     ND4C_CL_TRY(nd4c_cl_judge_check(step, l->parameters, parameters));
-    return nd4c_cl_call_usable(call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+    return nd4c_cl_step_call(step);
   }
   ND4C_CL_TRY(judge(call, l, parameters));
   nd4c_cl_options options = {""};
@@ -53,10 +53,8 @@ static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
   nd4c_cl_define_type(&options, 'C', last->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_kernel *kernel;
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "convert+philox+normal+random_laws", "draw_law", &options, &kernel));
   nd4c_cl_launch launch;
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_CL_TRY(nd4c_cl_begin(&launch, call, "convert+philox+normal+random_laws", "draw_law", &options));
   nd4c_cl_arg_state(&launch, state, state->shape[0]);
   nd4c_cl_arg_tensor(&launch, first, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, last, ND4C_CL_READ);

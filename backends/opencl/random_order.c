@@ -6,12 +6,9 @@
 
 static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *function, nd4c_dtype dtype) {
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
   nd4c_cl_define_type(&options, 'Y', dtype);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "convert+philox+random_order", function, &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
+  return nd4c_cl_begin(launch, call, "convert+philox+random_order", function, &options);
 }
 
 /* The steps, sorted and linked, in scratch; `follow` begins the launch that makes an order of `dtype` of them, whose

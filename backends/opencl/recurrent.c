@@ -185,7 +185,6 @@ static nd4c_status run(const nd4c_call *call) {
   plan p = make_plan(call);
   float narrow[13];
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (p.s.directions * p.s.batch * p.s.hidden == 0)
     return ND4C_OK;
@@ -193,13 +192,12 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'A', p.x->dtype);
   nd4c_cl_define_type(&options, 'E', p.lengths != NULL ? p.lengths->dtype : ND4C_INT64);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "recurrent", "recurrent", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "recurrent", "recurrent", &options);
   if (status != ND4C_OK)
     return status;
-  int64_t group = nd4c_cl_kernel_fit(kernel, GROUP), global = p.s.directions * p.s.batch * group;
+  int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), global = p.s.directions * p.s.batch * group;
   for (int i = 0; i < 13; i++)
     narrow[i] = (float)p.numbers[i];
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &p.s, sizeof p.s);
   if (nd4c_cl_wide(call))
     nd4c_cl_arg_bytes(&launch, p.numbers, sizeof p.numbers);
@@ -226,5 +224,5 @@ static nd4c_status run(const nd4c_call *call) {
 #define DEFINE(op) ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, usable, run, scratch)
 OPS(DEFINE)
 
-#define LISTED(op) &kernel_##op,
+#define LISTED(op) &opencl_##op,
 const nd4c_kernel *const nd4c_cl_recurrent_kernels[] = {OPS(LISTED) NULL};

@@ -4,7 +4,7 @@
 
 #include "backends/opencl/opencl.h"
 
-enum { ND4C_CL_MAX_RANK = 32, ND4C_CL_AXES = 64 };
+enum { ND4C_CL_AXES = 64 };
 
 /* A walk over axes: one result for each place of those that are not reduced, of the elements (or, with b, of the pairs
  * of elements) along the others. */
@@ -30,21 +30,6 @@ bool nd4c_cl_reduction_usable(const nd4c_cl_reduction *reduction, char *reason, 
 int64_t nd4c_cl_reduction_scratch(const nd4c_call *call, const nd4c_cl_reduction *reduction);
 nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction);
 
-/* The type in which real numbers are computed where results are rounded once: double, where the device has it. */
-static inline bool nd4c_cl_wide(const nd4c_call *call) {
-  return nd4c_cl_device_limits(call->device)->has_fp64;
-}
-/* -D REAL=double or float, and an argument of that type. */
-static inline void nd4c_cl_define_real(nd4c_cl_options *options, const nd4c_call *call) {
-  nd4c_cl_define(options, "REAL", "%s", nd4c_cl_wide(call) ? "double" : "float");
-}
-static inline void nd4c_cl_arg_real(nd4c_cl_launch *launch, double value) {
-  if (nd4c_cl_wide(launch->call))
-    nd4c_cl_arg_double(launch, value);
-  else
-    nd4c_cl_arg_float(launch, (float)value);
-}
-
 static inline bool nd4c_cl_is_float(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype == ND4C_FLOAT32 || dtype == ND4C_FLOAT64;
 }
@@ -60,38 +45,5 @@ static inline bool nd4c_cl_must_cast(nd4c_dtype x, nd4c_dtype y) {
 static inline const char *nd4c_cl_wrapping(nd4c_dtype dtype, const char *otherwise) {
   return dtype == ND4C_INT32 ? "uint" : dtype == ND4C_INT64 ? "ulong" : otherwise;
 }
-
-static inline int32_t nd4c_cl_axis(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
-}
-
-/* Input at a position of the schema; NULL if it was left out. */
-static inline const nd4c_tensor *nd4c_cl_input(const nd4c_call *call, int32_t position) {
-  return position < call->input_count && call->inputs[position].dtype != ND4C_DTYPE_NONE ? &call->inputs[position]
-                                                                                         : NULL;
-}
-
-/* A kernel of this engine: X(op, dtypes of the first input, functions). */
-#define ND4C_CL_KERNEL(op_name, dtype_set, usable_function, run_function, scratch_function) \
-  static const nd4c_kernel kernel_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),    \
-                                               .op_version = 1,                             \
-                                               .op = #op_name,                              \
-                                               .engine = "opencl",                          \
-                                               .name = "opencl." #op_name,                  \
-                                               .priority = 100,                             \
-                                               .dtypes = (dtype_set),                       \
-                                               .usable = (usable_function),                 \
-                                               .run = (run_function),                       \
-                                               .device_scratch_bytes = (scratch_function)};
-
-#define ND4C_CL_FLOATS                                                                           \
-  (ND4C_DTYPE_BIT(ND4C_FLOAT16) | ND4C_DTYPE_BIT(ND4C_BFLOAT16) | ND4C_DTYPE_BIT(ND4C_FLOAT32) | \
-   ND4C_DTYPE_BIT(ND4C_FLOAT64))
-#define ND4C_CL_INTS                                                                                                  \
-  (ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_INT16) | ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64) | \
-   ND4C_DTYPE_BIT(ND4C_UINT8) | ND4C_DTYPE_BIT(ND4C_UINT16) | ND4C_DTYPE_BIT(ND4C_UINT32) |                           \
-   ND4C_DTYPE_BIT(ND4C_UINT64))
-#define ND4C_CL_REALS (ND4C_CL_FLOATS | ND4C_CL_INTS)
-#define ND4C_CL_ALL (ND4C_CL_REALS | ND4C_DTYPE_BIT(ND4C_BOOL))
 
 #endif

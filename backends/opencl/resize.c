@@ -3,20 +3,7 @@
 #include <string.h>
 
 #include "backends/opencl/ordering.h"
-#include "kernels/resize.h"
-
-static bool has_double(const nd4c_call *call) {
-  return nd4c_cl_device_limits(call->device)->has_fp64;
-}
-
-/* The kernels' REAL. */
-static void arg_real(nd4c_cl_launch *launch, double value) {
-  if (has_double(launch->call)) {
-    nd4c_cl_arg_double(launch, value);
-  } else {
-    nd4c_cl_arg_float(launch, (float)value);
-  }
-}
+#include "backends/reading.h"
 
 /* Numbers as REAL, `count` of them. */
 static void arg_reals(nd4c_cl_launch *launch, const double *values, size_t count) {
@@ -24,7 +11,7 @@ static void arg_reals(nd4c_cl_launch *launch, const double *values, size_t count
   for (size_t i = 0; i < count; i++) {
     narrow[i] = (float)values[i];
   }
-  if (has_double(launch->call)) {
+  if (nd4c_cl_wide(launch->call)) {
     nd4c_cl_arg_bytes(launch, values, count * sizeof *values);
   } else {
     nd4c_cl_arg_bytes(launch, narrow, count * sizeof *narrow);
@@ -34,17 +21,10 @@ static void arg_reals(nd4c_cl_launch *launch, const double *values, size_t count
 static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
                          nd4c_dtype dtype, nd4c_dtype other) {
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_define_index(&options, call);
   nd4c_cl_define_type(&options, 'A', dtype);
   nd4c_cl_define_type(&options, 'B', other);
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, source, function, &options, &kernel));
-  nd4c_cl_launch_begin(launch, call, kernel);
-  return ND4C_OK;
-}
-
-static nd4c_status usable(const nd4c_cl_step *step) {
-  return nd4c_cl_call_usable(step->call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+  return nd4c_cl_begin(launch, call, source, function, &options);
 }
 
 /* -- resize -------------------------------------------------------------------------------------------------------- */
@@ -70,26 +50,10 @@ typedef struct resizing {
       table[ND4C_CL_RANK];
 } resizing;
 
-static nd4c_resize_lists lists_of(const nd4c_attr_value *attrs, const nd4c_tensor *x) {
-  const nd4c_attr_value *axes = &attrs[ND4C_ATTR_resize_axes], *sizes = &attrs[ND4C_ATTR_resize_sizes];
-  int64_t aspect = attrs[ND4C_ATTR_resize_aspect].as.i;
-  return (nd4c_resize_lists){
-      .rank = x->rank,
-      .shape = x->shape,
-      .axes = axes->as.ints,
-      .axis_count = axes->count,
-      .sizes = sizes->as.ints,
-      .size_count = sizes->count,
-      .scales = attrs[ND4C_ATTR_resize_scales].as.floats,
-      .keeps_aspect = aspect != ND4C_RESIZE_ASPECT_STRETCH,
-      .not_larger = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER,
-  };
-}
-
 /* One axis; the first word behind its table. */
 static int64_t describe_axis(const nd4c_call *call, int32_t i, int64_t table, resize_axis *axis) {
   const nd4c_attr_value *attrs = call->attrs;
-  const nd4c_resize_lists lists = lists_of(attrs, &call->inputs[0]);
+  const nd4c_resize_lists lists = nd4c_resize_lists_of(call);
   *axis = (resize_axis){.entry = nd4c_resize_entry(&lists, i)};
   axis_numbers *n = &axis->numbers;
   *n = (axis_numbers){.in = call->inputs[0].shape[i],
@@ -131,8 +95,8 @@ static nd4c_status make_taps(const nd4c_call *call, const resize_axis *axis) {
   memcpy(bytes, &axis->numbers, size);
   for (int32_t i = 0; i < REALS; i++) {
     float narrow = (float)axis->reals[i];
-    size_t real = has_double(call) ? sizeof(double) : sizeof narrow;
-    memcpy(bytes + size, has_double(call) ? (const void *)&axis->reals[i] : (const void *)&narrow, real);
+    size_t real = nd4c_cl_wide(call) ? sizeof(double) : sizeof narrow;
+    memcpy(bytes + size, nd4c_cl_wide(call) ? (const void *)&axis->reals[i] : (const void *)&narrow, real);
     size += real;
   }
   nd4c_cl_launch launch;
@@ -156,7 +120,7 @@ static nd4c_status resize(const nd4c_cl_step *step) {
     return nd4c_cl_step_refuse(step, "more than %d axes", (int)ND4C_CL_RANK);
   }
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(usable(step));
+    ND4C_CL_TRY(nd4c_cl_step_call(step));
     return nd4c_cl_sorting_check(step, 0, resize_scratch(call));
   }
   for (int32_t i = 0; i < x->rank && y->size > 0; i++) {
@@ -175,7 +139,7 @@ static nd4c_status resize(const nd4c_cl_step *step) {
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &r, sizeof r);
-  arg_real(&launch, call->attrs[ND4C_ATTR_resize_extrapolation].as.f);
+  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_resize_extrapolation].as.f);
   return nd4c_cl_run_items(&launch, y->size);
 }
 
@@ -209,7 +173,7 @@ static nd4c_status sample(const nd4c_cl_step *step, const nd4c_attr_value *attrs
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *grid = &call->inputs[1], *y = &call->outputs[0];
   if (nd4c_cl_is_dry(step)) {
-    return usable(step);
+    return nd4c_cl_step_call(step);
   }
   sampling s = describe(x, grid, y, x->rank - 2);
   s.mode = (int32_t)attrs[0].as.i;
@@ -237,7 +201,7 @@ static nd4c_status affine_grid(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *theta = &call->inputs[0], *y = &call->outputs[0];
   if (nd4c_cl_is_dry(step)) {
-    return usable(step);
+    return nd4c_cl_step_call(step);
   }
   sampling s = describe(theta, theta, y, y->rank - 2);
   s.align_corners = call->attrs[ND4C_ATTR_affine_grid_align_corners].as.i != 0;
@@ -257,7 +221,7 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
     return nd4c_cl_step_refuse(step, "box_indices that are neither int32 nor int64");
   }
   if (nd4c_cl_is_dry(step)) {
-    return usable(step);
+    return nd4c_cl_step_call(step);
   }
   sampling s = describe(x, boxes, y, 2);
   s.mode = (int32_t)call->attrs[ND4C_ATTR_crop_and_resize_mode].as.i;
@@ -270,7 +234,7 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
   nd4c_cl_arg_int(&launch, images->dtype == ND4C_INT64);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  arg_real(&launch, call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f);
+  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f);
   nd4c_cl_arg_fault(&launch);
   return nd4c_cl_run_items(&launch, y->size);
 }
@@ -301,7 +265,7 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
   shape[axis] = 1;
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 2, strides));
   if (nd4c_cl_is_dry(step)) {
-    return usable(step);
+    return nd4c_cl_step_call(step);
   }
   nd4c_cl_launch launch;
   ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "convert_color", x->dtype));
@@ -312,7 +276,7 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_int(&launch, what);
   arg_reals(&launch, matrix, 9);
-  arg_real(&launch, amount);
+  nd4c_cl_arg_real(&launch, amount);
   return nd4c_cl_run_items(&launch, walk.size);
 }
 
@@ -368,7 +332,7 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &plane, 2, x->shape + spatial, 1, plane_strides));
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, strides));
   if (nd4c_cl_is_dry(step)) {
-    return usable(step);
+    return nd4c_cl_step_call(step);
   }
   if (x->size == 0) {
     return ND4C_OK;
@@ -385,7 +349,7 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  arg_real(&launch, call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f);
+  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f);
   return nd4c_cl_run_items(&launch, x->size);
 }
 
@@ -407,7 +371,7 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   X(adjust_hue, NULL)          \
   X(adjust_saturation, NULL)   \
   X(adjust_contrast, contrast_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_REALS, op, scratch)
+#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op, ...) &opencl_##op,

@@ -77,7 +77,6 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   char reason[128];
   nd4c_cl_walk kept, inner;
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t group = GROUP, lanes = 1;
   if (!make_walks(r, &kept, &inner, reason, sizeof reason))
@@ -85,15 +84,14 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
   while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
     group /= 2;
   nd4c_cl_options options = options_of(call, r);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "share+rows", "rows", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "share+rows", "rows", &options);
   if (status != ND4C_OK)
     return status;
-  group = nd4c_cl_kernel_fit(kernel, group);
+  group = nd4c_cl_kernel_fit(launch.kernel, group);
   bool rows_next = kept.rank > 0 && step_of(&kept) < step_of(&inner);
   while (lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
     lanes *= 2;
   int64_t rows = group / lanes, global = (kept.size + rows - 1) / rows * group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &kept, sizeof kept);
   nd4c_cl_arg_bytes(&launch, &inner, sizeof inner);
   nd4c_cl_arg_tensor(&launch, r->x, ND4C_CL_READ);

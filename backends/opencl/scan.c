@@ -80,11 +80,9 @@ typedef struct along {
 
 static nd4c_status begin_along(const along *a, const char *function, nd4c_cl_access access, nd4c_cl_launch *launch) {
   const nd4c_tensor *x = &a->call->inputs[0];
-  nd4c_cl_kernel *kernel;
-  nd4c_status status = nd4c_cl_kernel_get(a->call->device, a->source, function, a->options, &kernel);
+  nd4c_status status = nd4c_cl_begin(launch, a->call, a->source, function, a->options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(launch, a->call, kernel);
   nd4c_cl_arg_bytes(launch, a->walk, sizeof *a->walk);
   nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
   nd4c_cl_arg_long(launch, x->strides[axis_of(a->call)]);
@@ -247,7 +245,6 @@ static nd4c_status diff_run(const nd4c_call *call) {
   char reason[128];
   diff d;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!diff_plan(call, &d, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "diff: %s", reason);
@@ -260,10 +257,9 @@ static nd4c_status diff_run(const nd4c_call *call) {
   nd4c_cl_define(&options, "MOST", "%d", MOST_DIFFERENCES);
   if (!nd4c_cl_is_float(x->dtype))
     nd4c_cl_define(&options, "WHOLE", "1");
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "scan", "differences", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "scan", "differences", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &d.walk, sizeof d.walk);
   nd4c_cl_arg_bytes(&launch, &d.pieces, sizeof d.pieces);
   for (int i = 0; i < 3; i++) {
@@ -284,10 +280,10 @@ ND4C_CL_KERNEL(cumulative_max, ND4C_CL_REALS, usable, best_run, cut_scratch)
 ND4C_CL_KERNEL(cumulative_min, ND4C_CL_REALS, usable, best_run, cut_scratch)
 ND4C_CL_KERNEL(diff, ND4C_CL_REALS, diff_usable, diff_run, NULL)
 
-const nd4c_kernel *const nd4c_cl_scan_kernels[] = {&kernel_cumulative_sum,
-                                                   &kernel_cumulative_prod,
-                                                   &kernel_cumulative_logsumexp,
-                                                   &kernel_cumulative_max,
-                                                   &kernel_cumulative_min,
-                                                   &kernel_diff,
+const nd4c_kernel *const nd4c_cl_scan_kernels[] = {&opencl_cumulative_sum,
+                                                   &opencl_cumulative_prod,
+                                                   &opencl_cumulative_logsumexp,
+                                                   &opencl_cumulative_max,
+                                                   &opencl_cumulative_min,
+                                                   &opencl_diff,
                                                    NULL};

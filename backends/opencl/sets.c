@@ -348,7 +348,7 @@ static nd4c_status isin(const nd4c_cl_step *step) {
   X(setdiff1d, pair_scratch)      \
   X(setxor1d, pair_scratch)       \
   X(isin, pair_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_REALS, op, scratch)
+#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op, ...) &opencl_##op,

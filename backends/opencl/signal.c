@@ -2,24 +2,9 @@
 #include <string.h>
 
 #include "backends/opencl/ordering.h"
+#include "backends/reading.h"
 
 /* -- convolution --------------------------------------------------------------------------------------------------- */
-
-/* Where the result begins in the full one. */
-static int64_t shift_of(const nd4c_call *call, bool correlation) {
-  const char *mode = call->attrs[ND4C_ATTR_convolve_mode].as.string;
-  int64_t m = call->inputs[0].shape[0], n = call->inputs[1].shape[0], least = m < n ? m : n;
-  if (mode == NULL || mode[0] == '\0') {
-    mode = correlation ? "valid" : "full";
-  }
-  if (strcmp(mode, "valid") == 0) {
-    return least - 1;
-  }
-  if (strcmp(mode, "same") == 0) { /* NumPy exchanges the operands of a correlation with a longer b */
-    return correlation && m < n ? least / 2 : least - 1 - least / 2;
-  }
-  return 0;
-}
 
 /* A correlation takes b from its end. */
 static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
@@ -31,10 +16,9 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
     if (real && !nd4c_cl_device_limits(call->device)->has_fp64) {
       return nd4c_cl_step_refuse(step, "sums are in float64, which the device lacks (cl_khr_fp64)");
     }
-    return nd4c_cl_call_usable(call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+    return nd4c_cl_step_call(step);
   }
   nd4c_cl_options options = {""};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_define_type(&options, 'A', a->dtype);
   nd4c_cl_define_type(&options, 'B', b->dtype);
@@ -42,8 +26,7 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
   if (real) {
     nd4c_cl_define(&options, "IS_FLOAT", "1");
   }
-  ND4C_CL_TRY(nd4c_cl_kernel_get(call->device, "convert+convolve", "convolve", &options, &kernel));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_CL_TRY(nd4c_cl_begin(&launch, call, "convert+convolve", "convolve", &options));
   nd4c_cl_arg_tensor(&launch, a, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, a->strides[0]);
   nd4c_cl_arg_long(&launch, a->shape[0]);
@@ -52,7 +35,7 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
   nd4c_cl_arg_long(&launch, n);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_long(&launch, y->strides[0]);
-  nd4c_cl_arg_long(&launch, shift_of(call, correlation));
+  nd4c_cl_arg_long(&launch, nd4c_convolve_shift(call));
   return nd4c_cl_run_items(&launch, y->shape[0]);
 }
 
@@ -124,8 +107,8 @@ static nd4c_status view_as_complex(const nd4c_cl_step *step) {
   return nd4c_cl_move(step, x->rank, x->shape, x, 0, x->strides, &to.tensor, 0, to.strides);
 }
 
-ND4C_CL_STEP_KERNEL(convolve, ND4C_CL_REALS, convolve, NULL)
-ND4C_CL_STEP_KERNEL(correlate, ND4C_CL_REALS, correlate, NULL)
+ND4C_CL_STEP_KERNEL(convolve, ND4C_CL_ALL, convolve, NULL)
+ND4C_CL_STEP_KERNEL(correlate, ND4C_CL_ALL, correlate, NULL)
 ND4C_CL_STEP_KERNEL(view_as_complex, ND4C_CL_MOVABLE, view_as_complex, NULL)
 ND4C_CL_STEP_KERNEL(view_as_real, ND4C_CL_MOVABLE, view_as_real, NULL)
 

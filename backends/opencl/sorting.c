@@ -153,7 +153,7 @@ static nd4c_status lexsort(const nd4c_cl_step *step) {
     return ND4C_OK;
   }
   for (int32_t k = 0; k < call->input_count; k++) {
-    if ((ND4C_CL_REALS & ND4C_DTYPE_BIT(call->inputs[k].dtype)) == 0) {
+    if ((ND4C_CL_ALL & ND4C_DTYPE_BIT(call->inputs[k].dtype)) == 0) {
       return nd4c_cl_step_refuse(step, "key %d is neither bool nor a real number of at least 8 bits", (int)k);
     }
     ND4C_CL_TRY(nd4c_cl_make_keys(step, &call->inputs[k], axis, false, k > 0, 0, &sorting));
@@ -180,7 +180,7 @@ static int64_t lexsort_scratch(const nd4c_call *call) {
   X(top_k, sort_scratch)     \
   X(kth_value, sort_scratch) \
   X(lexsort, lexsort_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_REALS, op, scratch)
+#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
 #define KERNEL_ENTRY(op, ...) &opencl_##op,

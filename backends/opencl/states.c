@@ -28,15 +28,13 @@ static bool sru_usable(const nd4c_call *call, char *reason, size_t reason_size) 
 static nd4c_status sru_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *first = nd4c_cl_input(call, ND4C_IN_sru_initial_c);
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   nd4c_cl_define(&options, "SRU", "1");
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "states", "sru", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "states", "sru", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_launch_begin(&launch, call, kernel);
   for (int i = 0; i < 3; i++)
     nd4c_cl_arg_long(&launch, x->shape[i]);
   tensor_and_strides(&launch, x, ND4C_CL_READ);
@@ -81,7 +79,6 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   const nd4c_tensor *beta = nd4c_cl_input(call, ND4C_IN_linear_attention_beta);
   double scale = call->attrs[ND4C_ATTR_linear_attention_scale].as.f;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   sizes s = {.batch = q->shape[0],
              .q_heads = call->attrs[ND4C_ATTR_linear_attention_q_heads].as.i,
@@ -103,7 +100,7 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_type(&options, 'Z', state->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "states", "linear_attend", &options, &kernel);
+  nd4c_status status = nd4c_cl_begin(&launch, call, "states", "linear_attend", &options);
   if (status != ND4C_OK)
     return status;
   const nd4c_tensor *inputs[] = {q,
@@ -112,7 +109,6 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
                                  past != NULL ? past : q,
                                  decay != NULL ? decay : q,
                                  beta != NULL ? beta : q};
-  nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   for (int i = 0; i < 6; i++)
     nd4c_cl_arg_tensor(&launch, inputs[i], ND4C_CL_READ);
@@ -131,4 +127,4 @@ ND4C_CL_KERNEL(sru, ND4C_CL_FLOATS, sru_usable, sru_run, NULL)
 ND4C_CL_KERNEL(linear_attention, ND4C_CL_FLOATS, linear_attention_usable, linear_attention_run,
                linear_attention_scratch)
 
-const nd4c_kernel *const nd4c_cl_states_kernels[] = {&kernel_sru, &kernel_linear_attention, NULL};
+const nd4c_kernel *const nd4c_cl_states_kernels[] = {&opencl_sru, &opencl_linear_attention, NULL};

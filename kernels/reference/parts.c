@@ -29,7 +29,7 @@ void nd4c_ref_integer_range(const nd4c_ref_tensor *y, int64_t start, int64_t ste
   }
 }
 
-void nd4c_ref_spaced(const nd4c_ref_spacing *spacing, const nd4c_ref_tensor *y, int64_t begin, int64_t end) {
+void nd4c_ref_spaced(const nd4c_spacing *spacing, const nd4c_ref_tensor *y, int64_t begin, int64_t end) {
   nd4c_dtype_kind kind = nd4c_reference_kind(y->dtype);
   long double start = (long double)spacing->start, gap = (long double)spacing->stop - start;
   for (int64_t i = begin; i < end; i++) {

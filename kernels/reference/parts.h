@@ -2,6 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_PARTS_H
 #define ND4C_KERNELS_REFERENCE_PARTS_H
 
+#include "kernels/creation.h"
 #include "kernels/reference/move.h"
 
 /* The bits of a small number (0, 1) in a dtype; `element` has 16 bytes. */
@@ -11,12 +12,7 @@ void nd4c_ref_number(nd4c_dtype dtype, uint64_t number, char *element);
 void nd4c_ref_arange(const nd4c_ref_tensor *y, double start, double step, int64_t begin, int64_t end);
 void nd4c_ref_integer_range(const nd4c_ref_tensor *y, int64_t start, int64_t step, int64_t begin, int64_t end);
 /* start + i (stop - start) / steps in long double; to the power of base if that is given; integers rounded down. */
-typedef struct nd4c_ref_spacing {
-  double start, stop, base;
-  int64_t steps;
-  bool is_power;
-} nd4c_ref_spacing;
-void nd4c_ref_spaced(const nd4c_ref_spacing *spacing, const nd4c_ref_tensor *y, int64_t begin, int64_t end);
+void nd4c_ref_spaced(const nd4c_spacing *spacing, const nd4c_ref_tensor *y, int64_t begin, int64_t end);
 /* y[a, i...] = i_a. */
 void nd4c_ref_indices(const nd4c_ref_tensor *y);
 

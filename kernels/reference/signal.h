@@ -2,6 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_SIGNAL_H
 #define ND4C_KERNELS_REFERENCE_SIGNAL_H
 
+#include "kernels/creation.h"
 #include "kernels/reference/tensor.h"
 
 /* A length's roots of unity and factors. Lengths whose prime factors are small go by mixed radix (Stockham, so in
@@ -53,8 +54,7 @@ typedef struct nd4c_fft_pass {
  */
 void nd4c_fft_lines(const nd4c_fft_pass *pass, int64_t begin, int64_t end, int32_t lanes, double complex *memory);
 
-/* y[i] = a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the length of y or, if not periodic, one less. */
-void nd4c_ref_cosine_window(const nd4c_ref_tensor *y, double a0, double a1, double a2, bool periodic);
+void nd4c_ref_cosine_window(const nd4c_ref_tensor *y, const nd4c_cosines *window);
 
 /* y[i] = i / (n d) for i below (n + 1) / 2, (i - n) / (n d) from there on; real: i / (n d). */
 void nd4c_ref_frequencies(const nd4c_ref_tensor *y, int64_t n, double d, bool real);

@@ -8,10 +8,10 @@ static double cosine(int64_t k, int64_t n) {
   return cos(6.283185307179586476925286766559 * ((double)part / (double)n));
 }
 
-void nd4c_ref_cosine_window(const nd4c_ref_tensor *y, double a0, double a1, double a2, bool periodic) {
-  int64_t size = y->shape[0], n = periodic ? size : size - 1;
-  for (int64_t i = 0; i < size; i++) {
-    double value = n == 0 ? 1 : a0 - a1 * cosine(i, n) + a2 * cosine(2 * i, n);
+void nd4c_ref_cosine_window(const nd4c_ref_tensor *y, const nd4c_cosines *window) {
+  int64_t n = window->n;
+  for (int64_t i = 0; i < y->shape[0]; i++) {
+    double value = n == 0 ? 1 : window->a[0] - window->a[1] * cosine(i, n) + window->a[2] * cosine(2 * i, n);
     nd4c_ref_store(y, i * y->strides[0], value);
   }
 }

@@ -1,0 +1,69 @@
+/* What a call's shapes and attributes say, read in one place for every backend that computes it. */
+#ifndef ND4C_BACKENDS_READING_H
+#define ND4C_BACKENDS_READING_H
+
+#include <string.h>
+
+#include "kernels/creation.h"
+#include "kernels/resize.h"
+#include "kernels/space.h"
+#include "nd4c/plugin.h"
+
+static inline nd4c_strided nd4c_strided_of(const nd4c_tensor *tensor) {
+  return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
+}
+
+static inline nd4c_resize_lists nd4c_resize_lists_of(const nd4c_call *call) {
+  const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_resize_axes], *sizes = &call->attrs[ND4C_ATTR_resize_sizes];
+  int64_t aspect = call->attrs[ND4C_ATTR_resize_aspect].as.i;
+  return (nd4c_resize_lists){.rank = call->inputs[0].rank,
+                             .shape = call->inputs[0].shape,
+                             .axes = axes->as.ints,
+                             .axis_count = axes->count,
+                             .sizes = sizes->as.ints,
+                             .size_count = sizes->count,
+                             .scales = call->attrs[ND4C_ATTR_resize_scales].as.floats,
+                             .keeps_aspect = aspect != ND4C_RESIZE_ASPECT_STRETCH,
+                             .not_larger = aspect == ND4C_RESIZE_ASPECT_NOT_LARGER};
+}
+
+static inline nd4c_spacing nd4c_spacing_of(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs;
+  if (call->op->op == ND4C_OP_logspace) {
+    return (nd4c_spacing){.start = attrs[ND4C_ATTR_logspace_start].as.f,
+                          .stop = attrs[ND4C_ATTR_logspace_stop].as.f,
+                          .base = attrs[ND4C_ATTR_logspace_base].as.f,
+                          .steps = attrs[ND4C_ATTR_logspace_num].as.i - attrs[ND4C_ATTR_logspace_endpoint].as.i,
+                          .is_power = true};
+  }
+  return (nd4c_spacing){.start = attrs[ND4C_ATTR_linspace_start].as.f,
+                        .stop = attrs[ND4C_ATTR_linspace_stop].as.f,
+                        .steps = attrs[ND4C_ATTR_linspace_num].as.i - attrs[ND4C_ATTR_linspace_endpoint].as.i};
+}
+
+static inline nd4c_cosines nd4c_cosines_of(const nd4c_call *call) {
+  bool periodic = call->attrs[ND4C_ATTR_hann_window_periodic].as.i != 0; /* the first of each window's */
+  int64_t n = periodic ? call->outputs[0].size : call->outputs[0].size - 1;
+  double alpha = call->op->op == ND4C_OP_hamming_window ? call->attrs[ND4C_ATTR_hamming_window_alpha].as.f : 0.5;
+  return call->op->op == ND4C_OP_blackman_window ? (nd4c_cosines){.a = {0.42, 0.5, 0.08}, .n = n}
+                                                 : (nd4c_cosines){.a = {alpha, 1 - alpha}, .n = n};
+}
+
+/* Where the result of convolve and correlate begins in the full one. */
+static inline int64_t nd4c_convolve_shift(const nd4c_call *call) {
+  bool correlation = call->op->op == ND4C_OP_correlate;
+  const char *mode = call->attrs[ND4C_ATTR_convolve_mode].as.string;
+  int64_t m = call->inputs[0].shape[0], n = call->inputs[1].shape[0], least = m < n ? m : n;
+  if (mode == NULL || mode[0] == '\0') {
+    mode = correlation ? "valid" : "full";
+  }
+  if (strcmp(mode, "valid") == 0) {
+    return least - 1;
+  }
+  if (strcmp(mode, "same") == 0) { /* NumPy exchanges the operands of a correlation with a longer b */
+    return correlation && m < n ? least / 2 : least - 1 - least / 2;
+  }
+  return 0;
+}
+
+#endif
