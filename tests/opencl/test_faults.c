@@ -233,15 +233,15 @@ typedef struct routed_play {
 /* Fresh results, one in place, one given, two at once, and one whose shape the data decides. */
 static nd4c_status play_routed(routed_play *p, nd4c_context *context, nd4c_device *host) {
   const nd4c_attr three = {"k", {.kind = ND4C_ATTR_INT, .as.i = 3}};
-  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 2, host, &p->a));
-  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 3, host, &p->b));
-  SCENARIO_STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 0, host, &p->given));
-  SCENARIO_STEP(nd4c_add_on(context, p->a, p->b, &p->sum));
-  SCENARIO_STEP(nd4c_multiply_on(context, p->sum, p->a, &p->product));
-  SCENARIO_STEP(nd4c_subtract_on(context, p->product, p->a, &p->product));
-  SCENARIO_STEP(nd4c_subtract_on(context, p->sum, p->b, &p->given));
+  STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 2, host, &p->a));
+  STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 3, host, &p->b));
+  STEP(nd4c_array_full(ND4C_FLOAT32, 1, scenario_shape, 0, host, &p->given));
+  STEP(nd4c_add_on(context, p->a, p->b, &p->sum));
+  STEP(nd4c_multiply_on(context, p->sum, p->a, &p->product));
+  STEP(nd4c_subtract_on(context, p->product, p->a, &p->product));
+  STEP(nd4c_subtract_on(context, p->sum, p->b, &p->given));
   const nd4c_array *inputs[1] = {p->product};
-  SCENARIO_STEP(nd4c_op_call(context, ND4C_OP_top_k, inputs, 1, &three, 1, p->largest, 2));
+  STEP(nd4c_op_call(context, ND4C_OP_top_k, inputs, 1, &three, 1, p->largest, 2));
   return nd4c_op_call(context, ND4C_OP_nonzero, inputs, 1, NULL, 0, &p->places, 1);
 }
 
