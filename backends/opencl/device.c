@@ -104,4 +104,5 @@ const nd4c_device_ops nd4c_cl_device_ops = {
     .pinned_allocate = nd4c_cl_pinned_allocate,
     .pinned_free = nd4c_cl_pinned_free,
     .stream_native = nd4c_cl_stream_native,
+    .fill = nd4c_cl_buffer_fill,
 };

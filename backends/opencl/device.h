@@ -144,6 +144,11 @@ nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4
                                  int64_t bytes);
 nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                                 int64_t from_offset, int64_t bytes);
+nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                                const void *pattern, int32_t pattern_bytes);
+/* The same within the buffer for an op, whose name a failure tells; NULL: none. */
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                                 const void *pattern, int32_t pattern_bytes);
 nd4c_status nd4c_cl_pinned_allocate(void *device, int64_t bytes, void **address);
 void nd4c_cl_pinned_free(void *device, void *address);
 /* Frees what is still pinned and the queue behind it. */

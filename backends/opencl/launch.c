@@ -169,13 +169,5 @@ nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t
 
 nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, int64_t bytes, const void *pattern,
                          int32_t pattern_bytes) {
-  const nd4c_cl_use use = {buffer, ND4C_CL_WRITE};
-  nd4c_cl_command c;
-  if (bytes == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_command_begin(&c, call->stream, "clEnqueueFillBuffer", call->op->name, 1, &use);
-  return nd4c_cl_command_end(
-      &c, nd4c_cl.clEnqueueFillBuffer(c.queue, buffer->memory, pattern, (size_t)pattern_bytes, (size_t)offset,
-                                      (size_t)bytes, c.wait_count, c.wait_list, &c.event));
+  return nd4c_cl_enqueue_fill(call->stream, call->op->name, buffer, offset, bytes, pattern, pattern_bytes);
 }

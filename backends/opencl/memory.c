@@ -113,6 +113,25 @@ nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to
                  : copy(stream, to, to_offset, from, from_offset, bytes);
 }
 
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                                 const void *pattern, int32_t pattern_bytes) {
+  const nd4c_cl_use use = {buffer, ND4C_CL_WRITE};
+  nd4c_cl_command c;
+  if (bytes == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_command_begin(&c, stream, "clEnqueueFillBuffer", op, 1, &use);
+  return nd4c_cl_command_end(
+      &c, nd4c_cl.clEnqueueFillBuffer(c.queue, buffer->memory, pattern, (size_t)pattern_bytes, (size_t)offset,
+                                      (size_t)bytes, c.wait_count, c.wait_list, &c.event));
+}
+
+nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                                const void *pattern, int32_t pattern_bytes) {
+  nd4c_status status = check_range(device, buffer, offset, bytes);
+  return status == ND4C_OK ? nd4c_cl_enqueue_fill(stream, NULL, buffer, offset, bytes, pattern, pattern_bytes) : status;
+}
+
 /* -- pinned memory ----------------------------------------------------------------------------------------------------
  */
 

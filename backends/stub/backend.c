@@ -62,6 +62,10 @@ static void lie(void) {
     cut_device_ops = stub_device_ops;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, copy_from_host);
     table.device = &cut_device_ops;
+  } else if (lies("old_device")) {
+    cut_device_ops = stub_device_ops;
+    cut_device_ops.struct_size = offsetof(nd4c_device_ops, memory_available); /* as of ABI 1.0: accepted */
+    table.device = &cut_device_ops;
   } else if (lies("no_fences")) {
     cut_device_ops = stub_device_ops;
     cut_device_ops.fence_record = NULL;

@@ -90,13 +90,26 @@ typedef struct stub_copy {
   void *host_to;
   const void *host_from;
   int64_t to_offset, from_offset, bytes;
+  unsigned char pattern[16];
+  int32_t pattern_bytes; /* 0: no fill */
 } stub_copy;
+
+static nd4c_status fill_run(const stub_copy *copy) {
+  nd4c_status status = ND4C_OK;
+  for (int64_t at = 0; status == ND4C_OK && at < copy->bytes; at += copy->pattern_bytes) {
+    status = stub_buffer_write(copy->to, copy->to_offset + at, copy->pattern, copy->pattern_bytes);
+  }
+  return status;
+}
 
 static nd4c_status copy_run(void *argument) {
   const stub_copy *copy = argument;
   nd4c_status status = stub_attempt(STUB_CALL_in_flight_copy);
   if (status != ND4C_OK) {
     return status;
+  }
+  if (copy->pattern_bytes > 0) {
+    return fill_run(copy);
   }
   if (copy->from == NULL) {
     return stub_buffer_write(copy->to, copy->to_offset, copy->host_from, copy->bytes);
@@ -169,6 +182,22 @@ static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to,
              ? status
              : submit_copy(stream, to, from,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
+}
+
+static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                        const void *pattern, int32_t pattern_bytes) {
+  (void)device;
+  nd4c_status status = stub_attempt(STUB_CALL_fill);
+  stub_copy copy = {.to_offset = offset, .bytes = bytes, .pattern_bytes = pattern_bytes};
+  if (status != ND4C_OK) {
+    return status;
+  }
+  bool known = pattern_bytes >= 1 && pattern_bytes <= 16 && (pattern_bytes & (pattern_bytes - 1)) == 0;
+  if (!known || offset % pattern_bytes != 0 || bytes % pattern_bytes != 0) {
+    return stub_violation("a fill with a pattern that does not fit");
+  }
+  memcpy(copy.pattern, pattern, (size_t)pattern_bytes);
+  return submit_copy(stream, buffer, NULL, copy);
 }
 
 /* -- streams and fences ------------------------------------------------------------------------------------------ */
@@ -287,4 +316,5 @@ const nd4c_device_ops stub_device_ops = {
     .pinned_allocate = pinned_allocate,
     .pinned_free = pinned_free,
     .stream_native = stream_native,
+    .fill = fill,
 };

@@ -108,7 +108,9 @@ ND4C_API nd4c_status nd4c_array_string(const nd4c_array *array, int64_t number, 
 /* Waits until the array is ready. Reports a failure of the operation that produced it, with the op's name. */
 ND4C_API nd4c_status nd4c_array_wait(const nd4c_array *array);
 
-/* A copy of the array's data made current on `device`, as a new array; NULL: the thread's context. */
+/* A copy of the array's data made current on `device`, as a new array; NULL: the thread's context. Bytes in C order go
+ * from where they are: within a device by the device itself, between two by way of the host's memory, of which nothing
+ * stays behind. The host packs what is strided. */
 ND4C_API nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out);
 
 /* -- devices: where an array's contents are ------------------------------------------------------------------------ */

@@ -214,6 +214,11 @@ typedef struct nd4c_device_ops {
   void (*pinned_free)(void *device, void *address);
   /* The vendor's handle of a stream (cl_command_queue, CUstream). NULL: none. */
   void *(*stream_native)(void *device, nd4c_stream stream);
+  /* Repeats a pattern of 1, 2, 4, 8 or 16 bytes over `bytes` bytes of a buffer, from `offset` on, of both of which its
+   * length is a divisor; enqueued on stream if there is one, the pattern is read before this returns. NULL: the host
+   * fills memory of its own and copies it. */
+  nd4c_status (*fill)(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                      const void *pattern, int32_t pattern_bytes);
 } nd4c_device_ops;
 
 /* Reserved for collectives between processes; absent in ABI 1.0. */

@@ -148,19 +148,42 @@ nd4c_status nd4c_array_wait(const nd4c_array *array) {
   return nd4c_storage_wait(array->storage);
 }
 
-/* Brings the elements of a strided host array to a fresh array on a device without addresses. */
-static nd4c_status upload_packed(nd4c_array *to, const nd4c_array *from, const void *from_address) {
+/* Brings the elements of a strided array, packed by the host, to a fresh array. */
+static nd4c_status copy_packed(nd4c_array *to, const nd4c_array *from) {
   int64_t element = nd4c_dtype_size(from->dtype), bytes = nd4c_dtype_bytes(from->dtype, from->size);
-  if (from->contiguous) {
-    return nd4c_storage_upload(to->storage, from_address, bytes);
+  void *address = NULL, *target = atomic_load(&to->storage->address);
+  ND4C_TRY(nd4c_array_host_address(from, false, &address));
+  if (target != NULL) {
+    nd4c_pack(from->rank, from->shape, from->strides, element, address, target);
+    return ND4C_OK;
   }
   void *packed = nd4c_allocate((size_t)bytes);
   if (packed == NULL) {
     return nd4c_fail_memory("packing an array", (size_t)bytes);
   }
-  nd4c_pack(from->rank, from->shape, from->strides, element, from_address, packed);
+  nd4c_pack(from->rank, from->shape, from->strides, element, address, packed);
   nd4c_status status = nd4c_storage_upload(to->storage, packed, bytes);
   nd4c_deallocate(packed);
+  return status;
+}
+
+/* Copies a contiguous array to a fresh one from where it is, by way of the host only where the devices need it. */
+static nd4c_status copy_contiguous(nd4c_array *to, const nd4c_array *from) {
+  int64_t bytes = nd4c_dtype_bytes(from->dtype, from->size), offset = nd4c_array_offset_bytes(from);
+  nd4c_device *target = atomic_load(&to->storage->device);
+  nd4c_device *source = nd4c_storage_nearest(from->storage, target);
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_acquire(from->storage, source, NULL, ND4C_ACCESS_READ, ND4C_TRANSFER_ON_DEMAND, &view));
+  nd4c_status status = nd4c_fence_wait(view.written);
+  nd4c_fence_release(view.written);
+  view.address = view.address != NULL ? (char *)view.address + offset : NULL;
+  view.offset += offset;
+  if (status == ND4C_OK) {
+    status = nd4c_storage_receive(to->storage, source, &view, bytes);
+  }
+  if (source->description.asynchronous) {
+    nd4c_storage_cancel(from->storage, source);
+  }
   return status;
 }
 
@@ -170,20 +193,14 @@ nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, n
   if (array->dtype == ND4C_UTF8) {
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_device: strings live on the host");
   }
-  void *address = NULL;
-  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told before anything is made */
   nd4c_array *copy = NULL;
   nd4c_status status = nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "nd4c_array_to_device");
   }
-  void *target = atomic_load(&copy->storage->address);
-  if (target != NULL && array->contiguous) {
-    memcpy(target, address, (size_t)nd4c_dtype_bytes(array->dtype, array->size));
-  } else if (target != NULL) {
-    nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address, target);
-  } else if (array->size > 0) {
-    status = upload_packed(copy, array, address);
+  if (array->size > 0) {
+    status = array->contiguous ? copy_contiguous(copy, array) : copy_packed(copy, array);
   }
   if (status != ND4C_OK) {
     nd4c_array_release(copy);

@@ -284,6 +284,21 @@ static void refresh(nd4c_storage_body *body) {
   }
 }
 
+nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_device *host = NULL, *found = atomic_load(&storage->device);
+  if (atomic_load(&storage->address) != NULL || found == device || nd4c_device_host(&host) != ND4C_OK) {
+    return found;
+  }
+  nd4c_storage_lock(body);
+  for (nd4c_replica *replica = &body->first; replica != NULL && found != device; replica = replica->next) {
+    bool here = replica->state != 'I' && nd4c_replica_is_there(replica);
+    found = here && (replica->device == device || replica->device == host) ? replica->device : found;
+  }
+  nd4c_storage_unlock(body);
+  return found;
+}
+
 bool nd4c_storage_is_replicated(const nd4c_storage *storage) {
   return ((const nd4c_storage_body *)storage)->attached;
 }
@@ -396,7 +411,27 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
   return status;
 }
 
-nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t bytes) {
+/* A new value for the storage, made by `fill` (from NULL) or copied from a block of the device `from`. */
+typedef struct new_value {
+  nd4c_device *from;
+  nd4c_block block;
+  const void *pattern;
+  int32_t pattern_bytes;
+  int64_t bytes;
+} new_value;
+
+/* A new value is no part of a round trip of what was there before. */
+static void trace_new_value(int64_t begin, const nd4c_storage_body *body, const new_value *value,
+                            const nd4c_device *device) {
+  if (value->from != NULL && value->from != device) {
+    nd4c_tracer_ask(body);
+    nd4c_tracer_copy(begin, body, value->from, device, value->bytes);
+    nd4c_tracer_ask(NULL);
+  }
+  nd4c_tracer_write(body, device);
+}
+
+static nd4c_status replace(nd4c_storage *storage, const new_value *value) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   if ((storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
     return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
@@ -406,15 +441,37 @@ nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t
   /* How the work that used it so far ended does not matter to a new value. */
   nd4c_storage_body_settle(body);
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  nd4c_status status = nd4c_transfer_from_host(replica->device, &replica->block, host, bytes);
+  nd4c_status status =
+      value->from != NULL
+          ? nd4c_transfer_copy(value->from, &value->block, replica->device, &replica->block, value->bytes)
+          : nd4c_transfer_fill(replica->device, &replica->block, value->bytes, value->pattern, value->pattern_bytes);
   if (status == ND4C_OK) {
     if (begin != 0) {
-      nd4c_tracer_copy(begin, body, NULL, replica->device, bytes);
-      nd4c_tracer_write(body, replica->device);
+      trace_new_value(begin, body, value, replica->device);
     }
     nd4c_replica_use(replica);
     commit_write(body, replica, NULL);
   }
   nd4c_storage_unlock(body);
   return status;
+}
+
+nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t bytes) {
+  nd4c_replica_view view = {0};
+  nd4c_device *device = NULL;
+  ND4C_TRY(nd4c_device_host(&device));
+  memcpy(&view.address, &host, sizeof host); /* it is only read */
+  return nd4c_storage_receive(storage, device, &view, bytes);
+}
+
+nd4c_status nd4c_storage_receive(nd4c_storage *storage, nd4c_device *from, const nd4c_replica_view *view,
+                                 int64_t bytes) {
+  return replace(storage,
+                 &(new_value){.from = from,
+                              .block = {.address = view->address, .buffer = view->buffer, .offset = view->offset},
+                              .bytes = bytes});
+}
+
+nd4c_status nd4c_storage_fill(nd4c_storage *storage, int64_t bytes, const void *pattern, int32_t pattern_bytes) {
+  return replace(storage, &(new_value){.pattern = pattern, .pattern_bytes = pattern_bytes, .bytes = bytes});
 }

@@ -14,6 +14,8 @@
 #include "device/transfer_stream.h"
 #include "device/write.h"
 
+enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
+
 /* Bytes of a C-contiguous array. */
 static nd4c_status count_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
@@ -86,31 +88,43 @@ nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shap
   return ND4C_OK;
 }
 
-/* Writes `pattern` (one block, NULL: zero bytes) over a fresh array. */
-static nd4c_status fill_pattern(nd4c_array *array, const void *pattern) {
-  int64_t element = nd4c_dtype_bytes(array->dtype, 1), bytes = nd4c_dtype_bytes(array->dtype, array->size);
+/* Repeats a block over host memory. */
+static void repeat(char *memory, int64_t bytes, const void *block, int64_t block_bytes) {
+  memcpy(memory, block, (size_t)block_bytes);
+  for (int64_t done = block_bytes; done < bytes;) {
+    int64_t piece = done < bytes - done ? done : bytes - done;
+    memcpy(memory + done, memory, (size_t)piece);
+    done += piece;
+  }
+}
+
+/* Writes an element, or what elements share a byte, all over a fresh array: by its device where that can. `zero`: all
+ * its bits are. */
+static nd4c_status fill_array(nd4c_array *array, const void *element, bool zero) {
+  int64_t size = nd4c_dtype_bytes(array->dtype, 1), bytes = nd4c_dtype_bytes(array->dtype, array->size);
   char *host = atomic_load(&array->storage->address);
-  bool direct = host != NULL;
-  if (!direct) {
-    host = nd4c_allocate((size_t)bytes);
-    if (host == NULL) {
-      return nd4c_fail_memory("filling an array", (size_t)bytes);
-    }
+  const nd4c_device *device = atomic_load(&array->storage->device);
+  if (bytes == 0) {
+    return ND4C_OK;
   }
-  if (pattern == NULL) {
+  if (host != NULL && zero) {
     memset(host, 0, (size_t)bytes);
-  } else if (bytes > 0) {
-    memcpy(host, pattern, (size_t)element);
-    for (int64_t done = element; done < bytes;) {
-      int64_t piece = done < bytes - done ? done : bytes - done;
-      memcpy(host + done, host, (size_t)piece);
-      done += piece;
-    }
+    return ND4C_OK;
   }
-  nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);
-  if (!direct) {
-    nd4c_deallocate(host);
+  if (host != NULL) {
+    repeat(host, bytes, element, size);
+    return ND4C_OK;
   }
+  if (device->ops->fill != NULL) {
+    return nd4c_storage_fill(array->storage, bytes, element, (int32_t)size);
+  }
+  host = nd4c_allocate((size_t)bytes);
+  if (host == NULL) {
+    return nd4c_fail_memory("filling an array", (size_t)bytes);
+  }
+  repeat(host, bytes, element, size);
+  nd4c_status status = nd4c_storage_upload(array->storage, host, bytes);
+  nd4c_deallocate(host);
   return status;
 }
 
@@ -118,12 +132,13 @@ nd4c_status nd4c_array_zeros(nd4c_dtype dtype, int32_t rank, const int64_t *shap
                              nd4c_array **out) {
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_zeros", out != NULL ? &array : NULL));
-  return fill_fresh(out, array, fill_pattern(array, NULL));
+  static const unsigned char zero[ELEMENT_BYTES];
+  return fill_fresh(out, array, fill_array(array, zero, true));
 }
 
 nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64_t *shape, double value, nd4c_device *device,
                             nd4c_array **out) {
-  unsigned char element[16] = {0};
+  unsigned char element[ELEMENT_BYTES] = {0};
   if (dtype == ND4C_UTF8) {
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_full: utf8 is not filled with a number");
   }
@@ -132,7 +147,7 @@ nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   for (int32_t i = 0; i < nd4c_dtype_get_info(dtype)->block_elements; ++i) {
     nd4c_element_set(dtype, element, i, value);
   }
-  return fill_fresh(out, array, fill_pattern(array, element));
+  return fill_fresh(out, array, fill_array(array, element, false));
 }
 
 nd4c_status nd4c_array_scalar(nd4c_dtype dtype, double value, nd4c_device *device, nd4c_array **out) {

@@ -22,12 +22,6 @@ nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c
 /* Names the callback of foreign memory later than nd4c_storage_wrap, before anyone else sees the storage. */
 void nd4c_storage_set_release(nd4c_storage *storage, nd4c_release_callback release, void *user);
 
-/* Replaces the first `bytes` bytes, which are all that matter, on the storage's current device from host memory. */
-nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t bytes);
-
-/* How an operation is about to use a storage. */
-typedef enum nd4c_access { ND4C_ACCESS_READ, ND4C_ACCESS_WRITE, ND4C_ACCESS_READ_WRITE } nd4c_access;
-
 /* Where a storage's bytes are on one device. */
 typedef struct nd4c_replica_view {
   void *address; /* NULL on opaque devices */
@@ -36,6 +30,17 @@ typedef struct nd4c_replica_view {
   nd4c_shared_fence
       *written; /* asynchronous devices: unfinished work that writes what is read; one reference, or NULL */
 } nd4c_replica_view;
+
+/* Replaces the first `bytes` bytes, which are all that matter, on the storage's current device from host memory, ... */
+nd4c_status nd4c_storage_upload(nd4c_storage *storage, const void *host, int64_t bytes);
+/* ... from where `view`, acquired for reading on `from` and ready, shows them, ... */
+nd4c_status nd4c_storage_receive(nd4c_storage *storage, nd4c_device *from, const nd4c_replica_view *view,
+                                 int64_t bytes);
+/* ... and by a pattern, on a device that has `fill`. */
+nd4c_status nd4c_storage_fill(nd4c_storage *storage, int64_t bytes, const void *pattern, int32_t pattern_bytes);
+
+/* How an operation is about to use a storage. */
+typedef enum nd4c_access { ND4C_ACCESS_READ, ND4C_ACCESS_WRITE, ND4C_ACCESS_READ_WRITE } nd4c_access;
 
 /* Makes the storage usable on `device` for work on `stream` (NULL on synchronous devices): copies from a valid replica
  * if there is none here, lets the stream wait for the fences that matter. The replica is held there until
@@ -75,6 +80,9 @@ nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device);
 void nd4c_storage_refresh(nd4c_storage *storage);
 /* Whether it may have stale replicas: it has been on more than one device. */
 bool nd4c_storage_is_replicated(const nd4c_storage *storage);
+
+/* Where a copy of the contents for `device` comes from best: there, the host, or where they were written. */
+nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device);
 
 /* Counts as a use of what is on the device, for spilling. For inputs of an operation whose results have no memory yet.
  */

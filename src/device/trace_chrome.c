@@ -27,10 +27,6 @@ static void print_field(nd4c_text *text, const char *name, const char *value) {
   print_string(text, value);
 }
 
-static const char *name_of(const nd4c_device *device) {
-  return device != NULL ? device->name : "host";
-}
-
 /* Microseconds, to the nanosecond; JSON's decimal point whatever the locale's is. */
 static void print_time(nd4c_text *text, const char *name, int64_t nanoseconds) {
   int64_t size = nanoseconds < 0 ? -nanoseconds : nanoseconds;
@@ -48,7 +44,7 @@ static void open_event(chrome *out, int32_t thread, const nd4c_trace_event *even
   print_field(out->text, "cat", category);
   print_field(out->text, "name", name);
   nd4c_text_print(out->text, ",\"args\":{\"bytes\":%lld", (long long)event->bytes);
-  print_field(out->text, "device", name_of(event->to));
+  print_field(out->text, "device", event->to->name);
   out->any = true;
 }
 
@@ -62,11 +58,11 @@ static void print_event(void *user, int32_t thread, const nd4c_trace_event *even
       break;
     case ND4C_TRACE_TRANSITION:
       open_event(out, thread, event, "i", "transition", "device transition");
-      print_field(text, "from", name_of(event->from));
+      print_field(text, "from", event->from->name);
       break;
     case ND4C_TRACE_COPY:
       open_event(out, thread, event, "X", "copy", "copy");
-      print_field(text, "from", name_of(event->from));
+      print_field(text, "from", event->from->name);
       print_field(text, "op", event->op != NULL ? event->op : "");
       break;
     case ND4C_TRACE_ALLOCATE:

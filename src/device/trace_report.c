@@ -189,10 +189,6 @@ static nd4c_status gather(summary *s) {
 
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const nd4c_device *device) {
-  return device != NULL ? device->name : "host";
-}
-
 static int most_copied(const void *a, const void *b) {
   int64_t left = ((const copy_row *)a)->bytes, right = ((const copy_row *)b)->bytes;
   return (right > left) - (right < left);
@@ -200,7 +196,7 @@ static int most_copied(const void *a, const void *b) {
 
 static int most_used(const void *a, const void *b) {
   const op_row *left = a, *right = b;
-  int device = strcmp(name_of(left->device), name_of(right->device));
+  int device = strcmp(left->device->name, right->device->name);
   return device != 0 ? device : (right->count > left->count) - (right->count < left->count);
 }
 
@@ -208,7 +204,7 @@ static void print_copies(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "copies: from -> to                 count          bytes         ms\n");
   for (int32_t i = 0; i < s->copy_count; ++i) {
     const copy_row *row = &s->copies[i];
-    nd4c_text_print(text, "  %-12s -> %-12s %11lld %14lld %10.3f\n", name_of(row->from), name_of(row->to),
+    nd4c_text_print(text, "  %-12s -> %-12s %11lld %14lld %10.3f\n", row->from->name, row->to->name,
                     (long long)row->count, (long long)row->bytes, (double)row->nanoseconds / 1e6);
   }
   if (s->copy_count == 0) {
@@ -220,7 +216,7 @@ static void print_ops(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "ops: device       op                       count         ms\n");
   for (int32_t i = 0; i < s->op_count; ++i) {
     const op_row *row = &s->ops[i];
-    nd4c_text_print(text, "  %-15s %-20s %9lld %10.3f\n", name_of(row->device), row->op, (long long)row->count,
+    nd4c_text_print(text, "  %-15s %-20s %9lld %10.3f\n", row->device->name, row->op, (long long)row->count,
                     (double)row->nanoseconds / 1e6);
   }
   if (s->op_count == 0) {
@@ -232,7 +228,7 @@ static void print_rest(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "memory: device     allocations          bytes      frees\n");
   for (int32_t i = 0; i < s->memory_count; ++i) {
     const memory_row *row = &s->memory[i];
-    nd4c_text_print(text, "  %-15s %12lld %14lld %10lld\n", name_of(row->device), (long long)row->allocations,
+    nd4c_text_print(text, "  %-15s %12lld %14lld %10lld\n", row->device->name, (long long)row->allocations,
                     (long long)row->bytes, (long long)row->frees);
   }
   if (s->memory_count == 0) {
@@ -242,9 +238,9 @@ static void print_rest(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "unexpected round trips:%s\n", s->trip_count == 0 ? " none" : "");
   for (int32_t i = 0; i < s->trip_count; ++i) {
     const nd4c_round_trip *trip = &s->trips[i];
-    nd4c_text_print(text, "  %s -> %s -> %s, %s by %s: %lld times, %lld bytes\n", name_of(trip->home),
-                    name_of(trip->away), name_of(trip->home), trip->kind, trip->op != NULL ? trip->op : "the host",
-                    (long long)trip->count, (long long)trip->bytes);
+    nd4c_text_print(text, "  %s -> %s -> %s, %s by %s: %lld times, %lld bytes\n", trip->home->name, trip->away->name,
+                    trip->home->name, trip->kind, trip->op != NULL ? trip->op : "the host", (long long)trip->count,
+                    (long long)trip->bytes);
   }
   if (s->dropped > 0) {
     nd4c_text_print(text, "events dropped for want of room: %lld\n", (long long)s->dropped);

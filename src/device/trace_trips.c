@@ -73,7 +73,7 @@ static const nd4c_trace_event *copy_for(const nd4c_trace_event *const *events, i
 }
 
 static bool is_host(const nd4c_device *device) {
-  return device == NULL || device->description.type == ND4C_DEVICE_CPU;
+  return device->description.type == ND4C_DEVICE_CPU;
 }
 
 static bool take_event(const visits *all, const nd4c_trace_event *const *events, int64_t index, nd4c_round_trip **trips,

@@ -181,26 +181,30 @@ static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block 
   return status;
 }
 
-nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
-                               const nd4c_block *to, int64_t bytes) {
-  if (is_host_memory(from_device, from)) {
-    return nd4c_transfer_from_host(to_device, to, from->address, bytes);
-  }
-  if (is_host_memory(to_device, to)) {
-    return nd4c_transfer_to_host(from_device, from, to->address, bytes);
-  }
-  return copy_through_host(from_device, from, to_device, to, bytes);
+/* What a device does with its own memory alone. */
+typedef struct local {
+  nd4c_device *device;
+  const nd4c_block *from; /* NULL: filled with the pattern */
+  const nd4c_block *to;
+  const void *pattern;
+  int32_t pattern_bytes;
+  int64_t bytes;
+} local;
+
+static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
+  const nd4c_device_ops *ops = l->device->ops;
+  return l->from != NULL ? ops->copy_within(l->device->handle, stream, l->to->buffer, l->to->offset, l->from->buffer,
+                                            l->from->offset, l->bytes)
+                         : ops->fill(l->device->handle, stream, l->to->buffer, l->to->offset, l->bytes, l->pattern,
+                                     l->pattern_bytes);
 }
 
-nd4c_status nd4c_transfer_within(nd4c_device *device, const nd4c_block *from, const nd4c_block *to, int64_t bytes) {
-  if (!device->description.asynchronous || device->ops->copy_within == NULL || bytes == 0) {
-    return nd4c_transfer_copy(device, from, device, to, bytes);
-  }
+static nd4c_status run_on_stream(const local *l) {
+  nd4c_device *device = l->device;
   nd4c_stream stream = NULL;
   nd4c_fence fence = NULL;
   ND4C_TRY(nd4c_stream_take(device, &stream));
-  nd4c_status status =
-      device->ops->copy_within(device->handle, stream, to->buffer, to->offset, from->buffer, from->offset, bytes);
+  nd4c_status status = enqueue_local(l, stream);
   if (status == ND4C_OK) {
     status = device->ops->fence_record(device->handle, stream, &fence);
   }
@@ -209,8 +213,39 @@ nd4c_status nd4c_transfer_within(nd4c_device *device, const nd4c_block *from, co
   }
   if (status != ND4C_OK) {
     nd4c_stream_drop(device, stream);
-    return nd4c_device_fail_prefix(status, device, "within", "copy of %lld bytes", (long long)bytes);
+    return status;
   }
   nd4c_stream_give(device, stream);
   return ND4C_OK;
+}
+
+static nd4c_status run_local(const local *l) {
+  if (l->bytes == 0) {
+    return ND4C_OK;
+  }
+  nd4c_status status = l->device->description.asynchronous ? run_on_stream(l) : enqueue_local(l, NULL);
+  return status == ND4C_OK
+             ? status
+             : nd4c_device_fail_prefix(status, l->device, l->from != NULL ? "within" : "with", "%s of %lld bytes",
+                                       l->from != NULL ? "copy" : "fill", (long long)l->bytes);
+}
+
+nd4c_status nd4c_transfer_fill(nd4c_device *device, const nd4c_block *to, int64_t bytes, const void *pattern,
+                               int32_t pattern_bytes) {
+  return run_local(
+      &(local){.device = device, .to = to, .pattern = pattern, .pattern_bytes = pattern_bytes, .bytes = bytes});
+}
+
+nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
+                               const nd4c_block *to, int64_t bytes) {
+  if (is_host_memory(from_device, from)) {
+    return nd4c_transfer_from_host(to_device, to, from->address, bytes);
+  }
+  if (is_host_memory(to_device, to)) {
+    return nd4c_transfer_to_host(from_device, from, to->address, bytes);
+  }
+  if (from_device == to_device && from_device->ops->copy_within != NULL) {
+    return run_local(&(local){.device = to_device, .from = from, .to = to, .bytes = bytes});
+  }
+  return copy_through_host(from_device, from, to_device, to, bytes);
 }

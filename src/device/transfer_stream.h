@@ -1,16 +1,17 @@
-/* Copies between devices, complete when they return, but for nd4c_transfer_enqueue. */
+/* Copies within and between devices, and filling, complete when they return, but for nd4c_transfer_enqueue. */
 #ifndef ND4C_DEVICE_TRANSFER_STREAM_H
 #define ND4C_DEVICE_TRANSFER_STREAM_H
 
 #include "device/memory.h"
 
-/* Copies the first `bytes` of a block to a block of another device, through host memory if neither side has addresses.
- * Both sides are idle. */
+/* Copies the first `bytes` of a block to another block: within a device by the device itself where it can, between two
+ * of which neither has addresses through host memory. Both sides are idle. */
 nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
                                const nd4c_block *to, int64_t bytes);
 
-/* The first `bytes` of a block to another one of the same device. */
-nd4c_status nd4c_transfer_within(nd4c_device *device, const nd4c_block *from, const nd4c_block *to, int64_t bytes);
+/* Repeats the pattern over the first `bytes` of an idle block of a device that has `fill`. */
+nd4c_status nd4c_transfer_fill(nd4c_device *device, const nd4c_block *to, int64_t bytes, const void *pattern,
+                               int32_t pattern_bytes);
 
 /* Host memory to and from a block, waiting for the end. */
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes);

@@ -286,7 +286,7 @@ static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_memory_allocate(first->device, body->base.bytes, origin, &own));
-  nd4c_status status = nd4c_transfer_within(first->device, &first->block, &own, body->base.bytes);
+  nd4c_status status = nd4c_transfer_copy(first->device, &first->block, first->device, &own, body->base.bytes);
   if (status != ND4C_OK) {
     nd4c_memory_free(first->device, &own);
     return status;

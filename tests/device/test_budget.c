@@ -31,10 +31,28 @@ static int64_t remaining(const nd4c_device *device) {
   return bytes;
 }
 
-static nd4c_status make(int64_t megabytes, double value, nd4c_array **array) {
-  int64_t count = megabytes * COUNT;
+static nd4c_status make_bytes(int64_t bytes, double value, nd4c_array **array) {
+  int64_t count = bytes / (int64_t)sizeof(float);
   *array = NULL;
   return nd4c_array_full(ND4C_FLOAT32, 1, &count, value, stub_device, array);
+}
+
+static nd4c_status make(int64_t megabytes, double value, nd4c_array **array) {
+  return make_bytes(megabytes * MEGABYTE, value, array);
+}
+
+/* The same by way of the host. */
+static nd4c_status make_from_host(int64_t megabytes, double value, nd4c_array **array) {
+  int64_t count = megabytes * COUNT;
+  float *elements = malloc((size_t)count * sizeof *elements);
+  assert_non_null(elements);
+  for (int64_t i = 0; i < count; i++) {
+    elements[i] = (float)value;
+  }
+  *array = NULL;
+  nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 1, &count, elements, stub_device, array);
+  free(elements);
+  return status;
 }
 
 static void assert_value(const nd4c_array *array, float value) {
@@ -146,14 +164,14 @@ static void staging(void **state) {
   stub_settle();
   assert_int_equal(stub_counter("pinned"), 0);
   int64_t copies = stub_counter("copy_from_host");
-  assert_int_equal(make(5, 3, &a), ND4C_OK);
+  assert_int_equal(make_from_host(5, 3, &a), ND4C_OK);
   assert_int_equal(stub_counter("copy_from_host") - copies, 5);
   assert_int_equal(stub_counter("pinned"), 2);
   assert_value(a, 3);
   int64_t allocated = stub_counter("pinned_allocate"), streams = stub_counter("stream_create");
   nd4c_array_release(a);
   for (int i = 0; i < 10; i++) {
-    assert_int_equal(make(3, i, &a), ND4C_OK);
+    assert_int_equal(make_from_host(3, i, &a), ND4C_OK);
     assert_value(a, (float)i);
     nd4c_array_release(a);
   }
@@ -163,13 +181,13 @@ static void staging(void **state) {
   assert_int_equal(stub_counter("pinned"), 0);
   /* One buffer only, then none at all. */
   assert_int_equal(stub_control("fail pinned_allocate:2"), ND4C_OK);
-  assert_int_equal(make(3, 4, &a), ND4C_OK);
+  assert_int_equal(make_from_host(3, 4, &a), ND4C_OK);
   assert_value(a, 4);
   nd4c_array_release(a);
   stub_settle();
   assert_int_equal(stub_control("fail pinned_allocate:0"), ND4C_OK);
   copies = stub_counter("copy_from_host");
-  assert_int_equal(make(3, 5, &a), ND4C_OK);
+  assert_int_equal(make_from_host(3, 5, &a), ND4C_OK);
   assert_int_equal(stub_counter("copy_from_host") - copies, 1);
   assert_value(a, 5);
   nd4c_array_release(a);
@@ -186,7 +204,7 @@ static void pieces_that_fail(void **state) {
       nd4c_array *a = NULL;
       (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
       assert_int_equal(stub_control(command), ND4C_OK);
-      assert_int_equal(make(5, 3, &a), ND4C_DEVICE);
+      assert_int_equal(make_from_host(5, 3, &a), ND4C_DEVICE);
       assert_message("copy of 5242880 bytes with stub:0");
       assert_null(a);
       assert_int_equal(stub_control("reset"), ND4C_OK);
@@ -293,12 +311,13 @@ static void the_least_recently_used_goes(void **state) {
 /* Operands of one call do not push each other out, and work that is pending is left alone. */
 static void what_is_in_use_stays(void **state) {
   (void)state;
+  enum { PIECE = 32768 }; /* small: the stub takes its time to compute */
   nd4c_array *a = NULL, *b = NULL, *y = NULL;
   stub_settle();
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
-  assert_int_equal(make(4, 1, &a), ND4C_OK);
-  assert_int_equal(make(4, 2, &b), ND4C_OK);
-  assert_int_equal(nd4c_memory_set_cap(stub_device, 9 * MEGABYTE), ND4C_OK);
+  assert_int_equal(make_bytes(4 * PIECE, 1, &a), ND4C_OK);
+  assert_int_equal(make_bytes(4 * PIECE, 2, &b), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 9 * PIECE), ND4C_OK);
   nd4c_status status = nd4c_add_on(stub_context, a, b, &y); /* needs 12 */
   assert_int_equal(status, ND4C_MEMORY_CAP);
   assert_null(y);
@@ -313,7 +332,7 @@ static void what_is_in_use_stays(void **state) {
   assert_int_equal(stub_control("delay 50000"), ND4C_OK);
   assert_int_equal(nd4c_square_on(stub_context, few, &squares), ND4C_OK);
   assert_int_equal(stub_control("delay 0"), ND4C_OK);
-  assert_int_equal(make(4, 3, &y), ND4C_OK);
+  assert_int_equal(make_bytes(4 * PIECE, 3, &y), ND4C_OK);
   assert_int_equal(nd4c_array_state(a, stub_device), '-');
   assert_int_equal(nd4c_array_state(b, stub_device), 'M');
   assert_value(squares, 4);
@@ -321,7 +340,7 @@ static void what_is_in_use_stays(void **state) {
   nd4c_array_release(few);
   nd4c_array_release(squares);
   y = NULL;
-  assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * MEGABYTE), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * PIECE), ND4C_OK);
   for (int i = 0; i < 20; i++) {
     assert_int_equal(nd4c_add_on(stub_context, a, b, &y), ND4C_OK);
     assert_int_equal(nd4c_add_on(stub_context, y, b, &y), ND4C_OK);
@@ -330,14 +349,14 @@ static void what_is_in_use_stays(void **state) {
     y = NULL;
   }
   /* The host cannot take it: refused, and nothing is lost. */
-  assert_int_equal(make(4, 3, &y), ND4C_OK);
+  assert_int_equal(make_bytes(4 * PIECE, 3, &y), ND4C_OK);
   assert_int_equal(stub_control("fail copy_to_host:0"), ND4C_OK);
   nd4c_array *c = NULL, *d = NULL;
-  assert_int_equal(nd4c_memory_set_cap(stub_device, 12 * MEGABYTE), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 12 * PIECE), ND4C_OK);
   nd4c_array *const pair[] = {a, b, y};
   assert_int_equal(nd4c_array_migrate(pair[0], stub_device), ND4C_OK);
   assert_int_equal(nd4c_array_migrate(pair[1], stub_device), ND4C_OK);
-  assert_int_equal(make(4, 4, &c), ND4C_MEMORY_CAP);
+  assert_int_equal(make_bytes(4 * PIECE, 4, &c), ND4C_MEMORY_CAP);
   assert_int_equal(stub_control("reset"), ND4C_OK);
   assert_value(a, 1);
   assert_value(y, 3);

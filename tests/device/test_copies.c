@@ -1,0 +1,265 @@
+/* What goes by way of the host and what does not: filling arrays, copying them within and between devices. The test
+ * runs a second time on a device without `fill` (STUB_LIE=old_device), where the host fills. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "stub_plugin.h"
+
+enum { COUNT = 1000, BYTES = COUNT * (int)sizeof(float) };
+static const int64_t shape[1] = {COUNT};
+static nd4c_device *cpu, *other; /* other: stub:1 */
+static bool fills;               /* whether the stub fills */
+
+static nd4c_trace_totals totals(const nd4c_device *from, const nd4c_device *to) {
+  nd4c_trace_totals sums = {.struct_size = sizeof sums};
+  assert_int_equal(nd4c_trace_get_totals(from, to, &sums), ND4C_OK);
+  return sums;
+}
+
+/* The stub's calls that move bytes to and from the host. */
+static int64_t crossings(void) {
+  return stub_counter("copy_from_host") + stub_counter("copy_to_host");
+}
+
+static void assert_same_bytes(const nd4c_array *a, const nd4c_array *b) {
+  unsigned char left[1024], right[1024];
+  size_t bytes = (size_t)nd4c_dtype_bytes(nd4c_array_dtype(a), nd4c_array_size(a));
+  assert_true(bytes <= sizeof left);
+  assert_int_equal(nd4c_array_read(a, left, bytes), ND4C_OK);
+  assert_int_equal(nd4c_array_read(b, right, bytes), ND4C_OK);
+  assert_memory_equal(left, right, bytes);
+}
+
+static void fill_one(nd4c_dtype dtype, int64_t count, const double *value) {
+  nd4c_array *here = NULL, *there = NULL;
+  int64_t before = crossings();
+  nd4c_status status = value == NULL ? nd4c_array_zeros(dtype, 1, &count, stub_device, &there)
+                                     : nd4c_array_full(dtype, 1, &count, *value, stub_device, &there);
+  assert_int_equal(status, ND4C_OK);
+  assert_int_equal(crossings() - before, fills || count == 0 ? 0 : 1);
+  assert_int_equal(nd4c_array_full(dtype, 1, &count, value != NULL ? *value : 0, cpu, &here), ND4C_OK);
+  assert_same_bytes(there, here);
+  nd4c_array_release(there);
+  nd4c_array_release(here);
+}
+
+static void every_dtype_is_filled_there(void **state) {
+  (void)state;
+  static const int64_t counts[] = {0, 1, 7, 64};
+  static const double values[] = {0, 1, -2.5};
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && info->available && dtype != ND4C_UTF8; i++) {
+      fill_one(dtype, counts[i], NULL);
+      for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+        fill_one(dtype, counts[i], &values[v]);
+      }
+    }
+  }
+}
+
+/* In an arena arrays do not begin where buffers do. */
+static void arenas_are_filled(void **state) {
+  (void)state;
+  nd4c_workspace *workspace = NULL;
+  assert_int_equal(nd4c_workspace_create(NULL, &workspace), ND4C_OK);
+  for (int cycle = 0; cycle < 3; cycle++) {
+    nd4c_array *arrays[4] = {NULL}, *copy = NULL;
+    float values[COUNT];
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    for (int i = 0; i < 4; i++) {
+      assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, i, stub_device, &arrays[i]), ND4C_OK);
+    }
+    assert_int_equal(nd4c_array_to_device(arrays[3], stub_device, &copy), ND4C_OK);
+    for (int i = 0; i < 5; i++) {
+      const nd4c_array *array = i < 4 ? arrays[i] : copy;
+      assert_int_equal(nd4c_array_read(array, values, sizeof values), ND4C_OK);
+      assert_float_equal(values[0], i < 4 ? i : 3, 0);
+      assert_float_equal(values[COUNT - 1], i < 4 ? i : 3, 0);
+    }
+    for (int i = 0; i < 4; i++) {
+      nd4c_array_release(arrays[i]);
+    }
+    nd4c_array_release(copy);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  }
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+static nd4c_array *numbers(nd4c_device *device) {
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_array_arange(ND4C_FLOAT32, 0, 1, COUNT, device, &array), ND4C_OK);
+  return array;
+}
+
+static void assert_numbers(const nd4c_array *array, int64_t first, int64_t step) {
+  float values[COUNT];
+  int64_t count = nd4c_array_size(array);
+  assert_int_equal(nd4c_array_read(array, values, (size_t)count * sizeof *values), ND4C_OK);
+  for (int64_t i = 0; i < count; i++) {
+    assert_float_equal(values[i], (float)(first + i * step), 0);
+  }
+}
+
+typedef struct way {
+  const char *from, *to;
+  int64_t start, stop, step;    /* of the view that is copied */
+  int64_t within, up, down;     /* calls of the stub */
+  int64_t copies, copied_bytes; /* that the tracer counts from `from` to `to` */
+  char host_state;              /* of the source, behind it */
+} way;
+
+static nd4c_device *device_of(const char *name) {
+  nd4c_device *device = NULL;
+  assert_int_equal(nd4c_device_find(name, &device), ND4C_OK);
+  return device;
+}
+
+static void arrays_go_the_short_way(void **state) {
+  (void)state;
+  static const way ways[] = {
+      {"stub:0", "stub:0", 0, COUNT, 1, .within = 1, .host_state = '-'},
+      {"stub:0", "stub:0", 10, 20, 1, .within = 1, .host_state = '-'},
+      {"stub:0", "stub:0", 5, 5, 1, .host_state = '-'},
+      {"stub:0", "stub:1", 0, COUNT, 1, .up = 1, .down = 1, .copies = 1, .copied_bytes = BYTES, .host_state = '-'},
+      {"stub:0", "stub:1", 10, 20, 1, .up = 1, .down = 1, .copies = 1, .copied_bytes = 40, .host_state = '-'},
+      {"stub:0", "cpu:0", 0, COUNT, 1, .down = 1, .copies = 1, .copied_bytes = BYTES, .host_state = '-'},
+      {"cpu:0", "stub:0", 0, COUNT, 1, .up = 1, .copies = 1, .copied_bytes = BYTES, .host_state = 'M'},
+      {"cpu:0", "stub:0", 10, 20, 2, .up = 1, .copies = 1, .copied_bytes = 20, .host_state = 'M'},
+      {"cpu:0", "cpu:0", 10, 20, 1, .host_state = 'M'},
+  };
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    const way *w = &ways[i];
+    nd4c_device *from = device_of(w->from), *to = device_of(w->to);
+    nd4c_array *whole = numbers(from), *view = NULL, *copy = NULL;
+    char *table = NULL;
+    assert_int_equal(nd4c_array_slice(whole, &w->start, &w->stop, &w->step, &view), ND4C_OK);
+    int64_t within = stub_counter("copy_within"), up = stub_counter("copy_from_host"),
+            down = stub_counter("copy_to_host");
+    assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+    assert_int_equal(nd4c_array_to_device(view, to, &copy), ND4C_OK);
+    assert_int_equal(stub_counter("copy_within") - within, w->within);
+    assert_int_equal(stub_counter("copy_from_host") - up, w->up);
+    assert_int_equal(stub_counter("copy_to_host") - down, w->down);
+    assert_int_equal(totals(NULL, NULL).copies, w->copies);
+    assert_int_equal(totals(from, to).copies, w->copies);
+    assert_int_equal(totals(from, to).copied_bytes, w->copied_bytes);
+    assert_int_equal(totals(NULL, NULL).round_trips, 0);
+    assert_int_equal(nd4c_trace_stop(&table), ND4C_OK);
+    assert_null(strstr(table, "host "));
+    nd4c_free(table);
+    assert_int_equal(nd4c_array_state(whole, cpu), w->host_state);
+    assert_int_equal(nd4c_array_state(copy, to), 'M');
+    assert_numbers(copy, w->start, w->step);
+    nd4c_array_release(copy);
+    nd4c_array_release(view);
+    nd4c_array_release(whole);
+  }
+}
+
+/* A replica where the copy is wanted, or on the host, serves; the one that was written last need not be read again. */
+static void the_nearest_replica_is_read(void **state) {
+  (void)state;
+  nd4c_array *array = numbers(stub_device), *copy = NULL;
+  assert_int_equal(nd4c_array_prefetch(array, other), ND4C_OK);
+  int64_t down = stub_counter("copy_to_host"), up = stub_counter("copy_from_host");
+  assert_int_equal(nd4c_array_to_device(array, other, &copy), ND4C_OK);
+  assert_int_equal(stub_counter("copy_to_host") - down, 0);
+  assert_numbers(copy, 0, 1);
+  nd4c_array_release(copy);
+  const void *data = NULL;
+  nd4c_array *third = numbers(stub_device);
+  assert_int_equal(nd4c_array_data(third, &data), ND4C_OK);
+  down = stub_counter("copy_to_host");
+  up = stub_counter("copy_from_host");
+  assert_int_equal(nd4c_array_to_device(third, other, &copy), ND4C_OK);
+  assert_int_equal(stub_counter("copy_to_host") - down, 0);
+  assert_int_equal(stub_counter("copy_from_host") - up, 1);
+  assert_numbers(copy, 0, 1);
+  nd4c_array_release(copy);
+  nd4c_array_release(third);
+  nd4c_array_release(array);
+}
+
+/* A new value is no return of the one that the host has read. */
+static void writing_is_no_round_trip(void **state) {
+  (void)state;
+  nd4c_array *array = numbers(stub_device);
+  float values[COUNT];
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(nd4c_array_read(array, values, sizeof values), ND4C_OK);
+  assert_int_equal(nd4c_array_write(array, values, sizeof values), ND4C_OK);
+  assert_int_equal(totals(cpu, stub_device).copies, 1);
+  assert_int_equal(totals(stub_device, cpu).copies, 1);
+  assert_int_equal(totals(NULL, NULL).round_trips, 0);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  nd4c_array_release(array);
+}
+
+/* Each call fails in turn: told with the device's name, nothing is left, the source is as it was. */
+static void what_fails_leaves_nothing(void **state) {
+  (void)state;
+  static const char *const calls[] = {"fill",         "copy_within",    "fence_record",   "fence_wait",
+                                      "copy_to_host", "copy_from_host", "in_flight_copy", "buffer_allocate"};
+  int failures = 0;
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (int act = 0; act < 3; act++) {
+      nd4c_array *source = numbers(stub_device), *made = NULL;
+      char command[64];
+      stub_settle();
+      (void)snprintf(command, sizeof command, "fail %s:0", calls[i]);
+      assert_int_equal(stub_control(command), ND4C_OK);
+      nd4c_status status = act == 0   ? nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &made)
+                           : act == 1 ? nd4c_array_to_device(source, stub_device, &made)
+                                      : nd4c_array_to_device(source, other, &made);
+      assert_int_equal(stub_control("reset"), ND4C_OK);
+      if (status != ND4C_OK) {
+        assert_int_equal(status, ND4C_DEVICE);
+        assert_non_null(strstr(nd4c_error_message(), "stub:"));
+        assert_null(made);
+        failures++;
+      }
+      nd4c_array_release(made);
+      assert_numbers(source, 0, 1);
+      nd4c_array_release(source);
+      stub_settle();
+      (void)nd4c_memory_trim(other, 0);
+      assert_int_equal(stub_counter("buffers") + stub_counter("fences") + stub_counter("pinned"), 0);
+    }
+  }
+  /* fill 1, copy_within 1, the fences 3 each, to host 1, from host 1 (and the fill without `fill`), in flight 3,
+   * allocation 3. */
+  assert_int_equal(failures, 16);
+}
+
+static int start(void **state) {
+  (void)state;
+  const char *lie = getenv("STUB_LIE");
+  fills = lie == NULL || strcmp(lie, "old_device") != 0;
+  return stub_start() == ND4C_OK && nd4c_device_find("cpu", &cpu) == ND4C_OK &&
+                 nd4c_device_find("stub:1", &other) == ND4C_OK
+             ? 0
+             : 1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  (void)nd4c_context_destroy(stub_context);
+  stub_settle();
+  (void)nd4c_memory_trim(other, 0);
+  return stub_counter("buffers") + stub_counter("streams") + stub_counter("violations") == 0 ? 0 : 1;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_dtype_is_filled_there), cmocka_unit_test(arenas_are_filled),
+      cmocka_unit_test(arrays_go_the_short_way),     cmocka_unit_test(the_nearest_replica_is_read),
+      cmocka_unit_test(writing_is_no_round_trip),    cmocka_unit_test(what_fails_leaves_nothing),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
