@@ -111,26 +111,26 @@ nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
   nd4c_cl_device *device = handle;
   cl_int waited = nd4c_cl_event_wait(fence->marker);
   for (int32_t i = 0; i < fence->count; i++) {
-    cl_int code = nd4c_cl_event_wait(fence->entries[i].event), status = nd4c_cl_event_status(fence->entries[i].event);
-    if (status < CL_COMPLETE) {
-      return nd4c_cl_entry_fail(device, &fence->entries[i], status);
+    cl_int code = nd4c_cl_event_wait(fence->entries[i].event);
+    nd4c_status status = nd4c_cl_entry_outcome(device, &fence->entries[i]);
+    if (status != ND4C_OK) {
+      return status;
     }
     waited = waited == CL_SUCCESS ? code : waited;
   }
   if (waited != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clWaitForEvents", waited);
   }
-  cl_int status = nd4c_cl_event_status(fence->marker);
-  if (status < CL_COMPLETE) {
-    return nd4c_cl_fail(device, "clEnqueueMarkerWithWaitList", status);
-  }
-  if (fence->fault_read == NULL) {
-    return ND4C_OK;
+  const nd4c_cl_entry marker = {fence->marker, "clEnqueueMarkerWithWaitList", NULL},
+                      fault_read = {fence->fault_read, "clEnqueueReadBuffer", "a fault"};
+  nd4c_status status = nd4c_cl_entry_outcome(device, &marker);
+  if (status != ND4C_OK || fence->fault_read == NULL) {
+    return status;
   }
   waited = nd4c_cl_event_wait(fence->fault_read);
-  status = nd4c_cl_event_status(fence->fault_read);
-  if (status < CL_COMPLETE) {
-    return nd4c_cl_fail(device, "clEnqueueReadBuffer of a fault", status);
+  status = nd4c_cl_entry_outcome(device, &fault_read);
+  if (status != ND4C_OK) {
+    return status;
   }
   if (waited != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clWaitForEvents", waited);

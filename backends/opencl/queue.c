@@ -15,10 +15,18 @@ static void release_event(cl_event event) {
   }
 }
 
+/* The code of clGetEventInfo. */
+static cl_int ask_status(cl_event event, cl_int *status) {
+  *status = CL_QUEUED;
+  cl_int code = nd4c_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *status, status, NULL);
+  *status = code != CL_SUCCESS ? code : *status <= CL_QUEUED ? *status : CL_INVALID_EVENT;
+  return code;
+}
+
 cl_int nd4c_cl_event_status(cl_event event) {
-  cl_int status = CL_QUEUED;
-  cl_int code = nd4c_cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-  return code != CL_SUCCESS ? code : status <= CL_QUEUED ? status : CL_INVALID_EVENT;
+  cl_int status;
+  (void)ask_status(event, &status);
+  return status;
 }
 
 cl_int nd4c_cl_event_wait(cl_event event) {
@@ -175,16 +183,24 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
   return nd4c_cl_fail(device, call, code);
 }
 
+nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_entry *entry) {
+  cl_int status, code = ask_status(entry->event, &status);
+  if (code != CL_SUCCESS) {
+    char call[128];
+    (void)snprintf(call, sizeof call, "clGetEventInfo for %s%s%.60s", entry->call, entry->op != NULL ? " of " : "",
+                   entry->op != NULL ? entry->op : "");
+    return nd4c_cl_fail(device, call, code);
+  }
+  return status < CL_COMPLETE ? nd4c_cl_entry_fail(device, entry, status) : ND4C_OK;
+}
+
 /* Waits, and gives the outcome of the command. */
 static nd4c_status finish_event(const nd4c_cl_command *command) {
   const nd4c_cl_device *device = command->stream->device;
+  const nd4c_cl_entry entry = {command->event, command->call, command->op};
   cl_int code = nd4c_cl_event_wait(command->event);
-  cl_int status = nd4c_cl_event_status(command->event);
-  if (status < CL_COMPLETE) {
-    const nd4c_cl_entry entry = {command->event, command->call, command->op};
-    return nd4c_cl_entry_fail(device, &entry, status);
-  }
-  return code == CL_SUCCESS ? ND4C_OK : nd4c_cl_fail(device, "clWaitForEvents", code);
+  nd4c_status status = nd4c_cl_entry_outcome(device, &entry);
+  return status != ND4C_OK || code == CL_SUCCESS ? status : nd4c_cl_fail(device, "clWaitForEvents", code);
 }
 
 static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {

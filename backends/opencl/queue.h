@@ -37,7 +37,7 @@ struct nd4c_fence_handle {
 };
 
 /* Execution status of a command: CL_COMPLETE, above it while it is under way, below it for failures; a status that the
- * specification does not know is CL_INVALID_EVENT. */
+ * specification does not know is CL_INVALID_EVENT. Where the driver cannot tell it: that failure's code. */
 cl_int nd4c_cl_event_status(cl_event event);
 /* Returns when the command is done, also where the driver cannot wait: then its state is asked again and again, without
  * end, for a command under way may still write to memory that the caller gives up behind the wait. A driver that cannot
@@ -46,5 +46,8 @@ cl_int nd4c_cl_event_status(cl_event event);
 cl_int nd4c_cl_event_wait(cl_event event);
 /* Fails with the text of a command's failure: MEMORY, where memory ran out, else as nd4c_cl_fail does. */
 nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry *entry, cl_int code);
+/* OK if the command was done; else fails as it did, or with clGetEventInfo's name if that cannot be told. Of one that
+ * is under way it says OK. */
+nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_entry *entry);
 
 #endif

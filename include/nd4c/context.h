@@ -26,7 +26,8 @@ typedef struct nd4c_context nd4c_context;
 /* What happens when an operation needs an array on a device where it is not current. What is asked for by name
  * (nd4c_array_migrate, _prefetch, _to_device, _read, _data) is done under each of them. */
 typedef enum nd4c_transfer {
-  ND4C_TRANSFER_DEFAULT = 0,   /* what the property nd4c.device.transfer says */
+  ND4C_TRANSFER_DEFAULT = 0,   /* what the property nd4c.device.transfer says when the context is made or lent; the
+                                  threads' own contexts follow it */
   ND4C_TRANSFER_ON_DEMAND = 1, /* it is copied there; both replicas are then Shared */
   ND4C_TRANSFER_EAGER = 2, /* so it is; and when an operation or nd4c_array_write writes an array, replicas that were
                               current elsewhere are brought up to date at once */

@@ -192,8 +192,8 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
   }
   const nd4c_device *from = atomic_load(&body->base.device);
   return nd4c_fail(ND4C_UNSUPPORTED,
-                   "its contents are on %s and needed on %s, and transfers are off (nd4c.device.transfer is none): "
-                   "nd4c_array_migrate or nd4c_array_prefetch brings them there",
+                   "its contents are on %s and needed on %s, and transfers are off (none, by the context's option "
+                   "transfer or nd4c.device.transfer): nd4c_array_migrate or nd4c_array_prefetch brings them there",
                    from->name, device->name);
 }
 

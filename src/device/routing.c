@@ -209,7 +209,8 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
       if (unusable && !nd4c_config_bool(ND4C_CONFIG_STRICT)) {
         note_absent(name, words, absent, absent_size);
       } else if (status != ND4C_OK) {
-        return nd4c_fail_prefix(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES)");
+        /* Not as a prefix, which NO_BACKEND has none of: this property is where the fault is. */
+        return nd4c_fail(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s", words);
       }
       list->count += status == ND4C_OK;
     }
@@ -229,7 +230,7 @@ static nd4c_status read_creation(nd4c_routing_options *options) {
     options->creation = ND4C_CREATE_ON_DEVICE;
     nd4c_status status = nd4c_device_find(value, &options->creation_device);
     if (status != ND4C_OK) {
-      return nd4c_fail_prefix(status, "nd4c.routing.creation (ND4C_ROUTING_CREATION)");
+      return nd4c_fail(status, "nd4c.routing.creation (ND4C_ROUTING_CREATION): %s", nd4c_error_message());
     }
   }
   return ND4C_OK;
@@ -259,6 +260,7 @@ static nd4c_status read_properties(nd4c_routing **routing) {
   options.device_count = list.count;
   ND4C_TRY(nd4c_routing_create(&options, routing));
   memcpy((*routing)->absent, absent, sizeof absent);
+  (*routing)->by_property = true;
   return ND4C_OK;
 }
 

@@ -24,6 +24,7 @@ struct nd4c_routing {
   _Atomic bool in_use;
   nd4c_routing_policy policy;
   bool transfer, wait;
+  bool by_property; /* made from the properties, not by a call */
   int64_t small_bytes;
   nd4c_routing_creation creation;
   nd4c_device *creation_device;

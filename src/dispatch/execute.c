@@ -53,10 +53,10 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
   return ND4C_OK;
 }
 
-/* Says which array it was that could not be copied, or have memory. */
+/* Says which array it was that could not be copied, or have memory. A poisoned one tells who failed to write it. */
 static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, const nd4c_array *array, int32_t number,
                                 const char *role) {
-  if (status != ND4C_UNSUPPORTED && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP) {
+  if (status != ND4C_UNSUPPORTED && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP && status != ND4C_DEVICE) {
     return status;
   }
   char shape[128] = "";

@@ -103,7 +103,10 @@ nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const 
   const nd4c_array *output = outputs[at];
   char given[SHAPE_TEXT_SIZE], expected[SHAPE_TEXT_SIZE];
   const char *name = def->info.name;
-  ND4C_TRY(nd4c_array_check(output, name));
+  nd4c_status status = nd4c_array_check(output, "the output given");
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "%s", name);
+  }
   bool same = output->rank == rank;
   for (int32_t axis = 0; same && axis < output->rank; ++axis) {
     same = output->shape[axis] == shape[axis];

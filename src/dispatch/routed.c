@@ -230,7 +230,7 @@ static const char *input_name(const nd4c_op_info *op, int32_t index) {
   return op->input_count == 0 ? "?" : op->inputs[index < op->input_count ? index : op->input_count - 1].name;
 }
 
-static nd4c_status fail_transfer(const nd4c_op_info *op, const nd4c_eager_call *call) {
+static nd4c_status fail_transfer(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_eager_call *call) {
   nd4c_text text = {0};
   for (int32_t i = 0; i < call->input_count; ++i) {
     if (call->inputs[i] != NULL) {
@@ -240,8 +240,9 @@ static nd4c_status fail_transfer(const nd4c_op_info *op, const nd4c_eager_call *
   }
   nd4c_status status = nd4c_fail(ND4C_ARGUMENT,
                                  "%s: no device that it may run on has all inputs (%s), and automatic transfer is off: "
-                                 "move them with nd4c_array_to_device, or allow it (nd4c.routing.transfer)",
-                                 op->name, text.bytes != NULL ? text.bytes : "");
+                                 "move them with nd4c_array_to_device, or allow it (%s)",
+                                 op->name, text.bytes != NULL ? text.bytes : "",
+                                 routing->by_property ? "nd4c.routing.transfer" : "nd4c_routing_options.no_transfer");
   nd4c_text_free(&text);
   return status;
 }
@@ -348,7 +349,7 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
   if (ballot.count > 0) {
     status = run_chain(context, def, call, &ballot, &c, &used);
   } else {
-    status = failed != NULL ? nd4c_fail(failure, "%s", c.earlier_reason) : fail_transfer(&def->info, call);
+    status = failed != NULL ? nd4c_fail(failure, "%s", c.earlier_reason) : fail_transfer(routing, &def->info, call);
   }
   if (status == ND4C_OK && c.failed == 0 && routing->transfer) {
     bool small = ballot.input_bytes > 0 && ballot.input_bytes <= routing->small_bytes;

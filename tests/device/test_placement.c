@@ -212,6 +212,7 @@ static void transfers_can_be_refused(void **state) {
   assert_message("square");
   assert_message("input 0, float32 (5000)");
   assert_message("on cpu:0 and needed on stub:0");
+  assert_message("the context's option transfer or nd4c.device.transfer");
   assert_states(a, "M--");
   assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK); /* asked for by name */
   assert_int_equal(nd4c_square_on(strict, a, &y), ND4C_OK);
@@ -224,6 +225,14 @@ static void transfers_can_be_refused(void **state) {
   assert_int_equal(nd4c_context_release(lent), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.device.transfer", "sometimes"), ND4C_CONFIG);
   assert_int_equal(nd4c_config_set("nd4c.device.transfer", NULL), ND4C_OK);
+  /* A copy that the device fails at is told with its op and operand, too. */
+  nd4c_array *here = filled(cpu, 3);
+  assert_int_equal(stub_control("fail copy_from_host:1"), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, here, &z), ND4C_DEVICE);
+  assert_int_equal(
+      strncmp(nd4c_error_message(), "square: input 0, float32 (5000): copy of 20000 bytes with stub:0", 60), 0);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  nd4c_array_release(here);
   nd4c_context_options wrong = {.struct_size = sizeof wrong, .transfer = (nd4c_transfer)9};
   assert_int_equal(nd4c_context_create(&wrong, &lent), ND4C_ARGUMENT);
   assert_int_equal(nd4c_context_destroy(strict), ND4C_OK);

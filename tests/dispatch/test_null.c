@@ -25,7 +25,19 @@ static void lists_without_values_are_refused(void **state) {
   nd4c_array_release(x);
 }
 
+static void outputs_that_are_no_arrays_are_refused(void **state) {
+  (void)state;
+  static int64_t zeros[64]; /* something else's memory */
+  const int64_t shape[1] = {3};
+  nd4c_array *x = NULL, *y = (nd4c_array *)(void *)zeros;
+  assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 1, shape, NULL, &x), ND4C_OK);
+  assert_int_equal(nd4c_add(x, x, &y), ND4C_HANDLE);
+  assert_string_equal(nd4c_error_message(), "add: the output given is not an array");
+  nd4c_array_release(x);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lists_without_values_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(lists_without_values_are_refused),
+                                     cmocka_unit_test(outputs_that_are_no_arrays_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

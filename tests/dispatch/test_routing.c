@@ -480,6 +480,7 @@ static void transfer_may_be_refused(void **state) {
   assert_int_equal(nd4c_add_on(context, here, there, &sum), ND4C_ARGUMENT);
   assert_non_null(strstr(nd4c_error_message(), "'a' is on cpu:0, 'b' is on stub:0"));
   assert_non_null(strstr(nd4c_error_message(), "automatic transfer is off"));
+  assert_non_null(strstr(nd4c_error_message(), "(nd4c_routing_options.no_transfer)")); /* no property did it */
   assert_null(sum);
   assert_int_equal(nd4c_storage_state(here->storage, stub_device), '-');
   nd4c_array_release(here);

@@ -53,7 +53,10 @@ expect 0 "$nd4c" run "$model" --random-inputs --devices cpu:0 --report
 says out 'plan on cpu:0:'
 expect 1 "$nd4c" run "$model" --random-inputs --devices cpu:0,nowhere:0
 says err 'nowhere'
-expect 2 "$nd4c" run "$model" --random-inputs --devices ,
+for list in , '' cpu:0, ,cpu:0 cpu:0,,cpu:0; do
+  expect 2 "$nd4c" run "$model" --random-inputs --devices "$list"
+  says err '--devices: device [0-9]+ has no name'
+done
 ND4J_MULTIBACKEND_TRACE=true expect 0 "$nd4c" run "$model" --random-inputs
 says err 'cpu:0 +conv'
 

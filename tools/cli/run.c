@@ -76,8 +76,16 @@ static int describe_values(const run_options *options, session *s) {
 
 /* The devices between which nodes alternate; cuts the list at its commas. */
 static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
-  char *rest = list;
-  for (char *name = strtok_r(list, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
+  for (char *name = list, *next = list; next != NULL; name = next) {
+    char *comma = strchr(name, ',');
+    next = comma != NULL ? comma + 1 : NULL;
+    if (comma != NULL) {
+      *comma = '\0';
+    }
+    if (*name == '\0') {
+      return cli_usage(&cli_run, "--devices: device %d has no name: expected names like cpu:0 with a comma between two",
+                       *count + 1);
+    }
     if (*count == RUN_DEVICES) {
       return cli_usage(&cli_run, "--devices: more than %d", RUN_DEVICES);
     }
@@ -87,7 +95,7 @@ static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
     }
     *count += 1;
   }
-  return *count > 0 ? CLI_OK : cli_usage(&cli_run, "--devices: no device is named");
+  return CLI_OK;
 }
 
 static int open_session(const run_options *options, session *s) {
