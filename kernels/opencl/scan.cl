@@ -130,9 +130,7 @@ static inline bool follow(state *s, const state *piece) {
     s->sum = piece->odd ? -s->sum : s->sum;
     return true;
   }
-  if (piece->least < SMALLEST || size * piece->least < SMALLEST || !isfinite(2 * piece->most) ||
-      !isfinite(2 * size * piece->most))
-    return false;
+  if (piece->least < SMALLEST || size * piece->least < SMALLEST || !isfinite(2 * size * piece->most)) return false;
   s->sum *= piece->sum;
 #elif defined(SCAN_logsumexp)
   take(s, piece->sum, piece->rest);

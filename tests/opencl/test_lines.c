@@ -31,14 +31,37 @@ static double signs(int64_t i) {
   return i * 7919 % 64 < 32 ? 1.0009765625 : -0.9990234375;
 }
 
-/* The running sum stays within the range, the sums of most stretches of it do not. */
+/* Pieces of a line, as scan.c cuts it; those from 1 on come behind another. */
+enum { PIECES = LENGTH / 4096, PIECE = (LENGTH + PIECES - 1) / PIECES };
+
+/* The running sum goes from end to end of the range; from 0 on it would leave it. */
 static double huge(int64_t i) {
-  return i % 3 == 0 ? -1e308 : i % 3 == 1 ? -7e307 : 1.7e308;
+  return i == 0 ? -1.7e308 : (i - 1) % 6 < 3 ? 1e308 : -1e308;
 }
 
-/* The same of products: to 2^-900 and back, again and again. */
+/* The same of products: to 2^-1000, to 2^1000 and back, again and again. */
 static double swing(int64_t i) {
-  return i % 1800 < 900 ? 0.5 : 2;
+  return i % 4000 < 1000 || i % 4000 >= 3000 ? 0.5 : 2;
+}
+
+/* `first` 600 times in the second piece; `next` in the one behind it `count` times, then its reciprocal. */
+static double to_and_back(int64_t i, double first, double next, int64_t count) {
+  int64_t piece = i / PIECE, at = i % PIECE;
+  return piece == 1 && at < 600 ? first : piece != 2 || at >= 2 * count ? 1 : at < count ? next : 1 / next;
+}
+
+/* By itself the third piece comes so near 0 that bits are lost. */
+static double deep(int64_t i) {
+  return to_and_back(i, 2, 1.0 / 3, 668);
+}
+
+/* It stays within the range by itself, behind the second it does not. */
+static double sink(int64_t i) {
+  return to_and_back(i, 0.5, 0.5, 600);
+}
+
+static double rise(int64_t i) {
+  return to_and_back(i, 2, 2, 600);
 }
 
 /* Down to 0, where the product stays. */
@@ -61,6 +84,19 @@ static double with_nan(int64_t i) {
 
 static double turns(int64_t i) {
   return i % 7 < 3 ? 1 : -1;
+}
+
+static double zero_then_infinity(int64_t i) {
+  return i == 0 ? 0 : i == 20000 ? (double)INFINITY : turns(i);
+}
+
+static double infinity_then_zero(int64_t i) {
+  return i == 0 ? (double)INFINITY : i == 20000 ? 0 : turns(i);
+}
+
+/* An odd number of signs in each piece. */
+static double signed_infinities(int64_t i) {
+  return i == 20000 ? (double)INFINITY : i == 33000 ? -(double)INFINITY : i % 5 == 0 ? -1 : 1;
 }
 
 static double overflow(int64_t i) {
@@ -119,7 +155,8 @@ static void expect_line(const row *r, int64_t begin, int64_t step) {
 static bool is_close(const row *r, double a, double b, double size) {
   double tolerance = r->dtype == ND4C_INT64 || is_best(r) ? 0 : r->to == ND4C_FLOAT64 ? 1e-11 : 1e-7;
   tolerance = tolerance > 0 && !has_float64 && r->op != ND4C_OP_cumulative_sum ? 5e-3 : tolerance;
-  return (isnan(a) && isnan(b)) || a == b || (isfinite(a) && fabs(a - b) <= tolerance * size);
+  return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b)) ||
+         (a != b && isfinite(a) && isfinite(b) && fabs(a - b) <= tolerance * size);
 }
 
 /* -- tests --------------------------------------------------------------------------------------------------------- */
@@ -199,8 +236,13 @@ static void lines_are_what_a_loop_gives(void **state) {
       {"products of float32", PROD, F32, F32, signs, FIRST_AXIS | REVERSE | EXCLUSIVE | GPU},
       {"to and fro", PROD, F64, F64, swing, 0},
       {"to 0", PROD, F64, F64, vanish, 0},
+      {"near 0 by itself alone", PROD, F64, F64, deep, 0},
+      {"to 0 behind others alone", PROD, F64, F64, sink, 0},
+      {"too much behind others alone", PROD, F64, F64, rise, 0},
       {"0 first", PROD, F64, F64, zero_first, 0},
-      {"products with infinities", PROD, F64, F64, with_infinity, 0},
+      {"0, then an infinity", PROD, F64, F64, zero_then_infinity, 0},
+      {"an infinity, then 0", PROD, F64, F64, infinity_then_zero, 0},
+      {"products with infinities", PROD, F64, F64, signed_infinities, 0},
       {"a NaN", PROD, F64, F64, with_nan, 0},
       {"exponentials", ND4C_OP_cumulative_logsumexp, F64, F64, whole, 0},
       {"exponentials from the end", ND4C_OP_cumulative_logsumexp, F32, F32, whole,
