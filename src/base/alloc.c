@@ -22,6 +22,10 @@ int nd4c_allocation_should_fail(void) {
   return number == atomic_load_explicit(&failing_number, memory_order_relaxed);
 }
 
+int nd4c_allocation_is_awaited(void) {
+  return atomic_load_explicit(&failing_number, memory_order_relaxed) >= 0;
+}
+
 void *nd4c_allocate(size_t bytes) {
   return nd4c_allocation_should_fail() ? NULL : malloc(bytes > 0 ? bytes : 1);
 }

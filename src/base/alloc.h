@@ -25,5 +25,8 @@ void nd4c_allocation_fail_at(int64_t skip);
 int64_t nd4c_allocation_count(void);
 /* True if the allocation that is about to happen is to fail: for allocators outside this module. */
 int nd4c_allocation_should_fail(void);
+/* True between nd4c_allocation_fail_at and its end, also once the failure has come: what keeps blocks for reuse then
+ * hands out none of them. */
+int nd4c_allocation_is_awaited(void);
 
 #endif

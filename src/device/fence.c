@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 
-enum { TEXT_SIZE = 512 };
+enum { TEXT_SIZE = 512, INLINE_AFTER = 8 };
 
 struct nd4c_shared_fence {
   _Atomic int32_t references;
@@ -20,7 +21,8 @@ struct nd4c_shared_fence {
   _Atomic bool seen;         /* a failure was reported to someone */
   pthread_mutex_t lock;      /* guards settling: done, status, text, handle, after */
   nd4c_shared_fence **after; /* fences of the inputs, until it is done */
-  int32_t after_count;
+  nd4c_shared_fence *inline_after[INLINE_AFTER];
+  int32_t after_count, after_room;
   int32_t depth; /* length of the longest chain of unfinished fences that it came after when it was recorded */
   void *kept;    /* what the work needs until it is done, see nd4c_fence_keep */
   void (*release_kept)(void *kept);
@@ -53,6 +55,31 @@ static void unlink_fence(nd4c_shared_fence *fence) {
   pthread_mutex_unlock(&list_lock);
 }
 
+/* Recycled, as every call on an asynchronous device makes one. NULL when there is no memory. */
+static nd4c_shared_fence *make_fence(int32_t after_count) {
+  nd4c_shared_fence *fence = nd4c_recycle_take(sizeof *fence);
+  if (fence == NULL) {
+    return NULL;
+  }
+  fence->after = fence->inline_after;
+  fence->after_room = after_count;
+  if (after_count > INLINE_AFTER) {
+    fence->after = nd4c_recycle_take((size_t)after_count * sizeof(void *));
+  }
+  if (fence->after == NULL) {
+    nd4c_recycle_give(fence, sizeof *fence);
+    return NULL;
+  }
+  return fence;
+}
+
+static void free_fence(nd4c_shared_fence *fence) {
+  if (fence->after != fence->inline_after) {
+    nd4c_recycle_give(fence->after, (size_t)fence->after_room * sizeof(void *));
+  }
+  nd4c_recycle_give(fence, sizeof *fence);
+}
+
 /* A chain that never was ready when it grew is waited for once it is long: settling it is a recursion. */
 static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
   enum { LONGEST = 1000 };
@@ -65,26 +92,21 @@ static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
 
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **out) {
-  nd4c_shared_fence *fence = nd4c_allocate_zeroed(1, sizeof *fence);
-  nd4c_shared_fence **kept = nd4c_allocate_zeroed((size_t)after_count, sizeof(void *));
-  if (fence == NULL || kept == NULL) {
-    nd4c_deallocate(fence);
-    nd4c_deallocate(kept);
+  nd4c_shared_fence *fence = make_fence(after_count);
+  if (fence == NULL) {
     return nd4c_fail_memory("a fence", sizeof *fence);
   }
   nd4c_status status = device->ops->fence_record(device->handle, stream, &fence->handle);
   if (status != ND4C_OK) {
-    nd4c_deallocate(fence);
-    nd4c_deallocate(kept);
+    free_fence(fence);
     return status;
   }
   fence->references = 1;
   fence->device = device;
   fence->op = op;
-  fence->after = kept;
   for (int32_t i = 0; i < after_count; ++i) {
     if (after[i] != NULL) {
-      kept[fence->after_count++] = nd4c_fence_retain(after[i]);
+      fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
       note_depth(fence, after[i]);
     }
   }
@@ -210,9 +232,8 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   for (int32_t i = 0; i < fence->after_count; ++i) {
     nd4c_fence_release(fence->after[i]);
   }
-  nd4c_deallocate(fence->after);
   pthread_mutex_destroy(&fence->lock);
-  nd4c_deallocate(fence);
+  free_fence(fence);
 }
 
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {

@@ -1,6 +1,7 @@
 #include "device/host.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/parallel.h"
+#include "base/recycle.h"
 #include "base/status.h"
 
 enum { LINE_SIZE = 2048, PATH_LIST_SIZE = 4096 };
@@ -44,8 +46,27 @@ static const char *host_config(const char *property) {
   return NULL;
 }
 
+/* What backends allocate at every call comes and goes as our own records do. The size stands before the block, since
+ * they give it back without. */
+typedef struct block_head {
+  _Alignas(max_align_t) size_t bytes;
+} block_head;
+
 static void *host_allocate(size_t bytes) {
-  return nd4c_allocate_zeroed(1, bytes);
+  size_t total = sizeof(block_head) + bytes;
+  block_head *head = total < bytes ? NULL : nd4c_recycle_take(total);
+  if (head == NULL) {
+    return NULL;
+  }
+  head->bytes = total;
+  return head + 1;
+}
+
+static void host_free(void *memory) {
+  if (memory != NULL) {
+    block_head *head = (block_head *)memory - 1;
+    nd4c_recycle_give(head, head->bytes);
+  }
 }
 
 static const char *host_cpu_level(void) {
@@ -95,7 +116,7 @@ const nd4c_host *nd4c_host_table(void) {
       .log = host_log,
       .config = host_config,
       .allocate = host_allocate,
-      .free = nd4c_deallocate,
+      .free = host_free,
       .parallel_for = nd4c_parallel_for,
       .cpu_level = host_cpu_level,
       .allocate_pages = host_allocate_pages,

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
@@ -124,7 +125,7 @@ nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c
   ND4C_TRY(nd4c_memory_allocate(device, body->base.bytes, "a replica", &block));
   nd4c_replica *replica = nd4c_replica_find(body, device); /* the first one may have been dropped */
   if (replica == NULL) {
-    replica = nd4c_allocate_zeroed(1, sizeof *replica);
+    replica = nd4c_recycle_take(sizeof *replica);
     if (replica == NULL) {
       nd4c_memory_free(device, &block);
       return nd4c_fail_memory("a replica", sizeof *replica);
@@ -157,7 +158,7 @@ void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica) {
     link = &(*link)->next;
   }
   *link = replica->next;
-  nd4c_deallocate(replica);
+  nd4c_recycle_give(replica, sizeof *replica);
 }
 
 /* -- by request -------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/memory.h"
 #include "device/storage.h"
@@ -397,12 +398,13 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
   if (input_count <= ND4C_PENDING_INPUTS) {
     return call_slowly(&p, key);
   }
-  p.tensors = nd4c_allocate_zeroed((size_t)(input_count + ND4C_PENDING_OUTPUTS), sizeof *p.tensors);
+  size_t bytes = (size_t)(input_count + ND4C_PENDING_OUTPUTS) * sizeof *p.tensors;
+  p.tensors = nd4c_recycle_take(bytes);
   if (p.tensors == NULL) {
-    return nd4c_fail_memory("a call's operands", (size_t)input_count * sizeof *p.tensors);
+    return nd4c_fail_memory("a call's operands", bytes);
   }
   nd4c_status status = call_slowly(&p, key);
-  nd4c_deallocate(p.tensors);
+  nd4c_recycle_give(p.tensors, bytes);
   return status;
 }
 
@@ -518,6 +520,6 @@ nd4c_status nd4c_op_call(nd4c_context *context, nd4c_op op, const nd4c_array *co
   nd4c_attr_value *values = NULL;
   ND4C_TRY(nd4c_pending_attrs(def, attrs, attr_count, &values));
   nd4c_status status = call_positional(context, op, def->info.attr_count, inputs, input_count, values, outputs);
-  nd4c_deallocate(values);
+  nd4c_pending_attrs_free(def, values);
   return status;
 }

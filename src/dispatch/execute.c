@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/memory.h"
 #include "device/storage.h"
@@ -164,12 +165,12 @@ static void release_in_flight(void *argument) {
     nd4c_memory_free(kept->choice->device, &kept->device_scratch);
   }
   nd4c_choice_release(kept->choice);
-  nd4c_deallocate(kept);
+  nd4c_recycle_give(kept, sizeof *kept);
 }
 
 /* Hands the choice and the scratch over to the fence. Without memory for the note the work is waited for. */
 static void keep_in_flight(nd4c_choice *choice, operands *o, nd4c_shared_fence *fence) {
-  in_flight *kept = nd4c_allocate_zeroed(1, sizeof *kept);
+  in_flight *kept = nd4c_recycle_take(sizeof *kept);
   if (kept == NULL) {
     nd4c_fence_settle(fence);
     return;
@@ -308,12 +309,13 @@ nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const
   if (o.count <= INLINE_OPERANDS) {
     return execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
   }
-  o.tensors = nd4c_allocate_zeroed((size_t)o.count, sizeof *o.tensors);
-  o.after = nd4c_allocate_zeroed((size_t)o.count, sizeof *o.after);
+  size_t tensor_bytes = (size_t)o.count * sizeof *o.tensors, after_bytes = (size_t)o.count * sizeof *o.after;
+  o.tensors = nd4c_recycle_take(tensor_bytes);
+  o.after = nd4c_recycle_take(after_bytes);
   nd4c_status status = o.tensors == NULL || o.after == NULL
-                           ? nd4c_fail_memory("a call's operands", (size_t)o.count * sizeof *o.tensors)
+                           ? nd4c_fail_memory("a call's operands", tensor_bytes)
                            : execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
-  nd4c_deallocate(o.tensors);
-  nd4c_deallocate(o.after);
+  nd4c_recycle_give(o.tensors, tensor_bytes);
+  nd4c_recycle_give(o.after, after_bytes);
   return status;
 }

@@ -85,7 +85,7 @@ nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *co
   nd4c_status status =
       p.tensors == NULL ? nd4c_fail_memory("an explanation", (size_t)input_count) : explain(&p, &explanation);
   nd4c_deallocate(p.tensors);
-  nd4c_deallocate(values);
+  nd4c_pending_attrs_free(def, values);
   if (status != ND4C_OK) {
     nd4c_text_free(&explanation);
     return status;

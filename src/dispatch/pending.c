@@ -3,6 +3,7 @@
 #include "array/narrow.h"
 #include "array/shape.h"
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "dispatch/execute.h"
 
@@ -28,17 +29,21 @@ nd4c_status nd4c_pending_attrs(const nd4c_op_def *def, const nd4c_attr *attrs, i
   if (attrs == NULL && attr_count > 0) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: attrs is NULL", def->info.name);
   }
-  nd4c_attr_value *resolved = nd4c_allocate_zeroed((size_t)def->info.attr_count, sizeof *resolved);
+  nd4c_attr_value *resolved = nd4c_recycle_take((size_t)def->info.attr_count * sizeof *resolved);
   if (resolved == NULL) {
     return nd4c_fail_memory("attributes", (size_t)def->info.attr_count * sizeof *resolved);
   }
   nd4c_status status = nd4c_op_resolve_attrs(&def->info, attrs, attr_count, resolved);
   if (status != ND4C_OK) {
-    nd4c_deallocate(resolved);
+    nd4c_pending_attrs_free(def, resolved);
     return status;
   }
   *values = resolved;
   return ND4C_OK;
+}
+
+void nd4c_pending_attrs_free(const nd4c_op_def *def, nd4c_attr_value *values) {
+  nd4c_recycle_give(values, (size_t)def->info.attr_count * sizeof *values);
 }
 
 static nd4c_status check_handles(const nd4c_pending *p) {

@@ -25,9 +25,10 @@ typedef struct nd4c_pending {
 /* Refuses an unknown op, and lists that are missing or of an impossible length. */
 nd4c_status nd4c_pending_check(nd4c_op op, const nd4c_op_def *def, const nd4c_array *const *inputs, int32_t input_count,
                                nd4c_array **outputs);
-/* Attributes by name into the schema's order; *values is freed by the caller with nd4c_deallocate. */
+/* Attributes by name into the schema's order; *values is freed by the caller with nd4c_pending_attrs_free. */
 nd4c_status nd4c_pending_attrs(const nd4c_op_def *def, const nd4c_attr *attrs, int32_t attr_count,
                                nd4c_attr_value **values);
+void nd4c_pending_attrs_free(const nd4c_op_def *def, nd4c_attr_value *values);
 /* Checks the handles, describes the inputs and infers; `inference` is left for whoever asks for views. */
 nd4c_status nd4c_pending_infer(nd4c_pending *pending, nd4c_inference *inference);
 /* Refuses what cannot take the op's result `at`: another shape or dtype, read-only memory, elements that share memory

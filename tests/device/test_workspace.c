@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "stub_plugin.h"
 
 enum { COUNT = 3000 };
@@ -98,6 +99,83 @@ static void a_cycle_allocates_nothing_after_the_first(void **state) {
   assert_null(nd4c_workspace_current());
   nd4c_array_release(x);
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
+/* Blocks that came from the device itself, not from the manager's cache. */
+static int64_t fresh(const nd4c_device *device) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  assert_int_equal(nd4c_memory_get_info(device, &info), ND4C_OK);
+  return info.total_count - info.cache_hits;
+}
+
+/* Results of results in flight, the last one read. */
+static void step_in_flight(nd4c_context *context, const nd4c_array *x, int sums) {
+  enum { SUMS_AT_MOST = 40 };
+  nd4c_array *product = NULL, *sum[SUMS_AT_MOST] = {NULL}, *all = NULL;
+  float value = 0;
+  assert_int_equal(nd4c_matmul_on(context, x, x, &product), ND4C_OK);
+  for (int i = 0; i < sums; i++) {
+    assert_int_equal(nd4c_add_on(context, i == 0 ? product : sum[i - 1], x, &sum[i]), ND4C_OK);
+  }
+  assert_int_equal(nd4c_sum_on(context, sum[sums - 1], NULL, 0, false, ND4C_DTYPE_NONE, &all), ND4C_OK);
+  assert_int_equal(nd4c_array_read(all, &value, sizeof value), ND4C_OK);
+  assert_float_equal(value, 64.0 * (8 + sums), 0);
+  nd4c_array_release(product);
+  nd4c_array_release(all);
+  for (int i = 0; i < sums; i++) {
+    nd4c_array_release(sum[i]);
+  }
+}
+
+static void check_cycles(const char *name, nd4c_device *device) {
+  const int64_t side[2] = {8, 8};
+  enum { BURSTS = 2, WARM = 40, COUNTED = 10, RESULTS = 3 };
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0);
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+  nd4c_context *context = NULL;
+  nd4c_array *x = NULL;
+  int64_t blocks = 0, allocations = 0;
+  assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, side, 1, device, &x), ND4C_OK);
+  /* The stub's threads give back what this one took, and keep a few: at first there is more in flight than that. */
+  assert_int_equal(stub_control("delay 300"), ND4C_OK);
+  for (int cycle = 0; cycle < WARM + COUNTED; cycle++) {
+    if (cycle == BURSTS) {
+      assert_int_equal(stub_control("reset"), ND4C_OK);
+    }
+    if (cycle == WARM) {
+      blocks = fresh(device);
+      allocations = nd4c_allocation_count();
+    }
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    step_in_flight(context, x, cycle < BURSTS ? 40 : 1);
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  }
+  assert_int_equal(fresh(device), blocks);
+#if !defined(NDEBUG) /* every handle is new */
+  allocations += COUNTED * RESULTS;
+#endif
+  if (ND4C_RECYCLES && nd4c_allocation_count() != allocations) {
+    fail_msg("%s: %d cycles made %lld allocations", name, COUNTED, (long long)(nd4c_allocation_count() - allocations));
+  }
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+}
+
+/* Neither records of fences, launches and copies, nor replicas, nor device memory. */
+static void a_cycle_allocates_nothing_on_any_device(void **state) {
+  (void)state;
+  static const char *const names[] = {"cpu:0", "stub:0", "opencl:0"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    nd4c_device *device = NULL;
+    if (nd4c_device_find(names[i], &device) == ND4C_OK) {
+      check_cycles(names[i], device);
+    } else {
+      print_message("no %s here: %s\n", names[i], nd4c_error_message());
+      assert_string_equal(names[i], "opencl:0");
+    }
+  }
 }
 
 /* One workspace, three memories; on devices without addresses arrays are parts of a buffer. */
@@ -506,6 +584,7 @@ static int stop(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cycle_allocates_nothing_after_the_first),
+      cmocka_unit_test(a_cycle_allocates_nothing_on_any_device),
       cmocka_unit_test(arenas_on_several_devices),
       cmocka_unit_test(scopes_nest),
       cmocka_unit_test(outliving_is_refused),

@@ -1,0 +1,197 @@
+#include "base/recycle.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "base/os.h"
+
+/* Classes of powers of two; larger blocks are the system's. A thread keeps 16 of a class up to 1 KiB, and no more than
+ * 16 KiB of those above; the shared lists hold eight times that. */
+enum { CLASSES = 9, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_TIMES = 8 };
+static const size_t largest = (size_t)1 << (SMALLEST_BITS + CLASSES - 1);
+
+typedef struct idle_block {
+  struct idle_block *next;
+} idle_block;
+
+typedef struct thread_lists {
+  idle_block *first[CLASSES];
+  int32_t count[CLASSES];
+} thread_lists;
+
+static ND4C_HOT_TLS thread_lists *own; /* made when the thread first gives something back */
+static nd4c_thread_key own_key;
+static bool own_key_made;
+static nd4c_once once = ND4C_ONCE_INIT;
+
+static nd4c_lock shared_lock = ND4C_LOCK_INIT;
+static idle_block *shared[CLASSES];           /* under shared_lock */
+static _Atomic int32_t shared_count[CLASSES]; /* written under it, read by those who look whether asking is worth it */
+
+static inline int class_of(size_t bytes) {
+  return bytes <= (size_t)1 << SMALLEST_BITS ? 0 : 64 - __builtin_clzll((uint64_t)(bytes - 1)) - SMALLEST_BITS;
+}
+
+static inline int32_t kept_at_most(int class) {
+  return class <= LAST_FULL_CLASS ? KEPT_AT_MOST : KEPT_AT_MOST >> (class - LAST_FULL_CLASS);
+}
+
+static void free_chain(idle_block *block) {
+  while (block != NULL) {
+    idle_block *next = block->next;
+    nd4c_deallocate(block);
+    block = next;
+  }
+}
+
+static void free_lists(thread_lists *lists) {
+  for (int class = 0; class < CLASSES; class ++) {
+    free_chain(lists->first[class]);
+    lists->first[class] = NULL;
+    lists->count[class] = 0;
+  }
+}
+
+static void end_thread(void *argument) {
+  own = NULL; /* another destructor of this thread may still give something back, and then starts anew */
+  free_lists(argument);
+  free(argument);
+}
+
+/* In the child another thread, which is not here, may have held the lock: what is shared is forgotten. */
+static void fork_in_child(void) {
+  nd4c_lock_init(&shared_lock);
+  for (int class = 0; class < CLASSES; class ++) {
+    shared[class] = NULL;
+    atomic_store(&shared_count[class], 0);
+  }
+}
+
+static void start(void) {
+  own_key_made = nd4c_thread_key_make(&own_key, end_thread);
+  nd4c_os_on_fork(fork_in_child);
+}
+
+/* NULL if nobody would free the lists at the thread's end: then nothing is kept. Plain calloc: a test that makes the
+ * n-th allocation fail counts those of its call. */
+static ND4C_NOINLINE thread_lists *make_own(void) {
+  nd4c_once_run(&once, start);
+  thread_lists *made = own_key_made ? calloc(1, sizeof *made) : NULL;
+  if (made != NULL && !nd4c_thread_key_set(own_key, made)) {
+    free(made);
+    made = NULL;
+  }
+  own = made;
+  return made;
+}
+
+/* Half of what a thread may keep: the least that takes the lock seldom in both directions. */
+static inline int32_t batch_of(int class) {
+  return (kept_at_most(class) + 1) / 2;
+}
+
+/* Cuts up to `limit` blocks off the list; returns how many. */
+static int32_t cut(idle_block **list, int32_t limit, idle_block **first, idle_block **last) {
+  int32_t count = 0;
+  *first = *list;
+  *last = NULL;
+  for (; count < limit && *list != NULL; count++) {
+    *last = *list;
+    *list = (*list)->next;
+  }
+  if (*last != NULL) {
+    (*last)->next = NULL;
+  }
+  return count;
+}
+
+static ND4C_NOINLINE void send_batch(thread_lists *lists, int class) {
+  idle_block *first, *last;
+  int32_t count = cut(&lists->first[class], batch_of(class), &first, &last);
+  lists->count[class] -= count;
+  nd4c_lock_acquire(&shared_lock);
+  int32_t there = atomic_load_explicit(&shared_count[class], memory_order_relaxed);
+  bool room = there + count <= SHARED_TIMES * kept_at_most(class);
+  if (room) {
+    last->next = shared[class];
+    shared[class] = first;
+    atomic_store_explicit(&shared_count[class], there + count, memory_order_relaxed);
+  }
+  nd4c_lock_release(&shared_lock);
+  if (!room) {
+    free_chain(first);
+  }
+}
+
+/* False if there is nothing to be fetched. */
+static ND4C_NOINLINE bool fetch_batch(thread_lists *lists, int class) {
+  if (atomic_load_explicit(&shared_count[class], memory_order_relaxed) == 0) {
+    return false;
+  }
+  idle_block *last;
+  nd4c_lock_acquire(&shared_lock);
+  int32_t count = cut(&shared[class], batch_of(class), &lists->first[class], &last);
+  int32_t there = atomic_load_explicit(&shared_count[class], memory_order_relaxed);
+  atomic_store_explicit(&shared_count[class], there - count, memory_order_relaxed);
+  nd4c_lock_release(&shared_lock);
+  lists->count[class] = count;
+  return count > 0;
+}
+
+void *nd4c_recycle_take(size_t bytes) {
+  if (!ND4C_RECYCLES || bytes > largest) {
+    return nd4c_allocate_zeroed(1, bytes);
+  }
+  int class = class_of(bytes);
+  thread_lists *lists = own != NULL ? own : make_own();
+  if (ND4C_UNLIKELY(lists == NULL || nd4c_allocation_is_awaited() ||
+                    (lists->first[class] == NULL && !fetch_batch(lists, class)))) {
+    return nd4c_allocate_zeroed(1, (size_t)1 << (SMALLEST_BITS + class));
+  }
+  idle_block *block = lists->first[class];
+  lists->first[class] = block->next;
+  lists->count[class]--;
+  return memset(block, 0, bytes);
+}
+
+void nd4c_recycle_give(void *memory, size_t bytes) {
+  if (memory == NULL) {
+    return;
+  }
+  thread_lists *lists = NULL;
+  if (!ND4C_RECYCLES || bytes > largest || (lists = own != NULL ? own : make_own()) == NULL) {
+    nd4c_deallocate(memory);
+    return;
+  }
+  int class = class_of(bytes);
+  if (ND4C_UNLIKELY(lists->count[class] >= kept_at_most(class))) {
+    send_batch(lists, class);
+  }
+  idle_block *block = memory;
+  block->next = lists->first[class];
+  lists->first[class] = block;
+  lists->count[class]++;
+}
+
+void nd4c_recycle_trim(void) {
+  if (own != NULL) {
+    free_lists(own);
+  }
+  for (int class = 0; class < CLASSES; class ++) {
+    nd4c_lock_acquire(&shared_lock);
+    idle_block *first = shared[class];
+    shared[class] = NULL;
+    atomic_store_explicit(&shared_count[class], 0, memory_order_relaxed);
+    nd4c_lock_release(&shared_lock);
+    free_chain(first);
+  }
+}
+
+/* The thread that ends the process runs no thread-local destructors. */
+static ND4C_AT_UNLOAD void end_process(void) {
+  nd4c_recycle_trim();
+}

@@ -1,0 +1,145 @@
+/* Blocks that come and go: zeroed, no allocation once they are there, whoever gives them back, and none kept while a
+ * test waits for a failure. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/recycle.h"
+
+static bool is_zero(const unsigned char *block, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    if (block[i] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void *taken(size_t bytes) {
+  unsigned char *block = nd4c_recycle_take(bytes);
+  assert_non_null(block);
+  assert_true(is_zero(block, bytes));
+  memset(block, 0xa5, bytes);
+  return block;
+}
+
+static const struct {
+  size_t bytes;
+  bool kept;
+} sizes[] = {{0, true},    {1, true},    {63, true},   {64, true},   {65, true},    {640, true},
+             {1024, true}, {1025, true}, {4096, true}, {8193, true}, {16384, true}, {16385, false}};
+
+static void sizes_are_kept_zeroed_and_trimmed(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    nd4c_recycle_trim();
+    nd4c_recycle_give(taken(sizes[i].bytes), sizes[i].bytes);
+    int64_t before = nd4c_allocation_count();
+    nd4c_recycle_give(taken(sizes[i].bytes), sizes[i].bytes);
+    assert_int_equal(nd4c_allocation_count() - before, sizes[i].kept && ND4C_RECYCLES ? 0 : 1);
+    nd4c_recycle_trim();
+    before = nd4c_allocation_count();
+    nd4c_recycle_give(taken(sizes[i].bytes), sizes[i].bytes);
+    assert_int_equal(nd4c_allocation_count() - before, 1);
+  }
+  nd4c_recycle_give(NULL, 64);
+}
+
+static void what_is_kept_hides_no_failure(void **state) {
+  (void)state;
+  nd4c_recycle_give(taken(100), 100);
+  nd4c_allocation_fail_at(1);
+  void *fresh = nd4c_recycle_take(100);
+  assert_null(nd4c_recycle_take(100));
+  nd4c_allocation_fail_at(-1);
+  assert_non_null(fresh);
+  nd4c_recycle_give(fresh, 100);
+  nd4c_recycle_give(taken(100), 100);
+}
+
+enum { MANY = 100, ROUNDS = 200, THREADS = 4 };
+
+static void *give_all(void *argument) {
+  void **blocks = argument;
+  for (int i = 0; i < MANY; i++) {
+    nd4c_recycle_give(blocks[i], 200);
+  }
+  return NULL;
+}
+
+/* This thread takes, another one gives back: what that one keeps for itself ends with it. */
+static void what_another_thread_gives_back_returns(void **state) {
+  (void)state;
+  enum { OF_A_THREAD = 16 };
+  void *blocks[MANY];
+  int64_t before = 0;
+  nd4c_recycle_trim();
+  for (int round = 0; round < 2; round++) {
+    pthread_t thread;
+    before = nd4c_allocation_count();
+    for (int i = 0; i < MANY; i++) {
+      blocks[i] = taken(200);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, give_all, blocks), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+  }
+  assert_true(nd4c_allocation_count() - before <= (ND4C_RECYCLES ? OF_A_THREAD : MANY));
+}
+
+/* Blocks on their way from thread to thread; each is one thread's alone while it is out of its place. */
+static void *_Atomic places[MANY];
+
+static void *pass_blocks(void *argument) {
+  size_t number = (size_t)(uintptr_t)argument;
+  for (size_t i = 0; i < (size_t)ROUNDS * MANY; i++) {
+    size_t at = (i * (2 * number + 1)) % MANY, bytes = 64 + at % 8 * 40;
+    unsigned char *block = nd4c_recycle_take(bytes);
+    if (block == NULL || !is_zero(block, bytes)) {
+      return NULL;
+    }
+    memset(block, (int)at + 1, bytes);
+    unsigned char *other = atomic_exchange(&places[at], block);
+    for (size_t k = 0; other != NULL && k < bytes; k++) {
+      if (other[k] != (unsigned char)(at + 1)) {
+        return NULL;
+      }
+    }
+    nd4c_recycle_give(other, bytes);
+  }
+  return argument;
+}
+
+static void threads_share_no_block(void **state) {
+  (void)state;
+  pthread_t threads[THREADS];
+  for (uintptr_t i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, pass_blocks, (void *)(i + 1)), 0);
+  }
+  for (uintptr_t i = 0; i < THREADS; i++) {
+    void *result = NULL;
+    assert_int_equal(pthread_join(threads[i], &result), 0);
+    assert_ptr_equal(result, (void *)(i + 1));
+  }
+  for (size_t at = 0; at < MANY; at++) {
+    nd4c_recycle_give(atomic_exchange(&places[at], NULL), 64 + at % 8 * 40);
+  }
+  nd4c_recycle_trim();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_are_kept_zeroed_and_trimmed),
+      cmocka_unit_test(what_is_kept_hides_no_failure),
+      cmocka_unit_test(what_another_thread_gives_back_returns),
+      cmocka_unit_test(threads_share_no_block),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
