@@ -72,7 +72,7 @@ typedef struct nd4c_workspace_info {
   int32_t depth;       /* scopes open */
 } nd4c_workspace_info;
 
-/* The state of the workspace on a device (NULL: all devices together). */
+/* The state of the workspace on a device (NULL: all devices together). HANDLE if that is none of an open backend. */
 ND4C_API nd4c_status nd4c_workspace_get_info(nd4c_workspace *workspace, const nd4c_device *device,
                                              nd4c_workspace_info *info);
 

@@ -440,6 +440,7 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
 }
 
 nd4c_status nd4c_memory_reset_peak(nd4c_device *device) {
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_reset_peak"));
   nd4c_memory_info info = {.struct_size = ND4C_SIZE_OF(nd4c_memory_info)};
   ND4C_TRY(nd4c_memory_get_info(device, &info));
   pthread_mutex_lock(&device->memory->lock);

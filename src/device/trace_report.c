@@ -303,6 +303,12 @@ nd4c_status nd4c_trace_get_totals(const nd4c_device *from, const nd4c_device *to
   if (totals->struct_size < ND4C_SIZE_OF(nd4c_trace_totals)) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_trace_totals)", totals->struct_size);
   }
+  const nd4c_device *const named[] = {from, to};
+  for (int i = 0; i < 2; ++i) {
+    if (named[i] != NULL) {
+      ND4C_TRY(nd4c_device_check(named[i], "nd4c_trace_get_totals"));
+    }
+  }
   summary s = {0};
   ND4C_TRY(gather(&s));
   *totals = (nd4c_trace_totals){.struct_size = totals->struct_size, .transitions = s.transitions, .dropped = s.dropped};

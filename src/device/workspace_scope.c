@@ -271,6 +271,9 @@ void nd4c_workspace_abandon(nd4c_thread *thread) {
 
 nd4c_status nd4c_workspace_get_info(nd4c_workspace *workspace, const nd4c_device *device, nd4c_workspace_info *info) {
   ND4C_TRY(check(workspace, "nd4c_workspace_get_info"));
+  if (device != NULL) {
+    ND4C_TRY(nd4c_device_check(device, "nd4c_workspace_get_info"));
+  }
   if (info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_workspace_get_info: info is NULL");
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# --help is on stdout and succeeds; what is not known is told on stderr with exit code 2.
+# --help is on stdout and succeeds; what is not known, names of ops and dtypes too, is told on stderr with exit code 2.
 # Usage: check_help.sh CONFORMANCE_PROGRAM
 set -euo pipefail
 for option in --help -h; do
@@ -9,7 +9,14 @@ for option in --help -h; do
   grep -q '^usage: nd4c_conformance' <<<"$text"
   grep -q '^  --engine NAME  ' <<<"$text"
 done
-code=0
-text=$("$1" --nosuch 2>&1 >/dev/null) || code=$?
-[ "$code" -eq 2 ]
-grep -q "'--nosuch' is not known" <<<"$text"
+# refused EXPECTED_TEXT ARGUMENT...
+refused() {
+  local wanted=$1 code=0
+  shift
+  text=$("$program" "$@" 2>&1 >/dev/null) || code=$?
+  [ "$code" -eq 2 ] && grep -q -- "$wanted" <<<"$text" || { echo "$*: exit code $code: $text"; exit 1; }
+}
+program=$1
+refused "'--nosuch' is not known" --nosuch
+refused "--op: .*'convv'" --op convv
+refused '--dtype: dtype "float31"' --op add --dtype float31

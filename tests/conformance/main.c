@@ -83,6 +83,25 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
   return true;
 }
 
+/* Names that would match nothing, and tell nobody why, are wrong use; those that have several spellings become the
+ * table's. */
+static bool find_names(cf_options *o) {
+  const nd4c_op_info *op = NULL;
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  nd4c_status status = o->op != NULL ? nd4c_op_find(o->op, &op) : ND4C_OK;
+  if (status == ND4C_OK && o->dtype != NULL) {
+    status = nd4c_dtype_find(o->dtype, &dtype);
+  }
+  if (status != ND4C_OK) {
+    (void)fprintf(stderr, "nd4c_conformance: %s: %s\n", op == NULL && o->op != NULL ? "--op" : "--dtype",
+                  nd4c_error_message());
+    return false;
+  }
+  o->op = op != NULL ? op->name : NULL;
+  o->dtype = o->dtype != NULL ? nd4c_dtype_name(dtype) : NULL;
+  return true;
+}
+
 /* 77 where what was asked for is not there. */
 static int set_up(cf_run *run) {
   const cf_options *o = &run->options;
@@ -210,6 +229,9 @@ int main(int argc, char **argv) {
   int code = 0;
   if (!parse(argc, argv, &run.options, &code)) {
     return code;
+  }
+  if (!find_names(&run.options)) {
+    return 2;
   }
   if (run.options.records != NULL && !cf_golden_load(run.options.records, wants, &run.options)) {
     return 2;

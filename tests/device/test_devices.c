@@ -134,17 +134,31 @@ static void foreign_handles_are_refused(void **state) {
   nd4c_array *array = NULL;
   char *text = NULL;
   int64_t bytes = 0;
+  nd4c_trace_totals totals = {.struct_size = sizeof totals};
+  nd4c_workspace *workspace = NULL;
+  nd4c_workspace_info arena = {.struct_size = sizeof arena};
+  assert_int_equal(nd4c_workspace_create(NULL, &workspace), ND4C_OK);
   const int64_t shape[1] = {100};
-  const nd4c_status refused[] = {
-      nd4c_device_get_info(foreign, &info),    nd4c_device_synchronize(foreign),
-      nd4c_memory_get_info(foreign, &memory),  nd4c_memory_remaining(foreign, &bytes),
-      nd4c_memory_set_cap(foreign, 1),         nd4c_memory_trim(foreign, 0),
-      nd4c_memory_reset_peak(foreign),         nd4c_memory_report(foreign, &text),
-      nd4c_context_create(&options, &context), nd4c_array_zeros(ND4C_FLOAT32, 1, shape, foreign, &array)};
+  const nd4c_status refused[] = {nd4c_device_get_info(foreign, &info),
+                                 nd4c_device_synchronize(foreign),
+                                 nd4c_memory_get_info(foreign, &memory),
+                                 nd4c_memory_remaining(foreign, &bytes),
+                                 nd4c_memory_set_cap(foreign, 1),
+                                 nd4c_memory_trim(foreign, 0),
+                                 nd4c_memory_reset_peak(foreign),
+                                 nd4c_memory_report(foreign, &text),
+                                 nd4c_trace_get_totals(foreign, NULL, &totals),
+                                 nd4c_trace_get_totals(NULL, foreign, &totals),
+                                 nd4c_workspace_get_info(workspace, foreign, &arena),
+                                 nd4c_context_create(&options, &context),
+                                 nd4c_array_zeros(ND4C_FLOAT32, 1, shape, foreign, &array)};
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     assert_int_equal(refused[i], ND4C_HANDLE);
   }
   assert_non_null(strstr(nd4c_error_message(), "is no device of an open backend"));
+  assert_int_equal(nd4c_memory_reset_peak(NULL), ND4C_NULL_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "nd4c_memory_reset_peak"));
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
 int main(void) {

@@ -13,6 +13,8 @@ lacks out WRONG
 [ "$("$json" devices.0.computed <"$work/report.json")" -ge 1400 ] || { echo "too few pairs"; exit 1; }
 same "$("$json" devices.0.device <"$work/report.json")" cpu:0 "the report's device"
 same "$("$json" devices.0.wrong <"$work/report.json")" 0 "wrong ones in the report"
+same "$("$json" version <"$work/report.json")" "$("$nd4c" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)" "its version"
+[[ "$("$json" time <"$work/report.json")" =~ ^20[0-9-]{8}T[0-9:]{8}Z$ ]] || { echo "the report has no time"; exit 1; }
 
 # A backend that has a few ops declines the others, which is no failure.
 expect 0 "$nd4c" selftest --backend stub --op '*sigmoid' --report "$work/report.json"
@@ -37,6 +39,9 @@ says err 'the report could not be written to /nosuch/report.json'
 expect 1 "$nd4c" selftest --backend cpu --op convv
 says out '^  no case: convv'
 expect 2 "$nd4c" selftest more
+expect 1 env BACKEND_TYPE=abacus "$nd4c" selftest --op add
+says err "backend.type asks for 'abacus', but there is no backend of that name"
+lacks out 'add|pairs'
 
 # info shows the vendor's handle of a device that has one.
 expect 0 "$nd4c" info --probe

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { TEXT_SIZE = 512, CATEGORY_LIMIT = 32 };
 
@@ -91,15 +92,21 @@ static void note(pair *p, pair_state state, const char *text) {
   }
 }
 
-/* The last line of a text with one reason a line is the candidate of the lowest priority, which was to serve. */
-static const char *last_line(const char *text, char *buffer, size_t size) {
-  (void)snprintf(buffer, size, "%s", text);
-  for (size_t length = strlen(buffer); length > 0 && buffer[length - 1] == '\n';) {
-    buffer[--length] = '\0';
+/* Why a call was declined. Of a text with one reason a line the last is the candidate's of the lowest priority, which
+ * was to serve; behind it may stand what the library advises, which is no reason. */
+static const char *find_reason(const char *text, char *buffer, size_t size) {
+  const char *end = strstr(text, "\nWhat to do: ");
+  end = end != NULL ? end : text + strlen(text);
+  while (end > text && end[-1] == '\n') {
+    end--;
   }
-  const char *line = strrchr(buffer, '\n');
-  line = line != NULL ? line + 1 : buffer;
-  return line + strspn(line, " ");
+  const char *line = end;
+  while (line > text && line[-1] != '\n') {
+    line--;
+  }
+  line += strspn(line, " ");
+  (void)snprintf(buffer, size, "%.*s", (int)(end - line), line);
+  return buffer;
 }
 
 static void run_case(selftest *t, const selftest_case *c, int32_t which) {
@@ -117,7 +124,7 @@ static void run_case(selftest *t, const selftest_case *c, int32_t which) {
   }
   const nd4c_status status = compute(c, tested[which], t->context, got);
   if (status == ND4C_UNSUPPORTED) {
-    note(p, DECLINED, last_line(nd4c_error_message(), text, sizeof text));
+    note(p, DECLINED, find_reason(nd4c_error_message(), text, sizeof text));
   } else if (status != ND4C_OK) {
     note(p, WRONG, nd4c_error_message());
   } else {
@@ -270,6 +277,8 @@ static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *
     (void)fflush(stdout);
     (void)cJSON_AddStringToObject(object, "device", info.name);
     (void)cJSON_AddStringToObject(object, "description", info.description);
+    (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
+    (void)cJSON_AddStringToObject(object, "driver", info.driver);
     t.report = cJSON_AddArrayToObject(object, "pairs");
     status = open_contexts(&t);
   }
@@ -308,6 +317,31 @@ static nd4c_status test_backends(const char *backend, const char *pattern, cJSON
   return status;
 }
 
+/* backend.type asks in vain, which tests that need no default device would not notice. */
+static nd4c_status check_request(void) {
+  const char *type = "";
+  nd4c_device *device = NULL;
+  const nd4c_status status = nd4c_config_get("backend.type", &type);
+  return status != ND4C_OK || type[0] == '\0' ? status : nd4c_device_default(&device);
+}
+
+/* When, by which library, on which machine. */
+static void describe_run(cJSON *report) {
+  char text[32] = "";
+  const time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts) != NULL) {
+    (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  }
+  (void)cJSON_AddStringToObject(report, "time", text);
+  (void)cJSON_AddStringToObject(report, "version", nd4c_version());
+  (void)cJSON_AddStringToObject(report, "build", nd4c_build_info());
+  nd4c_machine_info machine = {.struct_size = sizeof machine};
+  if (nd4c_machine_get_info(&machine) == ND4C_OK) {
+    (void)cJSON_AddStringToObject(report, "cpu", machine.cpu_model);
+  }
+}
+
 static int write_report(const char *path, const cJSON *report) {
   char *text = cJSON_Print(report);
   FILE *file = text != NULL ? fopen(path, "w") : NULL;
@@ -319,15 +353,11 @@ static int write_report(const char *path, const cJSON *report) {
 
 static int test(const char *backend, const char *pattern, const char *path) {
   cJSON *report = cJSON_CreateObject();
-  (void)cJSON_AddStringToObject(report, "version", nd4c_version());
-  (void)cJSON_AddStringToObject(report, "build", nd4c_build_info());
-  nd4c_machine_info machine = {.struct_size = sizeof machine};
-  if (nd4c_machine_get_info(&machine) == ND4C_OK) {
-    (void)cJSON_AddStringToObject(report, "cpu", machine.cpu_model);
-  }
+  describe_run(report);
   cJSON *devices = cJSON_AddArrayToObject(report, "devices");
   int32_t wrong = 0;
-  const nd4c_status status = test_backends(backend, pattern, devices, &wrong);
+  nd4c_status status = check_request();
+  status = status == ND4C_OK ? test_backends(backend, pattern, devices, &wrong) : status;
   int code = status != ND4C_OK ? cli_fail_status(&cli_selftest, status) : wrong > 0 ? CLI_FAILURE : CLI_OK;
   if (status == ND4C_OK && path != NULL) {
     const int written = write_report(path, report);
@@ -387,7 +417,8 @@ const cli_command cli_selftest = {
         "declines is counted, not wrong. Exit code 1: something is wrong.\n\n"
         "  --backend NAME     this backend or device alone (opencl, stub:1)\n"
         "  --op GLOB          these ops alone ('conv*')\n"
-        "  --report FILE      every pair of op and dtype as JSON: computed, declined with the reason, or wrong\n"
+        "  --report FILE      every pair of op and dtype as JSON: computed, declined with the reason, or wrong;\n"
+        "                     with the time, the library's version, the device's vendor and driver\n"
         "  -D PROPERTY=VALUE  set a configuration property first\n\n"
         "examples:\n"
         "  nd4c selftest\n"
