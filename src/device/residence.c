@@ -244,6 +244,17 @@ char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
   return state;
 }
 
+uint64_t nd4c_storage_places(nd4c_storage *storage) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  uint64_t places = 0;
+  nd4c_storage_lock(body);
+  for (const nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    places |= (uint64_t)(replica->state != 'I') << (replica->device->number & 63);
+  }
+  nd4c_storage_unlock(body);
+  return places;
+}
+
 bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   if (!nd4c_storage_try_lock(body)) {

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "device/registry.h"
 
-enum { ROUTING_MAGIC = 0x726f7574, ROUTING_DEAD = 0x726f7564, SMALL_BYTES = 16384, TEXT_SIZE = 1024 };
+enum { SMALL_BYTES = 16384, TEXT_SIZE = 1024 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the defaults */
 static nd4c_routing *chosen;                             /* by nd4c_routing_set_default */
@@ -30,17 +30,50 @@ const char *nd4c_routing_policy_name(nd4c_routing_policy policy) {
   return policy_names[policy];
 }
 
-/* -- making --------------------------------------------------------------------------------------------------- */
+/* -- which there are ------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
+static nd4c_routing *known;
+
+static nd4c_routing *find_held(const nd4c_routing *routing) {
+  nd4c_routing *found = known;
+  while (found != NULL && found != routing) {
+    found = found->next_known;
+  }
+  return found != NULL && found->held ? found : NULL;
+}
+
+static void note(nd4c_routing *routing) {
+  pthread_mutex_lock(&known_lock);
+  routing->held = true;
+  routing->next_known = known;
+  known = routing;
+  pthread_mutex_unlock(&known_lock);
+}
+
+static void forget(nd4c_routing *routing) {
+  pthread_mutex_lock(&known_lock);
+  nd4c_routing **link = &known;
+  while (*link != routing) {
+    link = &(*link)->next_known;
+  }
+  *link = routing->next_known;
+  pthread_mutex_unlock(&known_lock);
+}
 
 nd4c_status nd4c_routing_check(const nd4c_routing *routing, const char *function) {
   if (routing == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: routing is NULL", function);
   }
-  if (routing->magic != ROUTING_MAGIC) {
-    return nd4c_fail(ND4C_HANDLE, "%s: %p is not a routing object, or was destroyed", function, (const void *)routing);
-  }
-  return ND4C_OK;
+  pthread_mutex_lock(&known_lock);
+  bool held = find_held(routing) != NULL;
+  pthread_mutex_unlock(&known_lock);
+  return held ? ND4C_OK
+              : nd4c_fail(ND4C_HANDLE, "%s: %p is not a routing object, or was destroyed", function,
+                          (const void *)routing);
 }
+
+/* -- making --------------------------------------------------------------------------------------------------- */
 
 static nd4c_status fill_list(const char *function, nd4c_device *const *devices, int32_t count, nd4c_route_list *list) {
   if (count < 0 || count > ND4C_ROUTING_DEVICES) {
@@ -114,7 +147,6 @@ nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routin
   if (made == NULL) {
     return nd4c_fail_memory("a routing object", sizeof *made);
   }
-  made->magic = ROUTING_MAGIC;
   made->number = atomic_fetch_add(&numbers, 1) + 1;
   atomic_init(&made->references, 1);
   made->policy = options->policy;
@@ -124,6 +156,7 @@ nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routin
   made->creation = options->creation;
   made->creation_device = options->creation_device;
   made->devices = devices;
+  note(made);
   *routing = made;
   return ND4C_OK;
 }
@@ -134,12 +167,21 @@ nd4c_routing *nd4c_routing_retain(nd4c_routing *routing) {
   return routing;
 }
 
-void nd4c_routing_destroy(nd4c_routing *routing) {
-  if (routing == NULL || routing->magic != ROUTING_MAGIC || atomic_fetch_sub(&routing->references, 1) != 1) {
-    return;
+void nd4c_routing_release(nd4c_routing *routing) {
+  if (routing != NULL && atomic_fetch_sub(&routing->references, 1) == 1) {
+    forget(routing);
+    nd4c_deallocate(routing);
   }
-  routing->magic = ROUTING_DEAD;
-  nd4c_deallocate(routing);
+}
+
+void nd4c_routing_destroy(nd4c_routing *routing) {
+  pthread_mutex_lock(&known_lock);
+  nd4c_routing *held = find_held(routing);
+  if (held != NULL) {
+    held->held = false;
+  }
+  pthread_mutex_unlock(&known_lock);
+  nd4c_routing_release(held);
 }
 
 static nd4c_status check_change(const nd4c_routing *routing, const char *function) {
@@ -306,7 +348,7 @@ nd4c_status nd4c_routing_set_default(nd4c_routing *routing) {
   nd4c_routing *old = chosen;
   chosen = routing;
   pthread_mutex_unlock(&lock);
-  nd4c_routing_destroy(old);
+  nd4c_routing_release(old);
   atomic_fetch_add(&nd4c_config_epoch, 1); /* every thread looks again */
   return ND4C_OK;
 }

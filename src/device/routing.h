@@ -18,8 +18,9 @@ typedef struct nd4c_route_list {
 
 /* Immutable once `in_use`: read without a lock. */
 struct nd4c_routing {
-  uint32_t magic;
-  uint32_t number; /* unique in the process: part of remembered decisions */
+  struct nd4c_routing *next_known; /* under the lock of the known ones, as is `held` */
+  bool held;                       /* by the caller who made it, until nd4c_routing_destroy */
+  uint32_t number;                 /* unique in the process: part of remembered decisions */
   _Atomic int32_t references;
   _Atomic bool in_use;
   nd4c_routing_policy policy;
@@ -37,8 +38,11 @@ struct nd4c_routing {
   bool absent_told; /* to nd4c_report_applied; under the lock of the default */
 };
 
+/* Looks the pointer up before anything behind it. */
 nd4c_status nd4c_routing_check(const nd4c_routing *routing, const char *function);
+/* References beside the caller's hold. */
 nd4c_routing *nd4c_routing_retain(nd4c_routing *routing);
+void nd4c_routing_release(nd4c_routing *routing);
 
 /* The default of the process: one reference, NULL: none. Fails where a property names a device that is not there. */
 nd4c_status nd4c_routing_get_default(nd4c_routing **routing);
@@ -49,11 +53,12 @@ void nd4c_routing_tell_absent(nd4c_text *text);
 /* One device's part in a vote. */
 typedef struct nd4c_vote {
   nd4c_device *device;
-  int32_t rank; /* position in its list */
-  double score;
-  int64_t local_bytes; /* of the inputs, current here */
-  int64_t free_bytes;  /* -1: unknown */
-  bool fits, has_all;  /* room for the largest input; every input is current here */
+  int32_t rank;         /* position in its list */
+  double score, wanted; /* with room or without; had there been room */
+  int64_t local_bytes;  /* of the inputs, current here */
+  int64_t beside_bytes; /* of these, copies of what was written elsewhere */
+  int64_t free_bytes;   /* -1: unknown */
+  bool fits, has_all;   /* room for the largest input; every input is current here */
 } nd4c_vote;
 
 typedef struct nd4c_ballot {

@@ -24,7 +24,7 @@ void nd4c_context_route(nd4c_context *context, nd4c_routing *routing) {
       context->only_route = here ? context : only;
     } /* else each call tries again, and tells */
   }
-  nd4c_routing_destroy(old);
+  nd4c_routing_release(old);
 }
 
 nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routing) {
@@ -70,7 +70,7 @@ nd4c_status nd4c_routing_synchronize(nd4c_context *context) {
 }
 
 void nd4c_routing_forget(nd4c_context *context) {
-  nd4c_routing_destroy(context->routing);
+  nd4c_routing_release(context->routing);
   context->routing = NULL;
   context->only_route = NULL;
   while (context->routes != NULL) {

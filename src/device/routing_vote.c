@@ -57,7 +57,9 @@ static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32
   vote->has_all = true;
   for (int32_t i = 0; i < count; ++i) {
     if (inputs[i] != NULL && is_current(inputs[i], vote->device)) {
+      bool beside = atomic_load(&inputs[i]->storage->device) != vote->device;
       vote->local_bytes += bytes_of(inputs[i]);
+      vote->beside_bytes += beside ? bytes_of(inputs[i]) : 0;
     } else if (inputs[i] != NULL) {
       vote->has_all = false;
     }
@@ -75,13 +77,16 @@ static void sort(nd4c_ballot *ballot) {
   }
 }
 
+/* Looking at a value from elsewhere makes a copy there, which shall not draw the next op after it: of two devices with
+ * all inputs the one where they were written is ahead. */
 static double score(const nd4c_ballot *ballot, const nd4c_vote *vote, const weights *w, int64_t most_free) {
-  double local = ballot->input_bytes > 0 ? (double)vote->local_bytes / (double)ballot->input_bytes : 0;
+  double bytes = (double)vote->local_bytes - (double)vote->beside_bytes / 8;
+  double local = ballot->input_bytes > 0 ? bytes / (double)ballot->input_bytes : 0;
   double free = vote->free_bytes < 0 ? 0.5 : most_free > 0 ? (double)vote->free_bytes / (double)most_free : 0;
   double rank = 1 - (double)vote->rank / ballot->count;
   bool is_cpu = vote->device->description.type == ND4C_DEVICE_CPU;
   return w->local * local + w->free * free + (ballot->own_list ? own_list_rank : w->rank) * rank +
-         (is_cpu ? w->cpu : w->gpu) + (vote->fits ? 0 : no_room);
+         (is_cpu ? w->cpu : w->gpu);
 }
 
 void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_array *const *inputs,
@@ -106,7 +111,9 @@ void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, cons
       gives_way && !ballot->own_list && ballot->input_bytes > 0 && ballot->input_bytes <= routing->small_bytes;
   const weights *w = &by_policy[ballot->small ? ND4C_ROUTING_FOLLOW_DATA : routing->policy];
   for (int32_t i = 0; i < ballot->count; ++i) {
-    ballot->votes[i].score = score(ballot, &ballot->votes[i], w, most_free);
+    nd4c_vote *vote = &ballot->votes[i];
+    vote->wanted = score(ballot, vote, w, most_free);
+    vote->score = vote->wanted + (vote->fits ? 0 : no_room);
   }
   sort(ballot);
 }

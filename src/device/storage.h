@@ -112,6 +112,8 @@ void nd4c_storage_collect_own(bool wait);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
 char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);
+/* A set of the devices where the contents are current: bit number % 64 of each. */
+uint64_t nd4c_storage_places(nd4c_storage *storage);
 /* Current on the device, and no work on it pending. False also while somebody is just at it: never waits. */
 bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device);
 

@@ -28,14 +28,16 @@ typedef struct decision {
   nd4c_device *device;
 } decision;
 
-/* Where the inputs are, as far as one look tells: the device of the newest value, and whether others share it. */
+/* Where the inputs are: the device of the newest value, and all devices where it is current. */
 static inline uint64_t mix_places(uint64_t key, const nd4c_eager_call *call) {
   for (int32_t i = 0; i < call->input_count; ++i) {
     if (call->inputs[i] != NULL) {
       nd4c_storage *storage = call->inputs[i]->storage;
       const nd4c_device *device = atomic_load_explicit(&storage->device, memory_order_relaxed);
       bool alone = atomic_load_explicit(&storage->address, memory_order_relaxed) != NULL;
-      key = (key ^ (uint64_t)(2 * device->number + alone)) * UINT64_C(0x9fb21c651e98df25);
+      uint64_t places = ND4C_LIKELY(alone) ? 0 : nd4c_storage_places(storage);
+      key = (key ^ (uint64_t)device->number ^ places << 8 ^ places >> 56) * UINT64_C(0x9fb21c651e98df25);
+      key ^= key >> 32;
     }
   }
   return key ^ key >> 32;
@@ -285,6 +287,36 @@ static void report(const nd4c_op_info *op, const nd4c_device *device, const nd4c
   nd4c_report_difference(op->name, device->name, applied->name, reason);
 }
 
+/* The place of a device that was asked for and lost the vote for lack of room alone; 0: there is none. */
+static int32_t find_crowded_out(const nd4c_routing *routing, const nd4c_ballot *ballot) {
+  for (int32_t i = 1; i < ballot->count; ++i) {
+    const nd4c_vote *vote = &ballot->votes[i];
+    if (!vote->fits && is_preferred(routing, ballot, vote->device) && vote->wanted > ballot->votes[0].wanted) {
+      return i;
+    }
+  }
+  return 0;
+}
+
+/* A strict context hears from the device itself that it has no room. */
+static void ask_crowded_out_first(const nd4c_routing *routing, nd4c_ballot *ballot) {
+  int32_t at = find_crowded_out(routing, ballot);
+  nd4c_vote vote = ballot->votes[at];
+  memmove(&ballot->votes[1], &ballot->votes[0], (size_t)at * sizeof vote);
+  ballot->votes[0] = vote;
+}
+
+static void report_crowded_out(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_ballot *ballot,
+                               const nd4c_device *used) {
+  const nd4c_vote *vote = &ballot->votes[find_crowded_out(routing, ballot)];
+  if (vote != &ballot->votes[0] && used != vote->device) {
+    char reason[REASON_SIZE];
+    (void)snprintf(reason, sizeof reason, "no room there: %lld bytes are free, the inputs alone take %lld",
+                   (long long)vote->free_bytes, (long long)ballot->input_bytes);
+    report(op, vote->device, used, reason);
+  }
+}
+
 static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
                              const nd4c_ballot *ballot, chain *c, nd4c_device **used) {
   char reasons[ND4C_ROUTING_DEVICES][REASON_SIZE];
@@ -346,10 +378,16 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
   }
   nd4c_device *used = NULL;
   nd4c_status status = ND4C_OK;
+  if (context->strict) {
+    ask_crowded_out_first(routing, &ballot);
+  }
   if (ballot.count > 0) {
     status = run_chain(context, def, call, &ballot, &c, &used);
   } else {
     status = failed != NULL ? nd4c_fail(failure, "%s", c.earlier_reason) : fail_transfer(routing, &def->info, call);
+  }
+  if (status == ND4C_OK) {
+    report_crowded_out(routing, &def->info, &ballot, used);
   }
   if (status == ND4C_OK && c.failed == 0 && routing->transfer) {
     bool small = ballot.input_bytes > 0 && ballot.input_bytes <= routing->small_bytes;
