@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "dispatch/engines.h"
 
@@ -208,7 +209,7 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
   nd4c_text trail = {0};
   search s = {.context = context, .call = call, .trail = &trail};
   nd4c_engine_rules_read(&s.rules);
-  nd4c_choice *choice = nd4c_allocate_zeroed(1, sizeof *choice);
+  nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
   if (choice == NULL) {
     return nd4c_fail_memory("a kernel choice", sizeof *choice);
   }
@@ -217,7 +218,7 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
   nd4c_status status = find_choice(&s, choice);
   nd4c_text_free(&trail);
   if (status != ND4C_OK) {
-    nd4c_deallocate(choice);
+    nd4c_recycle_give(choice, sizeof *choice);
     return status;
   }
   *out = choice;
@@ -239,7 +240,7 @@ void nd4c_choice_release(nd4c_choice *choice) {
   if (choice->executable != NULL) {
     choice->device->backend->compiler->release(choice->executable);
   }
-  nd4c_deallocate(choice);
+  nd4c_recycle_give(choice, sizeof *choice);
 }
 
 nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
