@@ -18,9 +18,9 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Functions that are given a pointer that is no context, or one that was destroyed, refuse it with HANDLE and do not
- * look behind it (a context at the same address that was made since is that one). One that was destroyed while a plan
- * uses it is gone with that plan: until then it serves calls, and cannot be entered, routed or given to a new plan. */
+/* Functions that are given a pointer that is no context, one that was destroyed, or one that nd4c_context_acquire lent
+ * and that the calling thread does not hold, refuse it with HANDLE and do not look behind it (a context at the same
+ * address that was made since is that one). Plans made on a context serve on when it was destroyed or given back. */
 typedef struct nd4c_context nd4c_context;
 
 /* What happens when an operation needs an array on a device where it is not current. What is asked for by name

@@ -94,6 +94,17 @@ static nd4c_status settle_stream(const nd4c_context *context) {
   return ND4C_OK;
 }
 
+static nd4c_status synchronize_stream(nd4c_context *context) {
+  ND4C_TRY(settle_stream(context));
+  return nd4c_fence_drain(context->device);
+}
+
+static nd4c_status synchronize(nd4c_context *context) {
+  nd4c_status routed = context->routes != NULL ? nd4c_routing_synchronize(context) : ND4C_OK;
+  nd4c_status status = context->stream != NULL ? synchronize_stream(context) : ND4C_OK;
+  return routed != ND4C_OK ? routed : status;
+}
+
 void nd4c_context_drop(nd4c_context *context) {
   if (atomic_fetch_sub(&context->references, 1) != 1) {
     return;
@@ -123,7 +134,8 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
   if (atomic_exchange(&context->ended, true)) { /* by another thread, just now */
     return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is being destroyed by another thread");
   }
-  nd4c_status status = nd4c_context_synchronize(context);
+  nd4c_contexts_changed();
+  nd4c_status status = synchronize(context);
   nd4c_context_drop(context);
   return status;
 }
@@ -193,7 +205,7 @@ static nd4c_status refresh_own(nd4c_thread *thread, uint32_t epoch) {
 nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved) {
   if (context != NULL) {
     *resolved = context;
-    return nd4c_context_check_usable(context);
+    return nd4c_context_check(context, "the given context");
   }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {
@@ -215,11 +227,11 @@ nd4c_context *nd4c_context_current(void) {
 }
 
 nd4c_device *nd4c_context_device(const nd4c_context *context) {
-  return context != NULL && nd4c_context_check_usable(context) == ND4C_OK ? context->device : NULL;
+  return context != NULL && nd4c_context_check(context, "the given context") == ND4C_OK ? context->device : NULL;
 }
 
 int32_t nd4c_context_width(const nd4c_context *context) {
-  return context != NULL && nd4c_context_check_usable(context) == ND4C_OK ? context->width : 0;
+  return context != NULL && nd4c_context_check(context, "the given context") == ND4C_OK ? context->width : 0;
 }
 
 nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles) {
@@ -237,14 +249,7 @@ nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *hand
   return ND4C_OK;
 }
 
-static nd4c_status synchronize_stream(nd4c_context *context) {
-  ND4C_TRY(settle_stream(context));
-  return nd4c_fence_drain(context->device);
-}
-
 nd4c_status nd4c_context_synchronize(nd4c_context *context) {
   ND4C_TRY(nd4c_context_resolve(context, &context));
-  nd4c_status routed = context->routes != NULL ? nd4c_routing_synchronize(context) : ND4C_OK;
-  nd4c_status status = context->stream != NULL ? synchronize_stream(context) : ND4C_OK;
-  return routed != ND4C_OK ? routed : status;
+  return synchronize(context);
 }

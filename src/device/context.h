@@ -48,7 +48,7 @@ extern _Atomic uint32_t nd4c_contexts_epoch;
 static inline uint32_t nd4c_context_hash(const nd4c_context *context) {
   return (uint32_t)(((uint64_t)(uintptr_t)context >> 4) * UINT64_C(0x9fb21c651e98df25) >> 56);
 }
-/* Whether the thread has looked this one up before: the common case of nd4c_context_is_known. */
+/* Whether the thread has found that it may use this one: the common case of nd4c_context_check. */
 static inline bool nd4c_context_is_remembered(const nd4c_context *context) {
   const nd4c_thread *thread = nd4c_thread_current;
   if (ND4C_UNLIKELY(thread == NULL)) {
@@ -57,12 +57,15 @@ static inline bool nd4c_context_is_remembered(const nd4c_context *context) {
   const nd4c_known_context *known = &thread->known[nd4c_context_hash(context) % ND4C_THREAD_KNOWN];
   return known->context == context && known->epoch == atomic_load_explicit(&nd4c_contexts_epoch, memory_order_relaxed);
 }
-/* Whether a pointer is a context; never looks behind it. */
-bool nd4c_context_is_known(const nd4c_context *context);
-/* HANDLE, with the function's name, unless it is one that was not destroyed. For what callers give to be kept. */
+/* The thread has acquired it, and has given it back. */
+void nd4c_context_remember(nd4c_thread *thread, const nd4c_context *context);
+void nd4c_context_unremember(nd4c_thread *thread, const nd4c_context *context);
+/* One was destroyed that plans still use: every thread looks again. */
+void nd4c_contexts_changed(void);
+/* HANDLE, with the function's name, unless it is a context that was not destroyed and, if it is lent, the calling
+ * thread holds it. Looks behind no pointer that is not known. For what callers give: plans do not ask, see
+ * nd4c_call_inside. */
 nd4c_status nd4c_context_check(const nd4c_context *context, const char *function);
-/* The same for calls, which keep nothing and are the plans', too: a context that only plans still use serves them. */
-nd4c_status nd4c_context_check_usable(const nd4c_context *context);
 
 /* The given context, which is checked, or the thread's current one; with the error of nd4c_device_default if there is
  * none. */

@@ -27,48 +27,52 @@ void nd4c_context_forget(nd4c_context *context) {
     link = &(*link)->next_known;
   }
   *link = context->next_known;
-  atomic_fetch_add_explicit(&nd4c_contexts_epoch, 1, memory_order_relaxed);
+  nd4c_contexts_changed();
   pthread_mutex_unlock(&known_lock);
 }
 
-static bool look_up(const nd4c_context *context) {
+void nd4c_context_remember(nd4c_thread *thread, const nd4c_context *context) {
+  uint32_t epoch = atomic_load_explicit(&nd4c_contexts_epoch, memory_order_relaxed);
+  thread->known[nd4c_context_hash(context) % ND4C_THREAD_KNOWN] =
+      (nd4c_known_context){.context = context, .epoch = epoch};
+}
+
+void nd4c_context_unremember(nd4c_thread *thread, const nd4c_context *context) {
+  nd4c_known_context *known = &thread->known[nd4c_context_hash(context) % ND4C_THREAD_KNOWN];
+  if (known->context == context) {
+    known->context = NULL;
+  }
+}
+
+void nd4c_contexts_changed(void) {
+  atomic_fetch_add_explicit(&nd4c_contexts_epoch, 1, memory_order_relaxed);
+}
+
+/* Why the calling thread may not use the context; NULL: it may, and remembers that. Looks behind no pointer that is not
+ * known. */
+static const char *look_up(const nd4c_context *context) {
   nd4c_thread *thread = nd4c_thread_get();
+  const char *reason = "is no context, or no longer: nd4c_context_create or nd4c_context_acquire gives one";
   pthread_mutex_lock(&known_lock);
   const nd4c_context *found = buckets[nd4c_context_hash(context) % BUCKETS];
   while (found != NULL && found != context) {
     found = found->next_known;
   }
-  uint32_t epoch = atomic_load_explicit(&nd4c_contexts_epoch, memory_order_relaxed);
-  pthread_mutex_unlock(&known_lock);
-  if (found != NULL && thread != NULL) {
-    nd4c_known_context *remembered = &thread->known[nd4c_context_hash(context) % ND4C_THREAD_KNOWN];
-    *remembered = (nd4c_known_context){.context = context, .epoch = epoch};
+  if (found != NULL) {
+    reason = found->scoped && !nd4c_scope_is_held(thread, found) ? "was given back, or another thread acquired it"
+             : atomic_load_explicit(&found->ended, memory_order_relaxed) ? "was destroyed; only a plan still uses it"
+                                                                         : NULL;
   }
-  return found != NULL;
-}
-
-bool nd4c_context_is_known(const nd4c_context *context) {
-  return nd4c_context_is_remembered(context) || look_up(context);
-}
-
-static nd4c_status check_known(const nd4c_context *context, const char *function) {
-  return ND4C_LIKELY(nd4c_context_is_known(context))
-             ? ND4C_OK
-             : nd4c_fail(ND4C_HANDLE,
-                         "%s: %p is no context, or no longer: nd4c_context_create or nd4c_context_acquire gives one",
-                         function, (const void *)context);
+  if (reason == NULL && thread != NULL) {
+    nd4c_context_remember(thread, context);
+  }
+  pthread_mutex_unlock(&known_lock);
+  return reason;
 }
 
 nd4c_status nd4c_context_check(const nd4c_context *context, const char *function) {
-  ND4C_TRY(check_known(context, function));
-  if (context->scoped && !nd4c_scope_is_held(nd4c_thread_current, context)) {
-    return nd4c_fail(ND4C_HANDLE, "%s: the context was given back, or another thread acquired it", function);
-  }
-  return atomic_load_explicit(&context->ended, memory_order_relaxed)
-             ? nd4c_fail(ND4C_HANDLE, "%s: the context was destroyed; only a plan still uses it", function)
-             : ND4C_OK;
-}
-
-nd4c_status nd4c_context_check_usable(const nd4c_context *context) {
-  return ND4C_LIKELY(nd4c_context_is_remembered(context)) ? ND4C_OK : check_known(context, "the given context");
+  const char *reason = ND4C_LIKELY(nd4c_context_is_remembered(context)) ? NULL : look_up(context);
+  return ND4C_LIKELY(reason == NULL)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_HANDLE, "%s: the context %p %s", function, (const void *)context, reason);
 }

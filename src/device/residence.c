@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
+#include "device/workspace.h"
 
 /* The replicas on each device whose memory has no addresses: candidates for spilling. One lock for all devices, held
  * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
@@ -220,6 +221,9 @@ nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
     nd4c_storage_update_address(body);
   }
   nd4c_storage_unlock(body);
+  if (status == ND4C_OK) {
+    nd4c_workspace_part(storage);
+  }
   return status;
 }
 

@@ -70,6 +70,7 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
   context->previous = thread->entered; /* stays counted as entered until it is restored */
   atomic_fetch_add(&context->entered, 1);
   thread->scope = thread->entered = context;
+  nd4c_context_remember(thread, context);
   *out = context;
   return ND4C_OK;
 }
@@ -115,6 +116,7 @@ static void pop(nd4c_thread *thread) {
   }
   thread->entered = context->previous;
   thread->scope = context->outer;
+  nd4c_context_unremember(thread, context);
   context->previous = context->outer = NULL;
   if (context->routing != NULL) {
     context->routing_chosen = false; /* the next one to hold it asked for none */

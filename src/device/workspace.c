@@ -297,16 +297,14 @@ static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage) {
-  nd4c_storage_lock(&storage->body);
-  nd4c_status status = replace_block(&storage->body, storage->origin);
-  nd4c_storage_unlock(&storage->body);
+/* Ends a claim. `out`: nothing of the storage is in the arena any more; `counts`: it was moved. */
+static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
   nd4c_workspace_lock();
   struct nd4c_workspace *workspace = storage->workspace;
   bool last = false;
-  if (status == ND4C_OK && workspace != NULL) { /* else another thread has moved it meanwhile */
+  if (out && workspace != NULL) { /* else another thread has moved it meanwhile */
     unlink_alive(workspace, storage);
-    ++workspace->moved_count;
+    workspace->moved_count += counts;
     storage->workspace = NULL;
     last = --workspace->storages == 0 && workspace->gone;
   }
@@ -322,17 +320,47 @@ nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage) {
   if (ended) {
     end(storage);
   }
+}
+
+nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage) {
+  nd4c_storage_lock(&storage->body);
+  nd4c_status status = replace_block(&storage->body, storage->origin);
+  nd4c_storage_unlock(&storage->body);
+  end_claim(storage, status == ND4C_OK, true);
   return status;
 }
 
-nd4c_status nd4c_workspace_move_out(nd4c_storage *base) {
+/* The record of a storage in a workspace, claimed; NULL: it is in none. */
+static nd4c_workspace_storage *claim(nd4c_storage *base) {
   nd4c_workspace_storage *storage = (nd4c_workspace_storage *)base;
   if (base->destroy != destroy_in_workspace) {
-    return ND4C_OK;
+    return NULL;
   }
   nd4c_workspace_lock();
   bool inside = storage->workspace != NULL;
   storage->movers += inside;
   nd4c_workspace_unlock();
-  return inside ? nd4c_workspace_move_claimed(storage) : ND4C_OK;
+  return inside ? storage : NULL;
+}
+
+nd4c_status nd4c_workspace_move_out(nd4c_storage *base) {
+  nd4c_workspace_storage *storage = claim(base);
+  return storage != NULL ? nd4c_workspace_move_claimed(storage) : ND4C_OK;
+}
+
+void nd4c_workspace_part(nd4c_storage *base) {
+  nd4c_workspace_storage *storage = claim(base);
+  if (storage == NULL) {
+    return;
+  }
+  nd4c_storage_body *body = &storage->body;
+  nd4c_storage_lock(body);
+  nd4c_replica *first = &body->first;
+  bool out = first->state == 'I' && first->holds == 0 && !first->pinned;
+  if (out && nd4c_replica_is_there(first)) {
+    nd4c_storage_body_settle(body);
+    nd4c_replica_drop(body, first);
+  }
+  nd4c_storage_unlock(body);
+  end_claim(storage, out, false);
 }

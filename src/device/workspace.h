@@ -73,6 +73,8 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
                                     const char *origin, bool *taken, nd4c_storage **storage);
 /* Gives a storage that is in a workspace memory of its own; any other is left as it is. */
 nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
+/* Takes a storage out of the workspace that it is in, if any, once its contents are on other devices alone. */
+void nd4c_workspace_part(nd4c_storage *storage);
 /* One storage with references that was made in the innermost scope; NULL: none, and nothing there is pending: that was
  * waited for. `claim`: it is kept until nd4c_workspace_move_claimed, which must follow. */
 nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *workspace, bool claim);

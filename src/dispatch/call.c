@@ -203,8 +203,7 @@ static nd4c_status choose(const nd4c_pending *p, nd4c_choice **choice) {
 static nd4c_status deliver(nd4c_pending *p) {
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     if (p->outputs[i] != NULL && p->outputs[i] != p->targets[i]) {
-      const nd4c_array *from = p->targets[i];
-      ND4C_TRY(nd4c_op_call_positional(p->context, ND4C_OP_copy, &from, 1, NULL, &p->outputs[i]));
+      ND4C_TRY(nd4c_call_inside(p->context, ND4C_OP_copy, p->targets[i], &p->outputs[i]));
     }
   }
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
@@ -237,9 +236,8 @@ static nd4c_status shrink_target(nd4c_pending *p, int32_t at) {
     return status;
   }
   if (part->size < whole->size / 2) {
-    const nd4c_array *from = part;
     nd4c_array *copy = NULL;
-    status = nd4c_op_call_positional(p->context, ND4C_OP_copy, &from, 1, NULL, &copy);
+    status = nd4c_call_inside(p->context, ND4C_OP_copy, part, &copy);
     nd4c_array_release(part);
     ND4C_TRY(status);
     part = copy;
@@ -337,8 +335,7 @@ static nd4c_status deliver_view(nd4c_pending *p, nd4c_array *view) {
     p->outputs[0] = view;
     return ND4C_OK;
   }
-  const nd4c_array *from = view;
-  nd4c_status status = nd4c_op_call_positional(p->context, ND4C_OP_copy, &from, 1, NULL, p->outputs);
+  nd4c_status status = nd4c_call_inside(p->context, ND4C_OP_copy, view, p->outputs);
   nd4c_array_release(view);
   return status;
 }
@@ -347,7 +344,7 @@ static nd4c_status deliver_view(nd4c_pending *p, nd4c_array *view) {
 static nd4c_status copy_then_view(const nd4c_pending *p, const nd4c_inference *inference, nd4c_array **view) {
   nd4c_array *copy = NULL;
   const nd4c_inferred *inferred = &inference->outputs[0];
-  ND4C_TRY(nd4c_op_call_positional(p->context, ND4C_OP_copy, p->inputs, 1, NULL, &copy));
+  ND4C_TRY(nd4c_call_inside(p->context, ND4C_OP_copy, p->inputs[0], &copy));
   nd4c_storage *storage = nd4c_storage_retain(copy->storage);
   nd4c_status status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, NULL, 0, storage, view);
   if (status != ND4C_OK) {
@@ -483,10 +480,9 @@ static ND4C_NOINLINE nd4c_status call_routed(nd4c_context *context, nd4c_op op, 
   return nd4c_call_routed(context, &call);
 }
 
-static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int32_t attr_count,
-                                          const nd4c_array *const *inputs, int32_t input_count,
-                                          const nd4c_attr_value *attrs, nd4c_array **outputs) {
-  ND4C_TRY(nd4c_context_resolve(context, &context));
+static inline nd4c_status call_resolved(nd4c_context *context, nd4c_op op, int32_t attr_count,
+                                        const nd4c_array *const *inputs, int32_t input_count,
+                                        const nd4c_attr_value *attrs, nd4c_array **outputs) {
   uint64_t key = ND4C_LIKELY(is_hashable(inputs, input_count, outputs))
                      ? nd4c_call_key(op, inputs, input_count, attrs, attr_count, outputs[0])
                      : 0;
@@ -497,6 +493,17 @@ static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int
     context = context->only_route;
   }
   return call_here(context, op, attr_count, inputs, input_count, attrs, outputs, key);
+}
+
+nd4c_status nd4c_call_inside(nd4c_context *context, nd4c_op op, const nd4c_array *input, nd4c_array **output) {
+  return call_resolved(context, op, 0, &input, 1, NULL, output);
+}
+
+static inline nd4c_status call_positional(nd4c_context *context, nd4c_op op, int32_t attr_count,
+                                          const nd4c_array *const *inputs, int32_t input_count,
+                                          const nd4c_attr_value *attrs, nd4c_array **outputs) {
+  ND4C_TRY(nd4c_context_resolve(context, &context));
+  return call_resolved(context, op, attr_count, inputs, input_count, attrs, outputs);
 }
 
 nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,

@@ -120,7 +120,7 @@ static nd4c_status hand_over_on_host(nd4c_context *context, const nd4c_array *fr
   nd4c_context *on_host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(nd4c_routing_context(context, host, &on_host));
-  return nd4c_op_call_positional(on_host, ND4C_OP_copy, &from, 1, NULL, to);
+  return nd4c_call_inside(on_host, ND4C_OP_copy, from, to);
 }
 
 /* Copies a result into the array that was given for it; what `route` fails at, the host does. */
@@ -129,7 +129,7 @@ static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const n
     return hand_over_on_host(context, from, to); /* a copy that fails in flight would leave nothing of `to` */
   }
   bool had_value = !nd4c_storage_is_poisoned((*to)->storage);
-  nd4c_status status = nd4c_op_call_positional(route, ND4C_OP_copy, &from, 1, NULL, to);
+  nd4c_status status = nd4c_call_inside(route, ND4C_OP_copy, from, to);
   if (is_failure(status) || status == ND4C_UNSUPPORTED) {
     if (had_value && status != ND4C_UNSUPPORTED) {
       nd4c_storage_spare((*to)->storage, route->device);

@@ -19,6 +19,10 @@ typedef struct nd4c_eager_call {
 /* The call on exactly this context's device, as if it had no routing (call.c). */
 nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call);
 
+/* An op without attributes on a context that is not looked at: one that was checked, or a plan's, which may serve that
+ * plan alone (call.c). */
+nd4c_status nd4c_call_inside(nd4c_context *context, nd4c_op op, const nd4c_array *input, nd4c_array **output);
+
 /* The call where the context's routing sends it. */
 nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call);
 

@@ -4,6 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "dispatch/routed.h"
 #include "graph/plan.h"
 
 static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
@@ -99,7 +100,7 @@ static nd4c_status make_staging(const nd4c_plan *plan, const nd4c_graph_port *po
 }
 
 static nd4c_status copy_array(nd4c_context *context, const nd4c_array *from, nd4c_array *to) {
-  return nd4c_op_call(context, ND4C_OP_copy, &from, 1, NULL, 0, &to, 1);
+  return nd4c_call_inside(context, ND4C_OP_copy, from, &to); /* its owner may have given it back */
 }
 
 /* Fills input_arrays and output_arrays with C-contiguous arrays, each holding a reference. */

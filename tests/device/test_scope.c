@@ -81,6 +81,19 @@ static void wrong_releases_change_nothing(void **state) {
   assert_refused(nd4c_context_release(b), "given back already");
   assert_refused(nd4c_context_set_routing(b, NULL), "given back");
   assert_refused(nd4c_context_enter(b, NULL), "given back, or another thread acquired it");
+  nd4c_array *x = NULL, *y = NULL;
+  assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 3, NULL, &x), ND4C_OK);
+  assert_refused(nd4c_square_on(b, x, &y), "given back, or another thread acquired it");
+  assert_refused(nd4c_context_synchronize(b), "given back");
+  assert_null(nd4c_context_device(b));
+  assert_int_equal(nd4c_square_on(a, x, &y), ND4C_OK);
+  nd4c_context *again = acquired(second);
+  assert_ptr_equal(again, b); /* lent again it is as good as before */
+  assert_int_equal(nd4c_square_on(b, x, &y), ND4C_OK);
+  assert_int_equal(nd4c_context_release(b), ND4C_OK);
+  assert_refused(nd4c_square_on(b, x, &y), "given back");
+  nd4c_array_release(x);
+  nd4c_array_release(y);
   assert_ptr_equal(nd4c_context_current(), a);
   assert_int_equal(nd4c_context_release(a), ND4C_OK);
   nd4c_context *none = NULL;
@@ -93,7 +106,12 @@ static void *release_foreign(void *argument) {
   nd4c_context *context = argument;
   nd4c_status status = nd4c_context_release(context);
   bool told = strstr(nd4c_error_message(), "another thread acquired") != NULL;
-  return status == ND4C_HANDLE && told && nd4c_context_enter(context, NULL) == ND4C_HANDLE ? context : NULL;
+  nd4c_array *one = NULL, *two = NULL;
+  (void)nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one);
+  bool refused =
+      nd4c_add_on(context, one, one, &two) == ND4C_HANDLE && nd4c_context_enter(context, NULL) == ND4C_HANDLE;
+  nd4c_array_release(one);
+  return status == ND4C_HANDLE && told && refused ? context : NULL;
 }
 
 static void *end_inside(void *argument) {
