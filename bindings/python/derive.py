@@ -273,7 +273,7 @@ def attribute_name(op, name):
 
 
 def parameters(row, tables):
-    """Python parameters of an op and the expressions that the core gets."""
+    """Python parameters of an op and the expressions that the core gets. An op without inputs is told where to make it."""
     names, values, keyword = [], [], False
     for name, kind in row["inputs"]:
         names.append(python_name(name) + ("=None" if kind == "o" else ""))
@@ -294,6 +294,8 @@ def parameters(row, tables):
         elif kind == "t":
             value = "_dtype(%s)" % value
         values.append(value)
+    if not row["inputs"]:
+        names.append("device=None")
     return ", ".join(names), ", ".join(values)
 
 
@@ -314,6 +316,7 @@ def wrapped(text, indent, width=116):
 
 def ops_text(schema, tables):
     out = [HEAD, "from math import inf as _inf\n\nfrom nd4c._core import calls as _calls\n"
+           "from nd4c._creation import made_on as _made_on\n"
            "from nd4c._dtypes import dtype_or_none as _dtype\n"
            "from nd4c._arguments import axes as _axes, enum_name as _name, enum_names as _names, TABLES as _TABLES\n"]
     for number, row in sorted(schema.items()):
@@ -322,8 +325,9 @@ def ops_text(schema, tables):
                      zip(("NumPy/SciPy", "PyTorch", "ONNX", "ND4J"), row["names"].split("|")) if text]
         doc = wrapped(row["doc"], "    ") + "." + (
             "\n\n    Elsewhere: %s." % wrapped("; ".join(elsewhere), "    ") if elsewhere else "")
-        out.append('\ndef %s(%s):\n    r"""%s\n    """\n    return _calls[%d](%s)\n' % (
-            python_name(row["name"]), names, doc.replace('"""', "'''"), number, values))
+        call = "_calls[%d](%s)" if row["inputs"] else "_made_on(device, _calls[%d], %s)"
+        out.append('\ndef %s(%s):\n    r"""%s\n    """\n    return %s\n' % (
+            python_name(row["name"]), names, doc.replace('"""', "'''"), call % (number, values)))
     categories = {}
     for number, row in sorted(schema.items()):
         categories.setdefault(row["category"], []).append(row["name"])
@@ -339,7 +343,7 @@ STUB_TYPES = {"i": "ArrayLike", "o": "Optional[ArrayLike]", "v": "Sequence[Array
 
 
 def stub_text(schema, tables):
-    out = [HEAD, "from typing import Dict, Optional, Sequence, Tuple, Union\n\nfrom nd4c import Array, DType\n\n"
+    out = [HEAD, "from typing import Dict, Optional, Sequence, Tuple, Union\n\nfrom nd4c import Array, Device, DType\n\n"
            "ArrayLike = Union[Array, bool, int, float, complex]\nDTypeLike = Union[DType, str]\n"]
     for _, row in sorted(schema.items()):
         arguments = ["%s: %s%s" % (python_name(name), STUB_TYPES[kind], " = ..." if kind == "o" else "")
@@ -352,6 +356,8 @@ def stub_text(schema, tables):
             if name == "axes":
                 text = "Union[None, int, Sequence[int]]"
             arguments.append("%s: %s = ..." % (attribute_name(row["name"], name), text))
+        if not row["inputs"]:
+            arguments.append("device: Union[None, Device, str] = ...")
         result = "Array" if row["outputs"] == 1 else "Tuple[%s]" % ", ".join(["Array"] * row["outputs"])
         out.append("def %s(%s) -> %s: ..." % (python_name(row["name"]), ", ".join(arguments), result))
     return "\n".join(out) + "\n"
@@ -545,7 +551,8 @@ __array_api_version__: str
     nn = constant(os.path.join(folder, "nn.py"), "_EXTRA").split()
     by_category = {key: [row["name"] for row in schema.values() if row["category"] == key] for key in ("NN", "IMAGE")}
     names = {row["name"] for row in schema.values()}
-    image = reexports(by_category["IMAGE"]) + "def load(path: Any, *, pixel_format: str = ...) -> Array: ...\n"
+    image = reexports(by_category["IMAGE"]) + (
+        "def load(path: Any, *, pixel_format: str = ..., device: Optional[_DeviceLike] = ...) -> Array: ...\n")
     return {"__init__.pyi": main, "linalg.pyi": small + stub_functions(linalg), "fft.pyi": small + stub_functions(fft),
             "random.pyi": small + random_stub(os.path.join(folder, "random.py")), "image.pyi": small + image,
             "nn.pyi": small + reexports(set(by_category["NN"]) | (set(nn) & names)), "errors.pyi": errors_stub(tables)}
@@ -576,7 +583,8 @@ def random_stub(path):
         cls = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.ClassDef))
     methods = {node.name: stub_parameters(node.args) for node in cls.body
                if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
-    rows = ["class Generator:", "    state: Array", "    def __init__(self, seed: Optional[int] = ...) -> None: ..."]
+    rows = ["class Generator:", "    state: Array",
+            "    def __init__(self, seed: Optional[int] = ..., *, device: Optional[_DeviceLike] = ...) -> None: ..."]
     for name, text in methods.items():
         rows.append("    def %s(%s) -> %s: ..." % (
             name, text.replace("self: Any", "self"), "Tuple[Array, Array]" if name == "dropout" else "Array"))

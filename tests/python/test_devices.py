@@ -1,28 +1,12 @@
-"""Several devices: arguments device=, x.device, where arrays are, memory, workspaces, routing, tracing; each test in a
-process of its own, which loads the stub backend: the one that ND4C_TEST_STUB names, else that of the build folder."""
+"""Several devices: x.device, blocks, memory, workspaces, routing, tracing, models; each test in a process of its own, which loads
+the stub backend (with_stub.py)."""
 import os
 import pathlib
-import subprocess
-import sys
-import textwrap
 
 import pytest
+from with_stub import needs_stub, run
 
-import nd4c
-
-named = os.environ.get("ND4C_TEST_STUB")  # for a wheel, which carries none
-stub = pathlib.Path(named or pathlib.Path(nd4c.__file__).parent / "lib" / "libnd4c_stub.so")
-pytestmark = pytest.mark.skipif(not named and not stub.exists(), reason="no stub backend beside the library, and "
-                                "ND4C_TEST_STUB names none")
-
-
-def run(program, **environment):
-    assert stub.exists(), "ND4C_TEST_STUB names no file"
-    settings = dict(os.environ, ND4C_BACKEND_PLUGINS=str(stub), **environment)
-    done = subprocess.run([sys.executable, "-c", "import nd4c as xp, pytest\n" + textwrap.dedent(program)], env=settings,
-                          capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+pytestmark = needs_stub
 
 
 def test_arguments_and_attributes():
@@ -49,36 +33,6 @@ def test_arguments_and_attributes():
         with pytest.raises(TypeError):
             xp.zeros(3, device=3)
         assert "stub:1" in xp.devices(probe=True)
-    """)
-
-
-@pytest.mark.parametrize("setting", ({"BACKEND_TYPE": "stub"}, {"ND4C_ROUTING_CREATION": "stub:0"}))
-def test_numbers_go_where_the_array_is(setting):
-    run("""
-        with xp.tracing() as trace:  # no device is named: arrays over memory of others are on the host
-            for here in (xp.asarray(memoryview(bytes(8)).cast("d")), xp.asarray(memoryview(bytes(40000)).cast("d"))):
-                assert float((here + 1)[0]) == 1 and float((2.5 * here)[0]) == 0 and float(xp.minimum(here, -3.0)[0]) == -3
-        assert trace.totals()["copies"] == 0
-        there = xp.ones(5000, device="stub:0")
-        with xp.tracing() as trace:
-            assert (there + 1).device == "stub:0"
-        assert trace.totals()["copied_bytes"] == 8  # the number, as it is made there
-    """, ND4C_ROUTING="follow_data", ND4C_ROUTING_DEVICES="cpu:0,stub:0", **setting)
-
-
-def test_computation_follows_the_data():
-    run("""
-        here, there = xp.ones(5000), xp.ones(5000, device="stub:0")
-        assert (there + there).device == "stub:0" and (here + here).device == "cpu:0"
-        assert xp.sum(there * 2).device == "stub:0" and float(xp.sum(there * 2)) == 10000
-        assert (there[1:3] + 1).tolist() == [2.0, 2.0]
-        assert xp.atan(there).device == "cpu:0"  # the stub has no such kernel
-        assert xp.config["nd4c.routing"] == "follow_data" and "stub:0" in xp.config["nd4c.routing.devices"]
-        assert (xp.ones(3, device="stub:1") + 1).device == "stub:1"
-        xp.config["nd4c.routing"] = "off"
-        assert (there + there).device == "cpu:0"
-        xp.Device("stub:1")
-        assert xp.config["nd4c.routing"] == "off"
     """)
 
 
@@ -218,39 +172,17 @@ def test_what_is_known_of_devices():
         assert xp.current_device() == "cpu:0"
         with xp.device("stub:1"):
             assert xp.current_device() == "stub:1"
-    """)
-
-
-def test_where_an_array_is():
-    run("""
-        import numpy
         there = xp.Device("stub:0")
-        x = xp.reshape(xp.arange(1000.0), (10, 100))
-        row = x[1]
-        assert x.states == {"cpu:0": "M"} and x.state(there) == "-" and x.is_ready() and not x.is_ready(there)
-        x.prefetch(there)
-        there.synchronize()
-        assert x.states == {"cpu:0": "S", "stub:0": "S"} and x.is_ready("stub:0")
-        x.migrate("stub:0")
-        assert x.device == row.device == there and x.states == row.states == {there: "M"}
-        x += 1
-        assert x.states == {"stub:0": "M"} and x.wait() is x
-        assert row.tolist()[:2] == [101.0, 102.0] and x.states == row.states == {"cpu:0": "S", "stub:0": "S"}
-        row[0] = 7
-        assert x.state("cpu:0") + x.state("stub:0") in ("MI", "IM") and x[1, 0].tolist() == 7.0
-        assert x.to(there) is x and x.to("cpu:0").device == "cpu:0" and x.to(there, copy=True) is not x
-        assert x.to(dtype="float32").dtype is xp.float32 and x.to("cpu:0", "int8").dtype is xp.int8
-        for wrong, error, text in ((lambda: xp.asarray(["a"]).migrate(there), TypeError, "strings"),
-                                   (lambda: x.migrate("stub:99"), xp.Error, "stub:99"),
-                                   (lambda: x.prefetch(None), TypeError, "device"), (lambda: x.state(3), TypeError, "int")):
-            with pytest.raises(error, match=text):
-                wrong()
-        for share in (numpy.asarray, numpy.from_dlpack):
-            x = xp.ones(5000)
-            shared = share(x)
-            x.migrate("stub:0")  # what NumPy looks at stays
-            assert x.device == there and x.states == {"cpu:0": "S", "stub:0": "S"} and shared.sum() == 5000
-            assert float(xp.sum(x + 1)) == 10000
+        for settings in ({}, {"fallback": False}, {"strict": True}):
+            with xp.device(there, **settings) as device:
+                handles = device.native_handles()
+                assert handles.device == facts["native"] == handles[0] and type(handles.stream) is int
+                with pytest.raises(RuntimeError, match="block.*stub:0.*with nd4c.device.'stub:1'"):
+                    xp.Device("stub:1").native_handles()
+        with pytest.raises(RuntimeError, match="block.*cpu:0.*with nd4c.device.'stub:0'"):
+            there.native_handles()
+        assert xp.Device("cpu:0").native_handles() == (None, None)
+        assert main(["selftest"]) == 2
     """)
 
 
@@ -521,7 +453,9 @@ def test_models():
         assert float(xp.max(xp.abs(xp.onnx.load(path, devices=placed)(x) - expected))) < 1e-4
         assert [node.index for node in seen] == list(range(seen[0].count)) and "conv" in {node.op for node in seen}
         for wrong, error, text in ((["stub:99"], xp.Error, "stub:99"), ("stub:0", TypeError, "list"), ([], ValueError, "0 devices"),
-                                   (lambda node: 1 / 0, ZeroDivisionError, ""), (lambda node: 3, TypeError, "int")):
+                                   (lambda node: 1 / 0, ZeroDivisionError, ""),
+                                   (lambda node: 3, TypeError, "node 0 of 6, 'Relu' .conv.*not by int"),
+                                   (lambda node: "nowhere:0", xp.Error, "node 0 of 6, 'Relu' .conv.*nowhere")):
             with pytest.raises(error, match=text):
                 model = xp.onnx.load(path, devices=wrong)
                 with pytest.raises(error, match=text):
@@ -539,6 +473,17 @@ def test_models():
                 model(x)
             assert asked == [0, 1] and float(xp.max(xp.abs(model(x) - expected))) < 1e-4 and "stub:0" in model.report()
             assert asked[2:] == list(range(seen[0].count))
+        for wrong in ({"devices": lambda: "stub:0"}, {"devices": lambda node, more: "stub:0"}, {"devices": 3},
+                      {"devices": ["stub:0"], "device": "stub:0"}, {"device": 3}):  # known before it runs
+            with pytest.raises(TypeError, match="device"):
+                xp.onnx.load(path, **wrong)
+        with pytest.raises(xp.Error, match="nowhere"):
+            xp.onnx.load(path, device="nowhere:0")
+        whole = xp.onnx.load(path, device="stub:0")
+        assert float(xp.max(xp.abs(whole(x) - expected))) < 1e-4 and "nothing on stub:0" in whole.report()
+        assert xp.current_device() == "cpu:0"
+        with xp.device("stub:1", fallback=False), pytest.raises(NotImplementedError, match="stub:0"):
+            whole(x)
         gc.disable()
         kept = weakref.ref(model)
         del model
@@ -563,5 +508,14 @@ def test_opencl():
             y = x + 1
         assert y.device == there and trace.totals(there, "cpu:0")["copies"] == 0 and step.stats(there)["moved_count"] == 1
         assert y.tolist() == [2.0] * 5000 and y.states == {"cpu:0": "S", there: "S"}
+        generator = xp.random.Generator(7)
+        with xp.tracing() as trace:  # computed there: the generator's state is all that is sent
+            made = generator.uniform((5000,), dtype="float32", device=there)
+            grid = xp.indices(shape=(50, 60), device=there)
+        assert made.device == grid.device == there and generator.state.states == {"cpu:0": "M"}
+        assert trace.totals()["copied_bytes"] == 16 and grid.tolist() == xp.indices(shape=(50, 60)).tolist()
+        assert made.tolist() == xp.random.Generator(7).uniform((5000,), dtype="float32").tolist()
+        with xp.device(there) as device:
+            assert device.native_handles().device == there.info["native"] and device.native_handles().stream
     """):
         pytest.skip("no OpenCL device")

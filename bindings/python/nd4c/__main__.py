@@ -4,6 +4,9 @@ import sys
 USAGE = """usage: python -m nd4c info [--probe]    the library, the machine, backends, engines and devices; --probe opens all
        python -m nd4c config            every setting and where its value comes from"""
 
+SELFTEST = """selftest is done by the program nd4c, which is built with the library (nd4c selftest --backend opencl --report FILE) and
+is not in the wheel; python -m nd4c info --probe opens every backend and lets each engine check itself"""
+
 
 def main(arguments):
     import nd4c
@@ -11,6 +14,9 @@ def main(arguments):
         print(nd4c.info(probe="--probe" in arguments))
     elif arguments == ["config"]:
         print(nd4c.config)
+    elif arguments[:1] == ["selftest"]:
+        print(SELFTEST, file=sys.stderr)
+        return 2
     elif arguments in (["-h"], ["--help"]):
         print(USAGE)
     else:

@@ -177,11 +177,11 @@ def _format_spec(self, spec):
 # -- copies and pickles ----------------------------------------------------------------------------------------------
 
 def _copy(self):
-    return calls[NUMBERS["copy"]](self)
+    return _creation.copied(self)
 
 
 def _deepcopy(self, memo):
-    return calls[NUMBERS["copy"]](self)
+    return _creation.copied(self)
 
 
 def _restore(name, shape, data):

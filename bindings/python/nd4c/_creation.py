@@ -47,7 +47,30 @@ def _finish(array, wanted, device, copy, shared):
         if copy is False:
             raise ValueError("asarray: the array is on %s and cannot be on %s without a copy" % (array.device, device))
         array, copy = to_device(array, device), None
-    return calls[_copy](array) if copy and shared else array
+    return copied(array) if copy and shared else array
+
+
+def made_on(device, make, *arguments):
+    """What make(*arguments) gives: computed on the device, where it cannot be so, by the host and brought there. None: as the
+    block has it."""
+    if device is None:
+        return make(*arguments)
+    target = _devices.Device(device)
+    if _devices.computes_on(target):
+        return _moved(make(*arguments), target)
+    with _devices.on(target):
+        return _moved(make(*arguments), target)
+
+
+def _moved(made, target):
+    if type(made) is dict:
+        return {name: to_device(array, target) for name, array in made.items()}
+    return tuple(to_device(array, target) for array in made) if type(made) is tuple else to_device(made, target)
+
+
+def copied(array):
+    """A copy with memory of its own where the array is, whatever routing says."""
+    return made_on(array.device, calls[_copy], array)
 
 
 def to_device(array, device):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections import namedtuple
 
 from nd4c import _abi, _dtypes
 from nd4c._arguments import enum_name
@@ -19,7 +20,18 @@ _get_info = bind("nd4c_device_get_info", keeps_gil=True)
 _synchronize = bind("nd4c_device_synchronize")
 _memory = bind("nd4c_memory_get_info", keeps_gil=True)
 _current, _of_context = (bind("nd4c_context_" + name, keeps_gil=True) for name in ("current", "device"))
+_native = bind("nd4c_context_native")
 _cache = {}
+
+
+class NativeHandles(namedtuple("NativeHandles", "device stream")):
+    """Addresses as integers, None where there is nothing: the device's (cl_device_id, CUdevice) and the stream's
+    (cl_command_queue, CUstream). All that a block with fallback=False computes is put on it; others have more streams."""
+
+    __slots__ = ()
+
+    device: Optional[int]
+    stream: Optional[int]
 
 
 class Device:
@@ -75,6 +87,17 @@ class Device:
     def synchronize(self) -> None:
         """Waits for all work on the device and raises the first failure that nobody has seen."""
         check(_synchronize(self.handle))
+
+    def native_handles(self) -> NativeHandles:
+        """Its vendor's handles, for work of one's own that goes beside nd4c's. Inside of a block of the device, whose stream
+        it is: they are good until the block ends."""
+        context = _current()
+        if _of_context(context) != self.handle:
+            raise RuntimeError("%r.native_handles: the stream is that of a block; this thread is in one of %s: "
+                               "with nd4c.device(%r) as device: device.native_handles()" % (self, current_device(), self.name))
+        row = _abi.native_handles(struct_size=ctypes.sizeof(_abi.native_handles))
+        check(_native(context, ctypes.byref(row)))
+        return NativeHandles(row.device, row.stream)
 
     @property
     def dlpack(self) -> Tuple[int, int]:
@@ -180,10 +203,11 @@ _blocks = threading.local()  # .opened: the blocks that this thread is in, the i
 class _Block:
     """A context that is the thread's current one until it has left the block and all those inside it."""
 
-    __slots__ = ("context", "before", "settings", "left")
+    __slots__ = ("context", "before", "settings", "asked", "fallback", "left")
 
-    def __init__(self, device, routing, settings):
+    def __init__(self, device, routing, settings, asked, fallback):
         self.context, self.before, self.settings, self.left = ctypes.c_void_p(), ctypes.c_void_p(), settings, False
+        self.asked, self.fallback = asked, fallback
         if settings is None:
             check(bind("nd4c_context_acquire")(device, ctypes.byref(self.context)))
         else:
@@ -220,10 +244,11 @@ class Blocks:
     def __init__(self):
         self._mine = threading.local()
 
-    def enter(self, device, routing=None, settings=None):
+    def enter(self, device, routing=None, settings=None, asked=None, fallback=True):
         """Makes a context on the device the thread's current one, with the routing. settings: members of
-        nd4c_context_options by name; without them the context is lent."""
-        self._mine.__dict__.setdefault("entered", []).append(_Block(device, routing, settings))
+        nd4c_context_options by name; without them the context is lent. asked: the Device that computes, None: routing says;
+        fallback False: what that cannot compute, nobody does."""
+        self._mine.__dict__.setdefault("entered", []).append(_Block(device, routing, settings, asked, fallback))
 
     def leave(self, owner):
         """Leaves the block entered last. Blocks that are still open inside it, as when a generator is closed in another
@@ -270,11 +295,41 @@ class device:
 
     def __enter__(self) -> Device:
         routing = _routing_to(self._device) if self._fallback and self._device.name != "cpu:0" else None
-        self._blocks.enter(self._device.handle, routing, self._settings)
+        self._blocks.enter(self._device.handle, routing, self._settings, self._device, self._fallback)
         return self._device
 
     def __exit__(self, *_: object) -> None:
         self._blocks.leave(self)
+
+
+class _On:
+    """A block for one call's argument device=: what it computes is computed there, and all else is as the block around it
+    says, its fallback, too."""
+
+    def __init__(self, device, from_host):
+        self._device, self._from_host, self._blocks = device, from_host, Blocks()
+
+    def __enter__(self):
+        opened, device = _blocks.__dict__.get("opened"), self._device
+        fallback = not opened or opened[-1].fallback
+        routing = _routing_to(device) if fallback and device.name != "cpu:0" else None
+        context = find("cpu:0") if self._from_host and fallback else device
+        self._blocks.enter(context.handle, routing, settings_of_block(), device, fallback)
+
+    def __exit__(self, *_):
+        self._blocks.leave(self)
+
+
+def computes_on(device):
+    """Whether the thread computes on that Device here, but for what routing decides outside of blocks."""
+    opened = _blocks.__dict__.get("opened")
+    return (opened[-1].asked if opened else current_device()) is device
+
+
+def on(device, *, from_host=False):
+    """A block that computes on a Device. from_host: the context stays the host's where that may help out, for work whose
+    parts say themselves where they run."""
+    return _On(device, from_host)
 
 
 _routings = {}  # by device: kept for the next block

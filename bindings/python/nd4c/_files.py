@@ -3,19 +3,23 @@ import os
 from ctypes import byref, c_char_p, c_void_p
 
 from nd4c._core import Array, from_handle, handle
-from nd4c._creation import asarray
+from nd4c._creation import asarray, made_on
 from nd4c._errors import check
 from nd4c._library import bind
 
 _ENDINGS = (".npy", ".npz", ".safetensors", ".pb")
 
 
-def load(path):
+def load(path, *, device=None):
     """What a file holds: of .npy and .pb (ONNX TensorProto) an array, of .npz and .safetensors a dict of arrays by name.
 
-    Arrays of .safetensors are the mapped file's own bytes, read-only, where those are aligned. load_metadata gives the
-    texts beside them."""
+    Arrays of .safetensors are the mapped file's own bytes, read-only, where those are aligned; with a device, copies of them
+    there. load_metadata gives the texts beside them."""
     path, ending = _split(path, "load")
+    return made_on(device, _loaded, path, ending)
+
+
+def _loaded(path, ending):
     out = c_void_p()
     if ending == ".npy":
         check(bind("nd4c_npy_read")(path, byref(out)))

@@ -11,7 +11,7 @@ from nd4c._abi import NUMBERS as _N
 from nd4c._arguments import axes as _axes
 from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array, calls as _calls, core as _core, from_handle as _from_handle, handle as _handle
-from nd4c._creation import asarray
+from nd4c._creation import asarray, made_on as _made_on
 from nd4c._dlpack import from_dlpack
 from nd4c._errors import check as _check
 from nd4c._library import bind as _bind
@@ -36,10 +36,6 @@ def _array(x, where):
 
 def _number(dtype):
     return 0 if dtype is None else _dtypes.of(dtype).number
-
-
-def _placed(array, device):
-    return array if device is None else _creation.to_device(array, device)
 
 
 # -- element by element -----------------------------------------------------------------------------------------------
@@ -163,12 +159,11 @@ def full(shape, fill_value, *, dtype=None, device=None):
     if type(fill_value) is Array:
         if dtype is not None:
             fill_value = astype(fill_value, dtype)
-        return _placed(_op("copy")(broadcast_to(fill_value, _shape_of(shape))), device)
+        return _made_on(device, lambda: _op("copy")(broadcast_to(fill_value, _shape_of(shape))))
     wanted = _dtypes.of(type(fill_value) if dtype is None else dtype)
     if type(fill_value) is float and wanted.kind == "float":
         return _core.full(_shape_of(shape), fill_value, wanted, _devices.handle_or_none(device))
-    value = asarray(fill_value, dtype=wanted)
-    return _placed(_op("full")(value, _shape_of(shape)), device)
+    return _made_on(device, lambda: _op("full")(asarray(fill_value, dtype=wanted), _shape_of(shape)))
 
 
 def empty_like(x, /, *, dtype=None, device=None):
@@ -214,7 +209,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     if count >= 2 ** 63:
         raise OverflowError("arange: about %.3g elements are more than an array can have" % count)
     if dtype.kind in ("int", "uint") and float(start).is_integer() and float(step).is_integer():
-        return _placed(_integers(int(start), int(step), count, dtype), device)
+        return _made_on(device, _integers, int(start), int(step), count, dtype)
     out = _ctypes.c_void_p()
     target = dtype if dtype.kind != "bool" else _dtypes.DEFAULTS[int]
     _check(_arange(target.number, float(start), float(step), count, _devices.handle_or_none(device),
@@ -235,6 +230,8 @@ def _integers(start, step, count, dtype):
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     """num numbers from start to stop in equal steps; without the endpoint, stop is left out."""
+    if device is not None:
+        return _made_on(device, lambda: linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
     is_complex = _builtins.any(isinstance(value, complex) for value in (start, stop))
     if dtype is None:
         dtype = _dtypes.default(complex if is_complex else float)
@@ -247,15 +244,15 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
         half = "float32" if dtype.bits == 64 else "float64"
         real_part = linspace(start.real, stop.real, num, dtype=half, endpoint=endpoint)
         imag_part = linspace(start.imag, stop.imag, num, dtype=half, endpoint=endpoint)
-        return _placed(astype(real_part + imag_part * 1j, dtype), device)
-    return _placed(_op("linspace")(float(start), float(stop), num, endpoint, dtype.number), device)
+        return astype(real_part + imag_part * 1j, dtype)
+    return _op("linspace")(float(start), float(stop), num, endpoint, dtype.number)
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones where column - row = k, else zeros."""
     rows, columns = _index(n_rows), _index(n_rows if n_cols is None else n_cols)
     number = (_dtypes.DEFAULTS[float] if dtype is None else _dtypes.of(dtype)).number
-    return _placed(_op("eye")(rows, columns, _diagonal(k), number), device)
+    return _made_on(device, _op("eye"), rows, columns, _diagonal(k), number)
 
 
 def _diagonal(k):
@@ -273,12 +270,14 @@ def triu(x, /, *, k=0):
     return _op("triu")(x, _diagonal(k))
 
 
-def meshgrid(*arrays, indexing="xy"):
-    """Coordinates of a grid, one array each of `arrays`."""
+def meshgrid(*arrays, indexing="xy", device=None):
+    """Coordinates of a grid, one array each of `arrays`: views of these, or of their copies on the device."""
     if indexing not in ("xy", "ij"):
         raise ValueError("meshgrid: indexing is %r; it may be 'xy' or 'ij'" % (indexing,))
     if not arrays:
         return ()
+    if device is not None:
+        arrays = [_creation.to_device(_array(a, "meshgrid"), device) for a in arrays]
     return _list_call(_meshgrid, arrays, "meshgrid", indexing == "xy" and len(arrays) > 1)
 
 
@@ -299,10 +298,9 @@ def astype(x, dtype, /, *, copy=True, device=None):
     """x in another dtype; copy=False gives x itself where nothing changes."""
     wanted = _dtypes.of(dtype)
     if _array(x, "astype").dtype is wanted:
-        result = _op("copy")(x) if copy else x
-    else:
-        result = _op("cast")(x, wanted.number)
-    return _placed(result, device)
+        there = x if device is None else _creation.to_device(x, device)
+        return _creation.copied(x) if copy and there is x else there
+    return _made_on(device, _op("cast"), x, wanted.number)
 
 
 def can_cast(from_, to, /):
@@ -453,7 +451,7 @@ def reshape(x, /, shape, *, copy=None):
         return result
     shared = _overlaps(_handle(x), _handle(result)) or not x.size
     if copy:
-        return _op("copy")(result) if shared else result
+        return _creation.copied(result) if shared else result
     if not shared:
         raise ValueError("reshape: %s cannot become %s without a copy; leave copy=False out" % (x.shape, tuple(shape)))
     return result

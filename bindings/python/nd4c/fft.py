@@ -57,8 +57,7 @@ def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
 
 def _frequencies(name, n, d, dtype, device):
     dtype = _dtypes.DEFAULTS[float] if dtype is None else _dtypes.of(dtype)
-    result = _op(name)(_points(name, n), float(d), dtype.number)
-    return result if device is None else _creation.to_device(result, device)
+    return _creation.made_on(device, _op(name), _points(name, n), float(d), dtype.number)
 
 
 def fftshift(x, /, *, axes=None):

@@ -1,5 +1,6 @@
 """ONNX models: model = nd4c.onnx.load("model.onnx"); outputs = model.run({"x": x})."""
 import ctypes
+import inspect
 import os
 import threading
 from collections import namedtuple
@@ -8,8 +9,8 @@ from ctypes import byref, c_void_p
 from nd4c import _abi, _dtypes
 from nd4c._core import Array, from_handle, handle
 from nd4c._creation import asarray
-from nd4c._devices import find
-from nd4c._errors import check, error
+from nd4c._devices import Device, find, on
+from nd4c._errors import Error, check, error
 from nd4c._library import bind, take_text
 
 _open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
@@ -26,11 +27,12 @@ Node = namedtuple("Node", "index count op label")
 Node.__doc__ = """A node that is about to be placed: its number of `count`, its op's name, the name that it has in the model."""
 
 
-def load(model, /, *, all_intermediates=False, optimize=True, progress=None, devices=None):
+def load(model, /, *, all_intermediates=False, optimize=True, progress=None, devices=None, device=None):
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
-    called during long work. devices: those that its nodes run on in turn, or a function that says a Node's device (None: the
-    one of the run); None: that of the run, which is nd4c.current_device()."""
-    return Model(model, all_intermediates, optimize, progress, devices)
+    called during long work. device: the one that it runs on; what that cannot compute, the host does. devices: those that its
+    nodes run on in turn, or a function that says a Node's device (None: the one of the run). Neither: the device of the
+    run, which is nd4c.current_device()."""
+    return Model(model, all_intermediates, optimize, progress, devices, device)
 
 
 class _Placed:
@@ -45,8 +47,9 @@ class _Placed:
         try:
             row = _abi.plan_node.from_address(node)
             op = _abi.op_info.from_address(row.op)
-            device = self._device_of(Node(row.index, row.node_count, op.name.decode(), row.label.decode()))
-            return None if device is None else find(device).handle
+            asked = Node(row.index, row.node_count, op.name.decode(), row.label.decode())
+            device = self._device_of(asked)
+            return None if device is None else _found(device, asked)
         except BaseException as failure:
             self._mine.failure = failure
             return _NO_DEVICE
@@ -57,11 +60,37 @@ class _Placed:
         return self._mine.__dict__.pop("failure", failure)
 
 
+def _found(device, node):
+    """The nd4c_device * that a function of devices has named for a node."""
+    try:
+        return find(device).handle
+    except (Error, TypeError) as failure:
+        raise type(failure)("onnx.load: devices, asked for node %d of %d, %r (%s): %s"
+                            % (node.index, node.count, node.label, node.op, failure)) from None
+
+
+def _check_callable(function):
+    """Refuses at once what cannot be called with a Node; which devices it names is known when a plan is made."""
+    try:
+        taken = inspect.signature(function)
+    except ValueError:  # one in C that does not tell
+        return
+    try:
+        taken.bind(None)
+    except TypeError:
+        raise TypeError("onnx.load: devices: the function is called with a Node; %r takes %s"
+                        % (getattr(function, "__name__", function), taken)) from None
+
+
 class Model:
     """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
 
-    def __init__(self, model, all_intermediates, optimize, progress, devices):
+    def __init__(self, model, all_intermediates, optimize, progress, devices, device):
         self._handle, self._placed = None, None
+        if device is not None and devices is not None:
+            raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")
+        self._device = None if device is None else Device(device)
+        devices = devices if device is None else [self._device]
         options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
         placement = None if devices is None else self._placement(devices)
         options.placement = None if placement is None else ctypes.addressof(placement)
@@ -94,12 +123,13 @@ class Model:
     def _placement(self, devices):
         row = _abi.placement(struct_size=ctypes.sizeof(_abi.placement))
         if callable(devices):
+            _check_callable(devices)
             self._placed = _Placed(devices)
             self._device_of = _abi.placement_callback(self._placed)
             row.device_of = ctypes.cast(self._device_of, c_void_p)
         else:
-            if isinstance(devices, str):
-                raise TypeError("onnx.load: devices: expected a list of devices or a function, got the text %r" % devices)
+            if isinstance(devices, str) or not hasattr(devices, "__len__"):
+                raise TypeError("onnx.load: devices: expected a list of devices or a function, got %r" % (devices,))
             self._devices = (c_void_p * len(devices))(*[find(device).handle for device in devices])
             row.devices, row.device_count = ctypes.addressof(self._devices), len(devices)
         return row
@@ -124,15 +154,23 @@ class Model:
             for name, value in given.items():
                 made.append(_datum(value, kinds.get(name), name))
             outs = (c_void_p * len(self.outputs))()
-            status = _run(self._handle, None, (ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
-                          (c_void_p * len(made))(*made), len(made), outs, len(outs))
-            if status:
-                failure = error(status)
-                raise failure if self._placed is None else self._placed.instead_of(failure)
+            arguments = ((ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
+                         (c_void_p * len(made))(*made), len(made), outs, len(outs))
+            if self._device is None:
+                self._run(arguments)
+            else:
+                with on(self._device, from_host=True):
+                    self._run(arguments)
         finally:
             for datum in made:
                 _release(datum)
         return {value.name: _taken(out) for value, out in zip(self.outputs, outs)}
+
+    def _run(self, arguments):
+        status = _run(self._handle, None, *arguments)
+        if status:
+            failure = error(status)
+            raise failure if self._placed is None else self._placed.instead_of(failure)
 
     def __call__(self, *arguments, **named):
         """Outputs in order (one alone: itself), inputs in order or by name."""
