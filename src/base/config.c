@@ -28,7 +28,8 @@ typedef enum value_type {
   type_fraction,
   type_string,
   type_list,
-  type_directories
+  type_directories,
+  type_file
 } value_type;
 
 typedef struct row {
@@ -52,8 +53,8 @@ static inline int row_of(int key) {
   return key < ND4C_CONFIG_KEY_COUNT ? key : (int)ND4C_CONFIG_DEVICE_MEMORY_CAP;
 }
 
-/* Texts are written under the lock; `number` (bool, int, bytes, fraction, parsed) is read without it. `refused` keeps a
- * value of the environment that does not parse. */
+/* Texts are written under the lock; `number` (bool, int, bytes, fraction, file, parsed) is read without it. `refused`
+ * keeps a value of the environment that does not parse. */
 typedef struct value {
   char *set_text, *environment_text, *refused;
   _Atomic int64_t number;
@@ -103,6 +104,12 @@ static bool parse_bool(const char *text, int64_t *number) {
   bool yes = list_has("true,yes,on,1", text);
   *number = yes;
   return yes || list_has("false,no,off,0", text);
+}
+
+/* A path without a '/' is more likely a word that was mistyped than a file of the current directory. */
+static bool parse_file(const char *text, int64_t *number) {
+  *number = strchr(text, '/') != NULL;
+  return *number != 0 || text[0] == '\0' || parse_bool(text, number);
 }
 
 static bool parse_int(const char *text, int64_t *number, char **end) {
@@ -188,6 +195,8 @@ static const char *value_expectation(int key) {
     case type_directories:
       return "directories that begin with '/', separated by commas; a relative one would depend on the current "
              "directory";
+    case type_file:
+      return "true, false, or a file's path with a '/' in it, such as ./trace.json";
     case type_string:
     case type_list:
       break;
@@ -210,6 +219,8 @@ static bool value_parse(int key, const char *text, int64_t *number) {
       return parse_fraction(text, number);
     case type_directories:
       return all_absolute(text);
+    case type_file:
+      return parse_file(text, number);
     case type_string:
     case type_list:
       break;

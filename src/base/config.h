@@ -25,7 +25,8 @@ extern _Atomic uint32_t nd4c_config_epoch;
 /* A fraction is kept as an integer: 1 is this many. */
 #define ND4C_FRACTION_ONE INT64_C(1000000000000000000)
 
-/* Current value, parsed. Strings are copied into `buffer`; returns its length. Not for hot paths. */
+/* Current value, parsed. A file's is true unless it is empty or a word for no. Strings are copied into `buffer`;
+ * returns its length. Not for hot paths. */
 bool nd4c_config_bool(nd4c_config_key key);
 int64_t nd4c_config_int(nd4c_config_key key);
 /* The member of nd4j.device.memory.cap for one device; 0: no cap. */

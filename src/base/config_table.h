@@ -3,7 +3,7 @@
 #define ND4C_BASE_CONFIG_TABLE_H
 
 /* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, fraction, string, list,
- * directories. A property with <TYPE> and <INDEX> stands for one of each device, config_family.h. */
+ * directories, file. A property with <TYPE> and <INDEX> stands for one of each device, config_family.h. */
 #define ND4C_CONFIG_TABLE(X)                                                                                           \
   X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                          \
     "Backend to use (cpu, cuda, tpu, hexagon, opencl, or a plug-in's name); empty: the usable one of highest "         \
@@ -65,9 +65,9 @@
     "Where arrays are made that name no device while ops are routed: a device, or routed; empty: the context's")       \
   X(ROUTING_WAIT, "nd4c.routing.wait", "ND4C_ROUTING_WAIT", bool, "false",                                             \
     "Routed ops end when their device has finished, so that another one computes what fails in flight, too")           \
-  X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", string, "",                                           \
+  X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", file, "",                                             \
     "Record what runs and moves between devices: true prints a table when the process "                                \
-    "ends or this is turned off, a path also writes a Chrome trace there")                                             \
+    "ends or this is turned off, a path (with a '/') also writes a Chrome trace there")                                \
   X(CPU_MATH, "nd4c.cpu.math", "ND4C_CPU_MATH", string, "",                                                            \
     "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has them (avx2, " \
     "arm64's), off by some units in the last place; empty or accurate: the usual ones")                                \

@@ -161,15 +161,23 @@ static void refresh_cap(struct nd4c_memory_manager *manager) {
 }
 
 /* Whether idle arrays gave way on the device for `bytes` more: then it is worth another attempt. */
-static bool spill(struct nd4c_memory_manager *manager, int64_t bytes) {
+static bool spill(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
   pthread_mutex_lock(&manager->lock);
   bool wanted = manager->spills;
   pthread_mutex_unlock(&manager->lock);
-  return wanted && nd4c_storage_spill(manager->device, bytes) > 0;
+  bool traced = wanted && nd4c_tracer_is_on();
+  if (traced) {
+    nd4c_tracer_make_room(origin != NULL ? origin : "memory");
+  }
+  bool spilled = wanted && nd4c_storage_spill(manager->device, bytes) > 0;
+  if (traced) {
+    nd4c_tracer_make_room(NULL);
+  }
+  return spilled;
 }
 
 /* Makes room under the cap for `bytes` by trimming, then by spilling; counts them as live on success. */
-static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t *counter) {
+static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
   refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
     pthread_mutex_lock(&manager->lock);
@@ -183,7 +191,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (fits) {
       return ND4C_OK;
     }
-    if (attempt >= 2 && (bytes > cap || !spill(manager, live + bytes - cap))) {
+    if (attempt >= 2 && (bytes > cap || !spill(manager, live + bytes - cap, origin))) {
       return fail_cap(manager, live, cached, bytes, cap);
     }
     nd4c_storage_collect_own(attempt == 1);
@@ -205,7 +213,7 @@ static void note_peak(struct nd4c_memory_manager *manager) {
 
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
   struct nd4c_memory_manager *manager = device->memory;
-  ND4C_TRY(reserve(manager, bytes, &manager->reserved_bytes));
+  ND4C_TRY(reserve(manager, bytes, NULL, &manager->reserved_bytes));
   pthread_mutex_lock(&manager->lock);
   note_peak(manager);
   pthread_mutex_unlock(&manager->lock);
@@ -236,9 +244,9 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
 }
 
 static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes,
-                                 nd4c_block_node **out) {
+                                 const char *origin, nd4c_block_node **out) {
   nd4c_device *device = manager->device;
-  ND4C_TRY(reserve(manager, bytes, &manager->live_bytes));
+  ND4C_TRY(reserve(manager, bytes, origin, &manager->live_bytes));
   nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
                                     : device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
@@ -249,7 +257,7 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
     status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
     int64_t total = nd4c_device_memory_bytes(device);
     bool possible = total <= 0 || bytes <= total;
-    while (status == ND4C_MEMORY && possible && spill(manager, bytes)) {
+    while (status == ND4C_MEMORY && possible && spill(manager, bytes, origin)) {
       trim_to(manager, 0);
       status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
     }
@@ -277,7 +285,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char 
   refresh_cap(manager);
   nd4c_block_node *node = take_cached(manager, size_class);
   if (node == NULL) {
-    ND4C_TRY(allocate_node(manager, size_class, granted, &node));
+    ND4C_TRY(allocate_node(manager, size_class, granted, origin, &node));
   }
   pthread_mutex_lock(&manager->lock);
   ++manager->total_count;

@@ -77,10 +77,10 @@ static void print_event(void *user, int32_t thread, const nd4c_trace_event *even
                   event->kind == ND4C_TRACE_EXECUTE || event->kind == ND4C_TRACE_COPY ? "" : ",\"s\":\"t\"");
 }
 
-nd4c_status nd4c_trace_chrome(nd4c_text *text) {
-  chrome out = {.text = text, .origin = nd4c_tracer_origin()};
+nd4c_status nd4c_trace_chrome(nd4c_trace_recording recording, nd4c_text *text) {
+  chrome out = {.text = text, .origin = nd4c_tracer_origin(recording)};
   nd4c_text_print(text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-  int64_t dropped = nd4c_tracer_visit(print_event, &out);
+  int64_t dropped = nd4c_tracer_visit(recording, 0, print_event, &out);
   nd4c_text_print(text, "\n],\"otherData\":{\"library\":\"nd4c\",\"dropped\":%lld}}\n", (long long)dropped);
   return text->failed ? nd4c_fail_memory("a Chrome trace", text->length) : ND4C_OK;
 }

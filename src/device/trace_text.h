@@ -1,16 +1,18 @@
-/* What the tracer recorded, as text: the table is nd4c_trace_report's, the rest is here. */
+/* What the tracer recorded, as text. */
 #ifndef ND4C_DEVICE_TRACE_TEXT_H
 #define ND4C_DEVICE_TRACE_TEXT_H
 
 #include "base/text.h"
 #include "device/tracer.h"
 
-/* The events since the last start in the JSON of Chrome's trace viewer. MEMORY. */
-nd4c_status nd4c_trace_chrome(nd4c_text *text);
+/* The events of a recording in the JSON of Chrome's trace viewer. MEMORY. */
+nd4c_status nd4c_trace_chrome(nd4c_trace_recording recording, nd4c_text *text);
+/* nd4c_trace_report of a recording. */
+nd4c_status nd4c_trace_table(nd4c_trace_recording recording, char **text);
 
 /* One round trip (include/nd4c/trace.h defines them). */
 typedef struct nd4c_round_trip {
-  const char *kind; /* "bounce" or "detour" */
+  const char *kind; /* "bounce", "detour" or "spill" */
   const char *op;   /* that caused it, NULL: none, the host */
   const nd4c_device *home, *away;
   int64_t bytes; /* there and back */

@@ -10,7 +10,8 @@ typedef struct visit {
   const void *storage; /* NULL: empty */
   const nd4c_device *home, *away;
   const char *op;
-  const char *kind; /* "bounce": copied there; "detour": computed there from what was; NULL: nothing */
+  const char *kind; /* "bounce": copied there; "spill": to make room; "detour": computed there from what was; NULL:
+                     * nothing */
   int64_t bytes;    /* that went from home to away */
 } visit;
 
@@ -57,15 +58,15 @@ static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip,
   return true;
 }
 
-/* The copy for the execution that ends in the write at `index`, from another device to where it ran; NULL: none. The
- * events of one execution stand close together: those of its thread are never far. */
+/* The copy that nobody asked for, for the execution that ends in the write at `index`, from another device to where it
+ * ran; NULL: none. The events of one execution stand close together: those of its thread are never far. */
 static const nd4c_trace_event *copy_for(const nd4c_trace_event *const *events, int64_t index) {
   enum { NEAR = 256 };
   const nd4c_trace_event *write = events[index];
   for (int64_t i = index - 1; i >= 0 && i > index - NEAR && write->call != 0; --i) {
     const nd4c_trace_event *event = events[i];
-    if (event->kind == ND4C_TRACE_COPY && event->call == write->call && event->op == write->op &&
-        event->to == write->to && event->storage != write->storage) {
+    if (event->kind == ND4C_TRACE_COPY && event->call == write->call && event->op == write->op && !event->placed &&
+        !event->room && event->to == write->to && event->storage != write->storage) {
       return event;
     }
   }
@@ -102,12 +103,12 @@ static bool take_event(const visits *all, const nd4c_trace_event *const *events,
     *row = (visit){.storage = event->storage};
     return added;
   }
-  if (row->kind == NULL && is_host(event->to) && !is_host(event->from)) {
+  if (row->kind == NULL && !event->placed && is_host(event->to) && !is_host(event->from)) {
     *row = (visit){.storage = event->storage,
                    .home = event->from,
                    .away = event->to,
                    .op = event->op,
-                   .kind = "bounce",
+                   .kind = event->room ? "spill" : "bounce",
                    .bytes = event->bytes};
   }
   return true;

@@ -22,6 +22,14 @@ typedef struct chunk {
   nd4c_trace_event events[CHUNK_EVENTS];
 } chunk;
 
+/* The part of a thread's events that is one recording's, and of those that were dropped; open-ended while it goes on.
+ */
+typedef struct span {
+  int64_t from, to, dropped_from, dropped_to;
+} span;
+
+static const span nothing, everything = {.to = INT64_MAX, .dropped_to = INT64_MAX};
+
 /* One thread's events. Only the owner appends; the list, `ended` and what is freed are under the lock. */
 typedef struct thread_trace {
   struct thread_trace *next;
@@ -32,9 +40,12 @@ typedef struct thread_trace {
   _Atomic int64_t dropped;
   chunk *_Atomic first;
   chunk *last;
+  span spans[ND4C_TRACE_RECORDINGS];
   uint32_t call;            /* executions so far */
   const char *op;           /* of the execution in progress */
   const void *asked;        /* see nd4c_tracer_ask */
+  const char *room;         /* see nd4c_tracer_make_room */
+  bool placed;              /* see nd4c_tracer_place */
   const nd4c_device *where; /* of the execution before */
 } thread_trace;
 
@@ -44,9 +55,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static thread_trace *list;
 static int32_t thread_count;
 static _Atomic uint32_t generation; /* of the last start */
-static int64_t origin;
-static char file[PATH_SIZE];
-static bool configured; /* started by the property: the table goes to stderr at the end */
+/* Each forgets all events when it starts, unless the other goes on. */
+static struct recording {
+  bool on, known; /* known: what it recorded is there */
+  int64_t origin;
+  char file[PATH_SIZE];
+} recordings[ND4C_TRACE_RECORDINGS];
 static ND4C_HOT_TLS thread_trace *mine;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -98,7 +112,13 @@ static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
   trace->total = 0;
   trace->call = 0;
   trace->where = NULL;
+  trace->op = trace->room = NULL;
+  trace->asked = NULL;
+  trace->placed = false;
   atomic_store(&trace->dropped, 0);
+  for (int r = 0; r < ND4C_TRACE_RECORDINGS; ++r) {
+    trace->spans[r] = recordings[r].on ? everything : nothing;
+  }
   pthread_mutex_unlock(&lock);
   mine = trace;
   return trace;
@@ -203,10 +223,12 @@ void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *fro
                               .nanoseconds = nd4c_os_nanoseconds() - begin,
                               .from = from,
                               .to = to,
-                              .op = trace->op,
+                              .op = trace->op != NULL ? trace->op : trace->room,
                               .storage = storage,
                               .bytes = bytes,
-                              .asked = trace->asked == storage};
+                              .asked = trace->asked == storage,
+                              .placed = trace->placed && trace->room == NULL,
+                              .room = trace->room != NULL};
     record(trace, &event);
   }
 }
@@ -215,6 +237,20 @@ void nd4c_tracer_ask(const void *storage) {
   thread_trace *trace = get_trace();
   if (trace != NULL) {
     trace->asked = storage;
+  }
+}
+
+void nd4c_tracer_place(bool placed) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    trace->placed = placed;
+  }
+}
+
+void nd4c_tracer_make_room(const char *origin) {
+  thread_trace *trace = get_trace();
+  if (trace != NULL) {
+    trace->room = origin;
   }
 }
 
@@ -247,57 +283,115 @@ static void forget_ended(void) {
   }
 }
 
-nd4c_status nd4c_trace_start(const char *path) {
-  if (path != NULL && (path[0] == '\0' || strlen(path) >= sizeof file)) {
+/* Under the lock: how many events the thread has published. */
+static int64_t count_events(const thread_trace *trace) {
+  int64_t count = 0;
+  for (const chunk *at = atomic_load_explicit(&trace->first, memory_order_acquire); at != NULL;
+       at = atomic_load_explicit(&at->next, memory_order_acquire)) {
+    count += atomic_load_explicit(&at->count, memory_order_acquire);
+  }
+  return count;
+}
+
+/* Under the lock. Begins or ends the recording's span of each thread that has events. */
+static void mark_threads(nd4c_trace_recording which, bool begin) {
+  for (thread_trace *trace = list; trace != NULL; trace = trace->next) {
+    span *s = &trace->spans[which];
+    if (trace->generation == atomic_load(&generation)) {
+      int64_t count = count_events(trace), dropped = atomic_load(&trace->dropped);
+      *s = begin ? (span){.from = count, .to = INT64_MAX, .dropped_from = dropped, .dropped_to = INT64_MAX}
+                 : (span){.from = s->from, .to = count, .dropped_from = s->dropped_from, .dropped_to = dropped};
+    }
+  }
+}
+
+static nd4c_status start(nd4c_trace_recording which, const char *path) {
+  struct recording *recording = &recordings[which], *other = &recordings[ND4C_TRACE_RECORDINGS - 1 - which];
+  if (path != NULL && (path[0] == '\0' || strlen(path) >= sizeof recording->file)) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_start: a path of %zu bytes: expected 1 to %zu", strlen(path),
-                     sizeof file - 1);
+                     sizeof recording->file - 1);
   }
   pthread_mutex_lock(&lock);
-  forget_ended();
-  (void)snprintf(file, sizeof file, "%s", path != NULL ? path : "");
-  thread_count = 0;
-  configured = false;
-  origin = nd4c_os_nanoseconds();
-  atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+  if (!other->on) {
+    forget_ended();
+    thread_count = 0;
+    other->known = false;
+    atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+  }
+  mark_threads(which, true);
+  (void)snprintf(recording->file, sizeof recording->file, "%s", path != NULL ? path : "");
+  recording->origin = nd4c_os_nanoseconds();
+  recording->on = recording->known = true;
   atomic_store(&nd4c_tracer_on, true);
   pthread_mutex_unlock(&lock);
   return ND4C_OK;
+}
+
+nd4c_status nd4c_trace_start(const char *path) {
+  nd4c_tracer_follow_config(); /* the property's recording has begun before */
+  return start(ND4C_TRACE_PROGRAM, path);
 }
 
 bool nd4c_trace_is_on(void) {
   return atomic_load(&nd4c_tracer_on);
 }
 
-int64_t nd4c_tracer_origin(void) {
+nd4c_trace_recording nd4c_tracer_shown(void) {
   pthread_mutex_lock(&lock);
-  int64_t began = origin;
+  nd4c_trace_recording shown = recordings[ND4C_TRACE_PROGRAM].known ? ND4C_TRACE_PROGRAM : ND4C_TRACE_PROPERTY;
+  pthread_mutex_unlock(&lock);
+  return shown;
+}
+
+int64_t nd4c_tracer_origin(nd4c_trace_recording recording) {
+  pthread_mutex_lock(&lock);
+  int64_t began = recordings[recording].origin;
   pthread_mutex_unlock(&lock);
   return began;
 }
 
-int64_t nd4c_tracer_visit(nd4c_trace_visitor visit, void *user) {
+int32_t nd4c_tracer_threads(void) {
+  pthread_mutex_lock(&lock);
+  int32_t count = thread_count;
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+/* The events of one thread within a span. A transition from an execution before the span is none. */
+static void visit_span(const thread_trace *trace, const span *s, nd4c_trace_visitor visit, void *user) {
+  int64_t at_event = 0;
+  bool executed = false;
+  for (const chunk *at = atomic_load_explicit(&trace->first, memory_order_acquire); at != NULL && at_event < s->to;
+       at = atomic_load_explicit(&at->next, memory_order_acquire)) {
+    int32_t count = atomic_load_explicit(&at->count, memory_order_acquire);
+    for (int32_t i = 0; i < count && at_event < s->to; ++i, ++at_event) {
+      const nd4c_trace_event *event = &at->events[i];
+      if (at_event >= s->from && (executed || event->kind != ND4C_TRACE_TRANSITION)) {
+        executed = executed || event->kind == ND4C_TRACE_EXECUTE;
+        visit(user, trace->number, event);
+      }
+    }
+  }
+}
+
+int64_t nd4c_tracer_visit(nd4c_trace_recording recording, int32_t thread, nd4c_trace_visitor visit, void *user) {
   int64_t dropped = 0;
   pthread_mutex_lock(&lock);
   for (const thread_trace *trace = list; trace != NULL; trace = trace->next) {
-    if (trace->generation != atomic_load(&generation)) {
-      continue;
-    }
-    dropped += atomic_load(&trace->dropped);
-    for (const chunk *at = atomic_load_explicit(&trace->first, memory_order_acquire); at != NULL;
-         at = atomic_load_explicit(&at->next, memory_order_acquire)) {
-      int32_t count = atomic_load_explicit(&at->count, memory_order_acquire);
-      for (int32_t i = 0; i < count; ++i) {
-        visit(user, trace->number, &at->events[i]);
-      }
+    if (trace->generation == atomic_load(&generation) && (thread == 0 || trace->number == thread)) {
+      const span *s = &trace->spans[recording];
+      int64_t now = atomic_load(&trace->dropped);
+      dropped += (now < s->dropped_to ? now : s->dropped_to) - s->dropped_from;
+      visit_span(trace, s, visit, user);
     }
   }
   pthread_mutex_unlock(&lock);
   return dropped;
 }
 
-static nd4c_status write_file(const char *path) {
+static nd4c_status write_file(nd4c_trace_recording which, const char *path) {
   nd4c_text text = {0};
-  nd4c_status status = nd4c_trace_chrome(&text);
+  nd4c_status status = nd4c_trace_chrome(which, &text);
   if (status == ND4C_OK) {
     status = nd4c_os_write_file(path, text.bytes, text.length);
   }
@@ -305,34 +399,37 @@ static nd4c_status write_file(const char *path) {
   return status;
 }
 
-nd4c_status nd4c_trace_stop(char **table) {
+static nd4c_status stop(nd4c_trace_recording which, char **table) {
   char path[PATH_SIZE];
   pthread_mutex_lock(&lock);
-  bool was_on = atomic_exchange(&nd4c_tracer_on, false);
-  (void)snprintf(path, sizeof path, "%s", file);
+  bool was_on = recordings[which].on;
+  if (was_on) {
+    recordings[which].on = false;
+    atomic_store(&nd4c_tracer_on, recordings[ND4C_TRACE_RECORDINGS - 1 - which].on);
+    mark_threads(which, false);
+  }
+  bool other = atomic_load(&nd4c_tracer_on);
+  (void)snprintf(path, sizeof path, "%s", recordings[which].file);
   pthread_mutex_unlock(&lock);
   if (!was_on) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_stop: nothing is recorded: nd4c_trace_start begins a recording");
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_stop: nothing is recorded: nd4c_trace_start begins a recording%s",
+                     other ? "; the one of nd4j.multibackend.trace ends with the property or the process" : "");
   }
-  nd4c_status status = table != NULL ? nd4c_trace_report(table) : ND4C_OK;
-  nd4c_status written = path[0] != '\0' ? write_file(path) : ND4C_OK;
+  nd4c_status status = table != NULL ? nd4c_trace_table(which, table) : ND4C_OK;
+  nd4c_status written = path[0] != '\0' ? write_file(which, path) : ND4C_OK;
   return status != ND4C_OK ? status : written;
+}
+
+nd4c_status nd4c_trace_stop(char **table) {
+  return stop(ND4C_TRACE_PROGRAM, table);
 }
 
 /* -- by the property ------------------------------------------------------------------------------------------ */
 
-static bool is_word(const char *text, const char *word) {
-  while (*text != '\0' && (*text | 0x20) == *word) {
-    ++text;
-    ++word;
-  }
-  return *text == '\0' && *word == '\0';
-}
-
 /* Ends a recording that the property began: the table, and why there is no file, go to stderr. */
 static void stop_and_tell(void) {
   char *table = NULL;
-  if (nd4c_trace_stop(&table) != ND4C_OK) {
+  if (stop(ND4C_TRACE_PROPERTY, &table) != ND4C_OK) {
     (void)fprintf(stderr, "nd4j.multibackend.trace: %s\n", nd4c_error_message());
   }
   (void)fputs(table != NULL ? table : "", stderr);
@@ -348,31 +445,26 @@ void nd4c_tracer_follow_config(void) {
   }
   char value[PATH_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_TRACE, value, sizeof value);
-  bool off = value[0] == '\0' || is_word(value, "false");
+  bool wanted = nd4c_config_bool(ND4C_CONFIG_TRACE);
   pthread_mutex_lock(&lock);
   bool changed = strcmp(value, applied) != 0;
-  bool stop = changed && off && configured;
+  bool on = recordings[ND4C_TRACE_PROPERTY].on;
   (void)snprintf(applied, sizeof applied, "%s", value);
   atomic_store_explicit(&seen, epoch, memory_order_relaxed);
   pthread_mutex_unlock(&lock);
-  if (stop) {
+  if (changed && on) {
     stop_and_tell();
-  } else if (changed && !off) {
-    if (nd4c_trace_start(is_word(value, "true") ? NULL : value) != ND4C_OK) {
-      nd4c_log_write(ND4C_LOG_ERROR, "trace", "nd4j.multibackend.trace: %s", nd4c_error_message());
-      return;
-    }
-    pthread_mutex_lock(&lock);
-    configured = true;
-    pthread_mutex_unlock(&lock);
+  }
+  if (changed && wanted && start(ND4C_TRACE_PROPERTY, strchr(value, '/') != NULL ? value : NULL) != ND4C_OK) {
+    nd4c_log_write(ND4C_LOG_ERROR, "trace", "nd4j.multibackend.trace: %s", nd4c_error_message());
   }
 }
 
 static ND4C_AT_UNLOAD void tell_at_end(void) {
-  if (!atomic_load(&nd4c_tracer_on)) {
+  if (!recordings[ND4C_TRACE_PROPERTY].on) {
     nd4c_tracer_follow_config(); /* who never asked for a device is told that nothing ran */
   }
-  if (configured && atomic_load(&nd4c_tracer_on)) {
+  if (recordings[ND4C_TRACE_PROPERTY].on) {
     stop_and_tell();
   }
 }

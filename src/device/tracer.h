@@ -18,6 +18,13 @@ typedef enum nd4c_trace_kind {
   ND4C_TRACE_FREE
 } nd4c_trace_kind;
 
+/* What may be recorded at the same time: what the program started, and what the property did. */
+typedef enum nd4c_trace_recording {
+  ND4C_TRACE_PROGRAM,
+  ND4C_TRACE_PROPERTY,
+  ND4C_TRACE_RECORDINGS
+} nd4c_trace_recording;
+
 /* One event. Names are static: ops', kernels' and devices' live as long as the process. */
 typedef struct nd4c_trace_event {
   nd4c_trace_kind kind;
@@ -27,7 +34,9 @@ typedef struct nd4c_trace_event {
   const char *op, *kernel;
   const void *storage; /* COPY, WRITE */
   int64_t bytes;
-  bool asked; /* COPY: the user named the storage and the device */
+  bool asked;  /* COPY: the user named the storage and the device */
+  bool placed; /* COPY: for an op that runs where a placement of the user's put it */
+  bool room;   /* COPY: to make room, for `op` */
 } nd4c_trace_event;
 
 extern _Atomic bool nd4c_tracer_on;
@@ -47,6 +56,11 @@ void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *fro
 /* From here on copies of this storage on the calling thread are the user's wish; NULL: no longer. Others that are made
  * meanwhile, to make room, are not. */
 void nd4c_tracer_ask(const void *storage);
+/* Whether from here on the calling thread's ops run where a placement of the user's put them. */
+void nd4c_tracer_place(bool placed);
+/* From here on copies on the calling thread make room for what the op at work needs or, outside of ops, `origin`; NULL:
+ * no longer. */
+void nd4c_tracer_make_room(const char *origin);
 /* The host gave a storage a new value. */
 void nd4c_tracer_write(const void *storage, const nd4c_device *device);
 void nd4c_tracer_allocate(const nd4c_device *device, int64_t bytes, const char *origin);
@@ -55,11 +69,15 @@ void nd4c_tracer_free(const nd4c_device *device, int64_t bytes);
 /* Takes up nd4j.multibackend.trace when it changed. Cheap otherwise; failures go to the log. */
 void nd4c_tracer_follow_config(void);
 
-/* Calls `visit` for every event since the last start, thread by thread, in the order of each; numbers of threads begin
- * at 1. Holds the tracer's lock. Returns how many events were dropped. */
+/* The recording that the program is told about: its own if it started one, else the property's. */
+nd4c_trace_recording nd4c_tracer_shown(void);
+/* Calls `visit` for every event of a recording, thread by thread, in the order of each; numbers of threads begin at 1.
+ * `thread`: that one's alone, 0: all. Holds the tracer's lock. Returns how many events were dropped. */
 typedef void (*nd4c_trace_visitor)(void *user, int32_t thread, const nd4c_trace_event *event);
-int64_t nd4c_tracer_visit(nd4c_trace_visitor visit, void *user);
+int64_t nd4c_tracer_visit(nd4c_trace_recording recording, int32_t thread, nd4c_trace_visitor visit, void *user);
 /* When the recording began. */
-int64_t nd4c_tracer_origin(void);
+int64_t nd4c_tracer_origin(nd4c_trace_recording recording);
+/* The highest number of a thread. */
+int32_t nd4c_tracer_threads(void);
 
 #endif

@@ -35,6 +35,11 @@ static const struct {
     {"nd4c.library.path", "", 0},
     {"nd4c.library.path", " /opt/lib, ,/usr/local/lib ,", 0},
     {"backend.type", "anything goes", 0},
+    {"nd4j.multibackend.trace", "", 0},
+    {"nd4j.multibackend.trace", "No", 0},
+    {"nd4j.multibackend.trace", "0", 0},
+    {"nd4j.multibackend.trace", "on", 1},
+    {"nd4j.multibackend.trace", "./0", 1},
 };
 
 static int64_t number_of(const char *property) {
@@ -67,6 +72,8 @@ static void test_good_values(void **state) {
 #define DIRECTORIES \
   "directories that begin with '/', separated by commas; a relative one would depend on the current directory"
 
+#define FILE_PATH "true, false, or a file's path with a '/' in it, such as ./trace.json"
+
 #define NO_DEVICE(name)                                                                                             \
   "there is no property \"" name                                                                                    \
   "\": behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an " \
@@ -90,6 +97,9 @@ static const struct {
     {"nd4c.pool", "opnemp", ND4C_CONFIG, "nd4c.pool = \"opnemp\": expected one of auto,openmp,threads,serial"},
     {"nd4c.library.path", "lib", ND4C_CONFIG, "nd4c.library.path = \"lib\": expected " DIRECTORIES},
     {"ND4C_LIBRARY_PATH", "/usr/lib, .", ND4C_CONFIG, "ND4C_LIBRARY_PATH = \"/usr/lib, .\": expected " DIRECTORIES},
+    {"nd4j.multibackend.trace", "of", ND4C_CONFIG, "nd4j.multibackend.trace = \"of\": expected " FILE_PATH},
+    {"ND4J_MULTIBACKEND_TRACE", "trace.json", ND4C_CONFIG,
+     "ND4J_MULTIBACKEND_TRACE = \"trace.json\": expected " FILE_PATH},
     {"nd4c.widht", "2", ND4C_NAME, "there is no property \"nd4c.widht\"; the nearest is \"nd4c.width\""},
     {"backendtype", "cpu", ND4C_NAME, "there is no property \"backendtype\"; the nearest is \"backend.type\""},
     {"ND4C_STRICT_", "1", ND4C_NAME, "there is no property \"ND4C_STRICT_\"; the nearest is \"ND4C_STRICT\""},

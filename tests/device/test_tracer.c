@@ -68,6 +68,7 @@ static void copies_and_executions_are_counted(void **state) {
   assert_true(all.copy_nanoseconds > 0);
   assert_report_has("cpu:0        -> stub:0");
   assert_report_has("unexpected round trips: none");
+  assert_report_has("device transitions: 1\n  stub:0       -> cpu:0                  1\n");
   char *table = NULL;
   assert_int_equal(nd4c_trace_stop(&table), ND4C_OK);
   assert_non_null(strstr(table, "stub:0          add"));
@@ -94,6 +95,34 @@ static void a_detour_is_flagged_with_its_op(void **state) {
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
   nd4c_array_release(a);
   nd4c_array_release(b);
+  nd4c_array_release(c);
+  nd4c_array_release(d);
+}
+
+/* What went to the host to make room, and came back, is told with the op that needed the room. */
+static void a_spill_is_flagged_with_its_op(void **state) {
+  (void)state;
+  nd4c_array *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+  stub_settle();
+  nd4c_memory_info before = {.struct_size = sizeof before};
+  assert_int_equal(nd4c_memory_get_info(stub_device, &before), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
+  a = filled(stub_device, 2);
+  b = filled(stub_device, 3);
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, before.live_bytes + 2 * BYTES + BYTES / 2), ND4C_OK);
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, b, &c), ND4C_OK); /* a goes */
+  assert_int_equal(nd4c_array_wait(c), ND4C_OK);
+  nd4c_array_release(b);
+  assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &d), ND4C_OK); /* and comes back */
+  assert_report_has("stub:0 -> cpu:0 -> stub:0, spill by square: 1 times, 32768 bytes");
+  assert_int_equal(totals(NULL, NULL).round_trips, 1);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
+  nd4c_array_release(a);
   nd4c_array_release(c);
   nd4c_array_release(d);
 }
@@ -252,7 +281,43 @@ static void the_property_starts_and_stops(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-enum { THREADS = 8, ROUNDS = 300 };
+/* The program's recording within the property's: each has what happened while it was on. */
+static void recordings_do_not_end_each_other(void **state) {
+  (void)state;
+  nd4c_array *a = filled(cpu, 2), *b = NULL;
+  nd4c_context *context = NULL;
+  assert_int_equal(nd4c_config_set("nd4j.multibackend.trace", "yes"), ND4C_OK);
+  assert_int_equal(nd4c_context_create(NULL, &context), ND4C_OK);
+  assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, a, &b), ND4C_OK);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "nd4j.multibackend.trace"));
+  for (int again = 0; again < 2; again++) {
+    assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+    assert_int_equal(totals(NULL, NULL).executions, 0);
+    assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
+    assert_int_equal(totals(NULL, NULL).executions, 1);
+    assert_int_equal(totals(NULL, NULL).transitions, 0); /* what ran before is not its business */
+    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+    assert_true(nd4c_trace_is_on());
+    assert_int_equal(nd4c_square_on(stub_context, a, &b), ND4C_OK);
+    assert_int_equal(totals(NULL, NULL).executions, 1); /* as at stop */
+  }
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4j.multibackend.trace", NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  assert_int_equal(nd4c_context_create(NULL, &context), ND4C_OK); /* the property's ends here */
+  assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
+  assert_int_equal(totals(NULL, NULL).executions, 2);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  assert_false(nd4c_trace_is_on());
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(b);
+}
+
+enum { THREADS = 18, ROUNDS = 150 };
 static void *compute(void *argument) {
   nd4c_array *a = filled(cpu, 1), *b = NULL;
   int64_t *wrong = argument;
@@ -281,8 +346,27 @@ static void threads_record_while_others_read(void **state) {
   }
   assert_int_equal(totals(NULL, NULL).executions, THREADS * ROUNDS);
   assert_int_equal(totals(NULL, NULL).dropped, 0);
+  assert_int_equal(totals(NULL, NULL).threads, THREADS);
+  nd4c_trace_totals sums = {.struct_size = sizeof sums};
+  for (int i = 1; i <= THREADS; i++) {
+    assert_int_equal(nd4c_trace_get_thread_totals(i, NULL, NULL, &sums), ND4C_OK);
+    assert_int_equal(sums.executions, ROUNDS);
+    assert_true(sums.allocations >= 1 && sums.allocated_bytes >= BYTES);
+    assert_int_equal(nd4c_trace_get_thread_totals(i, NULL, stub_device, &sums), ND4C_OK);
+    assert_int_equal(sums.executions, 0);
+  }
+  assert_int_equal(nd4c_trace_get_thread_totals(0, NULL, NULL, &sums), ND4C_INDEX);
+  assert_int_equal(nd4c_trace_get_thread_totals(THREADS + 1, NULL, NULL, &sums), ND4C_INDEX);
+  sums = (nd4c_trace_totals){.struct_size = offsetof(nd4c_trace_totals, threads), .threads = 77};
+  assert_int_equal(nd4c_trace_get_totals(NULL, NULL, &sums), ND4C_OK);
+  assert_int_equal(sums.executions, THREADS * ROUNDS);
+  assert_int_equal(sums.threads, 77);
+  assert_report_has("\nby thread             ops transitions ");
+  assert_report_has("\n  thread 15            150           0         0              0      0.000 ");
+  assert_report_has("\n  3 others             450           0 ");
   assert_int_equal(nd4c_trace_start(NULL), ND4C_OK); /* anew */
   assert_int_equal(totals(NULL, NULL).executions, 0);
+  assert_int_equal(totals(NULL, NULL).threads, 0);
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
 }
 
@@ -290,7 +374,8 @@ static void threads_record_while_others_read(void **state) {
 
 static const char *program;
 
-/* `act`: "nothing"; "make": an array without a context, which is one allocation; "start": a recording of its own. */
+/* `act`: "nothing"; "make": an array without a context, which is one allocation; "start": a recording of its own, which
+ * it stops and tells of on stdout before it goes on; "start on": one that it does not stop. */
 static int child(const char *act) {
   nd4c_device *device = NULL;
   nd4c_array *array = NULL;
@@ -301,7 +386,22 @@ static int child(const char *act) {
     }
     nd4c_array_release(array);
   }
-  return strcmp(act, "start") == 0 && nd4c_trace_start(NULL) != ND4C_OK;
+  if (strncmp(act, "start", 5) == 0) {
+    char *table = NULL;
+    bool stops = act[5] == '\0';
+    if (nd4c_trace_start(NULL) != ND4C_OK || nd4c_device_find("cpu", &device) != ND4C_OK ||
+        nd4c_array_full(ND4C_FLOAT32, 1, shape, 2, device, &array) != ND4C_OK ||
+        nd4c_add_on(NULL, array, array, &array) != ND4C_OK || (stops && nd4c_trace_stop(&table) != ND4C_OK)) {
+      return 1;
+    }
+    (void)printf("%s", table != NULL ? table : "");
+    (void)fflush(stdout);
+    nd4c_free(table);
+    nd4c_status status = nd4c_add_on(NULL, array, array, &array);
+    nd4c_array_release(array);
+    return status != ND4C_OK;
+  }
+  return 0;
 }
 
 static void a_traced_process_tells_at_its_end(void **state) {
@@ -324,10 +424,23 @@ static void a_traced_process_tells_at_its_end(void **state) {
   assert_int_equal(child_run(program, "child", "make", environment, output), 0);
   assert_non_null(strstr(output, "  cpu:0                      1"));
   assert_int_equal(child_run(program, "child", "start", environment, output), 0);
-  assert_null(strstr(output, "ops: device")); /* a recording of its own is its own to report */
-  environment[0] = "ND4J_MULTIBACKEND_TRACE=";
-  assert_int_equal(child_run(program, "child", "nothing", environment, output), 0);
-  assert_string_equal(output, "");
+  const char *own = strstr(output, "  cpu:0           add                          1 ");
+  assert_non_null(own); /* its own recording, then the property's */
+  assert_non_null(strstr(own, "  cpu:0           add                          2 "));
+  assert_int_equal(child_run(program, "child", "start on", environment, output), 0);
+  assert_non_null(strstr(output, "  cpu:0           add                          2 "));
+  static const struct {
+    const char *variable;
+    bool traced;
+  } words[] = {{"ND4J_MULTIBACKEND_TRACE=", false},   {"ND4J_MULTIBACKEND_TRACE=0", false},
+               {"ND4J_MULTIBACKEND_TRACE=no", false}, {"ND4J_MULTIBACKEND_TRACE=Off", false},
+               {"ND4J_MULTIBACKEND_TRACE=on", true},  {"ND4J_MULTIBACKEND_TRACE=1", true}};
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    environment[0] = words[i].variable;
+    assert_int_equal(child_run(program, "child", "nothing", environment, output), 0);
+    assert_int_equal(strstr(output, "ops: device") != NULL, words[i].traced);
+    assert_int_equal(access(strchr(words[i].variable, '=') + 1, F_OK), -1);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -347,6 +460,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(what_the_user_writes_is_no_round_trip), cmocka_unit_test(what_the_user_moves_is_no_round_trip),
       cmocka_unit_test(fresh_arrays_are_no_round_trips),       cmocka_unit_test(a_plan_is_traced),
       cmocka_unit_test(the_file_is_json_for_chrome),           cmocka_unit_test(the_property_starts_and_stops),
+      cmocka_unit_test(recordings_do_not_end_each_other),      cmocka_unit_test(a_spill_is_flagged_with_its_op),
       cmocka_unit_test(a_traced_process_tells_at_its_end),     cmocka_unit_test(threads_record_while_others_read)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(cpu_context);

@@ -59,6 +59,7 @@ static void check_alternating(nd4c_device *first, nd4c_device *then, bool optimi
     CHECK_OK(nd4c_plan_run(plan, given, 1, results, 3));
     CHECK_OK(nd4c_device_synchronize(stub_device));
     nd4c_trace_totals seen = totals();
+    assert_int_equal(seen.round_trips, 0);                                             /* all as it was asked for */
     assert_int_equal(seen.copies, expected.values + (run == 0 ? expected.inputs : 0)); /* none for weights */
     assert_int_equal(seen.copied_bytes, expected.value_bytes + (run == 0 ? expected.input_bytes : 0));
     assert_true(seen.transitions > 0);

@@ -57,8 +57,12 @@ for list in , '' cpu:0, ,cpu:0 cpu:0,,cpu:0; do
   expect 2 "$nd4c" run "$model" --random-inputs --devices "$list"
   says err '--devices: device [0-9]+ has no name'
 done
-ND4J_MULTIBACKEND_TRACE=true expect 0 "$nd4c" run "$model" --random-inputs
+# The property's recording and the command's own are both told.
+ND4J_MULTIBACKEND_TRACE=true expect 0 "$nd4c" run "$model" --random-inputs --trace -
+says out 'cpu:0 +conv'
 says err 'cpu:0 +conv'
+ND4J_MULTIBACKEND_TRACE=trace expect 1 "$nd4c" run "$model" --random-inputs
+says err "expected true, false, or a file's path with a '/' in it"
 
 # Wrong usage: 2.
 expect 2 "$nd4c" run

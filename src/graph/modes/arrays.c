@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "device/tracer.h"
 #include "dispatch/execute.h"
 #include "graph/plan.h"
 
@@ -44,7 +45,7 @@ static void release_outside(nd4c_plan *plan) {
   }
 }
 
-static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
+static nd4c_status run_plain_step(nd4c_plan *plan, nd4c_step *step) {
   for (int32_t i = 0; i < step->input_count; ++i) {
     plan->step_inputs[i] = step->inputs[i] < 0 ? NULL : plan->slot_arrays[step->inputs[i]];
   }
@@ -54,6 +55,19 @@ static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   return nd4c_execute(step->choice, plan->places[step->place].context, node->def, node->attrs, plan->step_inputs,
                       step->input_count, plan->step_outputs, NULL, NULL);
+}
+
+/* What is copied for a step that runs where the plan's user placed it is what he asked for. */
+static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
+  bool placed = nd4c_tracer_is_on() && plan->place_count > 1 && step->declined == NULL;
+  if (placed) {
+    nd4c_tracer_place(true);
+  }
+  nd4c_status status = step->segment != NULL ? nd4c_plan_run_segment(plan, step) : run_plain_step(plan, step);
+  if (placed) {
+    nd4c_tracer_place(false);
+  }
+  return status;
 }
 
 /* Nothing of an earlier run matters in there, least of all its failure: as far as coherence and poison go, this is a
@@ -99,7 +113,7 @@ static nd4c_status run_steps(nd4c_plan *plan) {
   }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
-    nd4c_status status = step->segment != NULL ? nd4c_plan_run_segment(plan, step) : run_step(plan, step);
+    nd4c_status status = run_step(plan, step);
     if (status != ND4C_OK) {
       char text[256];
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
