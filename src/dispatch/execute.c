@@ -54,9 +54,14 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
   return ND4C_OK;
 }
 
-/* Says which array it was that could not be copied, or have memory. A poisoned one tells who failed to write it. */
+/* Says which array it was that could not be copied, or have memory. One without a value, with the text of what failed
+ * to write it, is no failure of this device, which another one could do better. */
 static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, const nd4c_array *array, int32_t number,
                                 const char *role) {
+  if (nd4c_storage_is_poisoned(array->storage)) {
+    return nd4c_fail(ND4C_POISONED, "%s: %s %d was left without a value: %s", def->info.name, role, number,
+                     nd4c_error_message());
+  }
   if (status != ND4C_UNSUPPORTED && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP && status != ND4C_DEVICE) {
     return status;
   }

@@ -210,7 +210,8 @@ static void given_outputs_are_checked_first(void **state) {
   assert_float_equal(buffer[COUNT - 1], 4, 0);
   /* Without a value before, without one afterwards: the other half was not computed. */
   nd4c_storage_poison(flat->storage, ND4C_DEVICE, "spoilt");
-  assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_DEVICE);
+  assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_POISONED);
+  assert_non_null(strstr(nd4c_error_message(), "output 0 was left without a value: spoilt"));
   assert_true(nd4c_storage_is_poisoned(flat->storage));
   nd4c_array *all[] = {a, twice, flat, small, half, same};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
