@@ -1,9 +1,12 @@
 /* Launches of gemm.cl. */
 #include "backends/opencl/gemm.h"
 
+#include <string.h>
+
 #include "backends/opencl/reduction.h"
 
-enum { DEEP = 16 };
+/* Of the tiles by vectors: extents, and local memory that they fit in. */
+enum { DEEP = 16, DOWN = 64, ACROSS = 32, VECTORS_BYTES = 32768 };
 
 bool nd4c_cl_gemm_pays(int64_t m, int64_t n, int64_t k) {
   return m >= 8 && n >= 8 && k >= 4;
@@ -32,6 +35,12 @@ static int64_t side_of(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   return side;
 }
 
+bool nd4c_cl_gemm_by_vectors(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  return limits->is_cpu && limits->local_bytes >= VECTORS_BYTES && gemm->sum == NULL &&
+         strcmp(sum_type(gemm), "float") == 0;
+}
+
 static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gemm, int64_t side) {
   nd4c_cl_options options = {{0}};
   const nd4c_cl_matrices *s = &gemm->matrices;
@@ -39,7 +48,10 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   nd4c_cl_define_type(&options, 'B', gemm->b->dtype);
   nd4c_cl_define_type(&options, 'Y', gemm->y->dtype);
   nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm));
-  nd4c_cl_define(&options, "SIDE", "%d", (int)side);
+  if (side > 0)
+    nd4c_cl_define(&options, "SIDE", "%d", (int)side);
+  else
+    nd4c_cl_define(&options, "VECTORS", "1");
   if (magnitude(s->a_row) < magnitude(s->a_column))
     nd4c_cl_define(&options, "A_TALL", "1");
   if (magnitude(s->b_row) < magnitude(s->b_column))
@@ -55,13 +67,13 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   return options;
 }
 
-/* The kernel of the largest side that it takes itself. */
+/* The kernel of the largest side that it takes itself; side 0: by vectors. */
 static nd4c_status kernel_of(const nd4c_call *call, const nd4c_cl_gemm *gemm, int64_t *side, nd4c_cl_kernel **kernel) {
-  for (*side = side_of(call, gemm);; *side /= 2) {
+  for (*side = nd4c_cl_gemm_by_vectors(call, gemm) ? 0 : side_of(call, gemm);; *side /= 2) {
     nd4c_cl_options options = options_of(call, gemm, *side);
     nd4c_status status =
         nd4c_cl_kernel_get(call->device, gemm->epilogue ? "activate+gemm" : "gemm", "gemm", &options, kernel);
-    if (status != ND4C_OK || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
+    if (status != ND4C_OK || *side <= 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
       return status;
   }
 }
@@ -74,9 +86,9 @@ nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   if (status != ND4C_OK)
     return status;
   /* All groups along one dimension: the others may end at 65535. */
-  int64_t tile = 4 * side, group = side * side;
+  int64_t across = side > 0 ? 4 * side : ACROSS, down = side > 0 ? 4 * side : DOWN, group = side > 0 ? side * side : 1;
   int64_t global =
-      (gemm->matrices.n + tile - 1) / tile * ((gemm->matrices.m + tile - 1) / tile) * gemm->batch.size * group;
+      (gemm->matrices.n + across - 1) / across * ((gemm->matrices.m + down - 1) / down) * gemm->batch.size * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, &gemm->batch, sizeof gemm->batch);
   nd4c_cl_arg_bytes(&launch, &gemm->matrices, sizeof gemm->matrices);

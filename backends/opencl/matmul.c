@@ -1,4 +1,6 @@
 /* matmul and linear: tiles where both sides are long enough, else sums of products by rows. */
+#include <stdio.h>
+
 #include "backends/opencl/gemm.h"
 #include "backends/opencl/reduction.h"
 
@@ -97,6 +99,28 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   return nd4c_cl_gemm_run(call, &gemm);
 }
 
+/* On processors it comes before libraries that are written for GPUs. */
+static bool matmul_vectors_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_cl_gemm gemm;
+  if (!matmul_usable(call, reason, reason_size))
+    return false;
+  product p = product_of(call);
+  if (tiles(&p) && nd4c_cl_matmul_plan(call, &gemm, reason, reason_size) && nd4c_cl_gemm_by_vectors(call, &gemm))
+    return true;
+  (void)snprintf(reason, reason_size, "is for tiles of sums in float on a processor");
+  return false;
+}
+
+static const nd4c_kernel opencl_matmul_vectors = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
+                                                  .op_version = 1,
+                                                  .op = "matmul",
+                                                  .engine = "opencl",
+                                                  .name = "opencl.matmul.vectors",
+                                                  .priority = 300,
+                                                  .dtypes = ND4C_CL_FLOATS,
+                                                  .usable = matmul_vectors_usable,
+                                                  .run = matmul_run};
+
 /* -- linear -------------------------------------------------------------------------------------------------------- */
 
 /* Rows are all of y's axes but the last: the last of them that stay after merging is the matrices', the others the
@@ -166,4 +190,4 @@ static nd4c_status linear_run(const nd4c_call *call) {
 ND4C_CL_KERNEL(matmul, ND4C_CL_REALS, matmul_usable, matmul_run, matmul_scratch)
 ND4C_CL_KERNEL(linear, ND4C_CL_FLOATS, linear_usable, linear_run, NULL)
 
-const nd4c_kernel *const nd4c_cl_matmul_kernels[] = {&opencl_matmul, &opencl_linear, NULL};
+const nd4c_kernel *const nd4c_cl_matmul_kernels[] = {&opencl_matmul_vectors, &opencl_matmul, &opencl_linear, NULL};

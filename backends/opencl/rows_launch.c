@@ -1,9 +1,10 @@
 /* Launches of rows.cl. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/opencl/rows.h"
 
-enum { GROUP = 128 };
+enum { GROUP = 128, LONG_ROW = 256, ROWS_OF_EIGHT = 16 };
 
 static bool make_walks(const nd4c_cl_rows *r, nd4c_cl_walk *kept, nd4c_cl_walk *inner, char *reason,
                        size_t reason_size) {
@@ -53,7 +54,14 @@ static void extras(nd4c_cl_launch *launch, const nd4c_cl_rows *r) {
     nd4c_cl_arg_real(launch, r->limit);
 }
 
-static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r) {
+/* Dense rows of float32 that a processor's vectors go through (EIGHT of rows.cl). */
+static bool by_eight(const nd4c_call *call, const nd4c_cl_rows *r, const nd4c_cl_walk *inner) {
+  bool what = strcmp(r->what, "softmax") == 0 || strcmp(r->what, "log_softmax") == 0;
+  return what && nd4c_cl_device_limits(call->device)->is_cpu && r->x->dtype == ND4C_FLOAT32 &&
+         r->y->dtype == ND4C_FLOAT32 && inner->rank == 1 && inner->strides[0][0] == 1 && inner->strides[1][0] == 1;
+}
+
+static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, bool eight) {
   nd4c_cl_options options = {{0}};
   char name[64];
   (void)snprintf(name, sizeof name, "ROW_%s", r->what);
@@ -69,6 +77,10 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r) 
   }
   if (r->extra == ND4C_CL_ROWS_RUNNING)
     nd4c_cl_define_type(&options, 'E', r->running[0]->dtype);
+  if (eight) {
+    nd4c_cl_define(&options, "EIGHT", "%s", nd4c_cl_wide(call) ? "double8" : "float8");
+    nd4c_cl_define(&options, "CAST_EIGHT", "%s", nd4c_cl_wide(call) ? "convert_double8" : "convert_float8");
+  }
   nd4c_cl_define_index(&options, call);
   return options;
 }
@@ -83,13 +95,15 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
   while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
     group /= 2;
-  nd4c_cl_options options = options_of(call, r);
+  const bool eight = by_eight(call, r, &inner);
+  nd4c_cl_options options = options_of(call, r, eight);
   nd4c_status status = nd4c_cl_begin(&launch, call, "share+rows", "rows", &options);
   if (status != ND4C_OK)
     return status;
+  group = eight ? (inner.size < LONG_ROW ? ROWS_OF_EIGHT : 1) : group;
   group = nd4c_cl_kernel_fit(launch.kernel, group);
   bool rows_next = kept.rank > 0 && step_of(&kept) < step_of(&inner);
-  while (lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
+  while (!eight && lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
     lanes *= 2;
   int64_t rows = group / lanes, global = (kept.size + rows - 1) / rows * group;
   nd4c_cl_arg_bytes(&launch, &kept, sizeof kept);

@@ -1,12 +1,50 @@
 /* Rows that are gathered and then written: softmax and what normalises. A row is one place of the kept axes; `lanes`
  * work items (a power of two) share it, as in reduction.cl.
  *
- * -D ROW_<what>. Operands of `inner`: x, y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the
+ * -D ROW_<what>. EIGHT: eight REALs, CAST_EIGHT: to them (see below). Operands of `inner`: x, y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the
  * two results of a row. */
 
 #define SUM(x) share_sum((x), lane, lanes, step, shared)
 #define X(i) (REAL) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
 #define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), ROUND_Y(value))
+
+#ifdef EIGHT
+/* softmax and log_softmax of a dense row of float32, by one work item, eight elements at a time: processors have vectors,
+ * and compilers do not find them in the loops of many items. */
+#define EIGHT_OF(i) CAST_EIGHT(vload8(0, x + (i)))
+
+static inline REAL larger(REAL a, REAL b) {
+  return isnan(a) || b <= a ? a : b;
+}
+
+static inline REAL add_eight(EIGHT v) {
+  return ((v.s0 + v.s1) + (v.s2 + v.s3)) + ((v.s4 + v.s5) + (v.s6 + v.s7));
+}
+
+static inline void eight(__global const float *x, __global float *y, long length) {
+  long whole = length & ~7L;
+  EIGHT most = (REAL)-INFINITY, sums = (REAL)0;
+  for (long i = 0; i < whole; i += 8) {
+    EIGHT value = EIGHT_OF(i);
+    most = select(value, most, isnan(most) | (value <= most));
+  }
+  REAL parts[8], largest = -INFINITY;
+  vstore8(most, 0, parts);
+  for (int k = 0; k < 8; k++) largest = larger(largest, parts[k]);
+  for (long i = whole; i < length; i++) largest = larger(largest, (REAL)x[i]);
+  for (long i = 0; i < whole; i += 8) sums += exp(EIGHT_OF(i) - largest);
+  REAL sum = add_eight(sums);
+  for (long i = whole; i < length; i++) sum += exp((REAL)x[i] - largest);
+#ifdef ROW_softmax
+  for (long i = 0; i < whole; i += 8) vstore8(convert_float8(exp(EIGHT_OF(i) - largest) / sum), 0, y + i);
+  for (long i = whole; i < length; i++) y[i] = (float)(exp((REAL)x[i] - largest) / sum);
+#else
+  sum = log(sum);
+  for (long i = 0; i < whole; i += 8) vstore8(convert_float8(EIGHT_OF(i) - largest - sum), 0, y + i);
+  for (long i = whole; i < length; i++) y[i] = (float)((REAL)x[i] - largest - sum);
+#endif
+}
+#endif
 
 __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y,
                    long y0, __global const STORAGE_B *scale, long scale0, __global const STORAGE_C *bias, long bias0,
@@ -40,7 +78,9 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
     bias0 += nd4c_walk_place(&kept, 3, row);
 #endif
   }
-#if defined(ROW_softmax) || defined(ROW_log_softmax)
+#if defined(EIGHT)
+  if (row < kept.size) eight(x + x0, y + y0, length);
+#elif defined(ROW_softmax) || defined(ROW_log_softmax)
   REAL largest = -INFINITY, sum = 0;
   for (long i = lane; i < length; i += lanes) {
     REAL value = X(i);
