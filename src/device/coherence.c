@@ -431,20 +431,28 @@ static void trace_new_value(int64_t begin, const nd4c_storage_body *body, const 
   nd4c_tracer_write(body, device);
 }
 
+static nd4c_status write_value(const nd4c_replica *to, const new_value *value) {
+  return value->from != NULL
+             ? nd4c_transfer_copy(value->from, &value->block, to->device, &to->block, value->bytes)
+             : nd4c_transfer_fill(to->device, &to->block, value->bytes, value->pattern, value->pattern_bytes);
+}
+
 static nd4c_status replace(nd4c_storage *storage, const new_value *value) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   if ((storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
     return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
   }
   nd4c_storage_lock(body);
-  nd4c_replica *replica = nd4c_replica_find(body, atomic_load(&storage->device));
+  nd4c_device *device = atomic_load(&storage->device);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
   /* How the work that used it so far ended does not matter to a new value. */
   nd4c_storage_body_settle(body);
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  nd4c_status status =
-      value->from != NULL
-          ? nd4c_transfer_copy(value->from, &value->block, replica->device, &replica->block, value->bytes)
-          : nd4c_transfer_fill(replica->device, &replica->block, value->bytes, value->pattern, value->pattern_bytes);
+  bool there = replica != NULL && nd4c_replica_is_there(replica); /* a poisoned one may have gone */
+  nd4c_status status = there ? ND4C_OK : nd4c_replica_make(body, device, &replica);
+  if (status == ND4C_OK) {
+    status = write_value(replica, value);
+  }
   if (status == ND4C_OK) {
     if (begin != 0) {
       trace_new_value(begin, body, value, replica->device);

@@ -18,6 +18,7 @@
 #include "device/stream_pool.h"
 #include "device/thread.h"
 #include "device/tracer.h"
+#include "device/workspace.h"
 
 /* Size classes: SUBCLASSES steps between powers of two, so that at most a ninth of a block is slack. */
 enum {
@@ -53,7 +54,8 @@ struct nd4c_memory_manager {
   _Atomic uint32_t cap_epoch;
   int64_t live_count, total_count, cache_hits;
   int64_t dropped_count, spilled_count, spilled_bytes;
-  bool spills; /* nd4c.device.memory.spill */
+  int64_t arena_bytes; /* of what is alive: in arenas of workspaces */
+  bool spills;         /* nd4c.device.memory.spill */
 };
 
 static void list_push(node_list *list, nd4c_block_node *node) {
@@ -136,11 +138,18 @@ void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   }
 }
 
-static nd4c_status fail_cap(const struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
+static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
                             int64_t cap) {
+  char arenas[64] = "";
+  pthread_mutex_lock(&manager->lock);
+  int64_t arena_bytes = manager->arena_bytes;
+  pthread_mutex_unlock(&manager->lock);
+  if (arena_bytes > 0) {
+    (void)snprintf(arenas, sizeof arenas, " (%lld of them in arenas of workspaces)", (long long)arena_bytes);
+  }
   return nd4c_fail(ND4C_MEMORY_CAP,
-                   "memory cap of %s exceeded: %lld bytes in use and %lld cached, %lld more requested, cap %lld",
-                   manager->device->name, (long long)live, (long long)cached, (long long)bytes, (long long)cap);
+                   "memory cap of %s exceeded: %lld bytes in use%s and %lld cached, %lld more requested, cap %lld",
+                   manager->device->name, (long long)live, arenas, (long long)cached, (long long)bytes, (long long)cap);
 }
 
 /* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
@@ -160,8 +169,12 @@ static void refresh_cap(struct nd4c_memory_manager *manager) {
   pthread_mutex_unlock(&manager->lock);
 }
 
-/* Whether idle arrays gave way on the device for `bytes` more: then it is worth another attempt. */
-static bool spill(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
+/* Whether arenas of closed workspaces, or else idle arrays, gave way on the device for `bytes` more: then it is worth
+ * another attempt. */
+static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
+  if (nd4c_workspace_give_way(manager->device)) {
+    return true;
+  }
   pthread_mutex_lock(&manager->lock);
   bool wanted = manager->spills;
   pthread_mutex_unlock(&manager->lock);
@@ -176,7 +189,7 @@ static bool spill(struct nd4c_memory_manager *manager, int64_t bytes, const char
   return spilled;
 }
 
-/* Makes room under the cap for `bytes` by trimming, then by spilling; counts them as live on success. */
+/* Makes room under the cap for `bytes` by trimming, then by what gives way; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
   refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
@@ -191,7 +204,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, c
     if (fits) {
       return ND4C_OK;
     }
-    if (attempt >= 2 && (bytes > cap || !spill(manager, live + bytes - cap, origin))) {
+    if (attempt >= 2 && (bytes > cap || !make_room(manager, live + bytes - cap, origin))) {
       return fail_cap(manager, live, cached, bytes, cap);
     }
     nd4c_storage_collect_own(attempt == 1);
@@ -257,7 +270,7 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
     status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
     int64_t total = nd4c_device_memory_bytes(device);
     bool possible = total <= 0 || bytes <= total;
-    while (status == ND4C_MEMORY && possible && spill(manager, bytes, origin)) {
+    while (status == ND4C_MEMORY && possible && make_room(manager, bytes, origin)) {
       trim_to(manager, 0);
       status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
     }
@@ -412,6 +425,18 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
   remaining = cap > 0 && cap - live < remaining ? cap - live : remaining;
   *bytes = remaining > 0 ? remaining : 0;
   return ND4C_OK;
+}
+
+bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes) {
+  int64_t granted = 0, remaining = 0;
+  (void)find_class(bytes, &granted);
+  return nd4c_memory_remaining(device, &remaining) == ND4C_OK && granted <= remaining;
+}
+
+void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {
+  pthread_mutex_lock(&device->memory->lock);
+  device->memory->arena_bytes += bytes;
+  pthread_mutex_unlock(&device->memory->lock);
 }
 
 nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {

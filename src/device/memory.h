@@ -26,6 +26,10 @@ void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes);
 
 /* Counts a replica that was taken from the device to make room; `saved`: it had to be copied to the host first. */
 void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved);
+/* Whether a block of that size can be had with nothing more than what is cached given back. Gives nothing back. */
+bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes);
+/* Counts a block as an arena's (its bytes), or no more (minus its bytes): the text of MEMORY_CAP tells of them. */
+void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes);
 /* What configuration caps the device's memory with, 0: nothing. */
 int64_t nd4c_memory_configured_cap(const nd4c_device *device);
 /* Warns of caps for devices behind the last one of a backend that was just opened. */

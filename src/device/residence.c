@@ -359,30 +359,38 @@ static nd4c_device *current_device(nd4c_storage_body *body) {
   return found != NULL ? found->device : atomic_load(&body->base.device);
 }
 
+nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica) {
+  nd4c_device *device = replica->device;
+  bool saved = body->poison == ND4C_OK && replica->state != 'I' && !is_elsewhere(body, replica);
+  int64_t bytes = replica->block.bytes;
+  if (saved) {
+    ND4C_TRY(save_to_host(body));
+  }
+  nd4c_replica_drop(body, replica);
+  if (atomic_load(&body->base.device) == device) {
+    atomic_store(&body->base.device, current_device(body));
+  }
+  int current = 0;
+  nd4c_replica *only = NULL;
+  for (nd4c_replica *other = &body->first; other != NULL; other = other->next) {
+    current += other->state != 'I';
+    only = other->state != 'I' ? other : only;
+  }
+  if (current == 1) {
+    only->state = 'M';
+  }
+  nd4c_storage_update_address(body);
+  nd4c_memory_note_spill(device, bytes, saved);
+  return ND4C_OK;
+}
+
 /* Frees one replica with its storage's lock held, which is let go of. Returns the bytes; 0: the host cannot take the
  * contents; -1: there are none, the work that should have written them failed. */
-static int64_t evict(nd4c_device *device, nd4c_replica *replica) {
+static int64_t evict(nd4c_replica *replica) {
   nd4c_storage_body *body = replica->body;
-  bool saved = replica->state != 'I' && !is_elsewhere(body, replica);
   int64_t bytes = replica->block.bytes;
-  if (saved && save_to_host(body) != ND4C_OK) {
+  if (nd4c_replica_evict(body, replica) != ND4C_OK) {
     bytes = body->poison != ND4C_OK ? -1 : 0;
-  } else {
-    nd4c_replica_drop(body, replica);
-    if (atomic_load(&body->base.device) == device) {
-      atomic_store(&body->base.device, current_device(body));
-    }
-    int current = 0;
-    nd4c_replica *only = NULL;
-    for (nd4c_replica *other = &body->first; other != NULL; other = other->next) {
-      current += other->state != 'I';
-      only = other->state != 'I' ? other : only;
-    }
-    if (current == 1) {
-      only->state = 'M';
-    }
-    nd4c_storage_update_address(body);
-    nd4c_memory_note_spill(device, bytes, saved);
   }
   nd4c_storage_unlock(body);
   return bytes;
@@ -395,7 +403,7 @@ int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
   for (int alone = 0; alone <= 1 && freed < bytes; ++alone) {
     nd4c_replica *victim = NULL;
     while (freed < bytes && (victim = find_victim(device, alone == 1)) != NULL) {
-      int64_t got = evict(device, victim);
+      int64_t got = evict(victim);
       if (got == 0) {
         break; /* the host cannot take it: nothing else will fit either */
       }

@@ -88,6 +88,9 @@ void nd4c_replica_release_fences(nd4c_replica *replica);
 nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **replica);
 /* Frees the block of a replica that is idle, and the replica unless it is the first. */
 void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica);
+/* Drops a replica that is idle after its contents went to the host, unless they are elsewhere or there are none (a
+ * poisoned storage). Counts as spilled. */
+nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica);
 /* Puts a replica with a block of its device's manager among those that spilling considers, and takes it out again.
  * Needs no lock of the storage. */
 void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);

@@ -39,6 +39,21 @@ static void unlink_alive(struct nd4c_workspace *workspace, nd4c_workspace_storag
   }
 }
 
+static void free_block(nd4c_device *device, nd4c_block *block) {
+  if (block->node != NULL) {
+    nd4c_memory_count_arena(device, -block->bytes);
+    nd4c_memory_free(device, block);
+  }
+}
+
+/* Its block is no part of an arena's any more. Under the lock. */
+static void leave_arena(nd4c_workspace_storage *storage) {
+  if (storage->arena != NULL) {
+    --storage->arena->pieces;
+    storage->arena = NULL;
+  }
+}
+
 static void free_all(struct nd4c_workspace *workspace) {
   for (nd4c_workspace_storage *storage = workspace->unused, *next; storage != NULL; storage = next) {
     next = storage->next;
@@ -46,9 +61,7 @@ static void free_all(struct nd4c_workspace *workspace) {
   }
   for (nd4c_workspace_arena *arena = workspace->arenas, *next; arena != NULL; arena = next) {
     next = arena->next;
-    if (arena->block.node != NULL) {
-      nd4c_memory_free(arena->device, &arena->block);
-    }
+    free_block(arena->device, &arena->block);
     nd4c_deallocate(arena);
   }
   nd4c_deallocate(workspace);
@@ -76,6 +89,7 @@ static void end(nd4c_workspace_storage *storage) {
   bool waits = !idle && workspace != NULL && storage->depth < workspace->depth;
   storage->stage = waits ? ND4C_STAGE_ENDED : ND4C_STAGE_ALIVE;
   if (idle && workspace != NULL) {
+    leave_arena(storage);
     unlink_alive(workspace, storage);
   }
   pthread_cond_broadcast(&stage_changed);
@@ -168,11 +182,55 @@ static nd4c_workspace_storage *take_record(struct nd4c_workspace *workspace) {
 
 /* -- arenas ------------------------------------------------------------------------------------------------------ */
 
+/* The arena's memory is taken from it, for good. Under the lock; the caller frees it without. */
+static nd4c_block give_up(nd4c_workspace_arena *arena) {
+  nd4c_block block = arena->block;
+  arena->block = (nd4c_block){0};
+  arena->given_up = true;
+  return block;
+}
+
+/* Of a workspace that this thread has entered. */
 static void make_block(nd4c_workspace_arena *arena, int64_t bytes) {
-  if (bytes > 0 && nd4c_memory_allocate(arena->device, bytes, "a workspace", &arena->block) != ND4C_OK) {
+  nd4c_block block = {0};
+  if (bytes == 0 || arena->given_up || !nd4c_memory_has_room(arena->device, bytes)) {
+    return;
+  }
+  bool made = nd4c_memory_allocate(arena->device, bytes, "a workspace", &block) == ND4C_OK;
+  if (made) {
+    nd4c_memory_count_arena(arena->device, block.bytes);
+  } else {
     nd4c_log_write(ND4C_LOG_INFO, "workspace", "no arena of %lld bytes on %s, arrays have memory of their own: %s",
                    (long long)bytes, arena->device->name, nd4c_error_message());
-    arena->block = (nd4c_block){0};
+  }
+  nd4c_workspace_lock();
+  arena->block = block;
+  arena->given_up = !made;
+  nd4c_workspace_unlock();
+}
+
+bool nd4c_workspace_give_way(const nd4c_device *device) {
+  bool given = false;
+  for (;;) {
+    nd4c_device *owner = NULL;
+    nd4c_block block = {0};
+    nd4c_workspace_lock();
+    for (struct nd4c_workspace *w = nd4c_workspace_first(); w != NULL && owner == NULL; w = w->next_known) {
+      nd4c_workspace_arena *arena = w->depth == 0 ? w->arenas : NULL;
+      while (arena != NULL && (arena->device != device || arena->block.node == NULL || arena->pieces > 0)) {
+        arena = arena->next;
+      }
+      if (arena != NULL) {
+        block = give_up(arena);
+        owner = arena->device;
+      }
+    }
+    nd4c_workspace_unlock();
+    if (owner == NULL) {
+      return given;
+    }
+    free_block(owner, &block);
+    given = true;
   }
 }
 
@@ -196,19 +254,41 @@ static int64_t round_up(const nd4c_device *device, int64_t bytes) {
   return (bytes / step + 1) * step;
 }
 
-static nd4c_status place(nd4c_workspace_arena *arena, nd4c_storage_body *body, const char *origin) {
+/* Memory of its own. An arena in which nothing lies gives way to it. */
+static nd4c_status place_outside(nd4c_workspace_arena *arena, nd4c_storage_body *body, const char *origin) {
+  nd4c_block empty = {0};
+  nd4c_status status = nd4c_memory_allocate(arena->device, body->base.bytes, origin, &body->first.block);
+  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+    nd4c_workspace_lock();
+    if (arena->block.node != NULL && arena->pieces == 0) {
+      empty = give_up(arena);
+    }
+    nd4c_workspace_unlock();
+  }
+  if (empty.node != NULL) {
+    free_block(arena->device, &empty);
+    status = nd4c_memory_allocate(arena->device, body->base.bytes, origin, &body->first.block);
+  }
+  ND4C_TRY(status);
+  nd4c_replica_list(body, &body->first);
+  ++arena->spilled_count;
+  arena->spilled_bytes += body->base.bytes;
+  return ND4C_OK;
+}
+
+static nd4c_status place(nd4c_workspace_arena *arena, nd4c_workspace_storage *storage, const char *origin) {
+  nd4c_storage_body *body = &storage->body;
   int64_t bytes = body->base.bytes, offset = arena->used, step = round_up(arena->device, bytes);
+  storage->arena = NULL;
   if (arena->block.node != NULL && step <= arena->block.bytes - offset) {
     char *address = arena->block.address;
     body->first.block = (nd4c_block){.buffer = arena->block.buffer,
                                      .address = address != NULL ? address + offset : NULL,
                                      .bytes = bytes,
                                      .offset = arena->block.offset + offset};
+    storage->arena = arena;
   } else {
-    ND4C_TRY(nd4c_memory_allocate(arena->device, bytes, origin, &body->first.block));
-    nd4c_replica_list(body, &body->first);
-    ++arena->spilled_count;
-    arena->spilled_bytes += bytes;
+    ND4C_TRY(place_outside(arena, body, origin));
   }
   arena->used += step;
   arena->cycle_peak = arena->used > arena->cycle_peak ? arena->used : arena->cycle_peak;
@@ -227,7 +307,7 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
     return arena != NULL ? ND4C_MEMORY : nd4c_fail_memory("an arena", sizeof *arena);
   }
   nd4c_storage_body_start(&storage->body, device, bytes, 0, destroy_in_workspace);
-  nd4c_status status = place(arena, &storage->body, origin);
+  nd4c_status status = place(arena, storage, origin);
   if (status != ND4C_OK) {
     nd4c_deallocate(storage);
     return status;
@@ -242,6 +322,9 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
   nd4c_workspace_lock();
   storage->workspace = workspace;
   link_alive(workspace, storage);
+  if (storage->arena != NULL) {
+    ++arena->pieces;
+  }
   ++workspace->storages;
   nd4c_workspace_unlock();
   *out = &storage->body.base;
@@ -253,9 +336,11 @@ void nd4c_workspace_grow(struct nd4c_workspace *workspace) {
     arena->peak = arena->cycle_peak > arena->peak ? arena->cycle_peak : arena->peak;
     arena->cycle_peak = 0;
     if (arena->peak > arena->block.bytes) {
-      if (arena->block.node != NULL) {
-        nd4c_memory_free(arena->device, &arena->block);
-      }
+      nd4c_workspace_lock();
+      nd4c_block old = arena->block;
+      arena->block = (nd4c_block){0};
+      nd4c_workspace_unlock();
+      free_block(arena->device, &old);
       make_block(arena, arena->peak);
     }
   }
@@ -273,6 +358,21 @@ void nd4c_workspace_free(struct nd4c_workspace *workspace) {
 
 /* -- moving out -------------------------------------------------------------------------------------------------- */
 
+/* The device has no memory for what leaves the arena: it goes to the host. Under the storage's lock. */
+static nd4c_status move_home(nd4c_storage_body *body, nd4c_status refused) {
+  nd4c_device *host = NULL;
+  nd4c_replica *first = &body->first;
+  if (nd4c_device_host(&host) != ND4C_OK || first->device == host) {
+    return refused;
+  }
+  nd4c_error_clear();
+  nd4c_status status = nd4c_replica_evict(body, first);
+  if (status != ND4C_OK && body->poison != ND4C_OK) { /* it had no contents, as is known now */
+    status = nd4c_replica_evict(body, first);
+  }
+  return status;
+}
+
 /* Memory of its own for a replica whose block is the arena's. Under the storage's lock. */
 static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
   nd4c_replica *first = &body->first;
@@ -285,8 +385,12 @@ static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
     nd4c_replica_drop(body, first); /* the contents are elsewhere */
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_memory_allocate(first->device, body->base.bytes, origin, &own));
-  nd4c_status status = nd4c_transfer_copy(first->device, &first->block, first->device, &own, body->base.bytes);
+  nd4c_status status = nd4c_memory_allocate(first->device, body->base.bytes, origin, &own);
+  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+    return move_home(body, status);
+  }
+  ND4C_TRY(status);
+  status = nd4c_transfer_copy(first->device, &first->block, first->device, &own, body->base.bytes);
   if (status != ND4C_OK) {
     nd4c_memory_free(first->device, &own);
     return status;
@@ -303,6 +407,7 @@ static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
   struct nd4c_workspace *workspace = storage->workspace;
   bool last = false;
   if (out && workspace != NULL) { /* else another thread has moved it meanwhile */
+    leave_arena(storage);
     unlink_alive(workspace, storage);
     workspace->moved_count += counts;
     storage->workspace = NULL;

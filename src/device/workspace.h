@@ -22,10 +22,11 @@ typedef enum nd4c_workspace_stage {
  * fit. */
 typedef struct nd4c_workspace_storage {
   nd4c_storage_body body;
-  struct nd4c_workspace *workspace; /* NULL: moved out, an ordinary storage but for its end */
-  int32_t depth;                    /* of the scope that it was made in */
-  nd4c_workspace_stage stage;       /* this and the next: under the lock */
-  int32_t movers;                   /* threads that are just moving it out: it does not end meanwhile */
+  struct nd4c_workspace *workspace;   /* NULL: moved out, an ordinary storage but for its end */
+  int32_t depth;                      /* of the scope that it was made in */
+  nd4c_workspace_stage stage;         /* this and the next: under the lock */
+  struct nd4c_workspace_arena *arena; /* of which its block is, or was, a part; NULL: none. Under the lock */
+  int32_t movers;                     /* threads that are just moving it out: it does not end meanwhile */
   const char *origin;
   struct nd4c_workspace_storage *next, *previous; /* alive; next also: unused records */
 } nd4c_workspace_storage;
@@ -36,6 +37,8 @@ typedef struct nd4c_workspace_arena {
   int64_t used;     /* by the open scopes; beyond the block: what did not fit */
   int64_t cycle_peak, peak;
   int64_t spilled_count, spilled_bytes;
+  int32_t pieces; /* storages whose `arena` it is; this and whether there is a block change under the lock */
+  bool given_up;  /* its memory was needed, or not to be had: there is none any more */
   int64_t marks[ND4C_WORKSPACE_DEPTH]; /* `used` when each scope began */
   struct nd4c_workspace_arena *next;
 } nd4c_workspace_arena;
@@ -67,6 +70,8 @@ struct nd4c_workspace {
 
 void nd4c_workspace_lock(void);
 void nd4c_workspace_unlock(void);
+/* The first of all workspaces; next_known leads to the others. Under the lock. */
+struct nd4c_workspace *nd4c_workspace_first(void);
 
 /* A storage in the innermost scope; *taken false: the workspace is not for that device, nothing was done. */
 nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, int64_t bytes,
@@ -84,7 +89,11 @@ nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage);
 bool nd4c_workspace_end_one(struct nd4c_workspace *workspace, int32_t depth);
 /* The same for all storages of all workspaces, without the lock: memory is short. */
 void nd4c_workspace_collect(void);
-/* Makes the arenas as large as the cycle that ended needed. */
+/* Gives up the arenas on the device of all workspaces that nobody has entered: memory is short. False: there were none.
+ */
+bool nd4c_workspace_give_way(const nd4c_device *device);
+/* Makes the arenas as large as the cycle that ended needed. One for which there is no room goes: what it held would be
+ * missing where arrays have memory of their own. */
 void nd4c_workspace_grow(struct nd4c_workspace *workspace);
 /* Frees it now, or with its last storage. */
 void nd4c_workspace_free(struct nd4c_workspace *workspace);

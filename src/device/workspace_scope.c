@@ -10,6 +10,10 @@
 
 static struct nd4c_workspace *known; /* under the workspaces' lock */
 
+struct nd4c_workspace *nd4c_workspace_first(void) {
+  return known;
+}
+
 /* Looks behind no pointer that is not known. */
 static nd4c_status check(const nd4c_workspace *workspace, const char *function) {
   if (workspace == NULL) {
@@ -287,7 +291,6 @@ nd4c_status nd4c_workspace_get_info(nd4c_workspace *workspace, const nd4c_device
   for (const nd4c_workspace_storage *storage = workspace->alive; storage != NULL; storage = storage->next) {
     info->live_count += device == NULL || storage->body.first.device == device;
   }
-  nd4c_workspace_unlock();
   for (const nd4c_workspace_arena *arena = workspace->arenas; arena != NULL; arena = arena->next) {
     if (device == NULL || arena->device == device) {
       info->bytes += arena->block.bytes;
@@ -297,5 +300,6 @@ nd4c_status nd4c_workspace_get_info(nd4c_workspace *workspace, const nd4c_device
       info->spilled_bytes += arena->spilled_bytes;
     }
   }
+  nd4c_workspace_unlock();
   return ND4C_OK;
 }
