@@ -12,7 +12,7 @@ nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **b
 const nd4c_host *nd4c_cpu_host;
 
 #define ENGINE_ENTRY(engine) &nd4c_cpu_##engine##_engine,
-static const nd4c_cpu_engine *const engines[] = {ND4C_CPU_ENGINES(ENGINE_ENTRY)};
+static const nd4c_engine *const engines[] = {ND4C_CPU_ENGINES(ENGINE_ENTRY)};
 #define ENGINE_NAME(engine) #engine,
 static const char *const engine_names[] = {ND4C_CPU_ENGINES(ENGINE_NAME)};
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
@@ -22,8 +22,7 @@ static const nd4c_kernel *const *const families[] = {ND4C_CPU_FAMILIES(FAMILY_EN
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 
 /* All kernels of all families in one list; made by backend_open, gone with backend_close. */
-static const nd4c_kernel **kernel_list;
-static int32_t kernel_total;
+static nd4c_kernel_list list;
 
 /* -- device --------------------------------------------------------------------------------------------------- */
 
@@ -166,30 +165,16 @@ static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
 }
 
 static nd4c_status backend_open(void) {
-  int32_t count = 0;
-  for (int32_t f = 0; f < FAMILY_COUNT; f++)
-    for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++)
-      count++;
-  kernel_total = 0;
-  kernel_list = nd4c_cpu_host->allocate((size_t)count * sizeof *kernel_list);
-  if (kernel_list == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: no memory for the list of %d kernels", (int)count);
-  for (int32_t f = 0; f < FAMILY_COUNT; f++)
-    for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++)
-      kernel_list[kernel_total++] = *kernel;
-  for (int32_t e = 0; e < ENGINE_COUNT; e++)
-    if (engines[e]->open != NULL)
-      engines[e]->open();
-  return ND4C_OK;
+  nd4c_status status = nd4c_kernels_gather(nd4c_cpu_host, "cpu", families, FAMILY_COUNT, &list);
+  if (status == ND4C_OK) {
+    nd4c_engines_open(engines, ENGINE_COUNT);
+  }
+  return status;
 }
 
 static void backend_close(void) {
-  for (int32_t e = ENGINE_COUNT - 1; e >= 0; e--)
-    if (engines[e]->close != NULL)
-      engines[e]->close();
-  nd4c_cpu_host->free(kernel_list);
-  kernel_list = NULL;
-  kernel_total = 0;
+  nd4c_engines_close(engines, ENGINE_COUNT);
+  nd4c_kernels_drop(nd4c_cpu_host, &list);
 }
 
 static int32_t device_count(void) {
@@ -197,19 +182,15 @@ static int32_t device_count(void) {
 }
 
 static bool engine_state(const char *engine, bool verify, char *text, size_t text_size) {
-  for (int32_t e = 0; e < ENGINE_COUNT; e++)
-    if (strcmp(engines[e]->name, engine) == 0)
-      return engines[e]->state(verify, text, text_size);
-  snprintf(text, text_size, "backend cpu has no engine %s", engine);
-  return false;
+  return nd4c_engines_state("cpu", engines, ENGINE_COUNT, engine, verify, text, text_size);
 }
 
 static int32_t kernel_count(void) {
-  return kernel_total;
+  return list.count;
 }
 
 static const nd4c_kernel *const *kernels(void) {
-  return kernel_list;
+  return list.items;
 }
 
 static const nd4c_backend the_backend = {

@@ -2,6 +2,7 @@
 #ifndef ND4C_BACKENDS_CPU_CPU_H
 #define ND4C_BACKENDS_CPU_CPU_H
 
+#include "backends/assembly.h"
 #include "backends/cpu/families.h"
 #include "kernels/narrow.h"
 #include "kernels/types.h"
@@ -10,21 +11,10 @@
 /* The host's table; set before anything else runs. */
 extern const nd4c_host *nd4c_cpu_host;
 
-/* One engine. Functions may be called from any thread. */
-typedef struct nd4c_cpu_engine {
-  const char *name;
-  /* State for people. verify false: looks for files at most, opens nothing. False if the engine cannot be used. */
-  bool (*state)(bool verify, char *text, size_t text_size);
-  /* Called once when the backend opens and closes; NULL: nothing to do. An engine that needs a library opens it on
-   * first use, in usable() or prepare() of its kernels, not here. */
-  void (*open)(void);
-  void (*close)(void);
-} nd4c_cpu_engine;
-
 #define ND4C_CPU_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cpu_##family##_kernels[];
 ND4C_CPU_FAMILIES(ND4C_CPU_DECLARE_FAMILY)
 #undef ND4C_CPU_DECLARE_FAMILY
-#define ND4C_CPU_DECLARE_ENGINE(engine) extern const nd4c_cpu_engine nd4c_cpu_##engine##_engine;
+#define ND4C_CPU_DECLARE_ENGINE(engine) extern const nd4c_engine nd4c_cpu_##engine##_engine;
 ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
 #undef ND4C_CPU_DECLARE_ENGINE
 

@@ -200,5 +200,4 @@ static void engine_close(void) {
   nd4c_cpu_host->free(atomic_exchange(&published, NULL));
 }
 
-const nd4c_cpu_engine nd4c_cpu_fftw_engine = {
-    .name = "fftw", .state = state, .open = engine_open, .close = engine_close};
+const nd4c_engine nd4c_cpu_fftw_engine = {.name = "fftw", .state = state, .open = engine_open, .close = engine_close};

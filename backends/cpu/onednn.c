@@ -183,4 +183,4 @@ static void engine_close(void) {
   release(atomic_exchange(&published, NULL));
 }
 
-const nd4c_cpu_engine nd4c_cpu_onednn_engine = {.name = "onednn", .state = state, .close = engine_close};
+const nd4c_engine nd4c_cpu_onednn_engine = {.name = "onednn", .state = state, .close = engine_close};

@@ -258,4 +258,4 @@ static void engine_close(void) {
   nd4c_cpu_host->free(atomic_exchange(&published, NULL));
 }
 
-const nd4c_cpu_engine nd4c_cpu_openblas_engine = {.name = "openblas", .state = state, .close = engine_close};
+const nd4c_engine nd4c_cpu_openblas_engine = {.name = "openblas", .state = state, .close = engine_close};

@@ -111,4 +111,4 @@ static bool engine_state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-const nd4c_cpu_engine nd4c_cpu_simd_engine = {.name = "simd", .state = engine_state, .open = engine_open};
+const nd4c_engine nd4c_cpu_simd_engine = {.name = "simd", .state = engine_state, .open = engine_open};

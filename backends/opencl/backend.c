@@ -10,7 +10,7 @@ nd4c_status nd4c_backend_opencl_entry(const nd4c_host *host, const nd4c_backend 
 const nd4c_host *nd4c_cl_host;
 
 #define ENGINE_ENTRY(engine) &nd4c_cl_##engine##_engine,
-static const nd4c_cl_engine *const engines[] = {ND4C_CL_ENGINES(ENGINE_ENTRY)};
+static const nd4c_engine *const engines[] = {ND4C_CL_ENGINES(ENGINE_ENTRY)};
 #define ENGINE_NAME(engine) #engine,
 static const char *const engine_names[] = {ND4C_CL_ENGINES(ENGINE_NAME)};
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
@@ -20,8 +20,7 @@ static const nd4c_kernel *const *const families[] = {ND4C_CL_FAMILIES(FAMILY_ENT
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 
 /* All kernels of all families in one list; made by backend_open, gone with backend_close. */
-static const nd4c_kernel **kernel_list;
-static int32_t kernel_total;
+static nd4c_kernel_list list;
 
 /* -- engine opencl: our own kernels ---------------------------------------------------------------------- */
 
@@ -40,7 +39,7 @@ static bool opencl_state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-const nd4c_cl_engine nd4c_cl_opencl_engine = {.name = "opencl", .state = opencl_state};
+const nd4c_engine nd4c_cl_opencl_engine = {.name = "opencl", .state = opencl_state};
 
 /* -- backend --------------------------------------------------------------------------------------------- */
 
@@ -56,52 +55,28 @@ static nd4c_status backend_open(void) {
   if (status != ND4C_OK) {
     return nd4c_cl_host->fail(status, "%s", reason);
   }
-  int32_t count = 0;
-  for (int32_t f = 0; f < FAMILY_COUNT; f++) {
-    for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++) {
-      count++;
-    }
+  status = nd4c_kernels_gather(nd4c_cl_host, "opencl", families, FAMILY_COUNT, &list);
+  if (status == ND4C_OK) {
+    nd4c_engines_open(engines, ENGINE_COUNT);
   }
-  kernel_total = 0;
-  kernel_list = nd4c_cl_host->allocate((size_t)count * sizeof *kernel_list);
-  if (kernel_list == NULL) {
-    return nd4c_cl_host->fail(ND4C_MEMORY, "opencl: no memory for the list of %d kernels", (int)count);
-  }
-  for (int32_t f = 0; f < FAMILY_COUNT; f++) {
-    for (const nd4c_kernel *const *kernel = families[f]; *kernel != NULL; kernel++) {
-      kernel_list[kernel_total++] = *kernel;
-    }
-  }
-  return ND4C_OK;
+  return status;
 }
 
 static void backend_close(void) {
-  for (int32_t e = ENGINE_COUNT - 1; e >= 0; e--) {
-    if (engines[e]->close != NULL) {
-      engines[e]->close();
-    }
-  }
-  nd4c_cl_host->free(kernel_list);
-  kernel_list = NULL;
-  kernel_total = 0;
+  nd4c_engines_close(engines, ENGINE_COUNT);
+  nd4c_kernels_drop(nd4c_cl_host, &list);
 }
 
 static bool engine_state(const char *engine, bool verify, char *text, size_t text_size) {
-  for (int32_t e = 0; e < ENGINE_COUNT; e++) {
-    if (strcmp(engines[e]->name, engine) == 0) {
-      return engines[e]->state(verify, text, text_size);
-    }
-  }
-  (void)snprintf(text, text_size, "backend opencl has no engine %s", engine);
-  return false;
+  return nd4c_engines_state("opencl", engines, ENGINE_COUNT, engine, verify, text, text_size);
 }
 
 static int32_t kernel_count(void) {
-  return kernel_total;
+  return list.count;
 }
 
 static const nd4c_kernel *const *kernels(void) {
-  return kernel_list;
+  return list.items;
 }
 
 static const nd4c_backend the_backend = {

@@ -85,7 +85,7 @@ static void close_engine(void) {
   pthread_mutex_unlock(&lock);
 }
 
-const nd4c_cl_engine nd4c_cl_clblast_engine = {.name = "clblast", .state = state, .close = close_engine};
+const nd4c_engine nd4c_cl_clblast_engine = {.name = "clblast", .state = state, .close = close_engine};
 
 /* -- matmul -------------------------------------------------------------------------------------------------------- */
 

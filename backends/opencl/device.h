@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "backends/assembly.h"
 #include "backends/opencl/api.h"
 #include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
@@ -190,19 +191,10 @@ extern const nd4c_cl_source nd4c_cl_sources[];
 
 extern const nd4c_device_ops nd4c_cl_device_ops;
 
-/* An engine, as families.h lists them. */
-typedef struct nd4c_cl_engine {
-  const char *name;
-  /* State for people. verify false: opens nothing. False if the engine cannot be used. */
-  bool (*state)(bool verify, char *text, size_t text_size);
-  /* Called when the backend closes; NULL: nothing to do. */
-  void (*close)(void);
-} nd4c_cl_engine;
-
 #define ND4C_CL_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cl_##family##_kernels[];
 ND4C_CL_FAMILIES(ND4C_CL_DECLARE_FAMILY)
 #undef ND4C_CL_DECLARE_FAMILY
-#define ND4C_CL_DECLARE_ENGINE(engine) extern const nd4c_cl_engine nd4c_cl_##engine##_engine;
+#define ND4C_CL_DECLARE_ENGINE(engine) extern const nd4c_engine nd4c_cl_##engine##_engine;
 ND4C_CL_ENGINES(ND4C_CL_DECLARE_ENGINE)
 #undef ND4C_CL_DECLARE_ENGINE
 
