@@ -156,8 +156,10 @@ static nd4c_status find_any(const search *s, nd4c_choice *choice, bool *taken) {
   return *taken ? ND4C_OK : compile_node(s, choice, taken);
 }
 
+#define NO_KERNEL "the backend has no kernel for this op"
+
 static nd4c_status fail_unsupported(const search *s) {
-  const char *trail = s->trail != NULL && s->trail->bytes != NULL ? s->trail->bytes : "  no kernel is registered\n";
+  const char *trail = s->trail != NULL && s->trail->bytes != NULL ? s->trail->bytes : "  " NO_KERNEL "\n";
   return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call:\n%s", s->call->op->name,
                    s->context->device->name, trail);
 }
@@ -288,7 +290,9 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
     ND4C_TRY(find_any(&s, &choice, &taken));
   }
   if (!taken) {
-    nd4c_text_print(text, "  nothing computes this call here\n");
+    int32_t count = 0;
+    (void)nd4c_device_kernels(context->device, call->op->op, &count);
+    nd4c_text_print(text, "  nothing computes this call here%s\n", count == 0 ? ": " NO_KERNEL : "");
   }
   *anybody = taken;
   if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {

@@ -23,6 +23,9 @@ says out '^  all +2 of +6 '
 same "$("$json" devices.0.pairs.0.op <"$work/report.json")" sigmoid "the first pair's op"
 same "$("$json" devices.0.pairs.0.state <"$work/report.json")" computed "its state"
 same "$("$json" devices.0.pairs.2.state <"$work/report.json")" declined "an op that it lacks"
+same "$("$json" devices.0.pairs.2.text <"$work/report.json")" "the backend has no kernel for this op" "why"
+same "$("$json" devices.0.vendor <"$work/report.json")" nobody "the device's vendor"
+same "$("$json" devices.0.driver <"$work/report.json")" "stub 1.0" "its driver"
 says out '^stub:0: '
 
 # Without a terminal, too, long work tells how far it is.
