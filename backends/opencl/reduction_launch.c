@@ -8,12 +8,14 @@ enum {
   STATE_BYTES = 64, /* at least what a state of reduction.cl takes */
   PIECE = 4096,     /* elements of a row's piece at least */
   PIECES = 256,     /* of a row at most */
-  UNITS = 8         /* groups for each compute unit before rows are cut */
+  UNITS = 8,        /* groups for each compute unit before rows are cut */
+  EIGHT_LEAST = 64  /* elements of a row that is gone through in vectors */
 };
 
 typedef struct plan {
   nd4c_cl_walk kept, inner;
   bool rows_next; /* neighbouring work items take neighbouring rows */
+  bool eight;     /* EIGHT of reduction.cl */
   int64_t group, lanes, pieces, piece;
 } plan;
 
@@ -68,6 +70,15 @@ static int64_t power_of_two(int64_t least) {
   return power;
 }
 
+/* Sums that a processor's vectors go through, a work item a row or piece: compilers do not find them by themselves. */
+static bool by_eight(const nd4c_call *call, const nd4c_cl_reduction *reduction, const nd4c_cl_walk *inner) {
+  bool sum = strcmp(reduction->gather, "GATHER_sum") == 0 || strcmp(reduction->gather, "GATHER_mean") == 0;
+  return sum && nd4c_cl_device_limits(call->device)->is_cpu && nd4c_cl_wide(call) && !reduction->skip_nan &&
+         reduction->b == NULL && reduction->a->dtype == ND4C_FLOAT32 &&
+         (reduction->y->dtype == ND4C_FLOAT32 || reduction->y->dtype == ND4C_FLOAT64) && inner->rank == 1 &&
+         inner->strides[0][0] == 1 && inner->size >= EIGHT_LEAST;
+}
+
 static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction, plan *p, char *reason,
                       size_t reason_size) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
@@ -76,6 +87,8 @@ static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction,
   p->group = GROUP;
   while (p->group > 1 && (p->group > limits->group_size || p->group * STATE_BYTES > limits->local_bytes))
     p->group /= 2;
+  p->eight = by_eight(call, reduction, &p->inner);
+  p->group = p->eight ? 1 : p->group;
   p->rows_next = p->kept.rank > 0 && step_of(&p->kept) < step_of(&p->inner);
   int64_t least = p->rows_next ? p->inner.size / 16 : p->inner.size / 4;
   p->lanes = power_of_two(least < p->group ? least : p->group);
@@ -136,6 +149,10 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
     nd4c_cl_define(&options, "COMPENSATED", "1");
   if (wide)
     nd4c_cl_define(&options, "WIDE_VALUE", "1");
+  if (p->eight) {
+    nd4c_cl_define(&options, "EIGHT", "double8");
+    nd4c_cl_define(&options, "CAST_EIGHT", "convert_double8");
+  }
   if (reduction->b != NULL)
     nd4c_cl_define(&options, "PAIRED", "1");
   if (reduction->least)

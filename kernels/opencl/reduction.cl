@@ -3,6 +3,7 @@
  *
  * -D GATHER_<what>: which statistic. VALUE: the type of an element as computed with, REAL: the type of real results.
  * SKIP_NAN: elements that are NaN are not there. CAST (with convert.cl): elements are cast to y's dtype first. COMPENSATED: sums carry along what their additions lost.
+ * EIGHT, CAST_EIGHT: sums and means of dense float32, one work item a row or piece, by eight REALs at a time.
  * A row is one place of the kept axes; `lanes` work items (a power of two) share it. With rows_next neighbouring work
  * items take neighbouring rows, else neighbouring elements of a row: whichever lie together in memory. */
 
@@ -433,6 +434,18 @@ static inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long r
   state s = begin_state();
   a0 += nd4c_walk_place(kept, 0, row);
   b0 += nd4c_walk_place(kept, 1, row);
+#ifdef EIGHT
+  EIGHT sums[2] = {(REAL)0, (REAL)0};
+  s.count = end - first;
+  for (; first + 16 <= end; first += 16) {
+    sums[0] += CAST_EIGHT(vload8(0, a + a0 + first));
+    sums[1] += CAST_EIGHT(vload8(1, a + a0 + first));
+  }
+  EIGHT both = sums[0] + sums[1];
+  s.value = ((both.s0 + both.s1) + (both.s2 + both.s3)) + ((both.s4 + both.s5) + (both.s6 + both.s7));
+  for (; first < end; first++) s.value += (VALUE)a[a0 + first];
+  return s;
+#endif
   for (int pass = 0; pass < PASSES; pass++) {
     long count = 0;
     for (long i = first; i < end; i += step) {
