@@ -436,7 +436,30 @@ def test_tracing(tmp_path):
             trace.totals("cpu:0")
         with pytest.raises(RuntimeError, match="nothing"):
             xp.tracing().totals()
+        import threading
+        with xp.tracing() as trace:
+            x + x
+            thread = threading.Thread(target=lambda: x - x + x)
+            thread.start()
+            thread.join()
+        assert trace.totals()["threads"] == 2 and trace.totals()["executions"] == 3
+        assert sorted(trace.totals(thread=number)["executions"] for number in (1, 2)) == [1, 2]
+        assert trace.totals(None, "stub:0", thread=1)["executions"] == 0
+        for wrong, error in ((0, IndexError), (3, IndexError), (2 ** 40, IndexError), ("1", TypeError)):
+            with pytest.raises(error, match="thread|integer"):
+                trace.totals(thread=wrong)
     """, TRACE=str(tmp_path / "trace.json"))
+    for word, records in (("true", True), (str(tmp_path / "own.json"), True), ("no", False)):  # the property's goes on beside it
+        run("""
+            from nd4c._library import bind
+            x = xp.ones(5000) + 1
+            with xp.tracing() as trace:
+                x + x
+                with pytest.raises(RuntimeError, match="already"):
+                    xp.tracing().__enter__()
+            assert trace.totals()["executions"] == 1 and bind("nd4c_trace_is_on")() == %r
+        """ % records, ND4J_MULTIBACKEND_TRACE=word)
+    assert (tmp_path / "own.json").exists()
 
 
 def test_models():
@@ -511,8 +534,9 @@ def test_opencl():
         generator = xp.random.Generator(7)
         with xp.tracing() as trace:  # computed there: the generator's state is all that is sent
             made = generator.uniform((5000,), dtype="float32", device=there)
-            grid = xp.indices(shape=(50, 60), device=there)
+            grid, row = xp.indices(shape=(50, 60), device=there), xp.arange(0.0, 9.0, 0.25, dtype="float32", device=there)
         assert made.device == grid.device == there and generator.state.states == {"cpu:0": "M"}
+        assert row.tolist() == xp.arange(0.0, 9.0, 0.25, dtype="float32").tolist()
         assert trace.totals()["copied_bytes"] == 16 and grid.tolist() == xp.indices(shape=(50, 60)).tolist()
         assert made.tolist() == xp.random.Generator(7).uniform((5000,), dtype="float32").tolist()
         with xp.device(there) as device:

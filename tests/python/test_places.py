@@ -37,7 +37,11 @@ def test_made_where_it_is_asked_for(tmp_path):
         asked(xp.meshgrid, xp.arange(3), xp.arange(4)), asked(xp.load, folder + "/one.npy")
         asked(xp.load, folder + "/all.npz"), asked(xp.load, folder + "/all.safetensors")
         asked(xp.full, 3, 7), asked(xp.full, 3, xp.ones(())), asked(xp.eye, 3), asked(xp.linspace, 0, 1j, 5)
-        asked(xp.fft.fftfreq, 5), asked(xp.arange, 5), asked(xp.astype, small, "int32"), asked(xp.astype, small, small.dtype)
+        asked(xp.fft.fftfreq, 5), asked(xp.arange, 5), asked(xp.arange, 0.5, 3.0, 0.25), asked(xp.arange, 0.0),
+        for bounds in ((1e16, 1e16 + 6, 1.0), (0.5, 0.5, 1.0), (1.0, -1.0, -0.3), (0.0, 1.0, 1e-3)):
+            for dtype in ("float32", "float64"):
+                assert xp.arange(*bounds, dtype=dtype, device=there).tolist() == xp.arange(*bounds, dtype=dtype).tolist()
+        asked(xp.astype, small, "int32"), asked(xp.astype, small, small.dtype)
         for function, arguments, named in makers:
             for device in (there, "stub:1", "cpu:0"):
                 made = function(*arguments, device=device, **named)

@@ -210,6 +210,9 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
         raise OverflowError("arange: about %.3g elements are more than an array can have" % count)
     if dtype.kind in ("int", "uint") and float(start).is_integer() and float(step).is_integer():
         return _made_on(device, _integers, int(start), int(step), count, dtype)
+    between = start + (count - 0.5) * step  # the last number and the one left out, if that can be told apart
+    if device is not None and dtype.kind == "float" and count and _ceil((between - start) / step) == count:
+        return _made_on(device, _op("arange"), start, between, step, dtype.number)
     out = _ctypes.c_void_p()
     target = dtype if dtype.kind != "bool" else _dtypes.DEFAULTS[int]
     _check(_arange(target.number, float(start), float(step), count, _devices.handle_or_none(device),

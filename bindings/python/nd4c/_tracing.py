@@ -5,6 +5,7 @@ import ctypes
 import os
 
 from nd4c import _abi
+from nd4c._arguments import integer
 from nd4c._devices import find
 from nd4c._errors import check, error
 from nd4c._library import bind, facts, take_text
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
     from nd4c import Device
 
-_latest = None  # what records, or recorded last: the library remembers that one
+_latest = None     # what records, or recorded last: the library remembers that one
+_recording = None  # what records now
 
 
 class tracing:
@@ -31,16 +33,18 @@ class tracing:
         return "nd4c.tracing(%s)" % ("" if self.path is None else repr(self.path))
 
     def __enter__(self) -> tracing:
-        global _latest
-        if bind("nd4c_trace_is_on")():
-            raise RuntimeError("tracing: something records already: a block around this one, another thread's, or the "
-                               "property nd4j.multibackend.trace")
+        global _latest, _recording
+        if _recording is not None or (bind("nd4c_trace_is_on")() and not _property_records()):
+            raise RuntimeError("tracing: something records already: a block around this one, another thread's, or a program "
+                               "in C that began with nd4c_trace_start")
         check(bind("nd4c_trace_start")(None if self.path is None else os.fsencode(self.path)))
-        _latest = self
+        _latest = _recording = self
         self._totals = None
         return self
 
     def __exit__(self, *_: object) -> None:
+        global _recording
+        _recording = None
         out = ctypes.c_void_p()
         status = bind("nd4c_trace_stop")(ctypes.byref(out))
         failure = error(status) if status else None
@@ -55,27 +59,40 @@ class tracing:
 
     @property
     def table(self) -> str:
-        """The summary as text: copies by pair of devices, ops and memory by device, transitions, round trips with the op
-        that caused each."""
+        """The summary as text: copies by pair of devices, ops and memory by device, sums by thread, transitions, round trips
+        with the op that caused each."""
         if self._totals is None and _latest is self:
             out = ctypes.c_void_p()
             check(bind("nd4c_trace_report")(ctypes.byref(out)))
             return take_text(out)
         return self._table
 
-    def totals(self, source: Union[Device, str, None] = None, target: Union[Device, str, None] = None) -> Dict[str, int]:
+    def totals(self, source: Union[Device, str, None] = None, target: Union[Device, str, None] = None, *,
+               thread: Optional[int] = None) -> Dict[str, int]:
         """Sums by name: transitions, executions, copies, copied_bytes, round_trips, ... source and target narrow copies to
-        those from and to a device, the rest to `target`; that can be asked until the next block begins."""
-        if source is None and target is None and self._totals is not None:
+        those from and to a device, the rest to `target`; thread: of that one alone, they count from 1 to the sum `threads`.
+        All that can be asked until the next block begins."""
+        if source is None and target is None and thread is None and self._totals is not None:
             return dict(self._totals)
         if _latest is not self:
             raise RuntimeError("tracing: " + ("another block has begun to record, and what this one saw is gone"
                                               if self._totals is not None else "nothing was recorded"))
-        return _ask(source, target)
+        return _ask(source, target, thread)
 
 
-def _ask(source, target):
+def _ask(source, target, thread=None):
     row = _abi.trace_totals(struct_size=ctypes.sizeof(_abi.trace_totals))
     handles = [None if device is None else find(device).handle for device in (source, target)]
-    check(bind("nd4c_trace_get_totals")(*handles, ctypes.byref(row)))
+    if thread is None:
+        check(bind("nd4c_trace_get_totals")(*handles, ctypes.byref(row)))
+    else:
+        number = max(-1, min(integer("totals: thread", thread), 2 ** 31 - 1))  # beyond that no thread is
+        check(bind("nd4c_trace_get_thread_totals")(number, *handles, ctypes.byref(row)))
     return facts(row)
+
+
+def _property_records():
+    """Whether nd4j.multibackend.trace says that it does: a word for yes, or a file's path."""
+    from nd4c._config import config
+    value = config["nd4j.multibackend.trace"]
+    return "/" in value or value.lower() in ("true", "yes", "on", "1")
