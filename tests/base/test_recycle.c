@@ -1,5 +1,6 @@
-/* Blocks that come and go: zeroed, no allocation once they are there, whoever gives them back, and none kept while a
- * test waits for a failure. */
+/* Blocks that come and go: zeroed, no allocation once they are there, whoever gives them back, also in the child of a
+ * fork, and none kept while a test waits for a failure. */
+#define _GNU_SOURCE /* fork, alarm */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -134,12 +137,56 @@ static void threads_share_no_block(void **state) {
   nd4c_recycle_trim();
 }
 
+static atomic_bool stopped;
+
+/* Takes and gives more than a thread keeps: the shared lists' lock at almost every turn. */
+static void *use_shared_lists(void *argument) {
+  void *blocks[MANY];
+  while (!atomic_load(&stopped)) {
+    for (int i = 0; i < MANY; i++) {
+      blocks[i] = nd4c_recycle_take(200);
+    }
+    give_all(blocks);
+  }
+  return argument;
+}
+
+static void the_child_of_a_fork_goes_on(void **state) {
+  (void)state;
+  enum { CHILDREN = 20 };
+  if (!ND4C_RECYCLES) {
+    skip(); /* AddressSanitizer's own allocator may hang in such a child */
+  }
+  pthread_t thread;
+  int failed = 0;
+  void *blocks[MANY];
+  nd4c_recycle_give(taken(200), 200);
+  assert_int_equal(pthread_create(&thread, NULL, use_shared_lists, NULL), 0);
+  for (int child = 0; child < CHILDREN; child++) {
+    pid_t id = fork();
+    if (id == 0) {
+      (void)alarm(20);
+      for (int i = 0; i < MANY; i++) {
+        blocks[i] = nd4c_recycle_take(200);
+      }
+      give_all(blocks);
+      _exit(0);
+    }
+    int status = 1;
+    failed += id < 0 || waitpid(id, &status, 0) != id || status != 0;
+  }
+  atomic_store(&stopped, true);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(failed, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_kept_zeroed_and_trimmed),
       cmocka_unit_test(what_is_kept_hides_no_failure),
       cmocka_unit_test(what_another_thread_gives_back_returns),
       cmocka_unit_test(threads_share_no_block),
+      cmocka_unit_test(the_child_of_a_fork_goes_on),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
