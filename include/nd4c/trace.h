@@ -44,7 +44,7 @@ ND4C_API nd4c_status nd4c_trace_start(const char *path);
  * cannot be written: the table is given all the same. */
 ND4C_API nd4c_status nd4c_trace_stop(char **table);
 
-/* True between start and stop, and while the property records. */
+/* True between nd4c_trace_start and nd4c_trace_stop, whatever the property records. */
 ND4C_API bool nd4c_trace_is_on(void);
 
 /* Summary of what was recorded since the last start, also after stop; where the program started nothing, of what the

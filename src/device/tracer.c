@@ -333,7 +333,10 @@ nd4c_status nd4c_trace_start(const char *path) {
 }
 
 bool nd4c_trace_is_on(void) {
-  return atomic_load(&nd4c_tracer_on);
+  pthread_mutex_lock(&lock);
+  bool on = recordings[ND4C_TRACE_PROGRAM].on;
+  pthread_mutex_unlock(&lock);
+  return on;
 }
 
 nd4c_trace_recording nd4c_tracer_shown(void) {

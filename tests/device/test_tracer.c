@@ -273,12 +273,18 @@ static void the_property_starts_and_stops(void **state) {
   nd4c_context *context = NULL;
   assert_int_equal(nd4c_config_set("nd4j.multibackend.trace", "true"), ND4C_OK);
   assert_int_equal(nd4c_context_create(NULL, &context), ND4C_OK);
-  assert_true(nd4c_trace_is_on());
+  nd4c_array *a = filled(cpu, 2), *b = NULL;
+  assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
+  assert_int_equal(totals(NULL, NULL).executions, 1);
+  assert_false(nd4c_trace_is_on()); /* nothing that the program started */
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4j.multibackend.trace", NULL), ND4C_OK);
   assert_int_equal(nd4c_context_create(NULL, &context), ND4C_OK);
-  assert_false(nd4c_trace_is_on());
+  assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
+  assert_int_equal(totals(NULL, NULL).executions, 1);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(b);
 }
 
 /* The program's recording within the property's: each has what happened while it was on. */
@@ -298,8 +304,9 @@ static void recordings_do_not_end_each_other(void **state) {
     assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
     assert_int_equal(totals(NULL, NULL).executions, 1);
     assert_int_equal(totals(NULL, NULL).transitions, 0); /* what ran before is not its business */
-    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
     assert_true(nd4c_trace_is_on());
+    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+    assert_false(nd4c_trace_is_on());
     assert_int_equal(nd4c_square_on(stub_context, a, &b), ND4C_OK);
     assert_int_equal(totals(NULL, NULL).executions, 1); /* as at stop */
   }

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from nd4c import Device
 
-_latest = None     # what records, or recorded last: the library remembers that one
-_recording = None  # what records now
+_latest = None  # what records, or recorded last: the library remembers that one
 
 
 class tracing:
@@ -33,18 +32,16 @@ class tracing:
         return "nd4c.tracing(%s)" % ("" if self.path is None else repr(self.path))
 
     def __enter__(self) -> tracing:
-        global _latest, _recording
-        if _recording is not None or (bind("nd4c_trace_is_on")() and not _property_records()):
+        global _latest
+        if bind("nd4c_trace_is_on")():
             raise RuntimeError("tracing: something records already: a block around this one, another thread's, or a program "
                                "in C that began with nd4c_trace_start")
         check(bind("nd4c_trace_start")(None if self.path is None else os.fsencode(self.path)))
-        _latest = _recording = self
+        _latest = self
         self._totals = None
         return self
 
     def __exit__(self, *_: object) -> None:
-        global _recording
-        _recording = None
         out = ctypes.c_void_p()
         status = bind("nd4c_trace_stop")(ctypes.byref(out))
         failure = error(status) if status else None
@@ -89,10 +86,3 @@ def _ask(source, target, thread=None):
         number = max(-1, min(integer("totals: thread", thread), 2 ** 31 - 1))  # beyond that no thread is
         check(bind("nd4c_trace_get_thread_totals")(number, *handles, ctypes.byref(row)))
     return facts(row)
-
-
-def _property_records():
-    """Whether nd4j.multibackend.trace says that it does: a word for yes, or a file's path."""
-    from nd4c._config import config
-    value = config["nd4j.multibackend.trace"]
-    return "/" in value or value.lower() in ("true", "yes", "on", "1")
