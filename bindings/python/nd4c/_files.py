@@ -1,4 +1,6 @@
 """Arrays in files: nd4c.load and nd4c.save. The name's ending says the format."""
+from __future__ import annotations
+
 import os
 from ctypes import byref, c_char_p, c_void_p
 
@@ -7,10 +9,16 @@ from nd4c._creation import asarray, made_on
 from nd4c._errors import check
 from nd4c._library import bind
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Mapping, Optional, Union
+
+    from nd4c import Device
+
 _ENDINGS = (".npy", ".npz", ".safetensors", ".pb")
 
 
-def load(path, *, device=None):
+def load(path: Union[str, os.PathLike[str]], *, device: Union[Device, str, None] = None) -> Any:
     """What a file holds: of .npy and .pb (ONNX TensorProto) an array, of .npz and .safetensors a dict of arrays by name.
 
     Arrays of .safetensors are the mapped file's own bytes, read-only, where those are aligned; with a device, copies of them
@@ -34,7 +42,7 @@ def _loaded(path, ending):
         bind("nd4c_archive_release")(archive)
 
 
-def load_metadata(path):
+def load_metadata(path: Union[str, os.PathLike[str]]) -> Dict[str, str]:
     """The texts beside the arrays of a .safetensors file: a dict; an empty one where there are none."""
     path, ending = _split(path, "load_metadata", (".npz", ".safetensors"))
     archive = _open(path, ending)
@@ -46,7 +54,8 @@ def load_metadata(path):
         bind("nd4c_archive_release")(archive)
 
 
-def save(path, arrays, *, compressed=False, metadata=None):
+def save(path: Union[str, os.PathLike[str]], arrays: Any, *, compressed: bool = False,
+         metadata: Optional[Mapping[str, str]] = None) -> None:
     """Writes an array into a .npy or .pb (ONNX TensorProto) file, a dict of arrays by name into a .npz or .safetensors one.
 
     compressed: of .npz, deflated. metadata: of .safetensors, a dict of texts. The file takes the place of an older one at

@@ -1,4 +1,6 @@
 """ONNX models: model = nd4c.onnx.load("model.onnx"); outputs = model.run({"x": x})."""
+from __future__ import annotations
+
 import ctypes
 import inspect
 import os
@@ -12,6 +14,12 @@ from nd4c._creation import asarray
 from nd4c._devices import Device, find, on
 from nd4c._errors import Error, check, error
 from nd4c._library import bind, take_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+
+    _Device = Union[Device, str]
 
 _open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
 _close, _run, _report = bind("nd4c_model_close"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
@@ -27,7 +35,10 @@ Node = namedtuple("Node", "index count op label")
 Node.__doc__ = """A node that is about to be placed: its number of `count`, its op's name, the name that it has in the model."""
 
 
-def load(model, /, *, all_intermediates=False, optimize=True, progress=None, devices=None, device=None):
+def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *, all_intermediates: bool = False,
+         optimize: bool = True, progress: Optional[Callable[[str, int, int], object]] = None,
+         devices: Union[Sequence[_Device], Callable[[Node], Optional[_Device]], None] = None,
+         device: Optional[_Device] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work. device: the one that it runs on; what that cannot compute, the host does. devices: those that its
     nodes run on in turn, or a function that says a Node's device (None: the one of the run). Neither: the device of the
@@ -142,7 +153,7 @@ class Model:
             rows.append(_described(row))
         return tuple(rows)
 
-    def run(self, inputs=None, /, **named):
+    def run(self, inputs: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Dict[str, Any]:
         """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None."""
         given = dict(inputs or {}, **named)
         for name in given:
@@ -172,7 +183,7 @@ class Model:
             failure = error(status)
             raise failure if self._placed is None else self._placed.instead_of(failure)
 
-    def __call__(self, *arguments, **named):
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Outputs in order (one alone: itself), inputs in order or by name."""
         if len(arguments) > len(self.inputs):
             raise TypeError("%s takes %d inputs, %d were given" % (self.name, len(self.inputs), len(arguments)))
@@ -180,7 +191,7 @@ class Model:
         values = tuple(result.values())
         return values[0] if len(values) == 1 else values
 
-    def report(self):
+    def report(self) -> str:
         """What the run before was made of: passes, kernels, or the node that kept the model from being a graph."""
         out = c_void_p()
         check(_report(self._handle, byref(out)))
