@@ -34,8 +34,17 @@ static bool opencl_state(bool verify, char *text, size_t text_size) {
     return false;
   }
   const nd4c_cl_device *device = nd4c_cl_device_at(0);
-  (void)snprintf(text, text_size, "%d device(s); opencl:0 is %s, driver %s", (int)nd4c_cl_device_count(),
-                 device->description, device->driver);
+  int32_t count = nd4c_cl_device_count(), sound = 0;
+  while (sound < count && nd4c_cl_device_at(sound)->refusal != ND4C_OK) {
+    sound++;
+  }
+  if (sound == count) {
+    (void)snprintf(text, text_size, "%s", device->refused);
+    return false;
+  }
+  device = nd4c_cl_device_at(sound);
+  (void)snprintf(text, text_size, "the drivers offer %d device(s); %s is %s, driver %s%s%s", (int)count, device->name,
+                 device->description, device->driver, reason[0] != '\0' ? "; " : "", reason);
   return true;
 }
 

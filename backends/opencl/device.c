@@ -12,7 +12,7 @@ static nd4c_status make_context(nd4c_cl_device *device) {
   device->context = nd4c_cl.clCreateContext(properties, 1, &device->id, NULL, NULL, &code);
   if (code != CL_SUCCESS) {
     device->context = NULL;
-    return nd4c_cl_fail(device, "clCreateContext", code);
+    return nd4c_cl_fail_opening(device, "clCreateContext", code);
   }
   return device->context != NULL ? ND4C_OK : nd4c_cl_fail_nothing(device, "clCreateContext", "no context");
 }
@@ -23,7 +23,8 @@ static nd4c_status device_open(int32_t index, void **out) {
     return nd4c_cl_host->fail(ND4C_INDEX, "opencl: there is no device %d: there are %d", (int)index,
                               (int)nd4c_cl_device_count());
   }
-  nd4c_status status = make_context(device);
+  nd4c_status status = device->refusal == ND4C_OK ? ND4C_OK : nd4c_cl_device_read(device);
+  status = status == ND4C_OK ? make_context(device) : status;
   if (status != ND4C_OK) {
     return status;
   }
@@ -79,6 +80,9 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
     description->host_processor = device->limits.is_cpu;
     description->unified_memory = device->unified_memory;
     description->native = device->id;
+  }
+  if (ND4C_HAS_FIELD(description, largest_bytes)) {
+    description->largest_bytes = device->limits.buffer_bytes;
   }
   return ND4C_OK;
 }

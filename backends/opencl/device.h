@@ -23,6 +23,8 @@ typedef struct nd4c_cl_pinned nd4c_cl_pinned;
 
 struct nd4c_cl_device {
   char name[ND4C_CL_NAME]; /* "opencl:0" */
+  nd4c_status refusal;     /* OK, or why the device cannot be used: it keeps its number all the same */
+  char refused[ND4C_CL_REASON];
   cl_platform_id platform;
   cl_device_id id;
   cl_bitfield type;
@@ -59,8 +61,11 @@ nd4c_status nd4c_cl_loader_open(void);
 bool nd4c_cl_loader_find(char *text, size_t text_size);
 /* "CL_OUT_OF_RESOURCES", or words for a code that is none of the specification's. */
 const char *nd4c_cl_error_name(cl_int code);
-/* Fails with a text that names the device, the call and the code: DEVICE, or DEVICE_LOST. */
+/* Fails with a text that names the device, the call and the code: DEVICE, DEVICE_LOST, or MEMORY where that is the
+ * host's. */
 nd4c_status nd4c_cl_fail(const nd4c_cl_device *device, const char *call, cl_int code);
+/* The same of what a device needs to be opened: CL_OUT_OF_RESOURCES is MEMORY, too, and may be given back by others. */
+nd4c_status nd4c_cl_fail_opening(const nd4c_cl_device *device, const char *call, cl_int code);
 /* The same where running out of memory is to be expected: MEMORY with `bytes` in the text. */
 nd4c_status nd4c_cl_fail_allocation(const nd4c_cl_device *device, const char *call, cl_int code, int64_t bytes);
 /* A driver that says success and gives nothing. */
@@ -70,10 +75,12 @@ nd4c_status nd4c_cl_fail_nothing(const nd4c_cl_device *device, const char *call,
  */
 
 /* Finds the devices of all platforms: GPUs and accelerators first, then processors. Once; later calls give the first
- * outcome again, and its text in reason. */
+ * outcome again, and its text in reason. Those whose answers are refused are among them. */
 nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size);
 int32_t nd4c_cl_device_count(void);
 nd4c_cl_device *nd4c_cl_device_at(int32_t index);
+/* Asks a refused device anew; its status, with the text. */
+nd4c_status nd4c_cl_device_read(nd4c_cl_device *device);
 /* by_request_only of nd4c_backend. */
 bool nd4c_cl_host_only(char *reason, size_t reason_size);
 

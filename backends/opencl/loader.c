@@ -72,8 +72,15 @@ const char *nd4c_cl_error_name(cl_int code) {
 }
 
 nd4c_status nd4c_cl_fail(const nd4c_cl_device *device, const char *call, cl_int code) {
-  return nd4c_cl_host->fail(code == CL_DEVICE_NOT_AVAILABLE ? ND4C_DEVICE_LOST : ND4C_DEVICE, "%s: %s: %d %s",
-                            device->name, call, (int)code, nd4c_cl_error_name(code));
+  nd4c_status status = code == CL_DEVICE_NOT_AVAILABLE ? ND4C_DEVICE_LOST
+                       : code == CL_OUT_OF_HOST_MEMORY ? ND4C_MEMORY
+                                                       : ND4C_DEVICE;
+  return nd4c_cl_host->fail(status, "%s: %s: %d %s", device->name, call, (int)code, nd4c_cl_error_name(code));
+}
+
+nd4c_status nd4c_cl_fail_opening(const nd4c_cl_device *device, const char *call, cl_int code) {
+  nd4c_status status = nd4c_cl_fail(device, call, code);
+  return code == CL_OUT_OF_RESOURCES ? nd4c_cl_host->fail(ND4C_MEMORY, "%s", nd4c_cl_host->error_message()) : status;
 }
 
 nd4c_status nd4c_cl_fail_allocation(const nd4c_cl_device *device, const char *call, cl_int code, int64_t bytes) {

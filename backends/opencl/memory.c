@@ -149,7 +149,7 @@ static nd4c_status map(nd4c_cl_device *device, nd4c_cl_pinned *pinned, int64_t b
     device->pinned_queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, 0, &code);
     if (code != CL_SUCCESS || device->pinned_queue == NULL) {
       device->pinned_queue = NULL;
-      return code != CL_SUCCESS ? nd4c_cl_fail(device, "clCreateCommandQueue", code)
+      return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, "clCreateCommandQueue", code)
                                 : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
     }
   }

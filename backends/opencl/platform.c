@@ -12,6 +12,7 @@ enum { PLATFORMS = 32, DEVICES = 64, EXTENSION_BYTES = 64 * 1024 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything below until `searched` */
 static bool searched;
 static nd4c_status outcome;
+static nd4c_status noted; /* why there is no device, where there is none */
 static char outcome_text[ND4C_CL_REASON];
 static nd4c_cl_device *devices[DEVICES];
 static int32_t device_count;
@@ -58,27 +59,33 @@ static void device_text(cl_device_id id, cl_uint what, const char *question, cha
   (void)take_text(question, code, given, raw, sizeof raw, text, size);
 }
 
-/* A number of 4 or 8 bytes; false if the driver fails (*given is 0) or gives another size. */
-static bool device_number_sized(cl_device_id id, cl_uint what, uint64_t *number, size_t *given) {
+/* What a driver gave for a number: its code, and how many bytes. */
+typedef struct answer {
+  cl_int code;
+  size_t bytes;
+} answer;
+
+/* A number of 4 or 8 bytes; false if the driver fails or gives another size. */
+static bool device_number_answered(cl_device_id id, cl_uint what, uint64_t *number, answer *given) {
   unsigned char raw[64] = {0};
-  *given = 0;
+  *given = (answer){CL_SUCCESS, 0};
   *number = 0;
-  if (nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, given) != CL_SUCCESS) {
-    *given = 0;
+  given->code = nd4c_cl.clGetDeviceInfo(id, what, sizeof raw, raw, &given->bytes);
+  if (given->code != CL_SUCCESS) {
     return false;
   }
   uint32_t narrow = 0;
   memcpy(&narrow, raw, sizeof narrow);
   memcpy(number, raw, sizeof *number);
-  if (*given == sizeof narrow) {
+  if (given->bytes == sizeof narrow) {
     *number = narrow;
   }
-  return *given == sizeof narrow || *given == sizeof *number;
+  return given->bytes == sizeof narrow || given->bytes == sizeof *number;
 }
 
 static bool device_number(cl_device_id id, cl_uint what, uint64_t *number) {
-  size_t given = 0;
-  return device_number_sized(id, what, number, &given);
+  answer given;
+  return device_number_answered(id, what, number, &given);
 }
 
 /* The number, or `instead` where the driver has none or one beyond `most`. */
@@ -105,10 +112,11 @@ static nd4c_status refuse(const nd4c_cl_device *device, const char *what, uint64
                             device->model, what, (unsigned long long)number, expected);
 }
 
-/* A number that is neither of 4 nor of 8 bytes. */
-static nd4c_status refuse_size(const nd4c_cl_device *device, const char *constant, size_t given) {
-  return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): clGetDeviceInfo of %s gives %zu bytes: expected 4 or 8",
-                            device->name, device->model, constant, given);
+/* No number, or one that is neither of 4 nor of 8 bytes. `question`: call and constant. */
+static nd4c_status refuse_answer(const nd4c_cl_device *device, const char *question, const answer *given) {
+  return given->code != CL_SUCCESS ? nd4c_cl_fail_opening(device, question, given->code)
+                                   : nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): %s gives %zu bytes: expected 4 or 8",
+                                                        device->name, device->model, question, given->bytes);
 }
 
 static nd4c_status read_limits(nd4c_cl_device *device) {
@@ -121,14 +129,14 @@ static nd4c_status read_limits(nd4c_cl_device *device) {
   X(CL_DEVICE_LOCAL_MEM_SIZE, "bytes of local memory", 1024, UINT64_C(1) << 40, "2^10 to 2^40")
   uint64_t numbers[5] = {0};
   int32_t at = 0;
-  size_t given = 0;
-#define READ(constant, what, least, most, expected)                                     \
-  if (!device_number_sized(device->id, constant, &numbers[at], &given) && given != 0) { \
-    return refuse_size(device, #constant, given);                                       \
-  }                                                                                     \
-  if (numbers[at] < (least) || numbers[at] > (most)) {                                  \
-    return refuse(device, what, numbers[at], expected);                                 \
-  }                                                                                     \
+  answer given;
+#define READ(constant, what, least, most, expected)                          \
+  if (!device_number_answered(device->id, constant, &numbers[at], &given)) { \
+    return refuse_answer(device, "clGetDeviceInfo of " #constant, &given);   \
+  }                                                                          \
+  if (numbers[at] < (least) || numbers[at] > (most)) {                       \
+    return refuse(device, what, numbers[at], expected);                      \
+  }                                                                          \
   at++;
   NUMBERS(READ)
 #undef READ
@@ -169,8 +177,34 @@ static int version_of(const char *text) {
              : 0;
 }
 
+/* The kind of a device. */
+static nd4c_status read_type(nd4c_cl_device *device) {
+  uint64_t type = 0;
+  size_t given = 0;
+  if (device->id == NULL) {
+    return nd4c_cl_host->fail(ND4C_HARDWARE, "%s: clGetDeviceIDs gives NULL for a device", device->name);
+  }
+  cl_int code = nd4c_cl.clGetDeviceInfo(device->id, CL_DEVICE_TYPE, sizeof type, &type, &given);
+  if (code != CL_SUCCESS) {
+    return nd4c_cl_fail_opening(device, "clGetDeviceInfo of CL_DEVICE_TYPE", code);
+  }
+  if (given != sizeof type) {
+    return nd4c_cl_host->fail(ND4C_HARDWARE, "%s: clGetDeviceInfo of CL_DEVICE_TYPE gives %zu bytes: expected %zu",
+                              device->name, given, sizeof type);
+  }
+  device->type = type;
+  device->limits.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+  return ND4C_OK;
+}
+
 static nd4c_status read_device(nd4c_cl_device *device) {
   cl_device_id id = device->id;
+  if (device->type == 0) {
+    nd4c_status known = read_type(device);
+    if (known != ND4C_OK) {
+      return known;
+    }
+  }
 #define DEVICE_TEXT(constant, field) \
   device_text(id, constant, "clGetDeviceInfo of " #constant, device->field, sizeof device->field)
 #define PLATFORM_TEXT(constant, field) \
@@ -194,10 +228,10 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   X(CL_DEVICE_COMPILER_AVAILABLE, "has no compiler") \
   X(CL_DEVICE_ENDIAN_LITTLE, "is not little-endian")
   uint64_t number = 0;
-  size_t given = 0;
+  answer given;
 #define CHECK(constant, words)                                                                           \
-  if (!device_number_sized(id, constant, &number, &given) && given != 0) {                               \
-    return refuse_size(device, #constant, given);                                                        \
+  if (!device_number_answered(id, constant, &number, &given)) {                                          \
+    return refuse_answer(device, "clGetDeviceInfo of " #constant, &given);                               \
   }                                                                                                      \
   if (number == 0) {                                                                                     \
     return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the device " words, device->name, device->model); \
@@ -208,7 +242,6 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   nd4c_status status = read_limits(device);
   status = status == ND4C_OK ? read_extensions(device) : status;
   device->limits.has_fp64 = device->limits.has_fp64 && number_or(id, CL_DEVICE_DOUBLE_FP_CONFIG, UINT64_MAX, 0) != 0;
-  device->limits.is_cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
   device->unified_memory = number_or(id, CL_DEVICE_HOST_UNIFIED_MEMORY, UINT32_MAX, 0) != 0;
   device->exact_division =
       (number_or(id, CL_DEVICE_SINGLE_FP_CONFIG, UINT64_MAX, 0) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -220,6 +253,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
 /* -- all of them ------------------------------------------------------------------------------------------------------
  */
 
+/* What keeps the devices of a platform, or all platforms, out of the list. */
 static void note(const char *call, cl_int code, cl_uint count, int most) {
   if (code != CL_SUCCESS) {
     (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s: %d %s", call, (int)code, nd4c_cl_error_name(code));
@@ -227,35 +261,21 @@ static void note(const char *call, cl_int code, cl_uint count, int most) {
     (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s gives %u: expected at most %d", call, (unsigned)count,
                    most);
   }
+  nd4c_cl_host->log(ND4C_CL_LOG_WARNING, "opencl", "%s", outcome_text);
+  noted = code == CL_OUT_OF_HOST_MEMORY || code == CL_OUT_OF_RESOURCES ? ND4C_MEMORY : noted;
 }
 
-/* The kind of a device; 0, noted, if the driver does not say. */
-static uint64_t type_of(cl_device_id id) {
-  uint64_t type = 0;
-  size_t given = 0;
-  cl_int code = nd4c_cl.clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, &given);
-  if (code != CL_SUCCESS) {
-    note("clGetDeviceInfo", code, 0, 0);
-    return 0;
-  }
-  if (given != sizeof type) {
-    (void)snprintf(outcome_text, sizeof outcome_text,
-                   "opencl: clGetDeviceInfo of CL_DEVICE_TYPE gives %zu bytes: expected %zu", given, sizeof type);
-    return 0;
-  }
-  return type;
+nd4c_status nd4c_cl_device_read(nd4c_cl_device *device) {
+  device->refusal = read_device(device);
+  (void)snprintf(device->refused, sizeof device->refused, "%.500s",
+                 device->refusal != ND4C_OK ? nd4c_cl_host->error_message() : "");
+  return device->refusal;
 }
 
-/* Adds the device if it is of the wanted kind and sound; one that is refused leaves its words behind. MEMORY alone ends
- * the search. */
+/* Adds the device if it is of the wanted kind. One whose answers are refused takes its place and its number, too, so
+ * that the others keep theirs; one that does not even tell its kind stands where a GPU would. */
 static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool processors) {
-  if (id == NULL) {
-    (void)snprintf(outcome_text, sizeof outcome_text, "opencl: clGetDeviceIDs gives NULL for a device");
-    return ND4C_OK;
-  }
-  uint64_t type = type_of(id);
-  if (((type & CL_DEVICE_TYPE_CPU) != 0) != processors ||
-      (type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)) == 0 || device_count == DEVICES) {
+  if (device_count == DEVICES) {
     return ND4C_OK;
   }
   nd4c_cl_device *device = nd4c_cl_host->allocate(sizeof *device);
@@ -265,18 +285,14 @@ static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool pro
   (void)snprintf(device->name, sizeof device->name, "opencl:%d", (int)device_count);
   device->platform = platform;
   device->id = id;
-  device->type = type;
-  nd4c_status status = read_device(device);
-  if (status == ND4C_OK) {
-    devices[device_count++] = device;
+  const bool known = read_type(device) == ND4C_OK;
+  if (device->limits.is_cpu != processors ||
+      (known && (device->type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)) == 0)) {
+    nd4c_cl_host->free(device);
     return ND4C_OK;
   }
-  nd4c_cl_host->free(device);
-  if (status == ND4C_MEMORY) {
-    return status;
-  }
-  nd4c_cl_host->log(ND4C_CL_LOG_WARNING, "opencl", "%s", nd4c_cl_host->error_message());
-  (void)snprintf(outcome_text, sizeof outcome_text, "%.500s", nd4c_cl_host->error_message());
+  (void)nd4c_cl_device_read(device);
+  devices[device_count++] = device;
   return ND4C_OK;
 }
 
@@ -297,6 +313,7 @@ static nd4c_status search_platform(cl_platform_id platform, bool processors) {
   return status;
 }
 
+/* A platform that fails leaves the devices of the others; where there are none, its status is the outcome. */
 static nd4c_status search(void) {
   nd4c_status status = nd4c_cl_loader_open();
   if (status != ND4C_OK) {
@@ -308,7 +325,7 @@ static nd4c_status search(void) {
   cl_int code = nd4c_cl.clGetPlatformIDs(PLATFORMS, platforms, &count);
   if (code != CL_SUCCESS || count > PLATFORMS) {
     note("clGetPlatformIDs", code, count, PLATFORMS);
-    count = 0;
+    return noted;
   }
   for (int processors = 0; status == ND4C_OK && processors < 2; processors++) {
     for (cl_uint p = 0; status == ND4C_OK && p < count; p++) {
@@ -319,20 +336,18 @@ static nd4c_status search(void) {
       status = search_platform(platforms[p], processors != 0);
     }
   }
-  if (status == ND4C_OK && device_count == 0) {
-    status = ND4C_HARDWARE;
-    if (outcome_text[0] == '\0') {
-      (void)snprintf(outcome_text, sizeof outcome_text,
-                     "opencl: %u platforms, and no device of type GPU, ACCELERATOR or CPU", (unsigned)count);
-    }
+  if (device_count == 0 && outcome_text[0] == '\0') {
+    (void)snprintf(outcome_text, sizeof outcome_text,
+                   "opencl: %u platforms, and no device of type GPU, ACCELERATOR or CPU", (unsigned)count);
   }
-  return status;
+  return status == ND4C_OK && device_count == 0 ? noted : status;
 }
 
 nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size) {
   pthread_mutex_lock(&lock);
   if (!searched) {
     outcome_text[0] = '\0';
+    noted = ND4C_HARDWARE;
     outcome = search();
     searched = outcome != ND4C_MEMORY; /* memory may come back */
     for (int32_t i = 0; !searched && i < device_count; i++) {
@@ -411,9 +426,10 @@ static bool only_host_drivers(void) {
 
 bool nd4c_cl_host_only(char *reason, size_t reason_size) {
   pthread_mutex_lock(&lock);
-  bool known = searched && outcome == ND4C_OK, host = true;
-  for (int32_t i = 0; known && i < device_count; i++) {
-    host = host && devices[i]->limits.is_cpu;
+  bool known = false, host = true; /* by those that can be used */
+  for (int32_t i = 0; searched && i < device_count; i++) {
+    known = known || devices[i]->refusal == ND4C_OK;
+    host = host && (devices[i]->limits.is_cpu || devices[i]->refusal != ND4C_OK);
   }
   pthread_mutex_unlock(&lock);
   host = known ? host : only_host_drivers();

@@ -260,7 +260,7 @@ nd4c_status nd4c_cl_stream_create(void *handle, nd4c_stream *out) {
   stream->queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, order, &code);
   if (code != CL_SUCCESS || stream->queue == NULL) {
     nd4c_cl_host->free(stream);
-    return code != CL_SUCCESS ? nd4c_cl_fail(device, "clCreateCommandQueue", code)
+    return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, "clCreateCommandQueue", code)
                               : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
   }
   stream->device = device;

@@ -60,15 +60,19 @@ typedef struct nd4c_backend_status {
   nd4c_verdict verdict;
   const char *reason;   /* why the verdict is what it is, with the loader's own words where a library failed */
   bool selected;        /* the default device is this backend's */
-  int32_t device_count; /* 0 while unopened */
+  int32_t device_count; /* 0 while unopened; those that cannot be used are counted, for they keep their numbers */
   /* Appended; a shorter struct_size leaves it out. Why its priority never makes it the default, as with an OpenCL that
    * is the host's own processor; "" if it may. backend.type or a device's name asks for it. */
   const char *by_request_only;
+  /* Its devices that cannot be used, while others can: a line for each, its name and why, without a newline at the end;
+   * "" if there are none. */
+  const char *unusable_devices;
 } nd4c_backend_status;
 
-/* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one;
- * what cannot be opened is ABSENT with the reason, which is no failure of the probe. One that lacked memory is tried
- * again when it is asked for again. MEMORY if there is none to list the candidates. */
+/* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one,
+ * each of its devices by itself; what cannot be opened is ABSENT with the reason, which is no failure of the probe. A
+ * device that fails leaves its siblings in use. What lacked memory, and a device that was not available (DEVICE_LOST),
+ * is tried again when it is asked for again. MEMORY if there is none to list the candidates. */
 ND4C_API nd4c_status nd4c_backend_probe(bool verify);
 
 /* Number of candidates (of the last probe; probes if there was none), in probe order. A plug-in that
@@ -95,7 +99,9 @@ ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
 
 /* A device by name, in either case: "cpu:0", "cpu" (index 0), "OPENCL:1". Opens its backend if need be. Borrowed, lives
  * as long as the process. NO_BACKEND: the text lists the devices there are, or says why this one's backend cannot be
- * used. INDEX: the backend has fewer devices, however large the number is. NAME: no name and number. */
+ * used. INDEX: the backend has fewer devices, however large the number is. NAME: no name and number. If it is this
+ * device alone that cannot be used: the status of its opening (MEMORY, DEVICE, DEVICE_LOST, HARDWARE, ...) with the
+ * reason. */
 ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
 
 typedef struct nd4c_device_info {
@@ -116,6 +122,7 @@ typedef struct nd4c_device_info {
   void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer), NULL if there is none */
   int64_t alignment;           /* of its buffers, bytes */
   int32_t priority;            /* of its backend, among those that may become the default */
+  int64_t largest_bytes;       /* that one array may take, 0: no limit but the memory's */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there

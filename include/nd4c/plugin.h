@@ -163,10 +163,11 @@ typedef struct nd4c_device_description {
   int64_t alignment; /* of buffers, bytes */
   /* Since ABI 1.1. */
   const char *vendor, *driver; /* "AuthenticAMD", "3.1+debian"; NULL: unknown */
-  nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: unknown */
+  nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: those of the backend's kernels */
   bool host_processor;         /* it is the host's own processor by another name */
   bool unified_memory;         /* device and host share the memory behind buffers */
   void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer); NULL: none */
+  int64_t largest_bytes;       /* of one buffer; 0: no limit but the memory's */
 } nd4c_device_description;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. */

@@ -1,6 +1,5 @@
 #include "device/candidate.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +9,6 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "device/memory.h"
-#include "device/memory_manager.h"
-#include "device/registry.h"
-#include "device/staging.h"
-#include "device/stream_pool.h"
 
 /* Copies a struct that the other side filled into one of ours: fields it does not have become zero, fields that we do
  * not know are left out. */
@@ -125,77 +120,6 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
-static nd4c_status check_description(const nd4c_candidate *candidate, const nd4c_device *device) {
-  const nd4c_device_description *description = &device->description;
-  const nd4c_device_ops *ops = &candidate->ops;
-  if (description->asynchronous &&
-      (ops->stream_create == NULL || ops->stream_destroy == NULL || ops->stream_wait_fence == NULL ||
-       ops->fence_record == NULL || ops->fence_query == NULL || ops->fence_wait == NULL ||
-       ops->fence_destroy == NULL)) {
-    return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
-                     candidate->name);
-  }
-  if (description->host_addressable && ops->buffer_address == NULL) {
-    return nd4c_fail(ND4C_ABI, "backend %s: a host-addressable device needs buffer_address", candidate->name);
-  }
-  return ND4C_OK;
-}
-
-static nd4c_status open_device(nd4c_candidate *candidate, int32_t index, nd4c_device *device) {
-  static _Atomic int32_t next_number;
-  device->backend = &candidate->backend;
-  device->ops = &candidate->ops;
-  device->index = index;
-  device->number = atomic_fetch_add(&next_number, 1);
-  (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
-  ND4C_TRY(candidate->ops.device_open(index, &device->handle));
-  device->description.struct_size = ND4C_SIZE_OF(nd4c_device_description);
-  ND4C_TRY(candidate->ops.describe(device->handle, &device->description));
-  ND4C_TRY(check_description(candidate, device));
-  if (device->description.alignment <= 0) {
-    device->description.alignment = 64;
-  }
-  if (device->description.width <= 0) {
-    device->description.width = 1;
-  }
-  device->kernels = candidate->kernels;
-  ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
-  ND4C_TRY(nd4c_staging_make(device, &device->staging));
-  return nd4c_memory_manager_make(device, &device->memory);
-}
-
-static void close_devices(nd4c_candidate *candidate) {
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
-    nd4c_device *device = &candidate->devices[i];
-    nd4c_stream_pool_free(device->streams);
-    nd4c_staging_free(device->staging);
-    nd4c_memory_manager_free(device->memory);
-    if (device->handle != NULL && candidate->ops.device_close != NULL) {
-      candidate->ops.device_close(device->handle);
-    }
-  }
-  nd4c_deallocate(candidate->devices);
-  candidate->devices = NULL;
-  candidate->device_count = 0;
-}
-
-static nd4c_status open_devices(nd4c_candidate *candidate) {
-  int32_t count = candidate->backend.device_count();
-  if (count <= 0) {
-    return nd4c_fail(ND4C_HARDWARE, "backend %s found no device", candidate->name);
-  }
-  candidate->devices = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->devices);
-  if (candidate->devices == NULL) {
-    return nd4c_fail_memory("devices", (size_t)count * sizeof *candidate->devices);
-  }
-  candidate->device_count = count;
-  for (int32_t i = 0; i < count; ++i) {
-    ND4C_TRY(open_device(candidate, i, &candidate->devices[i]));
-  }
-  ND4C_TRY(nd4c_device_verify(&candidate->devices[0]));
-  return nd4c_devices_publish(candidate->devices, count);
-}
-
 static nd4c_status probe_backend(nd4c_candidate *candidate) {
   if (candidate->backend.probe == NULL) {
     return ND4C_OK;
@@ -219,16 +143,18 @@ static nd4c_status start_backend(nd4c_candidate *candidate) {
   }
   candidate->started = true;
   ND4C_TRY(nd4c_kernel_index_make(&candidate->backend, &candidate->kernels));
-  return open_devices(candidate);
+  return nd4c_candidate_open_devices(candidate);
 }
 
-/* Memory may come back: then the next attempt goes on from here. Everything else is final for this process. */
+/* What may come back, memory or a device, is for the next attempt, which goes on from here. Everything else is final
+ * for this process. */
 static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
-  close_devices(candidate);
+  const bool retries = status == ND4C_MEMORY || nd4c_candidate_has_hope(candidate);
+  nd4c_candidate_close_devices(candidate);
   nd4c_kernel_index_free(candidate->kernels);
   candidate->kernels = NULL;
   (void)refuse(candidate, status);
-  candidate->retries = status == ND4C_MEMORY;
+  candidate->retries = retries;
   if (candidate->retries) {
     return status;
   }
@@ -238,23 +164,6 @@ static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
   }
   candidate->started = false;
   return status;
-}
-
-static _Atomic int64_t opener; /* the process whose queues there are: a fork has none */
-
-static void settle_at_exit(void *unused) {
-  (void)unused;
-  if (nd4c_os_process() == atomic_load(&opener)) {
-    (void)nd4c_registry_synchronize(); /* how it ended is nobody's any more */
-  }
-}
-
-/* Work in flight must not outlive what its driver takes down when the process ends. */
-static void watch_exit(const nd4c_candidate *candidate) {
-  if (candidate->devices[0].description.asynchronous) {
-    atomic_store(&opener, nd4c_os_process());
-    nd4c_os_call_at_exit(settle_at_exit);
-  }
 }
 
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
@@ -279,8 +188,7 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   candidate->tried = candidate->opened = true;
   candidate->retries = false;
   candidate->verdict = ND4C_VERDICT_VERIFIED;
-  (void)snprintf(candidate->reason, sizeof candidate->reason, "initialised; one addition gave the right answer");
+  nd4c_candidate_tell_devices(candidate);
   nd4c_memory_tell_idle_caps(candidate->devices, candidate->device_count);
-  watch_exit(candidate);
   return ND4C_OK;
 }

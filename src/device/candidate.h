@@ -9,8 +9,16 @@
 
 enum { ND4C_REASON_SIZE = 1024, ND4C_BACKEND_NAME_SIZE = 32 };
 
-/* Everything here is read and written under the registry's lock; devices and the backend's tables never change once
- * `opened` is true. */
+/* How opening one device of a backend ended. */
+typedef struct nd4c_opening {
+  bool usable;
+  bool retries;       /* what it lacked may come back: memory, or the device itself (DEVICE_LOST) */
+  nd4c_status status; /* unless usable, with the words for it, which name the device */
+  char reason[512];
+} nd4c_opening;
+
+/* Everything here is read and written under the registry's lock; devices that are usable and the backend's tables never
+ * change once `opened` is true. */
 typedef struct nd4c_candidate {
   char name[ND4C_BACKEND_NAME_SIZE];
   char *path; /* of the plug-in, NULL: built in */
@@ -23,13 +31,15 @@ typedef struct nd4c_candidate {
   bool refused;   /* it could not be loaded, or its tables were not accepted */
   bool started;   /* the backend's own open succeeded: it is not called again */
   bool tried;     /* opening was attempted: the verdict is final */
-  bool retries;   /* ABSENT for want of memory, which may come back: the next attempt goes on */
+  bool retries;   /* ABSENT for want of memory or of a device, which may come back: the next attempt goes on */
   bool opened;
   char by_request[256]; /* see nd4c_backend_status: as of the last question */
   nd4c_backend backend; /* a copy as long as this library's struct, absent fields zero */
   nd4c_device_ops ops;
-  nd4c_device *devices;
+  nd4c_device *devices; /* all of them: one that cannot be used keeps its place, and the others their numbers */
+  nd4c_opening *openings;
   int32_t device_count;
+  char unusable[2048]; /* a line for each that cannot be used */
   struct nd4c_kernel_index *kernels;
 } nd4c_candidate;
 
@@ -38,10 +48,26 @@ typedef struct nd4c_candidate {
 nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
 /* Leaves nothing of it but name, path and reason, which is the thread's error; it is never tried again. */
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
-/* Whether opening it may succeed: it is there, or lacked memory. */
+/* Whether opening it may succeed: it is there, or lacked what may come back. */
 bool nd4c_candidate_is_possible(const nd4c_candidate *candidate);
-/* Loads, probes, opens, makes the devices and runs one op on the first. */
+/* Loads, probes, opens, makes the devices and runs one op on each; succeeds if one of them is usable. */
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate);
+
+/* -- candidate_devices.c ---------------------------------------------------------------------------------------- */
+
+/* Opens each device by itself. On failure none is usable: the status of the first, the words of all. */
+nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate);
+void nd4c_candidate_close_devices(nd4c_candidate *candidate);
+/* Whether one of its devices may be usable later. */
+bool nd4c_candidate_has_hope(const nd4c_candidate *candidate);
+/* Writes the verdict's reason and `unusable` by what became of the devices. */
+void nd4c_candidate_tell_devices(nd4c_candidate *candidate);
+/* The device at an index, which `name` asks for, the candidate being opened for it, and the device again if what it
+ * lacked may be back. INDEX; the status of its opening. */
+nd4c_status nd4c_candidate_find_device(nd4c_candidate *candidate, const char *name, int64_t index,
+                                       nd4c_device **device);
+/* The first usable one of an open candidate. */
+nd4c_device *nd4c_candidate_first_device(const nd4c_candidate *candidate);
 /* Adds 1, 2, 3, 4 and 10, 20, 30, 40 on the device, by kernel or by one-node segment, and compares. */
 nd4c_status nd4c_device_verify(nd4c_device *device);
 
@@ -49,6 +75,8 @@ nd4c_status nd4c_device_verify(nd4c_device *device);
 typedef struct nd4c_kernel_index nd4c_kernel_index;
 nd4c_status nd4c_kernel_index_make(const nd4c_backend *backend, nd4c_kernel_index **index);
 void nd4c_kernel_index_free(nd4c_kernel_index *index);
+/* Every dtype of some kernel's first input; 0 without kernels. */
+nd4c_dtype_set nd4c_kernel_index_dtypes(const nd4c_kernel_index *index);
 const nd4c_kernel *const *nd4c_kernel_index_get(const nd4c_kernel_index *index, nd4c_op op, int32_t *count);
 
 #endif

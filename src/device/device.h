@@ -45,8 +45,8 @@ static inline bool nd4c_device_is_immediate(const nd4c_device *device) {
  * after it succeeded once. */
 nd4c_status nd4c_device_host(nd4c_device **device);
 
-/* Adds the devices of a backend that was just opened to those that nd4c_device_at gives. Under the registry's lock. */
-nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count);
+/* Adds a device that was just opened to those that nd4c_device_at gives. Under the registry's lock. */
+nd4c_status nd4c_devices_publish(nd4c_device *device);
 /* Whether a pointer is one of those; never looks behind it. */
 bool nd4c_device_is_known(const nd4c_device *device);
 /* HANDLE, with the function's name, unless it is; NULL_ARGUMENT. For what callers give. */

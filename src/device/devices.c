@@ -35,22 +35,15 @@ static void make_known(const nd4c_device *device) {
   atomic_store_explicit(&places[at], device, memory_order_release);
 }
 
-nd4c_status nd4c_devices_publish(nd4c_device *devices, int32_t count) {
+nd4c_status nd4c_devices_publish(nd4c_device *device) {
   int32_t known = atomic_load(&opened_count);
-  if (count > DEVICE_LIMIT - known) {
-    return nd4c_fail(ND4C_HARDWARE, "%s and those after it make more than %d devices", devices[0].name, DEVICE_LIMIT);
+  const bool host = strcmp(device->name, ND4C_HOST_DEVICE) == 0;
+  if (!host && known == DEVICE_LIMIT) {
+    return nd4c_fail(ND4C_HARDWARE, "%s and those after it make more than %d devices", device->name, DEVICE_LIMIT);
   }
-  int32_t first = strcmp(devices[0].name, ND4C_HOST_DEVICE) == 0;
-  if (first != 0) {
-    atomic_store(&opened[0], &devices[0]);
-  }
-  for (int32_t i = first; i < count; ++i) {
-    atomic_store(&opened[known++], &devices[i]);
-  }
-  for (int32_t i = 0; i < count; ++i) {
-    make_known(&devices[i]);
-  }
-  atomic_store_explicit(&opened_count, known, memory_order_release);
+  atomic_store(&opened[host ? 0 : known], device);
+  make_known(device);
+  atomic_store_explicit(&opened_count, host ? known : known + 1, memory_order_release);
   return ND4C_OK;
 }
 
@@ -180,6 +173,7 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .native = description->native,
       .alignment = description->alignment,
       .priority = device->backend->priority,
+      .largest_bytes = description->largest_bytes,
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

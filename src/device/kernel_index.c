@@ -101,6 +101,14 @@ void nd4c_kernel_index_free(nd4c_kernel_index *index) {
   }
 }
 
+nd4c_dtype_set nd4c_kernel_index_dtypes(const nd4c_kernel_index *index) {
+  nd4c_dtype_set set = 0;
+  for (int32_t i = 0; i < index->begin[OP_NUMBER_LIMIT]; ++i) {
+    set |= index->kernels[i]->dtypes;
+  }
+  return set;
+}
+
 const nd4c_kernel *const *nd4c_kernel_index_get(const nd4c_kernel_index *index, nd4c_op op, int32_t *count) {
   if (op >= OP_NUMBER_LIMIT) {
     *count = 0;

@@ -52,6 +52,7 @@ static nd4c_candidate *candidates[CANDIDATE_LIMIT];
 static int32_t candidate_count;
 static bool probed;
 static nd4c_candidate *selected;
+static nd4c_device *selected_device;
 static uint32_t selected_epoch;
 
 static void make_lock(void) {
@@ -319,10 +320,10 @@ static nd4c_status select_by_priority(nd4c_candidate **out) {
       *out = candidates[best];
       return ND4C_OK;
     }
-    if (status == ND4C_MEMORY) {
+    if (status == ND4C_MEMORY && !(candidates[best]->started && candidates[best]->type != ND4C_DEVICE_CPU)) {
       return status;
     }
-    passed_over[best] = true;
+    passed_over[best] = true; /* a device whose memory others hold is as good as none */
   }
 }
 
@@ -362,6 +363,7 @@ static nd4c_status select_backend(void) {
     }
   }
   selected = choice;
+  selected_device = nd4c_candidate_first_device(choice);
   selected_epoch = epoch;
   nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s: %s", choice->name, choice->reason);
   return ND4C_OK;
@@ -375,7 +377,7 @@ nd4c_status nd4c_device_default(nd4c_device **device) {
   acquire_lock();
   nd4c_status status = select_backend();
   if (status == ND4C_OK) {
-    *device = &selected->devices[0];
+    *device = selected_device;
   }
   release_lock();
   return status;
@@ -389,7 +391,7 @@ nd4c_status nd4c_device_host(nd4c_device **device) {
     nd4c_status status = probe_all();
     nd4c_candidate *cpu = status == ND4C_OK ? find_candidate("cpu") : NULL;
     status = cpu == NULL ? (status != ND4C_OK ? status : fail_without_backend("cpu")) : nd4c_candidate_open(cpu);
-    known = status == ND4C_OK ? &cpu->devices[0] : NULL;
+    known = status == ND4C_OK ? nd4c_candidate_first_device(cpu) : NULL;
     release_lock();
     if (known == NULL) {
       return status;
@@ -400,7 +402,8 @@ nd4c_status nd4c_device_host(nd4c_device **device) {
   return ND4C_OK;
 }
 
-/* "name" or "name:index" into its parts; an index that no device could have becomes one that none has. */
+/* "name" or "name:index" into its parts; an index that no device could have becomes one that none has. A device has
+ * one name: 0 is not written 00. */
 static bool split_name(const char *name, char *backend, size_t size, int64_t *index) {
   const char *colon = strchr(name, ':');
   size_t length = colon != NULL ? (size_t)(colon - name) : strlen(name);
@@ -416,7 +419,7 @@ static bool split_name(const char *name, char *backend, size_t size, int64_t *in
     }
     *index = *index < INT32_MAX ? *index * 10 + (*digit - '0') : INT64_MAX;
   }
-  return colon == NULL || colon[1] != '\0';
+  return colon == NULL || (colon[1] != '\0' && (colon[1] != '0' || colon[2] == '\0'));
 }
 
 /* Devices that are not opened are not counted: the backend's name stands for them. */
@@ -425,7 +428,8 @@ static nd4c_status fail_unknown_device(const char *name) {
   for (int32_t i = 0; i < candidate_count; ++i) {
     const nd4c_candidate *c = candidates[i];
     for (int32_t d = 0; d < c->device_count; ++d) {
-      nd4c_text_print(&text, "%s%s", text.length > 0 ? ", " : "", c->devices[d].name);
+      nd4c_text_print(&text, "%s%s%s", text.length > 0 ? ", " : "", c->devices[d].name,
+                      c->openings[d].usable ? "" : " (cannot be used)");
     }
     if (c->device_count == 0 && (c->verdict == ND4C_VERDICT_FOUND || c->retries)) {
       nd4c_text_print(&text, "%s%s (not opened yet)", text.length > 0 ? ", " : "", c->name);
@@ -452,15 +456,8 @@ nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unu
   nd4c_status status = check_requests();
   if (status == ND4C_OK) {
     nd4c_candidate *candidate = find_candidate(backend);
-    status = candidate != NULL ? nd4c_candidate_open(candidate) : fail_unknown_device(name);
+    status = candidate != NULL ? nd4c_candidate_find_device(candidate, name, index, device) : fail_unknown_device(name);
     *unusable = candidate != NULL && status != ND4C_OK && status != ND4C_MEMORY;
-    if (status == ND4C_OK && index >= candidate->device_count) {
-      status = nd4c_fail(ND4C_INDEX, "device '%s': backend %s has %d, the last one is %s", name, backend,
-                         candidate->device_count, candidate->devices[candidate->device_count - 1].name);
-    }
-    if (status == ND4C_OK) {
-      *device = &candidate->devices[index];
-    }
   }
   release_lock();
   return status;
@@ -520,6 +517,7 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
         .selected = c == selected,
         .device_count = c->device_count,
         .by_request_only = c->by_request,
+        .unusable_devices = c->unusable,
     };
     memcpy(status, &filled, status->struct_size < sizeof filled ? status->struct_size : sizeof filled);
   }
@@ -579,7 +577,8 @@ nd4c_status nd4c_registry_synchronize(void) {
   nd4c_status first = ND4C_OK;
   for (int32_t i = 0; i < candidate_count; ++i) {
     for (int32_t d = 0; d < candidates[i]->device_count; ++d) {
-      nd4c_status status = nd4c_device_synchronize(&candidates[i]->devices[d]);
+      nd4c_status status =
+          candidates[i]->openings[d].usable ? nd4c_device_synchronize(&candidates[i]->devices[d]) : ND4C_OK;
       first = first == ND4C_OK ? status : first;
     }
   }

@@ -6,8 +6,9 @@
 
 #include "device/device.h"
 
-/* As nd4c_device_find. *unusable: the failure is that of a backend which is known and cannot be opened on this machine;
- * false where the name is nobody's or the number out of range, and where memory ran out, which may come back. */
+/* As nd4c_device_find. *unusable: the failure is that of a backend which is known, and which or whose device cannot be
+ * used on this machine or is not there; false where the name is nobody's, and where memory ran out, which may come
+ * back. */
 nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable);
 
 /* Waits for every opened device (a process about to end, a test). */

@@ -254,6 +254,12 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
         /* Not as a prefix, which NO_BACKEND has none of: this property is where the fault is. */
         return nd4c_fail(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s", words);
       }
+      for (int32_t i = 0; status == ND4C_OK && i < list->count; ++i) {
+        if (list->devices[i] == list->devices[list->count]) {
+          return nd4c_fail(ND4C_CONFIG, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s stands twice in the list",
+                           list->devices[i]->name);
+        }
+      }
       list->count += status == ND4C_OK;
     }
     name = next;

@@ -61,6 +61,9 @@ static void list_candidates(void) {
     if (nd4c_backend_get_status(i, &row) == ND4C_OK) {
       printf("%s priority=%d verdict=%s selected=%d devices=%d reason=%s origin=%s\n", row.name, row.priority,
              verdicts[row.verdict], row.selected, row.device_count, row.reason, row.origin);
+      if (row.unusable_devices[0] != '\0') {
+        printf("unusable=%s\n", row.unusable_devices);
+      }
     }
   }
 }
@@ -182,9 +185,43 @@ static const registry_case cases[] = {
     {"no memory at opening",
      "probe",
      "verify",
-     {PLUGIN, AS_CUDA, "STUB_FAIL=device_open:1:500"},
-     {"status=OK", "cuda priority=100 verdict=absent", "reason=stub: device_open was told to fail",
+     {PLUGIN, AS_CUDA, "STUB_FAIL=device_open:0:500"},
+     {"status=OK", "cuda priority=100 verdict=absent",
+      "reason=cuda:0: stub: device_open was told to fail; cuda:1: stub: device_open was told to fail",
       "cpu priority=0 verdict=verified"}},
+    {"no memory on any device, and the host computes",
+     "default",
+     "",
+     {PLUGIN, AS_CUDA, "STUB_FAIL=device_open:0:500"},
+     {"default=cpu:0 sum=4", "status=OK"}},
+    {"one device of two",
+     "probe",
+     "verify",
+     {PLUGIN, "STUB_FAIL=device_open:2:600"},
+     {"status=OK", "stub priority=-10 verdict=verified selected=0 devices=2",
+      "1 of 2 devices cannot be used: stub:1: stub: device_open was told to fail",
+      "unusable=stub:1: stub: device_open was told to fail\n"}},
+    {"by name, the one that is sound",
+     "find",
+     "stub:0 stub:1 stub:1 stub:2",
+     {PLUGIN, "STUB_FAIL=device_open:2:600"},
+     {"find=OK", "find=DEVICE\nstub:1: stub: device_open was told to fail\nfind=DEVICE\nstub:1: stub: ", "find=INDEX"}},
+    {"a device that comes back",
+     "find",
+     "stub:1 stub:1",
+     {PLUGIN, "STUB_FAIL=device_open:2:602"},
+     {"find=DEVICE_LOST\nstub:1: stub: device_open was told to fail\nfind=OK"}},
+    {"all devices come back",
+     "find",
+     "stub:1 stub:1",
+     {PLUGIN, "STUB_DEVICES=1", "STUB_FAIL=device_open:1:602"},
+     {"find=DEVICE_LOST\nstub:0: stub: device_open was told to fail\nfind=INDEX"}},
+    {"it is listed behind those that were open",
+     "list",
+     "stub:1",
+     {PLUGIN, "STUB_FAIL=run:1"},
+     {"0=cpu:0\n1=stub:1\n"}},
+    {"no second name for a device", "find", "cpu:00", {NULL}, {"find=NAME", "device 'cpu:00': expected"}},
     {"the host opened alone", "list", "cpu", {PLUGIN}, {"0=cpu:0\n", "!1="}},
     {"memory that comes back",
      "find",
@@ -376,9 +413,8 @@ static void falls_back_when_a_start_fails(void **state) {
   char output[CHILD_OUTPUT], failure[64], part[96];
   int failures = 0;
   for (size_t i = 0; i < sizeof failing_starts / sizeof failing_starts[0]; i++) {
-    /* The cheap look is the first probe. */
-    bool is_probe = strcmp(failing_starts[i], "probe") == 0;
-    (void)snprintf(failure, sizeof failure, "STUB_FAIL=%s:%d", failing_starts[i], is_probe ? 0 : 1);
+    /* Every time, but for what is asked more than once before it matters: the cheap look is the first probe. */
+    (void)snprintf(failure, sizeof failure, "STUB_FAIL=%s:0", failing_starts[i]);
     (void)snprintf(part, sizeof part, "%s was told to fail", failing_starts[i]);
     const char *environment[] = {PLUGIN, AS_CUDA, failure, NULL};
     const char *parts[] = {"default=cpu:0 sum=4", "status=OK"};
@@ -388,6 +424,14 @@ static void falls_back_when_a_start_fails(void **state) {
     bool silent = strcmp(failing_starts[i], "device_count") == 0; /* that one has no text to give */
     const char *reasons[] = {"cuda priority=100 verdict=absent", silent ? "found no device" : part};
     failures += missing_parts(failing_starts[i], reasons, 2, output) + (code != 0);
+    if (strcmp(failing_starts[i], "open") == 0 || silent || strcmp(failing_starts[i], "probe") == 0) {
+      continue; /* not a device's */
+    }
+    /* Once: the first device is lost, and the second one takes its place. */
+    (void)snprintf(failure, sizeof failure, "STUB_FAIL=%s:1", failing_starts[i]);
+    const char *second[] = {"default=cuda:1 sum=4", "status=OK"};
+    code = child_run(program, "default", "", environment, output);
+    failures += missing_parts(failing_starts[i], second, 2, output) + (code != 0);
   }
   assert_int_equal(failures, 0);
 }

@@ -290,9 +290,19 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_non_null(strstr(nd4c_error_message(), "backend opencl"));
   assert_int_equal(nd4c_config_set("nd4c.strict", NULL), ND4C_OK);
   assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* looked for once more */
-  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:7"), ND4C_OK);
+  /* The same of a number that a backend has on other machines. */
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:7,cpu:0"), ND4C_OK);
+  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu);
+  assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
+  assert_non_null(strstr(report, "nd4c.routing.devices: requested stub:7, applied left out: device 'stub:7': backend"));
+  nd4c_free(report);
+  assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_INDEX);
-  assert_non_null(strstr(nd4c_error_message(), "nd4c.routing.devices"));
+  assert_non_null(strstr(nd4c_error_message(), "nd4c.routing.devices (ND4C_ROUTING_DEVICES)"));
+  assert_int_equal(nd4c_config_set("nd4c.strict", NULL), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,stub:1,CPU"), ND4C_OK);
+  assert_int_equal(nd4c_add(a, a, &sum), ND4C_CONFIG);
+  assert_non_null(strstr(nd4c_error_message(), "(ND4C_ROUTING_DEVICES): cpu:0 stands twice"));
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,nosuch:0"), ND4C_OK); /* nobody's name */
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_NO_BACKEND);
   assert_non_null(strstr(nd4c_error_message(), "device 'nosuch:0'"));

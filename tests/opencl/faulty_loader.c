@@ -3,6 +3,7 @@
  *
  *   FAULTY_CL=CALL:N:CODE,...   the N-th such call fails with that code (0: every one); in the environment, or at run
  *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
+ *   FAULTY_CL_ONLY=N            what a lie says about a device, it says of the N-th alone (from 0)
  *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
  *                               float64 and 64-bit atomics, with small groups and memory that is not the host's;
  *                               held is none either: kernels begin when somebody waits for something, and a process
@@ -378,11 +379,29 @@ static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
   }
 }
 
+/* Whether the lie is told of this device: FAULTY_CL_ONLY names one, in the order in which they are first asked about.
+ */
+static bool is_liar(cl_device_id device) {
+  enum { KNOWN = 8 };
+  static cl_device_id known[KNOWN];
+  const char *only = getenv("FAULTY_CL_ONLY");
+  int at = 0;
+  pthread_mutex_lock(&lock);
+  while (at < KNOWN && known[at] != NULL && known[at] != device) {
+    at++;
+  }
+  if (at < KNOWN) {
+    known[at] = device;
+  }
+  pthread_mutex_unlock(&lock);
+  return only == NULL || atoi(only) == at;
+}
+
 EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed);
 EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed) {
   const cl_int code = take(CALL_clGetDeviceInfo);
   const cl_int given = code != CL_SUCCESS ? code : real.clGetDeviceInfo(device, what, size, value, needed);
-  if (given == CL_SUCCESS) {
+  if (given == CL_SUCCESS && is_liar(device)) {
     lie_about(what, size, value, needed);
   }
   return given;

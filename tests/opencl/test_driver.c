@@ -74,6 +74,45 @@ static int child(const char *name) {
   return 0;
 }
 
+/* The devices of those names in turn: what came of each, and an addition on those that are there; then what is said of
+ * them all. */
+static int child_each(const char *names) {
+  char copy[64], *rest = copy;
+  (void)snprintf(copy, sizeof copy, "%s", names);
+  for (char *name = strtok_r(rest, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
+    nd4c_device *device = NULL;
+    nd4c_context *context = NULL;
+    nd4c_array *a = NULL, *sum = NULL;
+    float result = 0;
+    nd4c_status status = nd4c_device_find(name, &device);
+    nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+    status = status == ND4C_OK ? nd4c_context_create(&options, &context) : status;
+    status = status == ND4C_OK ? nd4c_array_scalar(ND4C_FLOAT32, 3, device, &a) : status;
+    status = status == ND4C_OK ? nd4c_add_on(context, a, a, &sum) : status;
+    status = status == ND4C_OK ? nd4c_array_read(sum, &result, sizeof result) : status;
+    (void)printf("%s=%s result=%g %s\n", name, nd4c_status_name(status), (double)result,
+                 status == ND4C_OK ? "" : nd4c_error_message());
+    nd4c_device_info info = {.struct_size = sizeof info};
+    if (device != NULL && nd4c_device_get_info(device, &info) == ND4C_OK) {
+      (void)printf("bounded=%d\n", info.largest_bytes > 0 && info.largest_bytes <= info.memory_bytes);
+    }
+    nd4c_array_release(a);
+    nd4c_array_release(sum);
+    (void)nd4c_context_destroy(context);
+  }
+  nd4c_backend_status row = {.struct_size = sizeof row};
+  for (int32_t i = 0; i < nd4c_backend_count() && nd4c_backend_get_status(i, &row) == ND4C_OK; i++) {
+    if (strcmp(row.name, "opencl") == 0) {
+      (void)printf("devices=%d reason=%s\nunusable=%s\n", row.device_count, row.reason, row.unusable_devices);
+    }
+  }
+  const char *engine = NULL;
+  for (int32_t i = 0; (engine = nd4c_backend_engine("opencl", i)) != NULL; i++) {
+    (void)printf("engine %s: %s\n", engine, nd4c_backend_engine_state("opencl", i, true));
+  }
+  return 0;
+}
+
 /* -- cases ------------------------------------------------------------------------------------------------------ */
 
 enum { PARTS = 5 };
@@ -119,9 +158,15 @@ static const driver_case cases[] = {
     {"no device", "FAULTY_CL=clGetDeviceIDs:0:-1", {REFUSED, "no device of type GPU"}},
     {"questions fail", "FAULTY_CL=clGetDeviceInfo:0:-33", {REFUSED, "clGetDeviceInfo", "CL_INVALID_DEVICE"}},
     {"the context fails", "FAULTY_CL=clCreateContext:0:-2", {REFUSED, "clCreateContext", "CL_DEVICE_NOT_AVAILABLE"}},
+    {"no resources for a context",
+     "FAULTY_CL=clCreateContext:0:-5",
+     {REFUSED, "status=MEMORY", "opencl:0: clCreateContext: -5 CL_OUT_OF_RESOURCES"}},
+    {"no memory for a context",
+     "FAULTY_CL=clCreateContext:0:-6",
+     {REFUSED, "status=MEMORY", "opencl:0: clCreateContext: -6 CL_OUT_OF_HOST_MEMORY"}},
     {"the queue fails",
      "FAULTY_CL=clCreateCommandQueue:0:-5",
-     {REFUSED, "clCreateCommandQueue", "CL_OUT_OF_RESOURCES"}},
+     {REFUSED, "status=MEMORY", "clCreateCommandQueue", "CL_OUT_OF_RESOURCES"}},
     {"the compiler fails", "FAULTY_CL=clBuildProgram:0:-11", {REFUSED, "clBuildProgram", "CL_BUILD_PROGRAM_FAILURE"}},
     {"the launch fails",
      "FAULTY_CL=clEnqueueNDRangeKernel:0:-54",
@@ -148,6 +193,48 @@ static const driver_case kept_cases[] = {
     {"what was kept is refused", "FAULTY_CL=clCreateProgramWithBinary:0:-42", {"status=OK result=6"}},
 };
 enum { CASES = sizeof cases / sizeof cases[0], KEPT_CASES = sizeof kept_cases / sizeof kept_cases[0] };
+
+/* Two devices, of which one fails: the other is in use, and keeps its number. */
+static const struct {
+  const char *name, *names, *environment, *only;
+  const char *parts[PARTS];
+} pair_cases[] = {
+    {"both",
+     "opencl:0 opencl:1",
+     NULL,
+     NULL,
+     {"opencl:0=OK result=6", "opencl:1=OK result=6", "unusable=\n", "bounded=1"}},
+    {"one that is not available, and is later",
+     "opencl:1 opencl:0 opencl:1",
+     "FAULTY_CL=clCreateContext:2:-2",
+     NULL,
+     {"opencl:1=DEVICE_LOST result=0 opencl:1: clCreateContext: -2 CL_DEVICE_NOT_AVAILABLE", "opencl:0=OK result=6",
+      "opencl:1=OK result=6", "unusable=\n"}},
+    {"one that lacks memory, and has it later",
+     "opencl:1 opencl:1",
+     "FAULTY_CL=clCreateContext:2:-6",
+     NULL,
+     {"opencl:1=MEMORY result=0 opencl:1: clCreateContext: -6 CL_OUT_OF_HOST_MEMORY", "opencl:1=OK result=6"}},
+    {"one that is broken for good",
+     "opencl:0 opencl:1 opencl:1",
+     "FAULTY_CL=clCreateContext:2:-33",
+     NULL,
+     {"opencl:0=OK result=6", "opencl:1=DEVICE result=0 opencl:1: clCreateContext: -33 CL_INVALID_DEVICE",
+      "devices=2 reason=initialised; one addition gave the right answer; 1 of 2 devices cannot be used: opencl:1: clC",
+      "unusable=opencl:1: clCreateContext: -33 CL_INVALID_DEVICE\n"}},
+    {"one whose answers are refused",
+     "opencl:1 opencl:0",
+     "FAULTY_CL_LIE=unavailable",
+     "FAULTY_CL_ONLY=0",
+     {"opencl:1=OK result=6", "opencl:0=HARDWARE result=0 opencl:0 (", "unusable=opencl:0 (",
+      "1 of 2 devices cannot be used: opencl:0 (", "the drivers offer 2 device(s); opencl:1 is "}},
+    {"one that does not tell its kind",
+     "opencl:1 opencl:0",
+     "FAULTY_CL_LIE=long_info",
+     "FAULTY_CL_ONLY=0",
+     {"opencl:1=OK result=6",
+      "opencl:0=HARDWARE result=0 opencl:0: clGetDeviceInfo of CL_DEVICE_TYPE gives 9223372036854775807 bytes"}},
+};
 
 /* Without a cache on disk, but where that is what fails: what is tested must happen. */
 static int run_case(const driver_case *c, const char *cache) {
@@ -224,9 +311,34 @@ static void every_call_of_opening_fails_in_a_case(void **state) {
   }
 }
 
+static void one_device_leaves_the_other_alone(void **state) {
+  (void)state;
+  char output[CHILD_OUTPUT];
+  const char *const both[] = {LIBRARY, "POCL_DEVICES=pthread basic", NULL};
+  if (child_run(program, "each", "opencl:1", both, output) != 0 || strstr(output, "devices=2") == NULL) {
+    print_message("skipped, for there are no two devices: %s\n", output);
+    skip();
+  }
+  int problems = 0;
+  for (size_t i = 0; i < sizeof pair_cases / sizeof pair_cases[0]; i++) {
+    const char *environment[] = {LIBRARY, both[1], pair_cases[i].environment, pair_cases[i].only, NULL};
+    problems += child_run(program, "each", pair_cases[i].names, environment, output) != 0;
+    for (int p = 0; p < PARTS && pair_cases[i].parts[p] != NULL; p++) {
+      if (strstr(output, pair_cases[i].parts[p]) == NULL) {
+        print_error("case '%s': no \"%s\" in:\n%s\n", pair_cases[i].name, pair_cases[i].parts[p], output);
+        problems++;
+      }
+    }
+  }
+  assert_int_equal(problems, 0);
+}
+
 int main(int argc, char **argv) {
   char output[CHILD_OUTPUT];
   program = argv[0];
+  if (argc == 3 && strcmp(argv[1], "each") == 0) {
+    return child_each(argv[2]);
+  }
   if (argc == 3 && strcmp(argv[1], "child") == 0) {
     return child(argv[2]);
   }
@@ -236,6 +348,7 @@ int main(int argc, char **argv) {
     return 77;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_of_opening_fails_in_a_case),
-                                     cmocka_unit_test(tells_what_is_wrong)};
+                                     cmocka_unit_test(tells_what_is_wrong),
+                                     cmocka_unit_test(one_device_leaves_the_other_alone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

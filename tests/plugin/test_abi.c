@@ -98,6 +98,7 @@ FIELD(nd4c_device_description, dtypes, 64);
 FIELD(nd4c_device_description, host_processor, 72);
 FIELD(nd4c_device_description, unified_memory, 73);
 FIELD(nd4c_device_description, native, 80);
+FIELD(nd4c_device_description, largest_bytes, 88);
 GROWS(nd4c_device_description, 88);
 
 FIELD(nd4c_device_ops, struct_size, 0);

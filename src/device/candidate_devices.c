@@ -1,0 +1,231 @@
+/* The devices of a candidate: each is opened and checked by itself, so that one which fails leaves its siblings alone.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "device/candidate.h"
+#include "device/memory_manager.h"
+#include "device/registry.h"
+#include "device/staging.h"
+#include "device/stream_pool.h"
+
+/* -- one device -------------------------------------------------------------------------------------------------- */
+
+static nd4c_status check_description(const nd4c_candidate *candidate, const nd4c_device *device) {
+  const nd4c_device_description *description = &device->description;
+  const nd4c_device_ops *ops = &candidate->ops;
+  if (description->asynchronous &&
+      (ops->stream_create == NULL || ops->stream_destroy == NULL || ops->stream_wait_fence == NULL ||
+       ops->fence_record == NULL || ops->fence_query == NULL || ops->fence_wait == NULL ||
+       ops->fence_destroy == NULL)) {
+    return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
+                     candidate->name);
+  }
+  if (description->host_addressable && ops->buffer_address == NULL) {
+    return nd4c_fail(ND4C_ABI, "backend %s: a host-addressable device needs buffer_address", candidate->name);
+  }
+  return ND4C_OK;
+}
+
+/* What a device is called is known before it is opened. */
+static void name_device(nd4c_candidate *candidate, int32_t index) {
+  static _Atomic int32_t next_number;
+  nd4c_device *device = &candidate->devices[index];
+  device->backend = &candidate->backend;
+  device->ops = &candidate->ops;
+  device->kernels = candidate->kernels;
+  device->index = index;
+  device->number = atomic_fetch_add(&next_number, 1);
+  (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
+}
+
+static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) {
+  ND4C_TRY(candidate->ops.device_open(device->index, &device->handle));
+  device->description.struct_size = ND4C_SIZE_OF(nd4c_device_description);
+  ND4C_TRY(candidate->ops.describe(device->handle, &device->description));
+  ND4C_TRY(check_description(candidate, device));
+  if (device->description.alignment <= 0) {
+    device->description.alignment = 64;
+  }
+  if (device->description.width <= 0) {
+    device->description.width = 1;
+  }
+  if (device->description.dtypes == 0) {
+    device->description.dtypes = nd4c_kernel_index_dtypes(candidate->kernels);
+  }
+  ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
+  ND4C_TRY(nd4c_staging_make(device, &device->staging));
+  ND4C_TRY(nd4c_memory_manager_make(device, &device->memory));
+  ND4C_TRY(nd4c_device_verify(device));
+  return nd4c_devices_publish(device);
+}
+
+static void stop_device(nd4c_candidate *candidate, nd4c_device *device) {
+  nd4c_stream_pool_free(device->streams);
+  nd4c_staging_free(device->staging);
+  nd4c_memory_manager_free(device->memory);
+  if (device->handle != NULL && candidate->ops.device_close != NULL) {
+    candidate->ops.device_close(device->handle);
+  }
+  device->streams = NULL;
+  device->staging = NULL;
+  device->memory = NULL;
+  device->handle = NULL;
+  memset(&device->description, 0, sizeof device->description);
+}
+
+/* The words of the thread's error, with the device's name, on one line. */
+static void keep_reason(const nd4c_device *device, nd4c_opening *opening) {
+  (void)snprintf(opening->reason, sizeof opening->reason, "%s%s%s", nd4c_device_is_named(device) ? "" : device->name,
+                 nd4c_device_is_named(device) ? "" : ": ", nd4c_error_message());
+  for (char *at = opening->reason; *at != '\0'; ++at) {
+    *at = *at == '\n' ? ' ' : *at;
+  }
+}
+
+static nd4c_status open_device(nd4c_candidate *candidate, int32_t index) {
+  nd4c_device *device = &candidate->devices[index];
+  nd4c_opening *opening = &candidate->openings[index];
+  nd4c_error_clear(); /* a backend may fail without words */
+  opening->status = start_device(candidate, device);
+  opening->usable = opening->status == ND4C_OK;
+  opening->retries = opening->status == ND4C_MEMORY || opening->status == ND4C_DEVICE_LOST;
+  if (!opening->usable) {
+    keep_reason(device, opening);
+    stop_device(candidate, device);
+  }
+  return opening->status;
+}
+
+/* -- all of them ------------------------------------------------------------------------------------------------- */
+
+static _Atomic int64_t opener; /* the process whose queues there are: a fork has none */
+
+static void settle_at_exit(void *unused) {
+  (void)unused;
+  if (nd4c_os_process() == atomic_load(&opener)) {
+    (void)nd4c_registry_synchronize(); /* how it ended is nobody's any more */
+  }
+}
+
+/* Work in flight must not outlive what its driver takes down when the process ends. */
+static void watch_exit(const nd4c_device *device) {
+  if (device->description.asynchronous) {
+    atomic_store(&opener, nd4c_os_process());
+    nd4c_os_call_at_exit(settle_at_exit);
+  }
+}
+
+/* The words of all that cannot be used, with `between` behind each but the last. Returns how many those are. */
+static int32_t print_unusable(const nd4c_candidate *candidate, const char *between, char *text, size_t size) {
+  int32_t count = 0;
+  size_t used = 0;
+  text[0] = '\0';
+  for (int32_t i = 0; i < candidate->device_count; ++i) {
+    if (!candidate->openings[i].usable) {
+      used += used < size ? (size_t)snprintf(text + used, size - used, "%s%s", count > 0 ? between : "",
+                                             candidate->openings[i].reason)
+                          : 0;
+      ++count;
+    }
+  }
+  return count;
+}
+
+void nd4c_candidate_tell_devices(nd4c_candidate *candidate) {
+  char words[sizeof candidate->unusable];
+  const int32_t count = print_unusable(candidate, "; ", words, sizeof words);
+  int length = snprintf(candidate->reason, sizeof candidate->reason, "initialised; one addition gave the right answer");
+  if (count > 0) {
+    (void)snprintf(candidate->reason + length, sizeof candidate->reason - (size_t)length,
+                   "; %d of %d devices cannot be used: %.800s", count, candidate->device_count, words);
+  }
+  (void)print_unusable(candidate, "\n", candidate->unusable, sizeof candidate->unusable);
+}
+
+nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
+  int32_t count = candidate->backend.device_count();
+  if (count <= 0) {
+    return nd4c_fail(ND4C_HARDWARE, "backend %s found no device", candidate->name);
+  }
+  candidate->devices = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->devices);
+  candidate->openings = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->openings);
+  if (candidate->devices == NULL || candidate->openings == NULL) {
+    return nd4c_fail_memory("devices", (size_t)count * (sizeof *candidate->devices + sizeof *candidate->openings));
+  }
+  candidate->device_count = count;
+  for (int32_t i = 0; i < count; ++i) {
+    name_device(candidate, i);
+    (void)open_device(candidate, i);
+  }
+  const nd4c_device *first = nd4c_candidate_first_device(candidate);
+  if (first == NULL) {
+    char words[sizeof candidate->unusable];
+    (void)print_unusable(candidate, "; ", words, sizeof words);
+    return nd4c_fail(candidate->openings[0].status, "%s", words);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    if (!candidate->openings[i].usable) {
+      nd4c_log_write(ND4C_LOG_WARNING, "registry", "%s cannot be used: %s", candidate->devices[i].name,
+                     candidate->openings[i].reason);
+    }
+  }
+  watch_exit(first);
+  return ND4C_OK;
+}
+
+void nd4c_candidate_close_devices(nd4c_candidate *candidate) {
+  for (int32_t i = 0; i < candidate->device_count; ++i) {
+    stop_device(candidate, &candidate->devices[i]);
+  }
+  nd4c_deallocate(candidate->devices);
+  nd4c_deallocate(candidate->openings);
+  candidate->devices = NULL;
+  candidate->openings = NULL;
+  candidate->device_count = 0;
+}
+
+bool nd4c_candidate_has_hope(const nd4c_candidate *candidate) {
+  bool hope = false;
+  for (int32_t i = 0; i < candidate->device_count; ++i) {
+    hope = hope || candidate->openings[i].retries;
+  }
+  return hope;
+}
+
+nd4c_device *nd4c_candidate_first_device(const nd4c_candidate *candidate) {
+  for (int32_t i = 0; i < candidate->device_count; ++i) {
+    if (candidate->openings[i].usable) {
+      return &candidate->devices[i];
+    }
+  }
+  return NULL;
+}
+
+nd4c_status nd4c_candidate_find_device(nd4c_candidate *candidate, const char *name, int64_t index,
+                                       nd4c_device **device) {
+  const bool was_open = candidate->opened;
+  ND4C_TRY(nd4c_candidate_open(candidate));
+  if (index >= candidate->device_count) {
+    return nd4c_fail(ND4C_INDEX, "device '%s': backend %s has %d, the last one is %s", name, candidate->name,
+                     candidate->device_count, candidate->devices[candidate->device_count - 1].name);
+  }
+  nd4c_opening *opening = &candidate->openings[index];
+  if (!opening->usable && opening->retries && was_open) {
+    if (open_device(candidate, (int32_t)index) == ND4C_OK) {
+      watch_exit(&candidate->devices[index]);
+    }
+    nd4c_candidate_tell_devices(candidate);
+  }
+  if (!opening->usable) {
+    return nd4c_fail(opening->status, "%s", opening->reason);
+  }
+  *device = &candidate->devices[index];
+  return ND4C_OK;
+}
