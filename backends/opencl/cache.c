@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,27 @@ static bool make_directories(char *path) {
       return there;
     }
     *slash = '/';
+  }
+}
+
+/* Whether programs can be kept there; the directory is made if need be. */
+static bool is_usable(char *directory) {
+  struct stat about;
+  return make_directories(directory) && stat(directory, &about) == 0 && S_ISDIR(about.st_mode) &&
+         access(directory, R_OK | W_OK | X_OK) == 0;
+}
+
+void nd4c_cl_cache_state(char *text, size_t text_size) {
+  char directory[PATH_BYTES];
+  if (!find_directory(directory)) {
+    (void)snprintf(text, text_size, "; programs are not kept on disk");
+  } else if (is_usable(directory)) {
+    (void)snprintf(text, text_size, "; programs are kept in %s", directory);
+  } else {
+    (void)snprintf(text, text_size,
+                   "; warning: programs cannot be kept in %s (nd4c.opencl.cache): each process builds "
+                   "its own",
+                   directory);
   }
 }
 
@@ -217,7 +239,13 @@ void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_s
   size_t size = 0;
   unsigned char *binary = make_directories(directory) ? take_binary(program, &size) : NULL;
   if (binary == NULL || !write_file(path, key, binary, size)) {
-    nd4c_cl_host->log(ND4C_CL_LOG_INFO, "opencl", "%s could not be written", path);
+    static atomic_bool told;
+    const bool first = !atomic_exchange(&told, true);
+    nd4c_cl_host->log(
+        first ? ND4C_CL_LOG_WARNING : ND4C_CL_LOG_INFO, "opencl",
+        "%s could not be written: programs are built anew by each process (nd4c.opencl.cache names another "
+        "directory)",
+        path);
   }
   nd4c_cl_host->free(binary);
 }

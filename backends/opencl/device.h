@@ -181,7 +181,10 @@ struct nd4c_cl_kernel {
  * `text` and `options` are all that went into it. */
 bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                         cl_program *program);
-/* Keeps the binary of a program; what fails is logged, for nothing depends on it. */
+/* What becomes of programs, behind "; ", for the engine's state. Makes the directory. */
+void nd4c_cl_cache_state(char *text, size_t text_size);
+/* Keeps the binary of a program; what fails is logged, the first time as a warning, for nothing
+ * depends on it. */
 void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                          cl_program program);
 

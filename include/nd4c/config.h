@@ -27,7 +27,7 @@ typedef struct nd4c_config_row {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_config_row) */
   const char *property;
   const char *environment; /* environment variable read at first use */
-  const char *type;        /* "bool", "int", "bytes", "fraction", "string", "list", "directories" or "file" */
+  const char *type; /* "bool", "int", "bytes", "fraction", "string", "list", "directory", "directories" or "file" */
   const char *default_value;
   const char *meaning;
   const char *value;

@@ -28,6 +28,7 @@ typedef enum value_type {
   type_fraction,
   type_string,
   type_list,
+  type_directory,
   type_directories,
   type_file
 } value_type;
@@ -192,6 +193,8 @@ static const char *value_expectation(int key) {
       return "a number of bytes such as 1024, 512m or 2g";
     case type_fraction:
       return "a fraction from 0 to 1 such as 0.8";
+    case type_directory:
+      return "a directory that begins with '/', or off; a relative one would depend on the current directory";
     case type_directories:
       return "directories that begin with '/', separated by commas; a relative one would depend on the current "
              "directory";
@@ -217,6 +220,8 @@ static bool value_parse(int key, const char *text, int64_t *number) {
       return parse_bytes(text, number);
     case type_fraction:
       return parse_fraction(text, number);
+    case type_directory:
+      return text[0] == '/' || text[0] == '\0' || strcmp(text, "off") == 0;
     case type_directories:
       return all_absolute(text);
     case type_file:

@@ -3,7 +3,8 @@
 #define ND4C_BASE_CONFIG_TABLE_H
 
 /* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, fraction, string, list,
- * directories, file. A property with <TYPE> and <INDEX> stands for one of each device, config_family.h. */
+ * directory (absolute, or off), directories, file. A property with <TYPE> and <INDEX> stands for one of each device,
+ * config_family.h. */
 #define ND4C_CONFIG_TABLE(X)                                                                                           \
   X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                          \
     "Backend to use (cpu, cuda, tpu, hexagon, opencl, or a plug-in's name); empty: the usable one of highest "         \
@@ -79,8 +80,9 @@
   X(OPENCL_QUEUE, "nd4c.opencl.queue", "ND4C_OPENCL_QUEUE", string, "in_order",                                        \
     "Command queues of OpenCL devices: in_order, or out_of_order where the device can (its commands then depend on "   \
     "each other by events); read when a device is opened")                                                             \
-  X(OPENCL_CACHE, "nd4c.opencl.cache", "ND4C_OPENCL_CACHE", string, "",                                                \
-    "Directory for programs that OpenCL's compilers built; empty: nd4c in $XDG_CACHE_HOME or ~/.cache; off: none")
+  X(OPENCL_CACHE, "nd4c.opencl.cache", "ND4C_OPENCL_CACHE", directory, "",                                             \
+    "Directory, absolute, for programs that OpenCL's compilers built; empty: nd4c in $XDG_CACHE_HOME or ~/.cache; "    \
+    "off: none")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
 #define ND4C_CONFIG_WORDS_TABLE(X)                                \

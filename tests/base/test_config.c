@@ -85,6 +85,9 @@ static const struct {
   const char *text;
 } bad_values[] = {
     {"nd4c.strict", "maybe", ND4C_CONFIG, "nd4c.strict = \"maybe\": expected true or false"},
+    {"nd4c.opencl.cache", "kernels", ND4C_CONFIG,
+     "nd4c.opencl.cache = \"kernels\": expected a directory that begins with '/', or off; a relative one would depend "
+     "on the current directory"},
     {"nd4c.strict", "", ND4C_CONFIG, "nd4c.strict = \"\": expected true or false"},
     {"nd4c.width", "-1", ND4C_CONFIG, "nd4c.width = \"-1\": expected an integer from 0 to 65536"},
     {"ND4C_WIDTH", "2x", ND4C_CONFIG, "ND4C_WIDTH = \"2x\": expected an integer from 0 to 65536"},

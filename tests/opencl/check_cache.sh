@@ -52,4 +52,6 @@ run
 ! grep -q 'not read' "$work/log" || fail "what was not read was not replaced"
 [ "$(find "$work/cache" -type f | wc -l)" -eq "$files" ] || fail "a temporary file was left behind"
 ND4C_OPENCL_CACHE=$work/log/nowhere run
+[ "$(grep -c 'warning \[opencl\].*could not be written: programs are built anew' "$work/log")" -eq 1 ] ||
+  fail "an unusable directory is not told once"
 ND4C_OPENCL_CACHE=off run

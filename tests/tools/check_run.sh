@@ -107,6 +107,11 @@ says err 'digits.onnx: Not a directory|digits.onnx: File exists'
 expect 1 "$nd4c" run "$model" --random-inputs -D backend.type=cuda
 says err 'cuda'
 says err '^hint: nd4c info --probe'
+# The hint is about the cap that was hit.
+expect 1 env ND4C_MEMORY_MAX_BYTES=100 "$nd4c" run "$model" --random-inputs
+says err '^hint: org.bytedeco.javacpp.maxbytes \(ND4C_MEMORY_MAX_BYTES\) is the limit'
+expect 1 env ND4J_DEVICE_MEMORY_CAP_CPU_0=100 "$nd4c" run "$model" --random-inputs
+says err '^hint: nd4j.device.memory.cap.CPU.0 \(ND4J_DEVICE_MEMORY_CAP_CPU_0\) is the limit'
 
 # A file whose dtype nd4c does not read: 3, and the hint is about the file.
 LC_ALL=C sed "s/'<f4'/'|O4'/" "$digits/digits_images.npy" >"$work/objects.npy"

@@ -53,4 +53,20 @@ says out '^    native handle 0x[0-9a-f]+$'
 expect 0 "$nd4c" info --probe --json
 says out '"native":[[:space:]]*"0x[0-9a-f]+"'
 says out '"native":[[:space:]]*null'
+# What the host computes with, counts, and what routing and transfers are set to.
+says out '"largest_bytes"'
+says out '"spilled_count"'
+says out '"nd4c.device.transfer":[[:space:]]*"on_demand"'
+expect 0 env ND4C_ROUTING=vote "$nd4c" info --probe
+says out '^    computes with .*float64'
+says out '^    allocations [0-9]+ alive, [0-9]+ in all, [0-9]+ of them from the cache$'
+says out '^transfer  on_demand, spilling false$'
+says out '^routing   vote over the default device and cpu:0; '
+# One device of two: the other is shown, and why this one is not.
+expect 0 env STUB_FAIL=device_open:2 "$nd4c" info --probe
+says out '^  stub:0 '
+lacks out '^  stub:1 '
+says out '^  cannot be used: stub:1: stub: device_open was told to fail$'
+expect 0 env STUB_FAIL=device_open:2 "$nd4c" info --probe --json
+says out '"stub:1: stub: device_open was told to fail"'
 echo "$cases cases"

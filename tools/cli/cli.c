@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -52,7 +53,6 @@ static const struct {
     {ND4C_LIBRARY, "nd4c.library.path (ND4C_LIBRARY_PATH) names directories to search for run-time libraries"},
     {ND4C_UNSUPPORTED, "nd4c ops lists the ops of this build"},
     {ND4C_STRICT, "without nd4c.strict (ND4C_STRICT) it runs, and the report tells what was applied instead"},
-    {ND4C_MEMORY_CAP, "org.bytedeco.javacpp.maxbytes (ND4C_MEMORY_MAX_BYTES) is the limit"},
     {ND4C_CONFIG, "nd4c config lists the properties, their types and values"},
 };
 
@@ -74,8 +74,38 @@ int cli_fail_hint(const cli_command *command, nd4c_status status, const char *fo
   return code;
 }
 
+/* Which property is the limit of the device whose cap the library's words name. */
+static void hint_at_cap(void) {
+  static const char words[] = "memory cap of ";
+  const char *at = strstr(nd4c_error_message(), words), *value = NULL;
+  char name[32] = "", type[16] = "", property[64];
+  nd4c_device *device = NULL;
+  nd4c_device_info info = {.struct_size = sizeof info};
+  (void)sscanf(at != NULL ? at + strlen(words) : "", "%31s", name);
+  if (nd4c_device_find(name, &device) != ND4C_OK || nd4c_device_get_info(device, &info) != ND4C_OK) {
+    return;
+  }
+  (void)snprintf(type, sizeof type, "%s", nd4c_device_type_name(info.type));
+  for (char *letter = type; *letter != '\0'; letter++) {
+    *letter = (char)toupper((unsigned char)*letter);
+  }
+  (void)snprintf(property, sizeof property, "nd4j.device.memory.cap.%s.%" PRId32, type, info.index);
+  const bool own = nd4c_config_get(property, &value) == ND4C_OK && value[0] != '\0' && strcmp(value, "0") != 0;
+  if (own) {
+    (void)fprintf(stderr, "hint: %s (ND4J_DEVICE_MEMORY_CAP_%s_%" PRId32 ") is the limit\n", property, type,
+                  info.index);
+  } else {
+    (void)fprintf(stderr, "hint: %s is the limit\n",
+                  info.type == ND4C_DEVICE_CPU ? "org.bytedeco.javacpp.maxbytes (ND4C_MEMORY_MAX_BYTES)"
+                                               : "gpuMemoryCapFraction (ND4J_GPU_MEMORY_CAP_FRACTION)");
+  }
+}
+
 int cli_fail_status(const cli_command *command, nd4c_status status) {
   const int code = tell_failure(command, status);
+  if (status == ND4C_MEMORY_CAP) {
+    hint_at_cap();
+  }
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
     if (hints[i].status == status) {
       (void)fprintf(stderr, "hint: %s\n", hints[i].text);

@@ -26,8 +26,8 @@ static int print_markdown(void) {
       "not parse is shown there as refused, and every computation fails until it is mended or the property is set.\n\n"
       "Types: `bool` (true, yes, on, 1; false, no, off, 0), `int`, `bytes` (a number, with k, m, g or t), `fraction` "
       "(0 to 1), `string`,\n"
-      "`list` (separated by commas), `directories` (a list of absolute paths), `file` (a path with a '/' in it, or a "
-      "word of `bool`). A name with `<TYPE>` and `<INDEX>` "
+      "`list` (separated by commas), `directory` (an absolute path, or off), `directories` (a list of absolute paths), "
+      "`file` (a path with a '/' in it, or a word of `bool`). A name with `<TYPE>` and `<INDEX>` "
       "stands for one\n"
       "property of each device: `nd4j.device.memory.cap.OPENCL.0`.\n\n"
       "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");

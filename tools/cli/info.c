@@ -134,6 +134,17 @@ static void look_for_warnings(bool probe, warnings *found) {
       add_warning(found, engine, ": ", warning + strlen(mark));
     }
   }
+  nd4c_backend_status status;
+  for (int32_t i = 0; probe && backend_at(i, &status); i++) {
+    const bool other = strcmp(status.name, "cpu") != 0;
+    for (int32_t e = 0; other && (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
+      const char *state = nd4c_backend_engine_state(status.name, e, probe);
+      const char *warning = state != NULL ? strstr(state, mark) : NULL;
+      if (warning != NULL) {
+        add_warning(found, engine, ": ", warning + strlen(mark));
+      }
+    }
+  }
   if (openblas) {
     look_at_environment(found);
   } else {
@@ -147,7 +158,8 @@ static void look_for_warnings(bool probe, warnings *found) {
 
 static void print_backends(bool probe) {
   nd4c_backend_status status;
-  (void)printf("\nbackends, in probe order (* selected):\n");
+  (void)printf(
+      "\nbackends, in the order of probing; of the usable ones that of the highest priority is selected (*):\n");
   for (int32_t i = 0; backend_at(i, &status); i++) {
     (void)printf("%c %-10s priority %3" PRId32 "  %-12s %s\n", status.selected ? '*' : ' ', status.name,
                  status.priority, verdict_text(status.verdict), status.reason);
@@ -188,8 +200,20 @@ static const char *remaining_text(const nd4c_device *device, char *text, size_t 
   return text;
 }
 
+static void print_counts(const nd4c_memory_info *memory) {
+  char spilled[32];
+  (void)printf("    allocations %" PRId64 " alive, %" PRId64 " in all, %" PRId64 " of them from the cache",
+               memory->live_count, memory->total_count, memory->cache_hits);
+  if (memory->dropped_count > 0 || memory->spilled_count > 0) {
+    (void)printf("; spilling dropped %" PRId64 " copies and moved %" PRId64 " arrays, %s, to the host",
+                 memory->dropped_count, memory->spilled_count,
+                 cli_bytes_text(memory->spilled_bytes, spilled, sizeof spilled));
+  }
+  (void)printf("\n");
+}
+
 static void print_memory(const nd4c_device *device, const nd4c_device_info *info, const nd4c_memory_info *memory) {
-  char total[32], live[32], cached[32], peak[32], cap[32], remaining[64];
+  char total[32], live[32], cached[32], peak[32], cap[32], remaining[64], largest[32];
   (void)printf("    memory %s%s%s, live %s, cached %s, peak %s, cap %s; buffers aligned to %" PRId64 " bytes\n",
                info->memory_bytes > 0 ? cli_bytes_text(info->memory_bytes, total, sizeof total) : "unknown",
                info->unified_memory ? " (the host's)" : "", remaining_text(device, remaining, sizeof remaining),
@@ -197,6 +221,10 @@ static void print_memory(const nd4c_device *device, const nd4c_device_info *info
                cli_bytes_text(memory->cached_bytes, cached, sizeof cached),
                cli_bytes_text(memory->peak_bytes, peak, sizeof peak),
                memory->cap_bytes > 0 ? cli_bytes_text(memory->cap_bytes, cap, sizeof cap) : "none", info->alignment);
+  if (info->largest_bytes > 0) {
+    (void)printf("    one array at most %s\n", cli_bytes_text(info->largest_bytes, largest, sizeof largest));
+  }
+  print_counts(memory);
 }
 
 static void print_device(nd4c_device *device, bool picked) {
@@ -239,6 +267,33 @@ static void print_devices(nd4c_status picked, nd4c_device *picked_device) {
   for (int32_t i = 0; i < nd4c_device_count() && nd4c_device_at(i, &device) == ND4C_OK; i++) {
     print_device(device, device == picked_device);
   }
+  nd4c_backend_status status;
+  for (int32_t i = 0; backend_at(i, &status); i++) {
+    const char *line = status.unusable_devices;
+    for (size_t length; (length = strcspn(line, "\n")) > 0; line += length + (line[length] != '\0')) {
+      (void)printf("  cannot be used: %.*s\n", (int)length, line);
+    }
+  }
+}
+
+/* A property's value, or `instead` where it is empty. */
+static const char *property_or(const char *property, const char *instead) {
+  const char *value = "";
+  return nd4c_config_get(property, &value) == ND4C_OK && value[0] != '\0' ? value : instead;
+}
+
+/* What the properties say of several devices. */
+static void print_sharing(void) {
+  (void)printf("transfer  %s, spilling %s\n", property_or("nd4c.device.transfer", ""),
+               property_or("nd4c.device.memory.spill", ""));
+  (void)printf("routing   %s", property_or("nd4c.routing", ""));
+  if (strcmp(property_or("nd4c.routing", "off"), "off") != 0) {
+    (void)printf(" over %s; transfer %s, creation %s, wait %s",
+                 property_or("nd4c.routing.devices", "the default device and cpu:0"),
+                 property_or("nd4c.routing.transfer", ""),
+                 property_or("nd4c.routing.creation", "on the context's device"), property_or("nd4c.routing.wait", ""));
+  }
+  (void)printf("\n");
 }
 
 static int print_text(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
@@ -251,6 +306,7 @@ static int print_text(const nd4c_machine_info *machine, const warnings *found, b
   (void)printf("memory    %s, last-level cache %s\n",
                machine->memory_bytes > 0 ? cli_bytes_text(machine->memory_bytes, memory, sizeof memory) : "unknown",
                machine->cache_bytes > 0 ? cli_bytes_text(machine->cache_bytes, cache, sizeof cache) : "unknown");
+  print_sharing();
   print_backends(probe);
   print_devices(picked, device);
   for (int i = 0; i < found->count; i++) {
@@ -281,6 +337,13 @@ static cJSON *backends_json(bool probe) {
     (void)cJSON_AddStringToObject(object, "reason", status.reason);
     (void)cJSON_AddBoolToObject(object, "selected", status.selected);
     (void)cJSON_AddNumberToObject(object, "devices", status.device_count);
+    cJSON *unusable = cJSON_AddArrayToObject(object, "unusable_devices");
+    const char *line = status.unusable_devices;
+    for (size_t length; (length = strcspn(line, "\n")) > 0; line += length + (line[length] != '\0')) {
+      char text[1024];
+      (void)snprintf(text, sizeof text, "%.*s", (int)length, line);
+      (void)cJSON_AddItemToArray(unusable, cJSON_CreateString(text));
+    }
     cJSON *engines = cJSON_AddArrayToObject(object, "engines");
     const char *engine = NULL;
     char state[STATE_SIZE];
@@ -329,6 +392,13 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "cached_bytes", (double)memory.cached_bytes);
   (void)cJSON_AddNumberToObject(object, "peak_bytes", (double)memory.peak_bytes);
   (void)cJSON_AddNumberToObject(object, "cap_bytes", (double)memory.cap_bytes);
+  (void)cJSON_AddNumberToObject(object, "largest_bytes", (double)info.largest_bytes);
+  (void)cJSON_AddNumberToObject(object, "live_count", (double)memory.live_count);
+  (void)cJSON_AddNumberToObject(object, "total_count", (double)memory.total_count);
+  (void)cJSON_AddNumberToObject(object, "cache_hits", (double)memory.cache_hits);
+  (void)cJSON_AddNumberToObject(object, "dropped_count", (double)memory.dropped_count);
+  (void)cJSON_AddNumberToObject(object, "spilled_count", (double)memory.spilled_count);
+  (void)cJSON_AddNumberToObject(object, "spilled_bytes", (double)memory.spilled_bytes);
   int64_t remaining = 0;
   if (nd4c_memory_remaining(device, &remaining) == ND4C_OK && remaining != INT64_MAX) {
     (void)cJSON_AddNumberToObject(object, "remaining_bytes", (double)remaining);
@@ -346,6 +416,18 @@ static cJSON *devices_json(bool known) {
   return array;
 }
 
+/* The properties about several devices, as they are. */
+static cJSON *sharing_json(void) {
+  static const char *const properties[] = {"nd4c.device.transfer", "nd4c.device.memory.spill", "nd4c.routing",
+                                           "nd4c.routing.devices", "nd4c.routing.transfer",    "nd4c.routing.creation",
+                                           "nd4c.routing.wait"};
+  cJSON *object = cJSON_CreateObject();
+  for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+    (void)cJSON_AddStringToObject(object, properties[i], property_or(properties[i], ""));
+  }
+  return object;
+}
+
 static int print_json(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
                       nd4c_device *device) {
   cJSON *root = cJSON_CreateObject();
@@ -361,6 +443,7 @@ static int print_json(const nd4c_machine_info *machine, const warnings *found, b
   (void)cJSON_AddNumberToObject(cpu, "width", machine->width);
   (void)cJSON_AddNumberToObject(cpu, "memory_bytes", (double)machine->memory_bytes);
   (void)cJSON_AddNumberToObject(cpu, "cache_bytes", (double)machine->cache_bytes);
+  (void)cJSON_AddItemToObject(root, "sharing", sharing_json());
   (void)cJSON_AddItemToObject(root, "backends", backends_json(probe));
   (void)cJSON_AddItemToObject(root, "device", device != NULL ? device_json(device) : cJSON_CreateNull());
   (void)cJSON_AddItemToObject(root, "devices", devices_json(device != NULL));
