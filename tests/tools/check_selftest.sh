@@ -32,8 +32,8 @@ says out '^stub:0: '
 expect 0 env STUB_DELAY_US=50000 "$nd4c" selftest --backend stub --op add
 grep -qE '^ops: 1 of [0-9]+$' "$work/err.all" || { echo "no progress is told:"; cat "$work/err.all"; exit 1; }
 
-# A device that fails (after its check, the first work in flight) is told with its words.
-expect 1 env STUB_FAIL=in_flight:2 "$nd4c" selftest --backend stub:1 --op add
+# A device that fails (after the checks of both devices, the first works in flight) is told with its words.
+expect 1 env STUB_FAIL=in_flight:3 "$nd4c" selftest --backend stub:1 --op add
 says out '^WRONG: add of float32: add failed on stub:1: stub: in_flight was told to fail'
 expect 1 "$nd4c" selftest --backend nosuch
 says err "device 'nosuch'"
