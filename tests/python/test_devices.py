@@ -168,6 +168,8 @@ def test_what_is_known_of_devices():
         from nd4c.__main__ import main
         assert main(["info", "--probe"]) == 0 and "remaining_bytes" in str(xp.info())
         page = str(xp.info())
+        assert facts["largest_bytes"] == 0 and "float32" in xp.Device("cpu:0").info["dtypes"]
+        assert xp.info()["sharing"]["nd4c.routing"] in page and "nd4c.device.transfer" in page
         assert hex(facts["native"]) in page and "vendor           nobody" in page and "live_bytes" in page
         assert xp.current_device() == "cpu:0"
         with xp.device("stub:1"):
@@ -184,6 +186,17 @@ def test_what_is_known_of_devices():
         assert xp.Device("cpu:0").native_handles() == (None, None)
         assert main(["selftest"]) == 2
     """)
+
+
+def test_a_device_that_cannot_be_used():
+    run("""
+        assert "stub:0" in xp.devices(probe=True) and "stub:1" not in xp.devices() and xp.ones(3, device="stub:0").device == "stub:0"
+        stub = next(backend for backend in xp.info()["backends"] if backend["name"] == "stub")
+        assert len(stub["unusable_devices"]) == 1 and stub["device_count"] == 2
+        assert "told to fail" in stub["unusable_devices"][0] and "cannot be used: stub:1" in str(xp.info())
+        with pytest.raises(xp.Error, match="stub:1.*told to fail"):
+            xp.zeros(3, device="stub:1")
+    """, STUB_FAIL="device_open:2:600")
 
 
 def test_memory():

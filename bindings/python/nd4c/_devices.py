@@ -157,16 +157,23 @@ def handle_or_none(device):
 
 
 def every(*, probe: bool = False) -> Tuple[Device, ...]:
-    """All devices of the backends that are open; probe: opens every backend that can be first."""
-    count, get = bind("nd4c_backend_count"), bind("nd4c_backend_get_status")
+    """All devices of the backends that are open, in the order of these, but for those that cannot be used; probe: opens every
+    backend that can be first."""
     if probe:
         check(bind("nd4c_backend_probe")(True))
+    default()
+    opened, handle = {}, ctypes.c_void_p()
+    for index in range(bind("nd4c_device_count")()):
+        check(bind("nd4c_device_at")(index, ctypes.byref(handle)))
+        device = of_handle(handle.value)
+        opened[device.name] = device
     found = []
-    for index in range(count()):
+    for index in range(bind("nd4c_backend_count")()):
         row = _abi.backend_status(struct_size=ctypes.sizeof(_abi.backend_status))
-        check(get(index, ctypes.byref(row)))
-        found += [find("%s:%d" % (row.name.decode(), i)) for i in range(row.device_count)]
-    return tuple(found) or (default(),)
+        check(bind("nd4c_backend_get_status")(index, ctypes.byref(row)))
+        names = ["%s:%d" % (row.name.decode(), i) for i in range(row.device_count)]
+        found += [opened[name] for name in names if name in opened]
+    return tuple(found)
 
 
 # -- several devices -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from ctypes import byref, c_void_p
 from nd4c import _abi, _devices, _dtypes
 from nd4c._abi import OPS
 from nd4c._arguments import op_number
+from nd4c._config import config
 from nd4c._core import Array, handle, name as _core_name
 from nd4c._errors import check
 from nd4c.memory import remaining
@@ -12,6 +13,8 @@ from nd4c._library import bind, facts, take_text, path as _path, version as _ver
 
 devices = _devices.every
 
+_SHARING = ("nd4c.device.transfer", "nd4c.device.memory.spill", "nd4c.routing", "nd4c.routing.devices",
+            "nd4c.routing.transfer", "nd4c.routing.creation", "nd4c.routing.wait")
 _VERDICTS = {row[1]: row[2].replace("_", " ") for row in _abi.TABLES["VERDICT"]}
 
 
@@ -25,6 +28,8 @@ class Info(dict):
             lines.append("%s%s  %s, priority %d: %s" % ("* " if backend["selected"] else "  ", backend["name"],
                                                       backend["verdict"], backend["priority"], backend["reason"]))
             lines += ["      %s: %s" % engine for engine in backend["engines"].items()]
+            lines += ["      cannot be used: " + line for line in backend["unusable_devices"]]
+        lines += [""] + ["%-26s %s" % fact for fact in self["sharing"].items()]
         for device in self["devices"]:
             lines += ["", "%s  %s" % (device["name"], device["description"])]
             lines += ["  %s" % line for line in _lines(device)]
@@ -34,15 +39,16 @@ class Info(dict):
 
 
 def info(*, probe=False):
-    """The library, the machine, backends with verdict and reason, engines and devices. probe: opens and checks every backend
-    and engine first."""
+    """The library, the machine, backends with verdict and reason, engines and devices, what the properties say of several
+    devices. probe: opens and checks every backend and engine first."""
     row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
     check(bind("nd4c_machine_get_info")(byref(row)))
     machine = facts(row)
     devices = [dict(device.info, memory=device.memory, remaining_bytes=remaining(device))
                for device in _devices.every(probe=probe)]  # before the backends, one of which is chosen for it
     return Info(version=_version, library=_path, build=bind("nd4c_build_info")().decode(), core=_core_name,
-                machine=machine, backends=_backends(probe), devices=devices)
+                machine=machine, backends=_backends(probe), devices=devices,
+                sharing={name: config[name] for name in _SHARING})
 
 
 def _lines(device):
@@ -62,6 +68,7 @@ def _backends(probe):
         check(status(index, byref(row)))
         entry = facts(row)
         entry["verdict"] = _VERDICTS[row.verdict]
+        entry["unusable_devices"] = entry["unusable_devices"].splitlines()
         entry["type"] = dict((row[1], row[2]) for row in _abi.TABLES["DEVICE_TYPE"]).get(row.type, "other")
         entry["engines"] = {}
         place = 0
