@@ -25,6 +25,7 @@ typedef struct nd4c_array nd4c_array;
 typedef void (*nd4c_release_callback)(void *user);
 
 /* An array without defined contents on `device` (NULL: the thread's context decides), C-contiguous.
+ * Strings live on the host: DTYPE with another device. Without elements it takes no memory of a device.
  * Errors: SHAPE, OVERFLOW, DTYPE, MEMORY, MEMORY_CAP, NO_BACKEND. */
 ND4C_API nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shape, nd4c_device *device,
                                       nd4c_array **out);

@@ -14,9 +14,10 @@
  * that in front until it is left. Scopes are left in the opposite order. A workspace is entered by one thread at a
  * time.
  *
- * Arrays of up to 256 bytes on the host have lists of the thread's own and are not concerned, nor are foreign memory
- * and what plans keep for themselves. An array's copies on other devices than the one it was made on have memory of
- * their own, too: one that nd4c_array_migrate took to another device is the workspace's no longer. */
+ * Arrays of up to 256 bytes on the host have lists of the thread's own and are not concerned, nor are arrays without
+ * elements, foreign memory and what plans keep for themselves. An array's copies on other devices than the one it was
+ * made on have memory of their own, too: one that nd4c_array_migrate took to another device is the workspace's no
+ * longer. */
 #ifndef ND4C_WORKSPACE_H
 #define ND4C_WORKSPACE_H
 

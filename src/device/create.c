@@ -49,7 +49,12 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   int64_t bytes = 0;
   ND4C_TRY(count_bytes(dtype, rank, shape, &bytes));
   if (dtype == ND4C_UTF8) {
-    ND4C_TRY(nd4c_device_host(&device)); /* strings live on the host */
+    const nd4c_device *asked = device;
+    ND4C_TRY(nd4c_device_host(&device));
+    if (asked != NULL && asked != device) {
+      ND4C_TRY(nd4c_device_check(asked, origin));
+      return nd4c_fail(ND4C_DTYPE, "%s: strings live on the host, not on %s", origin, asked->name);
+    }
   }
   ND4C_TRY(resolve_device(bytes, &device));
   nd4c_storage *storage = NULL;

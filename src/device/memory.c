@@ -25,7 +25,8 @@ enum {
   SMALLEST_SHIFT = 9,
   SUBCLASS_SHIFT = 3,
   SUBCLASSES = 1 << SUBCLASS_SHIFT,
-  CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES
+  CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES,
+  CLASS_NOTHING = CLASS_COUNT /* storages without bytes: a buffer to name, which counts as nothing */
 };
 
 /* One block of the device, alive or cached. */
@@ -46,7 +47,7 @@ typedef struct node_list {
 struct nd4c_memory_manager {
   nd4c_device *device;
   pthread_mutex_t lock; /* guards everything below; never held while the backend or a callback runs */
-  nd4c_block_node *bins[CLASS_COUNT];
+  nd4c_block_node *bins[CLASS_COUNT + 1];
   node_list cached, alive;
   int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
   int64_t configured_cap; /* what the property said last */
@@ -76,6 +77,10 @@ static void list_remove(node_list *list, nd4c_block_node *node) {
 
 /* Class of a request, and how many bytes its blocks have. */
 static int32_t find_class(int64_t bytes, int64_t *granted) {
+  if (bytes == 0) {
+    *granted = 0;
+    return CLASS_NOTHING;
+  }
   int64_t size = bytes < (INT64_C(1) << SMALLEST_SHIFT) ? INT64_C(1) << SMALLEST_SHIFT : bytes;
   int32_t power = 63 - __builtin_clzll((unsigned long long)size);
   int64_t step = INT64_C(1) << (power - SUBCLASS_SHIFT);
@@ -121,7 +126,8 @@ static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node
 static void trim_to(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
   for (;;) {
     pthread_mutex_lock(&manager->lock);
-    nd4c_block_node *node = manager->cached_bytes > keep_bytes ? take_oldest(manager) : NULL;
+    bool more = manager->cached_bytes > keep_bytes || keep_bytes == 0;
+    nd4c_block_node *node = more ? take_oldest(manager) : NULL;
     pthread_mutex_unlock(&manager->lock);
     if (node == NULL) {
       return;
@@ -196,7 +202,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, c
     pthread_mutex_lock(&manager->lock);
     int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
     int64_t cap = manager->cap_bytes;
-    bool fits = cap == 0 || (bytes <= cap && live + cached <= cap - bytes);
+    bool fits = cap == 0 || bytes == 0 || (bytes <= cap && live + cached <= cap - bytes);
     if (fits) {
       *counter += bytes;
     }
@@ -259,20 +265,21 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
 static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes,
                                  const char *origin, nd4c_block_node **out) {
   nd4c_device *device = manager->device;
+  int64_t size = bytes > 0 ? bytes : INT64_C(1) << SMALLEST_SHIFT;
   ND4C_TRY(reserve(manager, bytes, origin, &manager->live_bytes));
   nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
-                                    : device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+                                    : device->ops->buffer_allocate(device->handle, size, &node->buffer);
   if (status == ND4C_MEMORY && node != NULL) {
     /* What is cached, or waits for pending work, may be what is missing. */
     nd4c_storage_collect_own(true);
     trim_to(manager, 0);
-    status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+    status = device->ops->buffer_allocate(device->handle, size, &node->buffer);
     int64_t total = nd4c_device_memory_bytes(device);
     bool possible = total <= 0 || bytes <= total;
     while (status == ND4C_MEMORY && possible && make_room(manager, bytes, origin)) {
       trim_to(manager, 0);
-      status = device->ops->buffer_allocate(device->handle, bytes, &node->buffer);
+      status = device->ops->buffer_allocate(device->handle, size, &node->buffer);
     }
   }
   if (status != ND4C_OK) {
@@ -339,7 +346,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   node->bin_next = manager->bins[node->size_class];
   manager->bins[node->size_class] = node;
   list_push(&manager->cached, node);
-  bool over = manager->cached_bytes > limit;
+  bool over = manager->cached_bytes > limit || limit == 0;
   pthread_mutex_unlock(&manager->lock);
   if (over) {
     trim_to(manager, limit);

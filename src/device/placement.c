@@ -27,7 +27,7 @@ static nd4c_status find_target(const nd4c_array *array, const char *function, nd
   }
   ND4C_TRY(nd4c_device_host(&host));
   if (array->dtype == ND4C_UTF8 && *device != host) {
-    return nd4c_fail(ND4C_DTYPE, "%s: strings live on the host", function);
+    return nd4c_fail(ND4C_DTYPE, "%s: strings live on the host, not on %s", function, (*device)->name);
   }
   return ND4C_OK;
 }

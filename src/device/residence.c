@@ -243,7 +243,9 @@ char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_storage_lock(body);
   const nd4c_replica *replica = nd4c_replica_find(body, device);
-  char state = replica != NULL && nd4c_replica_is_there(replica) ? replica->state : '-';
+  bool there = replica != NULL && nd4c_replica_is_there(replica) &&
+               (replica->state != 'I' || body->base.bytes > 0); /* no memory is held for nothing */
+  char state = there ? replica->state : '-';
   nd4c_storage_unlock(body);
   return state;
 }

@@ -89,9 +89,9 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
   for (const nd4c_context *scope = thread->scope; scope != NULL; scope = scope->outer) {
     if (scope == context) {
       return nd4c_fail(ND4C_HANDLE,
-                       "nd4c_context_release: out of order: %d context(s) acquired after this one must be given back "
-                       "first",
-                       inside);
+                       "nd4c_context_release: out of order: %d context(s) acquired after this one on %s, the last on "
+                       "%s, must be given back first",
+                       inside, context->device->name, thread->scope->device->name);
     }
     ++inside;
   }
@@ -101,11 +101,13 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
     known = known->next_made;
   }
   bool idle = known != NULL && known->owner == NULL;
+  const char *device = known != NULL ? known->device->name : "";
   pthread_mutex_unlock(&made_lock);
-  return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: %s",
-                   known == NULL ? "this is no context that nd4c_context_acquire gave"
-                   : idle        ? "the context was given back already"
-                                 : "another thread acquired the context and must give it back");
+  if (known == NULL) {
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: this is no context that nd4c_context_acquire gave");
+  }
+  return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: the context on %s %s", device,
+                   idle ? "was given back already" : "is another thread's, which must give it back");
 }
 
 /* Restores what was before the thread's innermost scope and gives its context back. */

@@ -14,6 +14,17 @@ struct nd4c_workspace *nd4c_workspace_first(void) {
   return known;
 }
 
+enum { DESCRIBED = ND4C_WORKSPACE_NAME_SIZE + 64 };
+
+/* "workspace 'step' of opencl:0" as far as that is known, in `text`. */
+static const char *describe(const nd4c_workspace *workspace, char text[DESCRIBED]) {
+  const char *device = workspace->device != NULL ? workspace->device->name : "";
+  (void)snprintf(text, DESCRIBED, "%s%s%s%s%s",
+                 workspace->name[0] != '\0' ? "workspace '" : "a workspace without a name", workspace->name,
+                 workspace->name[0] != '\0' ? "'" : "", device[0] != '\0' ? " of " : "", device);
+  return text;
+}
+
 /* Looks behind no pointer that is not known. */
 static nd4c_status check(const nd4c_workspace *workspace, const char *function) {
   if (workspace == NULL) {
@@ -127,8 +138,9 @@ nd4c_status nd4c_workspace_destroy(nd4c_workspace *workspace) {
   int32_t depth = workspace->depth;
   nd4c_workspace_unlock();
   if (depth > 0) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_destroy: %d scope(s) of it are open: they must be left first",
-                     depth);
+    char text[DESCRIBED];
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_destroy: %s: %d scope(s) of it are open: they must be left first",
+                     describe(workspace, text), depth);
   }
   if (workspace->name[0] != '\0') {
     nd4c_workspace **link = &thread->named_workspaces;
@@ -159,8 +171,10 @@ nd4c_status nd4c_workspace_enter(nd4c_workspace *workspace) {
   }
   nd4c_workspace_unlock();
   if (!mine || depth == ND4C_WORKSPACE_DEPTH) {
-    return mine ? nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_enter: %d scopes of it are open already", depth)
-                : nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_enter: another thread has entered it");
+    char text[DESCRIBED];
+    (void)describe(workspace, text);
+    return mine ? nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_enter: %s: %d scopes of it are open already", text, depth)
+                : nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_enter: %s: another thread has entered it", text);
   }
   for (nd4c_workspace_arena *arena = workspace->arenas; arena != NULL; arena = arena->next) {
     arena->marks[depth] = arena->used;
@@ -183,9 +197,11 @@ static nd4c_status refuse_survivors(const nd4c_workspace *workspace) {
     }
   }
   nd4c_workspace_unlock();
+  char described[DESCRIBED];
   nd4c_status status =
-      nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_leave: %lld array(s) made in the scope are still alive: %s%s",
-                (long long)count, text.bytes != NULL ? text.bytes : "", count > NAMED ? ", ..." : "");
+      nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_leave: %s: %lld array(s) made in the scope are still alive: %s%s",
+                describe(workspace, described), (long long)count, text.bytes != NULL ? text.bytes : "",
+                count > NAMED ? ", ..." : "");
   nd4c_text_free(&text);
   return status;
 }
@@ -202,8 +218,9 @@ static nd4c_status clear_scope(nd4c_workspace *workspace) {
     const char *origin = survivor->origin;
     nd4c_status status = nd4c_workspace_move_claimed(survivor); /* after which it may be gone */
     if (status != ND4C_OK) {
-      return nd4c_fail_prefix(status, "nd4c_workspace_leave: moving an array of %lld bytes from %s out",
-                              (long long)bytes, origin != NULL ? origin : "?");
+      char text[DESCRIBED];
+      return nd4c_fail_prefix(status, "nd4c_workspace_leave: %s: moving an array of %lld bytes from %s out",
+                              describe(workspace, text), (long long)bytes, origin != NULL ? origin : "?");
     }
   }
   return ND4C_OK;
@@ -237,9 +254,11 @@ nd4c_status nd4c_workspace_leave(nd4c_workspace *workspace) {
     for (const nd4c_workspace_frame *frame = thread->workspace; frame != NULL; frame = frame->outer) {
       inside = inside || frame->workspace == workspace;
     }
-    return nd4c_fail(
-        ND4C_ARGUMENT, "nd4c_workspace_leave: %s",
-        inside ? "another workspace was entered after it and must be left first" : "this thread has not entered it");
+    char text[DESCRIBED], front[DESCRIBED];
+    (void)describe(workspace, text);
+    return inside ? nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_leave: %s: %s was entered after it and must be left first",
+                              text, describe(thread->workspace->workspace, front))
+                  : nd4c_fail(ND4C_ARGUMENT, "nd4c_workspace_leave: %s: this thread has not entered it", text);
   }
   ND4C_TRY(clear_scope(workspace));
   close_scope(thread, workspace);

@@ -368,6 +368,37 @@ static void what_is_in_use_stays(void **state) {
   nd4c_array_release(d);
 }
 
+/* They take no memory, neither of a full device nor of an arena, and hold none where they were. Strings do not come to
+ * be there either. */
+static void arrays_without_elements(void **state) {
+  (void)state;
+  const int64_t none[1] = {0}, two[1] = {2};
+  nd4c_array *arrays[3] = {NULL}, *squares = NULL, *strings = NULL;
+  stub_settle();
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 1), ND4C_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 1, none, i == 2 ? cpu : stub_device, &arrays[i]), ND4C_OK);
+  }
+  assert_int_equal(nd4c_square_on(stub_context, arrays[0], &squares), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(arrays[2], stub_device), ND4C_OK);
+  assert_int_equal(nd4c_array_state(arrays[2], cpu), '-');
+  assert_int_equal(nd4c_array_state(arrays[2], stub_device), 'M');
+  assert_int_equal(nd4c_array_read(squares, NULL, 0), ND4C_OK);
+  nd4c_memory_info info = info_of(stub_device);
+  assert_int_equal(info.live_bytes + info.cached_bytes, 0);
+  assert_int_equal(info.live_count, 4);
+  for (int i = 0; i < 3; i++) {
+    nd4c_array_release(arrays[i]);
+  }
+  nd4c_array_release(squares);
+  stub_settle();
+  assert_int_equal(stub_counter("buffers"), 0);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_array_empty(ND4C_UTF8, 1, two, stub_device, &strings), ND4C_DTYPE);
+  assert_message("nd4c_array_empty: strings live on the host, not on stub:0");
+  assert_null(strings);
+}
+
 static void shorter_structs(void **state) {
   (void)state;
   nd4c_memory_info info = {.struct_size = offsetof(nd4c_memory_info, dropped_count), .spilled_bytes = 77};
@@ -403,6 +434,7 @@ int main(void) {
       cmocka_unit_test(spilling_makes_room),
       cmocka_unit_test(the_least_recently_used_goes),
       cmocka_unit_test(what_is_in_use_stays),
+      cmocka_unit_test(arrays_without_elements),
       cmocka_unit_test(shorter_structs),
   };
   return cmocka_run_group_tests(tests, start, stop);

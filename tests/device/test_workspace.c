@@ -228,7 +228,7 @@ static void scopes_nest(void **state) {
     assert_int_equal(info_of(b, NULL).live_count, 1);
     assert_all(elsewhere, 4);
     assert_int_equal(nd4c_workspace_leave(a), ND4C_ARGUMENT);
-    assert_message("another workspace was entered after it");
+    assert_message("a workspace without a name of cpu:0 was entered after it");
     nd4c_array_release(other);
     assert_int_equal(nd4c_workspace_leave(b), ND4C_OK);
     assert_all(inner, 2);
@@ -353,7 +353,7 @@ static void moving_out_that_fails(void **state) {
     (void)snprintf(command, sizeof command, "fail %s:1", calls[i]);
     assert_int_equal(stub_control(command), ND4C_OK);
     assert_int_equal(nd4c_workspace_leave(workspace), ND4C_DEVICE);
-    assert_message("nd4c_workspace_leave: moving an array of 12000 bytes");
+    assert_message("nd4c_workspace_leave: a workspace without a name: moving an array of 12000 bytes");
     assert_ptr_equal(nd4c_workspace_current(), workspace);
     assert_int_equal(stub_control("reset"), ND4C_OK);
     assert_all(x, 6);
@@ -494,18 +494,20 @@ static void moving_out_under_a_full_cap(void **state) {
 
 static void *enter_foreign(void *argument) {
   bool refused = nd4c_workspace_enter(argument) == ND4C_ARGUMENT &&
-                 strstr(nd4c_error_message(), "another thread has entered it") != NULL &&
+                 strstr(nd4c_error_message(), "workspace 'wrong' of stub:0: another thread has entered it") != NULL &&
                  nd4c_workspace_leave(argument) == ND4C_ARGUMENT && nd4c_workspace_destroy(argument) == ND4C_ARGUMENT;
   return refused ? argument : NULL;
 }
 
 static void wrong_calls_are_refused(void **state) {
   (void)state;
-  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0), *none = NULL;
+  nd4c_workspace *workspace = NULL, *none = NULL;
+  nd4c_workspace_options there = {.struct_size = sizeof there, .device = stub_device};
   pthread_t thread;
   void *result = NULL;
+  assert_int_equal(nd4c_workspace_named("wrong", &there, &workspace), ND4C_OK);
   assert_int_equal(nd4c_workspace_leave(workspace), ND4C_ARGUMENT);
-  assert_message("this thread has not entered it");
+  assert_message("nd4c_workspace_leave: workspace 'wrong' of stub:0: this thread has not entered it");
   assert_int_equal(nd4c_workspace_enter((nd4c_workspace *)(void *)buffer), ND4C_HANDLE);
   assert_message("this is no workspace, or it was destroyed");
   assert_int_equal(nd4c_workspace_enter(NULL), ND4C_NULL_ARGUMENT);
@@ -515,7 +517,7 @@ static void wrong_calls_are_refused(void **state) {
   assert_int_equal(nd4c_workspace_enter(workspace), ND4C_ARGUMENT);
   assert_message("16 scopes");
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_ARGUMENT);
-  assert_message("16 scope(s) of it are open");
+  assert_message("workspace 'wrong' of stub:0: 16 scope(s) of it are open");
   assert_int_equal(pthread_create(&thread, NULL, enter_foreign, workspace), 0);
   assert_int_equal(pthread_join(thread, &result), 0);
   assert_ptr_equal(result, workspace);
