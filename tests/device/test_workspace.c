@@ -12,45 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/recycle.h"
-#include "stub_plugin.h"
-
-enum { COUNT = 3000 };
-static const int64_t shape[1] = {COUNT};
-static nd4c_device *cpu, *second;
-static float buffer[COUNT];
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
-}
-
-static nd4c_workspace *made(nd4c_outliving outliving, const nd4c_device *device, int64_t initial) {
-  nd4c_workspace_options options = {
-      .struct_size = sizeof options, .outliving = outliving, .device = device, .initial_bytes = initial};
-  nd4c_workspace *workspace = NULL;
-  assert_int_equal(nd4c_workspace_create(&options, &workspace), ND4C_OK);
-  return workspace;
-}
-
-static nd4c_workspace_info info_of(nd4c_workspace *workspace, const nd4c_device *device) {
-  nd4c_workspace_info info = {.struct_size = sizeof info};
-  assert_int_equal(nd4c_workspace_get_info(workspace, device, &info), ND4C_OK);
-  return info;
-}
-
-static nd4c_array *filled(nd4c_device *device, double value) {
-  nd4c_array *array = NULL;
-  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, value, device, &array), ND4C_OK);
-  return array;
-}
-
-static void assert_all(const nd4c_array *array, float value) {
-  assert_int_equal(nd4c_array_read(array, buffer, sizeof buffer), ND4C_OK);
-  for (int i = 0; i < COUNT; i++) {
-    assert_float_equal(buffer[i], value, 0);
-  }
-}
+#include "workspace_tests.h"
 
 static int64_t total(const nd4c_device *device) {
   nd4c_memory_info info = {.struct_size = sizeof info};
@@ -393,105 +355,6 @@ static void an_arena_that_cannot_be_had(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
-/* Pieces of arenas and blocks of 12000 bytes take 12288. */
-static void set_cap(int64_t bytes) {
-  stub_settle();
-  assert_int_equal(nd4c_memory_set_cap(stub_device, bytes), ND4C_OK);
-}
-
-/* Where the sum of a cycle's arrays does not fit the cap, they come from the cache as without a workspace. */
-static void an_arena_over_the_cap(void **state) {
-  (void)state;
-  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0);
-  int64_t buffers = 0;
-  set_cap(20000);
-  for (int cycle = 0; cycle < 6; cycle++) {
-    assert_int_equal(nd4c_memory_set_cap(stub_device, cycle < 4 ? 20000 : 0), ND4C_OK);
-    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
-    for (int i = 0; i < 3; i++) {
-      nd4c_array *x = filled(stub_device, i);
-      buffers = cycle == 0 && i == 0 ? stub_counter("buffer_allocate") : buffers;
-      nd4c_array_release(x);
-    }
-    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
-    nd4c_workspace_info info = info_of(workspace, stub_device);
-    assert_true(info.peak_bytes >= 36000);
-    assert_int_equal(info.bytes > 0, cycle >= 4); /* there is room again */
-    assert_int_equal(info.spilled_count, cycle < 4 ? 3 * (cycle + 1) : 15);
-    if (cycle < 4) {
-      assert_int_equal(stub_counter("buffer_allocate"), buffers);
-    }
-  }
-  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
-}
-
-/* An arena that is in the way of an array goes, unless arrays lie in it: then the text tells of it. */
-static void an_arena_gives_way(void **state) {
-  (void)state;
-  for (int closed = 0; closed < 2; closed++) {
-    nd4c_array *x = NULL, *y = NULL;
-    stub_settle();
-    nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 20480);
-    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
-    x = filled(stub_device, 1);
-    assert_int_equal(nd4c_memory_set_cap(stub_device, 30000), ND4C_OK);
-    assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 2, stub_device, &y), ND4C_MEMORY_CAP);
-    assert_message("20480 bytes in use (20480 of them in arenas of workspaces) and 0 cached");
-    assert_all(x, 1);
-    nd4c_array_release(x);
-    if (closed == 1) {
-      assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
-    }
-    y = filled(stub_device, 2);
-    assert_int_equal(info_of(workspace, stub_device).bytes, 0);
-    assert_all(y, 2);
-    nd4c_array_release(y);
-    if (closed == 0) {
-      assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
-    }
-    for (int cycle = 0; cycle < 2; cycle++) { /* it does not come back */
-      assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
-      nd4c_array_release(filled(stub_device, 3));
-      assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
-      assert_int_equal(info_of(workspace, stub_device).bytes, 0);
-    }
-    assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
-    set_cap(0);
-  }
-}
-
-/* What outlives the scope and finds no memory on the device goes to the host; what has no value stays without one. */
-static void moving_out_under_a_full_cap(void **state) {
-  (void)state;
-  stub_settle();
-  nd4c_workspace *workspace = made(ND4C_OUTLIVING_MOVED_OUT, stub_device, 49152);
-  assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
-  nd4c_array *x = filled(stub_device, 6), *shared = filled(stub_device, 7), *failed = NULL;
-  assert_int_equal(nd4c_memory_set_cap(stub_device, 50000), ND4C_OK);
-  assert_all(shared, 7);
-  assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
-  assert_int_equal(nd4c_square_on(stub_context, x, &failed), ND4C_OK);
-  (void)nd4c_device_synchronize(stub_device);
-  assert_int_equal(stub_control("reset"), ND4C_OK);
-  assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
-  nd4c_array *const all[] = {x, shared, failed};
-  for (int i = 0; i < 3; i++) {
-    assert_int_equal(nd4c_array_state(all[i], stub_device), '-');
-    assert_int_equal(nd4c_array_state(all[i], cpu), i < 2 ? 'M' : '-');
-  }
-  assert_all(x, 6);
-  assert_all(shared, 7);
-  assert_int_not_equal(nd4c_array_read(failed, buffer, sizeof buffer), ND4C_OK);
-  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
-  assert_int_equal(nd4c_array_write(failed, buffer, sizeof buffer), ND4C_OK);
-  assert_all(failed, 7);
-  assert_int_equal(nd4c_array_state(failed, stub_device), 'S');
-  for (int i = 0; i < 3; i++) {
-    nd4c_array_release(all[i]);
-  }
-  set_cap(0);
-}
-
 static void *enter_foreign(void *argument) {
   bool refused = nd4c_workspace_enter(argument) == ND4C_ARGUMENT &&
                  strstr(nd4c_error_message(), "workspace 'wrong' of stub:0: another thread has entered it") != NULL &&
@@ -703,30 +566,6 @@ static void leaving_beside_other_threads(void **state) {
   assert_int_equal(nd4c_workspace_destroy(moving), ND4C_OK);
 }
 
-static int start(void **state) {
-  (void)state;
-  return stub_start() == ND4C_OK && nd4c_device_find("cpu", &cpu) == ND4C_OK &&
-                 nd4c_device_find("stub:1", &second) == ND4C_OK
-             ? 0
-             : 1;
-}
-
-static int stop(void **state) {
-  (void)state;
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
-  (void)nd4c_device_synchronize(second);
-  (void)nd4c_memory_trim(second, 0);
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      return 1;
-    }
-  }
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cycle_allocates_nothing_after_the_first),
@@ -738,9 +577,6 @@ int main(void) {
       cmocka_unit_test(outliving_is_moved_out),
       cmocka_unit_test(moving_out_that_fails),
       cmocka_unit_test(an_arena_that_cannot_be_had),
-      cmocka_unit_test(an_arena_over_the_cap),
-      cmocka_unit_test(an_arena_gives_way),
-      cmocka_unit_test(moving_out_under_a_full_cap),
       cmocka_unit_test(wrong_calls_are_refused),
       cmocka_unit_test(named_workspaces),
       cmocka_unit_test(constants_of_plans),
