@@ -107,16 +107,24 @@ static int64_t from_halves(int32_t low, int32_t high) {
   return (int64_t)((uint64_t)(uint32_t)low | (uint64_t)(uint32_t)high << 32);
 }
 
-nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
-  nd4c_cl_device *device = handle;
-  cl_int waited = nd4c_cl_event_wait(fence->marker);
+/* All of them, since what follows a failure may still run, and memory is freed once this returns. */
+static cl_int wait_for_entries(nd4c_fence fence) {
+  cl_int first = nd4c_cl_event_wait(fence->marker);
   for (int32_t i = 0; i < fence->count; i++) {
     cl_int code = nd4c_cl_event_wait(fence->entries[i].event);
+    first = first == CL_SUCCESS ? code : first;
+  }
+  return first;
+}
+
+nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
+  nd4c_cl_device *device = handle;
+  cl_int waited = wait_for_entries(fence);
+  for (int32_t i = 0; i < fence->count; i++) {
     nd4c_status status = nd4c_cl_entry_outcome(device, &fence->entries[i]);
     if (status != ND4C_OK) {
       return status;
     }
-    waited = waited == CL_SUCCESS ? code : waited;
   }
   if (waited != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clWaitForEvents", waited);
