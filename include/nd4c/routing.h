@@ -78,9 +78,10 @@ typedef struct nd4c_routing_options {
   int64_t small_bytes;         /* see above; 0: 16 KiB; negative: no call is small */
   nd4c_routing_creation creation;
   nd4c_device *creation_device;
-  /* A call returns when its device has finished: should that fail, the next one of the chain computes it from the same
-   * inputs. Where part of an array is given as output that part is written on the host. Costs what runs beside the
-   * host otherwise. false: a call returns when it is submitted. */
+  /* Appended; a shorter struct_size leaves it out. A call returns when its device has finished: should that fail, the
+   * next one of the chain computes it from the same inputs. A given output that a failure could spoil, part of an array
+   * or one that is an input, too, is written on the host. Costs what runs beside the host otherwise. false: a call
+   * returns when it is submitted. */
   bool wait;
 } nd4c_routing_options;
 

@@ -35,7 +35,8 @@ ND4C_EXTERN_C_BEGIN
  * The property nd4j.multibackend.trace makes a recording of its own from when the first device is asked for: a word for
  * yes for the table alone, else the file's path, which has a '/' in it. The table goes to stderr when the property is
  * turned off or changed, or the process ends, also where nothing ran. A program may start and stop its own meanwhile:
- * neither ends the other, and each tells what happened while it was on. */
+ * neither ends the other, and each tells what happened while it was on, as far as the million events a thread go that
+ * both share. */
 ND4C_API nd4c_status nd4c_trace_start(const char *path);
 
 /* Stops recording (what was recorded stays in memory, up to a million events a thread, until the next start) and
@@ -47,10 +48,10 @@ ND4C_API nd4c_status nd4c_trace_stop(char **table);
 /* True between nd4c_trace_start and nd4c_trace_stop, whatever the property records. */
 ND4C_API bool nd4c_trace_is_on(void);
 
-/* Summary of what was recorded since the last start, also after stop; where the program started nothing, of what the
- * property recorded. Copies by pair of devices (count, bytes, time), ops by device, memory by device, the same sums by
- * thread (of many the busiest, and the others together), transitions by pair of devices, round trips with the op that
- * caused each. Free with nd4c_free. Threads may go on recording meanwhile. */
+/* Summary of what was recorded since the last start, also after stop; where the program started nothing, or nothing
+ * since the property began anew, of what the property recorded. Copies by pair of devices (count, bytes, time), ops by
+ * device, memory by device, the same sums by thread (of many the busiest, and the others together), transitions by pair
+ * of devices, round trips with the op that caused each. Free with nd4c_free. Threads may go on recording meanwhile. */
 ND4C_API nd4c_status nd4c_trace_report(char **text);
 
 /* Sums of what nd4c_trace_report tells of. */
@@ -63,7 +64,7 @@ typedef struct nd4c_trace_totals {
   int64_t round_trips;
   int64_t dropped; /* events for which there was no room (a million a thread) or no memory */
   /* Appended; a shorter struct_size leaves it out. */
-  int32_t threads; /* that recorded something: the highest number of one */
+  int32_t threads; /* the highest number that a thread has; those that recorded before this began count */
 } nd4c_trace_totals;
 
 /* Fills the sums as far as struct_size reaches; from, to (NULL: any) narrow copies to those from and to a device,

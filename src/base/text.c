@@ -2,11 +2,13 @@
 
 #include "nd4c/array.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 enum { FIRST_CAPACITY = 256 };
@@ -85,6 +87,41 @@ nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
   *result = text->bytes;
   memset(text, 0, sizeof *text);
   return ND4C_OK;
+}
+
+typedef struct interned {
+  struct interned *next;
+  char bytes[];
+} interned;
+
+static pthread_mutex_t interned_lock = PTHREAD_MUTEX_INITIALIZER;
+static interned *all_interned;
+
+static ND4C_AT_UNLOAD void free_interned(void) {
+  while (all_interned != NULL) {
+    interned *first = all_interned;
+    all_interned = first->next;
+    nd4c_deallocate(first);
+  }
+}
+
+const char *nd4c_text_intern(const char *text) {
+  pthread_mutex_lock(&interned_lock);
+  interned *found = all_interned;
+  while (found != NULL && strcmp(found->bytes, text) != 0) {
+    found = found->next;
+  }
+  if (found == NULL) {
+    size_t size = strlen(text) + 1;
+    found = nd4c_allocate(sizeof *found + size);
+    if (found != NULL) {
+      memcpy(found->bytes, text, size);
+      found->next = all_interned;
+      all_interned = found;
+    }
+  }
+  pthread_mutex_unlock(&interned_lock);
+  return found != NULL ? found->bytes : NULL;
 }
 
 void nd4c_free(void *memory) {

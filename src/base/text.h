@@ -22,4 +22,8 @@ void nd4c_text_free(nd4c_text *text);
  */
 nd4c_status nd4c_text_take(nd4c_text *text, char **result);
 
+/* The same text, once and as long as the library is loaded: for words that change and may be handed out. NULL without
+ * memory. Any thread. */
+const char *nd4c_text_intern(const char *text);
+
 #endif

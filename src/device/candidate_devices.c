@@ -82,8 +82,10 @@ static void stop_device(nd4c_candidate *candidate, nd4c_device *device) {
 
 /* The words of the thread's error, with the device's name, on one line. */
 static void keep_reason(const nd4c_device *device, nd4c_opening *opening) {
+  const char *words = nd4c_error_message();
   (void)snprintf(opening->reason, sizeof opening->reason, "%s%s%s", nd4c_device_is_named(device) ? "" : device->name,
-                 nd4c_device_is_named(device) ? "" : ": ", nd4c_error_message());
+                 nd4c_device_is_named(device) ? "" : ": ",
+                 words[0] != '\0' ? words : nd4c_status_text(opening->status));
   for (char *at = opening->reason; *at != '\0'; ++at) {
     *at = *at == '\n' ? ' ' : *at;
   }

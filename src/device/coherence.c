@@ -88,24 +88,12 @@ static nd4c_status settle_source(nd4c_storage_body *body, nd4c_replica *source) 
   return ND4C_OK;
 }
 
-static void replace_read(nd4c_replica *replica, int at, nd4c_shared_fence *fence) {
-  nd4c_shared_fence *old = replica->reads[at];
-  replica->reads[at] = nd4c_fence_retain(fence);
-  nd4c_fence_release(old);
-}
-
-/* Remembers work that reads the replica. What came before it on its stream needs no place of its own, and finished
- * entries make room; else the oldest is waited for. */
+/* Remembers work that reads the replica; finished entries make room, else the oldest is waited for. */
 static void add_read(nd4c_replica *replica, nd4c_shared_fence *fence) {
   for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
-    if (replica->reads[i] != NULL && nd4c_fence_covers(fence, replica->reads[i])) {
-      replace_read(replica, i, fence);
-      return;
-    }
-  }
-  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
     if (replica->reads[i] == NULL || nd4c_fence_is_ready(replica->reads[i])) {
-      replace_read(replica, i, fence);
+      nd4c_fence_release(replica->reads[i]);
+      replica->reads[i] = nd4c_fence_retain(fence);
       return;
     }
   }

@@ -131,10 +131,9 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
     return nd4c_fail(ND4C_ARGUMENT, "the context is the current one of %d thread(s): they must leave it first",
                      entered);
   }
-  if (atomic_exchange(&context->ended, true)) { /* by another thread, just now */
+  if (!nd4c_context_end(context)) {
     return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is being destroyed by another thread");
   }
-  nd4c_contexts_changed();
   nd4c_status status = synchronize(context);
   nd4c_context_drop(context);
   return status;

@@ -60,8 +60,8 @@ static inline bool nd4c_context_is_remembered(const nd4c_context *context) {
 /* The thread has acquired it, and has given it back. */
 void nd4c_context_remember(nd4c_thread *thread, const nd4c_context *context);
 void nd4c_context_unremember(nd4c_thread *thread, const nd4c_context *context);
-/* One was destroyed that plans still use: every thread looks again. */
-void nd4c_contexts_changed(void);
+/* Its owner destroys it, though plans may still use it: every thread looks again. False if that was so before. */
+bool nd4c_context_end(nd4c_context *context);
 /* HANDLE, with the function's name, unless it is a context that was not destroyed and, if it is lent, the calling
  * thread holds it. Looks behind no pointer that is not known. For what callers give: plans do not ask, see
  * nd4c_call_inside. */

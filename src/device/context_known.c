@@ -20,6 +20,11 @@ void nd4c_context_note(nd4c_context *context) {
   pthread_mutex_unlock(&known_lock);
 }
 
+/* Every thread looks again. Under the lock. */
+static void change_epoch(void) {
+  atomic_fetch_add_explicit(&nd4c_contexts_epoch, 1, memory_order_relaxed);
+}
+
 void nd4c_context_forget(nd4c_context *context) {
   pthread_mutex_lock(&known_lock);
   nd4c_context **link = &buckets[nd4c_context_hash(context) % BUCKETS];
@@ -27,7 +32,7 @@ void nd4c_context_forget(nd4c_context *context) {
     link = &(*link)->next_known;
   }
   *link = context->next_known;
-  nd4c_contexts_changed();
+  change_epoch();
   pthread_mutex_unlock(&known_lock);
 }
 
@@ -44,8 +49,13 @@ void nd4c_context_unremember(nd4c_thread *thread, const nd4c_context *context) {
   }
 }
 
-void nd4c_contexts_changed(void) {
-  atomic_fetch_add_explicit(&nd4c_contexts_epoch, 1, memory_order_relaxed);
+/* Under the lock, as who looks a context up remembers it there: none that has ended is remembered behind this. */
+bool nd4c_context_end(nd4c_context *context) {
+  pthread_mutex_lock(&known_lock);
+  bool first = !atomic_exchange(&context->ended, true);
+  change_epoch();
+  pthread_mutex_unlock(&known_lock);
+  return first;
 }
 
 /* Why the calling thread may not use the context; NULL: it may, and remembers that. Looks behind no pointer that is not

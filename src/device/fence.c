@@ -14,8 +14,6 @@ struct nd4c_shared_fence {
   _Atomic int32_t references;
   _Atomic bool done; /* status and text are final */
   nd4c_device *device;
-  nd4c_stream stream;      /* to be compared only: it may have ended, whereupon all its work had, too */
-  uint64_t before, behind; /* places in the order of all records, of the beginning and the end of this one */
   nd4c_fence handle;
   const char *op;
   nd4c_status status;
@@ -98,15 +96,11 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
   if (fence == NULL) {
     return nd4c_fail_memory("a fence", sizeof *fence);
   }
-  static _Atomic uint64_t order = 1;
-  fence->before = atomic_fetch_add(&order, 1);
   nd4c_status status = device->ops->fence_record(device->handle, stream, &fence->handle);
   if (status != ND4C_OK) {
     free_fence(fence);
     return status;
   }
-  fence->behind = atomic_fetch_add(&order, 1);
-  fence->stream = stream;
   fence->references = 1;
   fence->device = device;
   fence->op = op;
@@ -240,10 +234,6 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   }
   pthread_mutex_destroy(&fence->lock);
   free_fence(fence);
-}
-
-bool nd4c_fence_covers(const nd4c_shared_fence *fence, const nd4c_shared_fence *earlier) {
-  return fence->device == earlier->device && fence->stream == earlier->stream && fence->before > earlier->behind;
 }
 
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {

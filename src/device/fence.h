@@ -16,8 +16,6 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
 void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept));
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence);
 void nd4c_fence_release(nd4c_shared_fence *fence);
-/* True if `fence` is not ready before `earlier`: it was recorded behind it on the same stream. */
-bool nd4c_fence_covers(const nd4c_shared_fence *fence, const nd4c_shared_fence *earlier);
 /* False also while another thread is waiting for it. NULL: true. */
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence);
 /* Waits; the status of the work. Repeated calls give the same status and text. A failure counts as seen from now on. */

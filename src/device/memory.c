@@ -436,6 +436,9 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
 
 bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes) {
   int64_t granted = 0, remaining = 0;
+  if (bytes > INT64_C(1) << 60) {
+    return false; /* whose size in the cache would pass what there are numbers for */
+  }
   (void)find_class(bytes, &granted);
   return nd4c_memory_remaining(device, &remaining) == ND4C_OK && granted <= remaining;
 }

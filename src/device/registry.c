@@ -503,6 +503,12 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
   if (result == ND4C_OK) {
     nd4c_candidate *c = candidates[index];
     (void)is_by_request(c);
+    /* Devices that are tried again change the words while somebody may be reading what was handed out. */
+    const char *reason = nd4c_text_intern(c->reason), *unusable = nd4c_text_intern(c->unusable);
+    if (reason == NULL || unusable == NULL) {
+      release_lock();
+      return nd4c_fail_memory("the words of a backend", sizeof c->reason);
+    }
     const nd4c_backend_status filled = {
         .struct_size = status->struct_size,
         .name = c->name,
@@ -513,11 +519,11 @@ nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status) 
         .type = c->type,
         .priority = c->priority,
         .verdict = c->verdict,
-        .reason = c->reason,
+        .reason = reason,
         .selected = c == selected,
         .device_count = c->device_count,
         .by_request_only = c->by_request,
-        .unusable_devices = c->unusable,
+        .unusable_devices = unusable,
     };
     memcpy(status, &filled, status->struct_size < sizeof filled ? status->struct_size : sizeof filled);
   }

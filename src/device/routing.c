@@ -2,6 +2,7 @@
 #include "device/routing.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,7 +113,8 @@ static nd4c_status fill_default_list(nd4c_route_list *list) {
 }
 
 static nd4c_status check_options(const nd4c_routing_options *options) {
-  if (options->struct_size < ND4C_SIZE_OF(nd4c_routing_options)) {
+  enum { FIRST_SIZE = offsetof(nd4c_routing_options, wait) }; /* of 0.1 */
+  if (options->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_routing_options)", options->struct_size);
   }
   if ((int)options->policy < 0 || (int)options->policy >= POLICY_COUNT) {
@@ -151,7 +153,7 @@ nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routin
   atomic_init(&made->references, 1);
   made->policy = options->policy;
   made->transfer = !options->no_transfer;
-  made->wait = options->wait;
+  made->wait = ND4C_HAS_FIELD(options, wait) && options->wait;
   made->small_bytes = options->small_bytes == 0 ? SMALL_BYTES : options->small_bytes;
   made->creation = options->creation;
   made->creation_device = options->creation_device;

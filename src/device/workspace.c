@@ -8,7 +8,7 @@
 #include "device/storage.h"
 #include "device/transfer_stream.h"
 
-/* Taken for lists alone: nothing is allocated, copied or waited for under it. */
+/* Taken for lists alone: no array is made, copied or waited for under it. */
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t stage_changed = PTHREAD_COND_INITIALIZER;
 

@@ -57,8 +57,8 @@ static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array,
 /* Says which array it was that could not be copied, or have memory. One without a value, with the text of what failed
  * to write it, is no failure of this device, which another one could do better. */
 static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, const nd4c_array *array, int32_t number,
-                                const char *role) {
-  if (nd4c_storage_is_poisoned(array->storage)) {
+                                const char *role, bool read) {
+  if (read && nd4c_storage_is_poisoned(array->storage)) {
     return nd4c_fail(ND4C_POISONED, "%s: %s %d was left without a value: %s", def->info.name, role, number,
                      nd4c_error_message());
   }
@@ -87,15 +87,16 @@ static nd4c_status acquire_all(const nd4c_context *context, const nd4c_op_def *d
     int32_t i = o->acquired;
     nd4c_status status = acquire(context, inputs[i], ND4C_ACCESS_READ, &o->tensors[i], &o->after[i]);
     if (status != ND4C_OK) {
-      return name_operand(status, def, inputs[i], i, "input");
+      return name_operand(status, def, inputs[i], i, "input", true);
     }
   }
   for (; o->acquired < o->count; ++o->acquired) {
     int32_t i = o->acquired;
     const nd4c_array *output = outputs[i - o->input_count];
-    nd4c_status status = acquire(context, output, nd4c_output_access(output), &o->tensors[i], &o->after[i]);
+    nd4c_access access = nd4c_output_access(output);
+    nd4c_status status = acquire(context, output, access, &o->tensors[i], &o->after[i]);
     if (status != ND4C_OK) {
-      return name_operand(status, def, output, i - o->input_count, "output");
+      return name_operand(status, def, output, i - o->input_count, "output", access != ND4C_ACCESS_WRITE);
     }
   }
   return ND4C_OK;

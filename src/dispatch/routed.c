@@ -28,8 +28,10 @@ typedef struct decision {
   nd4c_device *device;
 } decision;
 
-/* Where the inputs are: the device of the newest value, and all devices where it is current. */
-static inline uint64_t mix_places(uint64_t key, const nd4c_eager_call *call) {
+/* Where the inputs are: the device of the newest value, and all devices where it is current. A strict context is told
+ * failures that others are spared: its decisions are its own. */
+static inline uint64_t mix_places(uint64_t key, const nd4c_context *context, const nd4c_eager_call *call) {
+  key ^= context->strict ? UINT64_C(0xd6e8feb86659fd93) : 0;
   for (int32_t i = 0; i < call->input_count; ++i) {
     if (call->inputs[i] != NULL) {
       nd4c_storage *storage = call->inputs[i]->storage;
@@ -389,7 +391,8 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
   if (status == ND4C_OK) {
     report_crowded_out(routing, &def->info, &ballot, used);
   }
-  if (status == ND4C_OK && c.failed == 0 && routing->transfer) {
+  bool voted_freely = c.failed == 0 && find_crowded_out(routing, &ballot) == 0; /* else it may end better next time */
+  if (status == ND4C_OK && voted_freely && routing->transfer) {
     bool small = ballot.input_bytes > 0 && ballot.input_bytes <= routing->small_bytes;
     remember(call, key, routing, used, small ? SMALL_USES : USES);
   }
@@ -449,7 +452,7 @@ nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call)
     return view ? go_on(context, def, call, 0, fixed, status) : status; /* one that had to copy */
   }
   const nd4c_routing *routing = context->routing;
-  uint64_t key = call->key != 0 && routing->transfer ? mix_places(call->key, call) : 0;
+  uint64_t key = call->key != 0 && routing->transfer ? mix_places(call->key, context, call) : 0;
   decision *known = key != 0 ? find_decision(key) : NULL;
   if (ND4C_LIKELY(is_valid(known, key, routing))) {
     nd4c_device *device = known->device;
@@ -465,7 +468,7 @@ nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call)
 
 nd4c_status nd4c_call_routed_after(nd4c_context *context, const nd4c_eager_call *call, nd4c_device *device,
                                    nd4c_status status) {
-  return go_on(context, nd4c_op_get_def(call->op), call, mix_places(call->key, call), device, status);
+  return go_on(context, nd4c_op_get_def(call->op), call, mix_places(call->key, context, call), device, status);
 }
 
 /* -- in words -------------------------------------------------------------------------------------------------- */

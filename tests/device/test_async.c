@@ -86,30 +86,6 @@ static void a_chain_needs_no_wait_between(void **state) {
   nd4c_array_release(x);
 }
 
-/* Many readers in flight, of one stream and of two: nobody is waited for, and who writes next comes behind them all. */
-static void readers_need_no_wait(void **state) {
-  (void)state;
-  enum { READERS = 12 };
-  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
-  nd4c_context *other = NULL;
-  nd4c_array *x = filled(1), *sums[READERS] = {NULL};
-  assert_int_equal(nd4c_context_create(&options, &other), ND4C_OK);
-  (void)stub_control("delay 2000");
-  int64_t waits = stub_counter("fence_wait");
-  for (int i = 0; i < READERS; i++) {
-    assert_int_equal(nd4c_add_on(i % 2 == 0 ? stub_context : other, x, x, &sums[i]), ND4C_OK);
-  }
-  assert_int_equal(stub_counter("fence_wait"), waits);
-  assert_int_equal(nd4c_add_on(stub_context, sums[0], sums[1], &x), ND4C_OK);
-  for (int i = 0; i < READERS; i++) {
-    assert_all(sums[i], 2);
-    nd4c_array_release(sums[i]);
-  }
-  assert_all(x, 4);
-  nd4c_array_release(x);
-  assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
-}
-
 static void a_failure_in_flight_surfaces(void **state) {
   (void)state;
   float values[COUNT];
@@ -350,7 +326,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       ASYNC_TEST(a_read_waits),
       ASYNC_TEST(a_chain_needs_no_wait_between),
-      ASYNC_TEST(readers_need_no_wait),
       ASYNC_TEST(a_failure_in_flight_surfaces),
       ASYNC_TEST(what_depends_on_a_failure_is_poisoned),
       ASYNC_TEST(a_part_does_not_heal_the_rest),

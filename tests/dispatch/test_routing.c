@@ -363,6 +363,10 @@ static void what_is_wrong_is_refused(void **state) {
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_HANDLE);
   options.policy = (nd4c_routing_policy)77;
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_ARGUMENT);
+  options = (nd4c_routing_options){.struct_size = offsetof(nd4c_routing_options, wait), .wait = true};
+  assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_OK); /* a program of before */
+  nd4c_routing_destroy(routing);
+  routing = NULL;
   options.struct_size = 4;
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_ARGUMENT);
   assert_int_equal(nd4c_routing_create(NULL, NULL), ND4C_NULL_ARGUMENT);

@@ -503,7 +503,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
   atomic_fetch_add(&read_bytes, lie == LIE_host_copy ? 1L << 20 : 0);
   cl_event all[HELD_WAITS] = {held_by(queue)};
   const cl_uint held = all[0] != NULL && count < HELD_WAITS;
-  if (held) {
+  if (held && count > 0) { /* else `waits` may be NULL */
     memcpy(all + 1, waits, count * sizeof *all);
   }
   code = code != CL_SUCCESS ? code
