@@ -69,16 +69,19 @@ static bool file_path(const char *key, char *path) {
   return true;
 }
 
+/* Leaves the path as it was. */
 static bool make_directories(char *path) {
   for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
     if (slash != NULL) {
       *slash = '\0';
     }
     bool there = mkdir(path, 0700) == 0 || errno == EEXIST;
+    if (slash != NULL) {
+      *slash = '/';
+    }
     if (slash == NULL || !there) {
       return there;
     }
-    *slash = '/';
   }
 }
 
@@ -229,6 +232,11 @@ static bool write_file(const char *path, const char *key, const unsigned char *b
   return written;
 }
 
+/* A warning the first time. */
+static int level_of(atomic_bool *told) {
+  return atomic_exchange(told, true) ? ND4C_CL_LOG_INFO : ND4C_CL_LOG_WARNING;
+}
+
 void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                          cl_program program) {
   char key[KEY_BYTES], path[PATH_BYTES], directory[PATH_BYTES];
@@ -237,12 +245,17 @@ void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_s
     return;
   }
   size_t size = 0;
-  unsigned char *binary = make_directories(directory) ? take_binary(program, &size) : NULL;
-  if (binary == NULL || !write_file(path, key, binary, size)) {
+  const bool there = make_directories(directory);
+  unsigned char *binary = there ? take_binary(program, &size) : NULL;
+  if (there && binary == NULL) {
     static atomic_bool told;
-    const bool first = !atomic_exchange(&told, true);
+    nd4c_cl_host->log(level_of(&told), "opencl",
+                      "%s: the driver gives no binary of a program to keep: programs are built anew by each process",
+                      device->name);
+  } else if (!there || !write_file(path, key, binary, size)) {
+    static atomic_bool told;
     nd4c_cl_host->log(
-        first ? ND4C_CL_LOG_WARNING : ND4C_CL_LOG_INFO, "opencl",
+        level_of(&told), "opencl",
         "%s could not be written: programs are built anew by each process (nd4c.opencl.cache names another "
         "directory)",
         path);

@@ -27,7 +27,6 @@ struct nd4c_cl_device {
   char refused[ND4C_CL_REASON];
   cl_platform_id platform;
   cl_device_id id;
-  cl_bitfield type;
   nd4c_cl_limits limits;
   int64_t memory_bytes;
   bool unified_memory, exact_division, can_reorder;

@@ -192,18 +192,15 @@ static nd4c_status read_type(nd4c_cl_device *device) {
     return nd4c_cl_host->fail(ND4C_HARDWARE, "%s: clGetDeviceInfo of CL_DEVICE_TYPE gives %zu bytes: expected %zu",
                               device->name, given, sizeof type);
   }
-  device->type = type;
   device->limits.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
   return ND4C_OK;
 }
 
 static nd4c_status read_device(nd4c_cl_device *device) {
   cl_device_id id = device->id;
-  if (device->type == 0) {
-    nd4c_status known = read_type(device);
-    if (known != ND4C_OK) {
-      return known;
-    }
+  nd4c_status status = read_type(device);
+  if (status != ND4C_OK) {
+    return status;
   }
 #define DEVICE_TEXT(constant, field) \
   device_text(id, constant, "clGetDeviceInfo of " #constant, device->field, sizeof device->field)
@@ -239,7 +236,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   NEEDS(CHECK)
 #undef CHECK
 #undef NEEDS
-  nd4c_status status = read_limits(device);
+  status = read_limits(device);
   status = status == ND4C_OK ? read_extensions(device) : status;
   device->limits.has_fp64 = device->limits.has_fp64 && number_or(id, CL_DEVICE_DOUBLE_FP_CONFIG, UINT64_MAX, 0) != 0;
   device->unified_memory = number_or(id, CL_DEVICE_HOST_UNIFIED_MEMORY, UINT32_MAX, 0) != 0;
@@ -272,10 +269,17 @@ nd4c_status nd4c_cl_device_read(nd4c_cl_device *device) {
   return device->refusal;
 }
 
-/* Adds the device if it is of the wanted kind. One whose answers are refused takes its place and its number, too, so
- * that the others keep theirs; one that does not even tell its kind stands where a GPU would. */
-static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool processors) {
-  if (device_count == DEVICES) {
+static bool is_listed(cl_device_id id) {
+  bool listed = false;
+  for (int32_t i = 0; id != NULL && i < device_count; i++) {
+    listed = listed || devices[i]->id == id;
+  }
+  return listed;
+}
+
+/* One whose answers are refused takes its place and its number, too, so that the others keep theirs. */
+static nd4c_status add_device(cl_platform_id platform, cl_device_id id) {
+  if (device_count == DEVICES || is_listed(id)) {
     return ND4C_OK;
   }
   nd4c_cl_device *device = nd4c_cl_host->allocate(sizeof *device);
@@ -285,21 +289,16 @@ static nd4c_status add_device(cl_platform_id platform, cl_device_id id, bool pro
   (void)snprintf(device->name, sizeof device->name, "opencl:%d", (int)device_count);
   device->platform = platform;
   device->id = id;
-  const bool known = read_type(device) == ND4C_OK;
-  if (device->limits.is_cpu != processors ||
-      (known && (device->type & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)) == 0)) {
-    nd4c_cl_host->free(device);
-    return ND4C_OK;
-  }
   (void)nd4c_cl_device_read(device);
   devices[device_count++] = device;
   return ND4C_OK;
 }
 
-static nd4c_status search_platform(cl_platform_id platform, bool processors) {
+/* The platform sorts its devices: one that fails to tell its kind stands where it always does. */
+static nd4c_status search_platform(cl_platform_id platform, cl_bitfield kinds) {
   cl_device_id ids[DEVICES] = {NULL};
   cl_uint count = 0;
-  cl_int code = nd4c_cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES, ids, &count);
+  cl_int code = nd4c_cl.clGetDeviceIDs(platform, kinds, DEVICES, ids, &count);
   if (code != CL_SUCCESS || count > DEVICES) {
     if (code != CL_DEVICE_NOT_FOUND) {
       note("clGetDeviceIDs", code, count, DEVICES);
@@ -308,7 +307,7 @@ static nd4c_status search_platform(cl_platform_id platform, bool processors) {
   }
   nd4c_status status = ND4C_OK;
   for (cl_uint d = 0; status == ND4C_OK && d < count; d++) {
-    status = add_device(platform, ids[d], processors);
+    status = add_device(platform, ids[d]);
   }
   return status;
 }
@@ -327,13 +326,14 @@ static nd4c_status search(void) {
     note("clGetPlatformIDs", code, count, PLATFORMS);
     return noted;
   }
-  for (int processors = 0; status == ND4C_OK && processors < 2; processors++) {
+  static const cl_bitfield kinds[] = {CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
+  for (size_t k = 0; status == ND4C_OK && k < sizeof kinds / sizeof *kinds; k++) {
     for (cl_uint p = 0; status == ND4C_OK && p < count; p++) {
       if (platforms[p] == NULL) {
         (void)snprintf(outcome_text, sizeof outcome_text, "opencl: clGetPlatformIDs gives NULL for a platform");
         continue;
       }
-      status = search_platform(platforms[p], processors != 0);
+      status = search_platform(platforms[p], kinds[k]);
     }
   }
   if (device_count == 0 && outcome_text[0] == '\0') {

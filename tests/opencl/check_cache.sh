@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The cache of built programs: files appear, are used again, and a damaged one, or one that is not this user's alone, is
 # built anew and replaced; where no directory can be written nothing is lost but the time.
-# Usage: check_cache.sh ND4C_CONFORMANCE
+# Usage: check_cache.sh ND4C_CONFORMANCE FAULTY_LOADER
 set -uo pipefail
 conformance=$1
+faulty=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export ND4J_LOG_INITIALIZATION=true ND4C_OPENCL_CACHE=$work/cache
@@ -54,4 +55,8 @@ run
 ND4C_OPENCL_CACHE=$work/log/nowhere run
 [ "$(grep -c 'warning \[opencl\].*could not be written: programs are built anew' "$work/log")" -eq 1 ] ||
   fail "an unusable directory is not told once"
+FAULTY_CL_LIE=no_binary ND4C_OPENCL_LIBRARY=$faulty ND4C_OPENCL_CACHE=$work/empty run
+[ "$(grep -c 'warning \[opencl\] opencl:0: the driver gives no binary' "$work/log")" -eq 1 ] ||
+  fail "a driver that gives no binary is not told once"
+! grep -q 'could not be written' "$work/log" || fail "the directory is blamed for the driver"
 ND4C_OPENCL_CACHE=off run

@@ -234,6 +234,22 @@ static const struct {
      "FAULTY_CL_ONLY=0",
      {"opencl:1=OK result=6",
       "opencl:0=HARDWARE result=0 opencl:0: clGetDeviceInfo of CL_DEVICE_TYPE gives 9223372036854775807 bytes"}},
+    {"one that does not tell its kind, behind another",
+     "opencl:0 opencl:1",
+     "FAULTY_CL_LIE=long_info",
+     "FAULTY_CL_ONLY=1",
+     {"opencl:0=OK result=6",
+      "opencl:1=HARDWARE result=0 opencl:1: clGetDeviceInfo of CL_DEVICE_TYPE gives 9223372036854775807 bytes"}},
+    {"one that does not tell its kind, and later does",
+     "opencl:0 opencl:1",
+     "FAULTY_CL=clGetDeviceInfo:1:-6",
+     NULL,
+     {"opencl:0=OK result=6", "opencl:1=OK result=6", "devices=2 ", "unusable=\n"}},
+    {"one whose programs cannot be kept",
+     "opencl:0",
+     "ND4C_OPENCL_CACHE=/proc/nope/deep",
+     NULL,
+     {"opencl:0=OK result=6", "programs cannot be kept in /proc/nope/deep (nd4c.opencl.cache)"}},
 };
 
 /* Without a cache on disk, but where that is what fails: what is tested must happen. */
