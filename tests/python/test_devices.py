@@ -298,7 +298,7 @@ def test_workspaces():
             thread.start()
             thread.join()
         with named:
-            with pytest.raises(ValueError, match="another workspace"):
+            with pytest.raises(ValueError, match="'step': a workspace without a name was entered after it"):
                 with step:
                     named.leave()
         assert found == [1, 1] and xp.workspace("step").stats()["cycles"] == 1
@@ -526,6 +526,27 @@ def test_models():
         assert kept() is None
     """, MODEL=str(pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]), "examples", "digits",
                                "digits.onnx")))
+
+
+def test_a_run_of_which_the_end_of_its_block_tells_a_failure():
+    run("""
+        import ctypes, os
+        control, names = ctypes.CDLL(os.environ["ND4C_BACKEND_PLUGINS"]).stub_control, ("cpu:0", "stub:0")
+        x, held = xp.ones((2, 3, 4), dtype="float32"), []
+        for fails in (False, True):
+            model = xp.onnx.load(os.environ["MODEL"], device="stub:0")
+            with xp.device("cpu:0", transfer="on_demand"):  # settings: the run's block has a context that ends with it
+                if fails:
+                    assert control(b"fail in_flight:1") == 0
+                    with pytest.raises(xp.Error, match="told to fail"):
+                        model.run({"x": x})
+                else:
+                    assert model.run({"x": x})["add"].device == "stub:0"
+            assert control(b"reset") == 0 and xp.current_device() == "cpu:0"
+            del model
+            held.append([xp.memory.stats(name)["live_count"] for name in names])
+        assert held[0] == held[1]  # nobody got the outputs, and they are gone
+    """, MODEL=str(pathlib.Path(__file__).parents[1] / "data" / "onnx" / "legacy_6.onnx"))
 
 
 def test_opencl():

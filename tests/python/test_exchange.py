@@ -403,6 +403,8 @@ def test_safetensors(tmp_path):
     assert read["int8"].tolist() == [[0, 1], [1, 0]] and read["one"].tolist() == 3 and read["none"].shape == (2, 0)
     with pytest.raises(ValueError):
         read["int8"][0, 0] = 1  # the file's own bytes
+    for key, value in nd4c.load(name, device="cpu:0").items():  # copies
+        assert value.tolist() == read[key].tolist() and not nd4c._memory.is_read_only(value)
     path = tmp_path / "a.safetensors"
     nd4c.save(path, read, metadata=nd4c.load_metadata(name))
     with open(name, "rb") as expected:

@@ -65,7 +65,40 @@ def test_made_where_it_is_asked_for(tmp_path):
             assert trace.totals()["copies"] == 0
         with xp.device(there, transfer="none"):
             assert xp.astype(xp.ones(5), "int32", device=there).device == there
+        for device in (None, there, "cpu:0"):  # a file's own bytes are nobody's to write, copies are
+            loaded = xp.load(folder + "/all.safetensors", device=device)["a"]
+            if device is None:
+                with pytest.raises(ValueError, match="read-only"):
+                    loaded += 1
+            else:
+                loaded += 1
+                assert loaded.device == device and loaded.tolist() == [2.0] * 5
+        assert xp.load(folder + "/all.safetensors")["a"].tolist() == [1.0] * 5
     """, FOLDER=str(tmp_path))
+
+
+@pytest.mark.parametrize("backend, device, policy", (("stub", "stub:0", "prefer_cpu"), ("cpu", "cpu:0", "prefer_gpu")))
+def test_a_device_asked_for_comes_before_routing(backend, device, policy):
+    """Also the thread's own, of which routing outside of blocks would take the work."""
+    run("""
+        import os
+        there, policy, names = xp.Device(os.environ["DEVICE"]), os.environ["POLICY"], ["stub:0", "cpu:0"]
+        assert xp.current_device() == there
+        xp.config["nd4c.routing.devices"] = names
+        x = xp.ones(5000, device=there)
+        def by_property(value):
+            xp.config["nd4c.routing"] = value or "off"
+        def by_default(value):
+            xp.set_default_routing(value and xp.routing(value, names))
+        for routed in (by_property, by_default):
+            for value in (policy, None):
+                routed(value)
+                assert ((x + x).device == there) == (value is None)
+                with xp.tracing() as trace:
+                    made = xp.astype(x, "int8", device=there), xp.asarray(x, copy=True)
+                assert all(y.states == {there: "M"} for y in made), (routed, value)
+                assert trace.totals(None, there)["executions"] == 2 and trace.totals()["copies"] == 0
+    """, BACKEND_TYPE=backend, DEVICE=device, POLICY=policy)
 
 
 def test_copies_stay_where_the_array_is():

@@ -21,6 +21,7 @@ _synchronize = bind("nd4c_device_synchronize")
 _memory = bind("nd4c_memory_get_info", keeps_gil=True)
 _current, _of_context = (bind("nd4c_context_" + name, keeps_gil=True) for name in ("current", "device"))
 _native = bind("nd4c_context_native")
+_property = bind("nd4c_config_get", keeps_gil=True)
 _cache = {}
 
 
@@ -328,9 +329,29 @@ class _On:
 
 
 def computes_on(device):
-    """Whether the thread computes on that Device here, but for what routing decides outside of blocks."""
+    """Whether the thread computes on that Device here, and no routing has a say in it."""
     opened = _blocks.__dict__.get("opened")
-    return (opened[-1].asked if opened else current_device()) is device
+    if opened:
+        return opened[-1].asked is device
+    return not _is_routed() and current_device() is device
+
+
+_default_routing = False  # whether nd4c.set_default_routing() chose one
+
+
+def follow_default(chosen):
+    """Keeps in mind whether a default routing is in force: the C library does not tell."""
+    global _default_routing
+    _default_routing = chosen
+
+
+def _is_routed():
+    """Whether routing decides what computes outside of blocks."""
+    if _default_routing:
+        return True
+    policy = ctypes.c_char_p()
+    check(_property(b"nd4c.routing", ctypes.byref(policy)))
+    return policy.value != b"off"
 
 
 def on(device, *, from_host=False):

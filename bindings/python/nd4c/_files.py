@@ -5,9 +5,10 @@ import os
 from ctypes import byref, c_char_p, c_void_p
 
 from nd4c._core import Array, from_handle, handle
-from nd4c._creation import asarray, made_on
+from nd4c._creation import asarray, copied, made_on
 from nd4c._errors import check
 from nd4c._library import bind
+from nd4c._memory import is_read_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ def load(path: Union[str, os.PathLike[str]], *, device: Union[Device, str, None]
     Arrays of .safetensors are the mapped file's own bytes, read-only, where those are aligned; with a device, copies of them
     there. load_metadata gives the texts beside them."""
     path, ending = _split(path, "load")
-    return made_on(device, _loaded, path, ending)
+    made = made_on(device, _loaded, path, ending)
+    if device is None or ending != ".safetensors":
+        return made
+    return {name: copied(array) if is_read_only(array) else array for name, array in made.items()}
 
 
 def _loaded(path, ending):

@@ -5,7 +5,7 @@ import ctypes
 
 from nd4c import _abi
 from nd4c._arguments import enum_name, integer, op_number
-from nd4c._devices import Blocks, current_device, find, settings_of_block
+from nd4c._devices import Blocks, current_device, find, follow_default, settings_of_block
 from nd4c._errors import check
 from nd4c._library import bind
 
@@ -93,3 +93,4 @@ def set_default_routing(chosen: Optional[routing], /) -> None:
     if chosen is not None and type(chosen) is not routing:
         raise TypeError("set_default_routing: expected an nd4c.routing or None, got %s" % type(chosen).__name__)
     check(bind("nd4c_routing_set_default")(None if chosen is None else chosen._handle))
+    follow_default(chosen is not None)

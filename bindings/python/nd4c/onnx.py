@@ -168,20 +168,20 @@ class Model:
             arguments = ((ctypes.c_char_p * len(given))(*[name.encode() for name in given]),
                          (c_void_p * len(made))(*made), len(made), outs, len(outs))
             if self._device is None:
-                self._run(arguments)
-            else:
-                with on(self._device, from_host=True):
-                    self._run(arguments)
+                return self._run(arguments, outs)
+            with on(self._device, from_host=True):
+                return self._run(arguments, outs)
         finally:
             for datum in made:
                 _release(datum)
-        return {value.name: _taken(out) for value, out in zip(self.outputs, outs)}
 
-    def _run(self, arguments):
+    def _run(self, arguments, outs):
+        """The outputs are Python's before a block around this ends, as that may raise."""
         status = _run(self._handle, None, *arguments)
         if status:
             failure = error(status)
             raise failure if self._placed is None else self._placed.instead_of(failure)
+        return {value.name: _taken(out) for value, out in zip(self.outputs, outs)}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Outputs in order (one alone: itself), inputs in order or by name."""
