@@ -178,8 +178,8 @@ static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c
   if (!nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  if ((wants_double || weights != NULL) && !nd4c_cl_device_limits(call->device)->has_fp64) {
-    return nd4c_cl_step_refuse(step, "sums are in float64, which the device lacks");
+  if ((wants_double || weights != NULL) && !nd4c_cl_fp64_usable(call->device, step->reason, step->reason_size)) {
+    return ND4C_UNSUPPORTED;
   }
   if (bins > INT32_MAX) {
     return nd4c_cl_step_refuse(step, "%lld bins, more than 32 bits can number", (long long)bins);

@@ -48,14 +48,16 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   nd4c_cl_define_type(&options, 'B', gemm->b->dtype);
   nd4c_cl_define_type(&options, 'Y', gemm->y->dtype);
   nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm));
-  if (side > 0)
+  if (side > 0) {
     nd4c_cl_define(&options, "SIDE", "%d", (int)side);
-  else
-    nd4c_cl_define(&options, "VECTORS", "1");
-  if (magnitude(s->a_row) < magnitude(s->a_column))
-    nd4c_cl_define(&options, "A_TALL", "1");
-  if (magnitude(s->b_row) < magnitude(s->b_column))
-    nd4c_cl_define(&options, "B_TALL", "1");
+    if (magnitude(s->a_row) < magnitude(s->a_column))
+      nd4c_cl_define(&options, "A_TALL", "1");
+    if (magnitude(s->b_row) < magnitude(s->b_column))
+      nd4c_cl_define(&options, "B_TALL", "1");
+  } else {
+    nd4c_cl_define(&options, "DOWN", "%d", (int)DOWN);
+    nd4c_cl_define(&options, "ACROSS", "%d", (int)ACROSS);
+  }
   if (gemm->epilogue) {
     nd4c_cl_define_type(&options, 'C', gemm->bias != NULL ? gemm->bias->dtype : gemm->y->dtype);
     nd4c_cl_define_type(&options, 'D', gemm->addend != NULL ? gemm->addend->dtype : gemm->y->dtype);

@@ -23,7 +23,8 @@ typedef struct nd4c_cl_gemm {
 
 /* Whether a tile would be full enough to be worth it. */
 bool nd4c_cl_gemm_pays(int64_t m, int64_t n, int64_t k);
-/* Whether a work item computes a tile by itself, in vectors (VECTORS of gemm.cl): sums in float, on processors. */
+/* Whether a work item computes a tile by itself, in vectors (DOWN and ACROSS of gemm.cl): sums in float, on processors.
+ */
 bool nd4c_cl_gemm_by_vectors(const nd4c_call *call, const nd4c_cl_gemm *gemm);
 /* The products of a call of matmul. False, with the reason, if its batch has too many axes. */
 bool nd4c_cl_matmul_plan(const nd4c_call *call, nd4c_cl_gemm *gemm, char *reason, size_t reason_size);

@@ -309,8 +309,7 @@ typedef enum segment_op { SUM, MEAN, MAX, MIN, PROD, SQRT_N } segment_op;
 /* A kernel of sums.cl for a dtype: what it adds up in is the widest number of its kind. */
 static nd4c_status begin_sums(nd4c_cl_launch *launch, const nd4c_call *call, const char *function, nd4c_dtype dtype,
                               const char *join) {
-  bool has_double = nd4c_cl_device_limits(call->device)->has_fp64;
-  const char *kind = nd4c_cl_kind(dtype), *wide = has_double ? "double" : "float";
+  const char *kind = nd4c_cl_kind(dtype), *wide = nd4c_cl_wide(call) ? "double" : "float";
   nd4c_cl_options options = {""};
   nd4c_cl_define_index(&options, call);
   nd4c_cl_define_type(&options, 'A', dtype);
@@ -326,7 +325,7 @@ static void arg_identity(nd4c_cl_launch *launch, segment_op op, nd4c_dtype dtype
   const char *kind = nd4c_cl_kind(dtype);
   int64_t bits = 8 * nd4c_cl_element_bytes(dtype), highest = INT64_MAX >> (64 - bits);
   double number = op == MAX ? -INFINITY : op == MIN ? INFINITY : op == PROD ? 1 : 0;
-  if (kind[0] == 'F' && nd4c_cl_device_limits(launch->call->device)->has_fp64) {
+  if (kind[0] == 'F' && nd4c_cl_wide(launch->call)) {
     nd4c_cl_arg_double(launch, number);
   } else if (kind[0] == 'F') {
     nd4c_cl_arg_float(launch, (float)number);

@@ -1,5 +1,4 @@
 /* Medians and quantiles. */
-#include <stdio.h>
 #include <string.h>
 
 #include "backends/opencl/reduction.h"
@@ -65,10 +64,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   plan p;
   if (!nd4c_cl_call_usable(call, reason, reason_size))
     return false;
-  if (!is_narrow(call->inputs[0].dtype) && !nd4c_cl_wide(call)) {
-    (void)snprintf(reason, reason_size, "elements are compared in float64, which the device lacks");
+  if (!is_narrow(call->inputs[0].dtype) && !nd4c_cl_fp64_usable(call->device, reason, reason_size))
     return false;
-  }
   return make_plan(call, &p, reason, reason_size);
 }
 

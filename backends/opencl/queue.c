@@ -177,7 +177,7 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
   char call[128];
   (void)snprintf(call, sizeof call, "%s%s%.60s", entry->call, entry->op != NULL ? " of " : "",
                  entry->op != NULL ? entry->op : "");
-  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY) { /* drivers find memory late */
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* drivers find memory late */
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: %s: %d %s", device->name, call, (int)code, nd4c_cl_error_name(code));
   }
   return nd4c_cl_fail(device, call, code);

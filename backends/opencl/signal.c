@@ -13,10 +13,7 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
   int64_t n = b->shape[0], b_step = correlation ? -b->strides[0] : b->strides[0];
   bool real = strcmp(nd4c_cl_kind(y->dtype), "FLOAT") == 0;
   if (nd4c_cl_is_dry(step)) {
-    if (real && !nd4c_cl_device_limits(call->device)->has_fp64) {
-      return nd4c_cl_step_refuse(step, "sums are in float64, which the device lacks (cl_khr_fp64)");
-    }
-    return nd4c_cl_step_call(step);
+    return real ? nd4c_cl_step_fp64(step) : nd4c_cl_step_call(step);
   }
   nd4c_cl_options options = {""};
   nd4c_cl_launch launch;

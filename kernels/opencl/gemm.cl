@@ -2,7 +2,8 @@
  *
  * -D ACC: the type that products are summed in. SIDE: work items along a side of the group (the tile has 4 SIDE rows and
  * columns). A_TALL, B_TALL: neighbours in memory stand below each other, so that loads run down the columns.
- * VECTORS: for processors, see below. EPILOGUE: y = activation(a b + bias + addend), the activation and what comes before it in REAL. */
+ * DOWN, ACROSS instead of SIDE: for processors, the extents of a tile by vectors, see below.
+ * EPILOGUE: y = activation(a b + bias + addend), the activation and what comes before it in REAL. */
 
 #define TILE (4 * SIDE)
 #define DEEP 16
@@ -38,7 +39,7 @@ typedef struct {
   nd4c_walk batch, matrices s, __global const STORAGE_A *a, long a0, __global const STORAGE_B *b, long b0,      \
       __global STORAGE_Y *y, long y0 MORE
 
-#ifndef VECTORS
+#ifdef SIDE
 __kernel void gemm(PARAMETERS) {
   __local ACC rows[DEEP][TILE + 1], columns[DEEP][TILE + 1];
   int me = get_local_id(0), x = me % SIDE, z = me / SIDE;
@@ -92,8 +93,6 @@ __kernel void gemm(PARAMETERS) {
   }
 }
 #else
-#define DOWN 64
-#define ACROSS 32
 #define DEPTH 128
 #define HEIGHT 8
 #ifdef FP_FAST_FMAF
