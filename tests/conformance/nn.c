@@ -330,6 +330,21 @@ void cf_oracle_layer_norm(const cf_case *c, cf_expected *expected) {
 
 /* -- softmax ---------------------------------------------------------------------------------------------------- */
 
+/* Rows of 300, longer than vectors and no multiple of them: as they are; with a NaN among the first, in the middle, as
+ * the last; with an infinity in the middle, as the last; with all but one and with all of them -infinity. */
+static void fill_hostile_rows(cf_tensor *x) {
+  static const struct {
+    int64_t row, column;
+    long double value;
+  } set[] = {{1, 3, NAN}, {2, 150, NAN}, {3, 299, NAN}, {4, 150, INFINITY}, {5, 299, INFINITY}};
+  for (size_t i = 0; i < sizeof set / sizeof set[0]; i++) {
+    cf_set(x, set[i].row * x->shape[1] + set[i].column, (cf_value){.re = set[i].value});
+  }
+  for (int64_t i = 6 * x->shape[1] + 1; i < x->size; i++) {
+    cf_set(x, i, (cf_value){.re = -(long double)INFINITY});
+  }
+}
+
 bool cf_sample_softmax(cf_random *random, int32_t number, cf_case *c) {
   switch (number) {
     case 0:
@@ -362,6 +377,11 @@ bool cf_sample_softmax(cf_random *random, int32_t number, cf_case *c) {
     }
     case 6:
       cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(3, 1));
+      return true;
+    case 7:
+      if (c->dtype == ND4C_FLOAT32) {
+        fill_hostile_rows(cf_filled(c, random, CF_SMALL, c->dtype, CF_SHAPE(8, 300)));
+      }
       return true;
     default:
       return false;
