@@ -176,19 +176,23 @@ typedef struct op_state {
   nd4c_array *inputs[2], *y;
 } op_state;
 
-static void run_op(void *argument) {
-  op_state *s = argument;
+static nd4c_status call_op(op_state *s) {
   const int64_t last = -1;
   const nd4c_array *const inputs[2] = {s->inputs[0], s->inputs[1]};
   const nd4c_attr axes = {"axes", {.kind = ND4C_ATTR_INTS, .count = 1, .as.ints = &last}};
-  bench_check(nd4c_op_call(s->context, s->row->op, inputs, s->row->inputs, &axes, s->row->of_rows, &s->y, 1),
-              s->row->name);
+  return nd4c_op_call(s->context, s->row->op, inputs, s->row->inputs, &axes, s->row->of_rows, &s->y, 1);
+}
+
+static void run_op(void *argument) {
+  op_state *s = argument;
+  bench_check(call_op(s), s->row->name);
   bench_check(nd4c_context_synchronize(s->context), "waiting for a context");
 }
 
-static void make_state(op_state *s, nd4c_device *device, const op_row *row) {
+/* strict: no other engine takes the place of the row's. */
+static void make_state(op_state *s, nd4c_device *device, const op_row *row, bool strict) {
   const int64_t matrix[2] = {SIDE, SIDE}, rows_of[2] = {COUNT / ROW, ROW};
-  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = strict};
   *s = (op_state){.row = row};
   bench_check(nd4c_context_create(&options, &s->context), "a context");
   for (int32_t i = 0; i < row->inputs; ++i) {
@@ -210,8 +214,14 @@ static void measure(nd4c_device *const *devices, const op_row *row, double byte_
   bench_case cases[2];
   char on_cpu[64];
   (void)snprintf(on_cpu, sizeof on_cpu, "%s on cpu:0", row->name);
+  make_state(&states[0], devices[0], row, row->engine != NULL);
+  if (call_op(&states[0]) == ND4C_STRICT) {
+    (void)printf("%s: absent: %s\n", row->name, nd4c_error_message());
+    clear_state(&states[0]);
+    return;
+  }
+  make_state(&states[1], devices[1], row, false);
   for (int i = 0; i < 2; ++i) {
-    make_state(&states[i], devices[i], row);
     run_op(&states[i]);
     cases[i] = (bench_case){.name = i == 0 ? row->name : on_cpu,
                             .shape = row->product ? "1024x1024x1024" : "16384x1024",
