@@ -272,7 +272,7 @@ typedef struct nd4c_host {
   void (*log)(int level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
   /* Value of a configuration property, NULL if there is none of that name. Valid until it is set again. */
   const char *(*config)(const char *property);
-  /* Small host memory, zeroed; NULL when there is none. Blocks of up to some 16000 bytes that come and go with every
+  /* Small host memory, zeroed; NULL when there is none. Blocks of up to some 64000 bytes that come and go with every
    * call are recycled: they cost no allocation from the system. Any thread may free them. */
   void *(*allocate)(size_t bytes);
   void (*free)(void *memory);

@@ -35,6 +35,22 @@ static inline long first_not_below(__global const ulong *keys, long count, ulong
   return low;
 }
 
+#ifdef COMPENSATED
+/* Where there is no float64: what the sum leaves out is summed beside it (T. J. Dekker's two-sum in D. E. Knuth's form).
+ * An infinity leaves nothing out. */
+static inline ACC add_compensated(ACC sum, ACC value, ACC *rest) {
+  ACC next = sum + value, part = next - sum, less = (sum - (next - part)) + (value - part);
+  *rest += next - next == 0 ? less : (ACC)0;
+  return next;
+}
+
+/* (sum + rest) / (by + more), the quotient corrected by what it leaves; a zero keeps its sign. */
+static inline ACC divide_compensated(ACC sum, ACC rest, ACC by, ACC more) {
+  ACC quotient = sum / by, left = fma(-quotient, by, sum) + (rest - quotient * more);
+  return quotient - quotient == 0 && left != 0 ? quotient + left / by : quotient;
+}
+#endif
+
 #ifdef JOIN
 /* Group g of y: x's rows with that number, in their order. Operands of `inner`: x, y. divide 1: by the count, 2: by its
  * root. */
@@ -47,14 +63,27 @@ __kernel void join_groups(__global const ulong *words, long keys_at, long order_
   long g = get_global_id(0) / inner.size, j = get_global_id(0) - g * inner.size, at[2] = {x0, y0 + g * y_row};
   long begin = first_not_below(words + keys_at, count, PLACE_KEY(g)), k = begin;
   ACC sum = identity;
+#ifdef COMPENSATED
+  ACC rest = 0;
+#endif
   PLACES(inner, j, 2, at)
   for (; k < count && words[keys_at + k] == PLACE_KEY(g); k++) {
     ACC value = LOAD_A(x, at[0] + ((__global const uint *)(words + order_at))[k] * x_row);
+#ifdef COMPENSATED
+    sum = k == begin ? value : add_compensated(sum, value, &rest);
+#else
     sum = k == begin ? value : JOINED(sum, value);
+#endif
   }
+#ifdef COMPENSATED
+  ACC rows = (ACC)(k - begin), root = sqrt(rows), more = fma(-root, root, rows) / (2 * root);
+  ACC by = divide == 2 ? root : divide == 1 ? rows : (ACC)1;
+  sum = k > begin ? divide_compensated(sum, rest, by, divide == 2 ? more : (ACC)0) : sum;
+#else
   if (divide != 0 && k > begin) {
     sum /= divide == 1 ? (ACC)(k - begin) : (ACC)sqrt((FRACTION)(k - begin));
   }
+#endif
   SAVE_A(y, at[1], (COMPUTE_A)sum);
 }
 #endif
@@ -75,6 +104,9 @@ __kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
   }
   long rest = get_global_id(0), place[WALK_RANK];
   ACC sum = 0;
+#ifdef COMPENSATED
+  ACC left_out = 0;
+#endif
   for (int i = columns.spatial - 1; i >= 0; i--) {
     place[i] = rest % columns.extent[i];
     rest /= columns.extent[i];
@@ -95,8 +127,15 @@ __kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
     }
     if (inside) {
       ACC value = LOAD_A(x, x0 + cell * columns.column_strides[1] + window * columns.column_strides[2]);
+#ifdef COMPENSATED
+      sum = add_compensated(sum, value, &left_out);
+#else
       sum = PASTE(ADD, KIND)(sum, value);
+#endif
     }
   }
+#ifdef COMPENSATED
+  sum = left_out != 0 ? sum + left_out : sum;
+#endif
   SAVE_A(y, y0, (COMPUTE_A)sum);
 }

@@ -9,9 +9,9 @@
 #include "base/lock.h"
 #include "base/os.h"
 
-/* Classes of powers of two; larger blocks are the system's. A thread keeps 16 of a class up to 1 KiB, and no more than
- * 16 KiB of those above; the shared lists hold eight times that. */
-enum { CLASSES = 9, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_TIMES = 8 };
+/* Classes of powers of two; larger blocks are the system's. A thread keeps 16 of a class up to 1 KiB, of those above as
+ * many as take 16 KiB, but one at least; the shared lists hold eight times that. */
+enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_TIMES = 8 };
 static const size_t largest = (size_t)1 << (SMALLEST_BITS + CLASSES - 1);
 
 typedef struct idle_block {
@@ -37,7 +37,8 @@ static inline int class_of(size_t bytes) {
 }
 
 static inline int32_t kept_at_most(int class) {
-  return class <= LAST_FULL_CLASS ? KEPT_AT_MOST : KEPT_AT_MOST >> (class - LAST_FULL_CLASS);
+  const int32_t kept = class <= LAST_FULL_CLASS ? KEPT_AT_MOST : KEPT_AT_MOST >> (class - LAST_FULL_CLASS);
+  return kept > 0 ? kept : 1;
 }
 
 static void free_chain(idle_block *block) {
@@ -142,20 +143,29 @@ static ND4C_NOINLINE bool fetch_batch(thread_lists *lists, int class) {
   return count > 0;
 }
 
-void *nd4c_recycle_take(size_t bytes) {
+static void *take(size_t bytes, bool zeroed) {
   if (!ND4C_RECYCLES || bytes > largest) {
-    return nd4c_allocate_zeroed(1, bytes);
+    return zeroed ? nd4c_allocate_zeroed(1, bytes) : nd4c_allocate(bytes);
   }
   int class = class_of(bytes);
   thread_lists *lists = own != NULL ? own : make_own();
   if (ND4C_UNLIKELY(lists == NULL || nd4c_allocation_is_awaited() ||
                     (lists->first[class] == NULL && !fetch_batch(lists, class)))) {
-    return nd4c_allocate_zeroed(1, (size_t)1 << (SMALLEST_BITS + class));
+    const size_t whole = (size_t)1 << (SMALLEST_BITS + class);
+    return zeroed ? nd4c_allocate_zeroed(1, whole) : nd4c_allocate(whole);
   }
   idle_block *block = lists->first[class];
   lists->first[class] = block->next;
   lists->count[class]--;
-  return memset(block, 0, bytes);
+  return zeroed ? memset(block, 0, bytes) : block;
+}
+
+void *nd4c_recycle_take(size_t bytes) {
+  return take(bytes, true);
+}
+
+void *nd4c_recycle_take_raw(size_t bytes) {
+  return take(bytes, false);
 }
 
 void nd4c_recycle_give(void *memory, size_t bytes) {

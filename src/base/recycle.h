@@ -15,6 +15,8 @@ enum { ND4C_RECYCLES = ND4C_RED_ZONE == 0 };
 /* A zeroed block; NULL when there is no memory. While a test waits for an allocation to fail each block is a fresh
  * allocation, so that what is kept hides no failure. */
 void *nd4c_recycle_take(size_t bytes);
+/* As nd4c_recycle_take, with whatever stands in it. */
+void *nd4c_recycle_take_raw(size_t bytes);
 /* Gives it back, on any thread, with the size it was taken with. NULL is fine. */
 void nd4c_recycle_give(void *block, size_t bytes);
 /* Frees what the calling thread keeps, and what all share. */

@@ -93,16 +93,6 @@ nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shap
   return ND4C_OK;
 }
 
-/* Repeats a block over host memory. */
-static void repeat(char *memory, int64_t bytes, const void *block, int64_t block_bytes) {
-  memcpy(memory, block, (size_t)block_bytes);
-  for (int64_t done = block_bytes; done < bytes;) {
-    int64_t piece = done < bytes - done ? done : bytes - done;
-    memcpy(memory + done, memory, (size_t)piece);
-    done += piece;
-  }
-}
-
 /* Writes an element, or what elements share a byte, all over a fresh array: by its device where that can. `zero`: all
  * its bits are. */
 static nd4c_status fill_array(nd4c_array *array, const void *element, bool zero) {
@@ -117,17 +107,21 @@ static nd4c_status fill_array(nd4c_array *array, const void *element, bool zero)
     return ND4C_OK;
   }
   if (host != NULL) {
-    repeat(host, bytes, element, size);
+    nd4c_transfer_repeat(host, bytes, element, size);
     return ND4C_OK;
   }
   if (device->ops->fill != NULL) {
-    return nd4c_storage_fill(array->storage, bytes, element, (int32_t)size);
+    /* Another thread that needs room may send the array elsewhere meanwhile, which may be to a device without. */
+    nd4c_status status = nd4c_storage_fill(array->storage, bytes, element, (int32_t)size);
+    if (status != ND4C_UNSUPPORTED) {
+      return status;
+    }
   }
   host = nd4c_allocate((size_t)bytes);
   if (host == NULL) {
     return nd4c_fail_memory("filling an array", (size_t)bytes);
   }
-  repeat(host, bytes, element, size);
+  nd4c_transfer_repeat(host, bytes, element, size);
   nd4c_status status = nd4c_storage_upload(array->storage, host, bytes);
   nd4c_deallocate(host);
   return status;

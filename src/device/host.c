@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,9 +77,25 @@ static const char *host_cpu_level(void) {
 /* Below this, blocks come from the C library's heap: a mapping of its own would waste most of a page's worth. */
 enum { PAGES_FROM = 64 * 1024, HEAP_ALIGNMENT = 64 };
 
+/* Work space of a kernel that comes and goes with every call. The block that was taken stands before the space. */
+static size_t space_total(size_t bytes) {
+  return bytes + HEAP_ALIGNMENT + sizeof(void *);
+}
+
+static void *take_space(size_t bytes) {
+  char *block = nd4c_recycle_take_raw(space_total(bytes));
+  if (block == NULL) {
+    return NULL;
+  }
+  uintptr_t after = (uintptr_t)block + sizeof(void *);
+  void **space = (void **)(block + sizeof(void *) + (HEAP_ALIGNMENT - after % HEAP_ALIGNMENT) % HEAP_ALIGNMENT);
+  space[-1] = block;
+  return space;
+}
+
 static void *host_allocate_pages(size_t bytes) {
   if (bytes < PAGES_FROM) {
-    return nd4c_allocate_aligned(HEAP_ALIGNMENT, bytes);
+    return take_space(bytes);
   }
   if (nd4c_allocation_should_fail()) {
     return NULL;
@@ -87,9 +104,9 @@ static void *host_allocate_pages(size_t bytes) {
 }
 
 static void host_free_pages(void *memory, size_t bytes) {
-  if (bytes < PAGES_FROM) {
-    nd4c_deallocate(memory);
-  } else {
+  if (memory != NULL && bytes < PAGES_FROM) {
+    nd4c_recycle_give(((void **)memory)[-1], space_total(bytes));
+  } else if (memory != NULL) {
     nd4c_os_pages_free(memory, bytes);
   }
 }

@@ -230,8 +230,24 @@ static nd4c_status run_local(const local *l) {
                                        l->from != NULL ? "copy" : "fill", (long long)l->bytes);
 }
 
+void nd4c_transfer_repeat(void *memory, int64_t bytes, const void *pattern, int64_t pattern_bytes) {
+  memcpy(memory, pattern, (size_t)pattern_bytes);
+  for (int64_t done = pattern_bytes; done < bytes;) {
+    int64_t part = done < bytes - done ? done : bytes - done;
+    memcpy((char *)memory + done, memory, (size_t)part);
+    done += part;
+  }
+}
+
 nd4c_status nd4c_transfer_fill(nd4c_device *device, const nd4c_block *to, int64_t bytes, const void *pattern,
                                int32_t pattern_bytes) {
+  if (is_host_memory(device, to)) {
+    nd4c_transfer_repeat(to->address, bytes, pattern, pattern_bytes);
+    return ND4C_OK;
+  }
+  if (device->ops->fill == NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s does not fill memory", device->name);
+  }
   return run_local(
       &(local){.device = device, .to = to, .pattern = pattern, .pattern_bytes = pattern_bytes, .bytes = bytes});
 }

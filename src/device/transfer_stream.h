@@ -9,7 +9,11 @@
 nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
                                const nd4c_block *to, int64_t bytes);
 
-/* Repeats the pattern over the first `bytes` of an idle block of a device that has `fill`. */
+/* Repeats a pattern over host memory. */
+void nd4c_transfer_repeat(void *memory, int64_t bytes, const void *pattern, int64_t pattern_bytes);
+
+/* The same over the first `bytes` of an idle block of a device. UNSUPPORTED where that has no `fill`, and its memory no
+ * address. */
 nd4c_status nd4c_transfer_fill(nd4c_device *device, const nd4c_block *to, int64_t bytes, const void *pattern,
                                int32_t pattern_bytes);
 

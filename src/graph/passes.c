@@ -1,6 +1,8 @@
 #include "graph/passes.h"
 
 #include "base/status.h"
+#include "device/registry.h"
+#include "device/routing.h"
 
 typedef struct pass {
   const char *name, *doc;
@@ -16,11 +18,23 @@ static const pass passes[] = {
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 _Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
 
-static nd4c_status run_pass(nd4c_plan *plan, const pass *row) {
+/* Where constants are computed and kept: the plan's device, or the host where each node has a place of its own. From
+ * there every device takes them once; from another device the host would have to fetch what it needs itself. */
+static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
+  *context = plan->context;
+  if (plan->placement == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  return plan->device == host ? ND4C_OK : nd4c_routing_context(plan->context, host, context);
+}
+
+static nd4c_status run_pass(nd4c_plan *plan, const pass *row, nd4c_context *context) {
   nd4c_pass_record *record = &plan->passes[plan->pass_count];
   *record = (nd4c_pass_record){.name = row->name, .doc = row->doc, .before = plan->graph->node_count};
   nd4c_rewrite rewrite;
-  nd4c_status status = nd4c_rewrite_begin(&rewrite, plan->graph, plan->context);
+  nd4c_status status = nd4c_rewrite_begin(&rewrite, plan->graph, context);
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }
@@ -35,11 +49,13 @@ static nd4c_status run_pass(nd4c_plan *plan, const pass *row) {
 }
 
 nd4c_status nd4c_passes_run(nd4c_plan *plan) {
+  nd4c_context *context = NULL;
+  ND4C_TRY(find_context(plan, &context));
   for (int32_t i = 0; i < PASS_COUNT; ++i) {
     if (plan->placement != NULL && passes[i].run == nd4c_pass_layout) {
       continue; /* one device's favourite order may be another one's worst */
     }
-    ND4C_TRY(run_pass(plan, &passes[i]));
+    ND4C_TRY(run_pass(plan, &passes[i], context));
   }
   return ND4C_OK;
 }

@@ -37,8 +37,8 @@ static void *taken(size_t bytes) {
 static const struct {
   size_t bytes;
   bool kept;
-} sizes[] = {{0, true},    {1, true},    {63, true},   {64, true},   {65, true},    {640, true},
-             {1024, true}, {1025, true}, {4096, true}, {8193, true}, {16384, true}, {16385, false}};
+} sizes[] = {{0, true},    {1, true},    {63, true},   {64, true},    {65, true},    {640, true},   {1024, true},
+             {1025, true}, {4096, true}, {8193, true}, {16384, true}, {16385, true}, {65536, true}, {65537, false}};
 
 static void sizes_are_kept_zeroed_and_trimmed(void **state) {
   (void)state;

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "array/array.h"
+#include "device/storage.h"
 #include "stub_plugin.h"
 
 enum { COUNT = 1000, BYTES = COUNT * (int)sizeof(float) };
@@ -237,6 +239,21 @@ static void what_fails_leaves_nothing(void **state) {
   assert_int_equal(failures, 16);
 }
 
+/* An array that another thread, in need of room, sends to the host between its making and its filling. */
+static void an_array_that_left_is_filled_where_it_is(void **state) {
+  (void)state;
+  const float seven = 7;
+  float values[COUNT];
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &array), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(array, cpu), ND4C_OK);
+  assert_int_equal(nd4c_storage_fill(array->storage, BYTES, &seven, sizeof seven), ND4C_OK);
+  assert_int_equal(nd4c_array_read(array, values, sizeof values), ND4C_OK);
+  assert_float_equal(values[0], 7, 0);
+  assert_float_equal(values[COUNT - 1], 7, 0);
+  nd4c_array_release(array);
+}
+
 static int start(void **state) {
   (void)state;
   const char *lie = getenv("STUB_LIE");
@@ -257,9 +274,13 @@ static int stop(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_dtype_is_filled_there), cmocka_unit_test(arenas_are_filled),
-      cmocka_unit_test(arrays_go_the_short_way),     cmocka_unit_test(the_nearest_replica_is_read),
-      cmocka_unit_test(writing_is_no_round_trip),    cmocka_unit_test(what_fails_leaves_nothing),
+      cmocka_unit_test(every_dtype_is_filled_there),
+      cmocka_unit_test(arenas_are_filled),
+      cmocka_unit_test(arrays_go_the_short_way),
+      cmocka_unit_test(the_nearest_replica_is_read),
+      cmocka_unit_test(writing_is_no_round_trip),
+      cmocka_unit_test(what_fails_leaves_nothing),
+      cmocka_unit_test(an_array_that_left_is_filled_where_it_is),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
