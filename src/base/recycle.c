@@ -168,6 +168,17 @@ void *nd4c_recycle_take_raw(size_t bytes) {
   return take(bytes, false);
 }
 
+void *nd4c_recycle_grow(void *block, size_t used, size_t bytes, size_t wanted) {
+  void *larger = take(wanted, false);
+  if (larger != NULL && used > 0) {
+    memcpy(larger, block, used);
+  }
+  if (larger != NULL) {
+    nd4c_recycle_give(block, bytes);
+  }
+  return larger;
+}
+
 void nd4c_recycle_give(void *memory, size_t bytes) {
   if (memory == NULL) {
     return;

@@ -17,6 +17,9 @@ enum { ND4C_RECYCLES = ND4C_RED_ZONE == 0 };
 void *nd4c_recycle_take(size_t bytes);
 /* As nd4c_recycle_take, with whatever stands in it. */
 void *nd4c_recycle_take_raw(size_t bytes);
+/* A block of `wanted` bytes that begins with the first `used` ones of this one of `bytes`, which is given back; block
+ * NULL: of nothing. NULL without memory: then the old block is intact. */
+void *nd4c_recycle_grow(void *block, size_t used, size_t bytes, size_t wanted);
 /* Gives it back, on any thread, with the size it was taken with. NULL is fine. */
 void nd4c_recycle_give(void *block, size_t bytes);
 /* Frees what the calling thread keeps, and what all share. */

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/recycle.h"
 #include "base/status.h"
 
 enum { FIRST_CAPACITY = 256 };
@@ -30,7 +31,7 @@ static bool text_reserve(nd4c_text *text, size_t length) {
   while (capacity < needed) {
     capacity *= 2;
   }
-  char *bytes = nd4c_reallocate(text->bytes, capacity);
+  char *bytes = nd4c_recycle_grow(text->bytes, text->length, text->capacity, capacity);
   if (bytes == NULL) {
     text->failed = true;
     return false;
@@ -71,7 +72,7 @@ void nd4c_text_print(nd4c_text *text, const char *format, ...) {
 }
 
 void nd4c_text_free(nd4c_text *text) {
-  nd4c_deallocate(text->bytes);
+  nd4c_recycle_give(text->bytes, text->capacity);
   memset(text, 0, sizeof *text);
 }
 
@@ -84,8 +85,16 @@ nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
     nd4c_text_free(text);
     return nd4c_fail_memory("a text", length);
   }
-  *result = text->bytes;
-  memset(text, 0, sizeof *text);
+  size_t bytes = text->length + 1;
+  char *taken = nd4c_allocate(bytes); /* its reader frees it without a word on its size */
+  if (taken != NULL) {
+    memcpy(taken, text->bytes, bytes);
+  }
+  nd4c_text_free(text);
+  if (taken == NULL) {
+    return nd4c_fail_memory("a text", bytes);
+  }
+  *result = taken;
   return ND4C_OK;
 }
 

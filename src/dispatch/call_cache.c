@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/config.h"
+#include "base/recycle.h"
 #include "device/thread.h"
 
 typedef struct call_cache {
@@ -176,7 +177,7 @@ bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t ro
 static void free_entry(nd4c_cached_call *entry) {
   if (entry != NULL) {
     nd4c_choice_release(entry->choice);
-    nd4c_deallocate(entry);
+    nd4c_recycle_give(entry, entry->block_bytes);
   }
 }
 
@@ -264,10 +265,12 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
                                     const nd4c_array *output) {
   int32_t attr_count = def->info.attr_count;
   int64_t tail_size = tail_bytes(inputs, input_count, output, attrs, attr_count);
-  nd4c_cached_call *entry = tail_size < 0 ? NULL : nd4c_allocate_zeroed(1, sizeof *entry + (size_t)tail_size);
+  /* Calls that share a slot take turns in it, which is no reason to ask the system at each turn. */
+  nd4c_cached_call *entry = tail_size < 0 ? NULL : nd4c_recycle_take(sizeof *entry + (size_t)tail_size);
   if (entry == NULL) {
     return NULL;
   }
+  entry->block_bytes = sizeof *entry + (size_t)tail_size;
   entry->op = def->info.op;
   entry->def = def;
   entry->device = context->device;

@@ -26,6 +26,7 @@ typedef struct nd4c_cached_call {
   const nd4c_op_def *def;
   nd4c_choice *choice;
   nd4c_attr_value *attrs; /* copies, in the same block as this */
+  size_t block_bytes;     /* of that block */
   int64_t output_bytes;
   uint64_t signatures[ND4C_CACHED_INPUTS + 1];
   int64_t element_bytes[ND4C_CACHED_INPUTS + 1];

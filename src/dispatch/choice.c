@@ -20,9 +20,11 @@ typedef struct search {
   bool explains;    /* who is taken is told, too; an error text has nobody who was */
 } search;
 
+/* Ops of several results are chosen for at each call, and few notes are ever read: copied, not formatted. */
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
-  if (s->trail != NULL) {
-    nd4c_text_print(s->trail, "  %s (engine %s): %s\n", name, engine, verdict);
+  const char *const parts[] = {"  ", name, " (engine ", engine, "): ", verdict, "\n"};
+  for (size_t i = 0; s->trail != NULL && i < sizeof parts / sizeof parts[0]; ++i) {
+    nd4c_text_append(s->trail, parts[i], strlen(parts[i]));
   }
 }
 

@@ -56,6 +56,26 @@ static void sizes_are_kept_zeroed_and_trimmed(void **state) {
   nd4c_recycle_give(NULL, 64);
 }
 
+static void a_block_grows(void **state) {
+  (void)state;
+  char *block = nd4c_recycle_grow(NULL, 0, 0, 100);
+  assert_non_null(block);
+  memset(block, 'x', 100);
+  nd4c_allocation_fail_at(0);
+  assert_null(nd4c_recycle_grow(block, 100, 100, 5000));
+  nd4c_allocation_fail_at(-1);
+  char *larger = nd4c_recycle_grow(block, 60, 100, 5000);
+  assert_non_null(larger);
+  for (int i = 0; i < 60; i++) {
+    assert_int_equal(larger[i], 'x');
+  }
+  int64_t before = nd4c_allocation_count();
+  block = taken(100); /* the smaller one came back */
+  assert_int_equal(nd4c_allocation_count() - before, ND4C_RECYCLES ? 0 : 1);
+  nd4c_recycle_give(block, 100);
+  nd4c_recycle_give(larger, 5000);
+}
+
 static void what_is_kept_hides_no_failure(void **state) {
   (void)state;
   nd4c_recycle_give(taken(100), 100);
@@ -183,6 +203,7 @@ static void the_child_of_a_fork_goes_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_kept_zeroed_and_trimmed),
+      cmocka_unit_test(a_block_grows),
       cmocka_unit_test(what_is_kept_hides_no_failure),
       cmocka_unit_test(what_another_thread_gives_back_returns),
       cmocka_unit_test(threads_share_no_block),
