@@ -10,8 +10,12 @@
 #include "base/recycle.h"
 #include "device/thread.h"
 
+/* As many chains as entries at most, so that most have one. The room is fixed: who looks up asks for no size. */
 typedef struct call_cache {
-  nd4c_cached_call *entries[ND4C_CACHE_ENTRIES];
+  nd4c_cached_call *chains[ND4C_CACHE_ENTRIES];
+  int32_t count;
+  uint32_t epoch; /* of all entries */
+  uint32_t hand;  /* the chain that loses an entry next */
 } call_cache;
 
 static inline uint64_t mix(uint64_t hash, uint64_t word) {
@@ -118,17 +122,24 @@ static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32
   return true;
 }
 
-static inline nd4c_cached_call *entry_at(uint64_t key) {
+/* The entry with this key, which is one at most. */
+static inline nd4c_cached_call *entry_of(uint64_t key) {
   const nd4c_thread *thread = nd4c_thread_get();
-  return ND4C_UNLIKELY(thread == NULL || thread->calls == NULL) ? NULL
-                                                                : ((call_cache *)thread->calls)->entries[slot_of(key)];
+  if (ND4C_UNLIKELY(thread == NULL || thread->calls == NULL)) {
+    return NULL;
+  }
+  nd4c_cached_call *entry = ((call_cache *)thread->calls)->chains[slot_of(key)];
+  while (ND4C_LIKELY(entry != NULL) && ND4C_UNLIKELY(entry->key != key)) {
+    entry = entry->next;
+  }
+  return entry;
 }
 
-/* Everything but the device, the width and who sent it there. */
-static inline bool is_same_call(const nd4c_cached_call *entry, uint64_t key, const nd4c_context *context, nd4c_op op,
+/* Everything but the key, the device, the width and who sent it there. */
+static inline bool is_same_call(const nd4c_cached_call *entry, const nd4c_context *context, nd4c_op op,
                                 const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                                 int32_t attr_count, const nd4c_array *output) {
-  if (entry->key != key || entry->op != op || entry->input_count != input_count || entry->fresh != (output == NULL) ||
+  if (entry->op != op || entry->input_count != input_count || entry->fresh != (output == NULL) ||
       entry->deterministic != context->deterministic || entry->strict != context->strict ||
       entry->epoch != atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed)) {
     return false;
@@ -147,9 +158,9 @@ static inline bool is_same_call(const nd4c_cached_call *entry, uint64_t key, con
 nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
                                        const nd4c_array *const *inputs, int32_t input_count,
                                        const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output) {
-  nd4c_cached_call *entry = entry_at(key);
+  nd4c_cached_call *entry = entry_of(key);
   bool same = entry != NULL && entry->device == context->device && entry->width == context->width &&
-              is_same_call(entry, key, context, op, inputs, input_count, attrs, attr_count, output);
+              is_same_call(entry, context, op, inputs, input_count, attrs, attr_count, output);
   return same ? entry : NULL;
 }
 
@@ -157,16 +168,16 @@ nd4c_cached_call *nd4c_call_cache_find_decided(uint64_t key, const nd4c_context 
                                                const nd4c_array *const *inputs, int32_t input_count,
                                                const nd4c_attr_value *attrs, int32_t attr_count,
                                                const nd4c_array *output) {
-  nd4c_cached_call *entry = entry_at(key);
+  nd4c_cached_call *entry = entry_of(key);
   bool same = entry != NULL && entry->routing == routing && entry->uses > 0 &&
               (entry->device != context->device || entry->width == context->width) &&
-              is_same_call(entry, key, context, op, inputs, input_count, attrs, attr_count, output);
+              is_same_call(entry, context, op, inputs, input_count, attrs, attr_count, output);
   return same ? entry : NULL;
 }
 
 bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t routing, int32_t uses) {
-  nd4c_cached_call *entry = key != 0 ? entry_at(key) : NULL;
-  if (entry == NULL || entry->key != key || entry->device != device) {
+  nd4c_cached_call *entry = key != 0 ? entry_of(key) : NULL;
+  if (entry == NULL || entry->device != device) {
     return false;
   }
   entry->routing = routing;
@@ -174,19 +185,55 @@ bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t ro
   return true;
 }
 
-static void free_entry(nd4c_cached_call *entry) {
-  if (entry != NULL) {
-    nd4c_choice_release(entry->choice);
-    nd4c_recycle_give(entry, entry->block_bytes);
+/* Takes the first of a chain out of it. */
+static void drop(call_cache *cache, nd4c_cached_call **link) {
+  nd4c_cached_call *entry = *link;
+  *link = entry->next;
+  cache->count -= 1;
+  nd4c_choice_release(entry->choice);
+  nd4c_recycle_give(entry, entry->block_bytes);
+}
+
+static void empty(call_cache *cache) {
+  for (int i = 0; i < ND4C_CACHE_ENTRIES; ++i) {
+    while (cache->chains[i] != NULL) {
+      drop(cache, &cache->chains[i]);
+    }
   }
 }
 
 static void destroy_cache(void *calls) {
-  call_cache *cache = calls;
-  for (int i = 0; i < ND4C_CACHE_ENTRIES; ++i) {
-    free_entry(cache->entries[i]);
+  empty(calls);
+  nd4c_deallocate(calls);
+}
+
+/* Where keys point is as good as chance: of more calls in turn than there is room for, most are still found, whereas
+ * the oldest of all would always be the next that is asked for. */
+static void make_room(call_cache *cache) {
+  while (cache->count >= ND4C_CACHE_ENTRIES) {
+    nd4c_cached_call **chain = &cache->chains[cache->hand];
+    cache->hand = (cache->hand + 1) & (ND4C_CACHE_ENTRIES - 1);
+    if (*chain != NULL) {
+      drop(cache, chain);
+    }
   }
-  nd4c_deallocate(cache);
+}
+
+/* The chain of this key, in which no entry has it, and room for one. */
+static nd4c_cached_call **make_place(call_cache *cache, uint64_t key, uint32_t epoch) {
+  if (cache->epoch != epoch) {
+    empty(cache);
+    cache->epoch = epoch;
+  }
+  nd4c_cached_call **chain = &cache->chains[slot_of(key)];
+  for (nd4c_cached_call **link = chain; *link != NULL; link = &(*link)->next) {
+    if ((*link)->key == key) { /* of the same call elsewhere, or with another width */
+      drop(cache, link);
+      break;
+    }
+  }
+  make_room(cache);
+  return chain;
 }
 
 static call_cache *get_cache(void) {
@@ -265,7 +312,7 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
                                     const nd4c_array *output) {
   int32_t attr_count = def->info.attr_count;
   int64_t tail_size = tail_bytes(inputs, input_count, output, attrs, attr_count);
-  /* Calls that share a slot take turns in it, which is no reason to ask the system at each turn. */
+  /* More calls in turn than there is room for take each other's places: no reason to ask the system at each turn. */
   nd4c_cached_call *entry = tail_size < 0 ? NULL : nd4c_recycle_take(sizeof *entry + (size_t)tail_size);
   if (entry == NULL) {
     return NULL;
@@ -324,7 +371,8 @@ void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_o
   entry->shape_from_data = shape_from_data;
   entry->choice = choice;
   entry->call.state = choice->state;
-  nd4c_cached_call **slot = &cache->entries[slot_of(key)];
-  free_entry(*slot);
-  *slot = entry;
+  nd4c_cached_call **chain = make_place(cache, key, entry->epoch);
+  entry->next = *chain;
+  *chain = entry;
+  cache->count += 1;
 }

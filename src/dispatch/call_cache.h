@@ -1,12 +1,14 @@
 /* Cache of eager calls: what inference, routing and kernel choice found for a signature, one lookup away. Each thread
- * has its own, so a hit takes no lock and entries may be patched in place. */
+ * has its own, so a hit takes no lock and entries may be patched in place. It holds as many as ND4C_CACHE_ENTRIES,
+ * whatever their hashes, of some 1 KiB and what their kernels prepared; then each new one takes another's place. A
+ * change of the configuration, which makes all of them useless, empties it before the next one comes in. */
 #ifndef ND4C_DISPATCH_CALL_CACHE_H
 #define ND4C_DISPATCH_CALL_CACHE_H
 
 #include "array/array.h"
 #include "dispatch/choice.h"
 
-enum { ND4C_CACHED_INPUTS = 6, ND4C_CACHE_ENTRIES = 512 };
+enum { ND4C_CACHED_INPUTS = 6, ND4C_CACHE_ENTRIES = 2048 };
 
 /* One signature of a single-output op. */
 typedef struct nd4c_cached_call {
@@ -33,6 +35,7 @@ typedef struct nd4c_cached_call {
   int64_t low[ND4C_CACHED_INPUTS + 1], high[ND4C_CACHED_INPUTS + 1]; /* bytes touched, relative to element 0 */
   nd4c_tensor tensors[ND4C_CACHED_INPUTS + 1]; /* the output is tensors[input_count]; shapes lie behind the struct */
   nd4c_call call;
+  struct nd4c_cached_call *next; /* of those whose keys have the same place */
 } nd4c_cached_call;
 
 /* Hash of what a call's signature consists of. */

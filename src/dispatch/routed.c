@@ -3,30 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/config.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/storage.h"
-#include "device/thread.h"
 #include "dispatch/call_cache.h"
+#include "dispatch/decisions.h"
 #include "dispatch/engines.h"
 #include "dispatch/pending.h"
 
 /* A vote is as long as twenty small calls, and seldom says anything else of them than before. */
-enum { DECISIONS = 256, USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
+enum { USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
 
 /* -- decisions that are remembered ----------------------------------------------------------------------------------
  */
-
-/* Each thread has its own: a hit takes no lock. */
-typedef struct decision {
-  uint64_t key;
-  uint32_t epoch, routing; /* of the configuration; number of the routing object */
-  int32_t uses;            /* left until the next vote */
-  nd4c_device *device;
-} decision;
 
 /* Where the inputs are: the device of the newest value, and all devices where it is current. A strict context is told
  * failures that others are spared: its decisions are its own. */
@@ -45,22 +35,6 @@ static inline uint64_t mix_places(uint64_t key, const nd4c_context *context, con
   return key ^ key >> 32;
 }
 
-static decision *find_decision(uint64_t key) {
-  nd4c_thread *thread = nd4c_thread_get();
-  if (ND4C_UNLIKELY(thread == NULL)) {
-    return NULL;
-  }
-  if (ND4C_UNLIKELY(thread->decisions == NULL)) {
-    thread->decisions = nd4c_allocate_zeroed(DECISIONS, sizeof(decision));
-  }
-  return thread->decisions == NULL ? NULL : (decision *)thread->decisions + (key >> 7 & (DECISIONS - 1));
-}
-
-static inline bool is_valid(const decision *known, uint64_t key, const nd4c_routing *routing) {
-  return known != NULL && known->key == key && known->uses > 0 && known->routing == routing->number &&
-         known->epoch == atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
-}
-
 static bool are_alone_on(const nd4c_device *device, const nd4c_eager_call *call) {
   bool alone = true;
   for (int32_t i = 0; i < call->input_count; ++i) {
@@ -70,19 +44,12 @@ static bool are_alone_on(const nd4c_device *device, const nd4c_eager_call *call)
 }
 
 /* With the call itself where it is a quick one, which then needs no lookup here (call.c); else in the table. */
-static void remember(const nd4c_eager_call *call, uint64_t key, const nd4c_routing *routing, nd4c_device *device,
+static void remember(const nd4c_context *context, const nd4c_eager_call *call, uint64_t key, nd4c_device *device,
                      int32_t uses) {
-  if (key == 0 || (nd4c_device_is_immediate(device) && are_alone_on(device, call) &&
-                   nd4c_call_cache_decide(call->key, device, routing->number, uses))) {
-    return;
-  }
-  decision *slot = find_decision(key);
-  if (slot != NULL) {
-    *slot = (decision){.key = key,
-                       .epoch = atomic_load(&nd4c_config_epoch),
-                       .routing = routing->number,
-                       .uses = uses,
-                       .device = device};
+  uint32_t routing = context->routing->number;
+  if (key != 0 && !(nd4c_device_is_immediate(device) && are_alone_on(device, call) &&
+                    nd4c_call_cache_decide(call->key, device, routing, uses))) {
+    nd4c_decisions_add(key, routing, device, uses);
   }
 }
 
@@ -394,7 +361,7 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
   bool voted_freely = c.failed == 0 && find_crowded_out(routing, &ballot) == 0; /* else it may end better next time */
   if (status == ND4C_OK && voted_freely && routing->transfer) {
     bool small = ballot.input_bytes > 0 && ballot.input_bytes <= routing->small_bytes;
-    remember(call, key, routing, used, small ? SMALL_USES : USES);
+    remember(context, call, key, used, small ? SMALL_USES : USES);
   }
   nd4c_text_free(&c.trail);
   return status;
@@ -453,13 +420,13 @@ nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call)
   }
   const nd4c_routing *routing = context->routing;
   uint64_t key = call->key != 0 && routing->transfer ? mix_places(call->key, context, call) : 0;
-  decision *known = key != 0 ? find_decision(key) : NULL;
-  if (ND4C_LIKELY(is_valid(known, key, routing))) {
+  nd4c_decision *known = key != 0 ? nd4c_decisions_find(key, routing->number) : NULL;
+  if (ND4C_LIKELY(known != NULL)) {
     nd4c_device *device = known->device;
     known->uses -= 1;
     nd4c_status status = run_on(context, device, def, call);
     if (ND4C_UNLIKELY(is_failure(status) || status == ND4C_UNSUPPORTED)) {
-      known->uses = 0;
+      nd4c_decisions_forget(key, routing->number);
     }
     return go_on(context, def, call, key, device, status);
   }

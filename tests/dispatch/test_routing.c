@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "device/context.h"
+#include "dispatch/call_cache.h"
 #include "dispatch/routing_fixture.h"
 
 static void policies_pick_devices(void **state) {
@@ -115,6 +117,69 @@ static void small_calls_follow_the_data(void **state) {
   assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   nd4c_array_release(a);
+}
+
+/* As many as a large model's step has, one after the other: each is voted for once in the places that its input has. */
+static void many_calls_in_turn_are_remembered(void **state) {
+  (void)state;
+  enum { CALLS = 600, WARM = 2, ROUNDS = 4 }; /* what is brought to a device is in another place in the second round */
+  static const nd4c_routing_policy policies[] = {ND4C_ROUTING_VOTE, ND4C_ROUTING_PREFER_GPU};
+  nd4c_array *arrays[CALLS];
+  for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
+    nd4c_context *context = with_policy(policies[p]);
+    int64_t votes = 0;
+    for (int64_t i = 0; i < CALLS; i++) {
+      const int64_t extent = i + 1;
+      arrays[i] = filled(cpu, &extent, 2);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+      votes = round == WARM ? stub_counter("memory_available") : votes; /* which each vote asks for */
+      for (int i = 0; i < CALLS; i++) {
+        nd4c_array *sum = NULL;
+        assert_int_equal(nd4c_add_on(context, arrays[i], arrays[i], &sum), ND4C_OK);
+        nd4c_array_release(sum);
+      }
+    }
+    assert_int_equal(stub_counter("memory_available") - votes, 0);
+    for (int i = 0; i < CALLS; i++) {
+      nd4c_array_release(arrays[i]);
+    }
+    assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
+  }
+}
+
+/* How many of the sums of arrays of one to `count` elements the thread's cache of calls knows. */
+static int32_t count_known(nd4c_context *context, int64_t count, bool compute) {
+  int32_t known = 0;
+  for (int64_t extent = 1; extent <= count; extent++) {
+    nd4c_array *a = filled(cpu, &extent, 2), *sum = NULL;
+    const nd4c_array *inputs[] = {a, a};
+    if (compute) {
+      assert_int_equal(nd4c_add_on(context, a, a, &sum), ND4C_OK);
+    }
+    uint64_t key = nd4c_call_key(ND4C_OP_add, inputs, 2, NULL, 0, NULL);
+    known += nd4c_call_cache_find(key, context, ND4C_OP_add, inputs, 2, NULL, 0, NULL) != NULL;
+    nd4c_array_release(a);
+    nd4c_array_release(sum);
+  }
+  return known;
+}
+
+static void the_cache_of_calls_is_bounded(void **state) {
+  (void)state;
+  enum { MANY = 3 * ND4C_CACHE_ENTRIES };
+  nd4c_context_options options = {.struct_size = sizeof options, .device = cpu};
+  nd4c_context *context = NULL;
+  assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.plan.profile", "true"), ND4C_OK); /* any change empties it */
+  assert_int_equal(count_known(context, ND4C_CACHE_ENTRIES / 2, true), ND4C_CACHE_ENTRIES / 2);
+  assert_int_equal(count_known(context, ND4C_CACHE_ENTRIES / 2, false), ND4C_CACHE_ENTRIES / 2);
+  assert_int_equal(count_known(context, MANY, true), MANY); /* each when it was just computed */
+  int32_t kept = count_known(context, MANY, false);
+  assert_in_range(kept, ND4C_CACHE_ENTRIES / 2, ND4C_CACHE_ENTRIES);
+  assert_int_equal(nd4c_config_set("nd4c.plan.profile", NULL), ND4C_OK);
+  assert_int_equal(count_known(context, MANY, false), 0);
+  assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
 static void remembered_calls_that_fail_go_elsewhere(void **state) {
@@ -457,6 +522,8 @@ int main(void) {
                                      cmocka_unit_test(reading_moves_nothing),
                                      cmocka_unit_test(decisions_know_all_places),
                                      cmocka_unit_test(small_calls_follow_the_data),
+                                     cmocka_unit_test(many_calls_in_turn_are_remembered),
+                                     cmocka_unit_test(the_cache_of_calls_is_bounded),
                                      cmocka_unit_test(remembered_calls_that_fail_go_elsewhere),
                                      cmocka_unit_test(ops_and_categories_have_lists_of_their_own),
                                      cmocka_unit_test(who_declines_is_passed_over),
