@@ -130,7 +130,7 @@ static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a,
 static nd4c_status attend_kernel(const nd4c_call *call, const attention *a, int64_t *group, nd4c_cl_kernel **kernel) {
   for (*group = group_of(call, a->s.v_head);; *group /= 2) {
     nd4c_cl_options options = attend_options(call, a, *group);
-    nd4c_status status = nd4c_cl_kernel_get(call->device, "share+attention", "attend", &options, kernel);
+    nd4c_status status = nd4c_cl_kernel_get(call->device, "real+share+attention", "attend", &options, kernel);
     if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel))
       return status;
   }

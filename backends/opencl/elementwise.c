@@ -24,9 +24,10 @@ typedef enum mode {
  * device has it, because the function is made of several; or in double always. */
 typedef enum width { FLOAT, DOUBLE, ONLY_DOUBLE } width;
 
-/* Whether special.cl is needed, which computes with pairs of doubles: never, for float64 (the function's name then ends
- * with _wide), always; always, with incomplete.cl behind it. */
-typedef enum accuracy { PLAIN, WIDE, SPECIAL, INCOMPLETE } accuracy;
+/* Whether numbers of two parts are needed: never; pairs of floats for float32 where there is no float64, and for WIDE
+ * pairs of doubles for float64 (precise.cl; the function's name then ends with _wide); pairs of doubles always
+ * (special.cl); always, with incomplete.cl behind it. */
+typedef enum accuracy { PLAIN, PAIRED, WIDE, SPECIAL, INCOMPLETE } accuracy;
 
 typedef struct row {
   const char *function; /* of elementwise.cl */
@@ -108,11 +109,11 @@ typedef struct row {
   X(celu, celu, OWN, DOUBLE, PLAIN, FLOATS)                  \
   X(sigmoid, sigmoid, OWN, DOUBLE, PLAIN, FLOATS)            \
   X(log_sigmoid, log_sigmoid, OWN, DOUBLE, PLAIN, FLOATS)    \
-  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, PLAIN, FLOATS)  \
-  X(hard_swish, hard_swish, OWN, DOUBLE, PLAIN, FLOATS)      \
+  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, PAIRED, FLOATS) \
+  X(hard_swish, hard_swish, OWN, DOUBLE, PAIRED, FLOATS)     \
   X(hard_tanh, hard_tanh, OWN, FLOAT, PLAIN, FLOATS)         \
-  X(swish, swish, OWN, DOUBLE, PLAIN, FLOATS)                \
-  X(mish, mish, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(swish, swish, OWN, DOUBLE, PAIRED, FLOATS)               \
+  X(mish, mish, OWN, DOUBLE, PAIRED, FLOATS)                 \
   X(gelu, gelu, OWN, DOUBLE, PLAIN, FLOATS)                  \
   X(softplus, softplus, OWN, DOUBLE, PLAIN, FLOATS)          \
   X(softsign, softsign, OWN, DOUBLE, PLAIN, FLOATS)          \
@@ -373,10 +374,21 @@ static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, cons
   nd4c_cl_define(options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
 }
 
+/* In pairs of floats, of doubles. */
+static bool in_pairs(const nd4c_call *call, const plan *p) {
+  return (p->row->accuracy == PAIRED || p->row->accuracy == WIDE) && p->computed == ND4C_FLOAT32 && !nd4c_cl_wide(call);
+}
+static bool in_wide_pairs(const plan *p) {
+  return p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64;
+}
+
 static void define_all(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
   static const char *const as_names[MOST_INPUTS] = {"AS_A", "AS_B", "AS_C"};
-  bool wide = p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64;
-  nd4c_cl_define(options, "OP", "op_%s%s", p->function, wide ? "_wide" : "");
+  bool paired = in_pairs(call, p);
+  nd4c_cl_define(options, "OP", "op_%s%s", p->function, paired || in_wide_pairs(p) ? "_wide" : "");
+  if (paired) {
+    nd4c_cl_define(options, "PAIRS", "1");
+  }
   nd4c_cl_define(options, "INPUTS", "%d", (int)p->count);
   for (int32_t i = 0; i < p->count; i++) {
     nd4c_cl_define_type(options, (char)('A' + i), p->inputs[i].dtype);
@@ -423,11 +435,14 @@ static void take_numbers(const nd4c_call *call, double *numbers) {
   }
 }
 
-static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call) {
+static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const plan *p) {
   double numbers[NUMBERS] = {0};
   take_numbers(call, numbers);
   for (int32_t i = 0; i < NUMBERS; i++) {
     nd4c_cl_arg_real(launch, numbers[i]);
+  }
+  for (int32_t i = 0; i < NUMBERS && in_pairs(call, p); i++) {
+    nd4c_cl_arg_float(launch, (float)(numbers[i] - (double)(float)numbers[i]));
   }
 }
 
@@ -435,10 +450,10 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   nd4c_cl_options options = {""};
   define_all(&options, call, p);
   bool flat = p->walk.rank <= 1;
-  bool special = p->row->accuracy == SPECIAL || (p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64);
-  const char *source = p->row->accuracy == INCOMPLETE ? "convert+wide+special+incomplete+elementwise"
-                       : special                      ? "convert+wide+special+elementwise"
-                                                      : "convert+elementwise";
+  const char *source = p->row->accuracy == INCOMPLETE          ? "convert+wide+special+incomplete+elementwise"
+                       : p->row->accuracy == SPECIAL           ? "convert+wide+special+elementwise"
+                       : in_pairs(call, p) || in_wide_pairs(p) ? "convert+wide+precise+elementwise"
+                                                               : "convert+elementwise";
   nd4c_cl_launch launch;
   nd4c_status status = nd4c_cl_begin(&launch, call, source, flat ? "flat" : "walked", &options);
   if (status != ND4C_OK) {
@@ -457,7 +472,7 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   } else {
     nd4c_cl_arg_bytes(&launch, &p->walk, sizeof p->walk);
   }
-  add_numbers(&launch, call);
+  add_numbers(&launch, call, p);
   return nd4c_cl_launch_run(&launch, 1, &p->walk.size, NULL);
 }
 

@@ -258,9 +258,10 @@ static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) 
     return nd4c_cl_host->fail(ND4C_INTERNAL, "global_norm: %s", reason);
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_pair(&options, call);
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "share+global_norm", "square_sums", &options);
+  nd4c_status status =
+      nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+global_norm"), "square_sums", &options);
   if (status != ND4C_OK)
     return status;
   group = nd4c_cl_kernel_fit(launch.kernel, group);
@@ -287,9 +288,9 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
     return status;
   nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_pair(&options, call);
   nd4c_cl_define_index(&options, call);
-  status = nd4c_cl_begin(&launch, call, "share+global_norm", "norm_end", &options);
+  status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+global_norm"), "norm_end", &options);
   if (status != ND4C_OK)
     return status;
   group = nd4c_cl_kernel_fit(launch.kernel, group);

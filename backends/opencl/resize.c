@@ -1,5 +1,5 @@
 /* Images: resizing, sampling between elements, colours. Numbers are computed in float64 where the device has it, else
- * in float32. */
+ * in pairs of float32 (colours: in float32). */
 #include <string.h>
 
 #include "backends/opencl/ordering.h"
@@ -24,6 +24,9 @@ static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const ch
   nd4c_cl_define_index(&options, call);
   nd4c_cl_define_type(&options, 'A', dtype);
   nd4c_cl_define_type(&options, 'B', other);
+  if (!nd4c_cl_wide(call)) {
+    nd4c_cl_define(&options, "PAIRS", "1"); /* image.cl says what REAL is else */
+  }
   return nd4c_cl_begin(launch, call, source, function, &options);
 }
 
@@ -94,13 +97,13 @@ static nd4c_status make_taps(const nd4c_call *call, const resize_axis *axis) {
   size_t size = sizeof axis->numbers;
   memcpy(bytes, &axis->numbers, size);
   for (int32_t i = 0; i < REALS; i++) {
-    float narrow = (float)axis->reals[i];
-    size_t real = nd4c_cl_wide(call) ? sizeof(double) : sizeof narrow;
-    memcpy(bytes + size, nd4c_cl_wide(call) ? (const void *)&axis->reals[i] : (const void *)&narrow, real);
-    size += real;
+    float pair[2];
+    nd4c_cl_pair_of(axis->reals[i], pair);
+    memcpy(bytes + size, nd4c_cl_wide(call) ? (const void *)&axis->reals[i] : (const void *)pair, sizeof pair);
+    size += sizeof pair;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "places+image+resize", "make_taps", call->inputs[0].dtype,
+  ND4C_CL_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "make_taps", call->inputs[0].dtype,
                     crops ? roi->dtype : ND4C_FLOAT32));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_bytes(&launch, bytes, size);
@@ -134,12 +137,12 @@ static nd4c_status resize(const nd4c_cl_step *step) {
     ND4C_CL_TRY(make_taps(call, &axis));
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "places+image+resize", "resize", x->dtype, ND4C_FLOAT32));
+  ND4C_CL_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "resize", x->dtype, ND4C_FLOAT32));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &r, sizeof r);
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_resize_extrapolation].as.f);
+  nd4c_cl_arg_pair(&launch, call->attrs[ND4C_ATTR_resize_extrapolation].as.f);
   return nd4c_cl_run_items(&launch, y->size);
 }
 
@@ -181,7 +184,8 @@ static nd4c_status sample(const nd4c_cl_step *step, const nd4c_attr_value *attrs
   s.align_corners = attrs[2].as.i != 0;
   s.has_theta = has_theta;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "places+image+sample", "sample_grid", x->dtype, grid->dtype));
+  ND4C_CL_TRY(
+      begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "sample_grid", x->dtype, grid->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, grid, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -206,7 +210,8 @@ static nd4c_status affine_grid(const nd4c_cl_step *step) {
   sampling s = describe(theta, theta, y, y->rank - 2);
   s.align_corners = call->attrs[ND4C_ATTR_affine_grid_align_corners].as.i != 0;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "places+image+sample", "affine_grid", y->dtype, theta->dtype));
+  ND4C_CL_TRY(
+      begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "affine_grid", y->dtype, theta->dtype));
   nd4c_cl_arg_tensor(&launch, theta, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
@@ -226,7 +231,7 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
   sampling s = describe(x, boxes, y, 2);
   s.mode = (int32_t)call->attrs[ND4C_ATTR_crop_and_resize_mode].as.i;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, "places+image+sample", "crop", x->dtype, boxes->dtype));
+  ND4C_CL_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "crop", x->dtype, boxes->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, boxes, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
@@ -234,7 +239,7 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
   nd4c_cl_arg_int(&launch, images->dtype == ND4C_INT64);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f);
+  nd4c_cl_arg_pair(&launch, call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f);
   nd4c_cl_arg_fault(&launch);
   return nd4c_cl_run_items(&launch, y->size);
 }

@@ -36,6 +36,18 @@ static int64_t step_of(const nd4c_cl_walk *walk) {
   return step < 0 ? -step : step;
 }
 
+/* What is compared and exponentials, which need no more than float where there is no float64. */
+static bool is_plain(const nd4c_cl_rows *r) {
+  return strcmp(r->what, "softmax") == 0 || strcmp(r->what, "log_softmax") == 0 || strcmp(r->what, "hardmax") == 0;
+}
+
+static void arg_number(nd4c_cl_launch *launch, const nd4c_cl_rows *r, double value) {
+  if (is_plain(r))
+    nd4c_cl_arg_real(launch, value);
+  else
+    nd4c_cl_arg_pair(launch, value);
+}
+
 static void extras(nd4c_cl_launch *launch, const nd4c_cl_rows *r) {
   if (r->extra == ND4C_CL_ROWS_RUNNING) {
     for (int i = 0; i < 2; i++) {
@@ -51,7 +63,7 @@ static void extras(nd4c_cl_launch *launch, const nd4c_cl_rows *r) {
     nd4c_cl_arg_tensor(launch, r->statistics[1], ND4C_CL_WRITE);
   }
   if (r->extra == ND4C_CL_ROWS_RUNNING || r->extra == ND4C_CL_ROWS_LIMIT)
-    nd4c_cl_arg_real(launch, r->limit);
+    arg_number(launch, r, r->limit);
 }
 
 /* Dense rows of float32 that a processor's vectors go through (EIGHT of rows.cl). */
@@ -66,7 +78,10 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
   char name[64];
   (void)snprintf(name, sizeof name, "ROW_%s", r->what);
   nd4c_cl_define(&options, name, "1");
-  nd4c_cl_define_real(&options, call);
+  if (is_plain(r))
+    nd4c_cl_define_real(&options, call);
+  else
+    nd4c_cl_define_pair(&options, call);
   nd4c_cl_define_type(&options, 'A', r->x->dtype);
   nd4c_cl_define_type(&options, 'B', r->scale != NULL ? r->scale->dtype : r->x->dtype);
   nd4c_cl_define_type(&options, 'C', r->bias != NULL ? r->bias->dtype : r->x->dtype);
@@ -97,7 +112,8 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
     group /= 2;
   const bool eight = by_eight(call, r, &inner);
   nd4c_cl_options options = options_of(call, r, eight);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "share+rows", "rows", &options);
+  const char *source = is_plain(r) ? "real+share+rows" : ND4C_CL_BY_PAIRS(call, "share+rows");
+  nd4c_status status = nd4c_cl_begin(&launch, call, source, "rows", &options);
   if (status != ND4C_OK)
     return status;
   group = eight ? (inner.size < LONG_ROW ? ROWS_OF_EIGHT : 1) : group;
@@ -114,7 +130,7 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
   nd4c_cl_arg_tensor(&launch, r->bias != NULL ? r->bias : r->x, ND4C_CL_READ);
   nd4c_cl_arg_int(&launch, r->scale != NULL);
   nd4c_cl_arg_int(&launch, r->bias != NULL);
-  nd4c_cl_arg_real(&launch, r->parameter);
+  arg_number(&launch, r, r->parameter);
   nd4c_cl_arg_int(&launch, (int32_t)lanes);
   nd4c_cl_arg_int(&launch, rows_next);
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));

@@ -413,7 +413,11 @@ static inline float next_after(float a, float b) {
 
 /* -- the kernels ------------------------------------------------------------------------------------------------------- */
 
+#ifdef PAIRS /* precise.cl */
+#define PARAMETERS NUMBER n0, NUMBER n1, NUMBER n2, NUMBER m0, NUMBER m1, NUMBER m2
+#else
 #define PARAMETERS NUMBER n0, NUMBER n1, NUMBER n2
+#endif
 #define A_INPUT __global const STORAGE_A *a, long a0,
 #define A_VALUE(place) CONVERT(TYPE_A, AS_A, LOAD_A(a, place))
 #if INPUTS > 1

@@ -1,18 +1,18 @@
 /* The norm of several arrays together: sums of squares, one a group, then their end. */
 __kernel void square_sums(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global REAL *sums, long at,
                           __local REAL *shared) {
-  REAL sum = 0;
+  REAL sum = R(0);
   for (long i = get_global_id(0); i < walk.size; i += get_global_size(0)) {
-    REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i));
-    sum += value * value;
+    COMPUTE_A value = LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i));
+    sum = r_take_product(sum, value, value);
   }
-  sum = share_sum(sum, get_local_id(0), get_local_size(0), 1, shared);
+  sum = share_sum(r_sum(sum), get_local_id(0), get_local_size(0), 1, shared);
   if (get_local_id(0) == 0) sums[at + get_group_id(0)] = sum;
 }
 
 __kernel void norm_end(__global const REAL *sums, long count, __global STORAGE_Y *y, long y0, __local REAL *shared) {
-  REAL sum = 0;
-  for (long i = get_local_id(0); i < count; i += get_local_size(0)) sum += sums[i];
+  REAL sum = R(0);
+  for (long i = get_local_id(0); i < count; i += get_local_size(0)) sum = r_add(sum, sums[i]);
   sum = share_sum(sum, get_local_id(0), get_local_size(0), 1, shared);
-  if (get_local_id(0) == 0) SAVE_Y(y, y0, ROUND_Y(sqrt(sum)));
+  if (get_local_id(0) == 0) SAVE_Y(y, y0, R_ROUND(TYPE_Y, r_sqrt(sum)));
 }

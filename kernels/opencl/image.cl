@@ -1,13 +1,22 @@
 /* What kernels of images share: they compute in double where the device has it and round once. TYPE_A: of x and y; TYPE_B,
- * where there is one: of the roi, the grid, theta or boxes. */
+ * where there is one: of the roi, the grid, theta or boxes. PAIRS: behind real.cl, in pairs of floats. */
+#ifdef PAIRS
+#define ROUNDED(v, to) (r_isnan(v) ? 0 : convert_##to##_sat(rounded_pair(v)))
+#define TO_FLOAT(v) r_float(v)
+static inline long rounded_pair(REAL v) {
+  return r_whole(fabs(v.x) < 0x1p22f ? r_rint(v) : (REAL)(v.x, rint(v.y)));
+}
+#else
 #ifdef HAS_FP64
 typedef double REAL;
 #else
 typedef float REAL;
 #endif
+#define ROUNDED(v, to) ((v) != (v) ? 0 : convert_##to##_sat(rint(v)))
+#define TO_FLOAT(v) ((float)(v))
+#endif
 
 /* Numbers as they are stored: integers are rounded to even and saturate, NaN gives 0. */
-#define ROUNDED(v, to) ((v) != (v) ? 0 : convert_##to##_sat(rint(v)))
 #define stored_bool(v) ((v) != 0)
 #define stored_int8(v) ROUNDED(v, char)
 #define stored_int16(v) ROUNDED(v, short)
@@ -17,9 +26,9 @@ typedef float REAL;
 #define stored_uint16(v) ROUNDED(v, ushort)
 #define stored_uint32(v) ROUNDED(v, uint)
 #define stored_uint64(v) ROUNDED(v, ulong)
-#define stored_float16(v) ((float)(v))
-#define stored_bfloat16(v) ((float)(v))
-#define stored_float32(v) ((float)(v))
+#define stored_float16(v) TO_FLOAT(v)
+#define stored_bfloat16(v) TO_FLOAT(v)
+#define stored_float32(v) TO_FLOAT(v)
 #define stored_float64(v) (v)
 /* A number given as a float: integers are cut off and saturate. */
 #define CUT(v, to) ((v) != (v) ? 0 : convert_##to##_sat_rtz(v))

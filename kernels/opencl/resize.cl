@@ -1,4 +1,4 @@
-/* Resizing is separable: each axis has a table of which elements its places take, with which weights. Behind image.cl. */
+/* Resizing is separable: each axis has a table of which elements its places take, with which weights. Behind real.cl and image.cl. */
 
 enum { NEAREST, LINEAR, CUBIC };
 enum { HALF_PIXEL, HALF_PIXEL_SYMMETRIC, PYTORCH_HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC, CROP, WITHOUT_SHIFT };
@@ -12,43 +12,49 @@ typedef struct {
 } nd4c_resize_axis;
 
 static inline REAL source_place(nd4c_resize_axis axis, long o) {
-  REAL last = (REAL)(axis.in - 1), place = (REAL)o, centre = (place + (REAL)0.5) / axis.scale;
+  REAL last = r_long(axis.in - 1), place = r_long(o), half_one = R(0.5f), centre = r_div(r_add(place, half_one), axis.scale);
   switch (axis.coordinates) {
-    case HALF_PIXEL_SYMMETRIC: /* the centre of what was rounded away stays in the middle */
-      return (REAL)axis.in / 2 * (1 - (REAL)axis.out / axis.width) + centre - (REAL)0.5;
+    case HALF_PIXEL_SYMMETRIC: { /* the centre of what was rounded away stays in the middle */
+      REAL lost = r_sub(R(1), r_div(r_long(axis.out), axis.width));
+      return r_sub(r_add(r_mul(r_div(r_long(axis.in), R(2)), lost), centre), half_one);
+    }
     case PYTORCH_HALF_PIXEL:
-      return axis.width == 1 ? (REAL)-0.5 : centre - (REAL)0.5;
+      return r_is(axis.width, 1) ? R(-0.5f) : r_sub(centre, half_one);
     case ALIGN_CORNERS:
-      return axis.width == 1 ? 0 : place * last / (axis.width - 1);
+      return r_is(axis.width, 1) ? R(0) : r_div(r_mul(place, last), r_sub(axis.width, R(1)));
     case ASYMMETRIC:
-      return place / axis.scale;
+      return r_div(place, axis.scale);
     case WITHOUT_SHIFT:
       return centre;
-    case CROP:
-      return axis.roi_begin * last +
-             (axis.width == 1 ? (axis.roi_end - axis.roi_begin) * last / 2
-                              : place * (axis.roi_end - axis.roi_begin) * last / (axis.width - 1));
+    case CROP: {
+      REAL range = r_sub(axis.roi_end, axis.roi_begin);
+      return r_add(r_mul(axis.roi_begin, last),
+                   r_is(axis.width, 1) ? r_div(r_mul(range, last), R(2))
+                                       : r_div(r_mul(r_mul(place, range), last), r_sub(axis.width, R(1))));
+    }
     default:
-      return centre - (REAL)0.5;
+      return r_sub(centre, half_one);
   }
 }
 
 static inline long nearest_index(long rule, REAL place) {
-  REAL low = floor(place), rest = place - low;
-  bool up = rest > 0 && (rule == 3 || (rule == 0 && rest > (REAL)0.5) || (rule == 1 && rest >= (REAL)0.5));
-  return (long)low + up;
+  REAL low = r_floor(place), rest = r_sub(place, low);
+  bool up = r_less(R(0), rest) && (rule == 3 || (rule == 0 && r_less(R(0.5f), rest)) || (rule == 1 && r_at_most(R(0.5f), rest)));
+  return r_whole(low) + up;
 }
 
 /* The kernel functions of linear and cubic interpolation at a distance. */
 static inline REAL kernel_value(nd4c_resize_axis axis, REAL distance) {
-  REAL a = axis.cubic_a, x = fabs(distance);
+  REAL a = axis.cubic_a, x = r_abs(distance);
   if (axis.mode == LINEAR) {
-    return x < 1 ? 1 - x : 0;
+    return r_less(x, R(1)) ? r_sub(R(1), x) : R(0);
   }
-  if (x <= 1) {
-    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (r_at_most(x, R(1))) {
+    REAL inner = r_sub(r_mul(r_add(a, R(2)), x), r_add(a, R(3)));
+    return r_add(r_mul(r_mul(inner, x), x), R(1));
   }
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+  REAL inner = r_add(r_mul(r_sub(r_mul(a, x), r_mul(R(5), a)), x), r_mul(R(8), a));
+  return r_less(x, R(2)) ? r_sub(r_mul(inner, x), r_mul(R(4), a)) : R(0);
 }
 
 /* has_roi: the region's begin and end come from there. */
@@ -59,31 +65,31 @@ __kernel void make_taps(__global long *table, nd4c_resize_axis axis, __global co
     return;
   }
   if (has_roi) {
-    axis.roi_begin = LOAD_B(roi, begin_at);
-    axis.roi_end = LOAD_B(roi, end_at);
+    axis.roi_begin = R(LOAD_B(roi, begin_at));
+    axis.roi_end = R(LOAD_B(roi, end_at));
   }
   __global long *index = table + axis.table + o * axis.taps;
   __global REAL *weight = (__global REAL *)(table + axis.table + axis.out * axis.taps) + o * axis.taps;
-  REAL place = source_place(axis, o), sum = 0, step = axis.antialias && axis.scale < 1 ? axis.scale : 1;
-  bool outside = axis.coordinates == CROP && !(place >= 0 && place <= (REAL)(axis.in - 1));
+  REAL place = source_place(axis, o), sum = R(0), step = axis.antialias && r_less(axis.scale, R(1)) ? axis.scale : R(1);
+  bool outside = axis.coordinates == CROP && !(r_at_most(R(0), place) && r_at_most(place, r_long(axis.in - 1)));
   table[axis.table + 2 * axis.out * axis.taps + o] = outside;
   if (outside || axis.mode == NEAREST) {
     for (long k = 0; k < axis.taps; k++) {
       index[k] = outside ? 0 : clamp(nearest_index(axis.nearest, place), (long)0, axis.in - 1);
-      weight[k] = 0;
+      weight[k] = R(0);
     }
     return;
   }
-  long base = (long)ceil(place) - 1; /* an even number of taps around a place: one on a cell leans left */
+  long base = -r_whole(r_floor(r_neg(place))) - 1; /* an even number of taps around a place: one on a cell leans left */
   for (long k = 0; k < axis.taps; k++) {
     long cell = base + axis.first_tap + k;
     bool inside = cell >= 0 && cell < axis.in;
-    weight[k] = axis.exclude_outside && !inside ? 0 : kernel_value(axis, step * ((REAL)cell - place));
+    weight[k] = axis.exclude_outside && !inside ? R(0) : kernel_value(axis, r_mul(step, r_sub(r_long(cell), place)));
     index[k] = clamp(cell, (long)0, axis.in - 1);
-    sum += weight[k];
+    sum = r_add(sum, weight[k]);
   }
-  for (long k = 0; k < axis.taps && (axis.antialias || axis.exclude_outside) && sum != 0; k++) {
-    weight[k] /= sum;
+  for (long k = 0; k < axis.taps && (axis.antialias || axis.exclude_outside) && !r_is(sum, 0); k++) {
+    weight[k] = r_div(weight[k], sum);
   }
 }
 
@@ -110,25 +116,25 @@ __kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
     tap[axis] = 0;
   }
   if (outside) {
-    SAVE_A(y, y0, PASTE(cut, TYPE_A)(extrapolation));
+    SAVE_A(y, y0, PASTE(cut, TYPE_A)(r_float(extrapolation)));
     return;
   }
-  REAL sum = 0;
+  REAL sum = R(0);
   int axis;
   do {
     long from = x0;
-    REAL weight = 1;
+    REAL weight = R(1);
     for (axis = 0; axis < resize.rank; axis++) {
       __global const long *own = table + resize.table[axis];
       long at = place[axis] * resize.taps[axis] + tap[axis];
       from += own[at] * resize.x_strides[axis];
-      weight *= ((__global const REAL *)(own + resize.shape[axis] * resize.taps[axis]))[at];
+      weight = r_mul(weight, ((__global const REAL *)(own + resize.shape[axis] * resize.taps[axis]))[at]);
     }
     if (resize.mode == NEAREST) {
       SAVE_A(y, y0, LOAD_A(x, from));
       return;
     }
-    sum += weight != 0 ? weight * (REAL)LOAD_A(x, from) : 0;
+    sum = r_is(weight, 0) ? sum : r_add(sum, r_mul(weight, R_OF(TYPE_A, LOAD_A(x, from))));
     for (axis = resize.rank - 1; axis >= 0 && ++tap[axis] == resize.taps[axis]; axis--) {
       tap[axis] = 0;
     }

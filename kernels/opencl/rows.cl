@@ -1,12 +1,13 @@
 /* Rows that are gathered and then written: softmax and what normalises. A row is one place of the kept axes; `lanes`
  * work items (a power of two) share it, as in reduction.cl.
  *
- * -D ROW_<what>. EIGHT: eight REALs, CAST_EIGHT: to them (see below). Operands of `inner`: x, y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the
- * two results of a row. */
+ * Behind real.cl and share.cl. -D ROW_<what>. EIGHT: eight REALs, CAST_EIGHT: to them (see below). Operands of `inner`: x,
+ * y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the two results of a row. */
 
 #define SUM(x) share_sum((x), lane, lanes, step, shared)
-#define X(i) (REAL) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
-#define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), ROUND_Y(value))
+#define X_AT(i) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
+#define X(i) R(X_AT(i))
+#define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), R_ROUND(TYPE_Y, value))
 
 #ifdef EIGHT
 /* softmax and log_softmax of a dense row of float32, by one work item, eight elements at a time: processors have vectors,
@@ -66,7 +67,6 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
   int me = get_local_id(0), rows = (int)get_local_size(0) / lanes, step = rows_next ? rows : 1;
   int lane = rows_next ? me / rows : me % lanes;
   long row = (long)get_group_id(0) * rows + (rows_next ? me % rows : me / lanes), length = row < kept.size ? inner.size : 0;
-  REAL count = (REAL)inner.size;
   if (row < kept.size) {
     x0 += nd4c_walk_place(&kept, 0, row);
     y0 += nd4c_walk_place(&kept, 1, row);
@@ -111,64 +111,74 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
   place = -share_largest(-place, lane, lanes, step, shared);
   for (long i = lane; i < length; i += lanes) Y(i, (REAL)i == place ? (REAL)1 : (REAL)0);
 #elif defined(ROW_lp_normalize)
-  REAL sum = 0;
+  REAL sum = R(0);
   for (long i = lane; i < length; i += lanes) {
-    REAL value = fabs(X(i));
-    sum += parameter == 2 ? value * value : parameter == 1 ? value : pow(value, parameter);
+    COMPUTE_A value = X_AT(i);
+    if (r_is(parameter, 2)) {
+      sum = r_take_product(sum, value, value);
+    } else {
+      REAL size = r_abs(R(value));
+      sum = r_add(sum, r_is(parameter, 1) ? size : r_pow(size, parameter));
+    }
   }
-  sum = SUM(sum);
-  REAL norm = parameter == 2 ? sqrt(sum) : parameter == 1 ? sum : pow(sum, 1 / parameter);
-  norm = norm < limit ? limit : norm;
-  for (long i = lane; i < length; i += lanes) Y(i, norm == 0 ? (REAL)0 : X(i) / norm);
+  sum = SUM(r_sum(sum));
+  REAL norm = r_is(parameter, 2) ? r_sqrt(sum) : r_is(parameter, 1) ? sum : r_pow(sum, r_div(R(1), parameter));
+  norm = r_less(norm, limit) ? limit : norm;
+  for (long i = lane; i < length; i += lanes) Y(i, r_is(norm, 0) ? R(0) : r_div(X(i), norm));
 #elif defined(ROW_clip_by_norm)
   REAL norm;
   if (has_scale) {
-    norm = (REAL)LOAD_B(scale, scale0);
+    norm = R(LOAD_B(scale, scale0));
   } else {
-    REAL sum = 0;
+    REAL sum = R(0);
     for (long i = lane; i < length; i += lanes) {
-      REAL value = X(i);
-      sum += value * value;
+      COMPUTE_A value = X_AT(i);
+      sum = r_take_product(sum, value, value);
     }
-    norm = sqrt(SUM(sum));
+    norm = r_sqrt(SUM(r_sum(sum)));
   }
+  bool within = !r_less(limit, norm) && !r_isnan(norm) && !r_isnan(limit);
   for (long i = lane; i < length; i += lanes) {
     REAL value = X(i);
-    Y(i, norm <= limit ? value : value * limit / norm);
+    Y(i, within ? value : r_div(r_mul(value, limit), norm));
   }
 #else
-  REAL mean = 0, squares = 0;
+  REAL mean = R(0), squares = R(0), count = r_long(inner.size);
 #ifndef ROW_rms
-  for (long i = lane; i < length; i += lanes) mean += X(i);
-  mean = SUM(mean) / count;
+  for (long i = lane; i < length; i += lanes) mean = r_take(mean, X_AT(i));
+  mean = r_div(SUM(r_sum(mean)), count);
 #endif
   for (long i = lane; i < length; i += lanes) {
-    REAL apart = X(i) - mean;
-    squares += apart * apart;
-  }
-  REAL variance = SUM(squares) / count;
-#ifdef ROW_standardize
-  REAL below = sqrt(variance) + parameter;
+#ifdef ROW_rms
+    squares = r_take_product(squares, X_AT(i), X_AT(i));
 #else
-  REAL below = sqrt(variance + parameter);
+    REAL apart = r_sub(X(i), mean);
+    squares = r_add(squares, r_mul(apart, apart));
+#endif
+  }
+  REAL variance = r_div(SUM(r_sum(squares)), count);
+#ifdef ROW_standardize
+  REAL below = r_add(r_sqrt(variance), parameter);
+#else
+  REAL below = r_sqrt(r_add(variance, parameter));
 #endif
   for (long i = lane; i < length; i += lanes) {
-    REAL value = (X(i) - mean) / below;
-    if (has_scale) value *= (REAL)LOAD_B(scale, scale0 + nd4c_walk_place(&inner, 2, i));
-    if (has_bias) value += (REAL)LOAD_C(bias, bias0 + nd4c_walk_place(&inner, 3, i));
+    REAL value = r_div(r_sub(X(i), mean), below);
+    if (has_scale) value = r_mul(value, R(LOAD_B(scale, scale0 + nd4c_walk_place(&inner, 2, i))));
+    if (has_bias) value = r_add(value, R(LOAD_C(bias, bias0 + nd4c_walk_place(&inner, 3, i))));
     Y(i, value);
   }
 #ifdef STATISTICS
   if (row < kept.size && lane == 0) {
-    SAVE_D(first, first0, ROUND_D(mean));
-    SAVE_D(second, second0, ROUND_D(1 / below));
+    SAVE_D(first, first0, R_ROUND(TYPE_D, mean));
+    SAVE_D(second, second0, R_ROUND(TYPE_D, r_div(R(1), below)));
   }
 #elif defined(RUNNING)
   if (row < kept.size && lane == 0) {
-    REAL old = (REAL)LOAD_E(old_mean, mean0 + row * mean_step);
-    SAVE_D(first, first0 + row * first_step, ROUND_D(old * momentum + mean * (1 - momentum)));
-    old = (REAL)LOAD_E(old_variance, variance0 + row * variance_step);
-    SAVE_D(second, second0 + row * second_step, ROUND_D(old * momentum + variance * (1 - momentum)));
+    REAL old = R(LOAD_E(old_mean, mean0 + row * mean_step)), other = r_sub(R(1), momentum);
+    SAVE_D(first, first0 + row * first_step, R_ROUND(TYPE_D, r_add(r_mul(old, momentum), r_mul(mean, other))));
+    old = R(LOAD_E(old_variance, variance0 + row * variance_step));
+    SAVE_D(second, second0 + row * second_step, R_ROUND(TYPE_D, r_add(r_mul(old, momentum), r_mul(variance, other))));
   }
 #endif
 #endif

@@ -1,4 +1,4 @@
-/* Sampling at places between the elements; behind image.cl. TYPE_B: of the grid, of theta, of boxes. */
+/* Sampling at places between the elements; behind real.cl and image.cl. TYPE_B: of the grid, of theta, of boxes. */
 
 enum { NEAREST, LINEAR, CUBIC };
 enum { ZEROS, BORDER, REFLECTION, SPATIAL = 3, TAPS = 4 };
@@ -11,72 +11,83 @@ typedef struct {
 
 /* Mirrors a coordinate at the borders until it lies within. */
 static inline REAL reflect(REAL x, REAL low, REAL high) {
-  REAL range = high - low, beyond = x < low ? low - x : x > high ? x - high : 0;
-  if (beyond == 0 || isnan(x)) {
+  bool below = r_less(x, low);
+  REAL range = r_sub(high, low), beyond = below ? r_sub(low, x) : r_less(high, x) ? r_sub(x, high) : R(0);
+  if (r_is(beyond, 0) || r_isnan(x)) {
     return x;
   }
-  if (range == 0) {
+  if (r_is(range, 0)) {
     return low;
   }
-  REAL rest = fmod(beyond, 2 * range);
-  bool even = rest < range;
-  rest = even ? rest : rest - range;
-  return (x < low) == even ? low + rest : high - rest;
+  REAL rest = r_fmod(beyond, r_mul(R(2), range));
+  bool even = r_less(rest, range);
+  rest = even ? rest : r_sub(rest, range);
+  return below == even ? r_add(low, rest) : r_sub(high, rest);
 }
 
 /* The index of a tap, or -1 where zeros lie. Taps are at most 4 elements outside. */
 static inline long place_tap(long tap, long extent, int padding, int align_corners) {
-  REAL edge = align_corners ? 0 : (REAL)0.5;
+  REAL edge = R(align_corners ? 0 : 0.5f);
   if (tap >= 0 && tap < extent) {
     return tap;
   }
   if (padding == ZEROS) {
     return -1;
   }
-  return padding == BORDER ? (tap < 0 ? 0 : extent - 1) : (long)reflect((REAL)tap, -edge, (REAL)(extent - 1) + edge);
+  return padding == BORDER ? (tap < 0 ? 0 : extent - 1) : r_whole(reflect(r_long(tap), r_neg(edge), r_add(r_long(extent - 1), edge)));
 }
 
 /* A coordinate of -1 .. 1 as a place among the elements; outside, where the padding says. */
 static inline REAL locate(nd4c_sampling s, REAL coordinate, long extent) {
-  REAL last = (REAL)(extent - 1), edge = s.align_corners ? 0 : (REAL)0.5;
-  REAL x = s.align_corners ? (coordinate + 1) / 2 * last : ((coordinate + 1) * (REAL)extent - 1) / 2;
-  x = s.mode == NEAREST ? rint(x) : x;
-  if (x >= -edge && x <= last + edge) {
+  REAL last = r_long(extent - 1), edge = R(s.align_corners ? 0 : 0.5f), one = R(1), two = R(2), beyond = r_add(last, R(4));
+  REAL x = s.align_corners ? r_mul(r_div(r_add(coordinate, one), two), last)
+                           : r_div(r_sub(r_mul(r_add(coordinate, one), r_long(extent)), one), two);
+  x = s.mode == NEAREST ? r_rint(x) : x;
+  if (r_at_most(r_neg(edge), x) && r_at_most(x, r_add(last, edge))) {
     return x;
   }
   if (s.padding == BORDER) {
-    return x < 0 ? 0 : x > last ? last : x;
+    return r_less(x, R(0)) ? R(0) : r_less(last, x) ? last : x;
   }
   if (s.padding == REFLECTION) {
-    return reflect(x, -edge, last + edge);
+    return reflect(x, r_neg(edge), r_add(last, edge));
   }
-  return x < -4 ? -4 : x > last + 4 ? last + 4 : x;
+  return r_less(x, R(-4)) ? R(-4) : r_less(beyond, x) ? beyond : x;
 }
 
+/* ((a x - 5 a) x + 8 a) x - 4 a and ((a + 2) x - (a + 3)) x x + 1 */
+static inline REAL cubic_far(REAL a, REAL x) {
+  REAL inner = r_add(r_mul(r_sub(r_mul(a, x), r_mul(R(5), a)), x), r_mul(R(8), a));
+  return r_sub(r_mul(inner, x), r_mul(R(4), a));
+}
+static inline REAL cubic_near(REAL a, REAL x) {
+  REAL inner = r_sub(r_mul(r_add(a, R(2)), x), r_add(a, R(3)));
+  return r_add(r_mul(r_mul(inner, x), x), R(1));
+}
 static inline void cubic_weights(REAL t, REAL *weight) {
-  const REAL a = (REAL)-0.75;
-  REAL near = 1 - t, far = 2 - t, before = 1 + t;
-  weight[0] = ((a * before - 5 * a) * before + 8 * a) * before - 4 * a;
-  weight[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
-  weight[2] = ((a + 2) * near - (a + 3)) * near * near + 1;
-  weight[3] = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a;
+  const REAL a = R(-0.75f);
+  weight[0] = cubic_far(a, r_add(R(1), t));
+  weight[1] = cubic_near(a, t);
+  weight[2] = cubic_near(a, r_sub(R(1), t));
+  weight[3] = cubic_far(a, r_sub(R(2), t));
 }
 
 /* Place `index` of `extent` ones between -1 and 1. */
 static inline REAL base_coordinate(long index, long extent, int align_corners) {
   if (align_corners) {
-    return extent > 1 ? 2 * (REAL)index / (REAL)(extent - 1) - 1 : 0;
+    return extent > 1 ? r_sub(r_div(r_mul(R(2), r_long(index)), r_long(extent - 1)), R(1)) : R(0);
   }
-  return (2 * (REAL)index + 1) / (REAL)extent - 1;
+  return r_sub(r_div(r_add(r_mul(R(2), r_long(index)), R(1)), r_long(extent)), R(1));
 }
 
 /* A row of theta times (place, 1); places count the last axis first. */
 static inline REAL transform(__global const STORAGE_B *theta, long offset, long step, int d, const long *shape,
                       const long *at, int align_corners) {
-  REAL sum = LOAD_B(theta, offset + d * step);
+  REAL sum = R(LOAD_B(theta, offset + d * step));
   for (int i = 0; i < d; i++) {
     int axis = d - 1 - i;
-    sum += (REAL)LOAD_B(theta, offset + i * step) * base_coordinate(at[axis], shape[axis], align_corners);
+    REAL factor = base_coordinate(at[axis], shape[axis], align_corners);
+    sum = r_add(sum, r_mul(R(LOAD_B(theta, offset + i * step)), factor));
   }
   return sum;
 }
@@ -105,36 +116,38 @@ __kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const S
       offset += at[j] * s.grid_strides[j + 1];
     }
     REAL coordinate = s.has_theta ? transform(grid, offset, s.grid_strides[2], d, shape, at, s.align_corners)
-                                  : (REAL)LOAD_B(grid, offset);
+                                  : R(LOAD_B(grid, offset));
     REAL place = locate(s, coordinate, s.x_shape[i + 2]);
-    if (!(fabs(place) < (REAL)4611686018427387904.0)) {
+    if (!r_less(r_abs(place), R(0x1p62f))) {
       somewhere = false;
       break;
     }
-    long low = (long)floor(place);
-    REAL t = place - (REAL)low;
+    long low = r_whole(r_floor(place));
+    REAL t = r_sub(place, r_long(low));
     if (taps == 4) {
       cubic_weights(t, weight[i]);
       low--;
     } else {
-      weight[i][0] = taps == 1 ? 1 : 1 - t;
+      weight[i][0] = taps == 1 ? R(1) : r_sub(R(1), t);
       weight[i][1] = t;
     }
     for (int tap = 0; tap < taps; tap++) {
       index[i][tap] = place_tap(low + tap, s.x_shape[i + 2], s.padding, s.align_corners);
     }
   }
-  REAL sum = somewhere ? 0 : NAN;
+  REAL sum = R(somewhere ? 0 : NAN);
   do {
     long from = x0;
-    REAL product = 1;
+    REAL product = R(1);
     bool inside = somewhere;
     for (int i = 0; i < d && inside; i++) {
-      product *= weight[i][k[i]];
+      product = r_mul(product, weight[i][k[i]]);
       inside = index[i][k[i]] >= 0;
       from += index[i][k[i]] * s.x_strides[i + 2];
     }
-    sum += inside && product != 0 ? product * (REAL)LOAD_A(x, from) : 0;
+    if (inside && !r_is(product, 0)) {
+      sum = r_add(sum, r_mul(product, R_OF(TYPE_A, LOAD_A(x, from))));
+    }
     for (axis = d - 1; axis >= 0 && ++k[axis] == taps; axis--) {
       k[axis] = 0;
     }
@@ -167,9 +180,12 @@ __kernel void affine_grid(__global const STORAGE_B *theta, long theta0, __global
 
 /* Where place `index` of `count` lies between two corners (0 .. 1) of an axis. */
 static inline REAL crop_coordinate(REAL from, REAL to, long index, long count, long extent) {
-  REAL last = (REAL)(extent - 1);
-  return count > 1 ? from * last + (REAL)index * (to - from) * last / (REAL)(count - 1)
-                   : (REAL)0.5 * (from + to) * last;
+  REAL last = r_long(extent - 1);
+  if (count <= 1) {
+    return r_mul(r_mul(R(0.5f), r_add(from, to)), last);
+  }
+  REAL way = r_mul(r_mul(r_long(index), r_sub(to, from)), last);
+  return r_add(r_mul(from, last), r_div(way, r_long(count - 1)));
 }
 
 /* x [b, h, w, c], y [boxes, h, w, c]; s.grid_strides: of boxes. */
@@ -177,7 +193,7 @@ __kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_
                    __global const int *images, long images0, long step, int wide, __global STORAGE_A *y, long y0,
                    nd4c_sampling s, REAL extrapolation, __global int *fault, long items) {
   long rest = get_global_id(0), at[4];
-  REAL corner[4], sum = 0;
+  REAL corner[4], sum = R(0);
   if (rest >= items) {
     return;
   }
@@ -192,24 +208,28 @@ __kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_
     return;
   }
   for (int k = 0; k < 4; k++) {
-    corner[k] = LOAD_B(boxes, boxes0 + at[0] * s.grid_strides[0] + k * s.grid_strides[1]);
+    corner[k] = R(LOAD_B(boxes, boxes0 + at[0] * s.grid_strides[0] + k * s.grid_strides[1]));
   }
   REAL row = crop_coordinate(corner[0], corner[2], at[1], s.y_shape[1], s.x_shape[1]);
   REAL column = crop_coordinate(corner[1], corner[3], at[2], s.y_shape[2], s.x_shape[2]);
   x0 += image * s.x_strides[0] + at[3] * s.x_strides[3];
-  if (!(row >= 0 && row <= (REAL)(s.x_shape[1] - 1) && column >= 0 && column <= (REAL)(s.x_shape[2] - 1))) {
+  if (!(r_at_most(R(0), row) && r_at_most(row, r_long(s.x_shape[1] - 1)) && r_at_most(R(0), column) &&
+        r_at_most(column, r_long(s.x_shape[2] - 1)))) {
     STORE(y, y0, extrapolation);
     return;
   }
   if (s.mode == NEAREST) {
-    STORE(y, y0, (REAL)LOAD_A(x, x0 + (long)round(row) * s.x_strides[1] + (long)round(column) * s.x_strides[2]));
+    long place = x0 + r_whole(r_round(row)) * s.x_strides[1] + r_whole(r_round(column)) * s.x_strides[2];
+    STORE(y, y0, R_OF(TYPE_A, LOAD_A(x, place)));
     return;
   }
-  REAL top = floor(row), left = floor(column), down = row - top, right = column - left;
+  REAL top = r_floor(row), left = r_floor(column), down = r_sub(row, top), right = r_sub(column, left);
   for (int k = 0; k < 4; k++) {
-    REAL weight = (k & 2 ? down : 1 - down) * (k & 1 ? right : 1 - right);
-    long i = (long)top + (k >> 1), j = (long)left + (k & 1);
-    sum += weight != 0 ? weight * (REAL)LOAD_A(x, x0 + i * s.x_strides[1] + j * s.x_strides[2]) : 0;
+    REAL weight = r_mul(k & 2 ? down : r_sub(R(1), down), k & 1 ? right : r_sub(R(1), right));
+    long i = r_whole(top) + (k >> 1), j = r_whole(left) + (k & 1);
+    if (!r_is(weight, 0)) {
+      sum = r_add(sum, r_mul(weight, R_OF(TYPE_A, LOAD_A(x, x0 + i * s.x_strides[1] + j * s.x_strides[2]))));
+    }
   }
   STORE(y, y0, sum);
 }

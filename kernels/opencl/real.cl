@@ -1,0 +1,163 @@
+/* What kernels compute with that round once: REAL, by functions' names. PAIRS: there is no float64, and a REAL is a pair
+ * of floats (wide.cl, which is before this); else it is the host's -D REAL (double, or float for what is exact enough in
+ * it), and the names stand for operators. */
+#ifdef PAIRS
+typedef wide REAL;
+
+/* Of a float; of a whole number. */
+#define R(x) w_of(x)
+static inline REAL r_long(long x) {
+  float high = convert_float(x);
+  return fabs(high) < 0x1p62f ? (REAL)(high, convert_float(x - convert_long(high))) : w_of(high);
+}
+static inline REAL r_ulong(ulong x) {
+  return x >> 62 != 0 ? w_of(convert_float(x)) : r_long((long)x);
+}
+/* R_OF(dtype, x): an element as a REAL. */
+#define r_of_bool(x) w_of(x)
+#define r_of_int8(x) w_of(x)
+#define r_of_int16(x) w_of(x)
+#define r_of_int32(x) r_long(x)
+#define r_of_int64(x) r_long(x)
+#define r_of_uint8(x) w_of(x)
+#define r_of_uint16(x) w_of(x)
+#define r_of_uint32(x) r_long(x)
+#define r_of_uint64(x) r_ulong(x)
+#define r_of_float16(x) w_of(x)
+#define r_of_bfloat16(x) w_of(x)
+#define r_of_float32(x) w_of(x)
+#define R_OF(dtype, x) PASTE(r_of, dtype)(x)
+/* Infinities, NaN and zeros are what the larger part is. */
+static inline REAL r_add(REAL a, REAL b) {
+  float sum = a.x + b.x;
+  return isfinite(sum) && (sum != 0 || a.y + b.y != 0) ? w_add(a, b) : w_of(sum);
+}
+static inline REAL r_sub(REAL a, REAL b) {
+  return r_add(a, w_minus(b));
+}
+static inline REAL r_mul(REAL a, REAL b) {
+  float product = a.x * b.x;
+  return isfinite(product) && product != 0 ? w_mul(a, b) : w_of(product);
+}
+static inline REAL r_div(REAL a, REAL b) {
+  float quotient = a.x / b.x;
+  return isfinite(quotient) && quotient != 0 && isfinite(b.x) ? w_div(a, b) : w_of(quotient);
+}
+#define r_neg(a) w_minus(a)
+#define r_abs(a) w_abs(a)
+#define r_float(a) ((a).y == 0 || !isfinite((a).x) ? (a).x : (a).x + (a).y)
+static inline REAL r_sqrt(REAL a) {
+  return a.x > 0 && isfinite(a.x) ? w_sqrt(a) : w_of(sqrt(a.x));
+}
+static inline REAL r_exp(REAL a) {
+  return fabs(a.x) < 200 ? w_exp(a) : w_of(exp(a.x));
+}
+static inline REAL r_log(REAL a) {
+  return a.x > 0 && isfinite(a.x) ? w_log(a) : w_of(log(a.x));
+}
+static inline REAL r_log1p(REAL a) {
+  return a.x > -1 && isfinite(a.x) && a.x != 0 ? w_log1p(a) : w_of(log1p(a.x));
+}
+static inline REAL r_pow(REAL a, REAL b) {
+  return a.x > 0 && isfinite(a.x) && isfinite(b.x) ? r_exp(r_mul(b, w_log(a))) : w_of(pow(a.x, b.x));
+}
+/* (e^2a - 1) / (e^2a + 1) */
+static inline REAL r_tanh(REAL a) {
+  if (!(fabs(a.x) < 20) || a.x == 0) {
+    return w_of(tanh(a.x));
+  }
+  wide e = w_expm1(a * 2);
+  return w_div(e, w_plus(e, 2));
+}
+/* 1 / (1 + e^-a) */
+static inline REAL r_sigmoid(REAL a) {
+  if (!(fabs(a.x) < 80)) {
+    return w_of(1 / (1 + exp(-a.x)));
+  }
+  wide e = w_exp(w_minus(w_abs(a)));
+  return w_div(a.x >= 0 ? w_of(1) : e, w_plus(e, 1));
+}
+static inline REAL r_floor(REAL a) {
+  float whole = floor(a.x);
+  return whole == a.x && a.y != 0 ? w_fast(whole, floor(a.y)) : w_of(whole);
+}
+/* To even; |a| below 2^22, or a float. */
+static inline REAL r_rint(REAL a) {
+  float whole = rint(a.x), rest = (a.x - whole) + a.y, size = fabs(rest);
+  bool next = size > 0.5f || (size == 0.5f && fmod(whole, 2.0f) != 0);
+  return w_of(next && isfinite(a.x) ? whole + copysign(1.0f, rest) : whole);
+}
+/* Of a whole number. */
+static inline long r_whole(REAL a) {
+  return fabs(a.x) < 0x1p62f ? convert_long(a.x) + convert_long(a.y) : convert_long_sat(a.x);
+}
+/* Of what is not negative. */
+#define r_round(a) r_floor(r_add(a, w_of(0.5f)))
+static inline REAL r_fmod(REAL a, REAL b) {
+  for (int i = 0; i < 12 && fabs(a.x) >= b.x && isfinite(a.x); i++) {
+    a = r_sub(a, r_mul(w_of(fmax(1.0f, trunc(fabs(a.x) / b.x)) * (a.x < 0 ? -1 : 1)), b));
+  }
+  return a.x < 0 ? r_add(a, b) : a;
+}
+#define r_less(a, b) ((a).x < (b).x || ((a).x == (b).x && (a).y < (b).y))
+#define r_at_most(a, b) ((a).x < (b).x || ((a).x == (b).x && (a).y <= (b).y))
+#define r_is(a, number) ((a).x == (number) && (a).y == 0)
+#define r_isnan(a) isnan((a).x)
+/* A sum that takes floats, or products of two, and what its additions lost beside it; r_sum(s) is the number. */
+static inline REAL r_take(REAL sum, float x) {
+  float next = sum.x + x, part = next - sum.x;
+  return (REAL)(next, sum.y + ((sum.x - (next - part)) + (x - part)));
+}
+static inline REAL r_take_product(REAL sum, float a, float b) {
+  float product = a * b;
+  sum.y += fma(a, b, -product);
+  return r_take(sum, product);
+}
+static inline REAL r_sum(REAL sum) {
+  return isfinite(sum.x) && sum.y != 0 ? w_fast(sum.x, sum.y) : w_of(sum.x);
+}
+/* As COMPUTE_Y of any real dtype, such that SAVE_Y rounds for the first time: cut off, the last bit set if anything was
+ * lost. */
+static inline float r_odd(REAL a) {
+  if (a.y == 0 || !isfinite(a.x)) {
+    return a.x;
+  }
+  return as_float((as_uint(a.x) - ((a.y < 0) != (a.x < 0) ? 1 : 0)) | 1);
+}
+#define r_float16(a) r_odd(a)
+#define r_bfloat16(a) r_odd(a)
+#define r_float32(a) r_float(a)
+#define R_ROUND(to, a) PASTE(r, to)(a)
+#else
+
+#define R(x) ((REAL)(x))
+#define r_long(x) ((REAL)(x))
+#define R_OF(dtype, x) ((REAL)(x))
+#define r_add(a, b) ((a) + (b))
+#define r_sub(a, b) ((a) - (b))
+#define r_mul(a, b) ((a) * (b))
+#define r_div(a, b) ((a) / (b))
+#define r_neg(a) (-(a))
+#define r_abs(a) fabs(a)
+#define r_sqrt(a) sqrt(a)
+#define r_exp(a) exp(a)
+#define r_log(a) log(a)
+#define r_log1p(a) log1p(a)
+#define r_pow(a, b) pow(a, b)
+#define r_tanh(a) tanh(a)
+#define r_sigmoid(a) (1 / (1 + exp(-(a))))
+#define r_floor(a) floor(a)
+#define r_rint(a) rint(a)
+#define r_whole(a) ((long)(a))
+#define r_round(a) round(a)
+#define r_fmod(a, b) fmod(a, b)
+#define r_float(a) (a)
+#define r_less(a, b) ((a) < (b))
+#define r_at_most(a, b) ((a) <= (b))
+#define r_is(a, number) ((a) == (number))
+#define r_isnan(a) isnan(a)
+#define r_take(sum, x) ((sum) + (REAL)(x))
+#define r_take_product(sum, a, b) ((sum) + (REAL)(a) * (REAL)(b))
+#define r_sum(sum) (sum)
+#define R_ROUND(to, a) PASTE(narrow, to)(a)
+#endif
