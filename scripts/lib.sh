@@ -198,9 +198,17 @@ need_python_packages() {
   fi
 }
 
+# tell_space GIGABYTES: a word in time where the disk may become full, which compilers and tests tell in odd ways.
+tell_space() {
+  local free
+  free=$(df -Pk "$root" | awk 'NR == 2 { print int($4 / 1000000) }')
+  [ "${free:-$1}" -ge "$1" ] || say "Only $free GB are free here: a first run fills some $1 GB of build/ and .cache/"
+}
+
 # setup [test]: everything that building, or building and testing, needs.
 setup() {
   if [ "${1-}" = test ]; then
+    tell_space 6
     need_packages "${build_packages[@]}" "${test_packages[@]}"
     need_offered "${codec_packages[@]}" "${opencl_packages[@]}"
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"

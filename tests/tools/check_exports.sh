@@ -24,8 +24,7 @@ case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
 esac
 
 nm -D --defined-only "$library" | awk '$3 != "" { sub(/@.*/, "", $3); print $3 }' | sort -u >"$work/exported"
-# ASan adds its own marks beside each variable.
-foreign=$(grep -v -e '^nd4c_' -e '^__odr_asan' "$work/exported" || true)
+foreign=$(grep -v '^nd4c_' "$work/exported" || true)
 [ -z "$foreign" ] || { echo "exported without the prefix: $foreign"; exit 1; }
 
 printf '#include <nd4c/nd4c.h>\n#include <nd4c/dlpack.h>\n#include <nd4c/plugin.h>\n' |
