@@ -111,7 +111,8 @@ static long read_before, written_before;
 void cf_coverage_prepare(const cf_options *options) {
   const char *library = NULL;
   bool is_opencl = strncmp(options->backend, "opencl", strlen("opencl")) == 0;
-  counted = options->coverage && is_opencl && nd4c_config_get("nd4c.opencl.library", &library) == ND4C_OK &&
+  counted = options->coverage && !options->ask && is_opencl &&
+            nd4c_config_get("nd4c.opencl.library", &library) == ND4C_OK &&
             (library[0] == '\0' || strcmp(library, FAULTY_PATH) == 0) && faulty_find() &&
             nd4c_config_set("nd4c.opencl.library", FAULTY_PATH) == ND4C_OK;
 }
@@ -213,5 +214,7 @@ void cf_coverage_print(const cf_run *run) {
     all.copied += c.copied;
     all.declined += c.declined;
   }
-  print_read_backs(run);
+  if (!run->options.ask) {
+    print_read_backs(run);
+  }
 }

@@ -10,7 +10,7 @@
 static const char usage[] =
     "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
     "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--quick] [--verbose]\n"
-    "                        [--records DIR] [--coverage]\n"
+    "                        [--records DIR] [--coverage] [--ask]\n"
     "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
     "  --backend NAME  the backend to test: its first device\n"
     "  --plugin PATH   load this plug-in first; a path with a '/'\n"
@@ -23,6 +23,7 @@ static const char usage[] =
     "  --verbose       a line for each op\n"
     "  --coverage      how many pairs of op and dtype the backend computes itself, and which not; fails where\n"
     "                  a call copies between devices, or moves more between host and device than its op may\n"
+    "  --ask           only asks, of contiguous operands, whether the backend computes the call, and computes nothing\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"
     "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";
@@ -66,6 +67,10 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
     }
     if (strcmp(argv[i], "--coverage") == 0) {
       options->coverage = true;
+    } else if (strcmp(argv[i], "--ask") == 0) {
+      options->ask = true;
+      options->layout = cf_layout_names[CF_LAYOUT_contiguous];
+      options->mode = cf_mode_names[CF_MODE_fresh];
     } else if (strcmp(argv[i], "--full") == 0) {
       options->full = true;
     } else if (strcmp(argv[i], "--quick") == 0) {

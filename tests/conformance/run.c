@@ -8,6 +8,9 @@
 const char *const cf_mode_names[CF_MODE_COUNT] = {CF_MODES(MODE_NAME)};
 #undef MODE_NAME
 
+/* What nd4c_explain ends with where no kernel is left. */
+static const char nothing_computes[] = "nothing computes this call";
+
 /* -- modes ------------------------------------------------------------------------------------------------------ */
 
 /* Asks which engine computes the call. */
@@ -17,6 +20,38 @@ static void ask_engine(cf_run *run, const cf_prepared *p) {
   if (nd4c_explain(run->context, p->c.op, p->inputs, p->c.input_count, p->c.attrs, p->c.attr_count, &text) == ND4C_OK) {
     run->asked++;
     run->served += strstr(text, part) != NULL;
+  }
+  nd4c_free(text);
+}
+
+/* Whether the call counts for its pair: fresh and contiguous, all its operands of dtypes that are counted (an addition
+ * of complex numbers to integers says nothing of integers). */
+static bool counts_for_pair(const cf_prepared *p) {
+  bool counts = strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) == 0 &&
+                strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0;
+  for (int32_t i = 0; counts && i < p->c.input_count; i++) {
+    counts = p->c.inputs[i].dtype == ND4C_DTYPE_NONE || cf_is_covered(p->c.inputs[i].dtype);
+  }
+  for (int32_t i = 0; counts && i < p->output_count; i++) {
+    counts = cf_is_covered(p->expected[i].dtype);
+  }
+  return counts;
+}
+
+/* Whether anything of the backend computes the call: nothing is run, no program of the device's is built. */
+static void ask_backend(cf_run *run, const cf_prepared *p) {
+  char *text = NULL;
+  bool counts = counts_for_pair(p);
+  nd4c_status status =
+      nd4c_explain(run->context, p->c.op, p->inputs, p->c.input_count, p->c.attrs, p->c.attr_count, &text);
+  if (status != ND4C_OK) {
+    cf_fail(run, &p->place, nd4c_error_message());
+  } else if (strstr(text, nothing_computes) != NULL) {
+    cf_skip(run, "calls that nothing computes here");
+    run->pair_declined += counts;
+  } else {
+    run->totals.passed++;
+    run->pair_computed += counts;
   }
   nd4c_free(text);
 }
@@ -74,20 +109,6 @@ static bool is_eager_alone(const cf_prepared *p, nd4c_status status) {
          strstr(nd4c_error_message(), "call it eagerly") != NULL;
 }
 
-/* Whether the call counts for its pair: fresh and contiguous, all its operands of dtypes that are counted (an addition
- * of complex numbers to integers says nothing of integers). */
-static bool counts_for_pair(const cf_prepared *p) {
-  bool counts = strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) == 0 &&
-                strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0;
-  for (int32_t i = 0; counts && i < p->c.input_count; i++) {
-    counts = p->c.inputs[i].dtype == ND4C_DTYPE_NONE || cf_is_covered(p->c.inputs[i].dtype);
-  }
-  for (int32_t i = 0; counts && i < p->output_count; i++) {
-    counts = cf_is_covered(p->expected[i].dtype);
-  }
-  return counts;
-}
-
 /* Judges one call. outputs: what was computed, NULL if the call failed. */
 static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_array *const *outputs,
                   const cf_array *targets, int32_t input_written) {
@@ -141,6 +162,10 @@ static void run_fresh(cf_run *run, const cf_prepared *p) {
   nd4c_array *outputs[CF_OUTPUTS] = {NULL};
   if (run->options.engine != NULL && strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0) {
     ask_engine(run, p);
+  }
+  if (run->options.ask) {
+    ask_backend(run, p);
+    return;
   }
   /* Strings live on the host and are computed there. */
   bool watched = run->options.coverage && counts_for_pair(p);
@@ -334,7 +359,7 @@ static bool is_case_served(cf_run *run, const cf_record *record, nd4c_dtype dtyp
   if (cf_sample_case(run, record, dtype, number, &p.c) && cf_prepare(run, record, CF_LAYOUT_contiguous, &p, &status) &&
       status == ND4C_OK &&
       nd4c_explain(run->context, p.c.op, p.inputs, p.c.input_count, p.c.attrs, p.c.attr_count, &text) == ND4C_OK) {
-    served = is_cpu ? strstr(text, part) != NULL : strstr(text, "nothing computes this call") == NULL;
+    served = is_cpu ? strstr(text, part) != NULL : strstr(text, nothing_computes) == NULL;
     if (strstr(text, "by the library itself") != NULL) { /* strings, pictures: seen with the reference, once */
       served = is_cpu && strcmp(run->options.engine, "reference") == 0;
     }
