@@ -44,4 +44,25 @@ static inline void stub_settle(void) {
   nd4c_error_clear();
 }
 
+/* Ends a test: its contexts are destroyed, its arrays released. What the stub then still counts is printed; their
+ * number. */
+static inline int stub_stop(void) {
+  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
+  nd4c_device *second = NULL;
+  int left = 0;
+  (void)nd4c_context_destroy(stub_context);
+  stub_settle();
+  if (nd4c_device_find("stub:1", &second) == ND4C_OK) {
+    (void)nd4c_device_synchronize(second);
+    (void)nd4c_memory_trim(second, 0);
+  }
+  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+    if (stub_counter(counters[i]) != 0) {
+      (void)fprintf(stderr, "left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
+      left++;
+    }
+  }
+  return left;
+}
+
 #endif

@@ -413,16 +413,7 @@ static int start(void **state) {
 
 static int stop(void **state) {
   (void)state;
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      return 1;
-    }
-  }
-  return 0;
+  return stub_stop();
 }
 
 int main(void) {

@@ -367,19 +367,7 @@ static int start(void **state) {
 static int stop(void **state) {
   (void)state;
   (void)nd4c_context_destroy(cpu_context);
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
-  (void)nd4c_device_synchronize(second);
-  (void)nd4c_memory_trim(second, 0);
-  int64_t left = 0;
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      left++;
-    }
-  }
-  return left == 0 ? 0 : 1;
+  return stub_stop();
 }
 
 /* Argument: number of migrations (default 10^5). */

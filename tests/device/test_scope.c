@@ -220,18 +220,7 @@ static int start(void **state) {
 
 static int stop(void **state) {
   (void)state;
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
-  (void)nd4c_device_synchronize(second);
-  (void)nd4c_memory_trim(second, 0);
-  if (stub_counter("streams") != 0 || stub_counter("buffers") != 0 || stub_counter("fences") != 0 ||
-      stub_counter("violations") != 0) {
-    print_error("left: %lld streams, %lld buffers, %lld fences, %lld violations\n", (long long)stub_counter("streams"),
-                (long long)stub_counter("buffers"), (long long)stub_counter("fences"),
-                (long long)stub_counter("violations"));
-    return 1;
-  }
-  return 0;
+  return stub_stop();
 }
 
 int main(void) {

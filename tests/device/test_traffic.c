@@ -133,8 +133,6 @@ static int stop(void **state) {
   for (int i = 0; i < SHARED; i++) {
     nd4c_array_release(shared[i]);
   }
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
   for (int i = 0; i < 3; i++) {
     nd4c_memory_info info = {.struct_size = sizeof info};
     (void)nd4c_device_synchronize(devices[i]);
@@ -145,14 +143,7 @@ static int stop(void **state) {
       return 1;
     }
   }
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      return 1;
-    }
-  }
-  return 0;
+  return stub_stop();
 }
 
 /* Arguments: turns of each thread; two devices instead of the stub's. Ends with 77 if the first is not there. */

@@ -59,18 +59,7 @@ static inline int start(void **state) {
 
 static inline int stop(void **state) {
   (void)state;
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
-  (void)nd4c_device_synchronize(second);
-  (void)nd4c_memory_trim(second, 0);
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations"};
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      return 1;
-    }
-  }
-  return 0;
+  return stub_stop();
 }
 
 #endif
