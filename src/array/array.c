@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/compiler.h"
+#include "base/recycle.h"
 #include "base/status.h"
 
 static inline uint64_t hash_add(uint64_t hash, uint64_t word) {
@@ -26,9 +27,14 @@ static uint64_t layout_signature(const nd4c_array *array) {
   return hash;
 }
 
+/* Of shape and strides that the handle has no room for. */
+static inline size_t dims_bytes(int32_t rank) {
+  return 2 * (size_t)rank * sizeof(int64_t);
+}
+
 static void array_free(nd4c_array *array) {
   if (array->shape != array->inline_dims) {
-    nd4c_deallocate(array->shape);
+    nd4c_recycle_give(array->shape, dims_bytes(array->rank));
   }
   nd4c_handle_recycle(array);
 }
@@ -41,23 +47,22 @@ static inline nd4c_status take_handle(int32_t rank, nd4c_array **out) {
   }
   array->shape = array->inline_dims;
   if (ND4C_UNLIKELY(rank > ND4C_ARRAY_INLINE_RANK)) {
-    size_t bytes = 2 * (size_t)rank * sizeof(int64_t);
-    array->shape = nd4c_allocate(bytes);
+    array->shape = nd4c_recycle_take_raw(dims_bytes(rank));
     if (array->shape == NULL) {
       array->shape = array->inline_dims;
       array_free(array);
-      return nd4c_fail_memory("an array's shape", bytes);
+      return nd4c_fail_memory("an array's shape", dims_bytes(rank));
     }
   }
   array->strides = array->shape + rank;
+  array->rank = rank;
   *out = array;
   return ND4C_OK;
 }
 
-static inline void finish_handle(nd4c_array *array, nd4c_dtype dtype, int32_t rank, int64_t size, int64_t offset,
+static inline void finish_handle(nd4c_array *array, nd4c_dtype dtype, int64_t size, int64_t offset,
                                  nd4c_storage *storage) {
   array->dtype = dtype;
-  array->rank = rank;
   array->size = size;
   array->offset = offset;
   array->storage = storage;
@@ -102,7 +107,7 @@ nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape
     }
     array->contiguous = nd4c_shape_is_contiguous(rank, shape, strides);
   }
-  finish_handle(array, dtype, rank, size, offset, storage);
+  finish_handle(array, dtype, size, offset, storage);
   array->signature = layout_signature(array);
   *out = array;
   return ND4C_OK;
@@ -119,7 +124,7 @@ nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t 
   }
   array->contiguous = contiguous;
   array->signature = signature;
-  finish_handle(array, dtype, rank, size, 0, storage);
+  finish_handle(array, dtype, size, 0, storage);
   *out = array;
   return ND4C_OK;
 }
@@ -135,7 +140,7 @@ nd4c_status nd4c_array_view_within(const nd4c_array *array, int32_t rank, const 
     size *= shape[i];
   }
   view->contiguous = nd4c_shape_is_contiguous(rank, shape, strides);
-  finish_handle(view, array->dtype, rank, size, offset, nd4c_storage_retain(array->storage));
+  finish_handle(view, array->dtype, size, offset, nd4c_storage_retain(array->storage));
   view->signature = layout_signature(view);
   *out = view;
   return ND4C_OK;

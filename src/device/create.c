@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "device/host.h"
 #include "device/routing.h"
 #include "device/storage.h"
 #include "device/tracer.h"
@@ -117,13 +118,13 @@ static nd4c_status fill_array(nd4c_array *array, const void *element, bool zero)
       return status;
     }
   }
-  host = nd4c_allocate((size_t)bytes);
+  host = nd4c_host_table()->allocate_pages((size_t)bytes);
   if (host == NULL) {
     return nd4c_fail_memory("filling an array", (size_t)bytes);
   }
   nd4c_transfer_repeat(host, bytes, element, size);
   nd4c_status status = nd4c_storage_upload(array->storage, host, bytes);
-  nd4c_deallocate(host);
+  nd4c_host_table()->free_pages(host, (size_t)bytes);
   return status;
 }
 
@@ -163,7 +164,7 @@ nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64
   int64_t bytes = nd4c_dtype_bytes(dtype, count);
   char *host = atomic_load(&array->storage->address);
   bool direct = host != NULL;
-  if (!direct && (host = nd4c_allocate((size_t)bytes)) == NULL) {
+  if (!direct && (host = nd4c_host_table()->allocate_pages((size_t)bytes)) == NULL) {
     return fill_fresh(out, array, nd4c_fail_memory("filling an array", (size_t)bytes));
   }
   if (bytes > 0) {
@@ -174,7 +175,7 @@ nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64
   }
   nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);
   if (!direct) {
-    nd4c_deallocate(host);
+    nd4c_host_table()->free_pages(host, (size_t)bytes);
   }
   return fill_fresh(out, array, status);
 }

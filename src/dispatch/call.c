@@ -373,6 +373,7 @@ static nd4c_status call_slowly(nd4c_pending *p, uint64_t key) {
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     nd4c_array_release(p->targets[i]);
   }
+  nd4c_work_end(&p->work);
   return status;
 }
 

@@ -6,7 +6,7 @@
 #include "dispatch/pending.h"
 
 /* Makes every p->targets[i], a fresh array on the host in C order, and sets p->inferred[i].shape where it depends on
- * data. What a failure leaves in targets is released by the caller. */
+ * data. What a failure leaves in targets is released by the caller, and what was taken from p->work given back. */
 typedef nd4c_status (*nd4c_host_op_function)(nd4c_pending *p);
 
 /* X(op, function, when): nd4c_host_<function> computes the op: ALWAYS, or for STRINGS, if an input or the first output

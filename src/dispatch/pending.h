@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 #include "dispatch/choice.h"
+#include "dispatch/work.h"
 #include "ops/op.h"
 
 enum { ND4C_PENDING_INPUTS = 8, ND4C_PENDING_OUTPUTS = 8 };
@@ -20,6 +21,7 @@ typedef struct nd4c_pending {
   nd4c_tensor *tensors; /* inputs, then outputs */
   nd4c_inferred inferred[ND4C_PENDING_OUTPUTS];
   nd4c_array *targets[ND4C_PENDING_OUTPUTS]; /* what the kernel writes: one reference each */
+  nd4c_work work;                            /* of a host op; ends with the call */
 } nd4c_pending;
 
 /* Refuses an unknown op, and lists that are missing or of an impossible length. */

@@ -12,8 +12,6 @@ typedef struct string_move {
   nd4c_device *host;
   const nd4c_array **inputs;                /* stand-ins for strings, and the other inputs themselves */
   nd4c_array *picked[ND4C_PENDING_OUTPUTS]; /* numbers of strings, counted through all inputs; other results */
-  int64_t *numbers, *lengths;
-  const char **texts;
 } string_move;
 
 static bool is_strings(const nd4c_array *array) {
@@ -81,38 +79,30 @@ static nd4c_status find_text(const string_move *m, int64_t number, const char **
 static nd4c_status collect_result(string_move *m, int32_t at) {
   nd4c_array *picked = m->picked[at];
   size_t count = (size_t)picked->size;
-  m->numbers = nd4c_allocate_zeroed(count, sizeof *m->numbers);
-  m->lengths = nd4c_allocate_zeroed(count, sizeof *m->lengths);
-  m->texts = nd4c_allocate_zeroed(count, sizeof *m->texts);
-  if (m->numbers == NULL || m->lengths == NULL || m->texts == NULL) {
-    return nd4c_fail_memory("a list of strings", count * sizeof *m->texts);
+  int64_t *numbers = nd4c_work_take(&m->p->work, count, sizeof *numbers),
+          *lengths = nd4c_work_take(&m->p->work, count, sizeof *lengths);
+  const char **texts = nd4c_work_take(&m->p->work, count, sizeof *texts);
+  if (numbers == NULL || lengths == NULL || texts == NULL) {
+    return nd4c_fail_memory("a list of strings", count * sizeof *texts);
   }
-  ND4C_TRY(nd4c_array_read(picked, m->numbers, count * sizeof *m->numbers));
+  ND4C_TRY(nd4c_array_read(picked, numbers, count * sizeof *numbers));
   for (size_t i = 0; i < count; ++i) {
-    ND4C_TRY(find_text(m, m->numbers[i], &m->texts[i], &m->lengths[i]));
+    ND4C_TRY(find_text(m, numbers[i], &texts[i], &lengths[i]));
   }
   nd4c_array *strings = NULL;
-  ND4C_TRY(nd4c_array_from_strings(picked->rank, picked->shape, m->texts, m->lengths, &strings));
+  ND4C_TRY(nd4c_array_from_strings(picked->rank, picked->shape, texts, lengths, &strings));
   nd4c_array_release(picked);
   m->picked[at] = strings;
   return ND4C_OK;
-}
-
-static void clear_lists(string_move *m) {
-  nd4c_deallocate(m->numbers);
-  nd4c_deallocate(m->lengths);
-  nd4c_deallocate(m->texts);
-  m->numbers = m->lengths = NULL;
-  m->texts = NULL;
 }
 
 /* Results are handed over when all of them are there. */
 static nd4c_status collect(string_move *m) {
   int32_t count = m->p->def->info.output_count;
   for (int32_t i = 0; i < count; ++i) {
-    nd4c_status status = m->p->inferred[i].dtype == ND4C_UTF8 ? collect_result(m, i) : ND4C_OK;
-    clear_lists(m);
-    ND4C_TRY(status);
+    if (m->p->inferred[i].dtype == ND4C_UTF8) {
+      ND4C_TRY(collect_result(m, i));
+    }
   }
   for (int32_t i = 0; i < count; ++i) {
     m->p->outputs[i] = m->picked[i];
@@ -131,7 +121,6 @@ static void clear(string_move *m) {
       nd4c_array_release(stand_in.owned);
     }
   }
-  nd4c_deallocate(m->inputs);
   for (int32_t i = 0; i < m->p->def->info.output_count; ++i) {
     nd4c_array_release(m->picked[i]);
   }
@@ -146,7 +135,7 @@ nd4c_status nd4c_strings_compute(nd4c_pending *p) {
   }
   string_move m = {.p = p};
   ND4C_TRY(nd4c_device_host(&m.host));
-  m.inputs = nd4c_allocate_zeroed((size_t)p->input_count, sizeof *m.inputs);
+  m.inputs = nd4c_work_take(&p->work, (size_t)p->input_count, sizeof *m.inputs);
   nd4c_status status =
       m.inputs != NULL ? pick(&m) : nd4c_fail_memory("inputs", (size_t)p->input_count * sizeof *m.inputs);
   if (status == ND4C_OK) {

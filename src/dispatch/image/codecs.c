@@ -73,7 +73,7 @@ nd4c_status nd4c_decode_png(nd4c_picture_bytes file, nd4c_picture *picture) {
   image.format = PNG_FORMAT_RGBA; /* asked for without alpha, colours would be mixed with a background */
   nd4c_status status = nd4c_picture_make(picture, image.width, image.height);
   size_t count = status == ND4C_OK ? (size_t)(picture->width * picture->height) : 0;
-  uint8_t *rgba = status == ND4C_OK ? nd4c_allocate_zeroed(count, 4) : NULL;
+  uint8_t *rgba = status == ND4C_OK ? nd4c_work_take(picture->work, count, 4) : NULL;
   if (status == ND4C_OK && rgba == NULL) {
     status = nd4c_fail_memory("a picture", 4 * count);
   }
@@ -84,7 +84,6 @@ nd4c_status nd4c_decode_png(nd4c_picture_bytes file, nd4c_picture *picture) {
     memcpy(picture->pixels + 3 * i, rgba + 4 * i, 3);
   }
   release(&image);
-  nd4c_deallocate(rgba);
   return status;
 }
 

@@ -10,14 +10,19 @@ enum { PIXELS = 1 << 28 };
 /* -- what the decoders share ------------------------------------------------------------------------------------------
  */
 
-nd4c_status nd4c_picture_make(nd4c_picture *picture, uint64_t width, uint64_t height) {
+nd4c_status nd4c_picture_check(uint64_t width, uint64_t height) {
   if (width == 0 || height == 0 || width > PIXELS || height > PIXELS || width * height > PIXELS) {
     return nd4c_fail(ND4C_FORMAT, "a picture of %llu x %llu, expected 1 to %d pixels", (unsigned long long)width,
                      (unsigned long long)height, (int)PIXELS);
   }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_picture_make(nd4c_picture *picture, uint64_t width, uint64_t height) {
+  ND4C_TRY(nd4c_picture_check(width, height));
   picture->width = (int64_t)width;
   picture->height = (int64_t)height;
-  picture->pixels = nd4c_allocate_zeroed((size_t)(width * height), 3);
+  picture->pixels = nd4c_work_take(picture->work, (size_t)(width * height), 3);
   return picture->pixels != NULL ? ND4C_OK : nd4c_fail_memory("a picture", (size_t)(3 * width * height));
 }
 
@@ -95,20 +100,14 @@ static nd4c_status deliver(nd4c_pending *p, const nd4c_picture *picture) {
 
 nd4c_status nd4c_host_decode_image(nd4c_pending *p) {
   const nd4c_array *x = p->inputs[0];
-  nd4c_picture picture = {0, 0, NULL};
-  uint8_t *bytes = nd4c_allocate_zeroed((size_t)x->size + 1, 1);
+  nd4c_picture picture = {.work = &p->work};
+  uint8_t *bytes = nd4c_work_take(&p->work, (size_t)x->size + 1, 1);
   if (bytes == NULL) {
     return nd4c_fail_memory("a file", (size_t)x->size);
   }
-  nd4c_status status = x->size > 0 ? nd4c_array_read(x, bytes, (size_t)x->size) : ND4C_OK;
-  if (status == ND4C_OK) {
-    status = decode((nd4c_picture_bytes){bytes, (size_t)x->size}, &picture);
-    status = status == ND4C_OK ? ND4C_OK : nd4c_fail_prefix(status, "%s", p->def->info.name);
+  if (x->size > 0) {
+    ND4C_TRY(nd4c_array_read(x, bytes, (size_t)x->size));
   }
-  if (status == ND4C_OK) {
-    status = deliver(p, &picture);
-  }
-  nd4c_deallocate(bytes);
-  nd4c_deallocate(picture.pixels);
-  return status;
+  nd4c_status status = decode((nd4c_picture_bytes){bytes, (size_t)x->size}, &picture);
+  return status == ND4C_OK ? deliver(p, &picture) : nd4c_fail_prefix(status, "%s", p->def->info.name);
 }

@@ -8,12 +8,14 @@
 #include <stdint.h>
 
 #include "device/codec.h"
+#include "dispatch/work.h"
 #include "nd4c/status.h"
 
-/* A decoded picture; pixels are rows of 3 bytes a pixel, freed with nd4c_deallocate. */
+/* A decoded picture; pixels are rows of 3 bytes a pixel, in the work space. */
 typedef struct nd4c_picture {
   int64_t width, height;
   uint8_t *pixels;
+  nd4c_work *work;
 } nd4c_picture;
 
 /* The file. */
@@ -22,13 +24,14 @@ typedef struct nd4c_picture_bytes {
   size_t size;
 } nd4c_picture_bytes;
 
-/* Checks the extents, of which a hostile file may say anything, and makes room. */
+/* Checks the extents, of which a hostile file may say anything. */
+nd4c_status nd4c_picture_check(uint64_t width, uint64_t height);
+/* Does that, and makes room. */
 nd4c_status nd4c_picture_make(nd4c_picture *picture, uint64_t width, uint64_t height);
 /* FORMAT with the decoder's words. */
 nd4c_status nd4c_picture_fail(const char *format, const char *words);
 
-/* X(name): nd4c_decode_<name> reads a whole file of a format. What a failure leaves in picture is freed by the caller.
- */
+/* X(name): nd4c_decode_<name> reads a whole file of a format. */
 #define ND4C_PICTURE_FORMATS(X) X(jpeg) X(png) X(webp) X(tiff) X(jpeg2000) X(bmp) X(pnm)
 #define ND4C_PICTURE_DECLARE(name) nd4c_status nd4c_decode_##name(nd4c_picture_bytes file, nd4c_picture *picture);
 ND4C_PICTURE_FORMATS(ND4C_PICTURE_DECLARE)

@@ -101,7 +101,7 @@ static nd4c_status tiff_pixels(const nd4c_codec *codec, void *tiff, const stream
   }
   ND4C_TRY(nd4c_picture_make(picture, width, height));
   size_t count = (size_t)width * height;
-  uint32_t *raster = nd4c_allocate_zeroed(count, sizeof *raster);
+  uint32_t *raster = nd4c_work_take(picture->work, count, sizeof *raster);
   if (raster == NULL) {
     return nd4c_fail_memory("a picture", count * sizeof *raster);
   }
@@ -111,7 +111,6 @@ static nd4c_status tiff_pixels(const nd4c_codec *codec, void *tiff, const stream
       picture->pixels[3 * i + c] = (uint8_t)(raster[i] >> (8 * c));
     }
   }
-  nd4c_deallocate(raster);
   return read ? ND4C_OK : nd4c_picture_fail("TIFF", s->words);
 }
 
@@ -275,9 +274,7 @@ static nd4c_status jp2_decode(void *codec, void *opened, nd4c_picture *picture) 
   } else if (image->color_space == SYCC || image->color_space == EYCC || image->color_space == CMYK) {
     status = nd4c_fail(ND4C_UNSUPPORTED, "JPEG 2000: colours other than grey and RGB");
   } else { /* the extents are checked before the pixels are made */
-    status = nd4c_picture_make(picture, image->components[0].w, image->components[0].h);
-    nd4c_deallocate(picture->pixels);
-    picture->pixels = NULL;
+    status = nd4c_picture_check(image->components[0].w, image->components[0].h);
   }
   if (status == ND4C_OK && decode(codec, opened, image) == 0) {
     status = nd4c_picture_fail("JPEG 2000", NULL);

@@ -1,5 +1,4 @@
 /* Comparing, joining, and what changes each string by itself. */
-#include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/text/text.h"
 
@@ -10,15 +9,9 @@ typedef struct string_pair {
   nd4c_string *a, *b;
 } string_pair;
 
-static nd4c_status read_pair(const nd4c_pending *p, string_pair *pair) {
-  *pair = (string_pair){NULL, NULL};
+static nd4c_status read_pair(nd4c_pending *p, string_pair *pair) {
   ND4C_TRY(nd4c_strings_read(p, 0, &pair->a));
   return nd4c_strings_read(p, 1, &pair->b);
-}
-
-static void free_pair(string_pair *pair) {
-  nd4c_deallocate(pair->a);
-  nd4c_deallocate(pair->b);
 }
 
 static bool holds(nd4c_op op, int order) {
@@ -41,16 +34,13 @@ static bool holds(nd4c_op op, int order) {
 nd4c_status nd4c_host_compare(nd4c_pending *p) {
   string_pair pair;
   void *data = NULL;
-  nd4c_status status = read_pair(p, &pair);
-  if (status == ND4C_OK) {
-    status = nd4c_numbers_make(p, 0, &data);
-  }
-  for (int64_t i = 0; status == ND4C_OK && i < p->targets[0]->size; ++i) {
+  ND4C_TRY(read_pair(p, &pair));
+  ND4C_TRY(nd4c_numbers_make(p, 0, &data));
+  for (int64_t i = 0; i < p->targets[0]->size; ++i) {
     int order = nd4c_string_compare(pair.a[nd4c_broadcast_number(p, 0, i)], pair.b[nd4c_broadcast_number(p, 1, i)]);
     ((uint8_t *)data)[i] = holds(p->def->info.op, order);
   }
-  free_pair(&pair);
-  return status;
+  return ND4C_OK;
 }
 
 /* Elements of output 0 as inferred. */
@@ -76,7 +66,6 @@ nd4c_status nd4c_host_string_concat(nd4c_pending *p) {
     status = nd4c_string_list_take(&list, p, 0);
   }
   nd4c_string_list_free(&list);
-  free_pair(&pair);
   return status;
 }
 
@@ -96,7 +85,6 @@ static nd4c_status change_all(nd4c_pending *p, string_change change) {
     status = nd4c_string_list_take(&list, p, 0);
   }
   nd4c_string_list_free(&list);
-  nd4c_deallocate(strings);
   return status;
 }
 
@@ -131,17 +119,14 @@ nd4c_status nd4c_host_string_strip(nd4c_pending *p) {
 nd4c_status nd4c_host_string_length(nd4c_pending *p) {
   nd4c_string *strings = NULL;
   void *data = NULL;
-  nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  if (status == ND4C_OK) {
-    status = nd4c_numbers_make(p, 0, &data);
-  }
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; ++i) {
+  ND4C_TRY(nd4c_strings_read(p, 0, &strings));
+  ND4C_TRY(nd4c_numbers_make(p, 0, &data));
+  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
     int64_t count = 0;
     for (int64_t at = 0; at < strings[i].length; ++at) {
       count += ((unsigned char)strings[i].bytes[at] & 0xC0) != 0x80;
     }
     ((int64_t *)data)[i] = count;
   }
-  nd4c_deallocate(strings);
-  return status;
+  return ND4C_OK;
 }

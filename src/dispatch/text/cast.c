@@ -3,7 +3,6 @@
 
 #include "array/element.h"
 #include "array/element_text.h"
-#include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"
 #include "dispatch/text/text.h"
@@ -30,7 +29,6 @@ static nd4c_status cast_to_strings(nd4c_pending *p) {
     status = nd4c_string_list_take(&list, p, 0);
   }
   nd4c_string_list_free(&list);
-  nd4c_deallocate(numbers);
   return status;
 }
 
@@ -45,7 +43,6 @@ static nd4c_status copy_strings(nd4c_pending *p) {
     status = nd4c_string_list_take(&list, p, 0);
   }
   nd4c_string_list_free(&list);
-  nd4c_deallocate(strings);
   return status;
 }
 
@@ -146,19 +143,16 @@ static nd4c_status cast_from_strings(nd4c_pending *p) {
   int64_t bytes = nd4c_dtype_size(dtype);
   nd4c_string *strings = NULL;
   void *data = NULL;
-  nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  if (status == ND4C_OK) {
-    status = nd4c_numbers_make(p, 0, &data);
-  }
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; ++i) {
+  ND4C_TRY(nd4c_strings_read(p, 0, &strings));
+  ND4C_TRY(nd4c_numbers_make(p, 0, &data));
+  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
     if (!parse(strings[i], dtype, (char *)data + i * bytes)) {
-      status =
-          nd4c_fail(ND4C_ARGUMENT, "cast: string %lld, '%.*s', is no number: expected one of %s", (long long)i,
-                    (int)(strings[i].length < 64 ? strings[i].length : 64), strings[i].bytes, nd4c_dtype_name(dtype));
+      return nd4c_fail(ND4C_ARGUMENT, "cast: string %lld, '%.*s', is no number: expected one of %s", (long long)i,
+                       (int)(strings[i].length < 64 ? strings[i].length : 64), strings[i].bytes,
+                       nd4c_dtype_name(dtype));
     }
   }
-  nd4c_deallocate(strings);
-  return status;
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_host_cast(nd4c_pending *p) {

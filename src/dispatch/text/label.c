@@ -49,19 +49,11 @@ static nd4c_status find_all(nd4c_pending *p, const nd4c_string *strings, const n
 nd4c_status nd4c_host_label_index(nd4c_pending *p) {
   nd4c_string *strings = NULL, *texts = NULL;
   size_t room = (size_t)p->inputs[1]->size + 1;
-  label_key *keys = nd4c_allocate_zeroed(room, sizeof *keys);
-  nd4c_status status = keys != NULL ? ND4C_OK : nd4c_fail_memory("keys", room * sizeof *keys);
-  if (status == ND4C_OK) {
-    status = nd4c_strings_read(p, 0, &strings);
+  label_key *keys = nd4c_work_take(&p->work, room, sizeof *keys);
+  if (keys == NULL) {
+    return nd4c_fail_memory("keys", room * sizeof *keys);
   }
-  if (status == ND4C_OK) {
-    status = nd4c_strings_read(p, 1, &texts);
-  }
-  if (status == ND4C_OK) {
-    status = find_all(p, strings, texts, keys);
-  }
-  nd4c_deallocate(strings);
-  nd4c_deallocate(texts);
-  nd4c_deallocate(keys);
-  return status;
+  ND4C_TRY(nd4c_strings_read(p, 0, &strings));
+  ND4C_TRY(nd4c_strings_read(p, 1, &texts));
+  return find_all(p, strings, texts, keys);
 }

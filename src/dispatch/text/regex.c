@@ -150,6 +150,5 @@ nd4c_status nd4c_host_regex_full_match(nd4c_pending *p) {
     status = match_all(p, &m, strings);
   }
   release(&m);
-  nd4c_deallocate(strings);
   return status;
 }

@@ -132,7 +132,6 @@ nd4c_status nd4c_host_string_split(nd4c_pending *p) {
     status = fill_parts(p, strings, most, &list);
   }
   nd4c_string_list_free(&list);
-  nd4c_deallocate(strings);
   return status;
 }
 
@@ -150,7 +149,7 @@ static nd4c_string listed(const nd4c_string_list *list, int64_t number) {
   return (nd4c_string){list->bytes.bytes + begin, list->ends[number] - begin};
 }
 
-static nd4c_status read_stopwords(const nd4c_pending *p, stopwords *words) {
+static nd4c_status read_stopwords(nd4c_pending *p, stopwords *words) {
   enum { WORDS = ND4C_IN_string_normalizer_stopwords };
   nd4c_string *strings = NULL;
   words->case_sensitive = p->attrs[ND4C_ATTR_string_normalizer_case_sensitive].as.i != 0;
@@ -166,7 +165,6 @@ static nd4c_status read_stopwords(const nd4c_pending *p, stopwords *words) {
     }
     status = nd4c_string_list_end(&words->list);
   }
-  nd4c_deallocate(strings);
   return status;
 }
 
@@ -204,7 +202,6 @@ static nd4c_status keep_strings(nd4c_pending *p, const stopwords *words, nd4c_st
       status = nd4c_string_list_end(list);
     }
   }
-  nd4c_deallocate(strings);
   return status;
 }
 

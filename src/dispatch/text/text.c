@@ -5,14 +5,15 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/os.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/device.h"
 
 /* -- operands ---------------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_strings_read(const nd4c_pending *p, int32_t index, nd4c_string **strings) {
+nd4c_status nd4c_strings_read(nd4c_pending *p, int32_t index, nd4c_string **strings) {
   const nd4c_array *array = p->inputs[index];
-  *strings = nd4c_allocate_zeroed((size_t)array->size + 1, sizeof **strings);
+  *strings = nd4c_work_take(&p->work, (size_t)array->size + 1, sizeof **strings);
   if (*strings == NULL) {
     return nd4c_fail_memory("a list of strings", (size_t)array->size * sizeof **strings);
   }
@@ -22,10 +23,10 @@ nd4c_status nd4c_strings_read(const nd4c_pending *p, int32_t index, nd4c_string 
   return ND4C_OK;
 }
 
-nd4c_status nd4c_numbers_read(const nd4c_pending *p, int32_t index, void **numbers) {
+nd4c_status nd4c_numbers_read(nd4c_pending *p, int32_t index, void **numbers) {
   const nd4c_array *array = p->inputs[index];
   size_t bytes = (size_t)(array->size * nd4c_dtype_size(array->dtype));
-  *numbers = nd4c_allocate_zeroed(bytes + 1, 1);
+  *numbers = nd4c_work_take(&p->work, bytes + 1, 1);
   if (*numbers == NULL) {
     return nd4c_fail_memory("a list of numbers", bytes);
   }
@@ -56,7 +57,8 @@ int64_t nd4c_broadcast_number(const nd4c_pending *p, int32_t index, int64_t numb
 nd4c_status nd4c_string_list_end(nd4c_string_list *list) {
   if (list->count == list->capacity) {
     int64_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-    int64_t *ends = nd4c_reallocate(list->ends, (size_t)capacity * sizeof *ends);
+    int64_t *ends = nd4c_recycle_grow(list->ends, (size_t)list->count * sizeof *ends,
+                                      (size_t)list->capacity * sizeof *ends, (size_t)capacity * sizeof *ends);
     if (ends == NULL) {
       return nd4c_fail_memory("a list of strings", (size_t)capacity * sizeof *ends);
     }
@@ -75,28 +77,22 @@ nd4c_status nd4c_string_list_add(nd4c_string_list *list, nd4c_string string) {
 nd4c_status nd4c_string_list_take(const nd4c_string_list *list, nd4c_pending *p, int32_t output) {
   const nd4c_inferred *inferred = &p->inferred[output];
   size_t count = (size_t)list->count + 1;
-  const char **texts = nd4c_allocate_zeroed(count, sizeof *texts);
-  int64_t *lengths = nd4c_allocate_zeroed(count, sizeof *lengths), begin = 0;
-  nd4c_status status = ND4C_OK;
+  const char **texts = nd4c_work_take(&p->work, count, sizeof *texts);
+  int64_t *lengths = nd4c_work_take(&p->work, count, sizeof *lengths), begin = 0;
   if (texts == NULL || lengths == NULL) {
-    status = nd4c_fail_memory("a list of strings", count * sizeof *texts);
+    return nd4c_fail_memory("a list of strings", count * sizeof *texts);
   }
-  for (int64_t i = 0; status == ND4C_OK && i < list->count; ++i) {
+  for (int64_t i = 0; i < list->count; ++i) {
     texts[i] = list->bytes.bytes != NULL ? list->bytes.bytes + begin : "";
     lengths[i] = list->ends[i] - begin;
     begin = list->ends[i];
   }
-  if (status == ND4C_OK) {
-    status = nd4c_array_from_strings(inferred->rank, inferred->shape, texts, lengths, &p->targets[output]);
-  }
-  nd4c_deallocate(texts);
-  nd4c_deallocate(lengths);
-  return status;
+  return nd4c_array_from_strings(inferred->rank, inferred->shape, texts, lengths, &p->targets[output]);
 }
 
 void nd4c_string_list_free(nd4c_string_list *list) {
   nd4c_text_free(&list->bytes);
-  nd4c_deallocate(list->ends);
+  nd4c_recycle_give(list->ends, (size_t)list->capacity * sizeof *list->ends);
 }
 
 nd4c_status nd4c_numbers_make(nd4c_pending *p, int32_t output, void **data) {

@@ -11,10 +11,10 @@ typedef struct nd4c_string {
   int64_t length;
 } nd4c_string;
 
-/* The strings of input `index` in C order; freed by the caller with nd4c_deallocate, also after a failure. */
-nd4c_status nd4c_strings_read(const nd4c_pending *p, int32_t index, nd4c_string **strings);
+/* The strings of input `index` in C order, in the call's work space. */
+nd4c_status nd4c_strings_read(nd4c_pending *p, int32_t index, nd4c_string **strings);
 /* The elements of a numeric input in C order, likewise. */
-nd4c_status nd4c_numbers_read(const nd4c_pending *p, int32_t index, void **numbers);
+nd4c_status nd4c_numbers_read(nd4c_pending *p, int32_t index, void **numbers);
 /* Below 0, 0 or above as strcmp says, by bytes: the order of code points. */
 int nd4c_string_compare(nd4c_string a, nd4c_string b);
 

@@ -34,15 +34,13 @@ static int compare_words(const void *a, const void *b) {
   return nd4c_string_compare(((const pool_word *)a)->text, ((const pool_word *)b)->text);
 }
 
-static nd4c_status number_words(const nd4c_pending *p, vectorizer *v, pool_word *words) {
+static nd4c_status number_words(nd4c_pending *p, vectorizer *v, pool_word *words) {
   nd4c_string *strings = NULL;
   int64_t count = p->inputs[1]->size;
-  nd4c_status status = nd4c_strings_read(p, 1, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < count; ++i) {
+  ND4C_TRY(nd4c_strings_read(p, 1, &strings));
+  for (int64_t i = 0; i < count; ++i) {
     words[i] = (pool_word){.text = strings[i], .place = i};
   }
-  nd4c_deallocate(strings);
-  ND4C_TRY(status);
   if (count > 0) {
     qsort(words, (size_t)count, sizeof *words, compare_words);
   }
@@ -57,33 +55,26 @@ static nd4c_status number_words(const nd4c_pending *p, vectorizer *v, pool_word 
     const pool_word *found = count > 0 ? bsearch(&wanted, words, (size_t)count, sizeof *words, compare_words) : NULL;
     v->tokens[i] = found != NULL ? found->number : -1;
   }
-  nd4c_deallocate(strings);
   return ND4C_OK;
 }
 
-static nd4c_status read_strings(const nd4c_pending *p, vectorizer *v) {
+static nd4c_status read_strings(nd4c_pending *p, vectorizer *v) {
   size_t count = (size_t)p->inputs[1]->size + 1;
-  pool_word *words = nd4c_allocate_zeroed(count, sizeof *words);
-  nd4c_status status = words != NULL ? number_words(p, v, words) : nd4c_fail_memory("the pool", count * sizeof *words);
-  nd4c_deallocate(words);
-  return status;
+  pool_word *words = nd4c_work_take(&p->work, count, sizeof *words);
+  return words != NULL ? number_words(p, v, words) : nd4c_fail_memory("the pool", count * sizeof *words);
 }
 
-static nd4c_status read_integers(const nd4c_pending *p, vectorizer *v) {
+static nd4c_status read_integers(nd4c_pending *p, vectorizer *v) {
   void *pool = NULL, *tokens = NULL;
-  nd4c_status status = nd4c_numbers_read(p, 1, &pool);
-  if (status == ND4C_OK) {
-    status = nd4c_numbers_read(p, 0, &tokens);
-  }
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[1]->size; ++i) {
+  ND4C_TRY(nd4c_numbers_read(p, 1, &pool));
+  ND4C_TRY(nd4c_numbers_read(p, 0, &tokens));
+  for (int64_t i = 0; i < p->inputs[1]->size; ++i) {
     v->pool[i] = ((const int64_t *)pool)[i];
   }
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
     v->tokens[i] = p->inputs[0]->dtype == ND4C_INT32 ? ((const int32_t *)tokens)[i] : ((const int64_t *)tokens)[i];
   }
-  nd4c_deallocate(pool);
-  nd4c_deallocate(tokens);
-  return status;
+  return ND4C_OK;
 }
 
 /* -- n-grams ----------------------------------------------------------------------------------------------------------
@@ -179,26 +170,19 @@ nd4c_status nd4c_host_tfidf_vectorizer(nd4c_pending *p) {
   const nd4c_attr_value *attrs = p->attrs;
   size_t lengths = (size_t)attrs[ND4C_ATTR_tfidf_vectorizer_ngram_counts].count + 1;
   size_t grams = (size_t)attrs[ND4C_ATTR_tfidf_vectorizer_ngram_indexes].count + 1;
-  int64_t *first = nd4c_allocate_zeroed(lengths, sizeof *first),
-          *window = nd4c_allocate_zeroed(lengths, sizeof *window);
-  vectorizer v = {.pool = nd4c_allocate_zeroed((size_t)p->inputs[1]->size + 1, sizeof *v.pool),
-                  .tokens = nd4c_allocate_zeroed((size_t)p->inputs[0]->size + 1, sizeof *v.tokens),
+  nd4c_work *work = &p->work;
+  int64_t *first = nd4c_work_take(work, lengths, sizeof *first),
+          *window = nd4c_work_take(work, lengths, sizeof *window);
+  vectorizer v = {.pool = nd4c_work_take(work, (size_t)p->inputs[1]->size + 1, sizeof *v.pool),
+                  .tokens = nd4c_work_take(work, (size_t)p->inputs[0]->size + 1, sizeof *v.tokens),
                   .least = attrs[ND4C_ATTR_tfidf_vectorizer_min_gram_length].as.i,
                   .most = attrs[ND4C_ATTR_tfidf_vectorizer_max_gram_length].as.i,
                   .skips = attrs[ND4C_ATTR_tfidf_vectorizer_max_skip_count].as.i,
-                  .grams = nd4c_allocate_zeroed(grams, sizeof *v.grams),
+                  .grams = nd4c_work_take(work, grams, sizeof *v.grams),
                   .first = first,
                   .columns = p->inferred[0].shape[p->inferred[0].rank - 1]};
-  nd4c_status status = ND4C_OK;
   if (v.pool == NULL || v.tokens == NULL || v.grams == NULL || first == NULL || window == NULL) {
-    status = nd4c_fail_memory("n-grams", grams * sizeof *v.grams);
-  } else {
-    status = vectorize(p, &v, first, window);
+    return nd4c_fail_memory("n-grams", grams * sizeof *v.grams);
   }
-  nd4c_deallocate(v.pool);
-  nd4c_deallocate(v.tokens);
-  nd4c_deallocate(v.grams);
-  nd4c_deallocate(first);
-  nd4c_deallocate(window);
-  return status;
+  return vectorize(p, &v, first, window);
 }
