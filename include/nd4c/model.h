@@ -1,6 +1,6 @@
 /* Models read from files: ONNX today. Weights are used in place from the mapped file where they are aligned: the file
  * must not be changed or cut while the model or an array from it lives. Any thread may run a model:
- * runs of one model wait for each other, each thread's own context has its own plans. Who closes it is the last. */
+ * runs of one model wait for each other. Who closes it is the last. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 
@@ -72,9 +72,9 @@ typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t don
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 
 /* Runs the model on the context (NULL: current). Inputs are matched by name, any order, each exactly once. A plan is
- * made for each new combination of context and input shapes and kept (the last few); the context may be destroyed
- * before the model is closed. outputs in the order of the model's outputs; NULL entries receive fresh arrays. NAME,
- * DTYPE, SHAPE name the input and what was expected. */
+ * made for each new combination of device, settings of the context (width, deterministic, strict, transfer) and input
+ * shapes, kept (the last few), and run on every context like that. outputs in the order of the model's outputs; NULL
+ * entries receive fresh arrays. NAME, DTYPE, SHAPE name the input and what was expected. */
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);

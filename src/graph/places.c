@@ -29,7 +29,7 @@ nd4c_status nd4c_placement_check(const nd4c_placement *placement) {
 /* Position of the device's place, made if there is none yet. */
 static nd4c_status find_place(nd4c_plan *plan, nd4c_device *device, int32_t *place) {
   for (*place = 0; *place < plan->place_count; ++*place) {
-    if (plan->places[*place].context->device == device) {
+    if (plan->places[*place].device == device) {
       return ND4C_OK;
     }
   }
@@ -40,7 +40,7 @@ static nd4c_status find_place(nd4c_plan *plan, nd4c_device *device, int32_t *pla
   /* One of the plan's context: it has its settings, and whoever waits for the context waits for it, too. */
   nd4c_context *route = NULL;
   ND4C_TRY(nd4c_routing_context(plan->context, device, &route));
-  plan->places[plan->place_count++].context = nd4c_context_retain(route);
+  plan->places[plan->place_count++] = (nd4c_plan_place){.device = device, .context = nd4c_context_retain(route)};
   return ND4C_OK;
 }
 
@@ -59,7 +59,7 @@ static nd4c_device *device_of(const nd4c_plan *plan, int32_t index) {
 }
 
 nd4c_status nd4c_plan_make_places(nd4c_plan *plan) {
-  plan->places[0].context = nd4c_context_retain(plan->context);
+  plan->places[0] = (nd4c_plan_place){.device = plan->device, .context = nd4c_context_retain(plan->context)};
   plan->place_count = 1;
   if (plan->placement == NULL) {
     return ND4C_OK;
@@ -140,7 +140,7 @@ static int32_t home_of(const nd4c_plan *plan, const nd4c_slot *root) {
   }
   const nd4c_device *device = atomic_load(&root->array->storage->device);
   for (int32_t i = 0; i < plan->place_count; ++i) {
-    if (plan->places[i].context->device == device) {
+    if (plan->places[i].device == device) {
       return i;
     }
   }
@@ -211,9 +211,8 @@ static void print_copy(void *user, const nd4c_plan *plan, int32_t slot, int32_t 
                      : root->kind == ND4C_SLOT_CONSTANT ? "a constant, once"
                      : producer < 0                     ? "a value"
                                                         : nd4c_plan_node_text(plan, producer, node, sizeof node);
-  nd4c_text_print(user, "  %s -> %s: %lld bytes, %s\n",
-                  from < 0 ? "elsewhere" : plan->places[from].context->device->name,
-                  plan->places[to].context->device->name, (long long)bytes_of(root), what);
+  nd4c_text_print(user, "  %s -> %s: %lld bytes, %s\n", from < 0 ? "elsewhere" : plan->places[from].device->name,
+                  plan->places[to].device->name, (long long)bytes_of(root), what);
 }
 
 void nd4c_plan_print_copies(const nd4c_plan *plan, nd4c_text *text) {

@@ -44,11 +44,15 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
     if (plan->places[i].arena != NULL) {
       nd4c_storage_release(plan->places[i].arena);
     }
-    nd4c_context_drop(plan->places[i].context);
+    if (plan->places[i].context != NULL) {
+      nd4c_context_drop(plan->places[i].context);
+    }
   }
   nd4c_graph_destroy(plan->graph);
   nd4c_region_free(&plan->region);
-  nd4c_context_drop(plan->context);
+  if (plan->context != NULL) {
+    nd4c_context_drop(plan->context);
+  }
   plan->magic = PLAN_DEAD;
   nd4c_deallocate(plan);
 }
@@ -83,7 +87,6 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
-  ND4C_TRY(nd4c_context_check(resolved, "nd4c_plan_create"));
   nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
   if (created == NULL) {
     return nd4c_fail_memory("a plan", sizeof *created);

@@ -43,7 +43,8 @@ typedef struct nd4c_slot {
 
 /* One of the devices that a plan runs on. */
 typedef struct nd4c_plan_place {
-  nd4c_context *context; /* one reference */
+  nd4c_device *device;
+  nd4c_context *context; /* one reference; NULL while the plan is on none, see nd4c_plan_move */
   int64_t arena_bytes;
   nd4c_storage *arena; /* NULL if nothing is in it */
 } nd4c_plan_place;
@@ -90,7 +91,8 @@ enum { ND4C_PASS_RECORDS = 32 };
 struct nd4c_plan {
   uint32_t magic;
   nd4c_region region;
-  nd4c_context *context; /* one reference; places[0] has it, too */
+  nd4c_context *context; /* one reference; places[0] has it, too. NULL: on none */
+  bool moved;            /* it has left the context that it was made on */
   nd4c_device *device;
   nd4c_plan_place places[ND4C_PLAN_PLACES];
   int32_t place_count;
@@ -129,6 +131,12 @@ struct nd4c_plan {
 
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_plan_check(const nd4c_plan *plan);
+
+/* Lets the plan run on another context of the same device with the same settings, which the caller has seen to; NULL:
+ * on none, until the next, so that no context lives longer for it: this fails only where it leaves the one that it was
+ * made on. What is under way on the one before it follows by the fences of the storages. A failure leaves it on none.
+ */
+nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context);
 
 /* The stages of nd4c_plan_create, in order. */
 nd4c_status nd4c_plan_make_places(nd4c_plan *plan);

@@ -8,7 +8,7 @@
 static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "plan on %s", plan->device->name);
   for (int32_t i = 1; i < plan->place_count; ++i) {
-    nd4c_text_print(text, ", %s", plan->places[i].context->device->name);
+    nd4c_text_print(text, ", %s", plan->places[i].device->name);
   }
   nd4c_text_print(text, ": %d nodes recorded, %d after passes, %d steps\n", plan->nodes_recorded,
                   plan->graph->node_count, plan->step_count);
@@ -59,7 +59,7 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
     nd4c_text_print(text, "%9.1f us  ", (double)step->nanoseconds / 1000.0);
   }
   if (plan->place_count > 1) {
-    nd4c_text_print(text, "%-10s ", plan->places[step->place].context->device->name);
+    nd4c_text_print(text, "%-10s ", plan->places[step->place].device->name);
   }
   if (step->segment != NULL) {
     nd4c_text_print(text, "segment of %d nodes, compiled by %s:", step->segment->node_count,
@@ -118,8 +118,8 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
     if (step->declined != NULL) {
       char node[256];
       nd4c_text_print(text, "%s  %s: %s is used: %s\n", differences == 0 ? "requested but not applied:\n" : "",
-                      nd4c_plan_node_text(plan, step->node, node, sizeof node),
-                      plan->places[step->place].context->device->name, step->declined);
+                      nd4c_plan_node_text(plan, step->node, node, sizeof node), plan->places[step->place].device->name,
+                      step->declined);
       differences += 1;
     }
     const char *engine = step->choice != NULL ? nd4c_choice_engine(step->choice) : step->segment->compiler->engine;

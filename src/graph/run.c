@@ -82,7 +82,7 @@ static bool fits(const nd4c_array *output, int32_t index, const nd4c_array *cons
 static nd4c_status make_fresh(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
   const nd4c_graph_value *value = &plan->graph->values[port->value];
   const nd4c_slot *root = &plan->slots[plan->slots[port->value].root];
-  nd4c_device *device = plan->places[root->place].context->device; /* of the step that makes it */
+  nd4c_device *device = plan->places[root->place].device; /* of the step that makes it */
   return nd4c_array_empty(value->dtype, value->rank, value->shape, device, array);
 }
 

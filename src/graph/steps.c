@@ -91,8 +91,8 @@ static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
     nd4c_status status = i == wanted ? ND4C_UNSUPPORTED : choose_at(plan, i, step);
     if (status == ND4C_OK) {
       step->declined = reason != NULL ? reason : "nothing there computes it";
-      nd4c_report_difference(step->call.op->name, plan->places[wanted].context->device->name,
-                             plan->places[i].context->device->name, step->declined);
+      nd4c_report_difference(step->call.op->name, plan->places[wanted].device->name, plan->places[i].device->name,
+                             step->declined);
     }
     if (status != ND4C_UNSUPPORTED) {
       return status;

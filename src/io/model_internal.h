@@ -21,10 +21,9 @@ typedef struct nd4c_model_port {
 
 /* What a plan was made for. */
 typedef struct nd4c_model_key {
-  const nd4c_context *context; /* kept by the plan: no other context can have its address */
   const nd4c_device *device;
   uint32_t epoch;         /* of the configuration */
-  const int64_t *numbers; /* context's settings, then rank and extents of each input */
+  const int64_t *numbers; /* the context's settings, then rank and extents of each input */
 } nd4c_model_key;
 
 typedef struct nd4c_model_plan {

@@ -1,4 +1,4 @@
-/* The plans of a model: one for each context and combination of input shapes, the last few. */
+/* The plans of a model: one for each device, settings and combination of input shapes, the last few. */
 #include <string.h>
 
 #include "array/array.h"
@@ -6,9 +6,10 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "graph/plan.h"
 #include "io/model_internal.h"
 
-enum { CONTEXT_NUMBERS = 3 };
+enum { CONTEXT_NUMBERS = 4 };
 
 void nd4c_model_plan_drop(nd4c_model_plan *plan) {
   nd4c_plan_destroy(plan->plan);
@@ -26,15 +27,17 @@ static void context_numbers(const nd4c_context *context, int64_t *numbers) {
   numbers[0] = context->width;
   numbers[1] = context->deterministic;
   numbers[2] = context->strict;
+  numbers[3] = context->transfer;
 }
 
-/* Whether a plan was made for this context and these shapes. Allocates nothing: it stands in the way of every run. */
+/* Whether a plan was made for a context like this one and these shapes. Allocates nothing: it stands in the way of
+ * every run. */
 static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, int32_t count,
                       const nd4c_array *const *inputs) {
   const nd4c_model_key *key = &plan->key;
   int64_t settings[CONTEXT_NUMBERS];
   context_numbers(context, settings);
-  if (key->context != context || key->device != context->device || key->epoch != atomic_load(&nd4c_config_epoch) ||
+  if (key->device != context->device || key->epoch != atomic_load(&nd4c_config_epoch) ||
       memcmp(key->numbers, settings, sizeof settings) != 0) {
     return false;
   }
@@ -66,7 +69,7 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
     return nd4c_fail_memory("a plan", bytes);
   }
   int64_t *number = (int64_t *)(made + 1);
-  made->key = (nd4c_model_key){context, context->device, atomic_load(&nd4c_config_epoch), number};
+  made->key = (nd4c_model_key){context->device, atomic_load(&nd4c_config_epoch), number};
   context_numbers(context, number);
   number += CONTEXT_NUMBERS;
   for (int32_t i = 0; i < count; i++) {
@@ -125,6 +128,9 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   }
   nd4c_model_progress(model, "preparing", 0);
   status = nd4c_plan_create(graph, context, &options, plan);
+  if (status == ND4C_OK) {
+    status = nd4c_plan_move(*plan, NULL);
+  }
   nd4c_graph_destroy(graph);
   nd4c_model_progress(model, "preparing", 1);
   bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "graph/plan.h"
 #include "io/model_internal.h"
 
 /* -- results of an interpretation ------------------------------------------------------------------------------- */
@@ -167,12 +168,21 @@ static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, con
   return status;
 }
 
+/* On the caller's context, which the plan leaves again: a context that is lent goes on to whom it is lent next. */
+static nd4c_status run_plan(const nd4c_model *model, nd4c_plan *plan, nd4c_context *context,
+                            const nd4c_array *const *ordered, nd4c_array **outputs) {
+  ND4C_TRY(nd4c_plan_move(plan, context));
+  nd4c_status status = nd4c_plan_run(plan, ordered, model->input_count, outputs, model->output_count);
+  (void)nd4c_plan_move(plan, NULL); /* it left the one that it was made on before */
+  return status;
+}
+
 static nd4c_status run_ordered(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
                                nd4c_array **outputs) {
   ND4C_TRY(nd4c_model_find_plan(model, context, ordered));
   nd4c_plan *plan = model->plans->plan;
   nd4c_model_progress(model, "running", 0);
-  ND4C_TRY(plan != NULL ? nd4c_plan_run(plan, ordered, model->input_count, outputs, model->output_count)
+  ND4C_TRY(plan != NULL ? run_plan(model, plan, context, ordered, outputs)
                         : run_interpreted(model, context, ordered, outputs));
   model->ran = true;
   model->interpreted = false;

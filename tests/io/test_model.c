@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "device/context.h"
 #include "io/model_internal.h"
 #include "model_build.h"
 #include "nd4c/nd4c.h"
@@ -185,22 +186,23 @@ static void keeps_plans(void **state) {
   nd4c_model_close(model);
 }
 
-/* A plan keeps its context: what is made anew at the address of a destroyed one is never taken for it. */
-static void outlives_its_contexts(void **state) {
+/* Contexts that are alike share a plan, which none of them lives longer for; other settings have another. */
+static void contexts_share_plans(void **state) {
   (void)state;
   nd4c_model *model = open_example(NULL);
   const char *names[] = {"x", "b"};
   nd4c_array *x = make_array(ND4C_FLOAT32, 2, 2, 3, -1), *b = make_array(ND4C_FLOAT32, 2, 2, 3, 3);
   const nd4c_array *inputs[] = {x, b};
-  for (int32_t round = 1; round <= 3; round++) {
+  for (int32_t round = 1; round <= 4; round++) {
     nd4c_context *context = NULL;
     nd4c_array *outputs[2] = {NULL, NULL};
     double y = 0;
-    nd4c_context_options options = {.struct_size = sizeof options, .width = 1};
+    nd4c_context_options options = {.struct_size = sizeof options, .width = 1, .strict = round == 4};
     assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
     assert_int_equal(nd4c_model_run(model, context, names, inputs, 2, outputs, 2), ND4C_OK);
+    assert_int_equal(atomic_load(&context->references), 1);
     assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
-    assert_int_equal(plan_count(model), round);
+    assert_int_equal(plan_count(model), round == 4 ? 2 : 1);
     assert_int_equal(nd4c_array_item(outputs[0], (const int64_t[]){1, 2}, &y), ND4C_OK);
     assert_float_equal(y, 3, 0);
     nd4c_array_release(outputs[0]);
@@ -333,7 +335,7 @@ int main(void) {
                                      cmocka_unit_test(lists_intermediates),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),
-                                     cmocka_unit_test(outlives_its_contexts),
+                                     cmocka_unit_test(contexts_share_plans),
                                      cmocka_unit_test(reports_progress),
                                      cmocka_unit_test(runs_without_allocating),
                                      cmocka_unit_test(lends_memory),

@@ -520,6 +520,15 @@ def test_models():
         assert xp.current_device() == "cpu:0"
         with xp.device("stub:1", fallback=False), pytest.raises(NotImplementedError, match="stub:0"):
             whole(x)
+        made = []  # a plan serves every block that is like the one that it was made in
+        for options in ({}, {"device": "stub:0"}):
+            counted = xp.onnx.load(path, progress=lambda what, done, total: what == "preparing" and made.append(done), **options)
+            for settings in ({}, {"transfer": "eager"}):
+                made.clear()
+                for again in range(3):
+                    with xp.device("stub:0", **settings):
+                        assert float(xp.max(xp.abs(counted(x) - expected))) < 1e-4
+                assert made == [0, 1]
         gc.disable()
         kept = weakref.ref(model)
         del model
