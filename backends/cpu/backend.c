@@ -29,7 +29,7 @@ static nd4c_kernel_list list;
 /* There is one device and it has no state; its handle only has to differ from NULL. */
 static char the_device;
 
-/* A buffer is its pages; the header, one alignment unit long, remembers their size for free. */
+/* A buffer is one block; the header, one alignment unit long, remembers their size for free. */
 enum { ALIGNMENT = 64 };
 struct nd4c_buffer_handle {
   size_t total_bytes;
@@ -63,7 +63,7 @@ static nd4c_status buffer_allocate(void *device, int64_t bytes, nd4c_buffer *buf
   if (bytes < 0 || (uint64_t)bytes > SIZE_MAX - ALIGNMENT)
     return nd4c_cpu_host->fail(ND4C_OVERFLOW, "cpu: a buffer of %lld bytes is not possible", (long long)bytes);
   size_t total = (size_t)bytes + ALIGNMENT;
-  struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_pages(total);
+  struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_buffer(total);
   if (handle == NULL)
     return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: the system has no %lld bytes for a buffer", (long long)bytes);
   handle->total_bytes = total;
@@ -74,7 +74,7 @@ static nd4c_status buffer_allocate(void *device, int64_t bytes, nd4c_buffer *buf
 static void buffer_free(void *device, nd4c_buffer buffer) {
   (void)device;
   if (buffer != NULL)
-    nd4c_cpu_host->free_pages(buffer, buffer->total_bytes);
+    nd4c_cpu_host->free_buffer(buffer, buffer->total_bytes);
 }
 
 static void *buffer_address(void *device, nd4c_buffer buffer) {

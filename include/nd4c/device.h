@@ -186,9 +186,9 @@ ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *b
  * (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for
  * others). */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
-/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams and staging buffers, and the records
- * of calls that the calling thread and all threads together keep, too. ARGUMENT for less than 0: nothing is given back.
- */
+/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams and staging buffers, what kernels on
+ * the host worked in, and the records of calls that the calling thread and all threads together keep, too. ARGUMENT for
+ * less than 0: nothing is given back. */
 ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);
 ND4C_API nd4c_status nd4c_memory_reset_peak(nd4c_device *device);
 /* Text listing what is alive: one line a size and origin; "" if nothing. Free with nd4c_free. Origins (the op or call

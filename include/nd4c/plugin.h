@@ -272,8 +272,8 @@ typedef struct nd4c_host {
   void (*log)(int level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
   /* Value of a configuration property, NULL if there is none of that name. Valid until it is set again. */
   const char *(*config)(const char *property);
-  /* Small host memory, zeroed; NULL when there is none. Blocks of up to some 64000 bytes that come and go with every
-   * call are recycled: they cost no allocation from the system. Any thread may free them. */
+  /* Small host memory, zeroed; NULL when there is none. Blocks that come and go with every call are recycled, as those
+   * of allocate_pages are: they cost no allocation from the system. Any thread may free them. */
   void *(*allocate)(size_t bytes);
   void (*free)(void *memory);
   /* Runs range over [0, count) in pieces of at least `grain` with at most `width` workers of the shared pool, including
@@ -282,8 +282,9 @@ typedef struct nd4c_host {
   /* Name of the instruction-set level that the CPU and the operating system allow and configuration permits: "base",
    * "avx2", "avx512"; on arm64 "neon", "dotprod". */
   const char *(*cpu_level)(void);
-  /* Bulk host memory, aligned to 64 bytes, large blocks in whole pages and huge ones where they help; contents
-   * undefined. free_pages wants the size that was asked for. */
+  /* Bulk host memory to work in, aligned to 64 bytes, large blocks in whole pages and huge ones where they help;
+   * contents undefined. Blocks of up to 16 MiB that come and go with every call are recycled, 64 MiB of them at most
+   * (nd4c.memory.cache allows less). free_pages wants the size that was asked for. Any thread may free them. */
   void *(*allocate_pages)(size_t bytes);
   void (*free_pages)(void *memory, size_t bytes);
   /* Run-time libraries: by name in the directories of nd4c.library.path, then beside libnd4c, then where the system's
@@ -294,6 +295,10 @@ typedef struct nd4c_host {
   void *(*library_symbol)(void *library, const char *symbol);
   /* Bytes of the last-level cache that the process can count on, 0 if unknown. */
   int64_t (*cache_bytes)(void);
+  /* Since ABI 1.1. As allocate_pages, for the buffers of devices whose memory is the host's: nothing is recycled, since
+   * nd4c keeps the buffers themselves. */
+  void *(*allocate_buffer)(size_t bytes);
+  void (*free_buffer)(void *memory, size_t bytes);
 } nd4c_host;
 
 /* The exported function of a plug-in. `host` lives as long as the process. *backend must stay valid as long. */

@@ -9,10 +9,10 @@
 #include "base/lock.h"
 #include "base/os.h"
 
-/* Classes of powers of two; larger blocks are the system's. A thread keeps 16 of a class up to 1 KiB, of those above as
+/* Classes of powers of two. A thread keeps 16 of a class up to 1 KiB, of those above as
  * many as take 16 KiB, but one at least; the shared lists hold eight times that. */
 enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_TIMES = 8 };
-static const size_t largest = (size_t)1 << (SMALLEST_BITS + CLASSES - 1);
+_Static_assert(ND4C_RECYCLE_LARGEST == 1 << (SMALLEST_BITS + CLASSES - 1), "the last class is the largest block's");
 
 typedef struct idle_block {
   struct idle_block *next;
@@ -144,7 +144,7 @@ static ND4C_NOINLINE bool fetch_batch(thread_lists *lists, int class) {
 }
 
 static void *take(size_t bytes, bool zeroed) {
-  if (!ND4C_RECYCLES || bytes > largest) {
+  if (!ND4C_RECYCLES || bytes > ND4C_RECYCLE_LARGEST) {
     return zeroed ? nd4c_allocate_zeroed(1, bytes) : nd4c_allocate(bytes);
   }
   int class = class_of(bytes);
@@ -184,7 +184,7 @@ void nd4c_recycle_give(void *memory, size_t bytes) {
     return;
   }
   thread_lists *lists = NULL;
-  if (!ND4C_RECYCLES || bytes > largest || (lists = own != NULL ? own : make_own()) == NULL) {
+  if (!ND4C_RECYCLES || bytes > ND4C_RECYCLE_LARGEST || (lists = own != NULL ? own : make_own()) == NULL) {
     nd4c_deallocate(memory);
     return;
   }

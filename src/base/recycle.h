@@ -11,6 +11,8 @@
 
 /* 0 where AddressSanitizer watches: every block is then the system's own, so that a use behind its end is seen. */
 enum { ND4C_RECYCLES = ND4C_RED_ZONE == 0 };
+/* Bytes of the largest block that is kept; larger ones come from the system and go back there. */
+enum { ND4C_RECYCLE_LARGEST = 64 * 1024 };
 
 /* A zeroed block; NULL when there is no memory. While a test waits for an allocation to fail each block is a fresh
  * allocation, so that what is kept hides no failure. */

@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/pages.h"
 #include "base/parallel.h"
 #include "base/recycle.h"
 #include "base/status.h"
@@ -55,7 +56,9 @@ typedef struct block_head {
 
 static void *host_allocate(size_t bytes) {
   size_t total = sizeof(block_head) + bytes;
-  block_head *head = total < bytes ? NULL : nd4c_recycle_take(total);
+  block_head *head = total < bytes                   ? NULL
+                     : total <= ND4C_RECYCLE_LARGEST ? nd4c_recycle_take(total)
+                                                     : nd4c_pages_take(total, true);
   if (head == NULL) {
     return NULL;
   }
@@ -66,7 +69,11 @@ static void *host_allocate(size_t bytes) {
 static void host_free(void *memory) {
   if (memory != NULL) {
     block_head *head = (block_head *)memory - 1;
-    nd4c_recycle_give(head, head->bytes);
+    if (head->bytes <= ND4C_RECYCLE_LARGEST) {
+      nd4c_recycle_give(head, head->bytes);
+    } else {
+      nd4c_pages_give(head, head->bytes);
+    }
   }
 }
 
@@ -74,16 +81,16 @@ static const char *host_cpu_level(void) {
   return nd4c_cpu_level_name(nd4c_cpu_get_level());
 }
 
-/* Below this, blocks come from the C library's heap: a mapping of its own would waste most of a page's worth. */
-enum { PAGES_FROM = 64 * 1024, HEAP_ALIGNMENT = 64 };
+/* Work space of a kernel that comes and goes with every call. What is small comes from the C library's heap, a mapping
+ * of its own would waste most of a page's worth; the block that was taken stands before the space. */
+enum { HEAP_ALIGNMENT = 64, BEFORE_SPACE = HEAP_ALIGNMENT + sizeof(void *) };
+enum { PAGES_FROM = ND4C_RECYCLE_LARGEST - BEFORE_SPACE + 1 };
 
-/* Work space of a kernel that comes and goes with every call. The block that was taken stands before the space. */
-static size_t space_total(size_t bytes) {
-  return bytes + HEAP_ALIGNMENT + sizeof(void *);
-}
-
-static void *take_space(size_t bytes) {
-  char *block = nd4c_recycle_take_raw(space_total(bytes));
+static void *host_allocate_pages(size_t bytes) {
+  if (bytes >= PAGES_FROM) {
+    return nd4c_pages_take(bytes, false);
+  }
+  char *block = nd4c_recycle_take_raw(bytes + BEFORE_SPACE);
   if (block == NULL) {
     return NULL;
   }
@@ -93,21 +100,24 @@ static void *take_space(size_t bytes) {
   return space;
 }
 
-static void *host_allocate_pages(size_t bytes) {
-  if (bytes < PAGES_FROM) {
-    return take_space(bytes);
+static void host_free_pages(void *memory, size_t bytes) {
+  if (bytes >= PAGES_FROM) {
+    nd4c_pages_give(memory, bytes);
+  } else if (memory != NULL) {
+    nd4c_recycle_give(((void **)memory)[-1], bytes + BEFORE_SPACE);
   }
-  if (nd4c_allocation_should_fail()) {
-    return NULL;
-  }
-  return nd4c_os_pages_allocate(bytes, nd4c_config_bool(ND4C_CONFIG_HUGE_PAGES));
 }
 
-static void host_free_pages(void *memory, size_t bytes) {
-  if (memory != NULL && bytes < PAGES_FROM) {
-    nd4c_recycle_give(((void **)memory)[-1], space_total(bytes));
-  } else if (memory != NULL) {
-    nd4c_os_pages_free(memory, bytes);
+/* Buffers of devices, which the device's memory manager keeps: here nothing is. */
+static void *host_allocate_buffer(size_t bytes) {
+  return bytes < PAGES_FROM ? nd4c_allocate_aligned(HEAP_ALIGNMENT, bytes) : nd4c_pages_map(bytes);
+}
+
+static void host_free_buffer(void *memory, size_t bytes) {
+  if (bytes < PAGES_FROM) {
+    nd4c_deallocate(memory);
+  } else {
+    nd4c_pages_unmap(memory, bytes);
   }
 }
 
@@ -142,6 +152,8 @@ const nd4c_host *nd4c_host_table(void) {
       .library_find = host_library_find,
       .library_symbol = nd4c_os_library_symbol,
       .cache_bytes = nd4c_cpu_cache_share,
+      .allocate_buffer = host_allocate_buffer,
+      .free_buffer = host_free_buffer,
   };
   return &table;
 }

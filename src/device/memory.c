@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/config.h"
+#include "base/pages.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -477,6 +478,7 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
     nd4c_scope_trim(device);
     nd4c_stream_trim(device);
     nd4c_staging_trim(device);
+    nd4c_pages_trim();
     nd4c_recycle_trim(); /* last: what goes above gives its records back */
   }
   return ND4C_OK;
