@@ -120,7 +120,7 @@ static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a,
   nd4c_cl_define_type(&options, 'D', a->mask != NULL ? a->mask->dtype : a->q->dtype);
   nd4c_cl_define_type(&options, 'E', a->lengths != NULL ? a->lengths->dtype : ND4C_INT64);
   nd4c_cl_define_type(&options, 'Y', a->y->dtype);
-  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_pair(&options, call);
   if (a->mask != NULL && a->mask->dtype == ND4C_BOOL)
     nd4c_cl_define(&options, "BOOL_MASK", "1");
   return options;
@@ -130,7 +130,8 @@ static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a,
 static nd4c_status attend_kernel(const nd4c_call *call, const attention *a, int64_t *group, nd4c_cl_kernel **kernel) {
   for (*group = group_of(call, a->s.v_head);; *group /= 2) {
     nd4c_cl_options options = attend_options(call, a, *group);
-    nd4c_status status = nd4c_cl_kernel_get(call->device, "real+share+attention", "attend", &options, kernel);
+    nd4c_status status =
+        nd4c_cl_kernel_get(call->device, ND4C_CL_BY_PAIRS(call, "share+attention"), "attend", &options, kernel);
     if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel))
       return status;
   }
@@ -163,8 +164,8 @@ static nd4c_status attend(const nd4c_call *call, const attention *a) {
   nd4c_cl_arg_int(&launch, a->lengths != NULL);
   nd4c_cl_arg_int(&launch, a->is_causal);
   nd4c_cl_arg_int(&launch, a->scores_mode);
-  nd4c_cl_arg_real(&launch, a->scale);
-  nd4c_cl_arg_real(&launch, a->softcap);
+  nd4c_cl_arg_pair(&launch, a->scale);
+  nd4c_cl_arg_pair(&launch, a->softcap);
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
   nd4c_cl_arg_fault(&launch);
@@ -419,8 +420,8 @@ static nd4c_status embedding_bag_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'C', offsets != NULL ? offsets->dtype : ND4C_INT64);
   nd4c_cl_define_type(&options, 'D', weights != NULL ? weights->dtype : table->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
-  nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "attention", "bag", &options);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_long(&launch, y->shape[0]);

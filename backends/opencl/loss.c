@@ -23,7 +23,7 @@ static nd4c_status total(const nd4c_call *call, const nd4c_cl_options *options, 
   nd4c_cl_launch launch;
   int64_t reduction = reduction_of(call);
   bool shares = reduction == ND4C_LOSS_REDUCTION_MEAN_BY_WEIGHT || (reduction == ND4C_LOSS_REDUCTION_MEAN && by_share);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "real+share+loss", "loss_total", options);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "loss_total", options);
   if (status != ND4C_OK)
     return status;
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call));
@@ -43,7 +43,7 @@ static void types(const nd4c_call *call, nd4c_cl_options *options) {
   nd4c_cl_define_type(options, 'C', weights != NULL ? weights->dtype : call->inputs[0].dtype);
   nd4c_cl_define_type(options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_type(options, 'Z', call->output_count > 1 ? call->outputs[1].dtype : call->outputs[0].dtype);
-  nd4c_cl_define_real(options, call);
+  nd4c_cl_define_pair(options, call);
 }
 
 /* -- losses of elements -------------------------------------------------------------------------------------------- */
@@ -103,7 +103,8 @@ static nd4c_status element_run(const nd4c_call *call) {
   nd4c_cl_define(&options, name, "1");
   nd4c_cl_define(&options, "ELEMENT", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "real+share+loss", each ? "losses" : "loss_sums", &options);
+  nd4c_status status =
+      nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), each ? "losses" : "loss_sums", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
@@ -111,7 +112,7 @@ static nd4c_status element_run(const nd4c_call *call) {
   nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, weights != NULL ? weights : &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_int(&launch, weights != NULL);
-  nd4c_cl_arg_real(&launch, parameter_of(call));
+  nd4c_cl_arg_pair(&launch, parameter_of(call));
   if (each) {
     nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
     return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
@@ -179,7 +180,7 @@ static nd4c_status row_results(const nd4c_call *call, const row_plan *p, const n
   nd4c_cl_launch launch;
   if (reduction_of(call) != ND4C_LOSS_REDUCTION_NONE)
     return total(call, options, p->kept.size, p->kept.size, p->classes);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "real+share+loss", "loss_rows_store", options);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "loss_rows_store", options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &p->y, sizeof p->y);
@@ -202,7 +203,7 @@ static nd4c_status row_run(const nd4c_call *call) {
   if (p.classes)
     nd4c_cl_define(&options, "CLASSES", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "real+share+loss", "row_losses", &options);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "row_losses", &options);
   if (status != ND4C_OK)
     return status;
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call)), global = p.kept.size * group;

@@ -174,6 +174,7 @@ static nd4c_cl_rows skip_layer_norm_plan(const nd4c_call *call, nd4c_tensor *sum
     step *= r.shape[axis];
   }
   r.x = sum;
+  r.of_pairs = !nd4c_cl_wide(call);
   return r;
 }
 
@@ -207,13 +208,13 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   const nd4c_tensor *addend = nd4c_cl_input(call, ND4C_IN_skip_layer_norm_addend);
   if (!skip_walk(call, &walk, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "skip_layer_norm: %s", reason);
-  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_pair(&options, call);
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_type(&options, 'B', skip->dtype);
   nd4c_cl_define_type(&options, 'C', addend != NULL ? addend->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[1].dtype);
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "skip", "skip_sum", &options);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "skip"), "skip_sum", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);

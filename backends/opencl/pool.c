@@ -1,5 +1,6 @@
 /* Pools, morphology and what undoes a pool. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/opencl/sweep.h"
 
@@ -114,7 +115,11 @@ static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
   nd4c_cl_define_type(&options, 'A', x);
   nd4c_cl_define_type(&options, 'B', w->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_real(&options, call);
+  bool lp = strcmp(p->what, "lp") == 0;
+  if (lp)
+    nd4c_cl_define_pair(&options, call);
+  else
+    nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "VALUE", "%s", nd4c_cl_is_float(x) ? "REAL" : "COMPUTE_A");
   nd4c_cl_define(&options, "LOWEST", "%s", nd4c_cl_is_float(x) ? "(-INFINITY)" : lowest(x));
   if (!nd4c_cl_is_float(x))
@@ -123,14 +128,18 @@ static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
     nd4c_cl_define(&options, "ADAPTIVE", "1");
   if (p->indices != NULL)
     nd4c_cl_define(&options, "INDEXED", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+pool", "pool", &options);
+  nd4c_status status =
+      nd4c_cl_begin(&launch, call, lp ? ND4C_CL_BY_PAIRS(call, "sweep+pool") : "sweep+pool", "pool", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &p->sweep, sizeof p->sweep);
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_real(&launch, p->p);
+  if (lp)
+    nd4c_cl_arg_pair(&launch, p->p);
+  else
+    nd4c_cl_arg_real(&launch, p->p);
   nd4c_cl_arg_int(&launch, p->include_pad);
   nd4c_cl_arg_int(&launch, p->planar);
   nd4c_cl_arg_int(&launch, p->column_major);

@@ -19,6 +19,7 @@ typedef struct nd4c_cl_rows {
   bool inner[ND4C_CL_AXES];
   int64_t shape[ND4C_CL_AXES], x_strides[ND4C_CL_AXES], y_strides[ND4C_CL_AXES], scale_strides[ND4C_CL_AXES],
       bias_strides[ND4C_CL_AXES];
+  bool of_pairs;           /* x lies in memory as pairs of floats (real.cl) */
   double parameter, limit; /* limit: momentum of RUNNING, too */
   nd4c_cl_rows_extra extra;
   const nd4c_tensor *statistics[2], *running[2];

@@ -83,6 +83,8 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
   else
     nd4c_cl_define_pair(&options, call);
   nd4c_cl_define_type(&options, 'A', r->x->dtype);
+  if (r->of_pairs)
+    nd4c_cl_define(&options, "OF_PAIRS", "1");
   nd4c_cl_define_type(&options, 'B', r->scale != NULL ? r->scale->dtype : r->x->dtype);
   nd4c_cl_define_type(&options, 'C', r->bias != NULL ? r->bias->dtype : r->x->dtype);
   nd4c_cl_define_type(&options, 'Y', r->y->dtype);

@@ -1,5 +1,5 @@
 /* Attention: a group computes one query of one head, keys in blocks of as many as it has work items, with the largest
- * score and the sum of exponentials so far (online softmax). With what rotates, caches and sums rows of tables. */
+ * score and the sum of exponentials so far (online softmax). With what rotates, caches and sums rows of tables. ATTEND, BAG: behind real.cl. */
 
 #ifdef ATTEND
 /* Strides by batch, head, place and feature. The same struct as nd4c_cl_attend_sizes. */
@@ -35,65 +35,66 @@ __kernel void attend(sizes s, __global const STORAGE_A *q, long q0, __global con
   past_value0 += batch * s.past_value[0] + kv * s.past_value[1];
   mask0 += batch * s.mask[0] + head * s.mask[1] + query * s.mask[2];
   scores0 += batch * s.scores[0] + head * s.scores[1] + query * s.scores[2];
-  REAL largest = -INFINITY, sum = 0, result[RESULTS];
-  for (int i = 0; i < RESULTS; i++) result[i] = 0;
+  REAL largest = R(-INFINITY), sum = R(0), result[RESULTS];
+  for (int i = 0; i < RESULTS; i++) result[i] = R(0);
   /* The second pass writes the shares, which want the whole sum. */
   for (int pass = 0; pass < (scores_mode == 3 ? 2 : 1); pass++) {
     for (long first = 0; first < s.keys; first += lanes) {
       long key = first + lane;
-      REAL score = 0, capped, total = -INFINITY;
+      REAL score = R(0), capped, total = R(-INFINITY);
       if (key < s.keys) {
         for (long i = 0; i < s.head; i++) {
-          REAL other = key < s.past ? (REAL)LOAD_B(past_key, past_key0 + key * s.past_key[2] + i * s.past_key[3])
-                                    : (REAL)LOAD_B(k, k0 + (key - s.past) * s.k[2] + i * s.k[3]);
-          score += (REAL)LOAD_A(q, q0 + i * s.q[3]) * other;
+          COMPUTE_B other = key < s.past ? LOAD_B(past_key, past_key0 + key * s.past_key[2] + i * s.past_key[3])
+                                         : LOAD_B(k, k0 + (key - s.past) * s.k[2] + i * s.k[3]);
+          score = r_take_product(score, LOAD_A(q, q0 + i * s.q[3]), other);
         }
-        score *= scale;
-        capped = softcap > 0 ? softcap * tanh(score / softcap) : score;
+        score = r_mul(r_sum(score), scale);
+        capped = r_less(R(0), softcap) ? r_mul(softcap, r_tanh(r_div(score, softcap))) : score;
         bool out = key >= length || (is_causal && key > own) || (s.left >= 0 && key < own - s.left) ||
                    (s.right >= 0 && key - own > s.right) || (has_mask && key >= s.mask_keys);
         if (!out && has_mask) {
-          REAL bias = (REAL)LOAD_D(mask, mask0 + key * s.mask[3]);
+          COMPUTE_D bias = LOAD_D(mask, mask0 + key * s.mask[3]);
 #ifdef BOOL_MASK
           out = bias == 0;
           total = capped;
 #else
           out = bias == -INFINITY;
-          total = capped + bias;
+          total = r_add(capped, R(bias));
 #endif
         } else {
           total = capped;
         }
-        total = out ? (REAL)-INFINITY : total;
+        total = out ? R(-INFINITY) : total;
         if (scores_mode >= 0 && scores_mode < 3)
           SAVE_Y(scores, scores0 + key * s.scores[3],
-                 ROUND_Y(scores_mode == 0 ? score : scores_mode == 1 ? capped : total));
+                 R_ROUND(TYPE_Y, scores_mode == 0 ? score : scores_mode == 1 ? capped : total));
       }
       if (pass == 1) {
-        REAL share = largest == -INFINITY ? (REAL)0 : exp(total - largest) / sum;
-        if (key < s.keys) SAVE_Y(scores, scores0 + key * s.scores[3], ROUND_Y(share));
+        REAL share = r_is(largest, -INFINITY) ? R(0) : r_div(r_exp(r_sub(total, largest)), sum);
+        if (key < s.keys) SAVE_Y(scores, scores0 + key * s.scores[3], R_ROUND(TYPE_Y, share));
         continue;
       }
       REAL next = share_largest(total, lane, lanes, 1, shared);
-      next = isnan(largest) || next <= largest ? largest : next;
-      REAL share = next == -INFINITY || key >= s.keys ? (REAL)0 : exp(total - next);
-      REAL shrink = largest == -INFINITY ? (REAL)0 : exp(largest - next);
+      next = r_isnan(largest) || r_at_most(next, largest) ? largest : next;
+      REAL share = r_is(next, -INFINITY) || key >= s.keys ? R(0) : r_exp(r_sub(total, next));
+      REAL shrink = r_is(largest, -INFINITY) ? R(0) : r_exp(r_sub(largest, next));
       largest = next;
       shares[lane] = share;
-      sum = sum * shrink + share_sum(share, lane, lanes, 1, shared);
+      sum = r_add(r_mul(sum, shrink), share_sum(share, lane, lanes, 1, shared));
       int block = s.keys - first < lanes ? (int)(s.keys - first) : lanes;
       for (int i = 0; i < RESULTS; i++) {
         long feature = lane + (long)i * lanes;
         if (feature >= s.v_head) continue;
-        result[i] *= shrink;
+        result[i] = r_mul(result[i], shrink);
         for (int j = 0; j < block; j++) {
           long at = first + j;
-          if (shares[j] == 0) continue;
-          REAL value = at < s.past
-                           ? (REAL)LOAD_C(past_value, past_value0 + at * s.past_value[2] + feature * s.past_value[3])
-                           : (REAL)LOAD_C(v, v0 + (at - s.past) * s.v[2] + feature * s.v[3]);
-          result[i] += shares[j] * value;
+          if (r_is(shares[j], 0)) continue;
+          COMPUTE_C value = at < s.past
+                                ? LOAD_C(past_value, past_value0 + at * s.past_value[2] + feature * s.past_value[3])
+                                : LOAD_C(v, v0 + (at - s.past) * s.v[2] + feature * s.v[3]);
+          result[i] = r_take_scaled(result[i], shares[j], value);
         }
+        result[i] = r_sum(result[i]);
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -102,7 +103,7 @@ __kernel void attend(sizes s, __global const STORAGE_A *q, long q0, __global con
     long feature = lane + (long)i * lanes;
     if (feature < s.v_head)
       SAVE_Y(y, y0 + batch * s.y[0] + head * s.y[1] + query * s.y[2] + feature * s.y[3],
-             ROUND_Y(largest == -INFINITY ? (REAL)0 : result[i] / sum));
+             R_ROUND(TYPE_Y, r_is(largest, -INFINITY) ? R(0) : r_div(result[i], sum)));
   }
 }
 #endif
@@ -179,7 +180,7 @@ __kernel void bag(long bags, long features, long count, long each, long rows, in
       return;
     }
   }
-  REAL value = 0;
+  REAL value = R(0);
   for (long i = first; i < last; i++) {
     long at = (long)LOAD_B(indices, indices0 + i / each * index_row + i % each * index_step);
     if (at < 0 || at >= rows) {
@@ -187,15 +188,16 @@ __kernel void bag(long bags, long features, long count, long each, long rows, in
       return;
     }
     if (at == padding) continue;
-    REAL x = (REAL)LOAD_A(table, table0 + at * row_step + feature * feature_step);
-    REAL weight = has_weights ? (REAL)LOAD_D(weights, weights0 + i / each * weight_row + i % each * weight_step) : (REAL)1;
+    COMPUTE_A x = LOAD_A(table, table0 + at * row_step + feature * feature_step);
+    COMPUTE_D weight = has_weights ? LOAD_D(weights, weights0 + i / each * weight_row + i % each * weight_step) : 1;
     if (mode != 2)
-      value += weight * x;
-    else if (taken == 0 || (!isnan(value) && !(x <= value)))
-      value = x;
+      value = r_take_product(value, weight, x);
+    else if (taken == 0 || (!r_isnan(value) && !r_at_most(R(x), value)))
+      value = R(x);
     taken++;
   }
-  if (mode == 1 && taken > 0) value /= (REAL)taken;
-  SAVE_Y(y, y0 + bag * y_row + feature * y_step, ROUND_Y(value));
+  value = r_sum(value);
+  if (mode == 1 && taken > 0) value = r_div(value, r_long(taken));
+  SAVE_Y(y, y0 + bag * y_row + feature * y_step, R_ROUND(TYPE_Y, value));
 }
 #endif

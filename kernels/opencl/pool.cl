@@ -1,5 +1,5 @@
 /* Pools: a work item an output. -D POOL_<what>; ADAPTIVE: windows from the extents alone; VALUE: what is compared or
- * summed; LOWEST: of a window without a cell; INDEXED: where the largest stood, too. */
+ * summed; LOWEST: of a window without a cell; INDEXED: where the largest stood, too. POOL_lp: behind real.cl. */
 
 typedef struct {
   long first, count, step, tap, padded; /* padded: cells of the window inside the padded extent */
@@ -41,8 +41,10 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
   output_place(&s, i, &n, &c, at);
   span a = span_of(&s, 0, at[0]), b = span_of(&s, 1, at[1]), d = span_of(&s, 2, at[2]);
   x0 += n * s.x_strides[0] + c * s.x_strides[1];
-#if defined(POOL_average) || defined(POOL_lp)
+#if defined(POOL_average)
   VALUE seen = 0;
+#elif defined(POOL_lp)
+  REAL seen = R(0);
 #elif defined(POOL_erosion)
   VALUE seen = INFINITY;
 #else
@@ -52,7 +54,12 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
     for (long k = 0; k < b.count; k++) {
       for (long l = 0; l < d.count; l++) {
         long q[3] = {a.first + j * a.step, b.first + k * b.step, d.first + l * d.step};
-        VALUE value = (VALUE)LOAD_A(x, x0 + q[0] * s.x_strides[2] + q[1] * s.x_strides[3] + q[2] * s.x_strides[4]);
+        long place = x0 + q[0] * s.x_strides[2] + q[1] * s.x_strides[3] + q[2] * s.x_strides[4];
+#ifdef POOL_lp
+        REAL value = R(LOAD_A(x, place));
+#else
+        VALUE value = (VALUE)LOAD_A(x, place);
+#endif
 #if defined(POOL_dilation) || defined(POOL_erosion)
         VALUE weight = (VALUE)LOAD_B(w, w0 + c * s.w_strides[1] + (a.tap + j) * s.w_strides[2] +
                                             (b.tap + k) * s.w_strides[3] + (d.tap + l) * s.w_strides[4]);
@@ -60,8 +67,8 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
 #ifdef POOL_average
         seen += value;
 #elif defined(POOL_lp)
-        VALUE size = fabs(value);
-        seen += p == 1 ? size : p == 2 ? value * value : pow(size, p);
+        REAL size = r_abs(value);
+        seen = r_add(seen, r_is(p, 1) ? size : r_is(p, 2) ? r_mul(value, value) : r_pow(size, p));
 #elif defined(POOL_erosion)
         value -= weight;
         if (!isnan(seen) && !(value >= seen)) seen = value;
@@ -87,9 +94,13 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
   long count = include_pad ? a.padded * b.padded * d.padded : cells;
   seen = count > 0 ? seen / (VALUE)count : (VALUE)0;
 #elif defined(POOL_lp)
-  seen = p == 1 ? seen : p == 2 ? sqrt(seen) : pow(seen, 1 / p);
+  seen = r_is(p, 1) ? seen : r_is(p, 2) ? r_sqrt(seen) : r_pow(seen, r_div(R(1), p));
 #endif
+#ifdef POOL_lp
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), R_ROUND(TYPE_Y, seen));
+#else
   SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), ROUND_Y(seen));
+#endif
 #ifdef INDEXED
   if (best >= 0 && !planar) best += (n * s.channels + c) * s.x[0] * s.x[1] * s.x[2];
   indices[indices0 + at_strides(s.z_strides, n, c, at)] = best;

@@ -103,7 +103,7 @@ static inline REAL r_fmod(REAL a, REAL b) {
 #define r_at_most(a, b) ((a).x < (b).x || ((a).x == (b).x && (a).y <= (b).y))
 #define r_is(a, number) ((a).x == (number) && (a).y == 0)
 #define r_isnan(a) isnan((a).x)
-/* A sum that takes floats, or products of two, and what its additions lost beside it; r_sum(s) is the number. */
+/* A sum that takes floats, or products of two, or of a REAL and a float, and what its additions lost beside it; r_sum(s) is the number. */
 static inline REAL r_take(REAL sum, float x) {
   float next = sum.x + x, part = next - sum.x;
   return (REAL)(next, sum.y + ((sum.x - (next - part)) + (x - part)));
@@ -111,6 +111,11 @@ static inline REAL r_take(REAL sum, float x) {
 static inline REAL r_take_product(REAL sum, float a, float b) {
   float product = a * b;
   sum.y += fma(a, b, -product);
+  return r_take(sum, product);
+}
+static inline REAL r_take_scaled(REAL sum, REAL a, float b) {
+  float product = a.x * b;
+  sum.y += fma(a.x, b, -product) + a.y * b;
   return r_take(sum, product);
 }
 static inline REAL r_sum(REAL sum) {
@@ -158,6 +163,7 @@ static inline float r_odd(REAL a) {
 #define r_isnan(a) isnan(a)
 #define r_take(sum, x) ((sum) + (REAL)(x))
 #define r_take_product(sum, a, b) ((sum) + (REAL)(a) * (REAL)(b))
+#define r_take_scaled(sum, a, b) ((sum) + (a) * (REAL)(b))
 #define r_sum(sum) (sum)
 #define R_ROUND(to, a) PASTE(narrow, to)(a)
 #endif

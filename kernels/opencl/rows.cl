@@ -2,11 +2,20 @@
  * work items (a power of two) share it, as in reduction.cl.
  *
  * Behind real.cl and share.cl. -D ROW_<what>. EIGHT: eight REALs, CAST_EIGHT: to them (see below). Operands of `inner`: x,
- * y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the two results of a row. */
+ * y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the two results of a row. OF_PAIRS: x lies in
+ * memory as pairs of floats. */
 
 #define SUM(x) share_sum((x), lane, lanes, step, shared)
+#ifdef OF_PAIRS
+#define X(i) ((__global const REAL *)x)[x0 + nd4c_walk_place(&inner, 0, i)]
+#define ADD_X(sum, i) r_add(sum, X(i))
+#define ADD_SQUARE(sum, i) r_add(sum, r_mul(X(i), X(i)))
+#else
 #define X_AT(i) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
 #define X(i) R(X_AT(i))
+#define ADD_X(sum, i) r_take(sum, X_AT(i))
+#define ADD_SQUARE(sum, i) r_take_product(sum, X_AT(i), X_AT(i))
+#endif
 #define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), R_ROUND(TYPE_Y, value))
 
 #ifdef EIGHT
@@ -113,11 +122,10 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
 #elif defined(ROW_lp_normalize)
   REAL sum = R(0);
   for (long i = lane; i < length; i += lanes) {
-    COMPUTE_A value = X_AT(i);
     if (r_is(parameter, 2)) {
-      sum = r_take_product(sum, value, value);
+      sum = ADD_SQUARE(sum, i);
     } else {
-      REAL size = r_abs(R(value));
+      REAL size = r_abs(X(i));
       sum = r_add(sum, r_is(parameter, 1) ? size : r_pow(size, parameter));
     }
   }
@@ -131,10 +139,7 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
     norm = R(LOAD_B(scale, scale0));
   } else {
     REAL sum = R(0);
-    for (long i = lane; i < length; i += lanes) {
-      COMPUTE_A value = X_AT(i);
-      sum = r_take_product(sum, value, value);
-    }
+    for (long i = lane; i < length; i += lanes) sum = ADD_SQUARE(sum, i);
     norm = r_sqrt(SUM(r_sum(sum)));
   }
   bool within = !r_less(limit, norm) && !r_isnan(norm) && !r_isnan(limit);
@@ -145,12 +150,12 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
 #else
   REAL mean = R(0), squares = R(0), count = r_long(inner.size);
 #ifndef ROW_rms
-  for (long i = lane; i < length; i += lanes) mean = r_take(mean, X_AT(i));
+  for (long i = lane; i < length; i += lanes) mean = ADD_X(mean, i);
   mean = r_div(SUM(r_sum(mean)), count);
 #endif
   for (long i = lane; i < length; i += lanes) {
 #ifdef ROW_rms
-    squares = r_take_product(squares, X_AT(i), X_AT(i));
+    squares = ADD_SQUARE(squares, i);
 #else
     REAL apart = r_sub(X(i), mean);
     squares = r_add(squares, r_mul(apart, apart));
