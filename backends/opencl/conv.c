@@ -10,6 +10,7 @@ typedef struct conv {
   const nd4c_tensor *x, *w, *y, *bias, *addend;
   const char *sum; /* the type that products are summed in */
   int64_t activation;
+  bool in_pairs, of_pairs, to_pairs; /* sums, x, y are pairs of floats (real.cl) */
 } conv;
 
 static void bias_arguments(nd4c_cl_launch *launch, const nd4c_tensor *bias, const nd4c_tensor *otherwise) {
@@ -32,7 +33,14 @@ static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool t
   nd4c_cl_define_type(&options, 'C', c->bias != NULL ? c->bias->dtype : c->x->dtype);
   nd4c_cl_define_type(&options, 'D', c->addend != NULL ? c->addend->dtype : c->x->dtype);
   nd4c_cl_define_type(&options, 'Y', c->y->dtype);
-  nd4c_cl_define_real(&options, call);
+  if (c->in_pairs)
+    nd4c_cl_define_pair(&options, call);
+  else
+    nd4c_cl_define_real(&options, call);
+  if (c->of_pairs)
+    nd4c_cl_define(&options, "OF_PAIRS", "1");
+  if (c->to_pairs)
+    nd4c_cl_define(&options, "TO_PAIRS", "1");
   nd4c_cl_define(&options, "ACC", "%s", c->sum);
   nd4c_cl_define(&options, "ACTIVATION", "%d", (int)c->activation);
   nd4c_cl_define(&options, tiles ? "TILES" : "DIRECT", "1");
@@ -46,8 +54,9 @@ static nd4c_status conv_kernel(const nd4c_call *call, const conv *c, bool tiles,
                                nd4c_cl_kernel **kernel) {
   for (*side = side_of(call);; *side /= 2) {
     nd4c_cl_options options = conv_options(call, c, tiles, *side);
+    const char *source = c->in_pairs ? "wide+real+sweep+activate+conv" : "sweep+activate+conv";
     nd4c_status status =
-        nd4c_cl_kernel_get(call->device, "sweep+activate+conv", tiles ? "conv_tiles" : "conv_direct", &options, kernel);
+        nd4c_cl_kernel_get(call->device, source, tiles ? "conv_tiles" : "conv_direct", &options, kernel);
     if (status != ND4C_OK || !tiles || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
       return status;
   }
@@ -58,7 +67,7 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t side = 0, outputs = nd4c_cl_sweep_outputs(s);
-  bool tiles = s->outputs / s->groups >= FEW;
+  bool tiles = s->outputs / s->groups >= FEW && !c->in_pairs;
   if (outputs == 0)
     return ND4C_OK;
   nd4c_status status = conv_kernel(call, c, tiles, &side, &kernel);
@@ -126,13 +135,17 @@ static nd4c_status separable_run(const nd4c_call *call) {
   const nd4c_tensor *depthwise = &call->inputs[ND4C_IN_separable_conv2d_depthwise], *y = &call->outputs[0];
   int64_t middles = depthwise->shape[0], cells = y->shape[2] * y->shape[3];
   const int64_t strides[5] = {middles * cells, cells, 0, y->shape[3], 1};
+  const bool pairs = !nd4c_cl_wide(call);
   nd4c_tensor middle = {.dtype = nd4c_cl_wide(call) ? ND4C_FLOAT64 : ND4C_FLOAT32, .buffer = call->scratch_buffer};
-  conv first = {.x = &call->inputs[0], .w = depthwise, .y = &middle, .sum = "REAL"};
+  conv first = {
+      .x = &call->inputs[0], .w = depthwise, .y = &middle, .sum = "REAL", .in_pairs = pairs, .to_pairs = pairs};
   conv second = {.x = &middle,
                  .w = &call->inputs[ND4C_IN_separable_conv2d_pointwise],
                  .y = y,
                  .bias = nd4c_cl_input(call, ND4C_IN_separable_conv2d_bias),
-                 .sum = "REAL"};
+                 .sum = "REAL",
+                 .in_pairs = pairs,
+                 .of_pairs = pairs};
   nd4c_cl_sweep_window(call, at, depthwise->shape + 2, &first.sweep);
   first.sweep.groups = first.sweep.channels;
   first.sweep.outputs = middles;
@@ -220,9 +233,9 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'D', offset->dtype);
   nd4c_cl_define_type(&options, 'E', mask != NULL ? mask->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
-  nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "DEFORMABLE", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+conv", "conv_deformable", &options);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define(&options, "DEFORMABLE", "1ND4C_CL_BY_PAIRS(call, ");
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
@@ -262,9 +275,9 @@ static nd4c_status causal_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'D', past != NULL ? past->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_type(&options, 'Z', state->dtype);
-  nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "CAUSAL", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+conv", "conv_causal", &options);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define(&options, "CAUSAL", "1ND4C_CL_BY_PAIRS(call, ");
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", &options);
   if (status != ND4C_OK)
     return status;
   for (int32_t i = 0; i < 3; i++)

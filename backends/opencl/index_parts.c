@@ -317,8 +317,9 @@ static nd4c_status begin_sums(nd4c_cl_launch *launch, const nd4c_call *call, con
   nd4c_cl_define(&options, "ACC", "%s", kind[0] == 'F' ? wide : kind[0] == 'I' ? "long" : "ulong");
   nd4c_cl_define(&options, "FRACTION", "%s", wide);
   nd4c_cl_define(&options, "JOIN", "%s", join);
-  if (kind[0] == 'F' && !nd4c_cl_wide(call) && strcmp(join, "ADD") == 0) {
-    nd4c_cl_define(&options, "COMPENSATED", "%d", 1);
+  const bool adds = strcmp(join, "ADD") == 0;
+  if (kind[0] == 'F' && !nd4c_cl_wide(call) && (adds || strcmp(join, "MULTIPLY") == 0)) {
+    nd4c_cl_define(&options, "COMPENSATED", adds ? "add_compensated" : "multiply_compensated");
   }
   return nd4c_cl_begin(launch, call, "places+sums", function, &options);
 }

@@ -209,7 +209,7 @@ static nd4c_status step_run(const nd4c_call *call) {
   for (int i = 0; i < 6; i++)
     nd4c_cl_define_type(&options, letters[i], p.given[i]->dtype);
   nd4c_cl_define_type(&options, 'Y', p.next[0]->dtype);
-  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_pair(&options, call);
   nd4c_cl_define(&options, "OP_step", "1");
   nd4c_cl_define(&options, p.by.what, "1");
   if (p.by.has_v)
@@ -219,7 +219,7 @@ static nd4c_status step_run(const nd4c_call *call) {
   if (p.by.has_step)
     nd4c_cl_define(&options, "HAS_STEP", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "pointwise", "optimize", &options);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "pointwise"), "optimize", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &p.given_walk, sizeof p.given_walk);
@@ -230,7 +230,7 @@ static nd4c_status step_run(const nd4c_call *call) {
     nd4c_cl_arg_tensor(&launch, p.next[i], ND4C_CL_WRITE);
   const double numbers[] = {p.by.alpha, p.by.beta, p.by.decay, p.by.epsilon, p.by.extra};
   for (int i = 0; i < 5; i++)
-    nd4c_cl_arg_real(&launch, numbers[i]);
+    nd4c_cl_arg_pair(&launch, numbers[i]);
   return nd4c_cl_launch_run(&launch, 1, &p.given_walk.size, NULL);
 }
 

@@ -183,7 +183,7 @@ static int64_t scratch(const nd4c_call *call) {
 
 static nd4c_status run(const nd4c_call *call) {
   plan p = make_plan(call);
-  float narrow[13];
+  float pairs[2 * 13];
   nd4c_cl_options options = {{0}};
   nd4c_cl_launch launch;
   if (p.s.directions * p.s.batch * p.s.hidden == 0)
@@ -191,18 +191,18 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cl_define(&options, p.cell, "1");
   nd4c_cl_define_type(&options, 'A', p.x->dtype);
   nd4c_cl_define_type(&options, 'E', p.lengths != NULL ? p.lengths->dtype : ND4C_INT64);
-  nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "recurrent", "recurrent", &options);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "recurrent"), "recurrent", &options);
   if (status != ND4C_OK)
     return status;
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), global = p.s.directions * p.s.batch * group;
   for (int i = 0; i < 13; i++)
-    narrow[i] = (float)p.numbers[i];
+    nd4c_cl_pair_of(p.numbers[i], pairs + (ptrdiff_t)2 * i);
   nd4c_cl_arg_bytes(&launch, &p.s, sizeof p.s);
   if (nd4c_cl_wide(call))
     nd4c_cl_arg_bytes(&launch, p.numbers, sizeof p.numbers);
   else
-    nd4c_cl_arg_bytes(&launch, narrow, sizeof narrow);
+    nd4c_cl_arg_bytes(&launch, pairs, sizeof pairs);
   const nd4c_tensor *inputs[] = {p.x, p.w, p.r, p.bias, p.lengths, p.h, p.c, p.peepholes};
   const nd4c_tensor *outputs[] = {p.y, p.last_h, p.last_c};
   for (int i = 0; i < 8; i++)

@@ -251,13 +251,15 @@ static nd4c_status diff_run(const nd4c_call *call) {
   for (int i = 0; i < 3; i++)
     nd4c_cl_define_type(&options, letters[i], d.arrays[i] != NULL ? d.arrays[i]->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s",
-                 nd4c_cl_is_float(x->dtype) ? "REAL" : nd4c_cl_wrapping(x->dtype, "COMPUTE_A"));
+  const bool real = nd4c_cl_is_float(x->dtype);
+  if (real)
+    nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(x->dtype, "COMPUTE_A"));
   nd4c_cl_define(&options, "MOST", "%d", MOST_DIFFERENCES);
-  if (!nd4c_cl_is_float(x->dtype))
+  if (!real)
     nd4c_cl_define(&options, "WHOLE", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, "scan", "differences", &options);
+  nd4c_status status =
+      nd4c_cl_begin(&launch, call, real ? ND4C_CL_BY_PAIRS(call, "scan") : "scan", "differences", &options);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_arg_bytes(&launch, &d.walk, sizeof d.walk);

@@ -31,8 +31,8 @@ static nd4c_status sru_run(const nd4c_call *call) {
   nd4c_cl_launch launch;
   nd4c_cl_define(&options, "SRU", "1");
   nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "states", "sru", &options);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "states"), "sru", &options);
   if (status != ND4C_OK)
     return status;
   for (int i = 0; i < 3; i++)

@@ -1,4 +1,5 @@
-/* Convolutions. ACC: the type that products are summed in. */
+/* Convolutions. ACC: the type that products are summed in. Of DIRECT, PAIRS: sums are pairs of floats; OF_PAIRS, TO_PAIRS: x
+ * lies, y is to lie in memory so. DEFORMABLE, CAUSAL: behind real.cl. */
 
 #ifdef TILES
 /* Implicit products of matrices, w [outputs of a group, channels * taps] times the cells that taps read, as in gemm.cl:
@@ -75,6 +76,13 @@ __kernel void conv_tiles(sweep s, __global const STORAGE_A *x, long x0, __global
 #endif
 
 #ifdef DIRECT
+#if defined(OF_PAIRS)
+#define TAKE(sum, from, weight) r_take_scaled(sum, ((__global const REAL *)x)[from], LOAD_B(w, weight))
+#elif defined(PAIRS)
+#define TAKE(sum, from, weight) r_take_product(sum, LOAD_A(x, from), LOAD_B(w, weight))
+#else
+#define TAKE(sum, from, weight) ((sum) + (ACC)LOAD_A(x, from) * (ACC)LOAD_B(w, weight))
+#endif
 /* A work item an output: where a group has few outputs, depthwise above all. */
 __kernel void conv_direct(sweep s, __global const STORAGE_A *x, long x0, __global const STORAGE_B *w, long w0,
                           __global STORAGE_Y *y, long y0, __global const STORAGE_C *bias, long bias0, long bias_step,
@@ -84,7 +92,7 @@ __kernel void conv_direct(sweep s, __global const STORAGE_A *x, long x0, __globa
   output_place(&s, i, &n, &o, at);
   x0 += n * s.x_strides[0] + o / (s.outputs / s.groups) * inputs * s.x_strides[1];
   w0 += o * s.w_strides[0];
-  ACC sum = 0;
+  ACC sum = (ACC)(0);
   for (long k0 = 0; k0 < s.kernel_[0]; k0++) {
     long q0 = at[0] * s.stride[0] - s.pad[0] + k0 * s.dilation[0];
     if (q0 < 0 || q0 >= s.x[0]) continue;
@@ -97,14 +105,24 @@ __kernel void conv_direct(sweep s, __global const STORAGE_A *x, long x0, __globa
         long from = x0 + q0 * s.x_strides[2] + q1 * s.x_strides[3] + q2 * s.x_strides[4];
         long weight = w0 + k0 * s.w_strides[2] + k1 * s.w_strides[3] + k2 * s.w_strides[4];
         for (long c = 0; c < inputs; c++)
-          sum += (ACC)LOAD_A(x, from + c * s.x_strides[1]) * (ACC)LOAD_B(w, weight + c * s.w_strides[1]);
+          sum = TAKE(sum, from + c * s.x_strides[1], weight + c * s.w_strides[1]);
       }
     }
   }
+#ifdef PAIRS
+  REAL value = r_sum(sum);
+  if (has_bias) value = r_add(value, R(LOAD_C(bias, bias0 + o * bias_step)));
+#ifdef TO_PAIRS
+  ((__global REAL *)y)[y0 + at_strides(s.y_strides, n, o, at)] = value;
+#else
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), R_ROUND(TYPE_Y, value));
+#endif
+#else
   REAL value = (REAL)sum;
   if (has_bias) value += (REAL)LOAD_C(bias, bias0 + o * bias_step);
   if (has_addend) value += (REAL)LOAD_D(addend, addend0 + at_strides(s.z_strides, n, o, at));
   SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), ROUND_Y(activate(value)));
+#endif
 }
 #endif
 
@@ -147,18 +165,18 @@ __kernel void conv_transposed(sweep s, __global const STORAGE_A *x, long x0, __g
 #ifdef DEFORMABLE
 /* What x is between cells: linear, 0 outside. */
 static inline REAL sample(const sweep *s, __global const STORAGE_A *x, long x0, const REAL *place) {
-  REAL sum = 0;
+  REAL sum = R(0);
   for (int corner = 0; corner < 8; corner++) {
-    REAL weight = 1;
+    REAL weight = R(1);
     long from = x0;
     for (int axis = 0; axis < 3; axis++) {
       int side = (corner >> (2 - axis)) & 1;
-      REAL lower = floor(place[axis]), cell = lower + side;
-      bool inside = cell >= 0 && cell < (REAL)s->x[axis];
-      weight *= !inside ? (REAL)0 : side == 0 ? 1 - (place[axis] - lower) : place[axis] - lower;
-      from += inside ? (long)cell * s->x_strides[2 + axis] : 0;
+      REAL lower = r_floor(place[axis]), cell = r_add(lower, R(side)), part = r_sub(place[axis], lower);
+      bool inside = r_at_most(R(0), cell) && r_less(cell, r_long(s->x[axis]));
+      weight = r_mul(weight, !inside ? R(0) : side == 0 ? r_sub(R(1), part) : part);
+      from += inside ? r_whole(cell) * s->x_strides[2 + axis] : 0;
     }
-    if (weight != 0) sum += weight * (REAL)LOAD_A(x, from);
+    if (!r_is(weight, 0)) sum = r_add(sum, r_mul(weight, R(LOAD_A(x, from))));
   }
   return sum;
 }
@@ -173,7 +191,7 @@ __kernel void conv_deformable(sweep s, __global const STORAGE_A *x, long x0, __g
   if (i >= output_count(&s)) return;
   output_place(&s, i, &n, &o, at);
   long taps = s.kernel_[0] * s.kernel_[1] * s.kernel_[2], each = s.channels / offset_groups;
-  REAL sum = 0;
+  REAL sum = R(0);
   for (long c = 0; c < inputs; c++) {
     long channel = o / (s.outputs / s.groups) * inputs + c, field = channel / each;
     for (long tap = 0; tap < taps; tap++) {
@@ -181,20 +199,22 @@ __kernel void conv_deformable(sweep s, __global const STORAGE_A *x, long x0, __g
       REAL place[3];
       for (int axis = 0; axis < 3; axis++) {
         int own = axis - (3 - spatial);
-        place[axis] = (REAL)(at[axis] * s.stride[axis] - s.pad[axis] + k[axis] * s.dilation[axis]);
-        if (own >= 0)
-          place[axis] += (REAL)LOAD_D(offset, offset0 + at_strides(s.z_strides, n, (field * taps + tap) * spatial + own, at));
+        place[axis] = r_long(at[axis] * s.stride[axis] - s.pad[axis] + k[axis] * s.dilation[axis]);
+        if (own >= 0) {
+          long from = offset0 + at_strides(s.z_strides, n, (field * taps + tap) * spatial + own, at);
+          place[axis] = r_add(place[axis], R(LOAD_D(offset, from)));
+        }
       }
       REAL value = sample(&s, x, x0 + n * s.x_strides[0] + channel * s.x_strides[1], place);
       if (has_mask)
-        value *= (REAL)LOAD_E(mask, mask0 + n * mask_n + (field * taps + tap) * mask_c + at[0] * mask_0 +
-                                        at[1] * mask_1 + at[2] * mask_2);
-      sum += value * (REAL)LOAD_B(w, w0 + o * s.w_strides[0] + c * s.w_strides[1] + k[0] * s.w_strides[2] +
-                                         k[1] * s.w_strides[3] + k[2] * s.w_strides[4]);
+        value = r_mul(value, R(LOAD_E(mask, mask0 + n * mask_n + (field * taps + tap) * mask_c + at[0] * mask_0 +
+                                                at[1] * mask_1 + at[2] * mask_2)));
+      sum = r_add(sum, r_mul(value, R(LOAD_B(w, w0 + o * s.w_strides[0] + c * s.w_strides[1] + k[0] * s.w_strides[2] +
+                                                    k[1] * s.w_strides[3] + k[2] * s.w_strides[4]))));
     }
   }
-  if (has_bias) sum += (REAL)LOAD_C(bias, bias0 + o * bias_step);
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), ROUND_Y(sum));
+  if (has_bias) sum = r_add(sum, R(LOAD_C(bias, bias0 + o * bias_step)));
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, o, at), R_ROUND(TYPE_Y, sum));
 }
 #endif
 
@@ -202,8 +222,8 @@ __kernel void conv_deformable(sweep s, __global const STORAGE_A *x, long x0, __g
 /* Cell t of past and x together; past begins at 0. */
 static inline REAL stream_at(__global const STORAGE_A *x, long x0, long x_step, __global const STORAGE_D *past, long past0,
                       long past_step, int has_past, long before, long t) {
-  if (t >= before) return (REAL)LOAD_A(x, x0 + (t - before) * x_step);
-  return has_past ? (REAL)LOAD_D(past, past0 + t * past_step) : (REAL)0;
+  if (t >= before) return R(LOAD_A(x, x0 + (t - before) * x_step));
+  return has_past ? R(LOAD_D(past, past0 + t * past_step)) : R(0);
 }
 
 /* Outputs [n, c, t], then the cells that stay for the next call, [n, c, taps - 1]. */
@@ -220,13 +240,13 @@ __kernel void conv_causal(long batch, long channels, long length, long taps, __g
   past0 += n * past_n + c * past_c;
   if (t >= length) {
     REAL value = stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t);
-    SAVE_Z(state, state0 + n * state_n + c * state_c + (t - length) * state_t, ROUND_Z(value));
+    SAVE_Z(state, state0 + n * state_n + c * state_c + (t - length) * state_t, R_ROUND(TYPE_Z, value));
     return;
   }
-  REAL sum = has_bias ? (REAL)LOAD_C(bias, bias0 + c * bias_step) : (REAL)0;
+  REAL sum = has_bias ? R(LOAD_C(bias, bias0 + c * bias_step)) : R(0);
   for (long k = 0; k < taps; k++)
-    sum += (REAL)LOAD_B(w, w0 + c * w_c + k * w_t) *
-           stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t + k);
-  SAVE_Y(y, y0 + n * y_n + c * y_c + t * y_t, ROUND_Y(silu ? sum / (1 + exp(-sum)) : sum));
+    sum = r_add(sum, r_mul(R(LOAD_B(w, w0 + c * w_c + k * w_t)),
+                           stream_at(x, x0, x_t, past, past0, past_t, has_past, taps - 1, t + k)));
+  SAVE_Y(y, y0 + n * y_n + c * y_c + t * y_t, R_ROUND(TYPE_Y, silu ? r_div(sum, r_add(R(1), r_exp(r_neg(sum)))) : sum));
 }
 #endif

@@ -42,7 +42,7 @@ __kernel void bias_add(nd4c_walk walk, __global const STORAGE_A *x, long x0, __g
 }
 
 #elif defined(OP_step)
-/* One step of an optimiser. `given`: x, gradient, v, h; `next`: the new x, v, h. What an op lacks is not looked at. */
+/* One step of an optimiser; behind real.cl. `given`: x, gradient, v, h; `next`: the new x, v, h. What an op lacks is not looked at. */
 __kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A *x, long x0,
                        __global const STORAGE_B *gradient, long gradient0, __global const STORAGE_C *v, long v0,
                        __global const STORAGE_D *h, long h0, __global const STORAGE_E *rates, long rates0,
@@ -51,54 +51,56 @@ __kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A
                        REAL beta, REAL decay, REAL epsilon, REAL extra) {
   long i = get_global_id(0);
   if (i >= given.size) return;
-  REAL rate = (REAL)LOAD_E(rates, rates0), step = 0, value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&given, 0, i));
-  REAL slope = (REAL)LOAD_B(gradient, gradient0 + nd4c_walk_place(&given, 1, i)), vs = 0, hs = 0;
+  REAL rate = R(LOAD_E(rates, rates0)), step = R(0), value = R(LOAD_A(x, x0 + nd4c_walk_place(&given, 0, i)));
+  REAL slope = R(LOAD_B(gradient, gradient0 + nd4c_walk_place(&given, 1, i))), vs = R(0), hs = R(0), one = R(1);
 #ifdef HAS_STEP
-  step = (REAL)LOAD_F(steps, steps0);
+  step = R_OF(TYPE_F, LOAD_F(steps, steps0));
 #endif
 #ifdef HAS_V
-  vs = (REAL)LOAD_C(v, v0 + nd4c_walk_place(&given, 2, i));
+  vs = R(LOAD_C(v, v0 + nd4c_walk_place(&given, 2, i)));
 #endif
 #ifdef HAS_H
-  hs = (REAL)LOAD_D(h, h0 + nd4c_walk_place(&given, 3, i));
+  hs = R(LOAD_D(h, h0 + nd4c_walk_place(&given, 3, i)));
 #endif
 #ifndef STEP_adamw
-  slope += decay * value;
+  slope = r_add(slope, r_mul(decay, value));
 #endif
 #if defined(STEP_momentum) || defined(STEP_nesterov)
-  vs = alpha * vs + (step > 0 ? beta : (REAL)1) * slope;
+  vs = r_add(r_mul(alpha, vs), r_mul(r_less(R(0), step) ? beta : one, slope));
 #ifdef STEP_nesterov
-  value -= rate * (slope + alpha * vs);
+  value = r_sub(value, r_mul(rate, r_add(slope, r_mul(alpha, vs))));
 #else
-  value -= rate * vs;
+  value = r_sub(value, r_mul(rate, vs));
 #endif
 #elif defined(STEP_adagrad)
-  hs += slope * slope;
-  value -= rate / (1 + step * extra) * slope / (sqrt(hs) + epsilon);
+  hs = r_add(hs, r_mul(slope, slope));
+  REAL slowed = r_mul(r_div(rate, r_add(one, r_mul(step, extra))), slope);
+  value = r_sub(value, r_div(slowed, r_add(r_sqrt(hs), epsilon)));
 #elif defined(STEP_rmsprop)
-  hs = alpha * hs + (1 - alpha) * slope * slope;
-  value -= rate * slope / (sqrt(hs) + epsilon);
+  hs = r_add(r_mul(alpha, hs), r_mul(r_mul(r_sub(one, alpha), slope), slope));
+  value = r_sub(value, r_div(r_mul(rate, slope), r_add(r_sqrt(hs), epsilon)));
 #elif defined(STEP_adam) || defined(STEP_adamw)
-  vs = alpha * vs + (1 - alpha) * slope;
-  hs = beta * hs + (1 - beta) * slope * slope;
+  vs = r_add(r_mul(alpha, vs), r_mul(r_sub(one, alpha), slope));
+  hs = r_add(r_mul(beta, hs), r_mul(r_mul(r_sub(one, beta), slope), slope));
   REAL m = vs, n = hs;
 #ifdef STEP_adamw
-  m /= 1 - pow(alpha, step);
-  n /= 1 - pow(beta, step);
-  value -= rate * decay * value;
+  m = r_div(m, r_sub(one, r_pow(alpha, step)));
+  n = r_div(n, r_sub(one, r_pow(beta, step)));
+  value = r_sub(value, r_mul(r_mul(rate, decay), value));
 #else
-  if (step > 0) rate = rate * sqrt(1 - pow(beta, step)) / (1 - pow(alpha, step));
+  if (r_less(R(0), step))
+    rate = r_div(r_mul(rate, r_sqrt(r_sub(one, r_pow(beta, step)))), r_sub(one, r_pow(alpha, step)));
 #endif
-  value = (1 - extra) * (value - rate * m / (sqrt(n) + epsilon));
+  value = r_mul(r_sub(one, extra), r_sub(value, r_div(r_mul(rate, m), r_add(r_sqrt(n), epsilon))));
 #else
-  value -= rate * slope;
+  value = r_sub(value, r_mul(rate, slope));
 #endif
-  SAVE_Y(next_x, next_x0 + nd4c_walk_place(&next, 0, i), ROUND_Y(value));
+  SAVE_Y(next_x, next_x0 + nd4c_walk_place(&next, 0, i), R_ROUND(TYPE_Y, value));
 #ifdef HAS_V
-  SAVE_Y(next_v, next_v0 + nd4c_walk_place(&next, 1, i), ROUND_Y(vs));
+  SAVE_Y(next_v, next_v0 + nd4c_walk_place(&next, 1, i), R_ROUND(TYPE_Y, vs));
 #endif
 #ifdef HAS_H
-  SAVE_Y(next_h, next_h0 + nd4c_walk_place(&next, 2, i), ROUND_Y(hs));
+  SAVE_Y(next_h, next_h0 + nd4c_walk_place(&next, 2, i), R_ROUND(TYPE_Y, hs));
 #endif
 }
 #endif

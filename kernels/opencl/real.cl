@@ -69,6 +69,9 @@ static inline REAL r_tanh(REAL a) {
   wide e = w_expm1(a * 2);
   return w_div(e, w_plus(e, 2));
 }
+static inline REAL r_expm1(REAL a) {
+  return fabs(a.x) < 80 && a.x != 0 ? w_expm1(a) : w_of(expm1(a.x));
+}
 /* 1 / (1 + e^-a) */
 static inline REAL r_sigmoid(REAL a) {
   if (!(fabs(a.x) < 80)) {
@@ -146,6 +149,7 @@ static inline float r_odd(REAL a) {
 #define r_abs(a) fabs(a)
 #define r_sqrt(a) sqrt(a)
 #define r_exp(a) exp(a)
+#define r_expm1(a) expm1(a)
 #define r_log(a) log(a)
 #define r_log1p(a) log1p(a)
 #define r_pow(a, b) pow(a, b)

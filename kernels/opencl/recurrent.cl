@@ -1,5 +1,5 @@
 /* Recurrent layers and cells: a group a sequence of one direction, step by step, its state and gates in the scratch
- * buffer. -D CELL_rnn, CELL_gru or CELL_lstm. Activations by the op table's numbers. */
+ * buffer. -D CELL_rnn, CELL_gru or CELL_lstm. Activations by the op table's numbers. Behind real.cl. */
 
 /* The same struct as nd4c_cl_chains. Strides: x [n, t, i]; w, r [d, row, column]; bias, peepholes [d, row];
  * states [d, n, i]; y [t, d, n, i]. */
@@ -10,37 +10,44 @@ typedef struct {
   int unused;
 } chains;
 
+#ifdef PAIRS
+#define CELL_ROUND(x) R_ROUND(TYPE_A, x)
+#else
+#define CELL_ROUND(x) ((COMPUTE_A)(x))
+#endif
+
 typedef struct {
   REAL alpha[2][3], beta[2][3], clip;
 } functions;
 
 static inline REAL gate(const chains *s, const functions *f, int direction, int which, REAL x) {
   REAL alpha = f->alpha[direction][which], beta = f->beta[direction][which];
-  if (f->clip > 0) x = x > f->clip ? f->clip : x < -f->clip ? -f->clip : x;
+  REAL zero = R(0), one = R(1);
+  if (r_less(zero, f->clip)) x = r_less(f->clip, x) ? f->clip : r_less(x, r_neg(f->clip)) ? r_neg(f->clip) : x;
   switch (s->kinds[direction][which]) {
     case 0:
-      return x > 0 || isnan(x) ? x : (REAL)0;
+      return r_less(zero, x) || r_isnan(x) ? x : zero;
     case 1:
-      return tanh(x);
+      return r_tanh(x);
     case 3:
-      return alpha * x + beta;
+      return r_add(r_mul(alpha, x), beta);
     case 4:
-      return x >= 0 || isnan(x) ? x : alpha * x;
+      return r_at_most(zero, x) || r_isnan(x) ? x : r_mul(alpha, x);
     case 5:
-      return x >= alpha || isnan(x) ? x : (REAL)0;
+      return r_at_most(alpha, x) || r_isnan(x) ? x : zero;
     case 6:
-      return alpha * tanh(beta * x);
+      return r_mul(alpha, r_tanh(r_mul(beta, x)));
     case 7:
-      x = alpha * x + beta;
-      return x < 0 ? (REAL)0 : x > 1 ? (REAL)1 : x;
+      x = r_add(r_mul(alpha, x), beta);
+      return r_less(x, zero) ? zero : r_less(one, x) ? one : x;
     case 8:
-      return x >= 0 || isnan(x) ? x : alpha * expm1(x);
+      return r_at_most(zero, x) || r_isnan(x) ? x : r_mul(alpha, r_expm1(x));
     case 9:
-      return x / (1 + fabs(x));
+      return r_div(x, r_add(one, r_abs(x)));
     case 10:
-      return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+      return r_less(zero, x) ? r_add(x, r_log1p(r_exp(r_neg(x)))) : r_log1p(r_exp(x));
     default:
-      return 1 / (1 + exp(-x));
+      return r_sigmoid(x);
   }
 }
 
@@ -76,8 +83,8 @@ __kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long
     }
   }
   for (long i = lane; i < n; i += lanes) {
-    h[i] = s.has_h ? (REAL)LOAD_A(first_h, first_h0 + d * s.h[0] + number * s.h[1] + i * s.h[2]) : (REAL)0;
-    c[i] = s.has_c ? (REAL)LOAD_A(first_c, first_c0 + d * s.c[0] + number * s.c[1] + i * s.c[2]) : (REAL)0;
+    h[i] = s.has_h ? R(LOAD_A(first_h, first_h0 + d * s.h[0] + number * s.h[1] + i * s.h[2])) : R(0);
+    c[i] = s.has_c ? R(LOAD_A(first_c, first_c0 + d * s.c[0] + number * s.c[1] + i * s.c[2])) : R(0);
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   for (long step = 0; step < length; step++) {
@@ -88,52 +95,55 @@ __kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long
 #else
       bool with_state = true;
 #endif
-      REAL sum = s.has_bias ? (REAL)LOAD_A(bias, bias0 + row * s.bias[1]) : (REAL)0;
-      if (s.has_bias && with_state) sum += (REAL)LOAD_A(bias, bias0 + (rows + row) * s.bias[1]);
+      REAL sum = s.has_bias ? R(LOAD_A(bias, bias0 + row * s.bias[1])) : R(0);
+      if (s.has_bias && with_state) sum = r_take(sum, LOAD_A(bias, bias0 + (rows + row) * s.bias[1]));
       for (long i = 0; i < s.inputs; i++)
-        sum += (REAL)LOAD_A(x, x0 + t * s.x[1] + i * s.x[2]) * (REAL)LOAD_A(w, w0 + row * s.w[1] + i * s.w[2]);
-      for (long i = 0; with_state && i < n; i++) sum += h[i] * (REAL)LOAD_A(r, r0 + row * s.r[1] + i * s.r[2]);
-      gates[row] = sum;
+        sum = r_take_product(sum, LOAD_A(x, x0 + t * s.x[1] + i * s.x[2]), LOAD_A(w, w0 + row * s.w[1] + i * s.w[2]));
+      for (long i = 0; with_state && i < n; i++)
+        sum = r_take_scaled(sum, h[i], LOAD_A(r, r0 + row * s.r[1] + i * s.r[2]));
+      gates[row] = r_sum(sum);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
 #ifdef CELL_gru
     for (long i = lane; i < n; i += lanes) {
       gates[i] = gate(&s, &f, d, 0, gates[i]);
       gates[n + i] = gate(&s, &f, d, 0, gates[n + i]);
-      extra[i] = s.linear_before_reset ? h[i] : gates[n + i] * h[i];
+      extra[i] = s.linear_before_reset ? h[i] : r_mul(gates[n + i], h[i]);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
 #endif
     for (long i = lane; i < n; i += lanes) {
 #if defined(CELL_gru)
       long row = 2 * n + i;
-      REAL state = s.has_bias ? (REAL)LOAD_A(bias, bias0 + (rows + row) * s.bias[1]) : (REAL)0;
-      for (long j = 0; j < n; j++) state += extra[j] * (REAL)LOAD_A(r, r0 + row * s.r[1] + j * s.r[2]);
-      REAL hidden = gates[row] + (s.linear_before_reset ? gates[n + i] * state : state);
-      h[i] = (1 - gates[i]) * gate(&s, &f, d, 1, hidden) + gates[i] * h[i];
+      REAL state = s.has_bias ? R(LOAD_A(bias, bias0 + (rows + row) * s.bias[1])) : R(0);
+      for (long j = 0; j < n; j++) state = r_take_scaled(state, extra[j], LOAD_A(r, r0 + row * s.r[1] + j * s.r[2]));
+      state = r_sum(state);
+      REAL hidden = r_add(gates[row], s.linear_before_reset ? r_mul(gates[n + i], state) : state);
+      h[i] = r_add(r_mul(r_sub(R(1), gates[i]), gate(&s, &f, d, 1, hidden)), r_mul(gates[i], h[i]));
 #elif defined(CELL_lstm)
-      REAL p[3] = {0, 0, 0};
-      for (int k = 0; s.has_peepholes && k < 3; k++) p[k] = (REAL)LOAD_A(peepholes, peepholes0 + (k * n + i) * s.peepholes[1]);
-      REAL in = gate(&s, &f, d, 0, gates[i] + p[0] * c[i]);
-      REAL forget = gates[2 * n + i] + p[2] * c[i];
-      forget = s.input_forget ? 1 - in : gate(&s, &f, d, 0, forget);
+      REAL p[3] = {R(0), R(0), R(0)};
+      for (int k = 0; s.has_peepholes && k < 3; k++)
+        p[k] = R(LOAD_A(peepholes, peepholes0 + (k * n + i) * s.peepholes[1]));
+      REAL in = gate(&s, &f, d, 0, r_add(gates[i], r_mul(p[0], c[i])));
+      REAL forget = r_add(gates[2 * n + i], r_mul(p[2], c[i]));
+      forget = s.input_forget ? r_sub(R(1), in) : gate(&s, &f, d, 0, forget);
       REAL old = c[i];
-      old = forget * old + in * gate(&s, &f, d, 1, gates[3 * n + i]);
+      old = r_add(r_mul(forget, old), r_mul(in, gate(&s, &f, d, 1, gates[3 * n + i])));
       c[i] = old;
-      h[i] = gate(&s, &f, d, 0, gates[n + i] + p[1] * old) * gate(&s, &f, d, 2, old);
+      h[i] = r_mul(gate(&s, &f, d, 0, r_add(gates[n + i], r_mul(p[1], old))), gate(&s, &f, d, 2, old));
 #else
       h[i] = gate(&s, &f, d, 0, gates[i]);
 #endif
-      if (s.has_y) SAVE_A(y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], (COMPUTE_A)h[i]);
+      if (s.has_y) SAVE_A(y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], CELL_ROUND(h[i]));
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
   for (long i = lane; i < n; i += lanes) {
     for (long t = length; s.has_y && t < s.steps; t++)
       SAVE_A(y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], (COMPUTE_A)0);
-    SAVE_A(last_h, last_h0 + d * s.last_h[0] + number * s.last_h[1] + i * s.last_h[2], (COMPUTE_A)h[i]);
+    SAVE_A(last_h, last_h0 + d * s.last_h[0] + number * s.last_h[1] + i * s.last_h[2], CELL_ROUND(h[i]));
 #ifdef CELL_lstm
-    SAVE_A(last_c, last_c0 + d * s.last_c[0] + number * s.last_c[1] + i * s.last_c[2], (COMPUTE_A)c[i]);
+    SAVE_A(last_c, last_c0 + d * s.last_c[0] + number * s.last_c[1] + i * s.last_c[2], CELL_ROUND(c[i]));
 #endif
   }
 }

@@ -260,6 +260,15 @@ __kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0
 #endif
 
 #ifdef MOST
+#ifdef WHOLE
+#define NUMBER(x) ((VALUE)(x))
+#define APART(a, b) ((a) - (b))
+#define ROUNDED(x) ROUND_Y(x)
+#else /* behind real.cl */
+#define NUMBER(x) R(x)
+#define APART(a, b) r_sub(a, b)
+#define ROUNDED(x) R_ROUND(TYPE_Y, x)
+#endif
 /* Differences of the line prepend, x, append: a work item a result. walk: y; pieces: prepend, x, append, without the
  * axis of differences, whose place is operand 1 of the walk. */
 __kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORAGE_A *x, long x0, long x_step,
@@ -276,14 +285,14 @@ __kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORA
   for (int k = 0; k <= order; k++) {
     long j = first + k;
     if (j < before_length)
-      line[k] = (VALUE)LOAD_B(before, before0 + j * before_step);
+      line[k] = NUMBER(LOAD_B(before, before0 + j * before_step));
     else if (j < before_length + x_length)
-      line[k] = (VALUE)LOAD_A(x, x0 + (j - before_length) * x_step);
+      line[k] = NUMBER(LOAD_A(x, x0 + (j - before_length) * x_step));
     else
-      line[k] = (VALUE)LOAD_C(after, after0 + (j - before_length - x_length) * after_step);
+      line[k] = NUMBER(LOAD_C(after, after0 + (j - before_length - x_length) * after_step));
   }
   for (int left = order; left > 0; left--)
-    for (int k = 0; k < left; k++) line[k] = line[k + 1] - line[k];
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), ROUND_Y(line[0]));
+    for (int k = 0; k < left; k++) line[k] = APART(line[k + 1], line[k]);
+  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), ROUNDED(line[0]));
 }
 #endif

@@ -1,6 +1,11 @@
-/* Layers whose states do not mix: a work item a state, or a column of one, through all steps. */
+/* Layers whose states do not mix: a work item a state, or a column of one, through all steps. SRU: behind real.cl. */
 
 #ifdef SRU
+#ifdef PAIRS
+#define STATE_ROUND(x) R_ROUND(TYPE_A, x)
+#else
+#define STATE_ROUND(x) ((COMPUTE_A)(x))
+#endif
 /* Strides: x, y [t, n, i]; w [row, column]; c [n, i]. */
 __kernel void sru(long steps, long batch, long hidden, __global const STORAGE_A *x, long x0, long x_t, long x_n,
                   long x_i, __global const STORAGE_A *w, long w0, long w_row, long w_column,
@@ -10,23 +15,23 @@ __kernel void sru(long steps, long batch, long hidden, __global const STORAGE_A 
   long number = get_global_id(0);
   if (number >= batch * hidden) return;
   long n = number / hidden, i = number % hidden;
-  REAL c = has_first ? (REAL)LOAD_A(first, first0 + n * first_n + i * first_i) : (REAL)0;
+  REAL c = has_first ? R(LOAD_A(first, first0 + n * first_n + i * first_i)) : R(0), one = R(1);
   for (long t = 0; t < steps; t++) {
     long at = x0 + t * x_t + n * x_n;
-    REAL u = 0, f = 0, r = 0;
+    REAL u = R(0), f = R(0), r = R(0);
     for (long j = 0; j < hidden; j++) {
-      REAL value = (REAL)LOAD_A(x, at + j * x_i);
-      u += value * (REAL)LOAD_A(w, w0 + i * w_row + j * w_column);
-      f += value * (REAL)LOAD_A(w, w0 + (hidden + i) * w_row + j * w_column);
-      r += value * (REAL)LOAD_A(w, w0 + (2 * hidden + i) * w_row + j * w_column);
+      COMPUTE_A value = LOAD_A(x, at + j * x_i);
+      u = r_take_product(u, value, LOAD_A(w, w0 + i * w_row + j * w_column));
+      f = r_take_product(f, value, LOAD_A(w, w0 + (hidden + i) * w_row + j * w_column));
+      r = r_take_product(r, value, LOAD_A(w, w0 + (2 * hidden + i) * w_row + j * w_column));
     }
-    f = 1 / (1 + exp(-(f + (REAL)LOAD_A(bias, bias0 + i * bias_step))));
-    r = 1 / (1 + exp(-(r + (REAL)LOAD_A(bias, bias0 + (hidden + i) * bias_step))));
-    c = f * c + (1 - f) * u;
-    REAL own = (REAL)LOAD_A(x, at + i * x_i);
-    SAVE_A(y, y0 + t * y_t + n * y_n + i * y_i, (COMPUTE_A)(r * tanh(c) + (1 - r) * own));
+    f = r_sigmoid(r_add(r_sum(f), R(LOAD_A(bias, bias0 + i * bias_step))));
+    r = r_sigmoid(r_add(r_sum(r), R(LOAD_A(bias, bias0 + (hidden + i) * bias_step))));
+    c = r_add(r_mul(f, c), r_mul(r_sub(one, f), r_sum(u)));
+    REAL own = R(LOAD_A(x, at + i * x_i)), out = r_add(r_mul(r, r_tanh(c)), r_mul(r_sub(one, r), own));
+    SAVE_A(y, y0 + t * y_t + n * y_n + i * y_i, STATE_ROUND(out));
   }
-  SAVE_A(last, last0 + n * last_n + i * last_i, (COMPUTE_A)c);
+  SAVE_A(last, last0 + n * last_n + i * last_i, STATE_ROUND(c));
 }
 #endif
 

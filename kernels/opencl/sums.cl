@@ -36,11 +36,18 @@ static inline long first_not_below(__global const ulong *keys, long count, ulong
 }
 
 #ifdef COMPENSATED
-/* Where there is no float64: what the sum leaves out is summed beside it (T. J. Dekker's two-sum in D. E. Knuth's form).
+/* Where there is no float64, COMPENSATED is one of these: what the sum leaves out is summed beside it (T. J. Dekker's two-sum in D. E. Knuth's form).
  * An infinity leaves nothing out. */
 static inline ACC add_compensated(ACC sum, ACC value, ACC *rest) {
   ACC next = sum + value, part = next - sum, less = (sum - (next - part)) + (value - part);
   *rest += next - next == 0 ? less : (ACC)0;
+  return next;
+}
+
+/* The same of a product: what it lost is of its size. */
+static inline ACC multiply_compensated(ACC product, ACC value, ACC *rest) {
+  ACC next = product * value;
+  *rest = next - next == 0 ? fma(product, value, -next) + *rest * value : (ACC)0;
   return next;
 }
 
@@ -70,7 +77,7 @@ __kernel void join_groups(__global const ulong *words, long keys_at, long order_
   for (; k < count && words[keys_at + k] == PLACE_KEY(g); k++) {
     ACC value = LOAD_A(x, at[0] + ((__global const uint *)(words + order_at))[k] * x_row);
 #ifdef COMPENSATED
-    sum = k == begin ? value : add_compensated(sum, value, &rest);
+    sum = k == begin ? value : COMPENSATED(sum, value, &rest);
 #else
     sum = k == begin ? value : JOINED(sum, value);
 #endif
