@@ -115,6 +115,7 @@ static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int6
   nd4c_cl_arg_long(&launch, s->counts);
   nd4c_cl_arg_long(&launch, s->boxes);
   nd4c_cl_arg_long(&launch, s->classes);
+  nd4c_cl_arg_long(&launch, call->outputs[0].shape[0]);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
   ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->pairs * s->boxes));
   return nd4c_cl_read_back(call, call->scratch_buffer, (s->counts + s->pairs) * ND4C_CL_WORD, total,

@@ -123,7 +123,9 @@ void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const c
 nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
 /* The same, and returns when the command is done. */
 nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
-/* The stream's fault buffer, made on first use. */
+/* How the first failed of those since the last fence that are done; OK if none did. */
+nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream);
+/* The stream's fault buffer, made on first use (fault.c). */
 nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
 /* Drops the events of a buffer that is freed. */
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);

@@ -194,6 +194,21 @@ static nd4c_status begin_placing(nd4c_cl_launch *launch, const nd4c_call *call, 
   return nd4c_cl_begin(launch, call, "places+scatter", "place_joined", &options);
 }
 
+/* The offsets to which updates may go; least > most: none. */
+static void place_range(const updates *u, int64_t *least, int64_t *most) {
+  int64_t ends[2] = {0, 0};
+  bool none = false;
+  for (int32_t i = 0; i < u->places.rank; i++) {
+    ends[u->places.whole[i] > 0] += (u->places.shape[i] - 1) * u->places.whole[i];
+  }
+  for (int32_t i = 0; i < u->target.count; i++) {
+    none = none || u->target.extent[i] == 0;
+    ends[u->target.stride[i] > 0] += (u->target.extent[i] - 1) * u->target.stride[i];
+  }
+  *least = none ? 1 : ends[0];
+  *most = none ? 0 : ends[1];
+}
+
 static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const updates *u) {
   const nd4c_call *call = step->call;
   const int64_t *key_strides[2] = {u->places.whole, u->places.index}, *part_strides[1] = {u->places.part};
@@ -220,7 +235,11 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, sorting.keys);
   nd4c_cl_arg_long(&launch, sorting.order);
+  int64_t least, most;
+  place_range(u, &least, &most);
   nd4c_cl_arg_long(&launch, keys.size);
+  nd4c_cl_arg_long(&launch, least);
+  nd4c_cl_arg_long(&launch, most);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_tensor(&launch, u->part, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &parts, sizeof parts);

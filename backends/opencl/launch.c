@@ -162,9 +162,11 @@ nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t
     return ND4C_OK;
   }
   nd4c_cl_command_begin(&c, call->stream, "clEnqueueReadBuffer", call->op->name, 1, &use);
-  return nd4c_cl_command_end_and_wait(
+  nd4c_status status = nd4c_cl_command_end_and_wait(
       &c, nd4c_cl.clEnqueueReadBuffer(c.queue, buffer->memory, 0, (size_t)offset, (size_t)bytes, to, c.wait_count,
                                       c.wait_list, &c.event));
+  /* A driver may read where a kernel before it failed: what came is nothing to go on with. */
+  return status == ND4C_OK ? nd4c_cl_stream_outcome(call->stream) : status;
 }
 
 nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, int64_t bytes, const void *pattern,

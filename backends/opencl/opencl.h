@@ -120,8 +120,9 @@ void nd4c_cl_arg_fault(nd4c_cl_launch *launch);
 /* Enqueues on the call's stream. local NULL: any group size. In either case global is rounded up to whole groups:
  * kernels check their range. An extent of 0 enqueues nothing. */
 nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64_t *global, const int64_t *local);
-/* Waits for the stream and copies from a buffer to the host: for ops whose result's shape depends on data, and for
- * those that judge their inputs' values before they go on (README.md lists them). All others must not wait. */
+/* Waits for the stream and copies from a buffer to the host, or fails as what stands before it did: for ops whose
+ * result's shape depends on data, and for those that judge their inputs' values before they go on (README.md lists
+ * them). All others must not wait. */
 nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, void *to, int64_t bytes);
 /* Enqueues: bytes of a buffer set to a repeated pattern of 1, 2, 4 or 8 bytes. */
 nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, int64_t bytes, const void *pattern,

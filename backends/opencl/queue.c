@@ -29,6 +29,11 @@ cl_int nd4c_cl_event_status(cl_event event) {
   return status;
 }
 
+bool nd4c_cl_event_is_over(cl_event event) {
+  cl_int status;
+  return ask_status(event, &status) == CL_SUCCESS && status <= CL_COMPLETE;
+}
+
 cl_int nd4c_cl_event_wait(cl_event event) {
   cl_int code = nd4c_cl.clWaitForEvents(1, &event), status = nd4c_cl_event_status(event);
   for (; status > CL_COMPLETE; status = nd4c_cl_event_status(event)) {
@@ -40,8 +45,9 @@ cl_int nd4c_cl_event_wait(cl_event event) {
 
 /* -- order of commands in out-of-order queues ------------------------------------------------------------ */
 
+/* What is done needs no waiting; what failed would spread its failure, which its own fence tells. */
 static void add_wait(nd4c_cl_command *command, cl_event event) {
-  if (event != NULL) {
+  if (event != NULL && !nd4c_cl_event_is_over(event)) {
     command->waits[command->wait_count++] = event;
   }
 }
@@ -71,7 +77,7 @@ static void add_read(nd4c_buffer buffer, cl_event event) {
   if (buffer->read_count == ND4C_CL_READS) {
     int32_t kept = 0;
     for (int32_t r = 0; r < buffer->read_count; r++) {
-      if (nd4c_cl_event_status(buffer->reads[r]) <= CL_COMPLETE) {
+      if (nd4c_cl_event_is_over(buffer->reads[r])) {
         release_event(buffer->reads[r]);
       } else {
         buffer->reads[kept++] = buffer->reads[r];
@@ -288,9 +294,7 @@ void nd4c_cl_stream_destroy(void *handle, nd4c_stream stream) {
     release_event(stream->entries[i].event);
   }
   nd4c_cl_host->free(stream->entries);
-  if (stream->fault != NULL) {
-    nd4c_cl_buffer_free(device, stream->fault);
-  }
+  nd4c_cl_fault_free(stream);
   (void)nd4c_cl.clReleaseCommandQueue(stream->queue);
   pthread_mutex_destroy(&stream->lock);
   nd4c_cl_host->free(stream);
@@ -301,33 +305,14 @@ void *nd4c_cl_stream_native(void *device, nd4c_stream stream) {
   return stream->queue;
 }
 
-nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault) {
-  static const int32_t none[ND4C_CL_FAULT_WORDS] = {0};
+nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream) {
+  nd4c_status status = ND4C_OK;
   pthread_mutex_lock(&stream->lock);
-  nd4c_buffer buffer = stream->fault;
-  pthread_mutex_unlock(&stream->lock);
-  if (buffer == NULL) {
-    nd4c_status status = nd4c_cl_buffer_allocate(stream->device, sizeof none, &buffer);
-    if (status == ND4C_OK) {
-      status = nd4c_cl_copy_from_host(stream->device, stream, buffer, 0, none, sizeof none);
-    }
-    if (status != ND4C_OK) {
-      if (buffer != NULL) {
-        nd4c_cl_buffer_free(stream->device, buffer);
-      }
-      return status;
-    }
-    pthread_mutex_lock(&stream->lock);
-    nd4c_buffer first = stream->fault;
-    stream->fault = first == NULL ? buffer : first;
-    pthread_mutex_unlock(&stream->lock);
-    if (first != NULL) { /* another thread was faster */
-      nd4c_cl_buffer_free(stream->device, buffer);
-      buffer = first;
-    }
+  for (int32_t i = 0; i < stream->count && status == ND4C_OK; i++) {
+    status = nd4c_cl_entry_outcome(stream->device, &stream->entries[i]);
   }
-  *fault = buffer;
-  return ND4C_OK;
+  pthread_mutex_unlock(&stream->lock);
+  return status;
 }
 
 nd4c_status nd4c_cl_synchronize(void *handle) {

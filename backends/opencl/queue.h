@@ -14,6 +14,12 @@ typedef struct nd4c_cl_entry {
   const char *call, *op;
 } nd4c_cl_entry;
 
+/* Zeros in a fault buffer; owns the event, NULL where `code` says why there is none. */
+typedef struct nd4c_cl_reset {
+  cl_event event;
+  cl_int code;
+} nd4c_cl_reset;
+
 struct nd4c_stream_handle {
   nd4c_cl_device *device;
   cl_command_queue queue;
@@ -21,6 +27,7 @@ struct nd4c_stream_handle {
   nd4c_cl_entry *entries;
   int32_t count, capacity;
   nd4c_buffer fault;    /* made on first use */
+  nd4c_cl_reset reset;  /* the last of the fault buffer */
   const char *fault_op; /* of the first kernel since the last fence that may tell a fault; NULL: none */
   bool fault_others;    /* kernels of other ops, too */
   nd4c_stream next;
@@ -31,6 +38,7 @@ struct nd4c_fence_handle {
   nd4c_cl_entry *entries;
   int32_t count;
   cl_event fault_read; /* NULL: no kernel could tell a fault */
+  nd4c_cl_reset reset; /* the one before what is read */
   const char *fault_op;
   bool fault_others;
   int32_t fault[ND4C_CL_FAULT_WORDS];
@@ -39,6 +47,8 @@ struct nd4c_fence_handle {
 /* Execution status of a command: CL_COMPLETE, above it while it is under way, below it for failures; a status that the
  * specification does not know is CL_INVALID_EVENT. Where the driver cannot tell it: that failure's code. */
 cl_int nd4c_cl_event_status(cl_event event);
+/* The command is known to be done, or to have failed: nothing has to come after it any more. */
+bool nd4c_cl_event_is_over(cl_event event);
 /* Returns when the command is done, also where the driver cannot wait: then its state is asked again and again, without
  * end, for a command under way may still write to memory that the caller gives up behind the wait. A driver that cannot
  * tell the state either is taken at its word that the command is lost. The outcome of the wait; CL_SUCCESS for a
@@ -49,5 +59,17 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
 /* OK if the command was done; else fails as it did, or with clGetEventInfo's name if that cannot be told. Of one that
  * is under way it says OK. */
 nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_entry *entry);
+
+/* -- fault.c -------------------------------------------------------------------------------------------------------
+ */
+
+/* Enqueues the read of the stream's fault buffer for the fence, and its reset, between barriers. Under the stream's
+ * lock. */
+nd4c_status nd4c_cl_fault_collect(nd4c_stream stream, nd4c_fence fence);
+/* Waits for what the fence reads: INDEX where a kernel told a fault; DEVICE where that cannot be known. */
+nd4c_status nd4c_cl_fault_outcome(const nd4c_cl_device *device, nd4c_fence fence);
+void nd4c_cl_reset_drop(nd4c_cl_reset *reset);
+/* Of a stream that ends, or of no fault buffer after all. */
+void nd4c_cl_fault_free(nd4c_stream stream);
 
 #endif

@@ -106,6 +106,7 @@ static nd4c_status random_shuffle(const nd4c_cl_step *step) {
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, 2 * sorting.other_keys);
+  nd4c_cl_arg_long(&launch, count);
   nd4c_cl_arg_long(&launch, x->strides[axis]);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   return nd4c_cl_run_items(&launch, walk.size);

@@ -76,12 +76,15 @@ static nd4c_status find_groups(const nd4c_call *call, distinct *d, nd4c_dtype dt
   return nd4c_cl_run_items(&launch, d->count);
 }
 
-static nd4c_status look_up(const nd4c_call *call, int64_t list, int64_t places, int64_t to, int64_t count) {
+/* All lists have room for as many numbers as there are rows. */
+static nd4c_status look_up(const nd4c_call *call, const distinct *d, int64_t list, int64_t places, int64_t to,
+                           int64_t count) {
   nd4c_cl_launch launch;
   ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "look_up"));
   nd4c_cl_arg_long(&launch, list);
   nd4c_cl_arg_long(&launch, places);
   nd4c_cl_arg_long(&launch, to);
+  nd4c_cl_arg_long(&launch, d->count);
   return nd4c_cl_run_items(&launch, count);
 }
 
@@ -93,13 +96,14 @@ static nd4c_status renumber(const nd4c_call *call, distinct *d) {
   ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "mark_firsts"));
   nd4c_cl_arg_long(&launch, d->first);
   nd4c_cl_arg_long(&launch, d->marks.flags);
+  nd4c_cl_arg_long(&launch, d->count);
   ND4C_CL_TRY(nd4c_cl_run_items(&launch, d->groups));
   ND4C_CL_TRY(nd4c_cl_select(call, &d->marks, NULL));
   /* marks.chosen: first rows in their order; the old group of each; then what belongs to it, and each row's number. */
-  ND4C_CL_TRY(look_up(call, d->group_of, d->marks.chosen, d->numbered[0], d->groups));
-  ND4C_CL_TRY(look_up(call, d->counts, d->numbered[0], d->numbered[1], d->groups));
-  ND4C_CL_TRY(look_up(call, d->first, d->group_of, d->numbered[2], d->count));
-  ND4C_CL_TRY(look_up(call, d->marks.ranks, d->numbered[2], d->numbered[3], d->count));
+  ND4C_CL_TRY(look_up(call, d, d->group_of, d->marks.chosen, d->numbered[0], d->groups));
+  ND4C_CL_TRY(look_up(call, d, d->counts, d->numbered[0], d->numbered[1], d->groups));
+  ND4C_CL_TRY(look_up(call, d, d->first, d->group_of, d->numbered[2], d->count));
+  ND4C_CL_TRY(look_up(call, d, d->marks.ranks, d->numbered[2], d->numbered[3], d->count));
   d->first = d->marks.chosen;
   d->counts = d->numbered[1];
   d->group_of = d->numbered[3];
@@ -291,7 +295,7 @@ static nd4c_status set_operation(const nd4c_cl_step *step, int32_t wanted) {
     ND4C_CL_TRY(nd4c_cl_run_items(&launch, d.groups));
     d.marks.count = d.groups;
     ND4C_CL_TRY(nd4c_cl_select(call, &d.marks, &total));
-    ND4C_CL_TRY(look_up(call, d.first, d.marks.chosen, d.numbered[0], total));
+    ND4C_CL_TRY(look_up(call, &d, d.first, d.marks.chosen, d.numbered[0], total));
     call->true_shapes[0][0] = total;
   }
   return take_either(step, d.numbered[0], total);
@@ -328,6 +332,7 @@ static nd4c_status isin(const nd4c_cl_step *step) {
   ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "write_membership"));
   nd4c_cl_arg_long(&launch, d.group_of);
   nd4c_cl_arg_long(&launch, d.last);
+  nd4c_cl_arg_long(&launch, d.count);
   nd4c_cl_arg_long(&launch, call->inputs[0].size);
   nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_isin_invert].as.i != 0);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);

@@ -55,6 +55,7 @@ static nd4c_status write_values(const nd4c_cl_step *step, const taking *t, int32
   nd4c_cl_arg_tensor(&launch, t->values, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, order * 2 + t->first);
+  nd4c_cl_arg_long(&launch, x->shape[axis]);
   nd4c_cl_arg_long(&launch, x->strides[axis]);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   return nd4c_cl_run_items(&launch, walk.size);

@@ -200,7 +200,7 @@ __kernel void weigh_groups(__global ulong *words, long keys_at, long order_at, l
   double sum = 0;
   for (; low < count && words[keys_at + low] == PLACE_KEY(g); low++) {
     long at[1] = {weights0};
-    PLACES(walk, ORDER(order_at)[low], 1, at)
+    PLACES(walk, found_place(ORDER(order_at)[low], walk.size), 1, at)
     sum += (double)LOAD_A(weights, at[0]);
   }
   words[totals_at + g] = as_ulong(sum);

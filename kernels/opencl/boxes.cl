@@ -81,7 +81,7 @@ __kernel void keep_boxes(__global const STORAGE_A *boxes, long boxes0, nd4c_box_
   long limit = has_most ? index_at(most, most0, wide) : LONG_MAX;
   double iou = has_threshold ? CONVERT(TYPE_C, float64, LOAD_C(threshold, threshold0)) : 0;
   for (long i = 0; i < count && kept < limit && words[keys_at + first + i] != NO_CANDIDATE; i++) {
-    uint number = UINTS(order_at)[first + i];
+    long number = found_place(UINTS(order_at)[first + i], count);
     edges own = load_box(boxes, from + number * steps.box, &steps);
     if (item == 0) {
       taken = 0;
@@ -106,14 +106,14 @@ __kernel void keep_boxes(__global const STORAGE_A *boxes, long boxes0, nd4c_box_
   }
 }
 
-/* Rows [batch, class, box]; starts: rows before each pair's, and all of them. */
+/* Rows [batch, class, box], for which y has room for `rows`; starts: rows before each pair's, and all of them. */
 __kernel void write_boxes(__global const ulong *words, long kept_at, long starts_at, long count, long classes,
-                          __global long *y, long y0, long items) {
+                          long rows, __global long *y, long y0, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long pair = get_global_id(0) / count, k = get_global_id(0) - pair * count, row = words[starts_at + pair] + k;
-  if (row < (long)words[starts_at + pair + 1]) {
+  if (row >= 0 && row < min((long)words[starts_at + pair + 1], rows)) {
     y[y0 + 3 * row] = pair / classes;
     y[y0 + 3 * row + 1] = pair % classes;
     y[y0 + 3 * row + 2] = ((__global const uint *)(words + kept_at))[pair * count + k];

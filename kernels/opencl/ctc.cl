@@ -126,7 +126,7 @@ __kernel void ctc_collapse(sequences s, __global const STORAGE_A *x, long x0, __
   x0 += sequence * s.x[1];
   labels0 += sequence * label_row;
   for (long t = 0; t < length; t++) {
-    long label = best[t * s.batch + sequence];
+    long label = clamp(best[t * s.batch + sequence], (long)0, s.classes - 1); /* whatever was left there */
     sum += (REAL)LOAD_A(x, x0 + t * s.x[0] + label * s.x[2]);
     if (label != s.blank && !(merge && label == before)) labels[labels0 + count++ * label_step] = label;
     before = label;

@@ -66,7 +66,7 @@ __kernel void make_keys(__global const RAW *x, long x0, __global ulong *words, l
   long number = get_global_id(0), at[1] = {x0}, place = number;
   __global uint *order = (__global uint *)(words + order_at);
   if (by_order) {
-    place = number / length * length + order[number];
+    place = number / length * length + found_place(order[number], length);
   } else {
     order[begin + number] = (begin + number) % length;
   }

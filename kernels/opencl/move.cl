@@ -226,15 +226,15 @@ __kernel void take_flat(__global const UNIT *x, long x0, __global const int *ind
 
 /* -- at numbers in scratch ----------------------------------------------------------------------------------------- */
 
-/* Operands: x but for the axis, y, the place in `order`, which holds places along the axis, `step` apart. */
+/* Operands: x but for the axis, y, the place in `order`, which holds places along the axis of `length`, `step` apart. */
 __kernel void take_order(__global const UNIT *x, long x0, __global UNIT *y, long y0, __global const uint *order,
-                         long order0, long step, nd4c_walk walk, long items) {
+                         long order0, long length, long step, nd4c_walk walk, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long number = get_global_id(0), at[3] = {x0, y0, order0};
   PLACES(walk, number, 3, at)
-  y[at[1]] = x[at[0] + order[at[2]] * step];
+  y[at[1]] = x[at[0] + found_place(order[at[2]], length) * step];
 }
 
 /* Operands of the walk: x but for the axes of the chosen, y, the place in `chosen`; `places` leads from a number chosen
@@ -246,7 +246,7 @@ __kernel void take_chosen(__global UNIT *x, long x0, __global UNIT *y, long y0, 
   }
   long number = get_global_id(0), at[3] = {x0, y0, chosen0};
   PLACES(walk, number, 3, at)
-  uint place = chosen[at[2]];
+  long place = found_place(chosen[at[2]], places.size);
   PLACES(places, place, 1, at)
   if (scatter) {
     x[at[0]] = y[at[1]];
@@ -261,7 +261,8 @@ __kernel void take_either(__global const UNIT *a, long a0, __global const UNIT *
   if (get_global_id(0) >= items) {
     return;
   }
-  long number = get_global_id(0), a_at[1] = {a0}, b_at[1] = {b0}, place = chosen[chosen0 + number];
+  long number = get_global_id(0), a_at[1] = {a0}, b_at[1] = {b0};
+  long place = found_place(chosen[chosen0 + number], a_walk.size + b_walk.size);
   if (place < a_walk.size) {
     PLACES(a_walk, place, 1, a_at)
     y[y0 + number] = a[a_at[0]];

@@ -64,10 +64,11 @@ __kernel void merge_runs(__global ulong *words, long keys_at, long order_at, lon
 
 /* -- the same for rows of keys that stay where they are --------------------------------------------------------------- */
 
-/* True if row a comes after row b. */
-static inline bool is_after(__global const ulong *keys, long columns, uint a, uint b) {
+/* True if row a of `length` comes after row b. */
+static inline bool is_after(__global const ulong *keys, long columns, long length, uint a, uint b) {
+  long a_at = found_place(a, length) * columns, b_at = found_place(b, length) * columns;
   for (long c = 0; c < columns; c++) {
-    ulong x = keys[a * columns + c], y = keys[b * columns + c];
+    ulong x = keys[a_at + c], y = keys[b_at + c];
     if (x != y) {
       return x > y;
     }
@@ -84,7 +85,7 @@ __kernel void sort_row_blocks(__global ulong *words, long keys_at, long columns,
   __global uint *order = UINTS(order_at);
   for (long i = begin; i < end; i++) {
     long place = i;
-    for (; place > begin && is_after(words + keys_at, columns, order[place - 1], i); place--) {
+    for (; place > begin && is_after(words + keys_at, columns, length, order[place - 1], i); place--) {
       order[place] = order[place - 1];
     }
     order[place] = i;
@@ -104,7 +105,7 @@ __kernel void merge_rows(__global ulong *words, long keys_at, long columns, long
   long low = max((long)0, diagonal - b_count), high = min(diagonal, a_count);
   while (low < high) {
     long half_way = low + (high - low) / 2;
-    if (is_after(words + keys_at, columns, a[half_way], b[diagonal - 1 - half_way])) {
+    if (is_after(words + keys_at, columns, length, a[half_way], b[diagonal - 1 - half_way])) {
       high = half_way;
     } else {
       low = half_way + 1;
@@ -112,7 +113,7 @@ __kernel void merge_rows(__global ulong *words, long keys_at, long columns, long
   }
   long i = low, j = diagonal - low;
   for (long k = begin; k < end; k++) {
-    bool left = j >= b_count || (i < a_count && !is_after(words + keys_at, columns, a[i], b[j]));
+    bool left = j >= b_count || (i < a_count && !is_after(words + keys_at, columns, length, a[i], b[j]));
     to[k] = left ? a[i] : b[j];
     i += left;
     j += !left;
@@ -156,7 +157,7 @@ __kernel void scan_number(__global ulong *words, long flags_at, long count, long
   long begin = get_global_id(0) * chunk, end = min(begin + chunk, count);
   ulong number = words[sums_at + get_global_id(0)];
   for (long i = begin; i < end; i++) {
-    if (FLAGS(flags_at)[i]) {
+    if (FLAGS(flags_at)[i] && number < (ulong)count) { /* always, if sums are what they should be */
       UINTS(chosen_at)[number++] = i;
     }
     UINTS(ranks_at)[i] = number - 1;
@@ -182,8 +183,8 @@ __kernel void find_row_heads(__global ulong *words, long keys_at, long columns, 
   }
   long i = get_global_id(0);
   bool head = i == 0;
-  __global const ulong *own = words + keys_at + UINTS(order_at)[i] * columns;
-  __global const ulong *before = words + keys_at + UINTS(order_at)[i > 0 ? i - 1 : 0] * columns;
+  __global const ulong *own = words + keys_at + found_place(UINTS(order_at)[i], items) * columns;
+  __global const ulong *before = words + keys_at + found_place(UINTS(order_at)[i > 0 ? i - 1 : 0], items) * columns;
   for (long c = 0; c < columns && !head; c++) {
     head = own[c] != before[c] || (has_loner && own[c] == loner);
   }
@@ -196,9 +197,10 @@ __kernel void describe_groups(__global ulong *words, long order_at, long heads_a
   if (get_global_id(0) >= items) {
     return;
   }
-  long g = get_global_id(0), begin = UINTS(heads_at)[g], end = g + 1 < groups ? UINTS(heads_at)[g + 1] : count;
+  long g = get_global_id(0), begin = found_place(UINTS(heads_at)[g], count);
+  long end = g + 1 < groups ? found_place(UINTS(heads_at)[g + 1], count) : count;
   UINTS(first_at)[g] = UINTS(order_at)[begin];
-  UINTS(last_at)[g] = UINTS(order_at)[end - 1];
+  UINTS(last_at)[g] = UINTS(order_at)[max(end, (long)1) - 1];
   UINTS(counts_at)[g] = end - begin;
 }
 
@@ -208,24 +210,24 @@ __kernel void find_inverse(__global ulong *words, long order_at, long ranks_at, 
     return;
   }
   long i = get_global_id(0);
-  UINTS(group_of_at)[UINTS(order_at)[i]] = UINTS(ranks_at)[i];
+  UINTS(group_of_at)[found_place(UINTS(order_at)[i], items)] = UINTS(ranks_at)[i];
 }
 
-/* Marks the first places of groups among all places. */
-__kernel void mark_firsts(__global ulong *words, long first_at, long flags_at, long items) {
+/* Marks the first places of groups among all `count` places. */
+__kernel void mark_firsts(__global ulong *words, long first_at, long flags_at, long count, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
-  FLAGS(flags_at)[UINTS(first_at)[get_global_id(0)]] = 1;
+  FLAGS(flags_at)[found_place(UINTS(first_at)[get_global_id(0)], count)] = 1;
 }
 
-/* to[i] = list[places[i]]: numbers looked up by numbers. */
-__kernel void look_up(__global ulong *words, long list_at, long places_at, long to_at, long items) {
+/* to[i] = list[places[i]]: numbers looked up by numbers, in a list with room for `count`. */
+__kernel void look_up(__global ulong *words, long list_at, long places_at, long to_at, long count, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long i = get_global_id(0);
-  UINTS(to_at)[i] = UINTS(list_at)[UINTS(places_at)[i]];
+  UINTS(to_at)[i] = UINTS(list_at)[found_place(UINTS(places_at)[i], count)];
 }
 
 /* Groups that a set operation wants: bit 1: of a alone, bit 2: of b alone, bit 4: of both. */
@@ -252,15 +254,15 @@ __kernel void write_numbers(__global const ulong *words, long list_at, long firs
   y[at[0]] = ((__global const uint *)(words + list_at))[at[1]];
 }
 
-/* y = whether the element's group has a member at or behind `a_count`. */
-__kernel void write_membership(__global const ulong *words, long group_of_at, long last_at, long a_count, int invert,
-                               __global uchar *y, long y0, nd4c_walk walk, long items) {
+/* y = whether the element's group has a member at or behind `a_count`; there may be `count` groups. */
+__kernel void write_membership(__global const ulong *words, long group_of_at, long last_at, long count, long a_count,
+                               int invert, __global uchar *y, long y0, nd4c_walk walk, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long number = get_global_id(0), at[1] = {y0};
   PLACES(walk, number, 1, at)
-  uint group = ((__global const uint *)(words + group_of_at))[number];
+  long group = found_place(((__global const uint *)(words + group_of_at))[number], count);
   bool found = ((__global const uint *)(words + last_at))[group] >= a_count;
   y[at[0]] = found != (invert != 0);
 }

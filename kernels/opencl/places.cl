@@ -10,6 +10,12 @@
     }                                                        \
   }
 
+/* A place that another kernel found. A driver that goes on behind a command that failed has this one read what was
+ * never written: the call fails, but nothing may be touched that is not its own. `count` is positive. */
+static inline long found_place(uint place, long count) {
+  return min((long)place, count - 1);
+}
+
 /* Index number `at` of an int32 or (wide) int64 operand. */
 static inline long index_at(__global const int *indices, long at, int wide) {
   return wide ? ((__global const long *)indices)[at] : indices[at];

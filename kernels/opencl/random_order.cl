@@ -2,7 +2,6 @@
  * other(i) <= i; all places at once. Place i is final after its own step, and gets what lay in other(i) then: what the
  * step before it with the same other brought there from its own place, if there was one. Behind philox.cl. */
 
-#define NONE UINT_MAX
 #define UINTS(at) ((__global uint *)(words + (at)))
 
 /* keys: the place that each place changes with; order: the place itself. */
@@ -18,7 +17,7 @@ __kernel void choose_others(__global const STORAGE_A *a, long a0, long a_step, l
 }
 
 /* Sorted by others, places of one other lie together and ascend. before[k]: the last step before k's own that changed
- * place k, which is the lowest of larger places; NONE where there is none, as all places have before. */
+ * place k, which is the lowest of larger places; UINT_MAX where there is none, as all places have before. */
 __kernel void link_places(__global ulong *words, long keys_at, long order_at, long before_at, long items) {
   if (get_global_id(0) >= items) {
     return;
@@ -31,25 +30,27 @@ __kernel void link_places(__global ulong *words, long keys_at, long order_at, lo
   if (UINTS(order_at)[at] == other) { /* the place's own step, which changes nothing */
     at++;
   }
-  if (at < items && words[keys_at + at] == other) {
+  if (at < items && words[keys_at + at] == other && other < (ulong)items) {
     UINTS(before_at)[other] = UINTS(order_at)[at];
   }
 }
 
-/* Chains of steps are short: about as many as the logarithm of the number of places. */
+/* Chains of steps are short: about as many as the logarithm of the number of places. They ascend, and UINT_MAX is beyond
+ * all places, so that this ends whatever a driver leaves here that goes on behind a command that failed. */
 __kernel void follow_places(__global const ulong *words, long keys_at, long order_at, long before_at,
                             __global STORAGE_Y *y, long y0, long y_step, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
-  long at = get_global_id(0);
+  long at = get_global_id(0), last = items - 1;
+  __global const uint *order = (__global const uint *)(words + order_at);
   uint place = words[keys_at + at];
-  if (at + 1 < items && words[keys_at + at + 1] == place) {
+  if (at < last && words[keys_at + at + 1] == place) {
     __global const uint *before = (__global const uint *)(words + before_at);
-    place = ((__global const uint *)(words + order_at))[at + 1];
-    while (before[place] != NONE) {
-      place = before[place];
+    place = min(order[at + 1], (uint)last);
+    for (uint next = before[place]; next > place && next < items; next = before[next]) {
+      place = next;
     }
   }
-  y[y0 + ((__global const uint *)(words + order_at))[at] * y_step] = CONVERT_LETTER(U, TYPE_Y, place);
+  y[y0 + min((long)order[at], last) * y_step] = CONVERT_LETTER(U, TYPE_Y, place);
 }

@@ -8,6 +8,10 @@
 #define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
 #define NO_PLACE ULONG_MAX
 
+static inline bool leads_somewhere(ulong key, long least, long most) {
+  return key != NO_PLACE && (long)PLACE_KEY(key) >= least && (long)PLACE_KEY(key) <= most;
+}
+
 #ifdef UNIT
 /* keys[i] = where update i goes, as an element's offset in the whole. Operands: the whole but for the axes that indices
  * choose, indices. An index out of range is told and its update goes nowhere. */
@@ -28,21 +32,22 @@ __kernel void place_keys(__global const int *indices, long indices0, __global ul
   ((__global uint *)(words + order_at))[number] = number;
 }
 
-/* The last of the updates that go to one place. Operands of `inner`: the whole, the part; of `places`: the part. */
-__kernel void place_last(__global const ulong *words, long keys_at, long order_at, long count, __global UNIT *whole,
-                         long whole0, __global const UNIT *part, long part0, nd4c_walk places, nd4c_walk inner,
+/* The last of the updates that go to one place. Operands of `inner`: the whole, the part; of `places`: the part. Offsets
+ * are from `least` to `most`; others, which a kernel that did not run left here, lead nowhere. */
+__kernel void place_last(__global const ulong *words, long keys_at, long order_at, long count, long least, long most,
+                         __global UNIT *whole, long whole0, __global const UNIT *part, long part0, nd4c_walk places, nd4c_walk inner,
                          long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long i = get_global_id(0) / inner.size, j = get_global_id(0) - i * inner.size;
   ulong key = words[keys_at + i];
-  if (key == NO_PLACE || (i + 1 < count && words[keys_at + i + 1] == key)) {
+  if (!leads_somewhere(key, least, most) || (i + 1 < count && words[keys_at + i + 1] == key)) {
     return;
   }
   long at[2] = {whole0 + (long)PLACE_KEY(key), part0}, update[1] = {0};
   PLACES(inner, j, 2, at)
-  PLACES(places, ((__global const uint *)(words + order_at))[i], 1, update)
+  PLACES(places, found_place(((__global const uint *)(words + order_at))[i], places.size), 1, update)
   whole[at[0]] = part[at[1] + update[0]];
 }
 #endif
@@ -75,22 +80,22 @@ __kernel void place_last(__global const ulong *words, long keys_at, long order_a
 
 /* All updates that go to one place, one after the other; operands as of place_last. Each is rounded to the dtype by
  * being stored. */
-__kernel void place_joined(__global const ulong *words, long keys_at, long order_at, long count,
-                           __global STORAGE_A *whole, long whole0, __global const STORAGE_A *part, long part0,
+__kernel void place_joined(__global const ulong *words, long keys_at, long order_at, long count, long least,
+                           long most, __global STORAGE_A *whole, long whole0, __global const STORAGE_A *part, long part0,
                            nd4c_walk places, nd4c_walk inner, long items) {
   if (get_global_id(0) >= items) {
     return;
   }
   long i = get_global_id(0) / inner.size, j = get_global_id(0) - i * inner.size;
   ulong key = words[keys_at + i];
-  if (key == NO_PLACE || (i > 0 && words[keys_at + i - 1] == key)) {
+  if (!leads_somewhere(key, least, most) || (i > 0 && words[keys_at + i - 1] == key)) {
     return;
   }
   long at[2] = {whole0 + (long)PLACE_KEY(key), part0};
   PLACES(inner, j, 2, at)
   for (long k = i; k < count && words[keys_at + k] == key; k++) {
     long update[1] = {at[1]};
-    PLACES(places, ((__global const uint *)(words + order_at))[k], 1, update)
+    PLACES(places, found_place(((__global const uint *)(words + order_at))[k], places.size), 1, update)
     COMPUTE_A a = LOAD_A(whole, at[0]), b = LOAD_A(part, update[0]);
     SAVE_A(whole, at[0], JOINED(a, b));
   }

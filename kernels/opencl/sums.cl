@@ -75,7 +75,7 @@ __kernel void join_groups(__global const ulong *words, long keys_at, long order_
 #endif
   PLACES(inner, j, 2, at)
   for (; k < count && words[keys_at + k] == PLACE_KEY(g); k++) {
-    ACC value = LOAD_A(x, at[0] + ((__global const uint *)(words + order_at))[k] * x_row);
+    ACC value = LOAD_A(x, at[0] + found_place(((__global const uint *)(words + order_at))[k], count) * x_row);
 #ifdef COMPENSATED
     sum = k == begin ? value : COMPENSATED(sum, value, &rest);
 #else

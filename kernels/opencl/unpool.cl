@@ -29,7 +29,8 @@ __kernel void unpool_take(sweep s, __global const STORAGE_A *x, long x0, __globa
   long i = get_global_id(0), n, c, at[3];
   if (i >= output_count(&s)) return;
   output_place(&s, i, &n, &c, at);
-  long from = winner[i] - 1, cells = s.x[0] * s.x[1] * s.x[2], rest = from % cells, row = from / cells;
+  long cells = s.x[0] * s.x[1] * s.x[2], from = min((long)winner[i], s.batch * s.channels * cells) - 1;
+  long rest = from % cells, row = from / cells;
   long q[3] = {rest / (s.x[1] * s.x[2]), rest / s.x[2] % s.x[1], rest % s.x[2]};
   COMPUTE_Y value = 0;
   if (from >= 0) value = (COMPUTE_Y)LOAD_A(x, x0 + at_strides(s.x_strides, row / s.channels, row % s.channels, q));

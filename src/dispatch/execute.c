@@ -140,6 +140,12 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
   return status;
 }
 
+/* Ends work whose end nothing marks. What failed before it, and was not told yet, is none of its business. */
+static nd4c_status end_unmarked(const nd4c_context *context) {
+  nd4c_device *device = context->device;
+  return device->ops->synchronize != NULL ? device->ops->synchronize(device->handle) : ND4C_OK;
+}
+
 void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status) {
   if (context->stream == NULL) {
     return;
@@ -151,7 +157,7 @@ void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status) {
     (void)device->ops->fence_wait(device->handle, fence); /* the failure that is told came first */
     device->ops->fence_destroy(device->handle, fence);
   } else {
-    (void)nd4c_device_synchronize(device);
+    (void)end_unmarked(context);
   }
   if (text != NULL) {
     (void)nd4c_fail(status, "%s", text);
@@ -196,7 +202,7 @@ static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, cons
         nd4c_fence_record(context->device, context->stream, def->info.name, o->after, o->count, &fence);
     if (status != ND4C_OK) {
       /* The work is under way and nothing marks its end: it must end here. */
-      nd4c_status ended = nd4c_device_synchronize(context->device);
+      nd4c_status ended = end_unmarked(context);
       return nd4c_execute_fail(choice, context, def, outputs, ended != ND4C_OK ? ended : status);
     }
     keep_in_flight(choice, o, fence);

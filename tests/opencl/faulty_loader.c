@@ -3,6 +3,8 @@
  *
  *   FAULTY_CL=CALL:N:CODE,...   the N-th such call fails with that code (0: every one); in the environment, or at run
  *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
+ *   FAULTY_CL=CALL:N:CODE:FATE  the call succeeds and its command fails: faulty_flight.h has the fates (lost, belied,
+ *                               late)
  *   FAULTY_CL_ONLY=N            what a lie says about a device, it says of the N-th alone (from 0)
  *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
  *                               float64 and 64-bit atomics, with small groups and memory that is not the host's;
@@ -21,6 +23,7 @@
 #include <unistd.h>
 
 #include "backends/opencl/api.h"
+#include "faulty_flight.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -76,14 +79,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
   long count, fails_at; /* fails_at 0: every one, -1: never */
   cl_int code;
+  flight_fate fate;
 } rules[CALLS];
-
-/* Of lie `held`, under `lock`: what the kernels given since the last wait are waiting for; NULL: there are none. */
-static cl_event gate;
-static cl_event (*create_user_event)(cl_context context, cl_int *error);
-static cl_int (*set_user_event_status)(cl_event event, cl_int status);
-static cl_int (*get_queue_info)(cl_command_queue queue, cl_uint what, size_t size, void *value, size_t *needed);
-enum { CL_QUEUE_CONTEXT = 0x1090 };
 
 /* -- rules ------------------------------------------------------------------------------------------------------ */
 
@@ -96,7 +93,7 @@ static int find_call(const char *text, size_t length) {
   return -1;
 }
 
-/* 0, or -1 if the text is no list of CALL:N:CODE. */
+/* 0, or -1 if the text is no list of CALL:N:CODE or CALL:N:CODE:FATE. */
 EXPORT int faulty_cl_control(const char *text);
 EXPORT int faulty_cl_control(const char *text) {
   int result = 0;
@@ -116,6 +113,10 @@ EXPORT int faulty_cl_control(const char *text) {
     rules[call].fails_at = number == 0 ? 0 : rules[call].count + number;
     rules[call].code = (cl_int)code;
     text += length + (size_t)used;
+    const size_t fate = strcspn(text, ",");
+    rules[call].fate = flight_named(text + 1, fate > 0 ? fate - 1 : 0);
+    result = fate > 0 && rules[call].fate == FATE_FAILS ? -1 : 0;
+    text += fate;
     text += *text == ',';
   }
   pthread_mutex_unlock(&lock);
@@ -141,14 +142,21 @@ EXPORT long faulty_cl_count(const char *name) {
   return count;
 }
 
-/* Counts the call; the code that it fails with, or CL_SUCCESS. */
-static cl_int take(enum call call) {
+/* Counts the call; what becomes of its command, and the code that one of them fails with, or CL_SUCCESS. */
+static cl_int take_command(enum call call, flight_fate *fate) {
   pthread_mutex_lock(&lock);
   const long number = ++rules[call].count;
   const bool fails = rules[call].fails_at == 0 || rules[call].fails_at == number;
   const cl_int code = fails ? rules[call].code : CL_SUCCESS;
+  *fate = fails ? rules[call].fate : FATE_FAILS;
   pthread_mutex_unlock(&lock);
   return code;
+}
+
+/* The same of a call that has no command. */
+static cl_int take(enum call call) {
+  flight_fate fate;
+  return take_command(call, &fate);
 }
 
 static void read_lie(void) {
@@ -168,34 +176,6 @@ static void read_lie(void) {
   }
 }
 
-/* Called among the handlers of exit where a driver's own were: later than whoever knows that work is in flight may wait
- * for it. */
-static void look_at_exit(void) {
-  pthread_mutex_lock(&lock);
-  const bool in_flight = gate != NULL;
-  pthread_mutex_unlock(&lock);
-  if (in_flight) {
-    (void)fprintf(stderr, "the process ends while kernels are in flight\n");
-    _exit(9);
-  }
-}
-
-/* What holding needs beyond api.h. */
-static void find_gate(void *library) {
-  void *create = library != NULL ? dlsym(library, "clCreateUserEvent") : NULL;
-  void *set = library != NULL ? dlsym(library, "clSetUserEventStatus") : NULL;
-  void *info = library != NULL ? dlsym(library, "clGetCommandQueueInfo") : NULL;
-  memcpy(&create_user_event, &create, sizeof create);
-  memcpy(&set_user_event_status, &set, sizeof set);
-  memcpy(&get_queue_info, &info, sizeof info);
-  if (lie == LIE_held && create != NULL && set != NULL && info != NULL) {
-    (void)atexit(look_at_exit);
-  } else if (lie == LIE_held && library != NULL) { /* a test of it would pass whatever it tests */
-    (void)fprintf(stderr, "FAULTY_CL_LIE=held: the system's OpenCL lacks user events or what tells of queues\n");
-    _exit(8);
-  }
-}
-
 __attribute__((constructor)) static void start(void) {
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 #define FIND(result, name, parameters)                             \
@@ -208,7 +188,15 @@ __attribute__((constructor)) static void start(void) {
   const char *rules_given = getenv("FAULTY_CL");
   (void)faulty_cl_control(rules_given != NULL ? rules_given : "");
   read_lie();
-  find_gate(library);
+  const bool can_hold = flight_find(library, &real);
+  if (lie == LIE_held && can_hold) {
+    /* Among the handlers of exit where a driver's own were: later than whoever knows that work is in flight may wait
+     * for it. */
+    (void)atexit(flight_look_at_exit);
+  } else if (lie == LIE_held && library != NULL) { /* a test of it would pass whatever it tests */
+    (void)fprintf(stderr, "FAULTY_CL_LIE=held: the system's OpenCL lacks user events or what tells of queues\n");
+    _exit(8);
+  }
 }
 
 /* What a loader without drivers says; here, where there is no loader at all. */
@@ -229,7 +217,7 @@ enum { PLATFORM_NOT_FOUND = -1001 };
   EXPORT cl_int name parameters;                            \
   EXPORT cl_int name parameters {                           \
     const cl_int code = take(CALL_##name);                  \
-    open_gate();                                            \
+    flight_open_gate();                                     \
     return code != CL_SUCCESS ? code : real.name arguments; \
   }
 
@@ -250,22 +238,24 @@ enum { PLATFORM_NOT_FOUND = -1001 };
   }
 
 /* A function that enqueues and gives an event if it is asked for one. */
-#define ENQUEUE(name, parameters, arguments)                \
-  EXPORT cl_int name parameters;                            \
-  EXPORT cl_int name parameters {                           \
-    cl_int code = take(CALL_##name);                        \
-    code = code != CL_SUCCESS ? code : real.name arguments; \
-    return count_event(code, event);                        \
+#define ENQUEUE(name, parameters, arguments)                               \
+  EXPORT cl_int name parameters;                                           \
+  EXPORT cl_int name parameters {                                          \
+    flight f;                                                              \
+    cl_int code = begin(&f, CALL_##name, queue, &count, &waits);           \
+    code = code != CL_SUCCESS || is_lost(&f) ? code : real.name arguments; \
+    return end(&f, code, event);                                           \
   }
 
 /* The same, of a command that carries `size` bytes. */
-#define CARRY(name, counter, parameters, arguments)                 \
-  EXPORT cl_int name parameters;                                    \
-  EXPORT cl_int name parameters {                                   \
-    cl_int code = take(CALL_##name);                                \
-    code = code != CL_SUCCESS ? code : real.name arguments;         \
-    atomic_fetch_add(counter, code == CL_SUCCESS ? (long)size : 0); \
-    return count_event(code, event);                                \
+#define CARRY(name, counter, parameters, arguments)                        \
+  EXPORT cl_int name parameters;                                           \
+  EXPORT cl_int name parameters {                                          \
+    flight f;                                                              \
+    cl_int code = begin(&f, CALL_##name, queue, &count, &waits);           \
+    code = code != CL_SUCCESS || is_lost(&f) ? code : real.name arguments; \
+    atomic_fetch_add(counter, code == CL_SUCCESS ? (long)size : 0);        \
+    return end(&f, code, event);                                           \
   }
 
 #define RELEASE(type, object, name)                 \
@@ -285,6 +275,23 @@ static cl_int count_event(cl_int code, cl_event *event) {
     atomic_fetch_add(&objects[OBJECT_events], 1);
   }
   return code;
+}
+
+/* What a call that enqueues fails with, or CL_SUCCESS; with what its command is to wait for. */
+static cl_int begin(flight *f, enum call call, cl_command_queue queue, cl_uint *count, const cl_event **waits) {
+  f->code = take_command(call, &f->fate);
+  const cl_int code = f->fate == FATE_FAILS ? f->code : CL_SUCCESS;
+  flight_begin(f, queue, lie == LIE_held && call == CALL_clEnqueueNDRangeKernel, count, waits);
+  return code;
+}
+
+static bool is_lost(const flight *f) {
+  return f->fate == FATE_LOST;
+}
+
+static cl_int end(flight *f, cl_int code, cl_event *event) {
+  flight_end(f, code, event);
+  return count_event(code, event);
 }
 
 EXPORT cl_int clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *found);
@@ -444,33 +451,6 @@ EXPORT cl_int clRetainEvent(cl_event event) {
   return given;
 }
 
-enum { HELD_WAITS = 64 }; /* a kernel that waits for more is not held */
-
-/* Somebody waits: kernels that are held may run. */
-static void open_gate(void) {
-  pthread_mutex_lock(&lock);
-  if (gate != NULL) {
-    (void)set_user_event_status(gate, CL_COMPLETE);
-    (void)real.clReleaseEvent(gate);
-    gate = NULL;
-  }
-  pthread_mutex_unlock(&lock);
-}
-
-/* An event that a kernel of the queue has to wait for, for the caller to release; NULL: none. */
-static cl_event held_by(cl_command_queue queue) {
-  cl_context context = NULL;
-  cl_int code = CL_SUCCESS;
-  if (lie != LIE_held || get_queue_info(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS) {
-    return NULL;
-  }
-  pthread_mutex_lock(&lock);
-  gate = gate == NULL ? create_user_event(context, &code) : gate;
-  cl_event held = gate != NULL && real.clRetainEvent(gate) == CL_SUCCESS ? gate : NULL;
-  pthread_mutex_unlock(&lock);
-  return held;
-}
-
 /* With small_groups kernels take groups of SMALL_GROUP work items at most, as those of many registers do on GPUs. */
 enum { SMALL_GROUP = 8 };
 
@@ -493,7 +473,8 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
                                      const size_t *global, const size_t *local, cl_uint count, const cl_event *waits,
                                      cl_event *event) {
-  cl_int code = take(CALL_clEnqueueNDRangeKernel);
+  flight f;
+  cl_int code = begin(&f, CALL_clEnqueueNDRangeKernel, queue, &count, &waits);
   size_t group = 1;
   for (cl_uint d = 0; local != NULL && d < dims; d++) {
     group *= local[d];
@@ -502,18 +483,10 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     code = CL_INVALID_WORK_GROUP_SIZE;
   }
   atomic_fetch_add(&read_bytes, lie == LIE_host_copy ? 1L << 20 : 0);
-  cl_event all[HELD_WAITS] = {held_by(queue)};
-  const cl_uint held = all[0] != NULL && count < HELD_WAITS;
-  if (held && count > 0) { /* else `waits` may be NULL */
-    memcpy(all + 1, waits, count * sizeof *all);
+  if (code == CL_SUCCESS && !is_lost(&f)) {
+    code = real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, count, waits, event);
   }
-  code = code != CL_SUCCESS ? code
-                            : real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, count + held,
-                                                          held ? all : waits, event);
-  if (all[0] != NULL) {
-    (void)real.clReleaseEvent(all[0]);
-  }
-  return count_event(code, event);
+  return end(&f, code, event);
 }
 
 /* In its guise the device knows no double: a program that names it does not compile. */
