@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "array/narrow.h"
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/storage.h"
 #include "device/write.h"
@@ -112,7 +113,7 @@ typedef struct dl_export {
 static void delete_export(nd4c_dl_managed *managed) {
   dl_export *exported = managed->manager_ctx;
   nd4c_array_release(exported->array);
-  nd4c_deallocate(exported);
+  nd4c_recycle_give(exported, sizeof *exported);
 }
 
 nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
@@ -129,7 +130,7 @@ nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(nd4c_storage_own(array->storage)); /* the receiver keeps the address: it must not end with a scope */
   ND4C_TRY(nd4c_array_host_address(array, !read_only, &address));
-  dl_export *exported = nd4c_allocate_zeroed(1, sizeof *exported);
+  dl_export *exported = nd4c_recycle_take(sizeof *exported);
   if (exported == NULL) {
     return nd4c_fail_memory("a DLPack tensor", sizeof *exported);
   }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
@@ -126,7 +127,7 @@ static void destroy_storage(nd4c_storage *base) {
   }
   nd4c_release_callback release = body->release;
   void *user = body->release_user;
-  nd4c_deallocate(body);
+  nd4c_recycle_give(body, sizeof *body);
   if (release != NULL) {
     release(user);
   }
@@ -145,7 +146,7 @@ void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, int64
 }
 
 static nd4c_storage_body *make_body(nd4c_device *device, int64_t bytes, uint32_t flags) {
-  nd4c_storage_body *body = nd4c_allocate(sizeof *body);
+  nd4c_storage_body *body = nd4c_recycle_take_raw(sizeof *body);
   if (body == NULL) {
     (void)nd4c_fail_memory("a storage", sizeof *body);
     return NULL;
@@ -176,7 +177,7 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const ch
   }
   nd4c_status status = nd4c_memory_allocate(device, bytes, origin, &body->first.block);
   if (status != ND4C_OK) {
-    nd4c_deallocate(body);
+    nd4c_recycle_give(body, sizeof *body);
     return status;
   }
   if (nd4c_device_is_immediate(device)) {

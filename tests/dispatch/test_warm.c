@@ -1,5 +1,5 @@
 /* Warm calls ask the system for no memory, also where they go the whole way: several results, results that are given,
- * a slot of the call cache that two calls share, ops that no kernel computes. */
+ * signatures beyond what the cache of calls has room for, ops that no kernel computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/recycle.h"
+#include "nd4c/dlpack.h"
 #include "nd4c/nd4c.h"
 
 enum { WARM = 4, COUNTED = 5, INPUTS = 4, OUTPUTS = 4, SIDE = 5 };
@@ -128,8 +129,8 @@ static void results_that_are_given(void **state) {
   }
 }
 
-/* More signatures in turn than the cache of calls has slots. */
-static void slots_that_are_shared(void **state) {
+/* Each call takes the entry of another. */
+static void more_signatures_than_room(void **state) {
   (void)state;
   enum { MANY = 600 };
   static nd4c_array *inputs[MANY];
@@ -211,13 +212,35 @@ static void many_axes(void **state) {
   nd4c_array_release(x);
 }
 
+/* Memory of the program's own, seen as an array; an array lent to another library. */
+static void memory_of_others(void **state) {
+  (void)state;
+  static float memory[100];
+  const int64_t shape[1] = {100};
+  nd4c_array *x = NULL;
+  int64_t before = 0;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 3, NULL, &x), ND4C_OK);
+  for (int cycle = 0; cycle < WARM + COUNTED; cycle++) {
+    nd4c_array *wrapped = NULL;
+    nd4c_dl_managed *lent = NULL;
+    before = cycle == WARM ? nd4c_allocation_count() : before;
+    assert_int_equal(nd4c_array_wrap(ND4C_FLOAT32, 1, shape, NULL, memory, true, NULL, NULL, &wrapped), ND4C_OK);
+    assert_int_equal(nd4c_array_to_dlpack(x, &lent), ND4C_OK);
+    lent->deleter(lent);
+    nd4c_array_release(wrapped);
+  }
+  assert_int_equal(COUNTS ? nd4c_allocation_count() - before : 0, 0);
+  nd4c_array_release(x);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(several_results),
       cmocka_unit_test(results_that_are_given),
-      cmocka_unit_test(slots_that_are_shared),
+      cmocka_unit_test(more_signatures_than_room),
       cmocka_unit_test(what_the_library_computes),
       cmocka_unit_test(many_axes),
+      cmocka_unit_test(memory_of_others),
   };
   return cmocka_run_group_tests_name("dispatch.warm", tests, NULL, NULL);
 }
