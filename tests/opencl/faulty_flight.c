@@ -120,7 +120,8 @@ void flight_end(flight *f, cl_int code, cl_event *event) {
   if (f->fate == FATE_LATE) {
     complete_later(f);
   } else if (code == CL_SUCCESS && event != NULL) {
-    if (f->fate == FATE_BELIED) {
+    if (f->fate == FATE_BELIED) { /* done first: an event that has failed tells that its command is over */
+      (void)real->clWaitForEvents(1, event);
       (void)real->clReleaseEvent(*event);
     }
     *event = f->own;

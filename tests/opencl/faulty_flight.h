@@ -6,8 +6,9 @@
 
 #include "backends/opencl/api.h"
 
-/* FAILS: the call does; else it succeeds. LOST: the command never runs, and its event has the code. BELIED: it runs,
- * and the event that is given has the code at once. LATE: it waits for so many milliseconds as the code says. */
+/* FAILS: the call does; else it succeeds. LOST: the command never runs, and its event has the code. BELIED: it runs, to
+ * its end before the call returns, and the event that is given has the code. LATE: it waits for so many milliseconds as
+ * the code says. */
 typedef enum flight_fate { FATE_FAILS, FATE_LOST, FATE_BELIED, FATE_LATE } flight_fate;
 
 enum { FLIGHT_WAITS = 64 }; /* a command that waits for more is left alone */
