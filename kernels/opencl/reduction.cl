@@ -14,7 +14,8 @@
 #endif
 
 #if defined(GATHER_ptp) || defined(GATHER_norm2) || defined(GATHER_sum_square) || defined(GATHER_norm_p) || \
-    defined(GATHER_cosine_similarity) || defined(GATHER_jaccard_distance)
+    defined(GATHER_cosine_similarity) || defined(GATHER_jaccard_distance) || \
+    (PASSES == 2 && !defined(WIDE_VALUE))
 #define PAIR_STATE 1
 #endif
 
@@ -64,6 +65,40 @@ static inline VALUE total(VALUE sum, VALUE lost) {
 }
 #endif
 
+#ifdef REAL_STATE
+#ifdef WIDE_VALUE
+#define take_term(s, x) add(&(s)->value, &(s)->rest, (x))
+#define merge_terms(s, o)                   \
+  add(&(s)->value, &(s)->rest, (o)->value); \
+  (s)->rest += (o)->rest
+#define whole(s) total((s)->value, (s)->rest)
+#define mean_of(s) (total((s)->value, (s)->rest) / (VALUE)(s)->count)
+#else
+/* Floats that would leave their range together are summed apart, in `more` and what it lost, times 2^-70. */
+#define LARGE 0x1p60f
+#define LOWERED 0x1p-70f
+static inline void take_term(state *s, VALUE x) {
+  if (fabs(x) > LARGE) {
+    add(&s->more, &s->center, x * LOWERED);
+  } else {
+    add(&s->value, &s->rest, x);
+  }
+}
+static inline void merge_terms(state *s, const state *o) {
+  add(&s->value, &s->rest, o->value);
+  s->rest += o->rest;
+  add(&s->more, &s->center, o->more);
+  s->center += o->center;
+}
+static inline VALUE mean_by(const state *s, VALUE count) {
+  VALUE small = total(s->value, s->rest), large = total(s->more, s->center);
+  return large == 0 ? small / count : (large + small * LOWERED) / count / LOWERED;
+}
+#define whole(s) mean_by(s, 1)
+#define mean_of(s) mean_by(s, (VALUE)(s)->count)
+#endif
+#endif
+
 /* -- what is gathered ------------------------------------------------------------------------------------------- */
 
 /* Sums of a term. */
@@ -74,25 +109,25 @@ static inline VALUE total(VALUE sum, VALUE lost) {
 #define FINISH(s, p) (s)->value
 #elif defined(GATHER_sum)
 #define TERM(x, b) (x)
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #elif defined(GATHER_mean)
 #define TERM(x, b) (x)
-#define FINISH(s, p) (total((s)->value, (s)->rest) / (VALUE)(s)->count)
+#define FINISH(s, p) mean_of(s)
 #elif defined(GATHER_norm1)
 #define TERM(x, b) fabs(x)
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #elif defined(GATHER_abs_mean)
 #define TERM(x, b) fabs(x)
-#define FINISH(s, p) (total((s)->value, (s)->rest) / (VALUE)(s)->count)
+#define FINISH(s, p) mean_of(s)
 #elif defined(GATHER_entropy)
 #define TERM(x, b) ((x) == 0 ? (VALUE)0 : -(x) * log(x))
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #elif defined(GATHER_log_entropy)
 #define TERM(x, b) ((x) == 0 ? (VALUE)0 : -(x) * log(x))
-#define FINISH(s, p) log(total((s)->value, (s)->rest))
+#define FINISH(s, p) log(whole(s))
 #elif defined(GATHER_shannon_entropy)
 #define TERM(x, b) ((x) == 0 ? (VALUE)0 : -(x) * log2(x))
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #elif defined(GATHER_product) && !defined(REAL_STATE)
 #define START(s) (s)->value = 0
 #define TAKE(s, pass, x, b, i, p) (s)->value += (x) * (b)
@@ -100,23 +135,21 @@ static inline VALUE total(VALUE sum, VALUE lost) {
 #define FINISH(s, p) (s)->value
 #elif defined(GATHER_product)
 #define TERM(x, b) ((x) * (b))
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #elif defined(GATHER_euclidean_distance)
 #define TERM(x, b) (((x) - (b)) * ((x) - (b)))
-#define FINISH(s, p) sqrt(total((s)->value, (s)->rest))
+#define FINISH(s, p) sqrt(whole(s))
 #elif defined(GATHER_manhattan_distance)
 #define TERM(x, b) fabs((x) - (b))
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #elif defined(GATHER_hamming_distance)
 #define TERM(x, b) ((x) != (b) ? (VALUE)1 : (VALUE)0)
-#define FINISH(s, p) total((s)->value, (s)->rest)
+#define FINISH(s, p) whole(s)
 #endif
 #ifdef TERM
 #define START(s) (s)->value = 0
-#define TAKE(s, pass, x, b, i, p) add(&(s)->value, &(s)->rest, TERM(x, b))
-#define MERGE(s, o, p) \
-  add(&(s)->value, &(s)->rest, (o)->value); \
-  (s)->rest += (o)->rest
+#define TAKE(s, pass, x, b, i, p) take_term(s, TERM(x, b))
+#define MERGE(s, o, p) merge_terms(s, o)
 #endif
 
 #ifdef GATHER_prod
@@ -200,20 +233,49 @@ static inline void take_range(state *s, long count, VALUE low, VALUE high) {
 #define FINISH(s, p) ((s)->other - (s)->value)
 #endif
 
-/* Variance: a lane goes over its elements twice, states are merged by Chan, Golub and LeVeque's formula. */
+/* Variance: a lane goes over its elements twice, states are merged by Chan, Golub and LeVeque's formula. Of floats what is
+ * squared, and the center, are in units of `other`, a power of two near the largest element: no square leaves the range. */
 #if defined(GATHER_var) || defined(GATHER_std)
 #define START(s) (s)->value = (s)->center = 0
+#ifdef WIDE_VALUE
+#define UNIT(s) ((VALUE)1)
+#define IN_UNITS(s, x) (x)
+#define SEE_SIZE(s, x)
+#define SET_UNIT(s)
+#define same_units(s, o)
+#else
+#define UNIT(s) (s)->other
+#define IN_UNITS(s, x) ((x) / (s)->other)
+#define SEE_SIZE(s, x) (s)->other = fmax((s)->other, fabs(x))
+#define SET_UNIT(s) \
+  (s)->other = (s)->other > 0 && isfinite((s)->other) ? ldexp((VALUE)1, max(ilogb((s)->other), -100)) : (VALUE)1
+static inline void to_unit(state *s, VALUE unit) {
+  VALUE factor = s->other / unit;
+  s->center *= factor;
+  s->rest *= factor;
+  s->value *= factor * factor;
+  s->more *= factor * factor;
+  s->other = unit;
+}
+static inline void same_units(state *s, state *o) {
+  VALUE unit = fmax(s->other, o->other);
+  to_unit(s, unit);
+  to_unit(o, unit);
+}
+#endif
 #define TAKE(s, pass, x, b, i, p)               \
   if ((pass) == 0) {                            \
-    add(&(s)->value, &(s)->rest, (x));          \
+    take_term(s, (x));                          \
+    SEE_SIZE(s, x);                             \
   } else {                                      \
-    VALUE apart = (x) - (s)->center;            \
+    VALUE apart = IN_UNITS(s, x) - (s)->center; \
     add(&(s)->value, &(s)->rest, apart * apart); \
     (s)->more += apart;                         \
   }
-#define BETWEEN(s)                                                                      \
-  (s)->center = (s)->count > 0 ? total((s)->value, (s)->rest) / (VALUE)(s)->count : (VALUE)0; \
-  (s)->value = (s)->rest = 0
+#define BETWEEN(s)                                                     \
+  SET_UNIT(s);                                                         \
+  (s)->center = (s)->count > 0 ? IN_UNITS(s, mean_of(s)) : (VALUE)0;   \
+  (s)->value = (s)->rest = (s)->more = 0
 /* `more` is what the center's rounding left: it becomes the center's low part, `rest`. */
 #define CLOSE(s)                                                                                   \
   if ((s)->count > 0) {                                                                            \
@@ -223,15 +285,19 @@ static inline void take_range(state *s, long count, VALUE low, VALUE high) {
     (s)->more = 0;                                                                                 \
   }
 /* `more` is from then on what the sum of squares lost. */
-static inline void merge_variance(state *s, const state *o) {
+static inline void merge_variance(state *s, state *o) {
   if (o->count == 0) return;
   if (s->count == 0) {
     s->value = o->value;
     s->more = o->more;
     s->center = o->center;
     s->rest = o->rest;
+#ifndef WIDE_VALUE
+    s->other = o->other;
+#endif
     return;
   }
+  same_units(s, o);
   VALUE both = (VALUE)(s->count + o->count), share = (VALUE)o->count / both;
   VALUE apart = (o->center - s->center) + (o->rest - s->rest), step = apart * share, next = s->center + step;
   add(&s->value, &s->more, o->value);
@@ -246,9 +312,9 @@ static inline VALUE variance(const state *s, VALUE correction) {
   return s->count > 0 ? y : (VALUE)NAN;
 }
 #ifdef GATHER_var
-#define FINISH(s, p) variance(s, p)
+#define FINISH(s, p) (variance(s, p) * UNIT(s) * UNIT(s))
 #else
-#define FINISH(s, p) sqrt(variance(s, p))
+#define FINISH(s, p) (sqrt(variance(s, p)) * UNIT(s))
 #endif
 #endif
 
@@ -408,7 +474,7 @@ static inline state begin_state(void) {
   return s;
 }
 
-static inline void join(state *s, const state *other, PARAMETER parameter) {
+static inline void join(state *s, state *other, PARAMETER parameter) {
   MERGE(s, other, parameter);
   s->count += other->count;
 }
