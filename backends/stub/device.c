@@ -184,6 +184,18 @@ static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
 }
 
+static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
+                                nd4c_buffer from, int64_t from_offset, int64_t bytes) {
+  nd4c_status status = stub_attempt(STUB_CALL_copy_between);
+  if (status == ND4C_OK && device == from_device) {
+    status = stub_violation("a copy between two devices that are one");
+  }
+  return status != ND4C_OK
+             ? status
+             : submit_copy(stream, to, from,
+                           (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
+}
+
 static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                         const void *pattern, int32_t pattern_bytes) {
   (void)device;
@@ -317,4 +329,5 @@ const nd4c_device_ops stub_device_ops = {
     .pinned_free = pinned_free,
     .stream_native = stream_native,
     .fill = fill,
+    .copy_between = copy_between,
 };

@@ -21,14 +21,31 @@ extern const nd4c_host *stub_host;
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
  */
-#define STUB_CALLS(X)                                                                                                 \
-  X(entry)                                                                                                            \
-  X(probe)                                                                                                            \
-  X(open)                                                                                                             \
-  X(device_count) X(engine_state) X(device_open) X(describe) X(buffer_allocate) X(buffer_address) X(copy_from_host)   \
-      X(copy_to_host) X(copy_within) X(stream_create) X(stream_wait_fence) X(fence_record) X(fence_query)             \
-          X(fence_wait) X(synchronize) X(usable) X(prepare) X(scratch_bytes) X(run) X(supports) X(compile) X(execute) \
-              X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill)
+#define STUB_CALLS(X)  \
+  X(entry)             \
+  X(probe)             \
+  X(open)              \
+  X(device_count)      \
+  X(engine_state)      \
+  X(device_open)       \
+  X(describe)          \
+  X(buffer_allocate)   \
+  X(buffer_address)    \
+  X(copy_from_host)    \
+  X(copy_to_host)      \
+  X(copy_within)       \
+  X(stream_create)     \
+  X(stream_wait_fence) \
+  X(fence_record)      \
+  X(fence_query)       \
+  X(fence_wait)        \
+  X(synchronize)       \
+  X(usable)            \
+  X(prepare)           \
+  X(scratch_bytes)     \
+  X(run)               \
+  X(supports)          \
+  X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between)
 
 typedef enum stub_call {
 #define STUB_CALL_ENUM(name) STUB_CALL_##name,

@@ -109,9 +109,11 @@ ND4C_API nd4c_status nd4c_array_string(const nd4c_array *array, int64_t number, 
 /* Waits until the array is ready. Reports a failure of the operation that produced it, with the op's name. */
 ND4C_API nd4c_status nd4c_array_wait(const nd4c_array *array);
 
-/* A copy of the array's data made current on `device`, as a new array; NULL: the thread's context. Bytes in C order go
- * from where they are: within a device by the device itself, between two by way of the host's memory, of which nothing
- * stays behind. The host packs what is strided. */
+/* A copy of the array's data made current on `device`, as a new array; NULL: the thread's context. Bytes go from where
+ * they are: within a device, and between two of one backend where that can, by the devices themselves, else between two
+ * by way of the host's memory, of which nothing stays behind. What is strided is put in order by the op copy on the
+ * device where it is, and by the host where that device lacks it, or memory for it, or where the elements stand in
+ * memory several times. */
 ND4C_API nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out);
 
 /* -- devices: where an array's contents are ------------------------------------------------------------------------ */

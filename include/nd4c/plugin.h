@@ -220,6 +220,11 @@ typedef struct nd4c_device_ops {
    * fills memory of its own and copies it. */
   nd4c_status (*fill)(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                       const void *pattern, int32_t pattern_bytes);
+  /* Copies a part of a buffer of another of the backend's devices to a buffer of `device`, without host memory;
+   * enqueued on `stream` of `device` if there is one. What writes the source has ended. UNSUPPORTED: these two cannot
+   * reach each other, nothing was enqueued. NULL: none can. Then the bytes go by way of the host. */
+  nd4c_status (*copy_between)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
+                              nd4c_buffer from, int64_t from_offset, int64_t bytes);
 } nd4c_device_ops;
 
 /* Reserved for collectives between processes; absent in ABI 1.0. */

@@ -148,8 +148,7 @@ nd4c_status nd4c_array_wait(const nd4c_array *array) {
   return nd4c_storage_wait(array->storage);
 }
 
-/* Brings the elements of a strided array, packed by the host, to a fresh array. */
-static nd4c_status copy_packed(nd4c_array *to, const nd4c_array *from) {
+nd4c_status nd4c_array_copy_packed(nd4c_array *to, const nd4c_array *from) {
   int64_t element = nd4c_dtype_size(from->dtype), bytes = nd4c_dtype_bytes(from->dtype, from->size);
   void *address = NULL, *target = atomic_load(&to->storage->address);
   ND4C_TRY(nd4c_array_host_address(from, false, &address));
@@ -167,8 +166,7 @@ static nd4c_status copy_packed(nd4c_array *to, const nd4c_array *from) {
   return status;
 }
 
-/* Copies a contiguous array to a fresh one from where it is, by way of the host only where the devices need it. */
-static nd4c_status copy_contiguous(nd4c_array *to, const nd4c_array *from) {
+nd4c_status nd4c_array_copy_contiguous(nd4c_array *to, const nd4c_array *from) {
   int64_t bytes = nd4c_dtype_bytes(from->dtype, from->size), offset = nd4c_array_offset_bytes(from);
   nd4c_device *target = atomic_load(&to->storage->device);
   nd4c_device *source = nd4c_storage_nearest(from->storage, target);
@@ -185,27 +183,4 @@ static nd4c_status copy_contiguous(nd4c_array *to, const nd4c_array *from) {
     nd4c_storage_cancel(from->storage, source);
   }
   return status;
-}
-
-nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out) {
-  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_device: array"));
-  ND4C_TRY(check_output(out, "nd4c_array_to_device", "out"));
-  if (array->dtype == ND4C_UTF8) {
-    return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_device: strings live on the host");
-  }
-  ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told before anything is made */
-  nd4c_array *copy = NULL;
-  nd4c_status status = nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy);
-  if (status != ND4C_OK) {
-    return nd4c_fail_prefix(status, "nd4c_array_to_device");
-  }
-  if (array->size > 0) {
-    status = array->contiguous ? copy_contiguous(copy, array) : copy_packed(copy, array);
-  }
-  if (status != ND4C_OK) {
-    nd4c_array_release(copy);
-    return status;
-  }
-  *out = copy;
-  return ND4C_OK;
 }

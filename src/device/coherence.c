@@ -130,7 +130,8 @@ static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_
 /* The device that can copy between the two by itself while the host goes on; NULL if the host must carry. */
 static nd4c_device *find_carrier(const nd4c_replica *source, const nd4c_replica *target) {
   bool from_host = nd4c_device_is_immediate(source->device), to_host = nd4c_device_is_immediate(target->device);
-  if (from_host && target->device->description.asynchronous) {
+  bool takes = from_host || nd4c_transfer_is_direct(source->device, target->device);
+  if (takes && target->device->description.asynchronous) {
     return target->device;
   }
   return to_host && source->device->description.asynchronous ? source->device : NULL;
@@ -140,7 +141,7 @@ static nd4c_status enqueue_copy(nd4c_storage_body *body, nd4c_replica *source, n
                                 nd4c_device *carrier, nd4c_stream stream, nd4c_shared_fence **fence) {
   ND4C_TRY(order_after(source, carrier, stream, false));
   ND4C_TRY(order_after(target, carrier, stream, true));
-  ND4C_TRY(nd4c_transfer_enqueue(carrier, stream, &source->block, &target->block, carrier == target->device,
+  ND4C_TRY(nd4c_transfer_enqueue(carrier, stream, source->device, &source->block, target->device, &target->block,
                                  body->base.bytes));
   return nd4c_fence_record(carrier, stream, "copy", &source->written, 1, fence);
 }
@@ -177,7 +178,11 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bo
     return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
   }
   nd4c_device *carrier = asynchronous && body->base.bytes > 0 ? find_carrier(source, target) : NULL;
-  ND4C_TRY(carrier != NULL ? copy_later(body, source, target, carrier) : copy_now(body, source, target));
+  nd4c_status status = carrier != NULL ? copy_later(body, source, target, carrier) : ND4C_UNSUPPORTED;
+  if (status == ND4C_UNSUPPORTED) {
+    status = copy_now(body, source, target);
+  }
+  ND4C_TRY(status);
   source->state = target->state = 'S';
   nd4c_storage_update_address(body);
   return ND4C_OK;

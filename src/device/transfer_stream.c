@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
@@ -33,9 +34,13 @@ static nd4c_status finish(const transfer *t, nd4c_fence fence) {
   return status;
 }
 
-static nd4c_status copy_directly(const transfer *t, int64_t bytes) {
+/* Waits for the end. */
+static nd4c_status copy_part(const transfer *t, void *host, int64_t at, int64_t bytes) {
   nd4c_fence fence = NULL;
-  ND4C_TRY(enqueue(t, t->host, 0, bytes));
+  ND4C_TRY(enqueue(t, host, at, bytes));
+  if (t->stream == NULL) {
+    return ND4C_OK;
+  }
   ND4C_TRY(t->device->ops->fence_record(t->device->handle, t->stream, &fence));
   return finish(t, fence);
 }
@@ -88,7 +93,7 @@ static nd4c_status copy_in_pieces(const transfer *t, piece *pieces, int count, i
 static nd4c_status copy_on_stream(const transfer *t, piece *pieces, int64_t bytes) {
   pieces[0].buffer = nd4c_staging_take(t->device);
   if (pieces[0].buffer == NULL) {
-    return copy_directly(t, bytes);
+    return copy_part(t, t->host, 0, bytes);
   }
   pieces[1].buffer = bytes > ND4C_STAGING_BYTES ? nd4c_staging_take(t->device) : NULL;
   return copy_in_pieces(t, pieces, pieces[1].buffer != NULL ? 2 : 1, bytes);
@@ -143,48 +148,112 @@ nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, v
   return run_transfer(&(transfer){.device = device, .block = from, .host = to}, bytes);
 }
 
-nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, const nd4c_block *from,
-                                  const nd4c_block *to, bool to_carrier, int64_t bytes) {
-  const transfer t = {.device = carrier,
-                      .stream = stream,
-                      .block = to_carrier ? to : from,
-                      .host = to_carrier ? from->address : to->address,
-                      .to_device = to_carrier};
-  return enqueue(&t, t.host, 0, bytes);
-}
-
 static bool is_host_memory(const nd4c_device *device, const nd4c_block *block) {
   return block->address != NULL && !device->description.asynchronous;
 }
 
-/* Between devices that do not know each other, a part at a time. */
-static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
-                                     const nd4c_block *to, int64_t bytes) {
-  enum { PART = 16 << 20 };
-  size_t size = (size_t)(bytes < PART ? bytes : PART);
-  void *part = nd4c_allocate(size);
-  if (part == NULL) {
-    return nd4c_fail_memory("staging a copy between devices", size);
+/* -- by way of the host ------------------------------------------------------------------------------------------ */
+
+/* From a device to another through buffers of the host's: while one of them goes up the next piece comes down into the
+ * other. */
+typedef struct relay {
+  transfer down, up;
+  nd4c_device *lender; /* of the buffers, page-locked; NULL: ordinary memory */
+  size_t buffer_bytes;
+  piece pieces[2];
+} relay;
+
+static char *take_buffer(const relay *r) {
+  return r->lender != NULL ? nd4c_staging_take(r->lender) : nd4c_recycle_take_raw(r->buffer_bytes);
+}
+
+static nd4c_status take_buffers(relay *r, int64_t bytes) {
+  r->buffer_bytes = (size_t)(bytes < ND4C_STAGING_BYTES ? bytes : ND4C_STAGING_BYTES);
+  r->lender = r->up.device->staging != NULL ? r->up.device : r->down.device->staging != NULL ? r->down.device : NULL;
+  r->pieces[0].buffer = take_buffer(r);
+  if (r->pieces[0].buffer == NULL && r->lender != NULL) {
+    r->lender = NULL;
+    r->pieces[0].buffer = take_buffer(r);
   }
-  nd4c_status status = ND4C_OK;
-  for (int64_t at = 0; at < bytes && status == ND4C_OK; at += PART) {
-    int64_t length = bytes - at < PART ? bytes - at : PART;
-    nd4c_block source = *from, target = *to;
-    source.offset += at;
-    target.offset += at;
-    status = nd4c_transfer_to_host(from_device, &source, part, length);
-    if (status == ND4C_OK) {
-      status = nd4c_transfer_from_host(to_device, &target, part, length);
+  if (r->pieces[0].buffer == NULL) {
+    return nd4c_fail_memory("staging a copy between devices", r->buffer_bytes);
+  }
+  r->pieces[1].buffer = bytes > ND4C_STAGING_BYTES ? take_buffer(r) : NULL;
+  return ND4C_OK;
+}
+
+static void give_buffers(relay *r) {
+  for (int i = 0; i < 2; ++i) {
+    if (r->pieces[i].fence != NULL) {
+      r->up.device->ops->fence_destroy(r->up.device->handle, r->pieces[i].fence);
+    }
+    if (r->lender != NULL) {
+      nd4c_staging_give(r->lender, r->pieces[i].buffer);
+    } else {
+      nd4c_recycle_give(r->pieces[i].buffer, r->buffer_bytes);
     }
   }
-  nd4c_deallocate(part);
+}
+
+static nd4c_status fail_relay(nd4c_status status, const transfer *t, int64_t bytes) {
+  return status == ND4C_OK ? status
+                           : nd4c_device_fail_prefix(status, t->device, "with", "copy of %lld bytes", (long long)bytes);
+}
+
+static nd4c_status send_up(const transfer *up, piece *p) {
+  ND4C_TRY(enqueue(up, p->buffer, p->at, p->bytes));
+  return up->stream != NULL ? up->device->ops->fence_record(up->device->handle, up->stream, &p->fence) : ND4C_OK;
+}
+
+static nd4c_status relay_pieces(relay *r, int64_t bytes) {
+  int turn = 0, count = r->pieces[1].buffer != NULL ? 2 : 1;
+  for (int64_t at = 0; at < bytes; at += ND4C_STAGING_BYTES) {
+    piece *p = &r->pieces[turn];
+    ND4C_TRY(fail_relay(end_piece(&r->up, p), &r->up, bytes));
+    p->at = at;
+    p->bytes = bytes - at < ND4C_STAGING_BYTES ? bytes - at : ND4C_STAGING_BYTES;
+    ND4C_TRY(fail_relay(copy_part(&r->down, p->buffer, at, p->bytes), &r->down, bytes));
+    ND4C_TRY(fail_relay(send_up(&r->up, p), &r->up, bytes));
+    turn = (turn + 1) % count;
+  }
+  for (int i = 0; i < count; ++i) {
+    ND4C_TRY(fail_relay(end_piece(&r->up, &r->pieces[(turn + i) % count]), &r->up, bytes));
+  }
+  return ND4C_OK;
+}
+
+static void end_relay_stream(const transfer *t, nd4c_status status) {
+  if (status == ND4C_OK) {
+    nd4c_stream_give(t->device, t->stream);
+  } else {
+    nd4c_stream_drop(t->device, t->stream); /* waits: the buffers are nobody's behind it */
+  }
+}
+
+static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
+                                     const nd4c_block *to, int64_t bytes) {
+  relay r = {.down = {.device = from_device, .block = from},
+             .up = {.device = to_device, .block = to, .to_device = true}};
+  if (bytes == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_stream_take(from_device, &r.down.stream));
+  nd4c_status status = nd4c_stream_take(to_device, &r.up.stream);
+  status = status == ND4C_OK ? take_buffers(&r, bytes) : status;
+  status = status == ND4C_OK ? relay_pieces(&r, bytes) : status;
+  end_relay_stream(&r.down, status);
+  end_relay_stream(&r.up, status);
+  give_buffers(&r);
   return status;
 }
 
-/* What a device does with its own memory alone. */
+/* -- by the devices themselves ----------------------------------------------------------------------------------- */
+
+/* What a device does with its own memory, or with that of another device of its backend. */
 typedef struct local {
   nd4c_device *device;
-  const nd4c_block *from; /* NULL: filled with the pattern */
+  nd4c_device *from_device; /* whose `from` is */
+  const nd4c_block *from;   /* NULL: filled with the pattern */
   const nd4c_block *to;
   const void *pattern;
   int32_t pattern_bytes;
@@ -193,10 +262,15 @@ typedef struct local {
 
 static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
   const nd4c_device_ops *ops = l->device->ops;
-  return l->from != NULL ? ops->copy_within(l->device->handle, stream, l->to->buffer, l->to->offset, l->from->buffer,
-                                            l->from->offset, l->bytes)
-                         : ops->fill(l->device->handle, stream, l->to->buffer, l->to->offset, l->bytes, l->pattern,
-                                     l->pattern_bytes);
+  void *handle = l->device->handle;
+  const nd4c_block *from = l->from, *to = l->to;
+  if (from == NULL) {
+    return ops->fill(handle, stream, to->buffer, to->offset, l->bytes, l->pattern, l->pattern_bytes);
+  }
+  return l->from_device == l->device
+             ? ops->copy_within(handle, stream, to->buffer, to->offset, from->buffer, from->offset, l->bytes)
+             : ops->copy_between(handle, stream, to->buffer, to->offset, l->from_device->handle, from->buffer,
+                                 from->offset, l->bytes);
 }
 
 static nd4c_status run_on_stream(const local *l) {
@@ -205,6 +279,10 @@ static nd4c_status run_on_stream(const local *l) {
   nd4c_fence fence = NULL;
   ND4C_TRY(nd4c_stream_take(device, &stream));
   nd4c_status status = enqueue_local(l, stream);
+  if (status == ND4C_UNSUPPORTED) { /* nothing was enqueued */
+    nd4c_stream_give(device, stream);
+    return status;
+  }
   if (status == ND4C_OK) {
     status = device->ops->fence_record(device->handle, stream, &fence);
   }
@@ -224,10 +302,33 @@ static nd4c_status run_local(const local *l) {
     return ND4C_OK;
   }
   nd4c_status status = l->device->description.asynchronous ? run_on_stream(l) : enqueue_local(l, NULL);
+  if (status != ND4C_OK && l->from != NULL && l->from_device != l->device) {
+    return nd4c_device_fail_prefix(status, l->device, "to", "copy of %lld bytes from %s", (long long)l->bytes,
+                                   l->from_device->name);
+  }
   return status == ND4C_OK
              ? status
              : nd4c_device_fail_prefix(status, l->device, l->from != NULL ? "within" : "with", "%s of %lld bytes",
                                        l->from != NULL ? "copy" : "fill", (long long)l->bytes);
+}
+
+bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *to_device) {
+  return from_device != to_device && from_device->backend == to_device->backend && to_device->ops->copy_between != NULL;
+}
+
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,
+                                  const nd4c_block *from, nd4c_device *to_device, const nd4c_block *to, int64_t bytes) {
+  if (nd4c_transfer_is_direct(from_device, to_device)) {
+    return enqueue_local(
+        &(local){.device = to_device, .from_device = from_device, .from = from, .to = to, .bytes = bytes}, stream);
+  }
+  bool up = carrier == to_device;
+  const transfer t = {.device = carrier,
+                      .stream = stream,
+                      .block = up ? to : from,
+                      .host = up ? from->address : to->address,
+                      .to_device = up};
+  return enqueue(&t, t.host, 0, bytes);
 }
 
 void nd4c_transfer_repeat(void *memory, int64_t bytes, const void *pattern, int64_t pattern_bytes) {
@@ -260,8 +361,15 @@ nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from,
   if (is_host_memory(to_device, to)) {
     return nd4c_transfer_to_host(from_device, from, to->address, bytes);
   }
+  const local l = {.device = to_device, .from_device = from_device, .from = from, .to = to, .bytes = bytes};
   if (from_device == to_device && from_device->ops->copy_within != NULL) {
-    return run_local(&(local){.device = to_device, .from = from, .to = to, .bytes = bytes});
+    return run_local(&l);
+  }
+  if (nd4c_transfer_is_direct(from_device, to_device)) {
+    nd4c_status status = run_local(&l);
+    if (status != ND4C_UNSUPPORTED) {
+      return status;
+    }
   }
   return copy_through_host(from_device, from, to_device, to, bytes);
 }

@@ -4,8 +4,9 @@
 
 #include "device/memory.h"
 
-/* Copies the first `bytes` of a block to another block: within a device by the device itself where it can, between two
- * of which neither has addresses through host memory. Both sides are idle. */
+/* Copies the first `bytes` of a block to another block: within a device, and between two of one backend, by the devices
+ * themselves where they can, else between two of which neither has addresses through buffers of the host's. Both sides
+ * are idle. */
 nd4c_status nd4c_transfer_copy(nd4c_device *from_device, const nd4c_block *from, nd4c_device *to_device,
                                const nd4c_block *to, int64_t bytes);
 
@@ -21,9 +22,14 @@ nd4c_status nd4c_transfer_fill(nd4c_device *device, const nd4c_block *to, int64_
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes);
 nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, void *to, int64_t bytes);
 
-/* Enqueues a copy on `stream` of `carrier`, of which one of the blocks is (`to` if `to_carrier`); the other has an
- * address. Both stay until the stream has passed this point. */
-nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, const nd4c_block *from,
-                                  const nd4c_block *to, bool to_carrier, int64_t bytes);
+/* Whether the second device may be able to copy from the first one's memory without the host; the copy itself tells,
+ * by UNSUPPORTED. */
+bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *to_device);
+
+/* Enqueues a copy on `stream` of `carrier`, which is one of the two devices; the other's block has an address, or the
+ * copy is a direct one and `carrier` the second. Both blocks stay until the stream has passed this point. UNSUPPORTED:
+ * a direct copy that the devices cannot make, nothing is enqueued. */
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,
+                                  const nd4c_block *from, nd4c_device *to_device, const nd4c_block *to, int64_t bytes);
 
 #endif

@@ -17,13 +17,13 @@ static const int64_t scenario_shape[1] = {SCENARIO_COUNT};
 /* Objects of one run; all may be NULL. */
 typedef struct scenario {
   nd4c_context *first, *second;
-  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved;
+  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved, *strided, *ordered;
 } scenario;
 
 static inline nd4c_status scenario_check(const nd4c_array *array, float expected) {
   float values[SCENARIO_COUNT];
-  STEP(nd4c_array_read(array, values, sizeof values));
-  for (int i = 0; i < SCENARIO_COUNT; i++) {
+  STEP(nd4c_array_read(array, values, (size_t)nd4c_array_size(array) * sizeof *values));
+  for (int64_t i = 0; i < nd4c_array_size(array); i++) {
     assert_float_equal(values[i], expected, 0); /* a wrong value is worse than a failure */
   }
   return ND4C_OK;
@@ -50,6 +50,10 @@ static inline nd4c_status scenario_play(scenario *s, nd4c_device *device) {
   STEP(scenario_check(s->product, 10));
   STEP(nd4c_array_to_device(s->sum, cpu, &s->moved));
   STEP(scenario_check(s->moved, 5));
+  const int64_t begin = 1, end = SCENARIO_COUNT, step = 3;
+  STEP(nd4c_array_slice(s->sum, &begin, &end, &step, &s->strided));
+  STEP(nd4c_array_to_device(s->strided, device, &s->ordered));
+  STEP(scenario_check(s->ordered, 5));
   STEP(nd4c_array_write(s->given, values, sizeof values));
   STEP(scenario_check(s->given, 2));
   STEP(nd4c_context_synchronize(s->first));
@@ -57,7 +61,7 @@ static inline nd4c_status scenario_play(scenario *s, nd4c_device *device) {
 }
 
 static inline void scenario_clear(scenario *s) {
-  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved};
+  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved, s->strided, s->ordered};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
     nd4c_array_release(arrays[i]);
   }

@@ -112,6 +112,7 @@ typedef struct way {
   const char *from, *to;
   int64_t start, stop, step;    /* of the view that is copied */
   int64_t within, up, down;     /* calls of the stub */
+  int64_t between, packs;       /* the same; one of its kernels' */
   int64_t copies, copied_bytes; /* that the tracer counts from `from` to `to` */
   char host_state;              /* of the source, behind it */
 } way;
@@ -128,8 +129,11 @@ static void arrays_go_the_short_way(void **state) {
       {"stub:0", "stub:0", 0, COUNT, 1, .within = 1, .host_state = '-'},
       {"stub:0", "stub:0", 10, 20, 1, .within = 1, .host_state = '-'},
       {"stub:0", "stub:0", 5, 5, 1, .host_state = '-'},
-      {"stub:0", "stub:1", 0, COUNT, 1, .up = 1, .down = 1, .copies = 1, .copied_bytes = BYTES, .host_state = '-'},
-      {"stub:0", "stub:1", 10, 20, 1, .up = 1, .down = 1, .copies = 1, .copied_bytes = 40, .host_state = '-'},
+      {"stub:0", "stub:0", 10, 20, 2, .packs = 1, .host_state = '-'},
+      {"stub:0", "stub:1", 0, COUNT, 1, .between = 1, .copies = 1, .copied_bytes = BYTES, .host_state = '-'},
+      {"stub:0", "stub:1", 10, 20, 1, .between = 1, .copies = 1, .copied_bytes = 40, .host_state = '-'},
+      {"stub:0", "stub:1", 10, 20, 2, .packs = 1, .between = 1, .copies = 1, .copied_bytes = 20, .host_state = '-'},
+      {"stub:0", "cpu:0", 999, 9, -9, .packs = 1, .down = 1, .copies = 1, .copied_bytes = 440, .host_state = '-'},
       {"stub:0", "cpu:0", 0, COUNT, 1, .down = 1, .copies = 1, .copied_bytes = BYTES, .host_state = '-'},
       {"cpu:0", "stub:0", 0, COUNT, 1, .up = 1, .copies = 1, .copied_bytes = BYTES, .host_state = 'M'},
       {"cpu:0", "stub:0", 10, 20, 2, .up = 1, .copies = 1, .copied_bytes = 20, .host_state = 'M'},
@@ -142,12 +146,15 @@ static void arrays_go_the_short_way(void **state) {
     char *table = NULL;
     assert_int_equal(nd4c_array_slice(whole, &w->start, &w->stop, &w->step, &view), ND4C_OK);
     int64_t within = stub_counter("copy_within"), up = stub_counter("copy_from_host"),
-            down = stub_counter("copy_to_host");
+            down = stub_counter("copy_to_host"), between = stub_counter("copy_between"), packs = stub_counter("run");
     assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
     assert_int_equal(nd4c_array_to_device(view, to, &copy), ND4C_OK);
+    int64_t relayed = fills ? 0 : w->between; /* what copies between devices came with `fill` */
     assert_int_equal(stub_counter("copy_within") - within, w->within);
-    assert_int_equal(stub_counter("copy_from_host") - up, w->up);
-    assert_int_equal(stub_counter("copy_to_host") - down, w->down);
+    assert_int_equal(stub_counter("copy_from_host") - up, w->up + relayed);
+    assert_int_equal(stub_counter("copy_to_host") - down, w->down + relayed);
+    assert_int_equal(stub_counter("copy_between") - between, w->between - relayed);
+    assert_int_equal(stub_counter("run") - packs, w->packs);
     assert_int_equal(totals(NULL, NULL).copies, w->copies);
     assert_int_equal(totals(from, to).copies, w->copies);
     assert_int_equal(totals(from, to).copied_bytes, w->copied_bytes);
@@ -162,6 +169,72 @@ static void arrays_go_the_short_way(void **state) {
     nd4c_array_release(view);
     nd4c_array_release(whole);
   }
+}
+
+/* Elements that a broadcast view has several times travel once. */
+static void what_is_broadcast_travels_once(void **state) {
+  (void)state;
+  static const int64_t wide[2] = {COUNT, 10};
+  nd4c_array *row = NULL, *view = NULL, *copy = NULL;
+  float values[COUNT * 10];
+  assert_int_equal(nd4c_array_arange(ND4C_FLOAT32, 0, 1, 10, stub_device, &row), ND4C_OK);
+  assert_int_equal(nd4c_broadcast_to(row, wide, 2, &view), ND4C_OK);
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(nd4c_array_to_device(view, cpu, &copy), ND4C_OK);
+  assert_int_equal(totals(stub_device, cpu).copied_bytes, 40);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  assert_int_equal(nd4c_array_read(copy, values, sizeof values), ND4C_OK);
+  assert_float_equal(values[COUNT * 10 - 1], 9, 0);
+  nd4c_array_release(copy);
+  nd4c_array_release(view);
+  nd4c_array_release(row);
+}
+
+/* More than a buffer of the host's holds: piece by piece, which the second device's own copy would hide. */
+static void long_arrays_go_in_pieces(void **state) {
+  (void)state;
+  enum { LONG = (5 << 20) / 8 + 3 };
+  char command[64];
+  nd4c_array *array = NULL, *copy = NULL;
+  double *values = malloc(LONG * sizeof *values);
+  assert_non_null(values);
+  assert_int_equal(nd4c_array_arange(ND4C_FLOAT64, 0, 1, LONG, stub_device, &array), ND4C_OK);
+  (void)snprintf(command, sizeof command, "fail copy_between:0:%d", (int)ND4C_UNSUPPORTED);
+  assert_int_equal(stub_control(command), ND4C_OK);
+  int64_t up = stub_counter("copy_from_host"), down = stub_counter("copy_to_host");
+  assert_int_equal(nd4c_array_to_device(array, other, &copy), ND4C_OK);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  assert_int_equal(stub_counter("copy_from_host") - up, 6);
+  assert_int_equal(stub_counter("copy_to_host") - down, 6);
+  assert_int_equal(nd4c_array_read(copy, values, LONG * sizeof *values), ND4C_OK);
+  for (int i = 0; i < LONG; i++) {
+    assert_true(values[i] == i);
+  }
+  free(values);
+  nd4c_array_release(copy);
+  nd4c_array_release(array);
+}
+
+/* By request, too: migrating, and prefetching without waiting. */
+static void devices_of_a_backend_need_no_host(void **state) {
+  (void)state;
+  nd4c_array *array = numbers(stub_device);
+  int64_t crossed = crossings();
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(stub_control("delay 20000"), ND4C_OK);
+  assert_int_equal(nd4c_array_prefetch(array, other), ND4C_OK);
+  assert_int_equal(nd4c_array_is_ready(array, other), !fills); /* by way of the host it is waited for */
+  assert_int_equal(nd4c_array_wait(array), ND4C_OK);
+  assert_int_equal(stub_control("delay 0"), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(array, other), ND4C_OK);
+  assert_int_equal(nd4c_array_migrate(array, stub_device), ND4C_OK);
+  assert_int_equal(totals(stub_device, other).copies, 1);
+  assert_int_equal(totals(other, stub_device).copies, 1);
+  assert_int_equal(totals(NULL, NULL).copies, 2);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  assert_int_equal(crossings() - crossed, fills ? 0 : 4);
+  assert_numbers(array, 0, 1);
+  nd4c_array_release(array);
 }
 
 /* A replica where the copy is wanted, or on the host, serves; the one that was written last need not be read again. */
@@ -206,27 +279,45 @@ static void writing_is_no_round_trip(void **state) {
 /* Each call fails in turn: told with the device's name, nothing is left, the source is as it was. */
 static void what_fails_leaves_nothing(void **state) {
   (void)state;
-  static const char *const calls[] = {"fill",         "copy_within",    "fence_record",   "fence_wait",
-                                      "copy_to_host", "copy_from_host", "in_flight_copy", "buffer_allocate"};
-  int failures = 0;
+  /* Which acts each fails: 0 zeros, 1 a copy there, 2 elsewhere, 3 a strided one there, 4 elsewhere; and where the host
+   * fills and carries. */
+  static const struct {
+    const char *call, *fails, *fails_old;
+  } calls[] = {{"fill", "0", ""},
+               {"copy_within", "1", "1"},
+               {"copy_between", "24", ""},
+               {"copy_to_host", "", "24"},
+               {"copy_from_host", "", "024"},
+               {"fence_record", "01234", "01234"},
+               {"fence_wait", "01234", "01234"},
+               {"in_flight_copy", "0124", "0124"},
+               {"buffer_allocate", "01234", "01234"},
+               {"run", "34", "34"},
+               {"in_flight", "34", "34"},
+               {"usable", "", ""}}; /* the host packs */
+  static const int64_t first = 1, end = COUNT, step = 3;
   for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-    for (int act = 0; act < 3; act++) {
-      nd4c_array *source = numbers(stub_device), *made = NULL;
+    for (int act = 0; act < 5; act++) {
+      nd4c_array *source = numbers(stub_device), *made = NULL, *strided = NULL;
       char command[64];
+      assert_int_equal(nd4c_array_slice(source, &first, &end, &step, &strided), ND4C_OK);
       stub_settle();
-      (void)snprintf(command, sizeof command, "fail %s:0", calls[i]);
+      (void)snprintf(command, sizeof command, "fail %s:0", calls[i].call);
       assert_int_equal(stub_control(command), ND4C_OK);
-      nd4c_status status = act == 0   ? nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &made)
-                           : act == 1 ? nd4c_array_to_device(source, stub_device, &made)
-                                      : nd4c_array_to_device(source, other, &made);
+      nd4c_status status = act == 0  ? nd4c_array_zeros(ND4C_FLOAT32, 1, shape, stub_device, &made)
+                           : act < 3 ? nd4c_array_to_device(source, act == 1 ? stub_device : other, &made)
+                                     : nd4c_array_to_device(strided, act == 3 ? stub_device : other, &made);
       assert_int_equal(stub_control("reset"), ND4C_OK);
+      const char *fails = fills ? calls[i].fails : calls[i].fails_old;
+      assert_int_equal(status, strchr(fails, '0' + act) != NULL ? ND4C_DEVICE : ND4C_OK);
       if (status != ND4C_OK) {
-        assert_int_equal(status, ND4C_DEVICE);
         assert_non_null(strstr(nd4c_error_message(), "stub:"));
         assert_null(made);
-        failures++;
+      } else if (act > 0) {
+        assert_numbers(made, act < 3 ? 0 : first, act < 3 ? 1 : step);
       }
       nd4c_array_release(made);
+      nd4c_array_release(strided);
       assert_numbers(source, 0, 1);
       nd4c_array_release(source);
       stub_settle();
@@ -234,9 +325,6 @@ static void what_fails_leaves_nothing(void **state) {
       assert_int_equal(stub_counter("buffers") + stub_counter("fences") + stub_counter("pinned"), 0);
     }
   }
-  /* fill 1, copy_within 1, the fences 3 each, to host 1, from host 1 (and the fill without `fill`), in flight 3,
-   * allocation 3. */
-  assert_int_equal(failures, 16);
 }
 
 /* An array that another thread, in need of room, sends to the host between its making and its filling. */
@@ -271,13 +359,11 @@ static int stop(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_dtype_is_filled_there),
-      cmocka_unit_test(arenas_are_filled),
-      cmocka_unit_test(arrays_go_the_short_way),
-      cmocka_unit_test(the_nearest_replica_is_read),
-      cmocka_unit_test(writing_is_no_round_trip),
-      cmocka_unit_test(what_fails_leaves_nothing),
-      cmocka_unit_test(an_array_that_left_is_filled_where_it_is),
+      cmocka_unit_test(every_dtype_is_filled_there), cmocka_unit_test(arenas_are_filled),
+      cmocka_unit_test(arrays_go_the_short_way),     cmocka_unit_test(what_is_broadcast_travels_once),
+      cmocka_unit_test(long_arrays_go_in_pieces),    cmocka_unit_test(devices_of_a_backend_need_no_host),
+      cmocka_unit_test(the_nearest_replica_is_read), cmocka_unit_test(writing_is_no_round_trip),
+      cmocka_unit_test(what_fails_leaves_nothing),   cmocka_unit_test(an_array_that_left_is_filled_where_it_is),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

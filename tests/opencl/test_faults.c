@@ -26,7 +26,10 @@ typedef struct play {
   scenario common;
   nd4c_workspace *workspace;
   nd4c_array *kept, *indices, *picked, *places, *ordered;
+  long told; /* calls of `watched` until memory is given back: with it go idle contexts, whose end fails silently */
 } play;
+
+static const char *watched;
 
 /* Computed in an arena, of which it is moved out. */
 static nd4c_status keep(play *p) {
@@ -57,6 +60,7 @@ static nd4c_status play_all(play *p) {
   STEP(scenario_check(p->picked, 2));
   nd4c_array_release(p->indices);
   p->indices = NULL;
+  p->told = faulty_count(watched);
   return nd4c_memory_trim(device, 0);
 }
 
@@ -134,19 +138,20 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *pro
   play p = {0};
   char command[128], text[1024];
   const long before = faulty_count(row->call);
+  watched = row->call;
   (void)snprintf(command, sizeof command, "%s:%ld:%d", row->call, number, row->code);
   assert_int_equal(faulty_control(command), 0);
   nd4c_error_clear();
   const nd4c_status status = play_all(&p);
   (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
-  const bool reached = faulty_count(row->call) - before >= number;
+  const bool reached = faulty_count(row->call) - before >= number, told = p.told - before >= number;
   (void)faulty_control("");
   if (p.common.on_host != NULL) { /* whatever happened to the device, this is the host's */
     assert_int_equal(scenario_check(p.common.on_host, 2), ND4C_OK);
   }
   play_clear(&p);
   settle();
-  if (reached && status == ND4C_OK && !row->harmless) {
+  if (told && status == ND4C_OK && !row->harmless) {
     print_error("%s went unnoticed\n", command);
     (*problems)++;
   }
@@ -174,6 +179,7 @@ static void each_call_fails_once(void **state) {
   (void)state;
   play p = {0};
   int problems = 0;
+  watched = rows[0].call;
   for (int i = 0; i < 2; i++) { /* the second shows what stays for good */
     const nd4c_status status = play_all(&p);
     play_clear(&p);

@@ -124,7 +124,8 @@ FIELD(nd4c_device_ops, pinned_allocate, 152);
 FIELD(nd4c_device_ops, pinned_free, 160);
 FIELD(nd4c_device_ops, stream_native, 168);
 FIELD(nd4c_device_ops, fill, 176);
-GROWS(nd4c_device_ops, 184);
+FIELD(nd4c_device_ops, copy_between, 184);
+GROWS(nd4c_device_ops, 192);
 
 FIELD(nd4c_backend, struct_size, 0);
 FIELD(nd4c_backend, abi_major, 4);

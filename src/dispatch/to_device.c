@@ -1,0 +1,75 @@
+/* nd4c_array_to_device: bytes in C order are copied from where they are; what is strided is put in order there first,
+ * by the op copy, so that no more travels than the copy has. */
+#include "array/array.h"
+#include "base/status.h"
+#include "device/device.h"
+#include "device/storage.h"
+#include "device/write.h"
+#include "nd4c/context.h"
+#include "nd4c/ops.h"
+
+/* UNSUPPORTED: the device lacks the op for this dtype or these strides. */
+static nd4c_status order_on(nd4c_device *device, const nd4c_array *from, nd4c_array *to) {
+  nd4c_context *context = NULL;
+  ND4C_TRY(nd4c_context_acquire(device, &context)); /* routes nothing: the op runs here */
+  nd4c_status status = nd4c_copy_on(context, from, &to);
+  nd4c_status released = nd4c_context_release(context);
+  ND4C_TRY(status);
+  ND4C_TRY(released);
+  return nd4c_array_wait(to); /* what fails in flight is told here */
+}
+
+/* A fresh array for the elements where they are; NULL: there is no memory for it. */
+static nd4c_status make_room(const nd4c_array *from, nd4c_device *device, nd4c_array **out) {
+  nd4c_status status = nd4c_array_empty(from->dtype, from->rank, from->shape, device, out);
+  return status == ND4C_MEMORY || status == ND4C_MEMORY_CAP ? ND4C_OK : status;
+}
+
+static nd4c_status order_and_send(nd4c_device *source, const nd4c_array *from, nd4c_array *to) {
+  nd4c_array *ordered = NULL;
+  ND4C_TRY(make_room(from, source, &ordered));
+  if (ordered == NULL) {
+    return ND4C_UNSUPPORTED;
+  }
+  nd4c_status status = order_on(source, from, ordered);
+  status = status == ND4C_OK ? nd4c_array_copy_contiguous(to, ordered) : status;
+  nd4c_array_release(ordered);
+  return status;
+}
+
+static nd4c_status copy_strided(nd4c_array *to, const nd4c_array *from) {
+  nd4c_device *target = atomic_load(&to->storage->device);
+  nd4c_device *source = nd4c_storage_nearest(from->storage, target);
+  /* A broadcast view has elements of the storage several times: the storage travels faster. */
+  bool shrinks = nd4c_dtype_bytes(from->dtype, from->size) <= from->storage->bytes;
+  if (nd4c_device_is_immediate(source) || (source != target && !shrinks)) {
+    return nd4c_array_copy_packed(to, from);
+  }
+  nd4c_status status = source == target ? order_on(source, from, to) : order_and_send(source, from, to);
+  return status == ND4C_UNSUPPORTED ? nd4c_array_copy_packed(to, from) : status;
+}
+
+nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_device: array"));
+  if (out == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_to_device: out is NULL");
+  }
+  if (array->dtype == ND4C_UTF8) {
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_device: strings live on the host");
+  }
+  ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told before anything is made */
+  nd4c_array *copy = NULL;
+  nd4c_status status = nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "nd4c_array_to_device");
+  }
+  if (array->size > 0) {
+    status = array->contiguous ? nd4c_array_copy_contiguous(copy, array) : copy_strided(copy, array);
+  }
+  if (status != ND4C_OK) {
+    nd4c_array_release(copy);
+    return status;
+  }
+  *out = copy;
+  return ND4C_OK;
+}
