@@ -92,8 +92,9 @@ ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data)
 /* As nd4c_array_data, for writing: other devices' replicas become invalid. ND4C_READ_ONLY where refused. */
 ND4C_API nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data);
 
-/* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Any device. For
- * utf8: ND4C_DTYPE, see nd4c_array_string. */
+/* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Any device; of an
+ * array that is elsewhere a small part comes alone and no replica is made, here and in nd4c_array_item and
+ * nd4c_array_format (docs/devices.md). For utf8: ND4C_DTYPE, see nd4c_array_string. */
 ND4C_API nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes);
 
 /* Copies C-ordered host data of exactly size * dtype bytes into the array. */

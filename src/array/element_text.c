@@ -80,7 +80,8 @@ int64_t nd4c_walk_count(const nd4c_element_walk *walk, int32_t axis) {
 }
 
 int64_t nd4c_walk_index(const nd4c_element_walk *walk, int32_t axis, int64_t n) {
-  return axis_is_cut(walk, axis) && n >= walk->edge ? walk->shape[axis] - 2 * walk->edge + n : n;
+  bool behind = axis_is_cut(walk, axis) && n >= walk->edge && !walk->gathered;
+  return behind ? walk->shape[axis] - 2 * walk->edge + n : n;
 }
 
 typedef void (*visitor)(void *user, const char *element);

@@ -28,6 +28,7 @@ typedef struct nd4c_element_walk {
   const int64_t *shape, *strides;
   const char *element0;
   int64_t edge;          /* items at each end of a long axis; -1: all */
+  bool gathered;         /* only what is shown stands at element0 */
   const char *text_base; /* utf8: the storage's bytes */
   int64_t text_bytes;
 } nd4c_element_walk;

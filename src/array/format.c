@@ -214,6 +214,29 @@ static void print_array(printer *p, const nd4c_array *array) {
   }
 }
 
+static nd4c_element_walk make_walk(const nd4c_array *array, const nd4c_print_options *options) {
+  return (nd4c_element_walk){.dtype = array->dtype,
+                             .rank = array->rank,
+                             .shape = array->shape,
+                             .strides = array->strides,
+                             .edge = array->size > options->threshold ? options->edge_items : -1,
+                             .text_base = array->storage->address,
+                             .text_bytes = array->storage->bytes};
+}
+
+static nd4c_status print_text(printer *p, const nd4c_array *array, char **text) {
+  p->separator = p->options.repr ? ", " : " ";
+  p->separator_size = p->options.repr ? 1 : 0;
+  print_array(p, array);
+  p->text.failed = p->text.failed || p->word.failed;
+  nd4c_text_free(&p->word);
+  if (p->status != ND4C_OK) {
+    nd4c_text_free(&p->text);
+    return p->status;
+  }
+  return nd4c_text_take(&p->text, text);
+}
+
 nd4c_status nd4c_format_text(const nd4c_array *array, const void *element0, const nd4c_print_options *options,
                              char **text) {
   printer p = {0};
@@ -226,23 +249,37 @@ nd4c_status nd4c_format_text(const nd4c_array *array, const void *element0, cons
     ND4C_TRY(unpack_codes(array, element0, &codes));
     element0 = codes;
   }
-  p.separator = p.options.repr ? ", " : " ";
-  p.separator_size = p.options.repr ? 1 : 0;
-  p.walk = (nd4c_element_walk){.dtype = array->dtype,
-                               .rank = array->rank,
-                               .shape = array->shape,
-                               .strides = array->strides,
-                               .element0 = element0,
-                               .edge = array->size > p.options.threshold ? p.options.edge_items : -1,
-                               .text_base = array->storage->address,
-                               .text_bytes = array->storage->bytes};
-  print_array(&p, array);
+  p.walk = make_walk(array, &p.options);
+  p.walk.element0 = element0;
+  nd4c_status status = print_text(&p, array, text);
   nd4c_deallocate(codes);
-  p.text.failed = p.text.failed || p.word.failed;
-  nd4c_text_free(&p.word);
-  if (p.status != ND4C_OK) {
-    nd4c_text_free(&p.text);
-    return p.status;
+  return status;
+}
+
+nd4c_status nd4c_format_shown(const nd4c_array *array, const nd4c_print_options *options, int64_t *counts, bool *all) {
+  nd4c_print_options resolved;
+  ND4C_TRY(options_resolve(options, &resolved));
+  nd4c_element_walk walk = make_walk(array, &resolved);
+  *all = true;
+  for (int32_t axis = 0; axis < array->rank; axis++) {
+    counts[axis] = nd4c_walk_count(&walk, axis);
+    *all = *all && counts[axis] == array->shape[axis];
   }
-  return nd4c_text_take(&p.text, text);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_format_gathered(const nd4c_array *array, const void *shown, const nd4c_print_options *options,
+                                 char **text) {
+  printer p = {0};
+  int64_t strides[ND4C_MAX_RANK], stride = 1;
+  ND4C_TRY(options_resolve(options, &p.options));
+  p.walk = make_walk(array, &p.options);
+  for (int32_t axis = array->rank - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= nd4c_walk_count(&p.walk, axis);
+  }
+  p.walk.element0 = shown;
+  p.walk.strides = strides;
+  p.walk.gathered = true;
+  return print_text(&p, array, text);
 }

@@ -9,4 +9,10 @@
 nd4c_status nd4c_format_text(const nd4c_array *array, const void *element0, const nd4c_print_options *options,
                              char **text);
 
+/* How many elements of each axis the text shows, of a cut one half of them at each end; all: none is cut. */
+nd4c_status nd4c_format_shown(const nd4c_array *array, const nd4c_print_options *options, int64_t *counts, bool *all);
+/* The same text out of the elements that it shows alone, in C order at `shown`. Neither packed dtypes nor utf8. */
+nd4c_status nd4c_format_gathered(const nd4c_array *array, const void *shown, const nd4c_print_options *options,
+                                 char **text);
+
 #endif

@@ -1,4 +1,5 @@
 /* Host access to the elements of arrays. */
+#include <stddef.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -6,11 +7,14 @@
 #include "array/pack.h"
 #include "array/shape.h"
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/context.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/write.h"
+
+enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
 
 nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address) {
   nd4c_device *host = NULL;
@@ -26,6 +30,45 @@ nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void *
   }
   *address = (char *)view.address + nd4c_array_offset_bytes(array);
   return ND4C_OK;
+}
+
+/* The bytes between which a strided array's elements lie, the first of them counted from element 0. */
+static void find_span(const nd4c_array *array, int64_t *first, int64_t *bytes) {
+  int64_t element = nd4c_dtype_size(array->dtype), low = 0, high = 0;
+  (void)nd4c_layout_bounds(array->rank, array->shape, array->strides, &low, &high); /* it is an array: they are known */
+  *first = array->contiguous ? 0 : low * element;
+  *bytes = array->contiguous ? nd4c_dtype_bytes(array->dtype, array->size) : (high - low + 1) * element;
+}
+
+nd4c_status nd4c_array_look_at(const nd4c_array *array, nd4c_look *look) {
+  int64_t first = 0, bytes = 0;
+  void *address = NULL;
+  *look = (nd4c_look){0};
+  if (atomic_load(&array->storage->address) == NULL && array->size > 0) {
+    find_span(array, &first, &bytes);
+    if (nd4c_storage_reads_apart(array->storage, bytes, 1)) {
+      look->bytes = (size_t)bytes;
+      look->copy = nd4c_recycle_take_raw(look->bytes);
+      if (look->copy == NULL) {
+        return nd4c_fail_memory("reading an array", look->bytes);
+      }
+      look->element0 = (char *)look->copy - first;
+      nd4c_status status =
+          nd4c_storage_read_piece(array->storage, nd4c_array_offset_bytes(array) + first, bytes, look->copy);
+      if (status != ND4C_OK) {
+        nd4c_array_look_away(look);
+      }
+      return status;
+    }
+  }
+  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  look->element0 = address;
+  return ND4C_OK;
+}
+
+void nd4c_array_look_away(nd4c_look *look) {
+  nd4c_recycle_give(look->copy, look->bytes);
+  *look = (nd4c_look){0};
 }
 
 nd4c_status nd4c_array_write_contiguous(nd4c_array *array, const void *host, int64_t bytes) {
@@ -72,20 +115,37 @@ static nd4c_status check_bytes(const nd4c_array *array, size_t bytes, const char
   return ND4C_OK;
 }
 
-nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
-  ND4C_TRY(nd4c_array_check(array, "nd4c_array_read: array"));
+bool nd4c_array_is_scattered(const nd4c_array *array) {
+  const nd4c_storage *storage = array->storage;
+  if (array->contiguous || array->size == 0 || atomic_load(&storage->address) != NULL ||
+      nd4c_device_is_immediate(atomic_load(&storage->device))) {
+    return false;
+  }
+  int64_t first = 0, span = 0;
+  find_span(array, &first, &span);
+  return span >= storage->bytes / 4 &&
+         nd4c_storage_reads_apart(array->storage, nd4c_dtype_bytes(array->dtype, array->size), 1);
+}
+
+nd4c_status nd4c_array_read_here(const nd4c_array *array, void *data, size_t bytes) {
   ND4C_TRY(check_bytes(array, bytes, "nd4c_array_read"));
   if (bytes == 0) {
     return nd4c_storage_wait(array->storage);
   }
   ND4C_TRY(check_output(data, "nd4c_array_read", "data"));
-  void *address = NULL;
-  ND4C_TRY(nd4c_array_host_address(array, false, &address));
+  if (array->contiguous && nd4c_storage_reads_apart(array->storage, (int64_t)bytes, 1)) {
+    return nd4c_storage_read_piece(array->storage, nd4c_array_offset_bytes(array), (int64_t)bytes, data);
+  }
   if (array->contiguous) {
+    void *address = NULL;
+    ND4C_TRY(nd4c_array_host_address(array, false, &address));
     memcpy(data, address, bytes);
     return ND4C_OK;
   }
-  nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), address, data);
+  nd4c_look look;
+  ND4C_TRY(nd4c_array_look_at(array, &look));
+  nd4c_pack(array->rank, array->shape, array->strides, nd4c_dtype_size(array->dtype), look.element0, data);
+  nd4c_array_look_away(&look);
   return ND4C_OK;
 }
 
@@ -121,6 +181,17 @@ nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) 
   return ND4C_OK;
 }
 
+/* One that shares a byte with others is read with them. */
+static nd4c_status read_element(const nd4c_array *array, int64_t number, double *value) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(array->dtype);
+  int64_t block = number / info->block_elements; /* packed ones begin with a whole block, others are blocks of one */
+  _Alignas(max_align_t) unsigned char bytes[ELEMENT_BYTES] = {0};
+  ND4C_TRY(nd4c_storage_read_piece(array->storage, nd4c_array_offset_bytes(array) + block * info->block_bytes,
+                                   info->block_bytes, bytes));
+  *value = nd4c_element_get(array->dtype, bytes, number - block * info->block_elements);
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_array_item(const nd4c_array *array, const int64_t *index, double *value) {
   ND4C_TRY(nd4c_array_check(array, "nd4c_array_item: array"));
   ND4C_TRY(check_output(value, "nd4c_array_item", "value"));
@@ -138,6 +209,9 @@ nd4c_status nd4c_array_item(const nd4c_array *array, const int64_t *index, doubl
     offset += at * array->strides[axis];
   }
   void *address = NULL;
+  if (nd4c_storage_reads_apart(array->storage, 1, 1)) {
+    return read_element(array, offset, value);
+  }
   ND4C_TRY(nd4c_array_host_address(array, false, &address));
   *value = nd4c_element_get(array->dtype, address, offset);
   return ND4C_OK;

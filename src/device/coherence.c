@@ -188,6 +188,59 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bo
   return ND4C_OK;
 }
 
+/* -- reading apart ---------------------------------------------------------------------------------------------------
+ */
+
+/* A transfer costs what so many bytes do, however few it has. */
+enum { PIECE_COST = 256 };
+
+bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_device *host = NULL;
+  if (atomic_load(&storage->address) != NULL || nd4c_device_host(&host) != ND4C_OK) {
+    return false;
+  }
+  int64_t most = storage->bytes / 4, cost = pieces > most / PIECE_COST ? most : pieces * PIECE_COST;
+  cost = bytes > cost ? bytes : cost;
+  nd4c_storage_lock(body);
+  const nd4c_replica *here = nd4c_replica_find(body, host);
+  bool apart = (here == NULL || here->state == 'I') && cost < most - body->read_apart;
+  body->read_apart += apart ? cost : 0;
+  nd4c_storage_unlock(body);
+  return apart;
+}
+
+static nd4c_status read_piece(nd4c_storage_body *body, nd4c_device *host, int64_t offset, int64_t bytes, void *to) {
+  nd4c_replica *source = body->poison == ND4C_OK ? find_current(body) : NULL;
+  if (source == NULL) {
+    return body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
+                                   : nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
+  }
+  ND4C_TRY(settle_source(body, source));
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  nd4c_block piece = source->block;
+  piece.offset += offset;
+  piece.address = piece.address != NULL ? (char *)piece.address + offset : NULL;
+  nd4c_replica_use(source);
+  ND4C_TRY(nd4c_transfer_to_host(source->device, &piece, to, bytes));
+  if (begin != 0 && source->device != host) {
+    nd4c_tracer_ask(body); /* what comes back to the device later is no return of this */
+    nd4c_tracer_copy(begin, body, source->device, host, bytes);
+    nd4c_tracer_ask(NULL);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, void *to) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  nd4c_storage_lock(body);
+  nd4c_status status = read_piece(body, host, offset, bytes, to);
+  nd4c_storage_unlock(body);
+  return status;
+}
+
 /* -- acquire and commit ------------------------------------------------------------------------------------------ */
 
 /* Whether a copy would be needed where none is to be made. */
@@ -275,6 +328,7 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_deallocate(body->poison_text);
   body->poison_text = NULL;
   body->poison = ND4C_OK;
+  body->read_apart = 0;
   atomic_store(&body->base.device, written->device);
   nd4c_storage_update_address(body);
 }

@@ -1,6 +1,6 @@
 /* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. The only place where a
  * copy between devices is decided: on demand in nd4c_storage_acquire, by request in nd4c_storage_migrate and
- * nd4c_storage_prefetch. */
+ * nd4c_storage_prefetch, of a part that the host reads in nd4c_storage_reads_apart. */
 #ifndef ND4C_DEVICE_STORAGE_H
 #define ND4C_DEVICE_STORAGE_H
 
@@ -56,6 +56,15 @@ static inline void *nd4c_storage_ready_address(nd4c_storage *storage, const nd4c
   void *address = atomic_load_explicit(&storage->address, memory_order_acquire);
   return atomic_load_explicit(&storage->device, memory_order_relaxed) == device ? address : NULL;
 }
+
+/* Whether the host should read `bytes` of the contents, in so many pieces, from where they are
+ * (nd4c_storage_read_piece), and counts them as read; else a replica on the host is as good or better: there is a
+ * current one, or the bytes, at least 256 a piece, and those that were read apart since the storage was written last
+ * come to a quarter of it. */
+bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces);
+/* Copies a part of the contents to host memory that is no replica: no state changes. Fails with POISONED as acquiring
+ * does. */
+nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, void *to);
 
 /* Tells that work using the storage was enqueued and that `fence` (NULL: already done) is its end. A WRITE makes this
  * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, those that were current are brought up to

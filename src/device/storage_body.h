@@ -41,7 +41,8 @@ typedef struct nd4c_storage_body {
   nd4c_status poison;
   char *poison_text;
   struct nd4c_storage_body *grave_next;
-  bool attached; /* it had more than its first replica, was among a device's residents, or pinned */
+  int64_t read_apart; /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
+  bool attached;      /* it had more than its first replica, was among a device's residents, or pinned */
 } nd4c_storage_body;
 
 void nd4c_storage_lock(nd4c_storage_body *body);

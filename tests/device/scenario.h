@@ -17,7 +17,7 @@ static const int64_t scenario_shape[1] = {SCENARIO_COUNT};
 /* Objects of one run; all may be NULL. */
 typedef struct scenario {
   nd4c_context *first, *second;
-  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved, *strided, *ordered;
+  nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved, *strided, *ordered, *wide;
 } scenario;
 
 static inline nd4c_status scenario_check(const nd4c_array *array, float expected) {
@@ -54,6 +54,11 @@ static inline nd4c_status scenario_play(scenario *s, nd4c_device *device) {
   STEP(nd4c_array_slice(s->sum, &begin, &end, &step, &s->strided));
   STEP(nd4c_array_to_device(s->strided, device, &s->ordered));
   STEP(scenario_check(s->ordered, 5));
+  const int64_t wide_shape[1] = {4096}, last = -1;
+  double value = 0;
+  STEP(nd4c_array_full(ND4C_FLOAT32, 1, wide_shape, 7, device, &s->wide));
+  STEP(nd4c_array_item(s->wide, &last, &value)); /* comes alone */
+  assert_true(value == 7);
   STEP(nd4c_array_write(s->given, values, sizeof values));
   STEP(scenario_check(s->given, 2));
   STEP(nd4c_context_synchronize(s->first));
@@ -61,7 +66,8 @@ static inline nd4c_status scenario_play(scenario *s, nd4c_device *device) {
 }
 
 static inline void scenario_clear(scenario *s) {
-  nd4c_array *const arrays[] = {s->a, s->b, s->on_host, s->sum, s->product, s->given, s->moved, s->strided, s->ordered};
+  nd4c_array *const arrays[] = {s->a,     s->b,     s->on_host, s->sum,     s->product,
+                                s->given, s->moved, s->strided, s->ordered, s->wide};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
     nd4c_array_release(arrays[i]);
   }

@@ -1,4 +1,4 @@
-/* What goes by way of the host and what does not: filling arrays, copying them within and between devices. The test
+/* What goes by way of the host and what does not: filling arrays, copying and reading them, or parts of them. The test
  * runs a second time on a device without `fill` (STUB_LIE=old_device), where the host fills. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -237,6 +237,166 @@ static void devices_of_a_backend_need_no_host(void **state) {
   nd4c_array_release(array);
 }
 
+enum { LARGE = 100000, LARGE_BYTES = LARGE * (int)sizeof(float) };
+
+static nd4c_array *large(void) {
+  nd4c_array *array = NULL;
+  assert_int_equal(nd4c_array_arange(ND4C_FLOAT32, 0, 1, LARGE, stub_device, &array), ND4C_OK);
+  return array;
+}
+
+typedef struct part {
+  int64_t start, stop, step; /* of the view that is read */
+  int64_t bytes;             /* that come to the host */
+  char host_state;           /* behind that */
+} part;
+
+static void small_parts_leave_the_rest(void **state) {
+  (void)state;
+  static const part parts[] = {
+      {500, 501, 1, 4, '-'},
+      {10, 20, 1, 40, '-'},
+      {10, 20, 3, 40, '-'},
+      {20, 10, -1, 40, '-'},
+      {0, LARGE / 4 - 1, 1, LARGE_BYTES / 4 - 4, '-'},
+      {0, LARGE / 4, 1, LARGE_BYTES, 'S'},
+      {0, LARGE, LARGE / 2, 8, '-'}, /* two elements far apart: put in order first */
+      {0, LARGE, 3, LARGE_BYTES, 'S'},
+  };
+  float *values = malloc(LARGE_BYTES);
+  assert_non_null(values);
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    const part *p = &parts[i];
+    nd4c_array *array = large(), *view = NULL;
+    assert_int_equal(nd4c_array_slice(array, &p->start, &p->stop, &p->step, &view), ND4C_OK);
+    assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+    int64_t count = nd4c_array_size(view);
+    assert_int_equal(nd4c_array_read(view, values, (size_t)count * sizeof *values), ND4C_OK);
+    assert_int_equal(totals(stub_device, cpu).copies, 1);
+    assert_int_equal(totals(stub_device, cpu).copied_bytes, p->bytes);
+    assert_int_equal(nd4c_array_state(array, cpu), p->host_state);
+    for (int64_t n = 0; n < count; n++) {
+      assert_true(values[n] == (float)(p->start + n * p->step));
+    }
+    /* Nothing returns to the device, and nothing is told to. */
+    nd4c_array *sum = NULL;
+    assert_int_equal(nd4c_add_on(stub_context, array, array, &sum), ND4C_OK);
+    assert_int_equal(totals(cpu, NULL).copies, 0);
+    assert_int_equal(totals(NULL, NULL).round_trips, 0);
+    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+    nd4c_array_release(sum);
+    nd4c_array_release(view);
+    nd4c_array_release(array);
+  }
+  free(values);
+}
+
+/* A quarter of the storage at most is read by elements, then all of it comes; a new value starts anew. */
+static void elements_are_read_apart_until_that_is_dear(void **state) {
+  (void)state;
+  nd4c_array *array = large();
+  double value = 0;
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  for (int round = 0; round < 2; round++) {
+    int64_t alone = 0;
+    for (; nd4c_array_state(array, cpu) != 'S'; alone++) {
+      int64_t index = LARGE - 1 - alone;
+      assert_true(alone < 1000);
+      assert_int_equal(nd4c_array_item(array, &index, &value), ND4C_OK);
+      assert_true(value == (round == 0 ? (double)index : 0));
+    }
+    assert_int_equal(alone, LARGE_BYTES / 4 / 256 + 1);
+    assert_int_equal(nd4c_subtract_on(stub_context, array, array, &array), ND4C_OK);
+  }
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  nd4c_array_release(array);
+}
+
+static void elements_of_every_dtype_are_read_apart(void **state) {
+  (void)state;
+  static const int64_t count = 20000, places[] = {0, 7, -1};
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
+    nd4c_array *array = NULL;
+    if (!nd4c_dtype_get_info(dtype)->available || dtype == ND4C_UTF8) {
+      continue;
+    }
+    assert_int_equal(nd4c_array_full(dtype, 1, &count, 1, stub_device, &array), ND4C_OK);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+      double value = 0;
+      assert_int_equal(nd4c_array_item(array, &places[i], &value), ND4C_OK);
+      assert_true(value == 1);
+      assert_int_equal(nd4c_array_state(array, cpu), '-');
+    }
+    nd4c_array_release(array);
+  }
+}
+
+/* Corners of a summary come alone; the text is the same. */
+static void printing_brings_what_it_shows(void **state) {
+  (void)state;
+  static const int64_t shape2[] = {100, 1000}, reversed[] = {1, 0};
+  for (int act = 0; act < 3; act++) {
+    nd4c_array *flat = large(), *array = NULL, *view = NULL, *here = NULL;
+    char *text = NULL, *expected = NULL;
+    assert_int_equal(nd4c_reshape(flat, shape2, 2, &array), ND4C_OK);
+    if (act == 0) {
+      view = nd4c_array_retain(array);
+    } else if (act == 1) {
+      assert_int_equal(nd4c_transpose(array, reversed, 2, &view), ND4C_OK);
+    } else {
+      static const int64_t start[2] = {5, 990}, stop[2] = {7, 1000}, step[2] = {1, 1};
+      assert_int_equal(nd4c_array_slice(array, start, stop, step, &view), ND4C_OK);
+    }
+    assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+    assert_int_equal(nd4c_array_format(view, NULL, &text), ND4C_OK);
+    assert_int_equal(totals(stub_device, cpu).copied_bytes, act < 2 ? 36 * 4 : 1010 * 4);
+    assert_int_equal(totals(stub_device, cpu).copies, act == 0 ? 12 : act == 1 ? 36 : 1);
+    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+    assert_int_equal(nd4c_array_state(flat, cpu), '-');
+    assert_int_equal(nd4c_array_to_device(view, cpu, &here), ND4C_OK);
+    assert_int_equal(nd4c_array_format(here, NULL, &expected), ND4C_OK);
+    assert_string_equal(text, expected);
+    nd4c_free(text);
+    nd4c_free(expected);
+    nd4c_array_release(here);
+    nd4c_array_release(view);
+    nd4c_array_release(array);
+    nd4c_array_release(flat);
+  }
+}
+
+/* Told, and the array is as it was; what was never written is told, too. */
+static void a_part_that_cannot_be_read_is_told(void **state) {
+  (void)state;
+  static const char *const calls[] = {"copy_to_host", "fence_record", "fence_wait", "in_flight_copy"};
+  static const int64_t index = 3;
+  nd4c_array *array = large();
+  double value = 0;
+  char *text = NULL;
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    char command[64];
+    (void)snprintf(command, sizeof command, "fail %s:0", calls[i]);
+    assert_int_equal(nd4c_array_wait(array), ND4C_OK);
+    assert_int_equal(stub_control(command), ND4C_OK);
+    assert_int_equal(nd4c_array_item(array, &index, &value), ND4C_DEVICE);
+    assert_non_null(strstr(nd4c_error_message(), "copy of 4 bytes with stub:0"));
+    assert_int_equal(nd4c_array_format(array, NULL, &text), ND4C_DEVICE);
+    assert_int_equal(stub_control("reset"), ND4C_OK);
+    assert_int_equal(nd4c_array_state(array, stub_device), 'M');
+  }
+  assert_int_equal(nd4c_array_item(array, &index, &value), ND4C_OK);
+  assert_true(value == 3);
+  nd4c_array *sum = NULL;
+  assert_int_equal(stub_control("fail in_flight:0"), ND4C_OK);
+  assert_int_equal(nd4c_add_on(stub_context, array, array, &sum), ND4C_OK);
+  assert_int_equal(nd4c_array_item(sum, &index, &value), ND4C_DEVICE);
+  assert_int_equal(stub_control("reset"), ND4C_OK);
+  assert_int_not_equal(nd4c_array_item(sum, &index, &value), ND4C_OK);
+  assert_non_null(strstr(nd4c_error_message(), "add"));
+  nd4c_array_release(sum);
+  nd4c_array_release(array);
+}
+
 /* A replica where the copy is wanted, or on the host, serves; the one that was written last need not be read again. */
 static void the_nearest_replica_is_read(void **state) {
   (void)state;
@@ -359,11 +519,21 @@ static int stop(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_dtype_is_filled_there), cmocka_unit_test(arenas_are_filled),
-      cmocka_unit_test(arrays_go_the_short_way),     cmocka_unit_test(what_is_broadcast_travels_once),
-      cmocka_unit_test(long_arrays_go_in_pieces),    cmocka_unit_test(devices_of_a_backend_need_no_host),
-      cmocka_unit_test(the_nearest_replica_is_read), cmocka_unit_test(writing_is_no_round_trip),
-      cmocka_unit_test(what_fails_leaves_nothing),   cmocka_unit_test(an_array_that_left_is_filled_where_it_is),
+      cmocka_unit_test(every_dtype_is_filled_there),
+      cmocka_unit_test(arenas_are_filled),
+      cmocka_unit_test(arrays_go_the_short_way),
+      cmocka_unit_test(what_is_broadcast_travels_once),
+      cmocka_unit_test(long_arrays_go_in_pieces),
+      cmocka_unit_test(devices_of_a_backend_need_no_host),
+      cmocka_unit_test(small_parts_leave_the_rest),
+      cmocka_unit_test(elements_are_read_apart_until_that_is_dear),
+      cmocka_unit_test(elements_of_every_dtype_are_read_apart),
+      cmocka_unit_test(printing_brings_what_it_shows),
+      cmocka_unit_test(a_part_that_cannot_be_read_is_told),
+      cmocka_unit_test(the_nearest_replica_is_read),
+      cmocka_unit_test(writing_is_no_round_trip),
+      cmocka_unit_test(what_fails_leaves_nothing),
+      cmocka_unit_test(an_array_that_left_is_filled_where_it_is),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

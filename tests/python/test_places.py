@@ -179,6 +179,17 @@ def test_reading_moves_no_computation(tmp_path):
     """, FILE=str(tmp_path / "x.npy"))
 
 
+def test_a_part_is_read_alone():
+    run("""
+        here, x = xp.arange(10000.0), xp.arange(10000.0, device="stub:0")
+        for read, moved in ((lambda x: float(x[5]), 8), (lambda x: x[-1].item(), 8), (lambda x: x[3:6].tolist(), 24),
+                            (lambda x: x[::-4000].tolist(), 24), (str, 48), (repr, 48)):
+            with xp.tracing() as trace:
+                assert read(x) == read(here)
+            assert trace.totals()["copied_bytes"] == moved and x.states == {"stub:0": "M"}, (moved, trace.totals())
+    """)
+
+
 def test_where_an_array_is():
     run("""
         import numpy
@@ -193,7 +204,8 @@ def test_where_an_array_is():
         assert x.device == row.device == there and x.states == row.states == {there: "M"}
         x += 1
         assert x.states == {"stub:0": "M"} and x.wait() is x
-        assert row.tolist()[:2] == [101.0, 102.0] and x.states == row.states == {"cpu:0": "S", "stub:0": "S"}
+        assert row.tolist()[:2] == [101.0, 102.0] and x.states == row.states == {"stub:0": "M"}  # a tenth is read alone
+        assert x.tolist()[1][0] == 101.0 and x.states == row.states == {"cpu:0": "S", "stub:0": "S"}
         row[0] = 7
         assert x.state("cpu:0") + x.state("stub:0") in ("MI", "IM") and x[1, 0].tolist() == 7.0
         assert x.to(there) is x and x.to("cpu:0").device == "cpu:0" and x.to(there, copy=True) is not x

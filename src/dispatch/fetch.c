@@ -1,6 +1,7 @@
 /* nd4c_array_to_device: bytes in C order are copied from where they are; what is strided is put in order there first,
  * by the op copy, so that no more travels than the copy has. */
 #include "array/array.h"
+#include "base/compiler.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "device/storage.h"
@@ -19,20 +20,30 @@ static nd4c_status order_on(nd4c_device *device, const nd4c_array *from, nd4c_ar
   return nd4c_array_wait(to); /* what fails in flight is told here */
 }
 
-/* A fresh array for the elements where they are; NULL: there is no memory for it. */
-static nd4c_status make_room(const nd4c_array *from, nd4c_device *device, nd4c_array **out) {
-  nd4c_status status = nd4c_array_empty(from->dtype, from->rank, from->shape, device, out);
-  return status == ND4C_MEMORY || status == ND4C_MEMORY_CAP ? ND4C_OK : status;
+/* The elements in C order on a device where they are; NULL: it lacks the op for them, or the memory. */
+static nd4c_status make_ordered(nd4c_device *device, const nd4c_array *from, nd4c_array **out) {
+  nd4c_array *ordered = NULL;
+  *out = NULL;
+  nd4c_status status = nd4c_array_empty(from->dtype, from->rank, from->shape, device, &ordered);
+  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+    return ND4C_OK;
+  }
+  status = status == ND4C_OK ? order_on(device, from, ordered) : status;
+  if (status == ND4C_OK) {
+    *out = ordered;
+    return ND4C_OK;
+  }
+  nd4c_array_release(ordered);
+  return status == ND4C_UNSUPPORTED ? ND4C_OK : status;
 }
 
 static nd4c_status order_and_send(nd4c_device *source, const nd4c_array *from, nd4c_array *to) {
   nd4c_array *ordered = NULL;
-  ND4C_TRY(make_room(from, source, &ordered));
+  ND4C_TRY(make_ordered(source, from, &ordered));
   if (ordered == NULL) {
     return ND4C_UNSUPPORTED;
   }
-  nd4c_status status = order_on(source, from, ordered);
-  status = status == ND4C_OK ? nd4c_array_copy_contiguous(to, ordered) : status;
+  nd4c_status status = nd4c_array_copy_contiguous(to, ordered);
   nd4c_array_release(ordered);
   return status;
 }
@@ -72,4 +83,16 @@ nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, n
   }
   *out = copy;
   return ND4C_OK;
+}
+
+nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_read: array"));
+  nd4c_array *ordered = NULL;
+  if (ND4C_UNLIKELY(nd4c_array_is_scattered(array))) {
+    nd4c_device *source = atomic_load(&array->storage->device);
+    ND4C_TRY(make_ordered(source, array, &ordered));
+  }
+  nd4c_status status = nd4c_array_read_here(ordered != NULL ? ordered : array, data, bytes);
+  nd4c_array_release(ordered);
+  return status;
 }
