@@ -145,18 +145,23 @@ void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   }
 }
 
+/* `asked` of the bytes that do not fit were asked for, the rest is rounding. */
 static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
-                            int64_t cap) {
-  char arenas[64] = "";
+                            int64_t asked, int64_t cap) {
+  char arenas[64] = "", rounded[64] = "";
   pthread_mutex_lock(&manager->lock);
   int64_t arena_bytes = manager->arena_bytes;
   pthread_mutex_unlock(&manager->lock);
   if (arena_bytes > 0) {
     (void)snprintf(arenas, sizeof arenas, " (%lld of them in arenas of workspaces)", (long long)arena_bytes);
   }
+  if (asked != bytes) {
+    (void)snprintf(rounded, sizeof rounded, " (rounded up to %lld)", (long long)bytes);
+  }
   return nd4c_fail(ND4C_MEMORY_CAP,
-                   "memory cap of %s exceeded: %lld bytes in use%s and %lld cached, %lld more requested, cap %lld",
-                   manager->device->name, (long long)live, arenas, (long long)cached, (long long)bytes, (long long)cap);
+                   "memory cap of %s exceeded: %lld bytes in use%s and %lld cached, %lld more requested%s, cap %lld",
+                   manager->device->name, (long long)live, arenas, (long long)cached, (long long)asked, rounded,
+                   (long long)cap);
 }
 
 /* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
@@ -197,7 +202,8 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
 }
 
 /* Makes room under the cap for `bytes` by trimming, then by what gives way; counts them as live on success. */
-static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
+static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t asked, const char *origin,
+                           int64_t *counter) {
   refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
     pthread_mutex_lock(&manager->lock);
@@ -212,7 +218,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, c
       return ND4C_OK;
     }
     if (attempt >= 2 && (bytes > cap || !make_room(manager, live + bytes - cap, origin))) {
-      return fail_cap(manager, live, cached, bytes, cap);
+      return fail_cap(manager, live, cached, bytes, asked, cap);
     }
     nd4c_storage_collect_own(attempt == 1);
     trim_to(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
@@ -233,7 +239,7 @@ static void note_peak(struct nd4c_memory_manager *manager) {
 
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
   struct nd4c_memory_manager *manager = device->memory;
-  ND4C_TRY(reserve(manager, bytes, NULL, &manager->reserved_bytes));
+  ND4C_TRY(reserve(manager, bytes, bytes, NULL, &manager->reserved_bytes));
   pthread_mutex_lock(&manager->lock);
   note_peak(manager);
   pthread_mutex_unlock(&manager->lock);
@@ -263,11 +269,12 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
   return node;
 }
 
-static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes,
+/* `bytes`: as rounded up; `asked`: before that. */
+static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes, int64_t asked,
                                  const char *origin, nd4c_block_node **out) {
   nd4c_device *device = manager->device;
   int64_t size = bytes > 0 ? bytes : INT64_C(1) << SMALLEST_SHIFT;
-  ND4C_TRY(reserve(manager, bytes, origin, &manager->live_bytes));
+  ND4C_TRY(reserve(manager, bytes, asked, origin, &manager->live_bytes));
   nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
                                     : device->ops->buffer_allocate(device->handle, size, &node->buffer);
@@ -306,7 +313,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char 
   refresh_cap(manager);
   nd4c_block_node *node = take_cached(manager, size_class);
   if (node == NULL) {
-    ND4C_TRY(allocate_node(manager, size_class, granted, origin, &node));
+    ND4C_TRY(allocate_node(manager, size_class, granted, bytes, origin, &node));
   }
   pthread_mutex_lock(&manager->lock);
   ++manager->total_count;

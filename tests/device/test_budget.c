@@ -103,6 +103,8 @@ static void caps_by_call_and_property(void **state) {
   assert_message(
       "nd4c_array_full: memory cap of stub:0 exceeded: 6291456 bytes in use and 0 cached, 4194304 more requested, cap "
       "8388608");
+  assert_int_equal(make_bytes(4 * MEGABYTE - 4, 1, &b), ND4C_MEMORY_CAP); /* what was asked for, and what it takes */
+  assert_message(" and 0 cached, 4194300 more requested (rounded up to 4194304), cap 8388608");
   capped_calls_are_named(a);
   nd4c_array_release(a);
   assert_int_equal(make(4, 1, &b), ND4C_OK); /* what is cached is trimmed first */
