@@ -582,6 +582,18 @@ def test_opencl():
         assert row.tolist() == xp.arange(0.0, 9.0, 0.25, dtype="float32").tolist()
         assert trace.totals()["copied_bytes"] == 16 and grid.tolist() == xp.indices(shape=(50, 60)).tolist()
         assert made.tolist() == xp.random.Generator(7).uniform((5000,), dtype="float32").tolist()
+        generator = xp.random.Generator(7, device=there)  # numbers and lists do not draw what it makes to the host
+        for name, *arguments in (("uniform", 3), ("normal", 3), ("log_normal", 3), ("truncated_normal", 3),
+                ("exponential", 3), ("integers", 0, 9, 3), ("bits", 3), ("bernoulli", 0.5, 3), ("binomial", 9, 0.5, 3),
+                ("binomial", [9] * 50, [0.5] * 50), ("gamma", 2.0, 3), ("poisson", 2.0, 3), ("poisson", [2.0] * 50),
+                ("categorical", [[0.5, 0.5]], 3), ("permutation", 5), ("shuffled", [1.0] * 50), ("choice", 5, 3),
+                ("choice", 50, 3), ("dropout", [1.0] * 50)):
+            made = getattr(generator, name)(*arguments)
+            assert (made[0] if type(made) is tuple else made).device == there, (name, arguments)
+        assert generator.choice(3, 3, p=[0.5, 0.25, 0.25]).device == there and generator.state.states == {there: "M"}
+        assert generator.poisson(xp.ones(5000)).device == "cpu:0"  # an array is where it is
+        with xp.device("cpu:0"):
+            assert generator.binomial(9, 0.5, 3).device == "cpu:0"
         with xp.device(there) as device:
             assert device.native_handles().device == there.info["native"] and device.native_handles().stream
     """):

@@ -328,6 +328,11 @@ class _On:
         self._blocks.leave(self)
 
 
+def in_block():
+    """Whether a block says where the thread makes and computes things."""
+    return bool(_blocks.__dict__.get("opened"))
+
+
 def computes_on(device):
     """Whether the thread computes on that Device here, and no routing has a say in it."""
     opened = _blocks.__dict__.get("opened")

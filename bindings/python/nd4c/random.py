@@ -8,9 +8,10 @@ The module's functions draw from one generator a thread, seeded by the system or
 import os
 import threading
 
-from nd4c import _dtypes
+from nd4c import _devices, _dtypes
 from nd4c._abi import NUMBERS as _N
 from nd4c._arguments import shape as _shape_of
+from nd4c._core import Array
 from nd4c._core import calls as _calls
 from nd4c._creation import asarray, made_on, to_device
 from nd4c._namespace import ones as _ones
@@ -41,7 +42,7 @@ class Generator:
 
         def draw():
             state = self.state if device is None else to_device(self.state, device)
-            given.extend(map(taken, inputs))
+            given.extend(self._near(taken(value), value, device) for value in inputs)
             return _calls[_N[name]](state, *given, *attributes)
         result = made_on(device, draw)
         first = result[0] if type(result) is tuple else result
@@ -49,6 +50,12 @@ class Generator:
         place = None if device is None else self.state.device
         self.state = made_on(place, _calls[_N["random_advance"]], self.state, max(steps, 1))
         return result
+
+    def _near(self, made, given, device):
+        """What was made of the caller's numbers or lists, where the state is: they are nowhere, and must not draw the op away
+        from it. Arrays are where they are, and device= or a block says itself where things are made."""
+        placed = type(given) is Array or device is not None or _devices.in_block()
+        return made if placed else to_device(made, self.state.device)
 
     def uniform(self, shape=(), low=0.0, high=1.0, *, dtype=None, device=None):
         """Numbers from low up to high, high left out."""
@@ -119,7 +126,7 @@ class Generator:
         number = 1
         for extent in shape:
             number *= extent
-        weights = asarray([1.0]) * asarray(p) if p is not None else _ones((count,))
+        weights = self._near(asarray([1.0]) * asarray(p) if p is not None else _ones((count,)), p, device)
         if weights.shape != (count,):
             raise ValueError("choice: p has the shape %s, expected (%d,): a chance for each of what is picked from"
                              % (weights.shape, count))
