@@ -208,7 +208,7 @@ static nd4c_status nms_run(const nd4c_call *call) {
                             .has_score_threshold = least.data != NULL,
                             .center_point_box = call->attrs[ND4C_ATTR_nms_center_point_box].as.i != 0};
   size_t boxes = (size_t)scores->shape[2] + 1;
-  nd4c_ref_candidate *candidates = nd4c_cpu_host->allocate(boxes * sizeof *candidates);
+  nd4c_ref_candidate *candidates = nd4c_cpu_host->allocate(2 * boxes * sizeof *candidates);
   double *chosen = nd4c_cpu_host->allocate(boxes * 4 * sizeof *chosen);
   nd4c_status status = ND4C_OK;
   if (candidates != NULL && chosen != NULL) {

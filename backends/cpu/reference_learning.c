@@ -22,7 +22,7 @@ static nd4c_status label_index_run(const nd4c_call *call) {
   nd4c_ref_tensor keys = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_label_index_keys]);
   label_job job = {.x = nd4c_cpu_ref_tensor(x),
                    .index = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                   .keys = nd4c_cpu_host->allocate((size_t)(keys.shape[0] + 1) * sizeof *job.keys),
+                   .keys = nd4c_cpu_host->allocate((size_t)(2 * keys.shape[0] + 1) * sizeof *job.keys),
                    .count = keys.shape[0]};
   if (job.keys == NULL) {
     return nd4c_cpu_host->fail(ND4C_MEMORY, "label_index: no memory for %lld keys", (long long)job.count);

@@ -1,7 +1,6 @@
 /* Boxes: non-maximum suppression, and pooling of regions of interest. */
-#include <stdlib.h>
-
 #include "kernels/reference/image.h"
+#include "kernels/reference/order.h"
 
 /* -- nms ---------------------------------------------------------------------------------------------------------- */
 
@@ -67,7 +66,7 @@ static int64_t collect(const nd4c_ref_nms_args *args, int64_t n, int64_t class, 
       candidates[count++] = (nd4c_ref_candidate){score, box};
     }
   }
-  qsort(candidates, (size_t)count, sizeof *candidates, compare_candidates);
+  nd4c_ref_sort(candidates, count, sizeof *candidates, compare_candidates, candidates + count);
   return count;
 }
 

@@ -1,8 +1,8 @@
 /* Connectionist temporal classification (Graves et al. 2006) and prefix beam search (Hannun et al. 2014). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "kernels/reference/order.h"
 #include "kernels/reference/recurrent.h"
 
 /* ln(e^a + e^b) */
@@ -104,7 +104,7 @@ typedef struct search {
   int64_t node_count;
   beam *beams;
   int64_t beam_count;
-  candidate *candidates;
+  candidate *candidates; /* with room for as many, to sort them */
 } search;
 
 int64_t nd4c_ref_ctc_beam_bytes(int64_t steps, int64_t classes, int64_t width) {
@@ -112,7 +112,7 @@ int64_t nd4c_ref_ctc_beam_bytes(int64_t steps, int64_t classes, int64_t width) {
   if (steps >= limit / width || classes >= limit / width)
     return -1;
   return (int64_t)sizeof(prefix) * (steps * width + 1) + (int64_t)sizeof(beam) * width +
-         (int64_t)sizeof(candidate) * width * (classes + 1);
+         2 * (int64_t)sizeof(candidate) * width * (classes + 1);
 }
 
 static bool same_prefix(const search *s, int64_t a, int64_t b) {
@@ -171,7 +171,7 @@ static void select_best(const nd4c_ref_ctc_args *args, search *s) {
     if (c->score > -(double)INFINITY) /* not for NaN */
       s->candidates[kept++] = *c;
   }
-  qsort(s->candidates, (size_t)kept, sizeof *s->candidates, compare);
+  nd4c_ref_sort(s->candidates, kept, sizeof *s->candidates, compare, s->candidates + kept);
   kept = kept < args->width ? kept : args->width;
   for (int64_t i = 0; i < kept; i++) { /* candidates know their beams by node from here on */
     candidate *c = &s->candidates[i];

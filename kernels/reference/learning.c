@@ -1,6 +1,6 @@
 #include "kernels/reference/learning.h"
 
-#include <stdlib.h>
+#include "kernels/reference/order.h"
 
 /* -- label_index ------------------------------------------------------------------------------------------------------
  */
@@ -44,11 +44,12 @@ void nd4c_ref_sort_keys(const nd4c_ref_tensor *keys, nd4c_ref_key *sorted) {
   for (int64_t i = 0; i < keys->shape[0]; i++) {
     sorted[i] = (nd4c_ref_key){nd4c_value_load(keys->dtype, keys->data, i * keys->strides[0]), i};
   }
-  qsort(sorted, (size_t)keys->shape[0], sizeof *sorted,
-        kind == ND4C_KIND_FLOAT     ? compare_float_keys
-        : kind == ND4C_KIND_COMPLEX ? compare_complex_keys
-        : kind == ND4C_KIND_INT     ? compare_int_keys
-                                    : compare_uint_keys);
+  nd4c_ref_sort(sorted, keys->shape[0], sizeof *sorted,
+                kind == ND4C_KIND_FLOAT     ? compare_float_keys
+                : kind == ND4C_KIND_COMPLEX ? compare_complex_keys
+                : kind == ND4C_KIND_INT     ? compare_int_keys
+                                            : compare_uint_keys,
+                sorted + keys->shape[0]);
 }
 
 void nd4c_ref_label_index(const nd4c_ref_tensor *x, const nd4c_ref_key *sorted, int64_t count,

@@ -12,7 +12,7 @@ typedef struct nd4c_ref_key {
   nd4c_value value;
   int64_t position;
 } nd4c_ref_key;
-/* Sorts the keys, which are of the same dtype as x. */
+/* Sorts the keys, which are of the same dtype as x. `sorted` has room for twice as many. */
 void nd4c_ref_sort_keys(const nd4c_ref_tensor *keys, nd4c_ref_key *sorted);
 /* Positions of elements [begin, end) of x in C order; count for one that is not there. */
 void nd4c_ref_label_index(const nd4c_ref_tensor *x, const nd4c_ref_key *sorted, int64_t count,

@@ -1,8 +1,42 @@
 #include "kernels/reference/order.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "kernels/types.h"
+
+/* -- items --------------------------------------------------------------------------------------------------------- */
+
+/* Sorted items [first, middle) and [middle, end) become one sorted run. */
+static void merge_runs(const char *first, const char *middle, const char *end, size_t size,
+                       int (*compare)(const void *, const void *), char *to) {
+  const char *left = first, *right = middle;
+  while (left < middle && right < end) {
+    const char **next = compare(left, right) <= 0 ? &left : &right;
+    memcpy(to, *next, size);
+    *next += size;
+    to += size;
+  }
+  memcpy(to, left, (size_t)(middle - left));
+  memcpy(to + (middle - left), right, (size_t)(end - right));
+}
+
+void nd4c_ref_sort(void *items, int64_t count, size_t size, int (*compare)(const void *, const void *), void *room) {
+  char *from = items, *to = room;
+  for (int64_t run = 1; run < count; run *= 2) {
+    for (int64_t begin = 0; begin < count; begin += 2 * run) {
+      int64_t middle = count - begin < run ? count : begin + run, end = count - middle < run ? count : middle + run;
+      merge_runs(from + (size_t)begin * size, from + (size_t)middle * size, from + (size_t)end * size, size, compare,
+                 to + (size_t)begin * size);
+    }
+    char *sorted = to;
+    to = from;
+    from = sorted;
+  }
+  if (from != (char *)items) {
+    memcpy(items, from, (size_t)count * size);
+  }
+}
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 

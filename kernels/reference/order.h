@@ -21,6 +21,10 @@ void nd4c_ref_argsort(nd4c_dtype dtype, const char *data, int64_t start, int64_t
 /* Sorts numbers; work: 2 * count words. */
 void nd4c_ref_sort_doubles(double *row, int64_t count, uint64_t *work);
 
+/* Sorts `count` items of `size` bytes, stable, as `compare` says in the way of qsort; unlike that it asks for no
+ * memory: room: for as many items. */
+void nd4c_ref_sort(void *items, int64_t count, size_t size, int (*compare)(const void *, const void *), void *room);
+
 /* All elements of x in C order, as they are. */
 void nd4c_ref_flatten(const nd4c_ref_tensor *x, void *to);
 
