@@ -76,7 +76,8 @@ typedef struct nd4c_ref_candidate {
   double score;
   int64_t box;
 } nd4c_ref_candidate;
-/* Writes rows [batch, class, box] and returns how many; `chosen` has room for all boxes, `candidates` for twice as many. */
+/* Writes rows [batch, class, box] and returns how many; `chosen` has room for all boxes, `candidates` for twice as
+ * many. */
 int64_t nd4c_ref_nms(const nd4c_ref_nms_args *args, nd4c_ref_candidate *candidates, double *chosen, int64_t *rows);
 
 typedef struct nd4c_ref_roi_args {
