@@ -1,6 +1,4 @@
 /* label_index of strings. */
-#include <stdlib.h>
-
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/text/text.h"
@@ -36,9 +34,7 @@ static nd4c_status find_all(nd4c_pending *p, const nd4c_string *strings, const n
   for (int64_t i = 0; i < count; ++i) {
     keys[i] = (label_key){texts[i], i};
   }
-  if (count > 0) {
-    qsort(keys, (size_t)count, sizeof *keys, compare_keys);
-  }
+  ND4C_TRY(nd4c_text_sort(p, keys, count, sizeof *keys, compare_keys));
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
   for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
     ((int64_t *)data)[i] = find(keys, count, strings[i]);

@@ -39,6 +39,33 @@ int nd4c_string_compare(nd4c_string a, nd4c_string b) {
   return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
+/* room: for half of the items. */
+static void sort_items(char *items, size_t count, size_t size, int (*compare)(const void *, const void *), char *room) {
+  if (count < 2) {
+    return;
+  }
+  size_t half = count / 2;
+  sort_items(items, half, size, compare, room);
+  sort_items(items + half * size, count - half, size, compare, room);
+  memcpy(room, items, half * size);
+  const char *left = room, *left_end = room + half * size, *right = items + half * size, *end = items + count * size;
+  for (char *to = items; left < left_end; to += size) { /* never ahead of `right` */
+    const char **next = right < end && compare(right, left) < 0 ? &right : &left;
+    memmove(to, *next, size);
+    *next += size;
+  }
+}
+
+nd4c_status nd4c_text_sort(nd4c_pending *p, void *items, int64_t count, size_t size,
+                           int (*compare)(const void *, const void *)) {
+  char *room = nd4c_work_take(&p->work, (size_t)count / 2 + 1, size);
+  if (room == NULL) {
+    return nd4c_fail_memory("sorting", (size_t)count / 2 * size);
+  }
+  sort_items(items, (size_t)count, size, compare, room);
+  return ND4C_OK;
+}
+
 int64_t nd4c_broadcast_number(const nd4c_pending *p, int32_t index, int64_t number) {
   const nd4c_inferred *whole = &p->inferred[0];
   const nd4c_array *array = p->inputs[index];

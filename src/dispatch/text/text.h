@@ -18,6 +18,11 @@ nd4c_status nd4c_numbers_read(nd4c_pending *p, int32_t index, void **numbers);
 /* Below 0, 0 or above as strcmp says, by bytes: the order of code points. */
 int nd4c_string_compare(nd4c_string a, nd4c_string b);
 
+/* Sorts `count` items of `size` bytes, stable, as `compare` says in the way of qsort, which itself asks the system for
+ * room from a kilobyte on: here that is the call's work space. */
+nd4c_status nd4c_text_sort(nd4c_pending *p, void *items, int64_t count, size_t size,
+                           int (*compare)(const void *, const void *));
+
 /* Where element `number` (C order of output 0) lies in input `index`, broadcast, counted in C order. */
 int64_t nd4c_broadcast_number(const nd4c_pending *p, int32_t index, int64_t number);
 

@@ -41,9 +41,7 @@ static nd4c_status number_words(nd4c_pending *p, vectorizer *v, pool_word *words
   for (int64_t i = 0; i < count; ++i) {
     words[i] = (pool_word){.text = strings[i], .place = i};
   }
-  if (count > 0) {
-    qsort(words, (size_t)count, sizeof *words, compare_words);
-  }
+  ND4C_TRY(nd4c_text_sort(p, words, count, sizeof *words, compare_words));
   for (int64_t i = 0; i < count; ++i) {
     bool same = i > 0 && compare_words(&words[i - 1], &words[i]) == 0;
     words[i].number = same ? words[i - 1].number : i;
@@ -91,7 +89,7 @@ static int compare_grams(const void *a, const void *b) {
 }
 
 /* Lists the n-grams of each length; first[n - 1] is where those of n words begin. */
-static void list_grams(const nd4c_pending *p, vectorizer *v, int64_t *first) {
+static nd4c_status list_grams(nd4c_pending *p, vectorizer *v, int64_t *first) {
   const nd4c_attr_value *counts = &p->attrs[ND4C_ATTR_tfidf_vectorizer_ngram_counts];
   const int64_t *columns = p->attrs[ND4C_ATTR_tfidf_vectorizer_ngram_indexes].as.ints;
   int64_t number = 0;
@@ -102,11 +100,10 @@ static void list_grams(const nd4c_pending *p, vectorizer *v, int64_t *first) {
     for (int64_t at = begin; at < end; at += n, ++number) {
       v->grams[number] = (gram){v->pool + at, n, columns[number]};
     }
-    if (number > first[n - 1]) {
-      qsort(v->grams + first[n - 1], (size_t)(number - first[n - 1]), sizeof *v->grams, compare_grams);
-    }
+    ND4C_TRY(nd4c_text_sort(p, v->grams + first[n - 1], number - first[n - 1], sizeof *v->grams, compare_grams));
   }
   first[counts->count] = number;
+  return ND4C_OK;
 }
 
 /* Counts the n-grams of n words that lie `step` apart in a row. */
@@ -158,7 +155,7 @@ static nd4c_status vectorize(nd4c_pending *p, vectorizer *v, int64_t *first, int
   void *data = NULL;
   ND4C_TRY(x->dtype == ND4C_UTF8 ? read_strings(p, v) : read_integers(p, v));
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
-  list_grams(p, v, first);
+  ND4C_TRY(list_grams(p, v, first));
   int64_t length = x->rank > 0 ? x->shape[x->rank - 1] : 1, rows = x->rank == 2 ? x->shape[0] : 1;
   for (int64_t r = 0; r < rows; ++r) {
     vectorize_row(p, v, v->tokens + r * length, length, window, (float *)data + r * v->columns);
