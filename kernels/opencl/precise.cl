@@ -97,8 +97,9 @@ static inline float glu_wide(float a, float b) {
 /* swish(a) b */
 static inline float swiglu_wide(float a, float b, wide alpha) {
   wide gate = w_scale(alpha, a);
-  if (isfinite(gate.x) && isfinite(b) && a * b != 0) {
-    return gated_times(a, gate, b);
+  float result = isfinite(gate.x) && isfinite(b) && a * b != 0 ? gated_times(a, gate, b) : NAN;
+  if (isfinite(result)) {
+    return result;
   }
   return (isinf(a) && alpha.x * a < 0 ? copysign(0.0f, a) : a / (1 + exp(-(alpha.x * a)))) * b;
 }

@@ -41,13 +41,15 @@ static inline REAL r_mul(REAL a, REAL b) {
 }
 static inline REAL r_div(REAL a, REAL b) {
   float quotient = a.x / b.x;
-  return isfinite(quotient) && quotient != 0 && isfinite(b.x) ? w_div(a, b) : w_of(quotient);
+  wide all = w_div(a, b); /* whose steps overflow before the quotient does */
+  return quotient != 0 && isfinite(b.x) && isfinite(all.x) ? all : w_of(quotient);
 }
 #define r_neg(a) w_minus(a)
 #define r_abs(a) w_abs(a)
 #define r_float(a) ((a).y == 0 || !isfinite((a).x) ? (a).x : (a).x + (a).y)
 static inline REAL r_sqrt(REAL a) {
-  return a.x > 0 && isfinite(a.x) ? w_sqrt(a) : w_of(sqrt(a.x));
+  wide root = w_sqrt(a);
+  return a.x > 0 && isfinite(root.x) ? root : w_of(sqrt(a.x));
 }
 static inline REAL r_exp(REAL a) {
   return fabs(a.x) < 200 ? w_exp(a) : w_of(exp(a.x));
