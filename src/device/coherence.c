@@ -29,11 +29,8 @@ void nd4c_storage_update_address(nd4c_storage_body *body) {
       ++current;
     }
   }
-  bool direct =
-      current == 1 && body->poison == ND4C_OK && nd4c_device_is_immediate(only->device) && only->written == NULL;
-  for (int i = 0; direct && i < ND4C_REPLICA_READS; ++i) {
-    direct = only->reads[i] == NULL;
-  }
+  bool direct = current == 1 && body->poison == ND4C_OK && nd4c_device_is_immediate(only->device) &&
+                only->written == NULL && only->readers.count == 0;
   atomic_store(&body->base.address, direct ? only->block.address : NULL);
 }
 
@@ -88,28 +85,16 @@ static nd4c_status settle_source(nd4c_storage_body *body, nd4c_replica *source) 
   return ND4C_OK;
 }
 
-/* Remembers work that reads the replica; finished entries make room, else the oldest is waited for. */
-static void add_read(nd4c_replica *replica, nd4c_shared_fence *fence) {
-  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
-    if (replica->reads[i] == NULL || nd4c_fence_is_ready(replica->reads[i])) {
-      nd4c_fence_release(replica->reads[i]);
-      replica->reads[i] = nd4c_fence_retain(fence);
-      return;
-    }
-  }
-  nd4c_fence_settle(replica->reads[0]);
-  nd4c_fence_release(replica->reads[0]);
-  memmove(&replica->reads[0], &replica->reads[1], (ND4C_REPLICA_READS - 1) * sizeof replica->reads[0]);
-  replica->reads[ND4C_REPLICA_READS - 1] = nd4c_fence_retain(fence);
+/* How far the host may run ahead is a matter of what was released meanwhile and cannot go before its work is done. */
+static void add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
+  static const int64_t much = INT64_C(64) << 20;
+  nd4c_readers_add(&replica->readers, fence, nd4c_storage_buried_bytes() > much ? ND4C_READERS_FEW : ND4C_READERS_MOST);
 }
 
 /* Lets work on `stream` come after everything that still uses the replica. */
 static nd4c_status order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes) {
   ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream));
-  for (int i = 0; writes && i < ND4C_REPLICA_READS; ++i) {
-    ND4C_TRY(nd4c_fence_enqueue_wait(replica->reads[i], device, stream));
-  }
-  return ND4C_OK;
+  return writes ? nd4c_readers_enqueue_wait(&replica->readers, device, stream) : ND4C_OK;
 }
 
 /* -- copies ------------------------------------------------------------------------------------------------------ */
@@ -162,7 +147,7 @@ static nd4c_status copy_later(nd4c_storage_body *body, nd4c_replica *source, nd4
   if (begin != 0) {
     nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
   }
-  add_read(source, fence);
+  add_reader(source, fence);
   nd4c_fence_release(target->written);
   target->written = fence;
   target->copied = true;
@@ -393,7 +378,7 @@ void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access
       refresh(body);
     }
   } else if (replica != NULL && fence != NULL) {
-    add_read(replica, fence);
+    add_reader(replica, fence);
     nd4c_storage_update_address(body);
   }
   nd4c_storage_unlock(body);

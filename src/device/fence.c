@@ -288,14 +288,21 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
   return status;
 }
 
-/* A fence of the device that is alive and was not waited for yet, retained; NULL if there is none. */
-static nd4c_shared_fence *next_unseen(const nd4c_device *device) {
+/* Whose work is to be waited for: of which nobody knows how it ended, or which is not known to have ended. */
+typedef enum search { UNSEEN, UNFINISHED } search;
+
+static bool is_wanted(const nd4c_shared_fence *fence, const nd4c_device *device, search what) {
+  return fence->device == device && !(what == UNSEEN ? fence->seen : atomic_load(&fence->done));
+}
+
+/* A fence of the device that is alive and wanted, retained; NULL if there is none. */
+static nd4c_shared_fence *next_wanted(const nd4c_device *device, search what) {
   nd4c_shared_fence *found = NULL;
   pthread_mutex_lock(&list_lock);
   for (nd4c_shared_fence *fence = list; fence != NULL && found == NULL; fence = fence->next) {
     int32_t references = atomic_load(&fence->references);
     /* A fence whose last reference is being dropped is still listed for a moment: it must not come back to life. */
-    while (fence->device == device && !fence->seen && references > 0 && found == NULL) {
+    while (is_wanted(fence, device, what) && references > 0 && found == NULL) {
       if (atomic_compare_exchange_weak(&fence->references, &references, references + 1)) {
         found = fence;
       }
@@ -305,11 +312,18 @@ static nd4c_shared_fence *next_unseen(const nd4c_device *device) {
   return found;
 }
 
+void nd4c_fence_settle_all(const nd4c_device *device) {
+  for (nd4c_shared_fence *fence; (fence = next_wanted(device, UNFINISHED)) != NULL;) {
+    nd4c_fence_settle(fence);
+    nd4c_fence_release(fence);
+  }
+}
+
 nd4c_status nd4c_fence_drain(nd4c_device *device) {
   char text[TEXT_SIZE] = "";
   nd4c_status first = take_lost(device, text);
   nd4c_shared_fence *fence;
-  while ((fence = next_unseen(device)) != NULL) {
+  while ((fence = next_wanted(device, UNSEEN)) != NULL) {
     nd4c_status status = nd4c_fence_wait(fence);
     /* The root of a chain of failures is the report, not what came to depend on it. */
     if (status != ND4C_OK && (first == ND4C_OK || (first == ND4C_POISONED && status != ND4C_POISONED))) {

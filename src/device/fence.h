@@ -25,6 +25,8 @@ nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence);
 nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without a word about the outcome, which stays unseen. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
+/* The same for all fences of the device that are alive: what their work needed is given back. */
+void nd4c_fence_settle_all(const nd4c_device *device);
 /* Lets work on `stream` of `device` come after the fence, however that ends; waits here if the fence belongs to another
  * device or there is no stream. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);

@@ -220,6 +220,9 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (attempt >= 2 && (bytes > cap || !make_room(manager, live + bytes - cap, origin))) {
       return fail_cap(manager, live, cached, bytes, asked, cap);
     }
+    if (attempt == 1) {
+      nd4c_fence_settle_all(manager->device); /* whose work has scratch of its own */
+    }
     nd4c_storage_collect_own(attempt == 1);
     trim_to(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
   }
@@ -279,7 +282,8 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
                                     : device->ops->buffer_allocate(device->handle, size, &node->buffer);
   if (status == ND4C_MEMORY && node != NULL) {
-    /* What is cached, or waits for pending work, may be what is missing. */
+    /* What is cached, or what pending work uses, may be what is missing. */
+    nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
     trim_to(manager, 0);
     status = device->ops->buffer_allocate(device->handle, size, &node->buffer);

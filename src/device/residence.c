@@ -100,25 +100,16 @@ void nd4c_replica_release_fences(nd4c_replica *replica) {
   nd4c_fence_release(replica->written);
   replica->written = NULL;
   replica->copied = false;
-  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
-    nd4c_fence_release(replica->reads[i]);
-    replica->reads[i] = NULL;
-  }
+  nd4c_readers_forget(&replica->readers);
 }
 
 bool nd4c_replica_is_idle(nd4c_replica *replica) {
-  bool idle = nd4c_fence_is_ready(replica->written);
-  for (int i = 0; i < ND4C_REPLICA_READS && idle; ++i) {
-    idle = nd4c_fence_is_ready(replica->reads[i]);
-  }
-  return idle;
+  return nd4c_fence_is_ready(replica->written) && nd4c_readers_are_done(&replica->readers);
 }
 
 static void settle_replica(nd4c_replica *replica) {
   nd4c_fence_settle(replica->written);
-  for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
-    nd4c_fence_settle(replica->reads[i]);
-  }
+  nd4c_readers_settle(&replica->readers);
 }
 
 nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **out) {

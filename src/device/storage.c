@@ -18,6 +18,7 @@ static pthread_once_t locks_once = PTHREAD_ONCE_INIT;
 
 static pthread_mutex_t grave_lock = PTHREAD_MUTEX_INITIALIZER;
 static nd4c_storage_body *graves;
+static _Atomic int64_t buried_bytes; /* of those in there, and of none that is being looked at */
 
 static void make_locks(void) {
   for (int i = 0; i < LOCK_COUNT; ++i) {
@@ -67,7 +68,12 @@ bool nd4c_storage_body_is_idle(nd4c_storage_body *body) {
   return true;
 }
 
+int64_t nd4c_storage_buried_bytes(void) {
+  return atomic_load_explicit(&buried_bytes, memory_order_relaxed);
+}
+
 void nd4c_storage_bury(nd4c_storage_body *body) {
+  atomic_fetch_add_explicit(&buried_bytes, body->base.bytes, memory_order_relaxed);
   pthread_mutex_lock(&grave_lock);
   body->grave_next = graves;
   graves = body;
@@ -77,9 +83,7 @@ void nd4c_storage_bury(nd4c_storage_body *body) {
 void nd4c_storage_body_settle(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     nd4c_fence_settle(replica->written);
-    for (int i = 0; i < ND4C_REPLICA_READS; ++i) {
-      nd4c_fence_settle(replica->reads[i]);
-    }
+    nd4c_readers_settle(&replica->readers);
   }
 }
 
@@ -91,6 +95,7 @@ static void collect(bool wait, bool foreign) {
   while (body != NULL) {
     nd4c_storage_body *next = body->grave_next;
     body->grave_next = NULL;
+    atomic_fetch_sub_explicit(&buried_bytes, body->base.bytes, memory_order_relaxed);
     if (body->release != NULL && !foreign) {
       nd4c_storage_bury(body);
       body = next;

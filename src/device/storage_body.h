@@ -6,9 +6,8 @@
 #include "array/storage.h"
 #include "device/fence.h"
 #include "device/memory.h"
+#include "device/readers.h"
 #include "nd4c/array.h"
-
-enum { ND4C_REPLICA_READS = 4 };
 
 struct nd4c_storage_body;
 
@@ -25,7 +24,7 @@ typedef struct nd4c_replica {
                      * others; neither to be dropped nor copied over */
   uint64_t used;    /* when it was used last, see nd4c_replica_use */
   nd4c_shared_fence *written;
-  nd4c_shared_fence *reads[ND4C_REPLICA_READS];
+  nd4c_readers readers;
   struct nd4c_replica *next;
   struct nd4c_storage_body *body;                   /* while listed */
   struct nd4c_replica *next_there, *previous_there; /* residents of the device, under their lock */
@@ -61,6 +60,8 @@ bool nd4c_storage_body_is_idle(nd4c_storage_body *body);
 void nd4c_storage_body_settle(nd4c_storage_body *body);
 /* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
 void nd4c_storage_bury(nd4c_storage_body *body);
+/* Of all that are kept so. */
+int64_t nd4c_storage_buried_bytes(void);
 
 /* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "device/readers.h"
 #include "stub_plugin.h"
 
 enum { COUNT = 64 };
@@ -257,6 +258,87 @@ static void contexts_wait_for_each_other(void **state) {
   nd4c_array_release(fast);
 }
 
+/* The host waits for none of the work that reads an array, however much is under way, and who writes the array next
+ * comes after all of it, on whatever stream. */
+static void many_readers_are_not_waited_for(void **state) {
+  (void)state;
+  enum { STREAMS = 3, READERS = 200 };
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  nd4c_context *contexts[STREAMS];
+  nd4c_array *a = filled(3), *squares[READERS] = {NULL};
+  for (int i = 0; i < STREAMS; i++) {
+    assert_int_equal(nd4c_context_create(&options, &contexts[i]), ND4C_OK);
+  }
+  (void)stub_control("delay 200000");
+  for (int i = 0; i < READERS; i++) { /* one late reader on each stream */
+    assert_int_equal(nd4c_square_on(contexts[i % STREAMS], a, &squares[i]), ND4C_OK);
+    (void)stub_control(i + 1 < STREAMS ? "delay 200000" : "delay 0");
+  }
+  for (int i = 0; i < STREAMS; i++) {
+    assert_false(nd4c_array_is_ready(squares[i], stub_device));
+  }
+  assert_int_equal(nd4c_subtract_on(contexts[1], a, a, &a), ND4C_OK);
+  assert_false(nd4c_array_is_ready(squares[READERS - 1], stub_device));
+  assert_all(a, 0);
+  for (int i = 0; i < READERS; i++) {
+    assert_all(squares[i], 9);
+    nd4c_array_release(squares[i]);
+  }
+  for (int i = 0; i < STREAMS; i++) {
+    assert_int_equal(nd4c_context_destroy(contexts[i]), ND4C_OK);
+  }
+  nd4c_array_release(a);
+}
+
+/* More than are kept: the oldest is waited for, and the work that used an array is known again when it has ended. */
+static void more_readers_than_are_kept(void **state) {
+  (void)state;
+  nd4c_array *a = filled(3), *late = NULL, *square = NULL;
+  (void)stub_control("delay 50000");
+  assert_int_equal(nd4c_square_on(stub_context, a, &late), ND4C_OK);
+  (void)stub_control("delay 0");
+  for (int i = 0; i < ND4C_READERS_MOST + 9; i++) {
+    nd4c_array_release(square);
+    square = NULL;
+    assert_int_equal(nd4c_square_on(stub_context, a, &square), ND4C_OK);
+  }
+  assert_true(nd4c_array_is_ready(late, stub_device));
+  assert_int_equal(nd4c_subtract_on(stub_context, a, a, &a), ND4C_OK);
+  assert_all(late, 9);
+  assert_all(square, 9);
+  assert_all(a, 0);
+  nd4c_array_release(a);
+  nd4c_array_release(late);
+  nd4c_array_release(square);
+}
+
+/* Where much was released that waits for its work, the host does not run ahead to release more. */
+static void few_readers_where_much_is_released(void **state) {
+  (void)state;
+  static const int64_t much[1] = {20 << 20};
+  static const int64_t start = 0, stop = COUNT;
+  nd4c_array *a = filled(3), *large = NULL, *part = NULL, *square = NULL, *late = NULL;
+  assert_int_equal(nd4c_array_empty(ND4C_FLOAT32, 1, much, stub_device, &large), ND4C_OK);
+  assert_int_equal(nd4c_array_slice(large, &start, &stop, NULL, &part), ND4C_OK);
+  (void)stub_control("delay 50000");
+  assert_int_equal(nd4c_square_on(stub_context, part, &square), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, a, &late), ND4C_OK);
+  (void)stub_control("delay 0");
+  nd4c_array_release(square);
+  nd4c_array_release(part);
+  nd4c_array_release(large);
+  assert_false(nd4c_array_is_ready(late, stub_device));
+  for (int i = 0; i < ND4C_READERS_FEW; i++) {
+    square = NULL;
+    assert_int_equal(nd4c_square_on(stub_context, a, &square), ND4C_OK);
+    nd4c_array_release(square);
+  }
+  assert_true(nd4c_array_is_ready(late, stub_device));
+  assert_all(late, 9);
+  nd4c_array_release(a);
+  nd4c_array_release(late);
+}
+
 /* A chain of results that nobody reads keeps no fences of what is done. */
 static void a_long_chain_lets_go(void **state) {
   (void)state;
@@ -334,6 +416,9 @@ int main(void) {
       ASYNC_TEST(a_failed_copy_leaves_the_value),
       ASYNC_TEST(storage_is_freed_after_its_last_fence),
       ASYNC_TEST(contexts_wait_for_each_other),
+      ASYNC_TEST(many_readers_are_not_waited_for),
+      ASYNC_TEST(more_readers_than_are_kept),
+      ASYNC_TEST(few_readers_where_much_is_released),
       ASYNC_TEST(a_long_chain_lets_go),
       ASYNC_TEST(the_host_waits_before_it_writes),
       ASYNC_TEST(destroying_a_context_waits),
