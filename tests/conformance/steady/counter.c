@@ -20,6 +20,8 @@ extern void *__libc_realloc(void *memory, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 
 enum { OBJECTS = 128, NAME_SIZE = 48 };
+/* Above this nd4c keeps no work space (src/base/pages.c): which call of which size gets there is not the question. */
+static const size_t kept_at_most = (size_t)16 << 20;
 
 /* The program comes first in the loader's list. */
 static struct {
@@ -131,7 +133,9 @@ SEEN int posix_memalign(void **memory, size_t alignment, size_t bytes) {
 }
 
 SEEN void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
-  NOTE_CALLER;
+  if (bytes <= kept_at_most) {
+    NOTE_CALLER;
+  }
   long mapped = syscall(SYS_mmap, address, bytes, protection, flags, file, offset);
   return (void *)mapped;
 }

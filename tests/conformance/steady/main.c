@@ -10,7 +10,7 @@
 #include "counter.h"
 #include "tests/conformance/prepared.h"
 
-enum { CASES = 3, WARM_CALLS = 2, COUNTED_CALLS = 2, GOALS = 2, LIBRARIES = 32, NAME = 48 };
+enum { CASES = 3, WARM_CALLS = 2, COUNTED_CALLS = 2, TRIES = 3, GOALS = 2, LIBRARIES = 32, NAME = 48 };
 
 /* Elements of the largest operand or result: 64 x 128 and 256 x 256. */
 static const int64_t goals[GOALS] = {64 * 128, 256 * 256};
@@ -107,6 +107,16 @@ static measured measure(steady *s, const cf_prepared *p, bool count) {
   return m;
 }
 
+/* A thread of the pool may come to its first piece of an op as late as in a call that is counted: what allocates each
+ * time does so again. */
+static measured measure_steady(steady *s, const cf_prepared *p) {
+  measured m = measure(s, p, true);
+  for (int32_t i = 1; i < TRIES && m.own > 0; i++) {
+    m = measure(s, p, true);
+  }
+  return m;
+}
+
 /* -- operands --------------------------------------------------------------------------------------------------- */
 
 /* The same elements again and again along every axis that is longer than 1. */
@@ -197,7 +207,7 @@ static void run_case(steady *s, const cf_record *record, nd4c_dtype dtype, int32
   if (!make(s, record, dtype, number, 1, &p)) {
     return;
   }
-  measured m = measure(s, &p, true);
+  measured m = measure_steady(s, &p);
   if (m.own >= 0) {
     judge(s, &p, &m);
   }
@@ -209,7 +219,7 @@ static void run_case(steady *s, const cf_record *record, nd4c_dtype dtype, int32
     m = measure(s, &p, false);
     bool slow = m.ns > slow_ns;
     if (m.own >= 0 && (m.elements >= goals[goal] || slow)) {
-      m = measure(s, &p, true);
+      m = measure_steady(s, &p);
       if (m.own >= 0) {
         judge(s, &p, &m);
       }
