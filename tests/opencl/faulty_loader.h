@@ -64,4 +64,24 @@ static inline nd4c_status faulty_start_float64(nd4c_device **device, nd4c_contex
   return status;
 }
 
+/* A context on the host whose ops all prefer the device, whatever their size and wherever the inputs are; wait: each
+ * call ends when the device has finished. The caller destroys it. */
+static inline nd4c_status faulty_make_routed(nd4c_device *device, nd4c_device *host, bool wait,
+                                             nd4c_context **context) {
+  nd4c_device *devices[2] = {device, host};
+  nd4c_routing *routing = NULL;
+  const nd4c_context_options options = {.struct_size = sizeof options, .device = host};
+  const nd4c_routing_options routed = {.struct_size = sizeof routed,
+                                       .policy = ND4C_ROUTING_PREFER_GPU,
+                                       .devices = devices,
+                                       .device_count = 2,
+                                       .small_bytes = -1,
+                                       .wait = wait};
+  nd4c_status status = nd4c_context_create(&options, context);
+  status = status == ND4C_OK ? nd4c_routing_create(&routed, &routing) : status;
+  status = status == ND4C_OK ? nd4c_context_set_routing(*context, routing) : status;
+  nd4c_routing_destroy(routing);
+  return status;
+}
+
 #endif

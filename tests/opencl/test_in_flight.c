@@ -27,25 +27,12 @@ static nd4c_context *make_context(nd4c_device *on) {
 
 static int set_up(void **state) {
   (void)state;
-  nd4c_device *devices[2] = {device, NULL};
-  nd4c_routing *routing = NULL;
   if (nd4c_device_find("cpu:0", &host) != ND4C_OK) {
     return -1;
   }
-  devices[1] = host;
-  const nd4c_routing_options options = {.struct_size = sizeof options,
-                                        .policy = ND4C_ROUTING_PREFER_GPU,
-                                        .devices = devices,
-                                        .device_count = 2,
-                                        .small_bytes = -1,
-                                        .wait = true};
   plain = make_context(host);
-  routed = make_context(host);
   direct = make_context(device);
-  nd4c_status status = nd4c_routing_create(&options, &routing);
-  status = status == ND4C_OK ? nd4c_context_set_routing(routed, routing) : status;
-  nd4c_routing_destroy(routing);
-  return status == ND4C_OK ? 0 : -1;
+  return faulty_make_routed(device, host, true, &routed) == ND4C_OK ? 0 : -1;
 }
 
 static int tear_down(void **state) {
