@@ -76,7 +76,7 @@ bool nd4c_cl_fence_query(void *device, nd4c_fence fence) {
 
 /* All of them, since what follows a failure may still run, and memory is freed once this returns. */
 static cl_int wait_for_entries(nd4c_fence fence) {
-  cl_int first = nd4c_cl_event_wait(fence->marker);
+  cl_int first = CL_SUCCESS;
   for (int32_t i = 0; i < fence->count; i++) {
     cl_int code = nd4c_cl_event_wait(fence->entries[i].event);
     first = first == CL_SUCCESS ? code : first;
@@ -86,7 +86,8 @@ static cl_int wait_for_entries(nd4c_fence fence) {
 
 nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
   nd4c_cl_device *device = handle;
-  cl_int waited = wait_for_entries(fence);
+  cl_int marked = nd4c_cl_event_wait(fence->marker), waited = wait_for_entries(fence);
+  waited = marked == CL_SUCCESS ? waited : marked;
   for (int32_t i = 0; i < fence->count; i++) {
     nd4c_status status = nd4c_cl_entry_outcome(device, &fence->entries[i]);
     if (status != ND4C_OK) {
@@ -114,8 +115,12 @@ void nd4c_cl_fence_destroy(void *device, nd4c_fence fence) {
 
 nd4c_status nd4c_cl_stream_wait_fence(void *handle, nd4c_stream stream, nd4c_fence fence) {
   nd4c_cl_device *device = handle;
-  /* What is done needs no waiting; what failed would spread its failure to work that has nothing to do with it. */
+  /* What is done needs no waiting; what failed would spread its failure to work that has nothing to do with it, but
+   * commands that it stands behind may still be under way: the host waits for those. */
   if (nd4c_cl_event_is_over(fence->marker)) {
+    if (nd4c_cl_event_status(fence->marker) != CL_COMPLETE) {
+      (void)wait_for_entries(fence); /* whoever waits for the fence itself is told */
+    }
     return ND4C_OK;
   }
   pthread_mutex_lock(&stream->lock);

@@ -313,6 +313,33 @@ static void what_runs_beside_a_failure_is_waited_for(void **state) {
   assert_true(waited >= LATE - 1);
 }
 
+/* Nor does another stream's work overtake it: what it leaves would be overwritten later. */
+static void what_runs_beside_a_failure_is_not_overtaken(void **state) {
+  (void)state;
+  float values[COUNT];
+  const int64_t shape[1] = {COUNT};
+  nd4c_array *x = NULL, *y = NULL;
+  nd4c_context *other = make_context(device);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 2, device, &x), ND4C_OK);
+  assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(nd4c_subtract_on(other, x, x, &y), ND4C_OK);
+  assert_int_equal(nd4c_array_read(y, values, sizeof values), ND4C_OK);
+  assert_int_equal(faulty_control("clEnqueueNDRangeKernel:1:50:late,clEnqueueMarkerWithWaitList:1:-5:lost"), 0);
+  assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(faulty_control(""), 0);
+  assert_int_equal(nd4c_subtract_on(other, x, x, &y), ND4C_OK);
+  (void)nd4c_context_synchronize(other); /* tells the failure */
+  (void)nd4c_context_synchronize(direct);
+  if (nd4c_array_read(y, values, sizeof values) == ND4C_OK) {
+    for (int i = 0; i < COUNT; i++) {
+      assert_float_equal(values[i], 0, 0);
+    }
+  }
+  nd4c_array_release(y);
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
+}
+
 /* -- programs -------------------------------------------------------------------------------------------------------
  */
 
@@ -346,6 +373,7 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_of_others_is_touched), cmocka_unit_test(a_fault_is_told_once),
-      cmocka_unit_test(what_runs_beside_a_failure_is_waited_for), cmocka_unit_test(products_are_built_once)};
+      cmocka_unit_test(what_runs_beside_a_failure_is_waited_for),
+      cmocka_unit_test(what_runs_beside_a_failure_is_not_overtaken), cmocka_unit_test(products_are_built_once)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
