@@ -7,9 +7,9 @@
 #include "array/pack.h"
 #include "array/shape.h"
 #include "base/alloc.h"
-#include "base/recycle.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "device/host.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/write.h"
@@ -48,7 +48,7 @@ nd4c_status nd4c_array_look_at(const nd4c_array *array, nd4c_look *look) {
     find_span(array, &first, &bytes);
     if (nd4c_storage_reads_apart(array->storage, bytes, 1)) {
       look->bytes = (size_t)bytes;
-      look->copy = nd4c_recycle_take_raw(look->bytes);
+      look->copy = nd4c_host_table()->allocate_pages(look->bytes);
       if (look->copy == NULL) {
         return nd4c_fail_memory("reading an array", look->bytes);
       }
@@ -67,7 +67,7 @@ nd4c_status nd4c_array_look_at(const nd4c_array *array, nd4c_look *look) {
 }
 
 void nd4c_array_look_away(nd4c_look *look) {
-  nd4c_recycle_give(look->copy, look->bytes);
+  nd4c_host_table()->free_pages(look->copy, look->bytes);
   *look = (nd4c_look){0};
 }
 
@@ -230,13 +230,13 @@ nd4c_status nd4c_array_copy_packed(nd4c_array *to, const nd4c_array *from) {
     nd4c_pack(from->rank, from->shape, from->strides, element, address, target);
     return ND4C_OK;
   }
-  void *packed = nd4c_allocate((size_t)bytes);
+  void *packed = nd4c_host_table()->allocate_pages((size_t)bytes);
   if (packed == NULL) {
     return nd4c_fail_memory("packing an array", (size_t)bytes);
   }
   nd4c_pack(from->rank, from->shape, from->strides, element, address, packed);
   nd4c_status status = nd4c_storage_upload(to->storage, packed, bytes);
-  nd4c_deallocate(packed);
+  nd4c_host_table()->free_pages(packed, (size_t)bytes);
   return status;
 }
 

@@ -14,6 +14,7 @@ struct nd4c_context {
   int32_t width;
   bool deterministic;
   bool strict;
+  bool unasked;           /* lent for an op of the library's own: what is forced in vain is nobody's concern */
   nd4c_transfer transfer; /* never DEFAULT */
   /* Several devices (routing.h). NULL: calls run here. */
   struct nd4c_routing *routing;

@@ -4,8 +4,8 @@
 #include "array/narrow.h"
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/recycle.h"
 #include "base/status.h"
+#include "device/host.h"
 #include "device/storage.h"
 #include "device/write.h"
 
@@ -66,14 +66,14 @@ static nd4c_status format_gathered(const nd4c_array *array, const nd4c_print_opt
     return ND4C_OK;
   }
   *done = true;
-  void *elements = nd4c_recycle_take_raw((size_t)bytes);
+  void *elements = nd4c_host_table()->allocate_pages((size_t)bytes);
   if (elements == NULL) {
     return nd4c_fail_memory("printing an array", (size_t)bytes);
   }
   g.to = elements;
   nd4c_status status = gather(&g, 0, nd4c_array_offset_bytes(array));
   status = status == ND4C_OK ? nd4c_format_gathered(array, elements, options, text) : status;
-  nd4c_recycle_give(elements, (size_t)bytes);
+  nd4c_host_table()->free_pages(elements, (size_t)bytes);
   return status;
 }
 

@@ -65,6 +65,7 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
   context->width = nd4c_context_default_width(device);
   context->deterministic = nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC);
   context->strict = nd4c_config_bool(ND4C_CONFIG_STRICT);
+  context->unasked = false;
   context->transfer = nd4c_context_default_transfer();
   context->outer = thread->scope;
   context->previous = thread->entered; /* stays counted as entered until it is restored */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/recycle.h"
 #include "base/status.h"
+#include "device/host.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
 
@@ -164,7 +164,7 @@ typedef struct relay {
 } relay;
 
 static char *take_buffer(const relay *r) {
-  return r->lender != NULL ? nd4c_staging_take(r->lender) : nd4c_recycle_take_raw(r->buffer_bytes);
+  return r->lender != NULL ? nd4c_staging_take(r->lender) : nd4c_host_table()->allocate_pages(r->buffer_bytes);
 }
 
 static nd4c_status take_buffers(relay *r, int64_t bytes) {
@@ -190,7 +190,7 @@ static void give_buffers(relay *r) {
     if (r->lender != NULL) {
       nd4c_staging_give(r->lender, r->pieces[i].buffer);
     } else {
-      nd4c_recycle_give(r->pieces[i].buffer, r->buffer_bytes);
+      nd4c_host_table()->free_pages(r->pieces[i].buffer, r->buffer_bytes);
     }
   }
 }
@@ -318,7 +318,7 @@ bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *
 
 nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,
                                   const nd4c_block *from, nd4c_device *to_device, const nd4c_block *to, int64_t bytes) {
-  if (nd4c_transfer_is_direct(from_device, to_device)) {
+  if (carrier == to_device && nd4c_transfer_is_direct(from_device, to_device)) {
     return enqueue_local(
         &(local){.device = to_device, .from_device = from_device, .from = from, .to = to, .bytes = bytes}, stream);
   }

@@ -433,10 +433,12 @@ static inline nd4c_status call_here(nd4c_context *context, nd4c_op op, int32_t a
       if (done || status != ND4C_OK) {
         return status;
       }
-      known = entry->choice;
+      known = nd4c_choice_retain(entry->choice); /* making results may run the program's code, which may evict it */
     }
   }
-  return call_new(context, op, inputs, input_count, attrs, outputs, key, known);
+  nd4c_status status = call_new(context, op, inputs, input_count, attrs, outputs, key, known);
+  nd4c_choice_release(known);
+  return status;
 }
 
 nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call) {

@@ -357,8 +357,8 @@ static bool has_packed(const nd4c_array *const *inputs, int32_t input_count, con
 void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                          const nd4c_array *output, bool fresh, bool shape_from_data, nd4c_choice *choice) {
-  bool cacheable =
-      input_count <= ND4C_CACHED_INPUTS && def->info.output_count == 1 && !has_packed(inputs, input_count, output);
+  bool cacheable = input_count <= ND4C_CACHED_INPUTS && def->info.output_count == 1 && !context->unasked &&
+                   !has_packed(inputs, input_count, output);
   call_cache *cache = cacheable ? get_cache() : NULL;
   nd4c_cached_call *entry = cache != NULL ? make_entry(context, def, inputs, input_count, attrs, output) : NULL;
   if (entry == NULL) {

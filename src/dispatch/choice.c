@@ -169,7 +169,7 @@ static nd4c_status fail_unsupported(const search *s) {
 /* What SD_KERNEL_DISABLE_ENGINES asks for in vain is reported, or strictness makes it an error. */
 static nd4c_status check_disabled(const search *s) {
   nd4c_engine_refusal refusal;
-  for (size_t position = 0; nd4c_engine_next_refusal(&s->rules, &position, &refusal);) {
+  for (size_t position = 0; !s->context->unasked && nd4c_engine_next_refusal(&s->rules, &position, &refusal);) {
     if (s->context->strict) {
       return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_DISABLE_ENGINES=%.400s asks for %s disabled: %s", s->call->op->name,
                        s->rules.disabled, refusal.name, refusal.reason);
@@ -191,7 +191,7 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
     if (taken) {
       return ND4C_OK;
     }
-    if (s->context->strict) {
+    if (s->context->strict && !s->context->unasked) {
       return nd4c_fail(ND4C_STRICT, "%s: SD_KERNEL_FORCE_ENGINE=%s cannot serve this call on %s: %s\n%s",
                        s->call->op->name, s->rules.forced, s->context->device->name,
                        nd4c_engine_forced_reason(&s->rules, reason, sizeof reason),
@@ -202,7 +202,7 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   if (!taken) {
     return fail_unsupported(s);
   }
-  if (forced) {
+  if (forced && !s->context->unasked) {
     nd4c_report_difference(s->call->op->name, s->rules.forced, nd4c_choice_engine(choice),
                            nd4c_engine_forced_reason(&s->rules, reason, sizeof reason));
   }

@@ -3,16 +3,22 @@
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
+#include "device/context.h"
 #include "device/device.h"
 #include "device/storage.h"
 #include "device/write.h"
 #include "nd4c/context.h"
 #include "nd4c/ops.h"
 
-/* UNSUPPORTED: the device lacks the op for this dtype or these strides. */
+/* The device lacks the op for this dtype or these strides, or memory for it: the host does without. */
+static bool is_lack(nd4c_status status) {
+  return status == ND4C_UNSUPPORTED || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+}
+
 static nd4c_status order_on(nd4c_device *device, const nd4c_array *from, nd4c_array *to) {
   nd4c_context *context = NULL;
   ND4C_TRY(nd4c_context_acquire(device, &context)); /* routes nothing: the op runs here */
+  context->unasked = true;
   nd4c_status status = nd4c_copy_on(context, from, &to);
   nd4c_status released = nd4c_context_release(context);
   ND4C_TRY(status);
@@ -25,7 +31,7 @@ static nd4c_status make_ordered(nd4c_device *device, const nd4c_array *from, nd4
   nd4c_array *ordered = NULL;
   *out = NULL;
   nd4c_status status = nd4c_array_empty(from->dtype, from->rank, from->shape, device, &ordered);
-  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+  if (is_lack(status)) {
     return ND4C_OK;
   }
   status = status == ND4C_OK ? order_on(device, from, ordered) : status;
@@ -34,7 +40,7 @@ static nd4c_status make_ordered(nd4c_device *device, const nd4c_array *from, nd4
     return ND4C_OK;
   }
   nd4c_array_release(ordered);
-  return status == ND4C_UNSUPPORTED ? ND4C_OK : status;
+  return is_lack(status) ? ND4C_OK : status;
 }
 
 static nd4c_status order_and_send(nd4c_device *source, const nd4c_array *from, nd4c_array *to) {
@@ -57,7 +63,7 @@ static nd4c_status copy_strided(nd4c_array *to, const nd4c_array *from) {
     return nd4c_array_copy_packed(to, from);
   }
   nd4c_status status = source == target ? order_on(source, from, to) : order_and_send(source, from, to);
-  return status == ND4C_UNSUPPORTED ? nd4c_array_copy_packed(to, from) : status;
+  return is_lack(status) ? nd4c_array_copy_packed(to, from) : status;
 }
 
 nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out) {
@@ -90,6 +96,7 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   nd4c_array *ordered = NULL;
   if (ND4C_UNLIKELY(nd4c_array_is_scattered(array))) {
     nd4c_device *source = atomic_load(&array->storage->device);
+    ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told, not that of the copy */
     ND4C_TRY(make_ordered(source, array, &ordered));
   }
   nd4c_status status = nd4c_array_read_here(ordered != NULL ? ordered : array, data, bytes);

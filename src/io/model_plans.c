@@ -130,6 +130,10 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   status = nd4c_plan_create(graph, context, &options, plan);
   if (status == ND4C_OK) {
     status = nd4c_plan_move(*plan, NULL);
+    if (status != ND4C_OK) {
+      nd4c_plan_destroy(*plan);
+      *plan = NULL;
+    }
   }
   nd4c_graph_destroy(graph);
   nd4c_model_progress(model, "preparing", 1);
