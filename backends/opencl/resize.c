@@ -49,8 +49,8 @@ typedef struct resize_axis {
 typedef struct resizing {
   int64_t size;
   int32_t rank, mode;
-  int64_t shape[ND4C_CL_RANK], x_strides[ND4C_CL_RANK], y_strides[ND4C_CL_RANK], taps[ND4C_CL_RANK],
-      table[ND4C_CL_RANK];
+  int64_t shape[ND4C_CL_RANK], x_shape[ND4C_CL_RANK], x_strides[ND4C_CL_RANK], y_strides[ND4C_CL_RANK],
+      taps[ND4C_CL_RANK], table[ND4C_CL_RANK];
 } resizing;
 
 /* One axis; the first word behind its table. */
@@ -129,6 +129,7 @@ static nd4c_status resize(const nd4c_cl_step *step) {
   for (int32_t i = 0; i < x->rank && y->size > 0; i++) {
     resize_axis axis;
     r.shape[i] = y->shape[i];
+    r.x_shape[i] = x->shape[i];
     r.x_strides[i] = x->strides[i];
     r.y_strides[i] = y->strides[i];
     r.table[i] = words;

@@ -226,7 +226,7 @@ __kernel void align_rois(__global const STORAGE_A *x, long x0, __global const ST
     return;
   }
   long at[4], place = split_element(&r, get_global_id(0), at);
-  long image = index_at(images, images0 + at[0] * r.images_step, r.wide);
+  long image = clamp(index_at(images, images0 + at[0] * r.images_step, r.wide), (long)0, r.x_shape[0] - 1);
   long base = x0 + image * r.x_strides[0] + at[1] * r.x_strides[1];
   span rows = find_span(rois, rois0, &r, scale, at[0], 0), columns = find_span(rois, rois0, &r, scale, at[0], 1);
   double sum = 0, best = 0;
@@ -257,7 +257,7 @@ static inline void bin_cells(__global const STORAGE_B *rois, long rois0, const n
   *end = !(high > 0) ? 0 : high < extent ? (long)high : r->x_shape[2 + axis];
 }
 
-/* The first number of a roi is its image's. */
+/* The first number of a roi is its image's: judged, but not relied on, like those of align_rois. */
 __kernel void pool_rois(__global const STORAGE_A *x, long x0, __global const STORAGE_B *rois, long rois0,
                         __global STORAGE_Y *y, long y0, nd4c_rois r, double scale, long items) {
   if (get_global_id(0) >= items) {
@@ -266,7 +266,8 @@ __kernel void pool_rois(__global const STORAGE_A *x, long x0, __global const STO
   long at[4], top, bottom, left, right, place = split_element(&r, get_global_id(0), at);
   bin_cells(rois, rois0, &r, scale, at[0], 0, at[2], &top, &bottom);
   bin_cells(rois, rois0, &r, scale, at[0], 1, at[3], &left, &right);
-  long base = x0 + (long)roi_number(rois, rois0, &r, at[0], 0) * r.x_strides[0] + at[1] * r.x_strides[1];
+  long image = clamp((long)roi_number(rois, rois0, &r, at[0], 0), (long)0, r.x_shape[0] - 1);
+  long base = x0 + image * r.x_strides[0] + at[1] * r.x_strides[1];
   double best = top < bottom && left < right ? -INFINITY : 0;
   for (long i = top; i < bottom; i++) {
     for (long j = left; j < right; j++) {

@@ -96,10 +96,11 @@ __kernel void make_taps(__global long *table, nd4c_resize_axis axis, __global co
 typedef struct {
   long size;
   int rank, mode;
-  long shape[WALK_RANK], x_strides[WALK_RANK], y_strides[WALK_RANK], taps[WALK_RANK], table[WALK_RANK];
+  long shape[WALK_RANK], x_shape[WALK_RANK], x_strides[WALK_RANK], y_strides[WALK_RANK], taps[WALK_RANK], table[WALK_RANK];
 } nd4c_resize;
 
-/* The weighted sum of the elements that a place takes on all axes. Taps without weight are not looked at. */
+/* The weighted sum of the elements that a place takes on all axes. Taps without weight are not looked at. The table may
+ * hold anything where the command that was to write it has failed. */
 __kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, __global const long *table,
                      nd4c_resize resize, REAL extrapolation, long items) {
   long rest = get_global_id(0), tap[WALK_RANK], place[WALK_RANK];
@@ -127,7 +128,7 @@ __kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
     for (axis = 0; axis < resize.rank; axis++) {
       __global const long *own = table + resize.table[axis];
       long at = place[axis] * resize.taps[axis] + tap[axis];
-      from += own[at] * resize.x_strides[axis];
+      from += clamp(own[at], (long)0, resize.x_shape[axis] - 1) * resize.x_strides[axis];
       weight = r_mul(weight, ((__global const REAL *)(own + resize.shape[axis] * resize.taps[axis]))[at]);
     }
     if (resize.mode == NEAREST) {

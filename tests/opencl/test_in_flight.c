@@ -94,7 +94,7 @@ static nd4c_array *operand(char letter) {
 /* -- calls ----------------------------------------------------------------------------------------------------------
  */
 
-static const int64_t two = 2, first_axis = 0;
+static const int64_t two = 2, first_axis = 0, twice = 2 * COUNT;
 #define INT(name, value)                     \
   {                                          \
     name, {                                  \
@@ -137,6 +137,8 @@ static const struct op_case {
     {ND4C_OP_nms, "op", 1, 0, {{0}}},
     {ND4C_OP_max_unpool, "uw", 1, 2, {INTS("kernel", two), INTS("strides", two)}},
     {ND4C_OP_ctc_greedy_decode, "c", 3, 0, {{0}}},
+    {ND4C_OP_resize, "x", 1, 2, {INTS("sizes", twice), INT("mode", ND4C_INTERPOLATION_NEAREST)}},
+    {ND4C_OP_resize, "x", 1, 2, {INTS("sizes", twice), INT("mode", ND4C_INTERPOLATION_LINEAR)}},
 };
 
 typedef struct results {
@@ -171,13 +173,23 @@ static void run_case(const struct op_case *c, nd4c_context *context, results *r)
   }
 }
 
-/* What is cached of the device's memory, and so becomes scratch, is full of large numbers. */
+/* What is cached of the device's memory, and so becomes scratch, is full of numbers that lead nowhere, and of zeros
+ * that hide none of them: where one word is looked at first, another decides. Blocks come in eight sizes between powers
+ * of two. */
 static void leave_rubbish(void) {
-  enum { SIZES = 7, EACH = 3 };
+  enum { LEAST = 64, OCTAVES = 4, SIZES = 8 * OCTAVES, EACH = 1, MOST = LEAST << OCTAVES };
+  static const int64_t kinds[] = {0, 0x7070707070707070, 3, -1, 1 << 20, 0, -70, INT64_MIN + 1, 0x70707070, 1};
+  static int64_t words[MOST];
+  static uint32_t random = 1;
   nd4c_array *arrays[SIZES * EACH];
+  for (int i = 0; i < MOST; i++) {
+    random = random * 1664525 + 1013904223;
+    words[i] = kinds[(random >> 16) % (sizeof kinds / sizeof kinds[0])];
+  }
   for (int i = 0; i < SIZES * EACH; i++) {
-    const int64_t count[1] = {64 << i / EACH};
-    assert_int_equal(nd4c_array_full(ND4C_INT32, 1, count, 0x70707070, device, &arrays[i]), ND4C_OK);
+    const int size = i / EACH;
+    const int64_t count[1] = {(int64_t)(8 + size % 8) * LEAST / 8 << size / 8};
+    assert_int_equal(nd4c_array_from_data(ND4C_INT64, 1, count, words, device, &arrays[i]), ND4C_OK);
   }
   for (int i = 0; i < SIZES * EACH; i++) {
     nd4c_array_release(arrays[i]);
