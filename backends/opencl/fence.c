@@ -65,13 +65,22 @@ nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *o
   return ND4C_OK;
 }
 
+/* Where the driver cannot tell, this waits: whoever asks until it is ready would ask for good. */
+static bool is_ready(cl_event event) {
+  cl_int status = nd4c_cl_event_status(event);
+  if (status < CL_COMPLETE) {
+    (void)nd4c_cl_event_wait(event);
+  }
+  return status <= CL_COMPLETE;
+}
+
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence) {
   (void)device;
-  bool ready = nd4c_cl_event_is_over(fence->marker);
+  bool ready = is_ready(fence->marker);
   for (int32_t i = 0; ready && i < fence->count; i++) { /* a marker may fail before what it stands behind is done */
-    ready = nd4c_cl_event_is_over(fence->entries[i].event);
+    ready = is_ready(fence->entries[i].event);
   }
-  return ready && (fence->fault_read == NULL || nd4c_cl_event_is_over(fence->fault_read));
+  return ready && (fence->fault_read == NULL || is_ready(fence->fault_read));
 }
 
 /* All of them, since what follows a failure may still run, and memory is freed once this returns. */

@@ -325,6 +325,26 @@ static void what_runs_beside_a_failure_is_waited_for(void **state) {
   assert_true(waited >= LATE - 1);
 }
 
+/* Somebody who asks again and again whether it is done is told so in the end, also by a driver that cannot tell. */
+static void what_cannot_be_told_is_ready(void **state) {
+  (void)state;
+  enum { ENOUGH = 1000 };
+  const int64_t shape[1] = {COUNT};
+  nd4c_array *x = NULL, *y = NULL;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 2, device, &x), ND4C_OK);
+  assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(faulty_control("clGetEventInfo:0:-5"), 0);
+  int asked = 0;
+  while (asked < ENOUGH && !nd4c_array_is_ready(y, device)) {
+    asked++;
+  }
+  assert_int_equal(faulty_control(""), 0);
+  assert_true(asked < ENOUGH);
+  nd4c_array_release(y);
+  nd4c_array_release(x);
+  (void)nd4c_context_synchronize(direct); /* tells what could not be told */
+}
+
 /* Nor does another stream's work overtake it: what it leaves would be overwritten later. */
 static void what_runs_beside_a_failure_is_not_overtaken(void **state) {
   (void)state;
@@ -383,9 +403,11 @@ int main(void) {
     print_message("skipped: %s\n", nd4c_error_message());
     return 77;
   }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_of_others_is_touched), cmocka_unit_test(a_fault_is_told_once),
-      cmocka_unit_test(what_runs_beside_a_failure_is_waited_for),
-      cmocka_unit_test(what_runs_beside_a_failure_is_not_overtaken), cmocka_unit_test(products_are_built_once)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_of_others_is_touched),
+                                     cmocka_unit_test(a_fault_is_told_once),
+                                     cmocka_unit_test(what_runs_beside_a_failure_is_waited_for),
+                                     cmocka_unit_test(what_cannot_be_told_is_ready),
+                                     cmocka_unit_test(what_runs_beside_a_failure_is_not_overtaken),
+                                     cmocka_unit_test(products_are_built_once)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
