@@ -234,7 +234,7 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'E', mask != NULL ? mask->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_pair(&options, call);
-  nd4c_cl_define(&options, "DEFORMABLE", "1ND4C_CL_BY_PAIRS(call, ");
+  nd4c_cl_define(&options, "DEFORMABLE", "1");
   nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", &options);
   if (status != ND4C_OK)
     return status;
@@ -276,7 +276,7 @@ static nd4c_status causal_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_type(&options, 'Z', state->dtype);
   nd4c_cl_define_pair(&options, call);
-  nd4c_cl_define(&options, "CAUSAL", "1ND4C_CL_BY_PAIRS(call, ");
+  nd4c_cl_define(&options, "CAUSAL", "1");
   nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", &options);
   if (status != ND4C_OK)
     return status;

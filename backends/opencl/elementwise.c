@@ -1,5 +1,6 @@
 /* Element-wise ops: one row an op; the function itself is an expression of kernels/opencl/elementwise.cl, compiled for
  * the operands' dtypes. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -436,13 +437,19 @@ static void take_numbers(const nd4c_call *call, double *numbers) {
 }
 
 static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const plan *p) {
+  bool pairs = in_pairs(call, p);
   double numbers[NUMBERS] = {0};
+  float parts[NUMBERS][2];
   take_numbers(call, numbers);
   for (int32_t i = 0; i < NUMBERS; i++) {
+    /* What is finite stays so: it may meet a zero. */
+    bool beyond = pairs && isfinite(numbers[i]) && fabs(numbers[i]) > FLT_MAX;
+    numbers[i] = beyond ? copysign(FLT_MAX, numbers[i]) : numbers[i];
+    nd4c_cl_pair_of(numbers[i], parts[i]);
     nd4c_cl_arg_real(launch, numbers[i]);
   }
-  for (int32_t i = 0; i < NUMBERS && in_pairs(call, p); i++) {
-    nd4c_cl_arg_float(launch, (float)(numbers[i] - (double)(float)numbers[i]));
+  for (int32_t i = 0; i < NUMBERS && pairs; i++) {
+    nd4c_cl_arg_float(launch, parts[i][1]);
   }
 }
 

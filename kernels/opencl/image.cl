@@ -3,9 +3,8 @@
 #ifdef PAIRS
 #define ROUNDED(v, to) (r_isnan(v) ? 0 : convert_##to##_sat(rounded_pair(v)))
 #define TO_FLOAT(v) r_float(v)
-static inline long rounded_pair(REAL v) {
-  return r_whole(fabs(v.x) < 0x1p22f ? r_rint(v) : (REAL)(v.x, rint(v.y)));
-}
+#define rounded_pair(v) r_whole(r_rint(v))
+#define stored_uint64(v) (r_isnan(v) ? 0 : r_whole_unsigned(r_rint(v)))
 #else
 #ifdef HAS_FP64
 typedef double REAL;
@@ -14,6 +13,7 @@ typedef float REAL;
 #endif
 #define ROUNDED(v, to) ((v) != (v) ? 0 : convert_##to##_sat(rint(v)))
 #define TO_FLOAT(v) ((float)(v))
+#define stored_uint64(v) ROUNDED(v, ulong)
 #endif
 
 /* Numbers as they are stored: integers are rounded to even and saturate, NaN gives 0. */
@@ -25,7 +25,6 @@ typedef float REAL;
 #define stored_uint8(v) ROUNDED(v, uchar)
 #define stored_uint16(v) ROUNDED(v, ushort)
 #define stored_uint32(v) ROUNDED(v, uint)
-#define stored_uint64(v) ROUNDED(v, ulong)
 #define stored_float16(v) TO_FLOAT(v)
 #define stored_bfloat16(v) TO_FLOAT(v)
 #define stored_float32(v) TO_FLOAT(v)

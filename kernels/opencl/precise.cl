@@ -26,7 +26,7 @@ static inline PART tanh_shrink_wide(PART x) {
 #ifdef PAIRS /* x^3 / 3, where its parts would be too small for floats */
   if (fabs(x) < 1e-5f) {
     float y = ldexp(x, 30);
-    return ldexp(w_value(w_div(w_scale(w_mul(w_of(y), w_of(y)), y), w_of(3))), -90);
+    return copysign(ldexp(w_value(w_div(w_scale(w_mul(w_of(y), w_of(y)), y), w_of(3))), -90), x);
   }
 #endif
   wide square = w_mul(w_of(x), w_of(x)), term = w_of(x), sum = w_of(0);
@@ -34,7 +34,7 @@ static inline PART tanh_shrink_wide(PART x) {
     term = w_div(w_mul(term, square), w_of((2 * k) * (2 * k + 1)));
     sum = w_add(sum, term * (PART)(2 * k));
   }
-  return w_value(w_div(w_mul(sum, e) * 2, w_plus(f, 1)));
+  return copysign(w_value(w_div(w_mul(sum, e) * 2, w_plus(f, 1))), x);
 }
 #define op_tanh_shrink_wide(a, b, c) tanh_shrink_wide(a)
 
@@ -61,8 +61,11 @@ static inline PART log_add_wide(PART a, PART b, wide base) {
   if (larger != larger || smaller != smaller) {
     return NAN;
   }
-  if (isinf(larger) || isinf(smaller) || larger - smaller > (PART)1e5) {
+  if (isinf(larger) || isinf(smaller)) {
     return larger;
+  }
+  if (larger - smaller > (PART)1e5) {
+    return larger + 0; /* -0, too */
   }
   wide e = w_exp(w_mul(w_sum(smaller, -larger), base));
   return w_value(w_add(w_of(larger), w_div(w_log1p(e), base)));
@@ -82,15 +85,25 @@ static inline wide gated(PART a, wide b) {
   return w_scale(w_div(b.x >= 0 ? w_of(1) : e, w_plus(e, 1)), a);
 }
 #ifdef PAIRS
-/* times more; where the gate is e^b to all digits, out of the range of floats that have lost some. */
+/* times more, the larger of both first; where the gate is e^b to all digits, and where both are large, by a power of two
+ * away from the ends of the range. */
 static inline float gated_times(float a, wide b, float more) {
-  if (b.x < -40) {
-    wide e = w_scale(w_scale(w_exp_scaled(b, 100), a), more);
-    return ldexp(w_value(e), -100);
+  bool swap = fabs(a) < fabs(more);
+  float first = swap ? more : a, second = swap ? a : more;
+  int up = b.x < -40 ? (int)fmin(b.x * -1.442695f, 600.0f) : 0, down = 0;
+  if (fabs(second) > 1 && fabs(first) > 0x1p64f) {
+    down = 128;
   }
-  return w_value(w_scale(gated(a, b), more));
+  first = ldexp(first, -down);
+  wide part = up == 0 ? gated(first, b) : w_scale(w_exp_scaled(b, up), first);
+  return copysign(ldexp(w_value(w_scale(part, second)), down - up), a * more);
 }
+/* The least b for which the gate in double is more than 0. */
+#define LEAST_GATE -709.7f
 static inline float glu_wide(float a, float b) {
+  if (isinf(a) && b > LEAST_GATE) {
+    return a;
+  }
   return isfinite(a) && isfinite(b) && a != 0 ? gated_times(a, w_of(b), 1) : a / (1 + exp(-b));
 }
 #define op_glu_wide(a, b, c) glu_wide(a, b)
@@ -100,6 +113,9 @@ static inline float swiglu_wide(float a, float b, wide alpha) {
   float result = isfinite(gate.x) && isfinite(b) && a * b != 0 ? gated_times(a, gate, b) : NAN;
   if (isfinite(result)) {
     return result;
+  }
+  if (isinf(b) && isfinite(a) && a != 0 && gate.x > LEAST_GATE) {
+    return a * b;
   }
   return (isinf(a) && alpha.x * a < 0 ? copysign(0.0f, a) : a / (1 + exp(-(alpha.x * a)))) * b;
 }
@@ -113,15 +129,16 @@ static inline float hard_sigmoid_wide(float x, wide alpha, wide beta) {
 }
 #define op_hard_sigmoid_wide(a, b, c) hard_sigmoid_wide(a, WIDE_NUMBER(0), WIDE_NUMBER(1))
 #define op_hard_swish_wide(a, b, c) \
-  ((a) <= -3 ? -0.0f : (a) >= 3 || (a) != (a) || (a) == 0 ? (a) : w_value(w_div(w_scale(w_sum(a, 3), a), w_of(6))))
+  ((a) <= -3 ? -0.0f : (a) >= 3 || (a) != (a) || (a) == 0 ? (a) : copysign(w_value(w_div(w_scale(w_sum(a, 3), a), w_of(6))), a))
 
 /* tanh(ln(1 + e)) = e (e + 2) / (e (e + 2) + 2) with e = e^x. */
 static inline float mish_wide(float x) {
   if (x == 0 || !(fabs(x) <= 40)) {
-    return x == -INFINITY ? -0.0f : x < 0 ? ldexp(w_value(w_scale(w_exp_scaled(w_of(x), 100), x)), -100) : x;
+    float far = x < 0 && x != -INFINITY ? ldexp(w_value(w_scale(w_exp_scaled(w_of(x), 100), x)), -100) : 0;
+    return x < 0 ? copysign(far, x) : x;
   }
   wide e = w_exp(w_of(x)), product = w_mul(e, w_plus(e, 2));
-  return w_value(w_scale(w_div(product, w_plus(product, 2)), x));
+  return copysign(w_value(w_scale(w_div(product, w_plus(product, 2)), x)), x);
 }
 #define op_mish_wide(a, b, c) mish_wide(a)
 #else

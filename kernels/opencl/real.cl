@@ -8,10 +8,12 @@ typedef wide REAL;
 #define R(x) w_of(x)
 static inline REAL r_long(long x) {
   float high = convert_float(x);
-  return fabs(high) < 0x1p62f ? (REAL)(high, convert_float(x - convert_long(high))) : w_of(high);
+  ulong whole = fabs(high) < 0x1p63f ? (ulong)convert_long(high) : 1UL << 63;
+  return (REAL)(high, convert_float((long)((ulong)x - whole)));
 }
 static inline REAL r_ulong(ulong x) {
-  return x >> 62 != 0 ? w_of(convert_float(x)) : r_long((long)x);
+  float high = convert_float(x);
+  return (REAL)(high, convert_float((long)(x - (high < 0x1p64f ? convert_ulong(high) : 0))));
 }
 /* R_OF(dtype, x): an element as a REAL. */
 #define r_of_bool(x) w_of(x)
@@ -86,15 +88,34 @@ static inline REAL r_floor(REAL a) {
   float whole = floor(a.x);
   return whole == a.x && a.y != 0 ? w_fast(whole, floor(a.y)) : w_of(whole);
 }
-/* To even; |a| below 2^22, or a float. */
+/* To even. */
 static inline REAL r_rint(REAL a) {
-  float whole = rint(a.x), rest = (a.x - whole) + a.y, size = fabs(rest);
-  bool next = size > 0.5f || (size == 0.5f && fmod(whole, 2.0f) != 0);
-  return w_of(next && isfinite(a.x) ? whole + copysign(1.0f, rest) : whole);
+  if (!(fabs(a.x) < 0x1p24f)) { /* an even number */
+    return isfinite(a.x) ? w_fast(a.x, rint(a.y)) : w_of(a.x);
+  }
+  float whole = rint(a.x);
+  wide rest = w_sum(a.x - whole, a.y);
+  float size = fabs(rest.x), more = rest.x < 0 ? -rest.y : rest.y;
+  bool next = size > 0.5f || (size == 0.5f && (more > 0 || (more == 0 && fmod(whole, 2.0f) != 0)));
+  return w_of(next ? whole + copysign(1.0f, rest.x) : whole);
 }
-/* Of a whole number. */
+/* Of a whole number; saturates. */
 static inline long r_whole(REAL a) {
-  return fabs(a.x) < 0x1p62f ? convert_long(a.x) + convert_long(a.y) : convert_long_sat(a.x);
+  float size = fabs(a.x);
+  if (size > 0x1p63f || (size == 0x1p63f && (a.y == 0 || (a.y < 0) == (a.x < 0))) || !isfinite(size)) {
+    return convert_long_sat(a.x);
+  }
+  ulong high = size < 0x1p63f ? (ulong)convert_long(a.x) : 1UL << 63;
+  return (long)(high + (ulong)convert_long(a.y));
+}
+static inline ulong r_whole_unsigned(REAL a) {
+  if (a.x < 0x1p62f) {
+    return convert_ulong_sat(r_whole(a));
+  }
+  if (!(a.x < 0x1p64f) && (a.x != 0x1p64f || !(a.y < 0))) {
+    return ULONG_MAX;
+  }
+  return (a.x < 0x1p64f ? convert_ulong(a.x) : 0) + (ulong)convert_long(a.y);
 }
 /* Of what is not negative. */
 #define r_round(a) r_floor(r_add(a, w_of(0.5f)))

@@ -248,7 +248,7 @@ static inline void take_range(state *s, long count, VALUE low, VALUE high) {
 #define IN_UNITS(s, x) ((x) / (s)->other)
 #define SEE_SIZE(s, x) (s)->other = fmax((s)->other, fabs(x))
 #define SET_UNIT(s) \
-  (s)->other = (s)->other > 0 && isfinite((s)->other) ? ldexp((VALUE)1, max(ilogb((s)->other), -100)) : (VALUE)1
+  (s)->other = isfinite((s)->other) ? ldexp((VALUE)1, max(ilogb((s)->other), -100)) : (VALUE)1 /* of 0: the least */
 static inline void to_unit(state *s, VALUE unit) {
   VALUE factor = s->other / unit;
   s->center *= factor;
