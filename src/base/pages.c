@@ -95,7 +95,8 @@ void *nd4c_pages_take(size_t bytes, bool zeroed) {
   return zeroed ? memset(memory, 0, bytes) : memory;
 }
 
-/* Keeps the block, or returns what has to go first: the oldest, or the block itself. */
+/* Keeps the block, or returns what has to go first: the oldest, or the block itself, which for one larger than all that
+ * may be kept drives out nothing. */
 static idle_pages keep(idle_pages block) {
   idle_pages goes = {.memory = NULL};
   size_t configured = (size_t)nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE);
@@ -104,11 +105,11 @@ static idle_pages keep(idle_pages block) {
   if (kept_count < KEPT_BLOCKS && kept_bytes + block.bytes <= limit) {
     kept[kept_count++] = block;
     kept_bytes += block.bytes;
-  } else if (kept_count > 0) {
+  } else if (block.bytes > limit && kept_bytes <= limit) {
+    goes = block;
+  } else {
     goes.bytes = kept[0].bytes;
     goes.memory = take_out(0);
-  } else {
-    goes = block;
   }
   nd4c_lock_release(&lock);
   return goes;

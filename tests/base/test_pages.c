@@ -99,6 +99,8 @@ static void the_property_allows_less(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.memory.cache", "1m"), ND4C_OK);
   assert_int_equal(mapped(2, MIB), of_recycled(0, 2));
   assert_int_equal(mapped(2, MIB), of_recycled(1, 2));
+  assert_int_equal(mapped(1, 2 * MIB), 1); /* more than may be kept: it goes, not what is there */
+  assert_int_equal(mapped(1, MIB), of_recycled(0, 1));
   assert_int_equal(nd4c_config_set("nd4c.memory.cache", "0"), ND4C_OK);
   (void)mapped(1, MIB);
   assert_int_equal(mapped(1, MIB), 1);
