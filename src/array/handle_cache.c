@@ -3,10 +3,12 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/lock.h"
+#include "base/recycle.h"
 
 #if defined(NDEBUG)
 
-/* As many handles as a thread may keep: those of a few nested expressions. */
+/* As many handles as a thread may keep: those of a few nested expressions. More, and those that another thread made,
+ * come and go as other records do. */
 enum { KEPT_AT_MOST = 64 };
 
 /* The thread's list, linked through `storage`. `watched`: the thread's end will free it. */
@@ -52,7 +54,7 @@ static ND4C_AT_UNLOAD void list_end(void) {
 nd4c_array *nd4c_handle_take(void) {
   nd4c_array *array = kept.first;
   if (ND4C_UNLIKELY(array == NULL)) {
-    return nd4c_allocate(sizeof *array);
+    return nd4c_recycle_take_raw(sizeof *array);
   }
   kept.first = (nd4c_array *)(void *)array->storage;
   kept.count--;
@@ -62,7 +64,7 @@ nd4c_array *nd4c_handle_take(void) {
 void nd4c_handle_recycle(nd4c_array *array) {
   array->magic = ND4C_ARRAY_DEAD;
   if (ND4C_UNLIKELY(kept.count >= KEPT_AT_MOST || (!kept.watched && !list_watch(&kept)))) {
-    nd4c_deallocate(array);
+    nd4c_recycle_give(array, sizeof *array);
     return;
   }
   array->storage = (nd4c_storage *)(void *)kept.first;

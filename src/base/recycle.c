@@ -9,9 +9,10 @@
 #include "base/lock.h"
 #include "base/os.h"
 
-/* Classes of powers of two. A thread keeps 16 of a class up to 1 KiB, of those above as
- * many as take 16 KiB, but one at least; the shared lists hold eight times that. */
-enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_TIMES = 8 };
+/* Classes of powers of two. A thread keeps 16 of a class up to 1 KiB, of those above as many as take 16 KiB, but one at
+ * least; the shared list of a class holds 4 MiB: a step of thousands of calls gives back at its end what the next one
+ * takes. */
+enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_BYTES = 4 << 20 };
 _Static_assert(ND4C_RECYCLE_LARGEST == 1 << (SMALLEST_BITS + CLASSES - 1), "the last class is the largest block's");
 
 typedef struct idle_block {
@@ -116,7 +117,7 @@ static ND4C_NOINLINE void send_batch(thread_lists *lists, int class) {
   lists->count[class] -= count;
   nd4c_lock_acquire(&shared_lock);
   int32_t there = atomic_load_explicit(&shared_count[class], memory_order_relaxed);
-  bool room = there + count <= SHARED_TIMES * kept_at_most(class);
+  bool room = there + count <= SHARED_BYTES >> (SMALLEST_BITS + class);
   if (room) {
     last->next = shared[class];
     shared[class] = first;

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-enum { FREE_LIMIT = 256 };
+enum { FREE_LIMIT = 4096 };
 
 static inline void bump(_Atomic int64_t *counter, int64_t by) {
   /* Written by one thread alone: no read-modify-write instruction is needed. */

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/recycle.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "device/storage.h"
@@ -57,7 +58,7 @@ static void leave_arena(nd4c_workspace_storage *storage) {
 static void free_all(struct nd4c_workspace *workspace) {
   for (nd4c_workspace_storage *storage = workspace->unused, *next; storage != NULL; storage = next) {
     next = storage->next;
-    nd4c_deallocate(storage);
+    nd4c_recycle_give(storage, sizeof *storage);
   }
   for (nd4c_workspace_arena *arena = workspace->arenas, *next; arena != NULL; arena = next) {
     next = arena->next;
@@ -107,7 +108,7 @@ static void end(nd4c_workspace_storage *storage) {
   if (workspace != NULL) {
     return_record(workspace, storage);
   } else {
-    nd4c_deallocate(storage);
+    nd4c_recycle_give(storage, sizeof *storage);
   }
 }
 
@@ -172,7 +173,7 @@ static nd4c_workspace_storage *take_record(struct nd4c_workspace *workspace) {
   }
   nd4c_workspace_unlock();
   if (storage == NULL) {
-    storage = nd4c_allocate_zeroed(1, sizeof *storage);
+    storage = nd4c_recycle_take(sizeof *storage);
     if (storage == NULL) {
       (void)nd4c_fail_memory("a storage in a workspace", sizeof *storage);
     }
@@ -309,7 +310,7 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
   nd4c_storage_body_start(&storage->body, device, bytes, 0, destroy_in_workspace);
   nd4c_status status = place(arena, storage, origin);
   if (status != ND4C_OK) {
-    nd4c_deallocate(storage);
+    nd4c_recycle_give(storage, sizeof *storage);
     return status;
   }
   if (nd4c_device_is_immediate(device)) {

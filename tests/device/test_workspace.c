@@ -63,6 +63,38 @@ static void a_cycle_allocates_nothing_after_the_first(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
+/* As many arrays as a model's step has, all alive at once: results, scalars and views. */
+static void a_cycle_of_many_arrays_allocates_nothing(void **state) {
+  (void)state;
+  enum { ALIVE = 600, WARM = 3, COUNTED = 3 };
+  nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 0);
+  nd4c_array *x = filled(cpu, 3), *arrays[3 * ALIVE] = {NULL};
+  int64_t allocations = 0;
+  for (int cycle = 0; cycle < WARM + COUNTED; cycle++) {
+    allocations = cycle == WARM ? nd4c_allocation_count() : allocations;
+    assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
+    for (int i = 0; i < 3 * ALIVE; i += 3) {
+      assert_int_equal(nd4c_add(i == 0 ? x : arrays[i - 3], x, &arrays[i]), ND4C_OK);
+      assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, i, cpu, &arrays[i + 1]), ND4C_OK);
+      assert_int_equal(nd4c_array_select(arrays[i], 0, 0, &arrays[i + 2]), ND4C_OK);
+    }
+    for (int i = 0; i < 3 * ALIVE; i++) {
+      nd4c_array_release(arrays[i]);
+      arrays[i] = NULL;
+    }
+    assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
+  }
+#if defined(NDEBUG)
+  if (ND4C_RECYCLES) {
+    assert_int_equal(nd4c_allocation_count(), allocations);
+  }
+#else /* every handle is new */
+  assert_int_equal(nd4c_allocation_count(), allocations + COUNTED * 3 * ALIVE);
+#endif
+  nd4c_array_release(x);
+  assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
+}
+
 /* Blocks that came from the device itself, not from the manager's cache. */
 static int64_t fresh(const nd4c_device *device) {
   nd4c_memory_info info = {.struct_size = sizeof info};
@@ -569,6 +601,7 @@ static void leaving_beside_other_threads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_cycle_allocates_nothing_after_the_first),
+      cmocka_unit_test(a_cycle_of_many_arrays_allocates_nothing),
       cmocka_unit_test(a_cycle_allocates_nothing_on_any_device),
       cmocka_unit_test(arenas_on_several_devices),
       cmocka_unit_test(scopes_nest),
