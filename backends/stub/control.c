@@ -32,6 +32,7 @@ static _Atomic int64_t counters[STUB_COUNT_COUNT];
 static _Atomic int64_t delay_microseconds;
 #define USUAL_MEMORY (INT64_C(1) << 30)
 static _Atomic int64_t memory_bytes = USUAL_MEMORY;
+static _Atomic int64_t scratch_bytes;
 
 static void clear_rules(void) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
@@ -143,6 +144,10 @@ int64_t stub_memory(void) {
   return atomic_load(&memory_bytes);
 }
 
+int64_t stub_scratch(void) {
+  return atomic_load(&scratch_bytes);
+}
+
 int32_t stub_control(const char *command) {
   if (strncmp(command, "delay ", 6) == 0) {
     atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
@@ -150,6 +155,10 @@ int32_t stub_control(const char *command) {
   }
   if (strncmp(command, "memory ", 7) == 0) {
     atomic_store(&memory_bytes, strtoll(command + 7, NULL, 10));
+    return ND4C_OK;
+  }
+  if (strncmp(command, "scratch ", 8) == 0) {
+    atomic_store(&scratch_bytes, strtoll(command + 8, NULL, 10));
     return ND4C_OK;
   }
   pthread_mutex_lock(&lock);
@@ -160,6 +169,7 @@ int32_t stub_control(const char *command) {
     clear_rules();
     atomic_store(&delay_microseconds, 0);
     atomic_store(&memory_bytes, USUAL_MEMORY);
+    atomic_store(&scratch_bytes, 0);
   } else {
     good = false;
   }

@@ -54,6 +54,11 @@ static nd4c_status run(const nd4c_call *call) {
   return stub_stream_submit((stub_stream *)call->stream, task);
 }
 
+static int64_t device_scratch_bytes(const nd4c_call *call) {
+  (void)call;
+  return stub_scratch();
+}
+
 static void add(nd4c_op op, const char *name, uint32_t version) {
   if (stub_compute_find(op) == NULL || kernel_total >= KERNELS) {
     return;
@@ -70,6 +75,7 @@ static void add(nd4c_op op, const char *name, uint32_t version) {
       .prepare = prepare,
       .unprepare = unprepare,
       .run = run,
+      .device_scratch_bytes = device_scratch_bytes,
   };
   kernel_list[kernel_total] = &kernel_rows[kernel_total];
   kernel_total++;

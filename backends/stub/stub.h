@@ -92,12 +92,15 @@ nd4c_status stub_violation(const char *what);
 int64_t stub_delay(void);
 /* Bytes of memory of each device. */
 int64_t stub_memory(void);
+/* Bytes of the device's that every kernel asks for beside its operands. */
+int64_t stub_scratch(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
  *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
  *   "delay MICROSECONDS"        of every task submitted from now on
  *   "memory BYTES"              of each device from now on
- *   "reset"                     no failures, no delay, the usual memory */
+ *   "scratch BYTES"             of the device's that a kernel asks for, for signatures not seen before
+ *   "reset"                     no failures, no delay, the usual memory, no scratch */
 STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 STUB_EXPORT int64_t stub_counter(const char *name);

@@ -179,8 +179,10 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
 /* Bytes that arrays could take on the device now: what its cap leaves, and what the device says, or else its total less
  * what nd4c holds there. INT64_MAX if nothing of that is known. Others may be faster: no promise. */
 ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
-/* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache, then fails
- * with MEMORY_CAP stating usage, request and cap. Nothing alive is taken away, unless the property
+/* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache and, unless it
+ * is larger than the limit itself, waits for what is under way on the device, whose scratch and released arrays may be
+ * what is missing; then arenas of workspaces that nobody has entered go, and then it fails with MEMORY_CAP stating
+ * usage, request and cap. Nothing else that is alive is taken away, unless the property
  * nd4c.device.memory.spill is true: then arrays that nothing is using go to the host first, and come back when they are
  * needed. The cap holds until one of the properties that cap the device gives another value
  * (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for

@@ -73,8 +73,12 @@ static nd4c_replica *find_current(nd4c_storage_body *body) {
   return NULL;
 }
 
-/* Waits for the work that writes `source`; if that failed the storage has no value. */
+/* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
+ * gives its scratch back. */
 static nd4c_status settle_source(nd4c_storage_body *body, nd4c_replica *source) {
+  if (source->written == NULL) {
+    return ND4C_OK;
+  }
   nd4c_status status = nd4c_fence_wait(source->written);
   if (status != ND4C_OK) {
     set_poison(body, status, nd4c_error_message());
@@ -82,13 +86,15 @@ static nd4c_status settle_source(nd4c_storage_body *body, nd4c_replica *source) 
   }
   nd4c_fence_release(source->written);
   source->written = NULL;
+  nd4c_fence_collect(source->device);
   return ND4C_OK;
 }
 
-/* How far the host may run ahead is a matter of what was released meanwhile and cannot go before its work is done. */
+/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, scratch. */
 static void add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
   static const int64_t much = INT64_C(64) << 20;
-  nd4c_readers_add(&replica->readers, fence, nd4c_storage_buried_bytes() > much ? ND4C_READERS_FEW : ND4C_READERS_MOST);
+  bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
+  nd4c_readers_add(&replica->readers, fence, few ? ND4C_READERS_FEW : ND4C_READERS_MOST);
 }
 
 /* Lets work on `stream` come after everything that still uses the replica. */

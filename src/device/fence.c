@@ -25,12 +25,14 @@ struct nd4c_shared_fence {
   int32_t after_count, after_room;
   int32_t depth; /* length of the longest chain of unfinished fences that it came after when it was recorded */
   void *kept;    /* what the work needs until it is done, see nd4c_fence_keep */
+  _Atomic int64_t kept_bytes; /* of that, 0 once it is released */
   void (*release_kept)(void *kept);
   nd4c_shared_fence *next, *previous; /* all fences alive, under list_lock */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static nd4c_shared_fence *list;
+static nd4c_shared_fence *list; /* the newest first */
+static _Atomic int64_t kept_bytes;
 
 static void link_fence(nd4c_shared_fence *fence) {
   pthread_mutex_lock(&list_lock);
@@ -116,17 +118,23 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
   return ND4C_OK;
 }
 
-void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept)) {
+void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (*release)(void *kept)) {
   pthread_mutex_lock(&fence->lock);
   bool done = atomic_load(&fence->done);
   if (!done) {
     fence->kept = kept;
+    atomic_store_explicit(&fence->kept_bytes, bytes, memory_order_relaxed);
     fence->release_kept = release;
+    atomic_fetch_add_explicit(&kept_bytes, bytes, memory_order_relaxed);
   }
   pthread_mutex_unlock(&fence->lock);
   if (done) {
     release(kept);
   }
+}
+
+int64_t nd4c_fence_kept_bytes(void) {
+  return atomic_load_explicit(&kept_bytes, memory_order_relaxed);
 }
 
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {
@@ -168,6 +176,8 @@ static void settle(nd4c_shared_fence *fence) {
   if (fence->release_kept != NULL) {
     fence->release_kept(fence->kept);
     fence->release_kept = NULL;
+    int64_t bytes = atomic_exchange_explicit(&fence->kept_bytes, 0, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&kept_bytes, bytes, memory_order_relaxed);
   }
 }
 
@@ -288,18 +298,23 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
   return status;
 }
 
-/* Whose work is to be waited for: of which nobody knows how it ended, or which is not known to have ended. */
-typedef enum search { UNSEEN, UNFINISHED } search;
+/* Which fences are looked for: of which nobody knows how they ended, which are not known to have ended, or those of the
+ * latter that keep memory. */
+typedef enum search { UNSEEN, UNFINISHED, KEEPING } search;
 
 static bool is_wanted(const nd4c_shared_fence *fence, const nd4c_device *device, search what) {
-  return fence->device == device && !(what == UNSEEN ? fence->seen : atomic_load(&fence->done));
+  return fence->device == device && !(what == UNSEEN ? fence->seen : atomic_load(&fence->done)) &&
+         (what != KEEPING || atomic_load_explicit(&fence->kept_bytes, memory_order_relaxed) > 0);
 }
 
-/* A fence of the device that is alive and wanted, retained; NULL if there is none. */
-static nd4c_shared_fence *next_wanted(const nd4c_device *device, search what) {
+/* The next older fence of the device that is alive and wanted, retained, and NULL if there is none; from the newest on
+ * for NULL. Lets go of `newer`, which kept its place in the list. What is recorded after the first call is not found:
+ * a walk ends, whatever other threads submit meanwhile. */
+static nd4c_shared_fence *next_older(nd4c_shared_fence *newer, const nd4c_device *device, search what) {
   nd4c_shared_fence *found = NULL;
   pthread_mutex_lock(&list_lock);
-  for (nd4c_shared_fence *fence = list; fence != NULL && found == NULL; fence = fence->next) {
+  nd4c_shared_fence *fence = newer != NULL ? newer->next : list;
+  for (; fence != NULL && found == NULL; fence = fence->next) {
     int32_t references = atomic_load(&fence->references);
     /* A fence whose last reference is being dropped is still listed for a moment: it must not come back to life. */
     while (is_wanted(fence, device, what) && references > 0 && found == NULL) {
@@ -309,28 +324,38 @@ static nd4c_shared_fence *next_wanted(const nd4c_device *device, search what) {
     }
   }
   pthread_mutex_unlock(&list_lock);
+  nd4c_fence_release(newer);
   return found;
 }
 
 void nd4c_fence_settle_all(const nd4c_device *device) {
-  for (nd4c_shared_fence *fence; (fence = next_wanted(device, UNFINISHED)) != NULL;) {
+  nd4c_shared_fence *fence = NULL;
+  while ((fence = next_older(fence, device, UNFINISHED)) != NULL) {
     nd4c_fence_settle(fence);
-    nd4c_fence_release(fence);
   }
+}
+
+void nd4c_fence_collect(const nd4c_device *device) {
+  nd4c_shared_fence *fence = NULL;
+  while (nd4c_fence_kept_bytes() > 0 && (fence = next_older(fence, device, KEEPING)) != NULL) {
+    if (nd4c_fence_is_ready(fence)) {
+      nd4c_fence_settle(fence);
+    }
+  }
+  nd4c_fence_release(fence);
 }
 
 nd4c_status nd4c_fence_drain(nd4c_device *device) {
   char text[TEXT_SIZE] = "";
   nd4c_status first = take_lost(device, text);
-  nd4c_shared_fence *fence;
-  while ((fence = next_wanted(device, UNSEEN)) != NULL) {
+  nd4c_shared_fence *fence = NULL;
+  while ((fence = next_older(fence, device, UNSEEN)) != NULL) {
     nd4c_status status = nd4c_fence_wait(fence);
     /* The root of a chain of failures is the report, not what came to depend on it. */
     if (status != ND4C_OK && (first == ND4C_OK || (first == ND4C_POISONED && status != ND4C_POISONED))) {
       first = status;
       (void)snprintf(text, sizeof text, "%s", fence->text);
     }
-    nd4c_fence_release(fence);
   }
   return first == ND4C_OK ? ND4C_OK : nd4c_fail(first, "%s", text);
 }

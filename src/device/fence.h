@@ -11,9 +11,12 @@ typedef struct nd4c_shared_fence nd4c_shared_fence;
  * reference. */
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **fence);
-/* Gives the fence something that the work needs; `release` is called with it once the work is done, which it
- * may be: somebody who drains the device has waited for it. Once a fence. */
-void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, void (*release)(void *kept));
+/* Gives the fence something that the work needs, with so many bytes of the device's memory; `release` is called with it
+ * once the work is known to be done, which it may be: somebody who drains the device has waited for it. Once a fence.
+ */
+void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (*release)(void *kept));
+/* Of all fences, on whatever device: what work under way, or not yet known to be done, keeps. */
+int64_t nd4c_fence_kept_bytes(void);
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence);
 void nd4c_fence_release(nd4c_shared_fence *fence);
 /* False also while another thread is waiting for it. NULL: true. */
@@ -25,12 +28,16 @@ nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence);
 nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without a word about the outcome, which stays unseen. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
-/* The same for all fences of the device that are alive: what their work needed is given back. */
+/* The same for all fences of the device that are alive, and none recorded after this began: what their work needed is
+ * given back. */
 void nd4c_fence_settle_all(const nd4c_device *device);
+/* Gives back the memory that finished work of the device still keeps; looks at nothing where none keeps any. */
+void nd4c_fence_collect(const nd4c_device *device);
 /* Lets work on `stream` of `device` come after the fence, however that ends; waits here if the fence belongs to another
  * device or there is no stream. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);
-/* Waits for all fences of the device that are alive, and reports the first failure nobody has seen yet. */
+/* Waits for all fences of the device that are alive and were when this began, and reports the first failure nobody has
+ * seen yet. */
 nd4c_status nd4c_fence_drain(nd4c_device *device);
 
 #endif

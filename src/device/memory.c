@@ -217,7 +217,8 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (fits) {
       return ND4C_OK;
     }
-    if (attempt >= 2 && (bytes > cap || !make_room(manager, live + bytes - cap, origin))) {
+    bool hopeless = attempt >= 1 && bytes > cap; /* the cache is within the cap, and no wait would help */
+    if (hopeless || (attempt >= 2 && !make_room(manager, live + bytes - cap, origin))) {
       return fail_cap(manager, live, cached, bytes, asked, cap);
     }
     if (attempt == 1) {
@@ -272,6 +273,12 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
   return node;
 }
 
+/* Whether the empty device could have so many bytes in one piece, as far as is known. */
+static bool is_possible(const nd4c_device *device, int64_t bytes) {
+  int64_t total = nd4c_device_memory_bytes(device), largest = device->description.largest_bytes;
+  return (total <= 0 || bytes <= total) && (largest <= 0 || bytes <= largest);
+}
+
 /* `bytes`: as rounded up; `asked`: before that. */
 static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes, int64_t asked,
                                  const char *origin, nd4c_block_node **out) {
@@ -281,15 +288,13 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
   nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
                                     : device->ops->buffer_allocate(device->handle, size, &node->buffer);
-  if (status == ND4C_MEMORY && node != NULL) {
+  if (status == ND4C_MEMORY && node != NULL && is_possible(device, size)) {
     /* What is cached, or what pending work uses, may be what is missing. */
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
     trim_to(manager, 0);
     status = device->ops->buffer_allocate(device->handle, size, &node->buffer);
-    int64_t total = nd4c_device_memory_bytes(device);
-    bool possible = total <= 0 || bytes <= total;
-    while (status == ND4C_MEMORY && possible && make_room(manager, bytes, origin)) {
+    while (status == ND4C_MEMORY && make_room(manager, bytes, origin)) {
       trim_to(manager, 0);
       status = device->ops->buffer_allocate(device->handle, size, &node->buffer);
     }
@@ -382,6 +387,7 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
   }
   nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
+  nd4c_fence_collect(device);  /* nor is the scratch of finished work */
   int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
   if (holds_small_storages(device)) {
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
@@ -484,6 +490,7 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
     nd4c_small_storage_trim(thread);
   }
   nd4c_storage_collect(false);
+  nd4c_fence_collect(device);
   trim_to(device->memory, keep_bytes);
   if (keep_bytes == 0) {
     nd4c_scope_trim(device);

@@ -190,7 +190,7 @@ static void keep_in_flight(nd4c_choice *choice, operands *o, nd4c_shared_fence *
   kept->choice = nd4c_choice_retain(choice);
   kept->device_scratch = o->device_scratch;
   o->device_scratch = (nd4c_block){0};
-  nd4c_fence_keep(fence, kept, release_in_flight);
+  nd4c_fence_keep(fence, kept, kept->device_scratch.bytes, release_in_flight);
 }
 
 /* Tells the storages that the work is under way, or done on a synchronous device. */

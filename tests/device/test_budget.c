@@ -1,4 +1,5 @@
 /* Memory of a device that is not the host: caps by call and property, what remains, staging buffers, spilling. */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "stub_plugin.h"
 
@@ -310,6 +313,70 @@ static void the_least_recently_used_goes(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
 }
 
+/* Whether it is larger than the cap or than the device. */
+static void what_can_never_fit_waits_for_nothing(void **state) {
+  (void)state;
+  nd4c_array *few = NULL, *late = NULL, *none = NULL;
+  const int64_t beyond = INT64_C(1) << 31;
+  stub_settle();
+  assert_int_equal(make_bytes(64, 3, &few), ND4C_OK);
+  assert_int_equal(stub_control("delay 150000"), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, few, &late), ND4C_OK);
+  assert_int_equal(stub_control("delay 0"), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, MEGABYTE), ND4C_OK);
+  assert_int_equal(make(4, 1, &none), ND4C_MEMORY_CAP);
+  assert_message(" 4194304 more requested, cap 1048576");
+  assert_false(nd4c_array_is_ready(late, stub_device));
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  assert_int_equal(nd4c_array_empty(ND4C_INT8, 1, &beyond, stub_device, &none), ND4C_MEMORY);
+  assert_false(nd4c_array_is_ready(late, stub_device));
+  assert_value(late, 9);
+  nd4c_array_release(few);
+  nd4c_array_release(late);
+}
+
+static void *ask_for_two(void *status) {
+  nd4c_array *array = NULL;
+  *(nd4c_status *)status = make(2, 1, &array);
+  return NULL;
+}
+
+/* Not for what other threads submit meanwhile. */
+static void what_does_not_fit_waits_for_what_was_there(void **state) {
+  (void)state;
+  const struct timespec moment = {0, 1000000};
+  nd4c_array *few = NULL, *most = NULL, *first = NULL, *second = NULL;
+  nd4c_status status = ND4C_OK;
+  pthread_t thread;
+  stub_settle();
+  assert_int_equal(make_bytes(64, 3, &few), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, few, &first), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, few, &second), ND4C_OK);
+  assert_int_equal(make(3, 1, &most), ND4C_OK);
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 4 * MEGABYTE), ND4C_OK);
+  assert_int_equal(stub_control("delay 100000"), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, few, &first), ND4C_OK);
+  int64_t waits = stub_counter("fence_wait");
+  assert_int_equal(pthread_create(&thread, NULL, ask_for_two, &status), 0);
+  while (stub_counter("fence_wait") == waits) {
+    (void)nanosleep(&moment, NULL);
+  }
+  assert_int_equal(stub_control("delay 300000"), ND4C_OK);
+  assert_int_equal(nd4c_square_on(stub_context, few, &second), ND4C_OK);
+  assert_int_equal(stub_control("delay 0"), ND4C_OK);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(status, ND4C_MEMORY_CAP);
+  assert_true(nd4c_array_is_ready(first, stub_device));
+  assert_false(nd4c_array_is_ready(second, stub_device));
+  assert_value(second, 9);
+  assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
+  nd4c_array *const all[] = {few, most, first, second};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    nd4c_array_release(all[i]);
+  }
+}
+
 /* Operands of one call do not push each other out, and work that is pending is left alone. */
 static void what_is_in_use_stays(void **state) {
   (void)state;
@@ -426,6 +493,8 @@ int main(void) {
       cmocka_unit_test(pieces_that_fail),
       cmocka_unit_test(spilling_makes_room),
       cmocka_unit_test(the_least_recently_used_goes),
+      cmocka_unit_test(what_can_never_fit_waits_for_nothing),
+      cmocka_unit_test(what_does_not_fit_waits_for_what_was_there),
       cmocka_unit_test(what_is_in_use_stays),
       cmocka_unit_test(arrays_without_elements),
       cmocka_unit_test(shorter_structs),
