@@ -50,13 +50,30 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
 #else
   VALUE seen = LOWEST;
 #endif
+#if defined(POOL_lp) && defined(PAIRS) /* a pass for the largest, in units of which the powers are taken */
+  float largest = 0;
+  int unit = 0;
+  for (long j = 0; j < a.count * b.count * d.count; j++) {
+    long q[3] = {j / d.count / b.count, j / d.count % b.count, j % d.count};
+    float size = fabs((float)LOAD_A(x, x0 + (a.first + q[0] * a.step) * s.x_strides[2] +
+                                           (b.first + q[1] * b.step) * s.x_strides[3] +
+                                           (d.first + q[2] * d.step) * s.x_strides[4]));
+    largest = size > largest ? size : largest;
+  }
+  unit = largest > 0 && isfinite(largest) ? ilogb(largest) : 0;
+#define IN_UNITS(x) ldexp(x, -unit)
+#define OF_UNITS(x) ldexp(x, unit)
+#else
+#define IN_UNITS(x) (x)
+#define OF_UNITS(x) (x)
+#endif
   for (long j = 0; j < a.count; j++) {
     for (long k = 0; k < b.count; k++) {
       for (long l = 0; l < d.count; l++) {
         long q[3] = {a.first + j * a.step, b.first + k * b.step, d.first + l * d.step};
         long place = x0 + q[0] * s.x_strides[2] + q[1] * s.x_strides[3] + q[2] * s.x_strides[4];
 #ifdef POOL_lp
-        REAL value = R(LOAD_A(x, place));
+        REAL value = R(IN_UNITS(LOAD_A(x, place)));
 #else
         VALUE value = (VALUE)LOAD_A(x, place);
 #endif
@@ -97,7 +114,7 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
   seen = r_is(p, 1) ? seen : r_is(p, 2) ? r_sqrt(seen) : r_pow(seen, r_div(R(1), p));
 #endif
 #ifdef POOL_lp
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), R_ROUND(TYPE_Y, seen));
+  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), R_ROUND(TYPE_Y, OF_UNITS(seen)));
 #else
   SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), ROUND_Y(seen));
 #endif

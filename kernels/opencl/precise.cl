@@ -16,7 +16,7 @@
 /* x - tanh x = (x cosh x - sinh x) / cosh x, whose numerator is the sum of 2 k x^(2 k + 1) / (2 k + 1)!. */
 static inline PART tanh_shrink_wide(PART x) {
   if (!isfinite(x) || x == 0) {
-    return x;
+    return x + 0; /* of -0 - -0: 0 */
   }
   wide e = w_exp(w_of(-fabs(x))), f = w_mul(e, e);
   if (fabs(x) >= 1) {

@@ -152,7 +152,25 @@ static inline VALUE mean_by(const state *s, VALUE count) {
 #define MERGE(s, o, p) merge_terms(s, o)
 #endif
 
-#ifdef GATHER_prod
+#if defined(GATHER_prod) && defined(REAL_STATE) && !defined(WIDE_VALUE)
+/* Of floats: (value + rest) 2^place, where rest is what products lost; only the result leaves the range. */
+static inline void take_factor(state *s, VALUE x, VALUE more, long place) {
+  VALUE product = s->value * x, lost = fma(s->value, x, -product) + (s->value * more + s->rest * x);
+  int power = isfinite(product) && product != 0 ? ilogb(product) : 0;
+  s->value = ldexp(product, -power);
+  s->rest = isfinite(product) ? ldexp(lost, -power) : (VALUE)0;
+  s->place += place + power;
+}
+static inline void take_number(state *s, VALUE x) {
+  int power = isfinite(x) && x != 0 ? ilogb(x) : 0;
+  take_factor(s, ldexp(x, -power), 0, power);
+}
+#define START(s) (s)->value = 1, (s)->rest = 0, (s)->place = 0
+#define TAKE(s, pass, x, b, i, p) take_number(s, (x))
+#define MERGE(s, o, p) take_factor(s, (o)->value, (o)->rest, (o)->place)
+#define FINISH(s, p) \
+  ldexp((s)->rest != 0 ? (s)->value + (s)->rest : (s)->value, (int)clamp((s)->place, -300L, 300L))
+#elif defined(GATHER_prod)
 #define START(s) (s)->value = 1
 #define TAKE(s, pass, x, b, i, p) (s)->value *= (x)
 #define MERGE(s, o, p) (s)->value *= (o)->value

@@ -16,6 +16,23 @@
 #define ADD_X(sum, i) r_take(sum, X_AT(i))
 #define ADD_SQUARE(sum, i) r_take_product(sum, X_AT(i), X_AT(i))
 #endif
+/* What is raised to powers: of pairs of floats in units of a power of two near the row's largest. */
+#ifdef PAIRS
+#define IN_UNITS(x, unit) ldexp(x, -(unit))
+static inline int unit_of(REAL largest) {
+  return largest.x > 0 && isfinite(largest.x) ? ilogb(largest.x) : 0;
+}
+#define SEE_SIZE(largest, i) (r_isnan(largest) || r_at_most(r_abs(X(i)), largest) ? largest : r_abs(X(i)))
+#define SET_UNIT(unit)                                                                           \
+  {                                                                                              \
+    REAL largest = R(0);                                                                         \
+    for (long i = lane; i < length; i += lanes) largest = SEE_SIZE(largest, i);                  \
+    unit = unit_of(share_largest(largest, lane, lanes, step, shared));                           \
+  }
+#else
+#define IN_UNITS(x, unit) (x)
+#define SET_UNIT(unit)
+#endif
 #define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), R_ROUND(TYPE_Y, value))
 
 #ifdef EIGHT
@@ -121,31 +138,34 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
   for (long i = lane; i < length; i += lanes) Y(i, (REAL)i == place ? (REAL)1 : (REAL)0);
 #elif defined(ROW_lp_normalize)
   REAL sum = R(0);
+  int unit = 0;
+  SET_UNIT(unit);
   for (long i = lane; i < length; i += lanes) {
-    if (r_is(parameter, 2)) {
-      sum = ADD_SQUARE(sum, i);
-    } else {
-      REAL size = r_abs(X(i));
-      sum = r_add(sum, r_is(parameter, 1) ? size : r_pow(size, parameter));
-    }
+    REAL size = IN_UNITS(r_abs(X(i)), unit);
+    sum = r_add(sum, r_is(parameter, 2) ? r_mul(size, size) : r_is(parameter, 1) ? size : r_pow(size, parameter));
   }
-  sum = SUM(r_sum(sum));
+  sum = SUM(sum);
   REAL norm = r_is(parameter, 2) ? r_sqrt(sum) : r_is(parameter, 1) ? sum : r_pow(sum, r_div(R(1), parameter));
+  limit = IN_UNITS(limit, unit);
   norm = r_less(norm, limit) ? limit : norm;
-  for (long i = lane; i < length; i += lanes) Y(i, r_is(norm, 0) ? R(0) : r_div(X(i), norm));
+  for (long i = lane; i < length; i += lanes) Y(i, r_is(norm, 0) ? R(0) : r_div(IN_UNITS(X(i), unit), norm));
 #elif defined(ROW_clip_by_norm)
   REAL norm;
+  int unit = 0;
   if (has_scale) {
     norm = R(LOAD_B(scale, scale0));
   } else {
     REAL sum = R(0);
-    for (long i = lane; i < length; i += lanes) sum = ADD_SQUARE(sum, i);
-    norm = r_sqrt(SUM(r_sum(sum)));
+    SET_UNIT(unit);
+    for (long i = lane; i < length; i += lanes) {
+      REAL value = IN_UNITS(X(i), unit);
+      sum = r_add(sum, r_mul(value, value));
+    }
+    norm = r_sqrt(SUM(sum));
   }
-  bool within = !r_less(limit, norm) && !r_isnan(norm) && !r_isnan(limit);
+  bool within = !r_less(IN_UNITS(limit, unit), norm) && !r_isnan(norm) && !r_isnan(limit);
   for (long i = lane; i < length; i += lanes) {
-    REAL value = X(i);
-    Y(i, within ? value : r_div(r_mul(value, limit), norm));
+    Y(i, within ? X(i) : r_div(r_mul(IN_UNITS(X(i), unit), limit), norm));
   }
 #else
   REAL mean = R(0), squares = R(0), count = r_long(inner.size);
