@@ -421,6 +421,23 @@ void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *te
   nd4c_storage_unlock(body);
 }
 
+void nd4c_storage_fail_write(nd4c_storage *storage, const nd4c_device *device, nd4c_status code, const char *text) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  nd4c_replica *suspect = nd4c_replica_find(body, device), *other = &body->first;
+  while (other != NULL && (other == suspect || other->state == 'I')) {
+    other = other->next;
+  }
+  if (body->poison != ND4C_OK || suspect == NULL || other == NULL) {
+    set_poison(body, code, text);
+  } else {
+    suspect->state = 'I';
+    atomic_store(&body->base.device, other->device);
+    nd4c_storage_update_address(body);
+  }
+  nd4c_storage_unlock(body);
+}
+
 bool nd4c_storage_is_poisoned(nd4c_storage *storage) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_storage_lock(body);

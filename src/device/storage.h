@@ -102,6 +102,9 @@ int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes);
 
 /* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
+/* After a kernel that may have written part of the device's replica, and no other: a value that is current elsewhere
+ * stays, without one the storage is poisoned. */
+void nd4c_storage_fail_write(nd4c_storage *storage, const nd4c_device *device, nd4c_status code, const char *text);
 
 /* True if the storage has no value because what wrote it failed. */
 bool nd4c_storage_is_poisoned(nd4c_storage *storage);

@@ -113,11 +113,11 @@ static void cancel_all(const nd4c_context *context, const nd4c_array *const *inp
   }
 }
 
-/* A kernel that failed may have written part of its outputs: they have no value until something writes them again. An
- * output that shares its storage with an input is spared only if the failure came before anything ran. */
-static void poison_outputs(nd4c_array *const *outputs, int32_t count, nd4c_status status) {
+/* A kernel that failed may have written part of its outputs: unless what they held before is on another device, too,
+ * they have no value until something writes them again. */
+static void poison_outputs(const nd4c_context *context, nd4c_array *const *outputs, int32_t count, nd4c_status status) {
   for (int32_t i = 0; i < count; ++i) {
-    nd4c_storage_poison(outputs[i]->storage, status, nd4c_error_message());
+    nd4c_storage_fail_write(outputs[i]->storage, context->device, status, nd4c_error_message());
   }
 }
 
@@ -135,7 +135,7 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
                ? nd4c_fail_prefix(status, "%s (%s)", name, choice_name)
                : nd4c_fail_prefix(status, "%s on %s (%s)", name, context->device->name, choice_name);
   if (!is_refusal(context, status)) {
-    poison_outputs(outputs, def->info.output_count, status);
+    poison_outputs(context, outputs, def->info.output_count, status);
   }
   return status;
 }

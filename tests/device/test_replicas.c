@@ -229,6 +229,33 @@ static int start(void **state) {
   return status == ND4C_OK && nd4c_context_create(&options, &second_context) == ND4C_OK ? 0 : 1;
 }
 
+/* What a device was to write and failed at stays where it is current beside it. */
+static void a_failed_write_spares_what_is_elsewhere(void **state) {
+  (void)state;
+  static const char *const failures[] = {"fail run:1:600", "fail fence_record:1:600"};
+  for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+    for (int given = 0; given < 2; given++) {
+      nd4c_array *a = filled(cpu, 2), *b = filled(stub_device, 3), *none = NULL;
+      stub_settle();
+      assert_int_equal(stub_control(failures[i]), ND4C_OK);
+      assert_int_equal(nd4c_add_on(stub_context, given != 0 ? b : a, b, &a), ND4C_DEVICE);
+      (void)stub_control("reset");
+      assert_true(nd4c_storage_state(a->storage, stub_device) != 'M');
+      assert_all(a, 2);
+      assert_int_equal(nd4c_add_on(stub_context, a, b, &a), ND4C_OK);
+      assert_all(a, 5);
+      nd4c_array_release(a);
+      /* One that is there alone has no value. */
+      assert_int_equal(stub_control(failures[i]), ND4C_OK);
+      assert_int_equal(nd4c_add_on(stub_context, b, b, &b), ND4C_DEVICE);
+      (void)stub_control("reset");
+      assert_int_equal(nd4c_add_on(stub_context, b, b, &none), ND4C_POISONED);
+      nd4c_array_release(b);
+      (void)nd4c_device_synchronize(stub_device);
+    }
+  }
+}
+
 static int stop(void **state) {
   (void)state;
   (void)nd4c_context_destroy(cpu_context);
@@ -256,6 +283,7 @@ int main(void) {
       cmocka_unit_test(foreign_memory),
       cmocka_unit_test(callbacks_run_without_locks),
       cmocka_unit_test(spilling_waits_for_a_write),
+      cmocka_unit_test(a_failed_write_spares_what_is_elsewhere),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -105,7 +105,8 @@ static const fault_row rows[] = {
     {"clCreateBuffer", CODE(CL_MEM_OBJECT_ALLOCATION_FAILURE), true, EVERYWHERE},
     {"clCreateBuffer", CODE(CL_INVALID_BUFFER_SIZE), true, EVERYWHERE},
     {"clReleaseMemObject", CODE(CL_INVALID_MEM_OBJECT), true, EVERYWHERE},
-    {"clCreateCommandQueue", CODE(CL_OUT_OF_HOST_MEMORY), false, EVERYWHERE},
+    {"clCreateCommandQueue", CODE(CL_OUT_OF_HOST_MEMORY), true, EVERYWHERE}, /* the host packs what is strided */
+    {"clCreateCommandQueue", CODE(CL_INVALID_VALUE), false, EVERYWHERE},
     {"clReleaseCommandQueue", CODE(CL_INVALID_COMMAND_QUEUE), true, EVERYWHERE},
     {"clEnqueueWriteBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
     {"clEnqueueReadBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
