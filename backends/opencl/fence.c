@@ -124,12 +124,11 @@ void nd4c_cl_fence_destroy(void *device, nd4c_fence fence) {
 
 nd4c_status nd4c_cl_stream_wait_fence(void *handle, nd4c_stream stream, nd4c_fence fence) {
   nd4c_cl_device *device = handle;
-  /* What is done needs no waiting; what failed would spread its failure to work that has nothing to do with it, but
-   * commands that it stands behind may still be under way: the host waits for those. */
-  if (nd4c_cl_event_is_over(fence->marker)) {
-    if (nd4c_cl_event_status(fence->marker) != CL_COMPLETE) {
-      (void)wait_for_entries(fence); /* whoever waits for the fence itself is told */
-    }
+  /* What failed would spread its failure to work that has nothing to do with it, but commands that it stands behind may
+   * still be under way: the host waits for those. What is done is waited for like what is not, so that what it wrote is
+   * seen. */
+  if (nd4c_cl_event_has_failed(fence->marker)) {
+    (void)wait_for_entries(fence); /* whoever waits for the fence itself is told */
     return ND4C_OK;
   }
   pthread_mutex_lock(&stream->lock);

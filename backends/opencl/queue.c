@@ -34,6 +34,11 @@ bool nd4c_cl_event_is_over(cl_event event) {
   return ask_status(event, &status) == CL_SUCCESS && status <= CL_COMPLETE;
 }
 
+bool nd4c_cl_event_has_failed(cl_event event) {
+  cl_int status;
+  return ask_status(event, &status) == CL_SUCCESS && status < CL_COMPLETE;
+}
+
 cl_int nd4c_cl_event_wait(cl_event event) {
   cl_int code = nd4c_cl.clWaitForEvents(1, &event), status = nd4c_cl_event_status(event);
   for (; status > CL_COMPLETE; status = nd4c_cl_event_status(event)) {
@@ -45,10 +50,38 @@ cl_int nd4c_cl_event_wait(cl_event event) {
 
 /* -- order of commands in out-of-order queues ------------------------------------------------------------ */
 
-/* What is done needs no waiting; what failed would spread its failure, which its own fence tells. */
-static void add_wait(nd4c_cl_command *command, cl_event event) {
-  if (event != NULL && !nd4c_cl_event_is_over(event)) {
-    command->waits[command->wait_count++] = event;
+/* The first code that is no success. */
+static cl_int finish_queues(nd4c_cl_device *device) {
+  cl_int first = CL_SUCCESS;
+  pthread_mutex_lock(&device->stream_lock); /* keeps the streams alive */
+  for (nd4c_stream stream = device->streams; stream != NULL; stream = stream->next) {
+    cl_int code = nd4c_cl.clFinish(stream->queue);
+    first = first == CL_SUCCESS ? code : first;
+  }
+  pthread_mutex_unlock(&device->stream_lock);
+  return first;
+}
+
+/* The command that waits for a write sees what it wrote, also where that is done already. A write that failed would
+ * spread its failure, which its own fence tells; but what it was to wait for, and nobody keeps, may still be under way:
+ * that ends first. */
+static void wait_for_write(nd4c_cl_command *command, nd4c_buffer buffer) {
+  if (buffer->written != NULL && nd4c_cl_event_has_failed(buffer->written)) {
+    (void)finish_queues(command->stream->device); /* a queue that cannot be waited for tells so by its fences */
+    release_event(buffer->written);
+    buffer->written = NULL;
+  }
+  if (buffer->written != NULL) {
+    command->waits[command->wait_count++] = buffer->written;
+  }
+}
+
+/* A read that is done has nothing to show; what one that failed was to wait for is waited for by itself. */
+static void wait_for_reads(nd4c_cl_command *command, nd4c_buffer buffer) {
+  for (int32_t r = 0; r < buffer->read_count; r++) {
+    if (!nd4c_cl_event_is_over(buffer->reads[r])) {
+      command->waits[command->wait_count++] = buffer->reads[r];
+    }
   }
 }
 
@@ -57,9 +90,9 @@ static void add_wait(nd4c_cl_command *command, cl_event event) {
 static void collect_waits(nd4c_cl_command *command) {
   for (int32_t i = 0; i < command->use_count; i++) {
     const nd4c_cl_use *use = &command->uses[i];
-    add_wait(command, use->buffer->written);
-    for (int32_t r = 0; use->access != ND4C_CL_READ && r < use->buffer->read_count; r++) {
-      add_wait(command, use->buffer->reads[r]);
+    wait_for_write(command, use->buffer);
+    if (use->access != ND4C_CL_READ) {
+      wait_for_reads(command, use->buffer);
     }
   }
   command->wait_list = command->wait_count > 0 ? command->waits : NULL;
@@ -317,14 +350,6 @@ nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream) {
 
 nd4c_status nd4c_cl_synchronize(void *handle) {
   nd4c_cl_device *device = handle;
-  nd4c_status status = ND4C_OK;
-  pthread_mutex_lock(&device->stream_lock); /* keeps the streams alive */
-  for (nd4c_stream stream = device->streams; stream != NULL; stream = stream->next) {
-    cl_int code = nd4c_cl.clFinish(stream->queue);
-    if (code != CL_SUCCESS && status == ND4C_OK) {
-      status = nd4c_cl_fail(device, "clFinish", code);
-    }
-  }
-  pthread_mutex_unlock(&device->stream_lock);
-  return status;
+  cl_int code = finish_queues(device);
+  return code == CL_SUCCESS ? ND4C_OK : nd4c_cl_fail(device, "clFinish", code);
 }

@@ -47,8 +47,10 @@ struct nd4c_fence_handle {
 /* Execution status of a command: CL_COMPLETE, above it while it is under way, below it for failures; a status that the
  * specification does not know is CL_INVALID_EVENT. Where the driver cannot tell it: that failure's code. */
 cl_int nd4c_cl_event_status(cl_event event);
-/* The command is known to be done, or to have failed: nothing has to come after it any more. */
+/* The command is known to be done, or to have failed. */
 bool nd4c_cl_event_is_over(cl_event event);
+/* The command is known to have failed. */
+bool nd4c_cl_event_has_failed(cl_event event);
 /* Returns when the command is done, also where the driver cannot wait: then its state is asked again and again, without
  * end, for a command under way may still write to memory that the caller gives up behind the wait. A driver that cannot
  * tell the state either is taken at its word that the command is lost. The outcome of the wait; CL_SUCCESS for a

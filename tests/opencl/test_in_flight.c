@@ -372,6 +372,36 @@ static void what_runs_beside_a_failure_is_not_overtaken(void **state) {
   assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
 }
 
+/* Nor does the next call of the same stream: there, too, a failure ends before what it was to wait for. PoCL keeps an
+ * order of its own among commands that share a buffer, so that the call's time has to tell; a queue in order has it. */
+static void what_a_failure_waited_for_is_not_overtaken(void **state) {
+  (void)state;
+  const char *queue = getenv("ND4C_OPENCL_QUEUE");
+  float values[COUNT];
+  const int64_t shape[1] = {COUNT};
+  nd4c_array *x = NULL, *y = NULL;
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 2, device, &x), ND4C_OK);
+  assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(nd4c_subtract_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(nd4c_array_read(y, values, sizeof values), ND4C_OK);
+  assert_int_equal(faulty_control("clEnqueueNDRangeKernel:1:50:late"), 0);
+  const int64_t begin = milliseconds();
+  assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(faulty_control("clEnqueueNDRangeKernel:1:-5:lost"), 0);
+  assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
+  assert_int_equal(faulty_control(""), 0);
+  assert_int_equal(nd4c_subtract_on(direct, x, x, &y), ND4C_OK);
+  const int64_t waited = milliseconds() - begin;
+  (void)nd4c_context_synchronize(direct); /* tells the failure */
+  assert_true(queue == NULL || strcmp(queue, "out_of_order") != 0 || waited >= 50 - 1);
+  assert_int_equal(nd4c_array_read(y, values, sizeof values), ND4C_OK);
+  for (int i = 0; i < COUNT; i++) {
+    assert_float_equal(values[i], 0, 0);
+  }
+  nd4c_array_release(y);
+  nd4c_array_release(x);
+}
+
 /* -- programs -------------------------------------------------------------------------------------------------------
  */
 
@@ -408,6 +438,7 @@ int main(void) {
                                      cmocka_unit_test(what_runs_beside_a_failure_is_waited_for),
                                      cmocka_unit_test(what_cannot_be_told_is_ready),
                                      cmocka_unit_test(what_runs_beside_a_failure_is_not_overtaken),
+                                     cmocka_unit_test(what_a_failure_waited_for_is_not_overtaken),
                                      cmocka_unit_test(products_are_built_once)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
