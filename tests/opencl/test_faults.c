@@ -143,10 +143,13 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *pro
   (void)snprintf(command, sizeof command, "%s:%ld:%d", row->call, number, row->code);
   assert_int_equal(faulty_control(command), 0);
   nd4c_error_clear();
-  const nd4c_status status = play_all(&p);
-  (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
+  nd4c_status status = play_all(&p);
   const bool reached = faulty_count(row->call) - before >= number, told = p.told - before >= number;
   (void)faulty_control("");
+  if (status == ND4C_OK) { /* of work whose result nobody asks for, who waits for all of it is told */
+    status = nd4c_device_synchronize(device);
+  }
+  (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
   if (p.common.on_host != NULL) { /* whatever happened to the device, this is the host's */
     assert_int_equal(scenario_check(p.common.on_host, 2), ND4C_OK);
   }
