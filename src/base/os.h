@@ -66,6 +66,9 @@ int64_t nd4c_os_cache_bytes(void);
 bool nd4c_os_thread_start(void (*function)(void *argument), void *argument);
 /* Calls `child` in the child after every fork from now on. */
 void nd4c_os_on_fork(void (*child)(void));
+/* Calls `before` before every fork from now on and `after` behind it, in the parent and in the child: who holds a lock
+ * from one to the other leaves the child what it guards in order. Locks are taken in reverse order of these calls. */
+void nd4c_os_around_fork(void (*before)(void), void (*after)(void));
 /* A code point in upper or lower case: Unicode's simple mapping, of no language; itself if it has none. */
 uint32_t nd4c_os_change_case(uint32_t code, bool upper);
 /* strtod with a point, whatever the program's locale says. */

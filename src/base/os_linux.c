@@ -427,6 +427,10 @@ void nd4c_os_on_fork(void (*child)(void)) {
   (void)pthread_atfork(NULL, NULL, child);
 }
 
+void nd4c_os_around_fork(void (*before)(void), void (*after)(void)) {
+  (void)pthread_atfork(before, after, after);
+}
+
 void nd4c_os_cache_directory(char *path, size_t path_size) {
   const char *base = nd4c_os_environment("XDG_CACHE_HOME");
   const char *home = nd4c_os_environment("HOME");

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/config.h"
+#include "base/os.h"
 #include "base/pages.h"
 #include "base/recycle.h"
 #include "base/status.h"
@@ -56,9 +57,33 @@ struct nd4c_memory_manager {
   _Atomic uint32_t cap_epoch;
   int64_t live_count, total_count, cache_hits;
   int64_t dropped_count, spilled_count, spilled_bytes;
-  int64_t arena_bytes; /* of what is alive: in arenas of workspaces */
-  bool spills;         /* nd4c.device.memory.spill */
+  int64_t arena_bytes;              /* of what is alive: in arenas of workspaces */
+  bool spills;                      /* nd4c.device.memory.spill */
+  struct nd4c_memory_manager *next; /* under managers_lock */
 };
+
+static pthread_mutex_t managers_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list; taken before a manager's lock */
+static struct nd4c_memory_manager *managers;
+static pthread_once_t managers_once = PTHREAD_ONCE_INIT;
+
+/* A child of fork computes on the host: its books are in order, and no thread that is not there holds a lock. */
+static void lock_all(void) {
+  pthread_mutex_lock(&managers_lock);
+  for (struct nd4c_memory_manager *manager = managers; manager != NULL; manager = manager->next) {
+    pthread_mutex_lock(&manager->lock);
+  }
+}
+
+static void unlock_all(void) {
+  for (struct nd4c_memory_manager *manager = managers; manager != NULL; manager = manager->next) {
+    pthread_mutex_unlock(&manager->lock);
+  }
+  pthread_mutex_unlock(&managers_lock);
+}
+
+static void watch_forks(void) {
+  nd4c_os_around_fork(lock_all, unlock_all);
+}
 
 static void list_push(node_list *list, nd4c_block_node *node) {
   node->newer = NULL;
@@ -99,6 +124,11 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
   manager->limit_epoch = UINT32_MAX;
   manager->cap_epoch = UINT32_MAX;
   pthread_mutex_init(&manager->lock, NULL);
+  pthread_once(&managers_once, watch_forks);
+  pthread_mutex_lock(&managers_lock);
+  manager->next = managers;
+  managers = manager;
+  pthread_mutex_unlock(&managers_lock);
   *out = manager;
   return ND4C_OK;
 }
@@ -140,6 +170,13 @@ static void trim_to(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
 void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   if (manager != NULL) {
     trim_to(manager, 0);
+    pthread_mutex_lock(&managers_lock);
+    struct nd4c_memory_manager **link = &managers;
+    while (*link != manager) {
+      link = &(*link)->next;
+    }
+    *link = manager->next;
+    pthread_mutex_unlock(&managers_lock);
     pthread_mutex_destroy(&manager->lock);
     nd4c_deallocate(manager);
   }
