@@ -320,7 +320,7 @@ static void what_can_never_fit_waits_for_nothing(void **state) {
   const int64_t beyond = INT64_C(1) << 31;
   stub_settle();
   assert_int_equal(make_bytes(64, 3, &few), ND4C_OK);
-  assert_int_equal(stub_control("delay 150000"), ND4C_OK);
+  assert_int_equal(stub_control("delay 1000000"), ND4C_OK);
   assert_int_equal(nd4c_square_on(stub_context, few, &late), ND4C_OK);
   assert_int_equal(stub_control("delay 0"), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(stub_device, MEGABYTE), ND4C_OK);
@@ -344,7 +344,7 @@ static void *ask_for_two(void *status) {
 /* Not for what other threads submit meanwhile. */
 static void what_does_not_fit_waits_for_what_was_there(void **state) {
   (void)state;
-  const struct timespec moment = {0, 1000000}, while_it_waits = {0, 80000000};
+  const struct timespec moment = {0, 1000000}, while_it_waits = {0, 300000000};
   nd4c_array *cached = NULL, *few = NULL, *most = NULL, *first = NULL, *second = NULL;
   nd4c_status status = ND4C_OK;
   pthread_t thread;
@@ -357,7 +357,7 @@ static void what_does_not_fit_waits_for_what_was_there(void **state) {
   nd4c_array_release(cached);
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 4 * MEGABYTE), ND4C_OK);
-  assert_int_equal(stub_control("delay 300000"), ND4C_OK);
+  assert_int_equal(stub_control("delay 1000000"), ND4C_OK);
   assert_int_equal(nd4c_square_on(stub_context, few, &first), ND4C_OK);
   assert_true(info_of(stub_device).cached_bytes > 0);
   assert_int_equal(pthread_create(&thread, NULL, ask_for_two, &status), 0);
