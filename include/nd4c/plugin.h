@@ -288,7 +288,7 @@ typedef struct nd4c_host {
    * "avx2", "avx512"; on arm64 "neon", "dotprod". */
   const char *(*cpu_level)(void);
   /* Bulk host memory to work in, aligned to 64 bytes, large blocks in whole pages and huge ones where they help;
-   * contents undefined. Blocks of up to 16 MiB that come and go with every call are recycled, 64 MiB of them at most
+   * contents undefined. Blocks of up to 64 MiB that come and go with every call are recycled, 256 MiB of them at most
    * (nd4c.memory.cache allows less). free_pages wants the size that was asked for. Any thread may free them. */
   void *(*allocate_pages)(size_t bytes);
   void (*free_pages)(void *memory, size_t bytes);

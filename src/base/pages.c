@@ -10,8 +10,8 @@
 #include "base/recycle.h"
 
 /* Sizes are rounded up to eight steps between powers of two: blocks of about the same size serve each other. */
-enum { KEPT_BLOCKS = 64, STEP_BITS = 3 };
-static const size_t largest = (size_t)16 << 20, kept_at_most = (size_t)64 << 20;
+enum { KEPT_BLOCKS = 256, STEP_BITS = 3 };
+static const size_t largest = (size_t)64 << 20, kept_at_most = (size_t)256 << 20;
 
 typedef struct idle_pages {
   void *memory;

@@ -1,6 +1,6 @@
 /* Mapped pages: bulk memory of whole pages. What kernels work in comes and goes with every call, and is kept when it is
- * given back, so that a warm program neither maps it nor faults it in again: up to 64 blocks of at most 16 MiB, 64 MiB
- * in all, or less where nd4c.memory.cache allows less. One list for all threads. */
+ * given back, so that a warm program neither maps it nor faults it in again: up to 256 blocks of at most 64 MiB,
+ * 256 MiB in all, or less where nd4c.memory.cache allows less. One list for all threads. */
 #ifndef ND4C_BASE_PAGES_H
 #define ND4C_BASE_PAGES_H
 

@@ -20,7 +20,7 @@
 #include "base/recycle.h"
 #include "nd4c/nd4c.h"
 
-enum { KIB = 1024, MIB = 1024 * 1024, MOST = 64 };
+enum { KIB = 1024, MIB = 1024 * 1024, MOST = 256 };
 
 /* How many of `count` blocks had to be mapped; they are given back in the order they came. */
 static int64_t mapped(int count, size_t bytes) {
@@ -50,9 +50,9 @@ static const struct {
     {1, 64 * KIB, 64 * KIB, 0},         {1, 64 * KIB + 1, 72 * KIB, 0}, /* eight steps between powers of two */
     {1, 64 * KIB + 1, 72 * KIB + 1, 1}, {1, 72 * KIB, 64 * KIB, 1},
     {1, 1000 * 1000, 1024 * 1000, 0},   {3, 5 * MIB, 5 * MIB, 0},
-    {1, 16 * MIB, 16 * MIB, 0},         {1, 16 * MIB + 1, 16 * MIB + 1, 1}, /* too large */
-    {4, 16 * MIB, 16 * MIB, 0},         {5, 16 * MIB, 16 * MIB, 1},         /* 64 MiB in all */
-    {MOST, 64 * KIB, 64 * KIB, 0},      {MOST + 1, 64 * KIB, 64 * KIB, 1},  /* 64 blocks in all */
+    {1, 64 * MIB, 64 * MIB, 0},         {1, 64 * MIB + 1, 64 * MIB + 1, 1}, /* too large */
+    {4, 64 * MIB, 64 * MIB, 0},         {5, 64 * MIB, 64 * MIB, 1},         /* 256 MiB in all */
+    {MOST, 64 * KIB, 64 * KIB, 0},      {MOST + 1, 64 * KIB, 64 * KIB, 1},  /* 256 blocks in all */
 };
 
 static void sizes_are_kept_within_limits_and_trimmed(void **state) {
@@ -84,12 +84,12 @@ static void what_is_to_be_zero_is(void **state) {
 static void the_oldest_goes_first(void **state) {
   (void)state;
   nd4c_pages_trim();
-  (void)mapped(1, 16 * MIB);
-  (void)mapped(2, 14 * MIB);
-  (void)mapped(2, 12 * MIB); /* 68 MiB */
-  assert_int_equal(mapped(2, 14 * MIB), of_recycled(0, 2));
-  assert_int_equal(mapped(2, 12 * MIB), of_recycled(0, 2));
-  assert_int_equal(mapped(1, 16 * MIB), 1);
+  (void)mapped(1, 64 * MIB);
+  (void)mapped(2, 56 * MIB);
+  (void)mapped(2, 48 * MIB); /* 272 MiB */
+  assert_int_equal(mapped(2, 56 * MIB), of_recycled(0, 2));
+  assert_int_equal(mapped(2, 48 * MIB), of_recycled(0, 2));
+  assert_int_equal(mapped(1, 64 * MIB), 1);
 }
 
 static void the_property_allows_less(void **state) {

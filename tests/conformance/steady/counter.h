@@ -1,5 +1,5 @@
 /* Counts what is asked of the system for memory, by the caller's object file: malloc and its kin, and mmap, are this
- * program's own and hand on to the C library. Mappings of more than 16 MiB are not counted. */
+ * program's own and hand on to the C library. Mappings of more than 64 MiB are not counted. */
 #ifndef CONFORMANCE_STEADY_COUNTER_H
 #define CONFORMANCE_STEADY_COUNTER_H
 
