@@ -10,9 +10,9 @@
 #include "base/os.h"
 
 /* Classes of powers of two. A thread keeps 16 of a class up to 1 KiB, of those above as many as take 16 KiB, but one at
- * least; the shared list of a class holds 4 MiB: a step of thousands of calls gives back at its end what the next one
+ * least; the shared list of a class holds 16 MiB: a step of thousands of calls gives back at its end what the next one
  * takes. */
-enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_BYTES = 4 << 20 };
+enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_BYTES = 16 << 20 };
 _Static_assert(ND4C_RECYCLE_LARGEST == 1 << (SMALLEST_BITS + CLASSES - 1), "the last class is the largest block's");
 
 typedef struct idle_block {
