@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/lock.h"
+#include "base/os.h"
 #include "base/recycle.h"
 
 #if defined(NDEBUG)
@@ -81,12 +82,23 @@ enum { QUARANTINE_SIZE = 1024 };
 static nd4c_lock quarantine_lock = ND4C_LOCK_INIT;
 static nd4c_array *quarantine[QUARANTINE_SIZE];
 static unsigned quarantine_next;
+static nd4c_once quarantine_once = ND4C_ONCE_INIT;
+
+/* In the child another thread, which is not here, may have held the lock. */
+static void fork_in_child(void) {
+  nd4c_lock_init(&quarantine_lock);
+}
+
+static void quarantine_start(void) {
+  nd4c_os_on_fork(fork_in_child);
+}
 
 nd4c_array *nd4c_handle_take(void) {
   return nd4c_allocate(sizeof(nd4c_array));
 }
 
 void nd4c_handle_recycle(nd4c_array *array) {
+  nd4c_once_run(&quarantine_once, quarantine_start);
   nd4c_lock_acquire(&quarantine_lock);
   array->magic = ND4C_ARRAY_DEAD;
   array->storage = NULL;
