@@ -421,19 +421,26 @@ void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *te
   nd4c_storage_unlock(body);
 }
 
-void nd4c_storage_fail_write(nd4c_storage *storage, const nd4c_device *device, nd4c_status code, const char *text) {
-  nd4c_storage_body *body = (nd4c_storage_body *)storage;
-  nd4c_storage_lock(body);
+/* The device's replica is no longer current where another one is; false: there is none. */
+static bool leave_to_others(nd4c_storage_body *body, const nd4c_device *device) {
   nd4c_replica *suspect = nd4c_replica_find(body, device), *other = &body->first;
   while (other != NULL && (other == suspect || other->state == 'I')) {
     other = other->next;
   }
-  if (body->poison != ND4C_OK || suspect == NULL || other == NULL) {
+  if (suspect == NULL || other == NULL) {
+    return false;
+  }
+  suspect->state = 'I';
+  atomic_store(&body->base.device, other->device);
+  nd4c_storage_update_address(body);
+  return true;
+}
+
+void nd4c_storage_fail_write(nd4c_storage *storage, const nd4c_device *device, nd4c_status code, const char *text) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  if (body->poison != ND4C_OK || !leave_to_others(body, device)) {
     set_poison(body, code, text);
-  } else {
-    suspect->state = 'I';
-    atomic_store(&body->base.device, other->device);
-    nd4c_storage_update_address(body);
   }
   nd4c_storage_unlock(body);
 }
@@ -452,15 +459,9 @@ void nd4c_storage_spare(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_deallocate(body->poison_text);
   body->poison_text = NULL;
   body->poison = ND4C_OK;
-  nd4c_replica *suspect = nd4c_replica_find(body, device), *current = NULL;
-  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    current = replica != suspect && replica->state != 'I' ? replica : current;
+  if (!leave_to_others(body, device)) {
+    nd4c_storage_update_address(body);
   }
-  if (suspect != NULL && current != NULL) {
-    suspect->state = 'I';
-    atomic_store(&body->base.device, current->device);
-  }
-  nd4c_storage_update_address(body);
   nd4c_storage_unlock(body);
 }
 
