@@ -1,0 +1,29 @@
+/* The rules that every struct of the backend ABI follows: its version, struct_size, and the handles that a backend gives out. */
+#ifndef ND4C_PLUGIN_ABI_H
+#define ND4C_PLUGIN_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nd4c/export.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* A plug-in is accepted if its major number is equal and its minor number is not higher than the host's. */
+#define ND4C_PLUGIN_ABI_MAJOR 1
+#define ND4C_PLUGIN_ABI_MINOR 1
+
+#define ND4C_SIZE_OF(type) ((uint32_t)sizeof(type))
+/* True if a struct filled by the other side reaches as far as `field`. */
+#define ND4C_HAS_FIELD(pointer, field) \
+  ((pointer)->struct_size >= (const char *)&(pointer)->field - (const char *)(pointer) + sizeof((pointer)->field))
+
+/* Handles of the backend's own; nd4c only stores them. */
+typedef struct nd4c_buffer_handle *nd4c_buffer;
+typedef struct nd4c_stream_handle *nd4c_stream;
+typedef struct nd4c_fence_handle *nd4c_fence;
+typedef struct nd4c_executable_handle *nd4c_executable;
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,70 @@
+/* Tensors and calls: what kernels and compilers are given. nd4c fills them, backends read them. */
+#ifndef ND4C_PLUGIN_CALL_H
+#define ND4C_PLUGIN_CALL_H
+
+#include "nd4c/dtype.h"
+#include "nd4c/op.h"
+#include "nd4c/plugin/abi.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* How the bytes of a buffer are arranged. */
+typedef enum nd4c_layout_tag {
+  ND4C_LAYOUT_STRIDED = 0, /* element i at offset + sum of index * stride */
+  ND4C_LAYOUT_BLOCKED = 1, /* known to the backend that made it */
+  ND4C_LAYOUT_ENCODED = 2,
+  ND4C_LAYOUT_OPAQUE = 3
+} nd4c_layout_tag;
+
+/* Flags of a tensor. */
+enum {
+  ND4C_TENSOR_CONSTANT = 1, /* its contents will not change as long as the prepared state lives: may be packed */
+  ND4C_TENSOR_READ_ONLY = 2,
+  ND4C_TENSOR_CONTIGUOUS = 4 /* C order without gaps */
+};
+
+/* One operand of a call. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen (64 bytes). */
+typedef struct nd4c_tensor {
+  nd4c_dtype dtype; /* ND4C_DTYPE_NONE: an optional input left out */
+  int32_t rank;
+  uint32_t flags;
+  int32_t layout; /* nd4c_layout_tag */
+  const int64_t *shape;
+  const int64_t *strides; /* elements; NULL while inferring */
+  int64_t size;           /* elements */
+  void *data;             /* pointer devices: address of element 0; NULL on opaque devices and while choosing */
+  nd4c_buffer buffer;     /* opaque devices: the storage's buffer */
+  int64_t offset;         /* opaque devices: element 0, in elements from the buffer's start */
+} nd4c_tensor;
+
+/* Flags of a call. */
+enum { ND4C_CALL_DETERMINISTIC = 1 };
+
+/* The one call descriptor: what a kernel runs, what a node of a segment is. Borrowed for the duration of the function
+ * it is given to. */
+typedef struct nd4c_call {
+  uint32_t struct_size;
+  uint32_t flags;
+  const nd4c_op_info *op;
+  int32_t input_count; /* as many as were given, trailing optional ones left out have dtype NONE or are missing */
+  int32_t output_count;
+  const nd4c_tensor *inputs;
+  const nd4c_tensor *outputs;
+  const nd4c_attr_value *attrs; /* in the order of the schema, defaults filled in */
+  void *state;                  /* what prepare made, NULL without prepare */
+  void *scratch;                /* as many bytes as scratch_bytes asked for, 64-byte aligned; else NULL */
+  nd4c_stream stream;           /* NULL on synchronous devices */
+  void *device;                 /* the backend's own device pointer */
+  int32_t width;                /* parallel width to use at most */
+  /* Appended fields follow. */
+  /* For ops whose result's shape depends on data (nonzero, unique): one place of rank extents an output. The outputs'
+   * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
+   * the true shape here, before it returns. NULL for all other ops. */
+  int64_t *const *true_shapes;
+  /* Since ABI 1.1: a buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work
+   * that it enqueues is done; else NULL. */
+  nd4c_buffer scratch_buffer;
+} nd4c_call;
+
+ND4C_EXTERN_C_END
+#endif
