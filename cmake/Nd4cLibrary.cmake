@@ -43,14 +43,14 @@ function(nd4c_add_kernels folder)
   endforeach()
 endfunction()
 
-# nd4c_add_builtin_backend(NAME SOURCES...): a backend inside libnd4c, registered through nd4c_backend_<name>_entry. It
+# nd4c_add_builtin_provider(NAME SOURCES...): a provider inside libnd4c, registered through nd4c_provider_<name>_entry. It
 # reaches the core through nd4c/plugin.h alone.
-function(nd4c_add_builtin_backend name)
+function(nd4c_add_builtin_provider name)
   add_library(nd4c_backend_${name} OBJECT ${ARGN})
   target_link_libraries(nd4c_backend_${name} PRIVATE nd4c_flags)
   target_include_directories(nd4c_backend_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_backend_${name})
-  set_property(GLOBAL APPEND PROPERTY ND4C_BUILTIN_BACKENDS ${name})
+  set_property(GLOBAL APPEND PROPERTY ND4C_BUILTIN_PROVIDERS ${name})
 endfunction()
 
 # nd4c_add_plugin_backend(NAME SOURCES...): a backend as a shared object that links nothing of nd4c's.

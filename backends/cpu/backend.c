@@ -1,5 +1,6 @@
 /* The CPU backend, registered through the same ABI as a stranger's plug-in: this machine's cores and memory,
- * synchronous, with addresses. Kernels come from the families, engines from the list, both of families.h. */
+ * synchronous, with addresses. Its own kernels come from the families of families.h; OpenBLAS, oneDNN and FFTW are
+ * providers of their own, in the folders below, which contribute to it. */
 #include "nd4c/plugin.h"
 
 #include <stdio.h>
@@ -7,22 +8,13 @@
 
 #include "backends/cpu/cpu.h"
 
-nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
+nd4c_status nd4c_provider_cpu_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 const nd4c_host *nd4c_cpu_host;
 
-#define ENGINE_ENTRY(engine) &nd4c_cpu_##engine##_engine,
-static const nd4c_engine *const engines[] = {ND4C_CPU_ENGINES(ENGINE_ENTRY)};
-#define ENGINE_NAME(engine) #engine,
-static const char *const engine_names[] = {ND4C_CPU_ENGINES(ENGINE_NAME)};
-enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
-
 #define FAMILY_ENTRY(family) nd4c_cpu_##family##_kernels,
 static const nd4c_kernel *const *const families[] = {ND4C_CPU_FAMILIES(FAMILY_ENTRY)};
-enum { FAMILY_COUNT = sizeof families / sizeof *families };
-
-/* All kernels of all families in one list; made by backend_open, gone with backend_close. */
-static nd4c_kernel_list list;
+static const nd4c_engine *const engines[] = {&nd4c_cpu_simd_engine, &nd4c_cpu_reference_engine};
 
 /* -- device --------------------------------------------------------------------------------------------------- */
 
@@ -164,57 +156,47 @@ static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   return ND4C_VERDICT_VERIFIED;
 }
 
-static nd4c_status backend_open(void) {
-  nd4c_status status = nd4c_kernels_gather(nd4c_cpu_host, "cpu", families, FAMILY_COUNT, &list);
-  if (status == ND4C_OK) {
-    nd4c_engines_open(engines, ENGINE_COUNT);
-  }
-  return status;
-}
-
-static void backend_close(void) {
-  nd4c_engines_close(engines, ENGINE_COUNT);
-  nd4c_kernels_drop(nd4c_cpu_host, &list);
+static nd4c_status open_provider(void) {
+  nd4c_cpu_simd_open();
+  return ND4C_OK;
 }
 
 static int32_t device_count(void) {
   return 1;
 }
 
-static bool engine_state(const char *engine, bool verify, char *text, size_t text_size) {
-  return nd4c_engines_state("cpu", engines, ENGINE_COUNT, engine, verify, text, text_size);
-}
-
-static int32_t kernel_count(void) {
-  return list.count;
-}
-
-static const nd4c_kernel *const *kernels(void) {
-  return list.items;
-}
-
 static const nd4c_backend the_backend = {
     .struct_size = ND4C_SIZE_OF(nd4c_backend),
+    .type = ND4C_DEVICE_CPU,
+    .priority = 0,
+    .device_count = device_count,
+    .device = &device_ops,
+};
+
+static const nd4c_contribution contribution = {
+    .struct_size = ND4C_SIZE_OF(nd4c_contribution),
+    .engine_count = sizeof engines / sizeof engines[0],
+    .engines = engines,
+    .family_count = sizeof families / sizeof families[0],
+    .families = families,
+};
+static const nd4c_contribution *const contributions[] = {&contribution};
+
+static const nd4c_provider the_provider = {
+    .struct_size = ND4C_SIZE_OF(nd4c_provider),
     .abi_major = ND4C_PLUGIN_ABI_MAJOR,
     .abi_minor = ND4C_PLUGIN_ABI_MINOR,
     .name = "cpu",
     .version = ND4C_CPU_VERSION,
-    .type = ND4C_DEVICE_CPU,
-    .priority = 0,
     .probe = probe,
-    .open = backend_open,
-    .close = backend_close,
-    .device_count = device_count,
-    .device = &device_ops,
-    .engine_count = ENGINE_COUNT,
-    .engines = engine_names,
-    .engine_state = engine_state,
-    .kernel_count = kernel_count,
-    .kernels = kernels,
+    .open = open_provider,
+    .backend = &the_backend,
+    .contribution_count = sizeof contributions / sizeof contributions[0],
+    .contributions = contributions,
 };
 
-nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend) {
+nd4c_status nd4c_provider_cpu_entry(const nd4c_host *host, const nd4c_provider **provider) {
   nd4c_cpu_host = host;
-  *backend = &the_backend;
+  *provider = &the_provider;
   return ND4C_OK;
 }

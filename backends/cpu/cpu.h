@@ -2,7 +2,9 @@
 #ifndef ND4C_BACKENDS_CPU_CPU_H
 #define ND4C_BACKENDS_CPU_CPU_H
 
-#include "backends/assembly.h"
+#include <stdio.h>
+#include <string.h>
+
 #include "backends/cpu/families.h"
 #include "kernels/narrow.h"
 #include "kernels/types.h"
@@ -14,9 +16,10 @@ extern const nd4c_host *nd4c_cpu_host;
 #define ND4C_CPU_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cpu_##family##_kernels[];
 ND4C_CPU_FAMILIES(ND4C_CPU_DECLARE_FAMILY)
 #undef ND4C_CPU_DECLARE_FAMILY
-#define ND4C_CPU_DECLARE_ENGINE(engine) extern const nd4c_engine nd4c_cpu_##engine##_engine;
-ND4C_CPU_ENGINES(ND4C_CPU_DECLARE_ENGINE)
-#undef ND4C_CPU_DECLARE_ENGINE
+/* Engines simd and reference. */
+extern const nd4c_engine nd4c_cpu_simd_engine, nd4c_cpu_reference_engine;
+/* Picks the tables of this machine's level; before any kernel of engine simd runs. */
+void nd4c_cpu_simd_open(void);
 
 /* Sets of dtypes that kernels declare, limited to those of this build. */
 #define ND4C_CPU_DTYPE_BIT(NAME, name, kind) | ND4C_DTYPE_BIT(ND4C_##NAME)

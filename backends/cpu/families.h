@@ -1,4 +1,5 @@
-/* What the CPU backend consists of: the one list of kernel families and the one list of engines. */
+/* What the CPU backend itself brings: the kernel families of engines simd and reference. Those of the libraries stand in
+ * their folders. */
 #ifndef ND4C_BACKENDS_CPU_FAMILIES_H
 #define ND4C_BACKENDS_CPU_FAMILIES_H
 
@@ -58,24 +59,6 @@
   X(reference_loss)          \
   X(reference_attention)     \
   X(reference_quantization)  \
-  X(reference_qlinear)       \
-  X(fftw_transform)          \
-  X(onednn_conv)             \
-  X(onednn_int8)             \
-  X(onednn_matmul)           \
-  X(onednn_sgemm)            \
-  X(openblas_contraction)    \
-  X(openblas_decomposition)  \
-  X(openblas_matmul)
-
-/* X(engine): in order of preference; a file defines nd4c_cpu_<engine>_engine. */
-// clang-format off
-#define ND4C_CPU_ENGINES(X) \
-  X(onednn)                 \
-  X(openblas)               \
-  X(fftw)                   \
-  X(simd)                   \
-  X(reference)
-// clang-format on
+  X(reference_qlinear)
 
 #endif

@@ -89,7 +89,7 @@ static const nd4c_simd_tables *tables_of(const char *level) {
   return tables;
 }
 
-static void engine_open(void) {
+void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   if (fast_is_wanted())
     use_fast_loops();
@@ -111,4 +111,4 @@ static bool engine_state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-const nd4c_engine nd4c_cpu_simd_engine = {.name = "simd", .state = engine_state, .open = engine_open};
+const nd4c_engine nd4c_cpu_simd_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "simd", .state = engine_state};

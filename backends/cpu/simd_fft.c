@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/cpu/fft.h"
-#include "backends/cpu/fftw.h"
+#include "backends/cpu/fftw/fftw.h"
 #include "backends/cpu/transform.h"
 
 /* Points below which a few lines of one axis are left to FFTW, where it is there. */

@@ -78,14 +78,14 @@ static bool state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-static void close_engine(void) {
+void nd4c_cl_clblast_close(void) {
   pthread_mutex_lock(&lock);
   if (found)
     (void)clblast.CLBlastClearCache();
   pthread_mutex_unlock(&lock);
 }
 
-const nd4c_engine nd4c_cl_clblast_engine = {.name = "clblast", .state = state, .close = close_engine};
+const nd4c_engine nd4c_cl_clblast_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "clblast", .state = state};
 
 /* -- matmul -------------------------------------------------------------------------------------------------------- */
 

@@ -4,8 +4,9 @@
 #define ND4C_BACKENDS_OPENCL_DEVICE_H
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "backends/assembly.h"
 #include "backends/opencl/api.h"
 #include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
@@ -208,5 +209,7 @@ ND4C_CL_FAMILIES(ND4C_CL_DECLARE_FAMILY)
 #define ND4C_CL_DECLARE_ENGINE(engine) extern const nd4c_engine nd4c_cl_##engine##_engine;
 ND4C_CL_ENGINES(ND4C_CL_DECLARE_ENGINE)
 #undef ND4C_CL_DECLARE_ENGINE
+/* Empties what CLBlast keeps of compiled programs. */
+void nd4c_cl_clblast_close(void);
 
 #endif

@@ -4,13 +4,15 @@
 
 #include "stub.h"
 
-STUB_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_backend **backend);
+STUB_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 const nd4c_host *stub_host;
 
-static nd4c_backend table;
+static nd4c_provider table;
+static nd4c_backend backend_table;
+static nd4c_contribution contribution_table;
+static const nd4c_contribution *contributions[] = {&contribution_table};
 static nd4c_device_ops cut_device_ops;
-static const char *const engines[] = {"stub_compiler", "stub"};
 
 static bool lies(const char *about) {
   return strcmp(stub_settings.lie, about) == 0;
@@ -30,19 +32,31 @@ static nd4c_status open_backend(void) {
   return stub_attempt(STUB_CALL_open);
 }
 
-static void close_backend(void) {}
-
 static int32_t device_count(void) {
   return stub_fails(STUB_CALL_device_count) ? 0 : stub_settings.devices;
 }
 
-static bool engine_state(const char *engine, bool verify, char *text, size_t text_size) {
+static bool kernels_state(bool verify, char *text, size_t text_size) {
   (void)verify;
-  bool offered = strcmp(engine, "stub") == 0 ? stub_settings.kernels : stub_settings.compiler;
   bool told = stub_fails(STUB_CALL_engine_state);
-  (void)snprintf(text, text_size, "%s", told ? "told to fail" : offered ? "ready" : "switched off by STUB_MODE");
-  return offered && !told;
+  (void)snprintf(text, text_size, "%s", told ? "told to fail" : stub_settings.kernels ? "ready" : "switched off by STUB_MODE");
+  return stub_settings.kernels && !told;
 }
+
+static bool compiler_state(bool verify, char *text, size_t text_size) {
+  (void)verify;
+  bool told = stub_fails(STUB_CALL_engine_state);
+  (void)snprintf(text, text_size, "%s", told ? "told to fail" : stub_settings.compiler ? "ready" : "switched off by STUB_MODE");
+  return stub_settings.compiler && !told;
+}
+
+static const nd4c_engine compiler_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "stub_compiler", .state = compiler_state};
+static const nd4c_engine kernels_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "stub", .state = kernels_state};
+static const nd4c_engine *const engines[] = {&compiler_engine, &kernels_engine};
+static const nd4c_compiler *const compilers[] = {&stub_compiler};
+static const nd4c_kernel *const *families[1];
 
 /* What a broken plug-in would say; STUB_LIE names the lie. */
 static void lie(void) {
@@ -51,31 +65,31 @@ static void lie(void) {
   } else if (lies("minor")) {
     table.abi_minor++;
   } else if (lies("short_struct")) {
-    table.struct_size = offsetof(nd4c_backend, device);
+    table.struct_size = offsetof(nd4c_provider, contributions);
   } else if (lies("tiny_struct")) {
     table.struct_size = 4;
   } else if (lies("no_name")) {
     table.name = NULL;
   } else if (lies("no_device")) {
-    table.device = NULL;
+    backend_table.device = NULL;
   } else if (lies("short_device")) {
     cut_device_ops = stub_device_ops;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, copy_from_host);
-    table.device = &cut_device_ops;
+    backend_table.device = &cut_device_ops;
   } else if (lies("old_device")) {
     cut_device_ops = stub_device_ops;
-    cut_device_ops.struct_size = offsetof(nd4c_device_ops, memory_available); /* as of ABI 1.0: accepted */
-    table.device = &cut_device_ops;
+    cut_device_ops.struct_size = offsetof(nd4c_device_ops, memory_available); /* without what is optional: accepted */
+    backend_table.device = &cut_device_ops;
   } else if (lies("no_fences")) {
     cut_device_ops = stub_device_ops;
     cut_device_ops.fence_record = NULL;
-    table.device = &cut_device_ops;
+    backend_table.device = &cut_device_ops;
   } else if (lies("long_struct")) {
     table.struct_size += 64; /* a newer header: its tail is to be ignored */
   }
 }
 
-nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_backend **backend) {
+nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider) {
   if (host == NULL || host->struct_size < offsetof(nd4c_host, cpu_level)) {
     return ND4C_ABI;
   }
@@ -85,27 +99,36 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_backend **backen
   if (status != ND4C_OK) {
     return status;
   }
-  table = (nd4c_backend){
+  backend_table = (nd4c_backend){
       .struct_size = ND4C_SIZE_OF(nd4c_backend),
+      .type = stub_settings_type(),
+      .priority = stub_settings.priority,
+      .device_count = device_count,
+      .device = &stub_device_ops,
+  };
+  families[0] = stub_kernels();
+  contribution_table = (nd4c_contribution){
+      .struct_size = ND4C_SIZE_OF(nd4c_contribution),
+      .engine_count = sizeof engines / sizeof engines[0],
+      .engines = engines,
+      .family_count = 1,
+      .families = families,
+      .compiler_count = stub_settings.compiler ? 1 : 0,
+      .compilers = compilers,
+  };
+  table = (nd4c_provider){
+      .struct_size = ND4C_SIZE_OF(nd4c_provider),
       .abi_major = ND4C_PLUGIN_ABI_MAJOR,
       .abi_minor = ND4C_PLUGIN_ABI_MINOR,
       .name = stub_settings.name,
       .version = "1.0",
-      .type = stub_settings_type(),
-      .priority = stub_settings.priority,
       .probe = probe,
       .open = open_backend,
-      .close = close_backend,
-      .device_count = device_count,
-      .device = &stub_device_ops,
-      .engine_count = 2,
-      .engines = engines,
-      .engine_state = engine_state,
-      .kernel_count = stub_kernel_count,
-      .kernels = stub_kernels,
-      .compiler = stub_settings.compiler ? &stub_compiler : NULL,
+      .backend = &backend_table,
+      .contribution_count = 1,
+      .contributions = contributions,
   };
   lie();
-  *backend = lies("null_backend") ? NULL : &table;
+  *provider = lies("null_provider") ? NULL : &table;
   return ND4C_OK;
 }

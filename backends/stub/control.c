@@ -99,7 +99,7 @@ void stub_options_read(void) {
 }
 
 nd4c_device_type stub_settings_type(void) {
-#define TYPE_CASE(NAME, number, text)          \
+#define TYPE_CASE(NAME, number, text, priority)\
   if (strcmp(stub_settings.type, text) == 0) { \
     return ND4C_DEVICE_##NAME;                 \
   }

@@ -6,7 +6,7 @@
 enum { KERNELS = 128 };
 
 static nd4c_kernel kernel_rows[KERNELS];
-static const nd4c_kernel *kernel_list[KERNELS];
+static const nd4c_kernel *kernel_list[KERNELS + 1]; /* ends in NULL */
 static int32_t kernel_total = -1;
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -81,8 +81,8 @@ static void add(nd4c_op op, const char *name, uint32_t version) {
   kernel_total++;
 }
 
-/* Filled by the first call, which nd4c makes before any other thread may: after open. */
-int32_t stub_kernel_count(void) {
+/* Filled by the entry function, before any other thread may look. */
+const nd4c_kernel *const *stub_kernels(void) {
   if (kernel_total < 0) {
     kernel_total = 0;
     if (stub_settings.kernels) {
@@ -91,9 +91,5 @@ int32_t stub_kernel_count(void) {
 #undef ADD
     }
   }
-  return kernel_total;
-}
-
-const nd4c_kernel *const *stub_kernels(void) {
   return kernel_list;
 }

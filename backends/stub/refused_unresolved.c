@@ -2,12 +2,12 @@
  * not put the failure off). */
 #include "nd4c/plugin.h"
 
-extern const nd4c_backend nd4c_stub_defined_nowhere;
+extern const nd4c_provider nd4c_stub_defined_nowhere;
 __attribute__((visibility("default"))) nd4c_status nd4c_plugin_entry(const nd4c_host *host,
-                                                                     const nd4c_backend **backend);
+                                                                     const nd4c_provider **provider);
 
-nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_backend **backend) {
+nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider) {
   (void)host;
-  *backend = &nd4c_stub_defined_nowhere;
+  *provider = &nd4c_stub_defined_nowhere;
   return ND4C_OK;
 }

@@ -227,7 +227,6 @@ nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs
 
 /* -- kernels.c, compiler.c, device.c ------------------------------------------------------------------------------ */
 
-int32_t stub_kernel_count(void);
 const nd4c_kernel *const *stub_kernels(void);
 extern const nd4c_compiler stub_compiler;
 extern const nd4c_device_ops stub_device_ops;

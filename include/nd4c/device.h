@@ -17,21 +17,22 @@ ND4C_EXTERN_C_BEGIN
 
 typedef struct nd4c_device nd4c_device;
 
-/* X(NAME, number, name): numbers are never reused. */
+/* X(NAME, number, name, priority): numbers are never reused. A backend of the type's name is expected, and listed where
+ * it is absent, too, if the priority is not negative; it is the backend's until its own tables say another. */
 #define ND4C_DEVICE_TYPE_TABLE(X) \
-  X(CPU, 1, "cpu")                \
-  X(CUDA, 2, "cuda")              \
-  X(ROCM, 3, "rocm")              \
-  X(TPU, 4, "tpu")                \
-  X(HEXAGON, 5, "hexagon")        \
-  X(OPENCL, 6, "opencl")          \
-  X(METAL, 7, "metal")            \
-  X(VULKAN, 8, "vulkan")          \
-  X(OTHER, 9, "other")
+  X(CUDA, 2, "cuda", 100)         \
+  X(TPU, 4, "tpu", 50)            \
+  X(HEXAGON, 5, "hexagon", 60)    \
+  X(OPENCL, 6, "opencl", 20)      \
+  X(CPU, 1, "cpu", 0)             \
+  X(ROCM, 3, "rocm", -1)          \
+  X(METAL, 7, "metal", -1)        \
+  X(VULKAN, 8, "vulkan", -1)      \
+  X(OTHER, 9, "other", -1)
 
 typedef enum nd4c_device_type {
   ND4C_DEVICE_NONE = 0,
-#define ND4C_DEVICE_TYPE_ENUM(NAME, number, name) ND4C_DEVICE_##NAME = number,
+#define ND4C_DEVICE_TYPE_ENUM(NAME, number, name, priority) ND4C_DEVICE_##NAME = number,
   ND4C_DEVICE_TYPE_TABLE(ND4C_DEVICE_TYPE_ENUM)
 #undef ND4C_DEVICE_TYPE_ENUM
 } nd4c_device_type;
@@ -67,6 +68,11 @@ typedef struct nd4c_backend_status {
   /* Its devices that cannot be used, while others can: a line for each, its name and why, without a newline at the end;
    * "" if there are none. */
   const char *unusable_devices;
+  /* The backend whose devices a contributor computes for ("cpu" for OpenBLAS); "" for a backend. */
+  const char *contributes_to;
+  /* Kernels and compilers for its devices that were not accepted when it opened: a line for each, who brought it and
+   * why; "" if there are none. */
+  const char *left_out;
 } nd4c_backend_status;
 
 /* Looks at the candidates now if that has not happened; otherwise does nothing. verify: opens and checks every one,
@@ -80,8 +86,13 @@ ND4C_API nd4c_status nd4c_backend_probe(bool verify);
  */
 ND4C_API int32_t nd4c_backend_count(void);
 
-/* Fills the candidate at `index`. */
+/* Fills the candidate at `index`. INDEX past the end. */
 ND4C_API nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status);
+
+/* The same for providers that bring no devices and compute for those of a backend: oneDNN, OpenBLAS and FFTW for the
+ * CPU, and plug-ins of that kind. `contributes_to` names the backend. Any thread. */
+ND4C_API int32_t nd4c_contributor_count(void);
+ND4C_API nd4c_status nd4c_contributor_get_status(int32_t index, nd4c_backend_status *status);
 
 /* Loads a plug-in from an explicit path (absolute, or containing a '/'; never searched). The candidate joins the list
  * and may become the default when its priority is the highest and nothing has been computed yet.

@@ -1,8 +1,16 @@
-/* The backend ABI: what a backend (built in or a plug-in of a stranger's) gives to nd4c, and what it may call back.
+/* The backend ABI: what a provider (built in, or a plug-in from elsewhere) gives to nd4c, and what it may call back.
  *
  * A plug-in is a shared object that exports one function, nd4c_plugin_entry. It includes this header alone and
- * links against nothing of nd4c's: everything it needs comes through the host table. The built-in CPU backend is
+ * links against nothing of nd4c's: everything it needs comes through the host table. The built-in backends are
  * registered through the same structs.
+ *
+ *     provider.h   what a plug-in brings: a backend with devices, contributions to devices
+ *     device.h     devices: memory, copies, streams, fences
+ *     kernel.h     kernels: one way each to compute one op
+ *     compiler.h   compilers: what turns a run of nodes into one executable
+ *     call.h       tensors and calls, which kernels and compilers are given
+ *     host.h       what nd4c offers in return
+ *     abi.h        versions, struct_size, handles
  *
  * Every struct begins with struct_size, set by whoever fills it to ND4C_SIZE_OF(its type) of the header it was compiled
  * with. Fields are only appended. A reader treats fields past struct_size as absent; a NULL function has the default
@@ -16,8 +24,9 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* The exported function of a plug-in. `host` lives as long as the process. *backend must stay valid as long. */
-typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_backend **backend);
+/* The exported function of a plug-in. `host` lives as long as the process. Writes the provider, which must stay valid as
+ * long. Called once, by one thread; it opens no library and no device. A failure refuses the plug-in with its text. */
+typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_provider **provider);
 #define ND4C_PLUGIN_ENTRY "nd4c_plugin_entry"
 
 ND4C_EXTERN_C_END

@@ -10,7 +10,7 @@
 static const char property_prefix[] = "nd4j.device.memory.cap.";
 static const char variable_prefix[] = "ND4J_DEVICE_MEMORY_CAP_";
 
-#define TYPE_NAME(NAME, number, name) [number] = #NAME,
+#define TYPE_NAME(NAME, number, name, priority) [number] = #NAME,
 static const char *const type_names[ND4C_FAMILY_TYPES] = {ND4C_DEVICE_TYPE_TABLE(TYPE_NAME)};
 #undef TYPE_NAME
 

@@ -1,6 +1,6 @@
 #include "nd4c/version.h"
 
-#include "builtin_backends.h"
+#include "builtin_providers.h"
 
 #define TEXT_OF(token) #token
 #define TEXT(token) TEXT_OF(token)

@@ -9,13 +9,7 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "device/memory.h"
-
-/* Copies a struct that the other side filled into one of ours: fields it does not have become zero, fields that we do
- * not know are left out. */
-static void copy_versioned(void *to, size_t to_size, const void *from, uint32_t from_size) {
-  memset(to, 0, to_size);
-  memcpy(to, from, from_size < to_size ? from_size : to_size);
-}
+#include "device/provider_check.h"
 
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
   candidate->verdict = ND4C_VERDICT_ABSENT;
@@ -29,6 +23,7 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   if (!candidate->refused) {
     (void)refuse(candidate, nd4c_error_code());
   }
+  memset(&candidate->provider, 0, sizeof candidate->provider);
   memset(&candidate->backend, 0, sizeof candidate->backend);
   memset(&candidate->ops, 0, sizeof candidate->ops);
   candidate->entry = NULL;
@@ -55,94 +50,103 @@ static nd4c_status load_plugin(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
-static nd4c_status check_tables(const nd4c_candidate *candidate, const nd4c_backend *backend) {
-  const char *from = candidate->path != NULL ? candidate->path : candidate->name;
-  if (backend == NULL) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s gave no backend", from);
+/* Copies of the provider's tables, so that a field which it lacks reads as zero. */
+static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *provider) {
+  const size_t count = (size_t)provider->contribution_count;
+  candidate->contributions = nd4c_allocate_zeroed(count + 1, sizeof *candidate->contributions);
+  if (candidate->contributions == NULL) {
+    return nd4c_fail_memory("the contributions of a plug-in", count * sizeof *candidate->contributions);
   }
-  if (!ND4C_HAS_FIELD(backend, abi_minor) || backend->abi_major != ND4C_PLUGIN_ABI_MAJOR ||
-      backend->abi_minor > ND4C_PLUGIN_ABI_MINOR) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s was built for plug-in ABI %d.%d; this library accepts %d.0 to %d.%d", from,
-                     backend->abi_major, backend->abi_minor, ND4C_PLUGIN_ABI_MAJOR, ND4C_PLUGIN_ABI_MAJOR,
-                     ND4C_PLUGIN_ABI_MINOR);
+  for (size_t i = 0; i < count; ++i) {
+    const nd4c_contribution *contribution = provider->contributions[i];
+    nd4c_provider_copy(&candidate->contributions[i], sizeof *contribution, contribution, contribution->struct_size);
   }
-  if (!ND4C_HAS_FIELD(backend, compiler)) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: struct nd4c_backend has %u bytes, version %d.%d has at least %zu", from,
-                     backend->struct_size, backend->abi_major, backend->abi_minor,
-                     offsetof(nd4c_backend, compiler) + sizeof(void *));
+  nd4c_provider_copy(&candidate->provider, sizeof candidate->provider, provider, provider->struct_size);
+  candidate->provider.struct_size = ND4C_SIZE_OF(nd4c_provider);
+  candidate->provider.version = nd4c_provider_words(provider->version);
+  if (provider->backend != NULL) {
+    const nd4c_backend *backend = provider->backend;
+    nd4c_provider_copy(&candidate->backend, sizeof candidate->backend, backend, backend->struct_size);
+    nd4c_provider_copy(&candidate->ops, sizeof candidate->ops, backend->device, backend->device->struct_size);
+    candidate->backend.device = &candidate->ops;
+    candidate->type = backend->type;
+    candidate->priority = backend->priority;
   }
-  const nd4c_device_ops *ops = backend->device;
-  if (backend->name == NULL || backend->name[0] == '\0' || strlen(backend->name) >= ND4C_BACKEND_NAME_SIZE ||
-      backend->device_count == NULL || ops == NULL) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: a name of 1 to %d bytes, device_count and device are required", from,
-                     ND4C_BACKEND_NAME_SIZE - 1);
-  }
-  if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL ||
-      ops->buffer_allocate == NULL || ops->buffer_free == NULL || ops->copy_from_host == NULL ||
-      ops->copy_to_host == NULL) {
-    return nd4c_fail(ND4C_ABI,
-                     "plug-in %s: device_open, describe, buffer_allocate, buffer_free, copy_from_host and "
-                     "copy_to_host are required",
-                     from);
-  }
+  (void)snprintf(candidate->name, sizeof candidate->name, "%s", provider->name);
   return ND4C_OK;
 }
 
 nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
-  if (candidate->backend.struct_size != 0) {
+  if (candidate->provider.struct_size != 0) {
     return ND4C_OK;
   }
-  const nd4c_backend *backend = NULL;
+  const char *from = candidate->path != NULL ? candidate->path : candidate->name;
+  const nd4c_provider *provider = NULL;
   nd4c_status status = candidate->entry == NULL ? load_plugin(candidate) : ND4C_OK;
   if (status == ND4C_OK) {
     nd4c_error_clear();
-    status = candidate->entry(nd4c_host_table(), &backend);
+    status = candidate->entry(nd4c_host_table(), &provider);
     if (status != ND4C_OK) {
-      status = nd4c_fail(status, "%s failed to start: %s", candidate->path != NULL ? candidate->path : candidate->name,
-                         nd4c_error_message()[0] != '\0' ? nd4c_error_message() : nd4c_status_text(status));
+      status = nd4c_fail_prefix(nd4c_provider_failed(status, ND4C_PLUGIN_ENTRY), "%s failed to start", from);
     }
   }
   if (status == ND4C_OK) {
-    status = check_tables(candidate, backend);
+    status = nd4c_provider_check(from, provider);
+  }
+  if (status == ND4C_OK) {
+    status = copy_tables(candidate, provider);
   }
   if (status != ND4C_OK) {
     candidate->retries = status == ND4C_MEMORY;
     candidate->refused = !candidate->retries;
     return refuse(candidate, status);
   }
-  copy_versioned(&candidate->backend, sizeof candidate->backend, backend, backend->struct_size);
-  candidate->backend.struct_size = ND4C_SIZE_OF(nd4c_backend);
-  copy_versioned(&candidate->ops, sizeof candidate->ops, backend->device, backend->device->struct_size);
-  candidate->backend.device = &candidate->ops;
-  (void)snprintf(candidate->name, sizeof candidate->name, "%s", backend->name);
-  candidate->type = backend->type;
-  candidate->priority = backend->priority;
   return ND4C_OK;
 }
 
-static nd4c_status probe_backend(nd4c_candidate *candidate) {
-  if (candidate->backend.probe == NULL) {
-    return ND4C_OK;
+nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, char *reason, size_t size) {
+  reason[0] = '\0';
+  if (candidate->provider.probe == NULL) {
+    return ND4C_VERDICT_FOUND;
   }
-  char reason[ND4C_REASON_SIZE] = "";
-  nd4c_verdict verdict = candidate->backend.probe(true, reason, sizeof reason);
+  nd4c_verdict verdict = candidate->provider.probe(verify, reason, size);
+  reason[size - 1] = '\0';
+  if ((int)verdict < ND4C_VERDICT_ABSENT || (int)verdict > ND4C_VERDICT_VERIFIED) {
+    (void)snprintf(reason, size, "its probe answered %d, which is no verdict", (int)verdict);
+    return ND4C_VERDICT_ABSENT;
+  }
+  if (verdict == ND4C_VERDICT_ABSENT && reason[0] == '\0') {
+    (void)snprintf(reason, size, "its probe gave no reason");
+  }
+  return verdict;
+}
+
+static nd4c_status probe_backend(nd4c_candidate *candidate) {
+  char reason[ND4C_REASON_SIZE];
+  const nd4c_verdict verdict = nd4c_candidate_probe(candidate, true, reason, sizeof reason);
   if (verdict == ND4C_VERDICT_COMPILE_ONLY) {
     candidate->verdict = verdict;
     (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", reason);
     return nd4c_fail(ND4C_HARDWARE, "backend %s can only compile ahead of time: %s", candidate->name, reason);
   }
-  if (verdict == ND4C_VERDICT_ABSENT) {
-    return nd4c_fail(ND4C_HARDWARE, "%s", reason[0] != '\0' ? reason : "its probe gave no reason");
+  return verdict == ND4C_VERDICT_ABSENT ? nd4c_fail(ND4C_HARDWARE, "%s", reason) : ND4C_OK;
+}
+
+nd4c_status nd4c_candidate_start(nd4c_candidate *candidate) {
+  if (!candidate->started && candidate->provider.open != NULL) {
+    nd4c_error_clear();
+    nd4c_status status = candidate->provider.open();
+    if (status != ND4C_OK) {
+      return nd4c_provider_failed(status, "open");
+    }
   }
+  candidate->started = true;
   return ND4C_OK;
 }
 
 static nd4c_status start_backend(nd4c_candidate *candidate) {
-  if (!candidate->started && candidate->backend.open != NULL) {
-    ND4C_TRY(candidate->backend.open());
-  }
-  candidate->started = true;
-  ND4C_TRY(nd4c_kernel_index_make(&candidate->backend, &candidate->kernels));
+  ND4C_TRY(nd4c_candidate_start(candidate));
+  ND4C_TRY(nd4c_candidate_gather(candidate));
   return nd4c_candidate_open_devices(candidate);
 }
 
@@ -151,16 +155,16 @@ static nd4c_status start_backend(nd4c_candidate *candidate) {
 static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
   const bool retries = status == ND4C_MEMORY || nd4c_candidate_has_hope(candidate);
   nd4c_candidate_close_devices(candidate);
-  nd4c_kernel_index_free(candidate->kernels);
-  candidate->kernels = NULL;
+  nd4c_compute_free(candidate->compute);
+  candidate->compute = NULL;
   (void)refuse(candidate, status);
   candidate->retries = retries;
   if (candidate->retries) {
     return status;
   }
   candidate->tried = true;
-  if (candidate->started && candidate->backend.close != NULL) {
-    candidate->backend.close();
+  if (candidate->started && candidate->provider.close != NULL) {
+    candidate->provider.close();
   }
   candidate->started = false;
   return status;
@@ -174,6 +178,9 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     return nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
+  if (!nd4c_candidate_has_devices(candidate)) {
+    return nd4c_fail(ND4C_NO_BACKEND, "%s brings no devices: it contributes to those of others", candidate->name);
+  }
   nd4c_status status = probe_backend(candidate);
   if (candidate->verdict == ND4C_VERDICT_COMPILE_ONLY) {
     candidate->tried = true;
@@ -189,6 +196,6 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
   candidate->retries = false;
   candidate->verdict = ND4C_VERDICT_VERIFIED;
   nd4c_candidate_tell_devices(candidate);
-  nd4c_memory_tell_idle_caps(candidate->devices, candidate->device_count);
+  nd4c_memory_tell_idle_caps(candidate->name, candidate->devices, candidate->device_count);
   return ND4C_OK;
 }

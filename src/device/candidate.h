@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device/compute.h"
 #include "device/device.h"
 
-enum { ND4C_REASON_SIZE = 1024, ND4C_BACKEND_NAME_SIZE = 32 };
+enum { ND4C_REASON_SIZE = 1024, ND4C_BACKEND_NAME_SIZE = 32 }; /* a refused plug-in bears its file's name */
 
 /* How opening one device of a backend ended. */
 typedef struct nd4c_opening {
@@ -34,14 +35,23 @@ typedef struct nd4c_candidate {
   bool retries;   /* ABSENT for want of memory or of a device, which may come back: the next attempt goes on */
   bool opened;
   char by_request[256]; /* see nd4c_backend_status: as of the last question */
-  nd4c_backend backend; /* a copy as long as this library's struct, absent fields zero */
+  /* Copies as long as this library's structs, absent fields zero. */
+  nd4c_provider provider;
+  nd4c_backend backend; /* all zero if the provider brings none */
   nd4c_device_ops ops;
+  nd4c_contribution *contributions; /* provider.contribution_count of them */
   nd4c_device *devices; /* all of them: one that cannot be used keeps its place, and the others their numbers */
   nd4c_opening *openings;
   int32_t device_count;
   char unusable[2048]; /* a line for each that cannot be used */
-  struct nd4c_kernel_index *kernels;
+  nd4c_compute *compute;       /* what its devices compute with; NULL until it opens */
+  char *left_out;              /* a line for each kernel and compiler that was not accepted; NULL: none */
 } nd4c_candidate;
+
+/* Whether it brings devices, rather than contributions alone. One that was not loaded yet is taken for a backend. */
+static inline bool nd4c_candidate_has_devices(const nd4c_candidate *candidate) {
+  return candidate->provider.struct_size == 0 || candidate->provider.backend != NULL;
+}
 
 /* Calls the entry function (loading the plug-in first), checks the ABI, copies the tables. On failure the verdict is
  * ABSENT with the reason; the thread's error is set. */
@@ -50,8 +60,23 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
 /* Whether opening it may succeed: it is there, or lacked what may come back. */
 bool nd4c_candidate_is_possible(const nd4c_candidate *candidate);
+/* The provider's verdict with its reason, both made sense of: without a probe FOUND, an answer that is no verdict ABSENT.
+ */
+nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, char *reason, size_t size);
+/* Calls the provider's open unless that succeeded before. */
+nd4c_status nd4c_candidate_start(nd4c_candidate *candidate);
 /* Loads, probes, opens, makes the devices and runs one op on each; succeeds if one of them is usable. */
 nd4c_status nd4c_candidate_open(nd4c_candidate *candidate);
+
+/* -- candidate_compute.c ---------------------------------------------------------------------------------------- */
+
+/* Merges what all providers contribute to the candidate's devices, its own contributions included, and lets its devices
+ * show it. Providers that contribute are started; one that fails is ABSENT with the reason, and the others serve. */
+nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate);
+/* Engines of all contributions to the candidate's devices, opened or not, in order of preference; NULL past the end. */
+const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index);
+/* A provider was loaded late: what it contributes reaches the devices that are open already. */
+nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider);
 
 /* -- candidate_devices.c ---------------------------------------------------------------------------------------- */
 
@@ -70,13 +95,5 @@ nd4c_status nd4c_candidate_find_device(nd4c_candidate *candidate, const char *na
 nd4c_device *nd4c_candidate_first_device(const nd4c_candidate *candidate);
 /* Adds 1, 2, 3, 4 and 10, 20, 30, 40 on the device, by kernel or by one-node segment, and compares. */
 nd4c_status nd4c_device_verify(nd4c_device *device);
-
-/* The kernels of a backend, by op number, from the highest priority down. */
-typedef struct nd4c_kernel_index nd4c_kernel_index;
-nd4c_status nd4c_kernel_index_make(const nd4c_backend *backend, nd4c_kernel_index **index);
-void nd4c_kernel_index_free(nd4c_kernel_index *index);
-/* Every dtype of some kernel's first input; 0 without kernels. */
-nd4c_dtype_set nd4c_kernel_index_dtypes(const nd4c_kernel_index *index);
-const nd4c_kernel *const *nd4c_kernel_index_get(const nd4c_kernel_index *index, nd4c_op op, int32_t *count);
 
 #endif

@@ -11,27 +11,12 @@
 #include "base/text.h"
 #include "device/candidate.h"
 #include "device/memory_manager.h"
+#include "device/provider_check.h"
 #include "device/registry.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
 
 /* -- one device -------------------------------------------------------------------------------------------------- */
-
-static nd4c_status check_description(const nd4c_candidate *candidate, const nd4c_device *device) {
-  const nd4c_device_description *description = &device->description;
-  const nd4c_device_ops *ops = &candidate->ops;
-  if (description->asynchronous &&
-      (ops->stream_create == NULL || ops->stream_destroy == NULL || ops->stream_wait_fence == NULL ||
-       ops->fence_record == NULL || ops->fence_query == NULL || ops->fence_wait == NULL ||
-       ops->fence_destroy == NULL)) {
-    return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
-                     candidate->name);
-  }
-  if (description->host_addressable && ops->buffer_address == NULL) {
-    return nd4c_fail(ND4C_ABI, "backend %s: a host-addressable device needs buffer_address", candidate->name);
-  }
-  return ND4C_OK;
-}
 
 /* What a device is called is known before it is opened. */
 static void name_device(nd4c_candidate *candidate, int32_t index) {
@@ -39,26 +24,42 @@ static void name_device(nd4c_candidate *candidate, int32_t index) {
   nd4c_device *device = &candidate->devices[index];
   device->backend = &candidate->backend;
   device->ops = &candidate->ops;
-  device->kernels = candidate->kernels;
+  atomic_store(&device->compute, candidate->compute);
   device->index = index;
   device->number = atomic_fetch_add(&next_number, 1);
-  (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
+  (void)snprintf(device->name, sizeof device->name, "%.23s:%d", candidate->name, index);
+}
+
+/* What the backend says of the device, with words that may be shown. */
+static nd4c_status describe(const nd4c_candidate *candidate, nd4c_device *device) {
+  nd4c_device_description *description = &device->description;
+  description->struct_size = ND4C_SIZE_OF(nd4c_device_description);
+  nd4c_error_clear();
+  nd4c_status status = candidate->ops.describe(device->handle, description);
+  if (status != ND4C_OK) {
+    return nd4c_provider_failed(status, "describe");
+  }
+  ND4C_TRY(nd4c_provider_check_description(candidate, description));
+  description->description = nd4c_provider_words(description->description);
+  description->vendor = nd4c_provider_words(description->vendor);
+  description->driver = nd4c_provider_words(description->driver);
+  description->alignment = description->alignment == 0 ? 64 : description->alignment;
+  description->width = description->width == 0 ? 1 : description->width;
+  if (description->dtypes == 0) {
+    description->dtypes = nd4c_compute_dtypes(candidate->compute);
+  }
+  return ND4C_OK;
 }
 
 static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) {
-  ND4C_TRY(candidate->ops.device_open(device->index, &device->handle));
-  device->description.struct_size = ND4C_SIZE_OF(nd4c_device_description);
-  ND4C_TRY(candidate->ops.describe(device->handle, &device->description));
-  ND4C_TRY(check_description(candidate, device));
-  if (device->description.alignment <= 0) {
-    device->description.alignment = 64;
+  nd4c_status status = candidate->ops.device_open(device->index, &device->handle);
+  if (status != ND4C_OK) {
+    return nd4c_provider_failed(status, "device_open");
   }
-  if (device->description.width <= 0) {
-    device->description.width = 1;
+  if (device->handle == NULL) {
+    return nd4c_fail(ND4C_ABI, "device_open gave no device, and no failure");
   }
-  if (device->description.dtypes == 0) {
-    device->description.dtypes = nd4c_kernel_index_dtypes(candidate->kernels);
-  }
+  ND4C_TRY(describe(candidate, device));
   ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
   ND4C_TRY(nd4c_staging_make(device, &device->staging));
   ND4C_TRY(nd4c_memory_manager_make(device, &device->memory));
@@ -155,6 +156,10 @@ nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
   int32_t count = candidate->backend.device_count();
   if (count <= 0) {
     return nd4c_fail(ND4C_HARDWARE, "backend %s found no device", candidate->name);
+  }
+  if (count > ND4C_PLUGIN_DEVICE_LIMIT) {
+    return nd4c_fail(ND4C_ABI, "backend %s: device_count gave %d, expected at most %d", candidate->name, count,
+                     ND4C_PLUGIN_DEVICE_LIMIT);
   }
   candidate->devices = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->devices);
   candidate->openings = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->openings);

@@ -9,7 +9,7 @@
 #include "nd4c/plugin.h"
 
 struct nd4c_memory_manager;
-struct nd4c_kernel_index;
+struct nd4c_compute;
 struct nd4c_stream_pool;
 struct nd4c_staging;
 struct nd4c_replica;
@@ -26,7 +26,7 @@ struct nd4c_device {
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
   struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
   struct nd4c_replica *residents;   /* replicas that spilling considers, residence.c's */
-  const struct nd4c_kernel_index *kernels;
+  const struct nd4c_compute *_Atomic compute; /* what computes on it; another one once a plug-in adds to it */
   _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
 };
 
@@ -60,7 +60,10 @@ bool nd4c_device_is_named(const nd4c_device *device);
 /* Total memory, 0 if unknown. */
 int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 
-/* Kernels of the device's backend for an op, from the highest priority down. */
+/* Kernels for an op, and compilers, from the highest priority down. */
 const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op op, int32_t *count);
+const nd4c_compiler *const *nd4c_device_compilers(const nd4c_device *device, int32_t *count);
+/* The first of them, NULL if there is none. */
+const nd4c_compiler *nd4c_device_compiler(const nd4c_device *device);
 
 #endif

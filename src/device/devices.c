@@ -112,7 +112,7 @@ static const struct {
   nd4c_device_type type;
   const char *name;
 } types[] = {
-#define TYPE_ROW(NAME, number, name) {ND4C_DEVICE_##NAME, name},
+#define TYPE_ROW(NAME, number, name, priority) {ND4C_DEVICE_##NAME, name},
     ND4C_DEVICE_TYPE_TABLE(TYPE_ROW)
 #undef TYPE_ROW
 };
@@ -190,5 +190,15 @@ nd4c_status nd4c_device_synchronize(nd4c_device *device) {
 }
 
 const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op op, int32_t *count) {
-  return nd4c_kernel_index_get(device->kernels, op, count);
+  return nd4c_compute_kernels(atomic_load_explicit(&device->compute, memory_order_acquire), op, count);
+}
+
+const nd4c_compiler *const *nd4c_device_compilers(const nd4c_device *device, int32_t *count) {
+  return nd4c_compute_compilers(atomic_load_explicit(&device->compute, memory_order_acquire), count);
+}
+
+const nd4c_compiler *nd4c_device_compiler(const nd4c_device *device) {
+  int32_t count = 0;
+  const nd4c_compiler *const *compilers = nd4c_device_compilers(device, &count);
+  return count > 0 ? compilers[0] : NULL;
 }

@@ -33,6 +33,6 @@ void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes);
 /* What configuration caps the device's memory with, 0: nothing. */
 int64_t nd4c_memory_configured_cap(const nd4c_device *device);
 /* Warns of caps for devices behind the last one of a backend that was just opened. */
-void nd4c_memory_tell_idle_caps(const nd4c_device *devices, int32_t count);
+void nd4c_memory_tell_idle_caps(const char *backend, const nd4c_device *devices, int32_t count);
 
 #endif

@@ -84,7 +84,7 @@ static nd4c_status run_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *ca
 static nd4c_status run_compiled(check *c, const nd4c_call *call) {
   static const int32_t inputs[] = {0, 1}, outputs[] = {2};
   static const int32_t *const node_inputs[] = {inputs}, *const node_outputs[] = {outputs};
-  const nd4c_compiler *compiler = c->device->backend->compiler;
+  const nd4c_compiler *compiler = nd4c_device_compiler(c->device);
   nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
                           .node_count = 1,
                           .nodes = call,
@@ -103,11 +103,12 @@ static nd4c_status run_compiled(check *c, const nd4c_call *call) {
 }
 
 /* The lowest-priority kernel that fits: it opens no library that nobody has asked for yet. */
-static const nd4c_kernel *find_kernel(const nd4c_device *device, const nd4c_call *call) {
+static const nd4c_kernel *find_kernel(const nd4c_device *device, nd4c_call *call) {
   int32_t count = 0;
-  const nd4c_kernel *const *kernels = nd4c_kernel_index_get(device->kernels, ND4C_OP_add, &count);
+  const nd4c_kernel *const *kernels = nd4c_device_kernels(device, ND4C_OP_add, &count);
   char reason[ND4C_REASON_SIZE];
   for (int32_t i = count - 1; i >= 0; --i) {
+    call->data = kernels[i]->data;
     if ((kernels[i]->dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT32)) != 0 &&
         (kernels[i]->usable == NULL || kernels[i]->usable(call, reason, sizeof reason))) {
       return kernels[i];
@@ -130,7 +131,7 @@ static nd4c_status compute(check *c) {
   const nd4c_kernel *kernel = find_kernel(c->device, &call);
   if (kernel != NULL) {
     ND4C_TRY(run_kernel(c, kernel, &call));
-  } else if (c->device->backend->compiler != NULL) {
+  } else if (nd4c_device_compiler(c->device) != NULL) {
     ND4C_TRY(run_compiled(c, &call));
   } else {
     return nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel for add nor a compiler");

@@ -370,6 +370,7 @@ void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_o
   entry->fresh = fresh;
   entry->shape_from_data = shape_from_data;
   entry->choice = choice;
+  entry->call.data = choice->kernel != NULL ? choice->kernel->data : NULL;
   entry->call.state = choice->state;
   nd4c_cached_call **chain = make_place(cache, key, entry->epoch);
   entry->next = *chain;

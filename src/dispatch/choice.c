@@ -47,16 +47,20 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
     (void)snprintf(reason, reason_size, "not for %s", nd4c_dtype_name(dtype));
     return false;
   }
-  return kernel->usable == NULL || kernel->usable(s->call, reason, reason_size);
+  nd4c_call call = *s->call;
+  call.data = kernel->data;
+  return kernel->usable == NULL || kernel->usable(&call, reason, reason_size);
 }
 
 /* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of
  * memory ends the search. */
 static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
   *taken = false;
+  nd4c_call prepared = *s->call;
   void *state = NULL;
+  prepared.data = kernel->data;
   if (kernel->prepare != NULL) {
-    nd4c_status status = kernel->prepare(s->call, &state);
+    nd4c_status status = kernel->prepare(&prepared, &state);
     if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
       return status;
     }
@@ -65,7 +69,6 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
       return ND4C_OK;
     }
   }
-  nd4c_call prepared = *s->call;
   prepared.state = state;
   choice->kernel = kernel;
   choice->state = state;
@@ -101,7 +104,7 @@ static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *c
 
 /* A one-node segment of the call, compiled. */
 static nd4c_status compile_node(const search *s, nd4c_choice *choice, bool *taken) {
-  const nd4c_compiler *compiler = s->context->device->backend->compiler;
+  const nd4c_compiler *compiler = nd4c_device_compiler(s->context->device);
   char reason[REASON_SIZE] = "";
   *taken = false;
   if (compiler == NULL || nd4c_engine_is_disabled(&s->rules, compiler->engine)) {
@@ -145,7 +148,7 @@ static nd4c_status compile_node(const search *s, nd4c_choice *choice, bool *take
 
 /* A kernel of the forced engine, or the compiler if that is the engine. */
 static nd4c_status find_forced(const search *s, nd4c_choice *choice, bool *taken) {
-  const nd4c_compiler *compiler = s->context->device->backend->compiler;
+  const nd4c_compiler *compiler = nd4c_device_compiler(s->context->device);
   ND4C_TRY(find_kernel(s, true, choice, taken));
   if (!*taken && compiler != NULL && nd4c_engine_is_forced(&s->rules, compiler->engine)) {
     ND4C_TRY(compile_node(s, choice, taken));
@@ -242,7 +245,7 @@ void nd4c_choice_release(nd4c_choice *choice) {
     choice->kernel->unprepare(choice->state);
   }
   if (choice->executable != NULL) {
-    choice->device->backend->compiler->release(choice->executable);
+    nd4c_device_compiler(choice->device)->release(choice->executable);
   }
   nd4c_recycle_give(choice, sizeof *choice);
 }
@@ -254,13 +257,14 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
   call->device = choice->device->handle;
   call->width = context->width;
   if (choice->kernel != NULL) {
+    call->data = choice->kernel->data;
     return choice->kernel->run(call);
   }
-  return choice->device->backend->compiler->execute(choice->executable, context->stream, call->inputs, call->outputs);
+  return nd4c_device_compiler(choice->device)->execute(choice->executable, context->stream, call->inputs, call->outputs);
 }
 
 const char *nd4c_choice_engine(const nd4c_choice *choice) {
-  return choice->kernel != NULL ? choice->kernel->engine : choice->device->backend->compiler->engine;
+  return choice->kernel != NULL ? choice->kernel->engine : nd4c_device_compiler(choice->device)->engine;
 }
 
 const char *nd4c_choice_name(const nd4c_choice *choice) {
@@ -301,7 +305,7 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
     choice.kernel->unprepare(choice.state);
   }
   if (choice.executable != NULL) {
-    context->device->backend->compiler->release(choice.executable);
+    nd4c_device_compiler(context->device)->release(choice.executable);
   }
   return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;
 }
@@ -317,7 +321,7 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call)
       return true;
     }
   }
-  const nd4c_compiler *compiler = context->device->backend->compiler;
+  const nd4c_compiler *compiler = nd4c_device_compiler(context->device);
   return compiler != NULL && !nd4c_engine_is_disabled(&s.rules, compiler->engine) &&
          compiler->supports(call, reason, sizeof reason);
 }
@@ -333,8 +337,10 @@ bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *c
       char reason[REASON_SIZE];
       if ((pass == 1 || nd4c_engine_is_forced(&s.rules, kernels[i]->engine)) &&
           is_usable(&s, kernels[i], reason, sizeof reason)) {
+        nd4c_call asked = *call;
+        asked.data = kernels[i]->data;
         return ND4C_HAS_FIELD(kernels[i], preferred_order) && kernels[i]->preferred_order != NULL &&
-               kernels[i]->preferred_order(call, axes);
+               kernels[i]->preferred_order(&asked, axes);
       }
     }
   }

@@ -62,6 +62,7 @@ static nd4c_status bind_addresses(nd4c_plan *plan) {
       }
     }
     if (step->choice != NULL) {
+      step->call.data = step->choice->kernel != NULL ? step->choice->kernel->data : NULL;
       step->call.state = step->choice->state;
       bool scratch = step->choice->scratch_bytes > 0;
       step->call.scratch = scratch ? (char *)plan->places[0].arena->address + step->scratch_offset : NULL;

@@ -15,13 +15,12 @@ static const nd4c_compiler *find_compiler(const nd4c_plan *plan) {
   if (plan->place_count > 1) {
     return NULL; /* steps of other devices may lie between */
   }
-  const nd4c_backend *backend = plan->device->backend;
-  if (!ND4C_HAS_FIELD(backend, compiler) || backend->compiler == NULL) {
+  const nd4c_compiler *compiler = nd4c_device_compiler(plan->device);
+  if (compiler == NULL) {
     return NULL;
   }
-  const char *engine = backend->compiler->engine;
-  bool other = plan->rules.forced[0] != '\0' && !nd4c_engine_is_forced(&plan->rules, engine);
-  return other || nd4c_engine_is_disabled(&plan->rules, engine) ? NULL : backend->compiler;
+  bool other = plan->rules.forced[0] != '\0' && !nd4c_engine_is_forced(&plan->rules, compiler->engine);
+  return other || nd4c_engine_is_disabled(&plan->rules, compiler->engine) ? NULL : compiler;
 }
 
 /* Operand of a node inside a segment: C-contiguous, but constants as they are. */
@@ -276,7 +275,7 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   number_values(&work);
   step->node = node;
   ND4C_TRY(describe_step(&work, step));
-  segment->compiler = plan->device->backend->compiler;
+  segment->compiler = nd4c_device_compiler(plan->device);
   segment->first = work.first;
   segment->node_count = work.count;
   ND4C_TRY(compile(&work, segment->compiler, &segment->executable));

@@ -21,15 +21,14 @@
 
 #include "accuracy.h"
 #include "base/cpu.h"
+#include "../kernels/providers.h"
 #include "device/host.h"
 #include "kernels/reference/value.h"
 #include "ops/op.h"
 
-nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
 
 enum { NEIGHBOURS = 64, COLUMNS = 5 };
 
-static const nd4c_backend *backend;
 static nd4c_host host;
 static const char *level;
 static int64_t value_count = 60000;
@@ -190,12 +189,7 @@ static void choose(samples *s, const format *f, const function *of) {
 /* -- running ------------------------------------------------------------------------------------------------------- */
 
 const nd4c_kernel *accuracy_find_kernel(const char *op, const char *engine) {
-  for (int32_t i = 0; i < backend->kernel_count(); i++) {
-    const nd4c_kernel *kernel = backend->kernels()[i];
-    if (strcmp(kernel->op, op) == 0 && strcmp(kernel->engine, engine) == 0)
-      return kernel;
-  }
-  return NULL;
+  return cpu_kernel(op, engine, 0);
 }
 
 typedef struct worst {
@@ -304,11 +298,11 @@ static void measure_engine(const function *of, const format *f, const char *sour
 
 bool accuracy_open(int i, const char **name) {
   *name = level = nd4c_cpu_level_name(i);
-  return i <= nd4c_cpu_highest_level() && backend->open() == ND4C_OK;
+  return i <= nd4c_cpu_highest_level() && cpu_providers_open();
 }
 
 void accuracy_close(void) {
-  backend->close();
+  cpu_providers_close();
 }
 
 static void measure(const function *of, const format *f, const char *source, const samples *s) {
@@ -371,10 +365,10 @@ static void measure_scan(const function *of) {
   };
   bool coarse = of->float32 > 1;
   level = "base";
-  if (of->pair || backend->open() != ND4C_OK)
+  if (of->pair || !cpu_providers_open())
     return;
   bool has = accuracy_find_kernel(of->op, "simd") != NULL;
-  backend->close();
+  cpu_providers_close();
   if (!has)
     return;
   scan(of, 0x1p-7f, 0x1p6f, coarse ? 997 : 97);
@@ -516,7 +510,7 @@ int main(int count, char **arguments) {
   host = *nd4c_host_table();
   host.cpu_level = chosen_level;
   host.config = fast_ones ? fast_config : host.config;
-  if (nd4c_backend_cpu_entry(&host, &backend) != ND4C_OK)
+  if (!cpu_providers_enter(&host))
     return 2;
   printf("%-10s %-8s %-9s %-16s %9s %6s      %s\n", "function", "dtype", "values", "engine", "worst ulp", "bar", "at");
   if (o.exhaustive != NULL)

@@ -109,7 +109,7 @@ static void shorter_structs_are_filled_as_far_as_they_reach(void **state) {
 
 static void types_by_name_and_number(void **state) {
   (void)state;
-#define BOTH_WAYS(NAME, number, name)                                   \
+#define BOTH_WAYS(NAME, number, name, priority)                         \
   assert_string_equal(nd4c_device_type_name(ND4C_DEVICE_##NAME), name); \
   assert_int_equal(nd4c_device_type_find(name), number);                \
   assert_int_equal(nd4c_device_type_find(#NAME), number);

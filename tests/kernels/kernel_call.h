@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
+#include "providers.h"
 #include "device/host.h"
 #include "kernels/reference/value.h"
 #include "ops/op.h"
 
 enum { MAX_OPERANDS = 8, MAX_ATTRS = 12, TEXT_SIZE = 512 };
 
-nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
 
 /* How an operand lies in memory: C order; channels last ([n, c, ...] stored as [n, ..., c]); every second element of a
  * C-ordered block; last two axes swapped. */
@@ -32,13 +32,13 @@ typedef struct operand {
   size_t bytes;
 } operand;
 
-static const nd4c_backend *cpu_backend(void) {
-  static const nd4c_backend *backend;
-  if (backend == NULL) {
-    assert_int_equal(nd4c_backend_cpu_entry(nd4c_host_table(), &backend), ND4C_OK);
-    assert_int_equal(backend->open(), ND4C_OK);
+static void open_providers(void) {
+  static bool opened;
+  if (!opened) {
+    assert_true(cpu_providers_enter(nd4c_host_table()));
+    assert_true(cpu_providers_open());
+    opened = true;
   }
-  return backend;
 }
 
 static inline int64_t shape_size(int32_t rank, const int64_t *shape) {
@@ -179,13 +179,8 @@ static inline void run_kernel(const nd4c_kernel *kernel, call_frame *frame) {
 
 /* The n-th kernel of an op, NULL past the end. */
 static const nd4c_kernel *nth_kernel(const char *op, int32_t n) {
-  const nd4c_backend *backend = cpu_backend();
-  for (int32_t i = 0; i < backend->kernel_count(); i++) {
-    if (strcmp(backend->kernels()[i]->op, op) == 0 && n-- == 0) {
-      return backend->kernels()[i];
-    }
-  }
-  return NULL;
+  open_providers();
+  return cpu_kernel(op, NULL, n);
 }
 
 static const nd4c_kernel *engine_kernel(const char *op, const char *engine) {

@@ -18,10 +18,8 @@
 #include "kernels/reference/value.h"
 #include "kernels/types.h"
 #include "nd4c/plugin.h"
+#include "providers.h"
 
-nd4c_status nd4c_backend_cpu_entry(const nd4c_host *host, const nd4c_backend **backend);
-
-static const nd4c_backend *backend;
 static nd4c_host host;
 static const char *level;
 static const char *stream_bytes;
@@ -174,19 +172,14 @@ static void compare(const char *what, const operand *got, const operand *want, d
 }
 
 static const nd4c_kernel *find_kernel(const char *op, const char *engine) {
-  for (int32_t i = 0; i < backend->kernel_count(); i++) {
-    const nd4c_kernel *kernel = backend->kernels()[i];
-    if (strcmp(kernel->op, op) == 0 && strcmp(kernel->engine, engine) == 0)
-      return kernel;
-  }
-  return NULL;
+  return cpu_kernel(op, engine, 0);
 }
 
-static void open_backend(void) {
+static void enter_providers(void) {
   host = *nd4c_host_table();
   host.cpu_level = test_level;
   host.config = test_config;
-  assert_int_equal(nd4c_backend_cpu_entry(&host, &backend), ND4C_OK);
+  assert_true(cpu_providers_enter(&host));
 }
 
 #endif

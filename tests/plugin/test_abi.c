@@ -17,7 +17,7 @@
   _Static_assert(sizeof(type) >= (size), #type " lost a field: fields are only appended"); \
   _Static_assert(offsetof(type, struct_size) == 0, #type " begins with struct_size")
 
-_Static_assert(ND4C_PLUGIN_ABI_MAJOR == 1, "a new major number means new lines here");
+_Static_assert(ND4C_PLUGIN_ABI_MAJOR == 2, "a new major number means new lines here");
 
 FIELD(nd4c_tensor, dtype, 0);
 FIELD(nd4c_tensor, rank, 4);
@@ -39,14 +39,15 @@ FIELD(nd4c_call, output_count, 20);
 FIELD(nd4c_call, inputs, 24);
 FIELD(nd4c_call, outputs, 32);
 FIELD(nd4c_call, attrs, 40);
-FIELD(nd4c_call, state, 48);
-FIELD(nd4c_call, scratch, 56);
-FIELD(nd4c_call, stream, 64);
-FIELD(nd4c_call, device, 72);
-FIELD(nd4c_call, width, 80);
-FIELD(nd4c_call, true_shapes, 88);
-FIELD(nd4c_call, scratch_buffer, 96);
-GROWS(nd4c_call, 104);
+FIELD(nd4c_call, data, 48);
+FIELD(nd4c_call, state, 56);
+FIELD(nd4c_call, scratch, 64);
+FIELD(nd4c_call, stream, 72);
+FIELD(nd4c_call, device, 80);
+FIELD(nd4c_call, width, 88);
+FIELD(nd4c_call, true_shapes, 96);
+FIELD(nd4c_call, scratch_buffer, 104);
+GROWS(nd4c_call, 112);
 
 FIELD(nd4c_kernel, struct_size, 0);
 FIELD(nd4c_kernel, op_version, 4);
@@ -55,14 +56,15 @@ FIELD(nd4c_kernel, engine, 16);
 FIELD(nd4c_kernel, name, 24);
 FIELD(nd4c_kernel, priority, 32);
 FIELD(nd4c_kernel, dtypes, 40);
-FIELD(nd4c_kernel, usable, 48);
-FIELD(nd4c_kernel, prepare, 56);
-FIELD(nd4c_kernel, unprepare, 64);
-FIELD(nd4c_kernel, scratch_bytes, 72);
-FIELD(nd4c_kernel, run, 80);
-FIELD(nd4c_kernel, preferred_order, 88);
-FIELD(nd4c_kernel, device_scratch_bytes, 96);
-GROWS(nd4c_kernel, 104);
+FIELD(nd4c_kernel, data, 48);
+FIELD(nd4c_kernel, usable, 56);
+FIELD(nd4c_kernel, prepare, 64);
+FIELD(nd4c_kernel, unprepare, 72);
+FIELD(nd4c_kernel, scratch_bytes, 80);
+FIELD(nd4c_kernel, run, 88);
+FIELD(nd4c_kernel, preferred_order, 96);
+FIELD(nd4c_kernel, device_scratch_bytes, 104);
+GROWS(nd4c_kernel, 112);
 
 FIELD(nd4c_segment, struct_size, 0);
 FIELD(nd4c_segment, node_count, 4);
@@ -128,26 +130,44 @@ FIELD(nd4c_device_ops, copy_between, 184);
 GROWS(nd4c_device_ops, 192);
 
 FIELD(nd4c_backend, struct_size, 0);
-FIELD(nd4c_backend, abi_major, 4);
-FIELD(nd4c_backend, abi_minor, 6);
-FIELD(nd4c_backend, name, 8);
-FIELD(nd4c_backend, version, 16);
-FIELD(nd4c_backend, type, 24);
-FIELD(nd4c_backend, priority, 28);
-FIELD(nd4c_backend, probe, 32);
-FIELD(nd4c_backend, open, 40);
-FIELD(nd4c_backend, close, 48);
-FIELD(nd4c_backend, device_count, 56);
-FIELD(nd4c_backend, device, 64);
-FIELD(nd4c_backend, engine_count, 72);
-FIELD(nd4c_backend, engines, 80);
-FIELD(nd4c_backend, engine_state, 88);
-FIELD(nd4c_backend, kernel_count, 96);
-FIELD(nd4c_backend, kernels, 104);
-FIELD(nd4c_backend, compiler, 112);
-FIELD(nd4c_backend, collective, 120);
-FIELD(nd4c_backend, by_request_only, 128);
-GROWS(nd4c_backend, 136);
+FIELD(nd4c_backend, type, 4);
+FIELD(nd4c_backend, priority, 8);
+FIELD(nd4c_backend, device_count, 16);
+FIELD(nd4c_backend, device, 24);
+FIELD(nd4c_backend, by_request_only, 32);
+FIELD(nd4c_backend, collective, 40);
+GROWS(nd4c_backend, 48);
+
+FIELD(nd4c_engine, struct_size, 0);
+FIELD(nd4c_engine, name, 8);
+FIELD(nd4c_engine, state, 16);
+GROWS(nd4c_engine, 24);
+
+FIELD(nd4c_contribution, struct_size, 0);
+FIELD(nd4c_contribution, backend, 8);
+FIELD(nd4c_contribution, priority, 16);
+FIELD(nd4c_contribution, data, 24);
+FIELD(nd4c_contribution, usable, 32);
+FIELD(nd4c_contribution, engine_count, 40);
+FIELD(nd4c_contribution, engines, 48);
+FIELD(nd4c_contribution, family_count, 56);
+FIELD(nd4c_contribution, families, 64);
+FIELD(nd4c_contribution, compiler_count, 72);
+FIELD(nd4c_contribution, compilers, 80);
+GROWS(nd4c_contribution, 88);
+
+FIELD(nd4c_provider, struct_size, 0);
+FIELD(nd4c_provider, abi_major, 4);
+FIELD(nd4c_provider, abi_minor, 6);
+FIELD(nd4c_provider, name, 8);
+FIELD(nd4c_provider, version, 16);
+FIELD(nd4c_provider, probe, 24);
+FIELD(nd4c_provider, open, 32);
+FIELD(nd4c_provider, close, 40);
+FIELD(nd4c_provider, backend, 48);
+FIELD(nd4c_provider, contribution_count, 56);
+FIELD(nd4c_provider, contributions, 64);
+GROWS(nd4c_provider, 72);
 
 FIELD(nd4c_host, struct_size, 0);
 FIELD(nd4c_host, abi_major, 4);

@@ -156,6 +156,13 @@ static void look_for_warnings(bool probe, warnings *found) {
 
 /* -- text ------------------------------------------------------------------------------------------------------ */
 
+/* A line for each of `lines`. */
+static void print_lines(const char *what, const char *lines) {
+  for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + (lines[length] != '\0')) {
+    (void)printf("  %s: %.*s\n", what, (int)length, lines);
+  }
+}
+
 static void print_backends(bool probe) {
   nd4c_backend_status status;
   (void)printf(
@@ -173,6 +180,18 @@ static void print_backends(bool probe) {
     char state[STATE_SIZE];
     for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
       (void)printf("    engine %-11s %s\n", engine, engine_state(status.name, e, probe, state));
+    }
+    print_lines("left out", status.left_out);
+  }
+}
+
+/* What is built in is seen by its engines; a plug-in that contributes is shown by itself. */
+static void print_contributors(void) {
+  nd4c_backend_status status = {.struct_size = sizeof status};
+  for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &status) == ND4C_OK; i++) {
+    if (strcmp(status.origin, "built in") != 0) {
+      (void)printf("  %-10s contributes to %s, %s: %s\n", status.name, status.contributes_to,
+                   verdict_text(status.verdict), status.reason);
     }
   }
 }
@@ -269,10 +288,7 @@ static void print_devices(nd4c_status picked, nd4c_device *picked_device) {
   }
   nd4c_backend_status status;
   for (int32_t i = 0; backend_at(i, &status); i++) {
-    const char *line = status.unusable_devices;
-    for (size_t length; (length = strcspn(line, "\n")) > 0; line += length + (line[length] != '\0')) {
-      (void)printf("  cannot be used: %.*s\n", (int)length, line);
-    }
+    print_lines("cannot be used", status.unusable_devices);
   }
 }
 
@@ -308,6 +324,7 @@ static int print_text(const nd4c_machine_info *machine, const warnings *found, b
                machine->cache_bytes > 0 ? cli_bytes_text(machine->cache_bytes, cache, sizeof cache) : "unknown");
   print_sharing();
   print_backends(probe);
+  print_contributors();
   print_devices(picked, device);
   for (int i = 0; i < found->count; i++) {
     (void)printf("%swarning: %s\n", i == 0 ? "\n" : "", found->text[i]);
@@ -320,6 +337,25 @@ static int print_text(const nd4c_machine_info *machine, const warnings *found, b
 }
 
 /* -- JSON ------------------------------------------------------------------------------------------------------ */
+
+static cJSON *contributors_json(void) {
+  cJSON *array = cJSON_CreateArray();
+  nd4c_backend_status status = {.struct_size = sizeof status};
+  for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &status) == ND4C_OK; i++) {
+    cJSON *object = cJSON_CreateObject();
+    (void)cJSON_AddStringToObject(object, "name", status.name);
+    (void)cJSON_AddStringToObject(object, "version", status.version);
+    (void)cJSON_AddStringToObject(object, "origin", status.origin);
+    (void)cJSON_AddStringToObject(object, "contributes_to", status.contributes_to);
+    (void)cJSON_AddStringToObject(object, "verdict", verdict_text(status.verdict));
+    const char *warning = strstr(status.reason, mark); /* it stands among the warnings */
+    char reason[1024];
+    (void)snprintf(reason, sizeof reason, "%.*s", warning != NULL ? (int)(warning - status.reason) : 1000, status.reason);
+    (void)cJSON_AddStringToObject(object, "reason", reason);
+    (void)cJSON_AddItemToArray(array, object);
+  }
+  return array;
+}
 
 static cJSON *backends_json(bool probe) {
   cJSON *array = cJSON_CreateArray();
@@ -445,6 +481,7 @@ static int print_json(const nd4c_machine_info *machine, const warnings *found, b
   (void)cJSON_AddNumberToObject(cpu, "cache_bytes", (double)machine->cache_bytes);
   (void)cJSON_AddItemToObject(root, "sharing", sharing_json());
   (void)cJSON_AddItemToObject(root, "backends", backends_json(probe));
+  (void)cJSON_AddItemToObject(root, "contributors", contributors_json());
   (void)cJSON_AddItemToObject(root, "device", device != NULL ? device_json(device) : cJSON_CreateNull());
   (void)cJSON_AddItemToObject(root, "devices", devices_json(device != NULL));
   if (picked != ND4C_OK) {

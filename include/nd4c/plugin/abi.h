@@ -10,9 +10,10 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* A plug-in is accepted if its major number is equal and its minor number is not higher than the host's. */
-#define ND4C_PLUGIN_ABI_MAJOR 1
-#define ND4C_PLUGIN_ABI_MINOR 1
+/* A plug-in is accepted if its major number is equal, whatever its minor number: structs carry their sizes, so that each
+ * side reads what the other one has. */
+#define ND4C_PLUGIN_ABI_MAJOR 2
+#define ND4C_PLUGIN_ABI_MINOR 0
 
 #define ND4C_SIZE_OF(type) ((uint32_t)sizeof(type))
 /* True if a struct filled by the other side reaches as far as `field`. */

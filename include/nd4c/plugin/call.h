@@ -41,7 +41,7 @@ typedef struct nd4c_tensor {
 enum { ND4C_CALL_DETERMINISTIC = 1 };
 
 /* The one call descriptor: what a kernel runs, what a node of a segment is. Borrowed for the duration of the function
- * it is given to. */
+ * that it is given to. */
 typedef struct nd4c_call {
   uint32_t struct_size;
   uint32_t flags;
@@ -51,18 +51,18 @@ typedef struct nd4c_call {
   const nd4c_tensor *inputs;
   const nd4c_tensor *outputs;
   const nd4c_attr_value *attrs; /* in the order of the schema, defaults filled in */
+  const void *data;             /* the kernel's own */
   void *state;                  /* what prepare made, NULL without prepare */
   void *scratch;                /* as many bytes as scratch_bytes asked for, 64-byte aligned; else NULL */
   nd4c_stream stream;           /* NULL on synchronous devices */
   void *device;                 /* the backend's own device pointer */
   int32_t width;                /* parallel width to use at most */
-  /* Appended fields follow. */
   /* For ops whose result's shape depends on data (nonzero, unique): one place of rank extents an output. The outputs'
    * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
    * the true shape here, before it returns. NULL for all other ops. */
   int64_t *const *true_shapes;
-  /* Since ABI 1.1: a buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work
-   * that it enqueues is done; else NULL. */
+  /* A buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work that it
+   * enqueues is done; else NULL. */
   nd4c_buffer scratch_buffer;
 } nd4c_call;
 

@@ -7,34 +7,45 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* One way to compute one op. Static. */
+/* Static. Any thread may call any function at any time, several at once.
+ *
+ * What of a call is set, besides op, attributes, dtypes, shapes, flags, `data` and `device`:
+ *
+ *     function                            strides  operands' data and buffers  state  scratch  stream
+ *     usable, preferred_order             yes      no                          no     no       no
+ *     prepare                             yes      of CONSTANT inputs          no     no       yes
+ *     scratch_bytes, device_scratch_bytes yes      no                          yes    no       no
+ *     run                                 yes      yes                         yes    yes      yes
+ *
+ * The call and all that it points to are the caller's, and gone when the function returns. */
 typedef struct nd4c_kernel {
   uint32_t struct_size;
   uint32_t op_version;
   const char *op;        /* "add" */
-  const char *engine;    /* one of the backend's engines */
+  const char *engine;    /* one of the contribution's engines */
   const char *name;      /* of this variant, for people: "simd.add.avx512" */
   int32_t priority;      /* candidates of an op are asked from the highest down; engine reference has 0 */
-  nd4c_dtype_set dtypes; /* of the first input; others are not asked */
-  /* True if the kernel can compute the call: shapes, strides, dtypes and attributes are set, data is not. If not,
-   * writes why into reason. NULL: always. */
+  nd4c_dtype_set dtypes; /* of the first input, or of the first output of ops without inputs; others are not asked */
+  const void *data;      /* given to the functions as call->data: one function may serve a table of kernels */
+  /* True if the kernel can compute the call. If not, writes why into reason. Must not block, but may open the engine's
+   * library the first time. Optional; NULL: always. */
   bool (*usable)(const nd4c_call *call, char *reason, size_t reason_size);
-  /* Makes what is reused by every run with the same signature: packed constants, primitives. The data of inputs
-   * flagged CONSTANT is set. NULL: nothing to prepare. */
+  /* Makes what every run with the same signature uses again: packed constants, primitives. A failure but for MEMORY
+   * passes the kernel over, with its text as the reason. May block. Optional; NULL: nothing to prepare. */
   nd4c_status (*prepare)(const nd4c_call *call, void **state);
+  /* Frees what prepare made, once no run that uses it is under way. Optional; NULL: prepare makes nothing. */
   void (*unprepare)(void *state);
-  /* Bytes of scratch a run needs. NULL: none. */
+  /* Bytes of host memory that a run works in. Optional; NULL: none. */
   int64_t (*scratch_bytes)(const nd4c_call *call);
-  /* Computes the outputs, or enqueues that on call->stream. One prepared state may be run by several threads. The
-   * output of an element-wise op may be the very same view as an input; that of scatter_update, scatter_nd, masked_fill
-   * and masked_scatter as the first one, of which the other elements then stay as they are. */
+  /* Computes the outputs, or enqueues that on call->stream of an asynchronous device and returns at once. One state may
+   * be run by several threads. An output of an element-wise op may be the very same view as an input; that of
+   * scatter_update, scatter_nd, masked_fill and masked_scatter as the first one, of which the other elements then stay
+   * as they are. A failure with a code of 200 to 299 means that nothing was written or enqueued. Required. */
   nd4c_status (*run)(const nd4c_call *call);
-  /* Appended fields follow. */
   /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no
-   * wish. The graph's layout pass asks. NULL: no wish. */
+   * wish. The graph's layout pass asks. Optional; NULL: no wish. */
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
-  /* Since ABI 1.1: bytes of the device's memory that a run needs beside its operands (scratch_bytes is host memory).
-   * NULL: none. */
+  /* Bytes of the device's memory that a run needs beside its operands. Optional; NULL: none. */
   int64_t (*device_scratch_bytes)(const nd4c_call *call);
 } nd4c_kernel;
 

@@ -1,4 +1,6 @@
-/* What a plug-in brings: the backend with its devices, engines, kernels and compiler. */
+/* What a plug-in brings: a backend with devices of its own, contributions to the devices of a backend (its own or
+ * another one's), or both. The entry function gives one nd4c_provider, which nd4c copies; everything that it points to
+ * is static for the life of the process. */
 #ifndef ND4C_PLUGIN_PROVIDER_H
 #define ND4C_PLUGIN_PROVIDER_H
 
@@ -8,41 +10,81 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Reserved for collectives between processes; absent in ABI 1.0. */
+/* Reserved for collectives between processes. */
 struct nd4c_collective_ops;
 
-/* A backend. Filled by the entry function; static for the life of the process. */
+/* A library or a set of kernels by which people choose (SD_KERNEL_FORCE_ENGINE) and read reports. Kernels and compilers
+ * name their engine. */
+typedef struct nd4c_engine {
+  uint32_t struct_size;
+  const char *name; /* required: letters, digits, '_', '-', '.'; at most ND4C_PLUGIN_NAME_SIZE - 1 bytes */
+  /* Writes the state for people: version and file, or why the engine cannot be used. Returns whether it can be. verify
+   * false: looks for files at most, opens nothing; true: opens the engine's library if it has one. Optional; NULL: the
+   * engine is always there. May block while a library is opened. */
+  bool (*state)(bool verify, char *text, size_t text_size);
+} nd4c_engine;
+
+/* Engines, kernels and compilers for the devices of one backend. */
+typedef struct nd4c_contribution {
+  uint32_t struct_size;
+  /* Name of the backend whose devices compute with it ("cpu"). NULL: the provider's own. A backend that is not here
+   * makes the contribution idle, which is no failure. */
+  const char *backend;
+  /* Orders contributions to one backend: from the highest down their engines are listed, and kernels and compilers of
+   * equal priority are asked. */
+  int32_t priority;
+  const void *data; /* for the functions below */
+  /* Whether anything of it can be used here; writes why not. Called after the provider's open, before its kernels and
+   * compilers are read, once for each time that the backend's tables are made. Optional; NULL: always. */
+  bool (*usable)(const void *data, char *reason, size_t reason_size);
+  int32_t engine_count;
+  const nd4c_engine *const *engines;
+  /* Lists of kernels, each of which ends in NULL. A kernel that cannot be accepted (no op of its name and version, no
+   * run, an engine that the contribution does not list) is left out, and nd4c_backend_status says which and why. */
+  int32_t family_count;
+  const nd4c_kernel *const *const *families;
+  int32_t compiler_count;
+  const nd4c_compiler *const *compilers;
+} nd4c_contribution;
+
+/* Devices of one type. */
 typedef struct nd4c_backend {
   uint32_t struct_size;
-  uint16_t abi_major, abi_minor; /* ND4C_PLUGIN_ABI_MAJOR, _MINOR */
-  const char *name;              /* "cuda" */
-  const char *version;
-  nd4c_device_type type;
-  int32_t priority;
-  /* Looks whether the backend could run. verify false: look only for files, open nothing, be done in a millisecond.
-   * Writes the verdict's reason. NULL: found. */
-  nd4c_verdict (*probe)(bool verify, char *reason, size_t reason_size);
-  /* Initialises the backend; called once, before any function below. */
-  nd4c_status (*open)(void);
-  void (*close)(void);
+  nd4c_device_type type; /* of all its devices */
+  int32_t priority;      /* among backends that may become the default */
+  /* How many devices there are; asked once, after open. Required. At most ND4C_PLUGIN_DEVICE_LIMIT. */
   int32_t (*device_count)(void);
-  const nd4c_device_ops *device;
-  int32_t engine_count;
-  const char *const *engines; /* in order of preference; "reference" last */
-  /* State of an engine for people; verify: opens its library if it has one. Returns false if it cannot be used. */
-  bool (*engine_state)(const char *engine, bool verify, char *text, size_t text_size);
-  /* Kernels, valid after open. */
-  int32_t (*kernel_count)(void);
-  const nd4c_kernel *const *(*kernels)(void);
-  /* NULL if the backend has no compiler. Valid after open. */
-  const nd4c_compiler *compiler;
-  /* Reserved, NULL. */
-  const struct nd4c_collective_ops *collective;
-  /* Since ABI 1.1. True, with the reason, if the backend must be asked for by name and never becomes the default by its
-   * priority: its devices are the host's own processor, say. As cheap as probe without verify before open; exact after
-   * it. NULL: false. */
+  const nd4c_device_ops *device; /* required */
+  /* True, with the reason, if the backend must be asked for by name and never becomes the default by its priority: its
+   * devices are the host's own processor, say. As cheap as probe without verify before open; exact after it. Optional;
+   * NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
+  const struct nd4c_collective_ops *collective; /* reserved, NULL */
 } nd4c_backend;
+
+enum {
+  ND4C_PLUGIN_NAME_SIZE = 24,      /* of a provider's or an engine's name, with its end: "name:123" is a device's */
+  ND4C_PLUGIN_DEVICE_LIMIT = 256,  /* devices of one backend */
+  ND4C_PLUGIN_TABLE_LIMIT = 65536, /* entries of any table that a plug-in gives */
+};
+
+typedef struct nd4c_provider {
+  uint32_t struct_size;
+  uint16_t abi_major, abi_minor; /* ND4C_PLUGIN_ABI_MAJOR, _MINOR of the header that the plug-in was compiled with */
+  const char *name;              /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
+  const char *version;           /* optional */
+  /* Looks whether the provider could run, and writes the verdict's reason. verify false: looks only for files, opens
+   * nothing, and is done in a millisecond. Optional; NULL: found. */
+  nd4c_verdict (*probe)(bool verify, char *reason, size_t reason_size);
+  /* Initialises the provider. Called once, before any function of its backend and contributions but engines' state and
+   * by_request_only; called again only after a failure that may pass (MEMORY, DEVICE_LOST). Optional. May block. */
+  nd4c_status (*open)(void);
+  /* Called after an open that succeeded, if the provider cannot be used all the same. Optional. */
+  void (*close)(void);
+  const nd4c_backend *backend; /* NULL: contributions alone */
+  int32_t contribution_count;
+  const nd4c_contribution *const *contributions;
+} nd4c_provider;
 
 ND4C_EXTERN_C_END
 #endif

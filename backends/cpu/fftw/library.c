@@ -1,5 +1,5 @@
 /* Engine fftw: the libraries, opened on first use, and the plans made so far. */
-#include "backends/cpu/fftw.h"
+#include "backends/cpu/fftw/fftw.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct libraries {
   nd4c_fftw of[2];
 } libraries;
 
-/* Published once; whoever loses the race to publish frees its own record. Freed by engine_close. */
+/* Published once; whoever loses the race to publish frees its own record. Freed by nd4c_fftw_close. */
 static _Atomic(libraries *) published;
 
 /* -- opening ---------------------------------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ void nd4c_fftw_give_back(const nd4c_fftw_key *key, const nd4c_fftw_loan *loan) {
 
 /* -- engine ----------------------------------------------------------------------------------------------------- */
 
-static bool state(bool verify, char *text, size_t text_size) {
+bool nd4c_fftw_state(bool verify, char *text, size_t text_size) {
   const nd4c_fftw *both[2] = {NULL, NULL};
   for (int32_t single = 0; single < 2; single++) {
     bool look = verify || atomic_load_explicit(&published, memory_order_acquire) != NULL;
@@ -185,11 +185,11 @@ static bool state(bool verify, char *text, size_t text_size) {
 #endif
 }
 
-static void engine_open(void) {
+void nd4c_fftw_open(void) {
   (void)mtx_init(&planner, mtx_plain);
 }
 
-static void engine_close(void) {
+void nd4c_fftw_close(void) {
   for (int32_t i = 0; i < PLANS; i++) {
     if (slots[i].plan != NULL) {
       nd4c_fftw_get(slots[i].key.single)->destroy_plan(slots[i].plan);
@@ -199,5 +199,3 @@ static void engine_close(void) {
   mtx_destroy(&planner);
   nd4c_cpu_host->free(atomic_exchange(&published, NULL));
 }
-
-const nd4c_engine nd4c_cpu_fftw_engine = {.name = "fftw", .state = state, .open = engine_open, .close = engine_close};

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/onednn_api.h"
+#include "backends/cpu/onednn/api.h"
 #include "backends/cpu/window.h"
 
 /* The library. Made once, never changed afterwards. */
@@ -136,5 +136,16 @@ static inline const nd4c_tensor *nd4c_onednn_operand_tensor(const nd4c_call *cal
 static inline int64_t nd4c_onednn_align(int64_t bytes) {
   return (bytes + 63) & ~(int64_t)63;
 }
+
+/* The kernels of this folder: lists that end in NULL. */
+extern const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_int8_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_matmul_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[];
+
+/* The engine's state for people; see nd4c_engine. */
+bool nd4c_onednn_state(bool verify, char *text, size_t text_size);
+/* Frees what the engine holds, the loaded library's record included. */
+void nd4c_onednn_close(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* Factors and eigenvalues through LAPACK. From `BLOCKED` on the real ones of a matrix near a square are made of
  * LAPACK's reductions to bidiagonal and tridiagonal form and its divide and conquer, with reflectors applied by blocks
  * of our own; ?gesdd, ?syevd and ?orgqr do the same with smaller blocks. */
-#include "backends/cpu/openblas_methods.h"
+#include "backends/cpu/openblas/methods.h"
 
 #include <string.h>
 
-#include "backends/cpu/openblas_reflectors.h"
+#include "backends/cpu/openblas/reflectors.h"
 
 enum { BLOCKED = 128 };
 

@@ -1,5 +1,5 @@
 /* Engine fftw: the fft family, all axes in one plan, the longest of the other axes in pieces over the pool. */
-#include "backends/cpu/fftw.h"
+#include "backends/cpu/fftw/fftw.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

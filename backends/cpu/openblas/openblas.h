@@ -3,7 +3,7 @@
 #define ND4C_BACKENDS_CPU_OPENBLAS_H
 
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/openblas_lapack.h"
+#include "backends/cpu/openblas/lapack.h"
 
 /* Values of the C BLAS interface. */
 enum {
@@ -65,5 +65,15 @@ const nd4c_openblas *nd4c_openblas_get(void);
  * opened, and their work is split over our pool. */
 int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width);
 void nd4c_openblas_leave(const nd4c_openblas *blas, int before);
+
+/* The kernels of this folder: lists that end in NULL. */
+extern const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_openblas_decomposition_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_openblas_matmul_kernels[];
+
+/* The engine's state for people; see nd4c_engine. */
+bool nd4c_openblas_state(bool verify, char *text, size_t text_size);
+/* Frees what the engine holds, the loaded library's record included. */
+void nd4c_openblas_close(void);
 
 #endif

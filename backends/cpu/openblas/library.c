@@ -1,5 +1,5 @@
 /* Engine openblas: the library, opened on first use. */
-#include "backends/cpu/openblas.h"
+#include "backends/cpu/openblas/openblas.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define WITHOUT "left out of this build (ND4C_OPENBLAS=OFF)"
 
 /* Published once; whoever loses the race to publish frees its own record (opening twice is harmless: the loader
- * counts). Freed by engine_close. */
+ * counts). Freed by nd4c_openblas_close. */
 static _Atomic(nd4c_openblas *) published;
 
 /* -- is the core right? --------------------------------------------------------------------------------------- */
@@ -232,7 +232,7 @@ void nd4c_openblas_leave(const nd4c_openblas *blas, int before) {
 
 /* -- engine ----------------------------------------------------------------------------------------------------- */
 
-static bool state(bool verify, char *text, size_t text_size) {
+bool nd4c_openblas_state(bool verify, char *text, size_t text_size) {
   const nd4c_openblas *blas = verify ? nd4c_openblas_get() : atomic_load_explicit(&published, memory_order_acquire);
   if (blas != NULL) {
     snprintf(text, text_size, "%s", blas->text);
@@ -254,8 +254,6 @@ static bool state(bool verify, char *text, size_t text_size) {
   return false;
 }
 
-static void engine_close(void) {
+void nd4c_openblas_close(void) {
   nd4c_cpu_host->free(atomic_exchange(&published, NULL));
 }
-
-const nd4c_engine nd4c_cpu_openblas_engine = {.name = "openblas", .state = state, .close = engine_close};

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "backends/cpu/openblas.h"
+#include "backends/cpu/openblas/openblas.h"
 #include "backends/cpu/product.h"
 #include "kernels/reference/value.h"
 

@@ -1,7 +1,7 @@
 /* Descriptors, and steps: a primitive with its memory objects. */
 #include <string.h>
 
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 
 int nd4c_onednn_dtype(nd4c_dtype dtype) {
   switch (dtype) {

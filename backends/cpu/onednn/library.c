@@ -1,5 +1,5 @@
 /* Engine onednn: the library, opened on first use. */
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { NAME_COUNT = sizeof library_names / sizeof *library_names };
 #define WITHOUT "left out of this build (ND4C_ONEDNN=OFF)"
 
 /* Published once; whoever loses the race to publish frees its own record (opening twice is harmless: the loader
- * counts). Freed by engine_close. */
+ * counts). Freed by nd4c_onednn_close. */
 static _Atomic(nd4c_onednn *) published;
 
 static bool find_symbols(nd4c_onednn *dnn, void *library) {
@@ -158,7 +158,7 @@ void nd4c_onednn_leave(const nd4c_onednn *dnn, int before) {
   }
 }
 
-static bool state(bool verify, char *text, size_t text_size) {
+bool nd4c_onednn_state(bool verify, char *text, size_t text_size) {
   const nd4c_onednn *dnn = verify ? nd4c_onednn_get() : atomic_load_explicit(&published, memory_order_acquire);
   if (dnn != NULL) {
     snprintf(text, text_size, "%s", dnn->text);
@@ -179,8 +179,6 @@ static bool state(bool verify, char *text, size_t text_size) {
   return false;
 }
 
-static void engine_close(void) {
+void nd4c_onednn_close(void) {
   release(atomic_exchange(&published, NULL));
 }
-
-const nd4c_engine nd4c_cpu_onednn_engine = {.name = "onednn", .state = state, .close = engine_close};

@@ -1,6 +1,6 @@
 /* Products of bytes on oneDNN, by VNNI or AMX: see bytes.h. */
 #include "backends/cpu/bytes.h"
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 
 enum { SMALL = 16384 }; /* fewer multiplications: engine simd, and the library stays closed */
 

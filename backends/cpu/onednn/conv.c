@@ -2,7 +2,7 @@
  * implementations are and which the graph's layout pass gives it; operands in another order are reordered through
  * scratch. CONSTANT weights are packed once. */
 
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 
 enum { MAX_RANK = 5 };
 

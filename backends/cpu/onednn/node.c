@@ -1,5 +1,5 @@
 /* Nodes: a primitive with the reorders around it, and packed constants. */
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 
 /* The primitive of step.desc, with the arrangement of the weights that it picked. */
 static int make_primitive(nd4c_onednn_node *node) {

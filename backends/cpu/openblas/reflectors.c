@@ -1,11 +1,11 @@
 /* Blocks of Householder reflectors as I - V T V^T. LAPACK takes 32 at a time and makes T by products with vectors; here
  * the inverse of T is read off V^T V (its upper triangle, with 1 / tau on the diagonal), and a block is three large
  * products and a triangular system: two to three times as fast from a hundred rows on. */
-#include "backends/cpu/openblas_reflectors.h"
+#include "backends/cpu/openblas/reflectors.h"
 
 #include <string.h>
 
-#include "backends/cpu/openblas.h"
+#include "backends/cpu/openblas/openblas.h"
 
 enum { BLOCK = 64 };
 

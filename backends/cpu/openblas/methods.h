@@ -3,7 +3,7 @@
 #define ND4C_BACKENDS_CPU_OPENBLAS_METHODS_H
 
 #include "backends/cpu/dense.h"
-#include "backends/cpu/openblas.h"
+#include "backends/cpu/openblas/openblas.h"
 
 enum {
   ND4C_ROOM_WORK = ND4C_SPACE_METHOD,

@@ -1,8 +1,8 @@
 /* matmul and linear on oneDNN. CONSTANT right-hand sides are packed once. oneDNN's fast implementations want results
  * by rows: a result by columns is computed as the product of the transposes. */
 
-#include "backends/cpu/onednn.h"
-#include "backends/cpu/openblas.h"
+#include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/openblas/openblas.h"
 #include "backends/cpu/product.h"
 
 static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/cpu/contraction.h"
-#include "backends/cpu/openblas.h"
+#include "backends/cpu/openblas/openblas.h"
 
 /* Multiplications of one matrix of a batch up to which matrices, not parts of them, are shared out. */
 enum { SMALL_MATRIX = 1 << 22 };

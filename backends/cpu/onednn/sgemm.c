@@ -1,7 +1,7 @@
 /* Large f32 products through dnnl_sgemm: on operands that cannot be packed beforehand it is faster than oneDNN's matmul
  * primitive (512 cubed: 647 against 679 microseconds on two Zen 5 cores, measured by bench/compare). */
 
-#include "backends/cpu/onednn.h"
+#include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/product.h"
 #include "backends/cpu/simd.h"
 #include "backends/cpu/window.h"

@@ -1,0 +1,163 @@
+/* From contributions to what a backend's devices compute with. Under the registry's lock. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "device/candidates.h"
+
+/* What gathering works on. */
+typedef struct gathering {
+  const nd4c_candidate *target;
+  nd4c_compute_source *sources;
+  int32_t count, room;
+  nd4c_text left_out;
+} gathering;
+
+static bool is_for(const nd4c_candidate *provider, const nd4c_contribution *contribution, const nd4c_candidate *target) {
+  return contribution->backend == NULL ? provider == target : strcasecmp(contribution->backend, target->name) == 0;
+}
+
+static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *target) {
+  for (int32_t i = 0; i < provider->provider.contribution_count; ++i) {
+    if (is_for(provider, &provider->contributions[i], target)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. */
+static bool start(nd4c_candidate *provider) {
+  char reason[ND4C_REASON_SIZE];
+  if (provider->started) {
+    return true;
+  }
+  if (provider->tried || !nd4c_candidate_is_possible(provider)) {
+    return false;
+  }
+  if (!nd4c_candidate_has_devices(provider)) {
+    provider->verdict = nd4c_candidate_probe(provider, false, reason, sizeof reason);
+    if (provider->verdict == ND4C_VERDICT_ABSENT) {
+      (void)snprintf(provider->reason, sizeof provider->reason, "%s", reason);
+      return false;
+    }
+  }
+  if (nd4c_candidate_start(provider) != ND4C_OK) {
+    (void)snprintf(provider->reason, sizeof provider->reason, "%s", nd4c_error_message());
+    provider->verdict = ND4C_VERDICT_ABSENT;
+    provider->retries = nd4c_error_code() == ND4C_MEMORY;
+    provider->tried = !provider->retries;
+    nd4c_log_write(ND4C_LOG_WARNING, "registry", "what %s contributes cannot be used: %s", provider->name,
+                   provider->reason);
+    return false;
+  }
+  return true;
+}
+
+static void add_sources(gathering *work, const nd4c_candidate *provider) {
+  for (int32_t i = 0; i < provider->provider.contribution_count; ++i) {
+    const nd4c_contribution *contribution = &provider->contributions[i];
+    char reason[ND4C_REASON_SIZE] = "";
+    if (!is_for(provider, contribution, work->target)) {
+      continue;
+    }
+    if (contribution->usable != NULL && !contribution->usable(contribution->data, reason, sizeof reason)) {
+      nd4c_text_print(&work->left_out, "%s: not used: %.900s\n", provider->name, reason[0] != '\0' ? reason : "no reason given");
+      continue;
+    }
+    int32_t at = work->count++;
+    for (; at > 0 && work->sources[at - 1].contribution->priority < contribution->priority; --at) {
+      work->sources[at] = work->sources[at - 1];
+    }
+    work->sources[at] = (nd4c_compute_source){.provider = provider->name, .contribution = contribution};
+  }
+}
+
+/* Candidates that were found but not loaded have not said what they bring: opening one of these by name is what loads
+ * it. */
+static nd4c_status gather(gathering *work, nd4c_compute **compute) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+    work->room += nd4c_candidates_at(i)->provider.contribution_count;
+  }
+  work->sources = nd4c_allocate_zeroed((size_t)work->room + 1, sizeof *work->sources);
+  if (work->sources == NULL) {
+    return nd4c_fail_memory("the contributions to a backend", (size_t)work->room * sizeof *work->sources);
+  }
+  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+    nd4c_candidate *provider = nd4c_candidates_at(i);
+    if (contributes(provider, work->target) && start(provider)) {
+      add_sources(work, provider);
+    }
+  }
+  ND4C_TRY(nd4c_compute_make(work->sources, work->count, &work->left_out, compute));
+  return work->left_out.failed ? nd4c_fail_memory("a list of what was left out", work->left_out.capacity) : ND4C_OK;
+}
+
+nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate) {
+  gathering work = {.target = candidate};
+  nd4c_compute *compute = NULL;
+  nd4c_status status = gather(&work, &compute);
+  nd4c_deallocate(work.sources);
+  char *left_out = NULL;
+  if (status == ND4C_OK && work.left_out.length > 0) {
+    nd4c_log_write(ND4C_LOG_WARNING, "registry", "left out of %s: %s", candidate->name, work.left_out.bytes);
+    left_out = nd4c_duplicate_text(work.left_out.bytes);
+    status = left_out != NULL ? ND4C_OK : nd4c_fail_memory("a list of what was left out", work.left_out.length);
+  }
+  nd4c_text_free(&work.left_out);
+  if (status != ND4C_OK) {
+    nd4c_compute_free(compute);
+    return status;
+  }
+  nd4c_deallocate(candidate->left_out);
+  candidate->left_out = left_out;
+  candidate->compute = compute; /* the one before stays: choices refer to it, and threads may be reading it */
+  for (int32_t i = 0; i < candidate->device_count; ++i) {
+    atomic_store_explicit(&candidate->devices[i].compute, compute, memory_order_release);
+  }
+  return ND4C_OK;
+}
+
+const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index) {
+  const nd4c_contribution *all[4 * ND4C_CANDIDATE_LIMIT];
+  int32_t count = 0;
+  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+    const nd4c_candidate *provider = nd4c_candidates_at(i);
+    for (int32_t c = 0; c < provider->provider.contribution_count && count < 4 * ND4C_CANDIDATE_LIMIT; ++c) {
+      const nd4c_contribution *contribution = &provider->contributions[c];
+      if (is_for(provider, contribution, candidate)) {
+        int32_t at = count++;
+        for (; at > 0 && all[at - 1]->priority < contribution->priority; --at) {
+          all[at] = all[at - 1];
+        }
+        all[at] = contribution;
+      }
+    }
+  }
+  for (int32_t i = 0; i < count; index -= all[i++]->engine_count) {
+    if (index >= 0 && index < all[i]->engine_count) {
+      return all[i]->engines[index];
+    }
+  }
+  return NULL;
+}
+
+nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider) {
+  bool reached = false;
+  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+    nd4c_candidate *target = nd4c_candidates_at(i);
+    if (target->opened && contributes(provider, target)) {
+      ND4C_TRY(nd4c_candidate_gather(target));
+      reached = true;
+    }
+  }
+  if (reached) {
+    atomic_fetch_add(&nd4c_config_epoch, 1); /* threads choose anew: their cached calls do not know of it */
+  }
+  return ND4C_OK;
+}

@@ -1,0 +1,253 @@
+#define _POSIX_C_SOURCE 200809L /* strtok_r */
+
+#include "device/candidates.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/config.h"
+#include "base/os.h"
+#include "base/status.h"
+#include "builtin_providers.h"
+
+enum { PATH_SIZE = 4096 };
+
+#define DECLARE_ENTRY(name) nd4c_status nd4c_provider_##name##_entry(const nd4c_host *, const nd4c_provider **);
+ND4C_BUILTIN_PROVIDERS(DECLARE_ENTRY)
+#undef DECLARE_ENTRY
+
+typedef struct builtin {
+  const char *name;
+  nd4c_plugin_entry_function entry;
+} builtin;
+
+static const builtin builtins[] = {
+#define BUILTIN_ROW(name) {#name, nd4c_provider_##name##_entry},
+    ND4C_BUILTIN_PROVIDERS(BUILTIN_ROW)
+#undef BUILTIN_ROW
+};
+enum { BUILTIN_COUNT = sizeof builtins / sizeof builtins[0] };
+
+/* Device types that have a priority: a backend of that name is listed where it is absent, too, and looked for as the
+ * plug-in libnd4c_<name>.so. */
+typedef struct expected {
+  const char *name;
+  nd4c_device_type type;
+  int32_t priority;
+} expected;
+
+static const expected known[] = {
+#define KNOWN_ROW(NAME, number, name, priority) {name, ND4C_DEVICE_##NAME, priority},
+    ND4C_DEVICE_TYPE_TABLE(KNOWN_ROW)
+#undef KNOWN_ROW
+};
+enum { KNOWN_COUNT = sizeof known / sizeof known[0] };
+
+static nd4c_candidate *candidates[ND4C_CANDIDATE_LIMIT];
+static int32_t candidate_count;
+static bool probed;
+
+int32_t nd4c_candidates_count(void) {
+  return candidate_count;
+}
+
+nd4c_candidate *nd4c_candidates_at(int32_t index) {
+  return candidates[index];
+}
+
+nd4c_candidate *nd4c_candidates_find(const char *name) {
+  for (int32_t i = 0; i < candidate_count; ++i) {
+    if (strcasecmp(candidates[i]->name, name) == 0) {
+      return candidates[i];
+    }
+  }
+  return NULL;
+}
+
+static nd4c_status add_candidate(nd4c_candidate **out) {
+  if (candidate_count == ND4C_CANDIDATE_LIMIT) {
+    (void)nd4c_fail(ND4C_NO_BACKEND, "more than %d backends", ND4C_CANDIDATE_LIMIT);
+    return ND4C_NO_BACKEND;
+  }
+  *out = nd4c_allocate_zeroed(1, sizeof **out);
+  if (*out == NULL) {
+    (void)nd4c_fail_memory("a backend", sizeof **out);
+    return ND4C_MEMORY;
+  }
+  return ND4C_OK;
+}
+
+/* -- built in ------------------------------------------------------------------------------------------------------ */
+
+/* Reads the provider's tables and asks its cheap probe. A refusal is the candidate's, not the caller's. */
+static nd4c_status add_builtin(const builtin *row) {
+  nd4c_candidate *candidate = NULL;
+  ND4C_TRY(add_candidate(&candidate));
+  (void)snprintf(candidate->name, sizeof candidate->name, "%s", row->name);
+  candidate->entry = row->entry;
+  nd4c_status status = nd4c_candidate_load(candidate);
+  if (status == ND4C_MEMORY) {
+    nd4c_deallocate(candidate);
+    return status;
+  }
+  if (status == ND4C_OK) {
+    candidate->verdict = nd4c_candidate_probe(candidate, false, candidate->reason, sizeof candidate->reason);
+  }
+  candidates[candidate_count++] = candidate;
+  return ND4C_OK;
+}
+
+/* -- looked for ---------------------------------------------------------------------------------------------------- */
+
+/* Looks for the plug-in; opens nothing. */
+static nd4c_status add_expected(const expected *row) {
+  nd4c_candidate *candidate = NULL;
+  ND4C_TRY(add_candidate(&candidate));
+  (void)snprintf(candidate->name, sizeof candidate->name, "%s", row->name);
+  candidate->type = row->type;
+  candidate->priority = row->priority;
+  char file[64], path[PATH_SIZE], directories[PATH_SIZE];
+  (void)snprintf(file, sizeof file, "libnd4c_%s.so", row->name);
+  (void)nd4c_config_string(ND4C_CONFIG_LIBRARY_PATH, directories, sizeof directories);
+  if (nd4c_os_library_find(file, directories, path, sizeof path)) {
+    candidate->path = nd4c_duplicate_text(path);
+    if (candidate->path == NULL) {
+      nd4c_deallocate(candidate);
+      return nd4c_fail_memory("a plug-in's path", strlen(path));
+    }
+    candidate->verdict = ND4C_VERDICT_FOUND;
+    (void)snprintf(candidate->reason, sizeof candidate->reason, "plug-in %.900s", path);
+  } else {
+    (void)snprintf(candidate->reason, sizeof candidate->reason,
+                   "not built into this library, and its plug-in %s is neither in nd4c.library.path nor beside "
+                   "libnd4c.so nor where the system's loader looks",
+                   file);
+  }
+  candidates[candidate_count++] = candidate;
+  return ND4C_OK;
+}
+
+/* -- plug-ins ------------------------------------------------------------------------------------------------------ */
+
+/* *same: the absent candidate whose name the plug-in bears, else NULL. */
+static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same) {
+  if (strchr(candidate->path, '/') == NULL) {
+    return nd4c_fail(ND4C_ARGUMENT, "plug-in path '%s': expected an absolute path or one containing a '/'",
+                     candidate->path);
+  }
+  ND4C_TRY(nd4c_candidate_load(candidate));
+  *same = nd4c_candidates_find(candidate->name);
+  if (*same != NULL && nd4c_candidate_is_possible(*same)) {
+    return nd4c_fail(ND4C_NAME, "plug-in %s: there is a backend named %s already (%s)", candidate->path,
+                     candidate->name, (*same)->path != NULL ? (*same)->path : "built in");
+  }
+  return ND4C_OK;
+}
+
+/* A refused plug-in has given no name to go by: it bears its file's, which no backend has. */
+static void name_after_file(nd4c_candidate *candidate) {
+  const char *slash = strrchr(candidate->path, '/');
+  (void)snprintf(candidate->name, sizeof candidate->name, "%.*s", ND4C_BACKEND_NAME_SIZE - 1,
+                 slash != NULL && slash[1] != '\0' ? slash + 1 : candidate->path);
+}
+
+static void free_candidate(nd4c_candidate *candidate) {
+  nd4c_deallocate(candidate->path);
+  nd4c_deallocate(candidate->contributions);
+  nd4c_deallocate(candidate);
+}
+
+/* A copy would leave pointers into the old one: to its operations and contributions. */
+static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
+  nd4c_deallocate(absent->path);
+  *absent = *loaded;
+  absent->backend.device = &absent->ops;
+  nd4c_deallocate(loaded);
+  return absent;
+}
+
+nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidate **out) {
+  nd4c_candidate *candidate = NULL, *same = NULL;
+  ND4C_TRY(add_candidate(&candidate));
+  candidate->requested = requested;
+  candidate->path = nd4c_duplicate_text(path);
+  nd4c_status status = ND4C_MEMORY;
+  if (candidate->path == NULL) {
+    (void)nd4c_fail_memory("a plug-in's path", strlen(path));
+  } else {
+    name_after_file(candidate);
+    status = load_plugin(candidate, &same);
+  }
+  if (status != ND4C_OK && requested && candidate->path != NULL) {
+    name_after_file(candidate);
+    nd4c_candidate_refuse(candidate);
+    candidates[candidate_count++] = candidate;
+    return status;
+  }
+  if (status != ND4C_OK) {
+    free_candidate(candidate);
+    return status;
+  }
+  candidate->verdict = ND4C_VERDICT_FOUND;
+  (void)snprintf(candidate->reason, sizeof candidate->reason, "plug-in %.900s", path);
+  if (same != NULL) {
+    candidate = replace(same, candidate);
+  } else {
+    candidates[candidate_count++] = candidate;
+  }
+  if (out != NULL) {
+    *out = candidate;
+  }
+  return ND4C_OK;
+}
+
+static bool has_path(const char *path) {
+  for (int32_t i = 0; i < candidate_count; ++i) {
+    if (candidates[i]->path != NULL && strcmp(candidates[i]->path, path) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Plug-ins named by configuration. One that is refused does not stop the others: it is a candidate that says why it is
+ * absent. */
+static nd4c_status load_configured(void) {
+  char list[PATH_SIZE];
+  (void)nd4c_config_string(ND4C_CONFIG_BACKEND_PLUGINS, list, sizeof list);
+  char *rest = list;
+  for (char *path = strtok_r(rest, ", ", &rest); path != NULL; path = strtok_r(NULL, ", ", &rest)) {
+    nd4c_status status = has_path(path) ? ND4C_OK : nd4c_candidates_load(path, true, NULL);
+    if (status != ND4C_OK && !has_path(path)) {
+      return status;
+    }
+  }
+  return ND4C_OK;
+}
+
+/* In the order of the device types, then what has another name. */
+nd4c_status nd4c_candidates_probe(void) {
+  if (probed) {
+    return ND4C_OK;
+  }
+  for (int32_t i = 0; i < KNOWN_COUNT; ++i) {
+    const builtin *row = NULL;
+    for (int32_t b = 0; b < BUILTIN_COUNT && row == NULL; ++b) {
+      row = strcmp(builtins[b].name, known[i].name) == 0 ? &builtins[b] : NULL;
+    }
+    if (nd4c_candidates_find(known[i].name) == NULL) { /* else an earlier attempt ended for want of memory behind it */
+      nd4c_status status = row != NULL ? add_builtin(row) : known[i].priority >= 0 ? add_expected(&known[i]) : ND4C_OK;
+      ND4C_TRY(status);
+    }
+  }
+  for (int32_t b = 0; b < BUILTIN_COUNT; ++b) {
+    if (nd4c_candidates_find(builtins[b].name) == NULL) {
+      ND4C_TRY(add_builtin(&builtins[b]));
+    }
+  }
+  ND4C_TRY(load_configured());
+  probed = true;
+  return ND4C_OK;
+}

@@ -1,0 +1,214 @@
+#include "device/provider_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/text.h"
+
+/* -- words --------------------------------------------------------------------------------------------------------- */
+
+/* Names go into "name:index", comma-separated lists and JSON. */
+static bool is_name(const char *name) {
+  if (name == NULL || name[0] == '\0') {
+    return false;
+  }
+  for (const char *at = name; *at != '\0'; ++at) {
+    if (at - name == ND4C_PLUGIN_NAME_SIZE - 1) {
+      return false;
+    }
+    const bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+    if (!letter && !(*at >= '0' && *at <= '9') && strchr("_-.", *at) == NULL) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Bytes of the character at `at`; 0 if it is no UTF-8 (RFC 3629: no overlong forms, no surrogates) or a control. */
+static size_t character_bytes(const unsigned char *at) {
+  if (at[0] < 0x80) {
+    return at[0] >= 0x20 && at[0] != 0x7f;
+  }
+  const size_t bytes = at[0] >= 0xf0 && at[0] <= 0xf4 ? 4 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : 0;
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((at[i] & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  const bool odd = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+                   (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
+  return odd ? 0 : bytes;
+}
+
+const char *nd4c_provider_words(const char *words) {
+  enum { LONGEST = 500 };
+  char clean[LONGEST + 1];
+  size_t used = 0;
+  if (words == NULL) {
+    return NULL;
+  }
+  for (const unsigned char *at = (const unsigned char *)words; *at != '\0';) {
+    const size_t bytes = character_bytes(at), taken = bytes == 0 ? 1 : bytes;
+    if (used + taken > LONGEST) {
+      break;
+    }
+    memcpy(clean + used, bytes == 0 ? (const unsigned char *)"?" : at, taken);
+    used += taken;
+    at += taken;
+  }
+  clean[used] = '\0';
+  return nd4c_text_intern(clean);
+}
+
+nd4c_status nd4c_provider_failed(nd4c_status status, const char *what) {
+  const bool known = strcmp(nd4c_status_name(status), "?") != 0;
+  const bool worded = nd4c_error_code() == status && nd4c_error_message()[0] != '\0';
+  if (known && worded) {
+    return status;
+  }
+  return known ? nd4c_fail(status, "%s failed without a text: %s", what, nd4c_status_text(status))
+               : nd4c_fail(ND4C_INTERNAL, "%s returned %d, which is no status of nd4c's%s%s", what, (int)status,
+                           worded ? ": " : "", worded ? nd4c_error_message() : "");
+}
+
+/* -- tables -------------------------------------------------------------------------------------------------------- */
+
+void nd4c_provider_copy(void *to, size_t to_size, const void *from, uint32_t from_size) {
+  memset(to, 0, to_size);
+  memcpy(to, from, from_size < to_size ? from_size : to_size);
+}
+
+static nd4c_status check_count(const char *from, const char *what, int32_t count, const void *table) {
+  if (count < 0 || count > ND4C_PLUGIN_TABLE_LIMIT) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: %s is %d, expected 0 to %d", from, what, count, ND4C_PLUGIN_TABLE_LIMIT);
+  }
+  return count == 0 || table != NULL
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ABI, "plug-in %s: %s is %d, but the table is NULL", from, what, count);
+}
+
+static nd4c_status check_backend(const char *from, const nd4c_backend *backend) {
+  if (!ND4C_HAS_FIELD(backend, device) || backend->device_count == NULL || backend->device == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: its backend lacks device_count or device", from);
+  }
+  if (strcmp(nd4c_device_type_name(backend->type), "?") == 0) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: its backend has device type %d, which nd4c does not know", from,
+                     (int)backend->type);
+  }
+  const nd4c_device_ops *ops = backend->device;
+  if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL ||
+      ops->buffer_allocate == NULL || ops->buffer_free == NULL || ops->copy_from_host == NULL ||
+      ops->copy_to_host == NULL) {
+    return nd4c_fail(ND4C_ABI,
+                     "plug-in %s: device_open, describe, buffer_allocate, buffer_free, copy_from_host and "
+                     "copy_to_host are required",
+                     from);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status check_contribution(const char *from, const nd4c_contribution *contribution, bool has_backend) {
+  if (contribution == NULL || !ND4C_HAS_FIELD(contribution, compilers)) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: a contribution is %s", from, contribution == NULL ? "NULL" : "too short");
+  }
+  if (contribution->backend != NULL ? !is_name(contribution->backend) : !has_backend) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: a contribution names %s", from,
+                     contribution->backend != NULL ? "a backend in other than letters, digits, '_', '-' and '.'"
+                                                   : "no backend, and the plug-in brings none");
+  }
+  ND4C_TRY(check_count(from, "engine_count", contribution->engine_count, contribution->engines));
+  ND4C_TRY(check_count(from, "family_count", contribution->family_count, contribution->families));
+  ND4C_TRY(check_count(from, "compiler_count", contribution->compiler_count, contribution->compilers));
+  for (int32_t i = 0; i < contribution->engine_count; ++i) {
+    const nd4c_engine *engine = contribution->engines[i];
+    if (engine == NULL || !ND4C_HAS_FIELD(engine, state) || !is_name(engine->name)) {
+      return nd4c_fail(ND4C_ABI,
+                       "plug-in %s: engine %d has no name of 1 to %d letters, digits, '_', '-' and '.'", from, i,
+                       ND4C_PLUGIN_NAME_SIZE - 1);
+    }
+  }
+  for (int32_t i = 0; i < contribution->family_count; ++i) {
+    if (contribution->families[i] == NULL) {
+      return nd4c_fail(ND4C_ABI, "plug-in %s: kernel family %d is NULL", from, i);
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider) {
+  if (provider == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s gave no provider", from);
+  }
+  if (!ND4C_HAS_FIELD(provider, abi_minor) || provider->abi_major != ND4C_PLUGIN_ABI_MAJOR) {
+    const bool told = ND4C_HAS_FIELD(provider, abi_minor);
+    return nd4c_fail(ND4C_ABI,
+                     "plug-in %s was built for plug-in ABI %d.%d; this library accepts ABI %d: build the plug-in with "
+                     "this library's nd4c/plugin.h",
+                     from, told ? provider->abi_major : 0, told ? provider->abi_minor : 0, ND4C_PLUGIN_ABI_MAJOR);
+  }
+  if (!ND4C_HAS_FIELD(provider, contributions)) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: struct nd4c_provider has %u bytes, version %d.%d has at least %zu", from,
+                     provider->struct_size, provider->abi_major, provider->abi_minor,
+                     offsetof(nd4c_provider, contributions) + sizeof(void *));
+  }
+  if (!is_name(provider->name)) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: a name of 1 to %d letters, digits, '_', '-' and '.' is required", from,
+                     ND4C_PLUGIN_NAME_SIZE - 1);
+  }
+  ND4C_TRY(check_count(from, "contribution_count", provider->contribution_count, provider->contributions));
+  if (provider->backend == NULL && provider->contribution_count == 0) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s brings neither a backend nor a contribution", from);
+  }
+  if (provider->backend != NULL) {
+    ND4C_TRY(check_backend(from, provider->backend));
+  }
+  for (int32_t i = 0; i < provider->contribution_count; ++i) {
+    ND4C_TRY(check_contribution(from, provider->contributions[i], provider->backend != NULL));
+  }
+  return ND4C_OK;
+}
+
+/* -- devices ------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status check_numbers(const nd4c_candidate *candidate, const nd4c_device_description *description) {
+  const struct {
+    const char *name;
+    int64_t value;
+  } numbers[] = {{"memory_bytes", description->memory_bytes},
+                 {"width", description->width},
+                 {"alignment", description->alignment},
+                 {"largest_bytes", description->largest_bytes}};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+    if (numbers[i].value < 0) {
+      return nd4c_fail(ND4C_ABI, "backend %s: describe gave %s %lld, expected 0 or more", candidate->name,
+                       numbers[i].name, (long long)numbers[i].value);
+    }
+  }
+  if ((description->alignment & (description->alignment - 1)) != 0) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave alignment %lld, expected a power of two", candidate->name,
+                     (long long)description->alignment);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
+                                            const nd4c_device_description *description) {
+  const nd4c_device_ops *ops = &candidate->ops;
+  ND4C_TRY(check_numbers(candidate, description));
+  if (description->type != candidate->type) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave device type %d, the backend's is %s", candidate->name,
+                     (int)description->type, nd4c_device_type_name(candidate->type));
+  }
+  if (description->asynchronous &&
+      (ops->stream_create == NULL || ops->stream_destroy == NULL || ops->stream_wait_fence == NULL ||
+       ops->fence_record == NULL || ops->fence_query == NULL || ops->fence_wait == NULL ||
+       ops->fence_destroy == NULL)) {
+    return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
+                     candidate->name);
+  }
+  if (description->host_addressable && ops->buffer_address == NULL) {
+    return nd4c_fail(ND4C_ABI, "backend %s: a host-addressable device needs buffer_address", candidate->name);
+  }
+  return ND4C_OK;
+}

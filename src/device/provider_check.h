@@ -1,0 +1,26 @@
+/* What nd4c accepts of a provider's tables. A plug-in may come from anywhere: every count, name and pointer is checked
+ * before it is used, and a refusal says what was found and what was expected. */
+#ifndef ND4C_DEVICE_PROVIDER_CHECK_H
+#define ND4C_DEVICE_PROVIDER_CHECK_H
+
+#include "device/candidate.h"
+
+/* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused. */
+nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);
+/* ABI: what the backend says of a device makes no sense, or functions are missing for it. */
+nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
+                                            const nd4c_device_description *description);
+
+/* Copies a struct that the other side filled into one of ours: fields that it does not have become zero, fields that
+ * this library does not know are left out. */
+void nd4c_provider_copy(void *to, size_t to_size, const void *from, uint32_t from_size);
+
+/* A provider's words as they may be shown: one line of valid UTF-8, with '?' for each byte that is neither. NULL stays
+ * NULL. Lives as long as the process; NULL also without memory. */
+const char *nd4c_provider_words(const char *words);
+
+/* After a function of a provider failed: a status of nd4c's with a text. `status` unless it is none of the table's, then
+ * INTERNAL; a text is made where the function set none for it. `what`: "device_open". */
+nd4c_status nd4c_provider_failed(nd4c_status status, const char *what);
+
+#endif
