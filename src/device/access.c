@@ -172,10 +172,10 @@ nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) 
     return ND4C_OK;
   }
   ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
+  bool alone = atomic_load(&array->storage->address) != NULL; /* no other replica is current: none has to follow */
   ND4C_TRY(write_elements(array, data, bytes));
   nd4c_context *context = NULL;
-  if (nd4c_storage_is_replicated(array->storage) && nd4c_context_resolve(NULL, &context) == ND4C_OK &&
-      context->transfer == ND4C_TRANSFER_EAGER) {
+  if (!alone && nd4c_context_resolve(NULL, &context) == ND4C_OK && context->transfer == ND4C_TRANSFER_EAGER) {
     nd4c_storage_refresh(array->storage);
   }
   return ND4C_OK;

@@ -314,6 +314,7 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
   written->written = nd4c_fence_retain(fence);
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    replica->left = replica != written && replica->state != 'I';
     replica->state = replica == written ? 'M' : 'I';
   }
   nd4c_deallocate(body->poison_text);
@@ -324,10 +325,14 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_storage_update_address(body);
 }
 
-/* Brings stale replicas up to date; what fails stays stale, and the next one who needs it learns why. */
+/* Brings the replicas up to date that the last write made stale; one that fails stays stale, and its next use tells
+ * why.
+ */
 static void refresh(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    if (replica->state == 'I' && nd4c_replica_is_there(replica) && nd4c_replica_bring(body, replica, true) != ND4C_OK) {
+    bool stale = replica->left && replica->state == 'I' && nd4c_replica_is_there(replica);
+    replica->left = false;
+    if (stale && nd4c_replica_bring(body, replica, true) != ND4C_OK) {
       nd4c_log_write(ND4C_LOG_INFO, "coherence", "an eager copy to %s: %s", replica->device->name,
                      nd4c_error_message());
     }
@@ -347,10 +352,6 @@ nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device) {
   }
   nd4c_storage_unlock(body);
   return found;
-}
-
-bool nd4c_storage_is_replicated(const nd4c_storage *storage) {
-  return ((const nd4c_storage_body *)storage)->attached;
 }
 
 void nd4c_storage_refresh(nd4c_storage *storage) {

@@ -48,7 +48,7 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body) {
 void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
-  body->first.copied = body->first.pinned = body->first.eager = false;
+  body->first.copied = body->first.pinned = body->first.eager = body->first.left = false;
   while (body->first.next != NULL) {
     nd4c_replica_drop(body, body->first.next);
   }

@@ -67,8 +67,8 @@ bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t piec
 nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, void *to);
 
 /* Tells that work using the storage was enqueued and that `fence` (NULL: already done) is its end. A WRITE makes this
- * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, those that were current are brought up to
- * date behind it. */
+ * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, exactly those of them that were current
+ * until then are brought up to date behind it. */
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence);
 
 /* Tells that nothing was enqueued after all. */
@@ -85,10 +85,10 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device);
 nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device);
 /* Begins to bring the contents to `device`. */
 nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device);
-/* Brings all stale replicas up to date that are there; what fails stays stale. */
+/* The second half of an eager write whose bytes are written after nd4c_storage_commit: brings the replicas up to date
+ * that the commit made stale. One that fails stays stale. Not after a write through a ready address: no replica was
+ * current beside it, and those that are stale since an earlier write stay so. */
 void nd4c_storage_refresh(nd4c_storage *storage);
-/* Whether it may have stale replicas: it has been on more than one device. */
-bool nd4c_storage_is_replicated(const nd4c_storage *storage);
 
 /* Where a copy of the contents for `device` comes from best: there, the host, or where they were written. */
 nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device);

@@ -19,6 +19,7 @@ typedef struct nd4c_replica {
   bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
   bool pinned;      /* a plan relies on where it is: never dropped */
   bool eager;       /* the write that is under way asks that other replicas follow */
+  bool left;        /* the last write made it stale: an eager one brings it up to date again */
   bool listed;      /* among its device's residents */
   int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
                      * others; neither to be dropped nor copied over */

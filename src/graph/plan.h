@@ -78,6 +78,7 @@ typedef struct nd4c_patch {
   nd4c_tensor *tensor;
   int32_t port;
   int64_t byte_offset;
+  bool committed; /* an output of this run whose storage had replicas elsewhere: they may have to follow the write */
 } nd4c_patch;
 
 /* Nodes before and after one pass. */
