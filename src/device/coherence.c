@@ -408,7 +408,7 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device) {
   if (replica != NULL) {
     let_go(replica);
     replica->pinned = true;
-    body->attached = true; /* its end is to undo this */
+    nd4c_storage_attach(body); /* its end is to undo this */
   }
   nd4c_storage_unlock(body);
 }

@@ -54,7 +54,7 @@ void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
   }
   pthread_once(&residents_once, make_lock);
   pthread_mutex_lock(&residents_lock);
-  body->attached = true;
+  nd4c_storage_attach(body);
   replica->body = body;
   replica->listed = true;
   nd4c_replica_use(replica);
@@ -85,7 +85,7 @@ void nd4c_replica_unlist(nd4c_replica *replica) {
 }
 
 void nd4c_storage_unlist(nd4c_storage_body *body) {
-  if (!body->attached) {
+  if (!nd4c_storage_is_attached(body)) {
     return;
   }
   pthread_once(&residents_once, make_lock);
@@ -125,7 +125,7 @@ nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c
     replica->device = device;
     replica->next = body->first.next;
     body->first.next = replica;
-    body->attached = true;
+    nd4c_storage_attach(body);
   }
   replica->state = 'I';
   replica->block = block;

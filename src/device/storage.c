@@ -56,7 +56,7 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   body->poison_text = NULL;
   body->poison = ND4C_OK;
   body->read_apart = 0;
-  body->attached = false;
+  atomic_store_explicit(&body->attached, false, memory_order_relaxed);
 }
 
 bool nd4c_storage_body_is_idle(nd4c_storage_body *body) {

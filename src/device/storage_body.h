@@ -42,8 +42,17 @@ typedef struct nd4c_storage_body {
   char *poison_text;
   struct nd4c_storage_body *grave_next;
   int64_t read_apart; /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
-  bool attached;      /* it had more than its first replica, was among a device's residents, or pinned */
+  /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
+   * read without one by the thread that ends the storage. See nd4c_storage_attach. */
+  _Atomic bool attached;
 } nd4c_storage_body;
+
+static inline void nd4c_storage_attach(nd4c_storage_body *body) {
+  atomic_store_explicit(&body->attached, true, memory_order_relaxed);
+}
+static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
+  return atomic_load_explicit(&body->attached, memory_order_relaxed);
+}
 
 void nd4c_storage_lock(nd4c_storage_body *body);
 void nd4c_storage_unlock(nd4c_storage_body *body);
