@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
 #include "device/stream_pool.h"
@@ -57,12 +58,19 @@ void nd4c_replica_settle_copy(nd4c_replica *replica) {
   replica->copied = false;
 }
 
-/* A current replica to copy from: one that is complete if there is, else one that is being copied. */
+/* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
+ * being copied. */
 static nd4c_replica *find_current(nd4c_storage_body *body) {
+  nd4c_replica *found = NULL;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    if (replica->state != 'I' && !replica->copied) {
+    bool complete = replica->state != 'I' && !replica->copied;
+    if (complete && !nd4c_device_is_forked(replica->device)) {
       return replica;
     }
+    found = complete && found == NULL ? replica : found;
+  }
+  if (found != NULL) {
+    return found;
   }
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     nd4c_replica_settle_copy(replica);
@@ -304,6 +312,7 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
     view->offset = body->first.device == device ? body->first.block.offset : 0;
     return ND4C_OK;
   }
+  ND4C_TRY(nd4c_device_admit(device));
   nd4c_storage_lock(body);
   nd4c_status status = acquire_slowly(body, device, stream, access, transfer, view);
   nd4c_storage_unlock(body);

@@ -577,17 +577,3 @@ const char *nd4c_backend_engine_state(const char *backend, int32_t index, bool v
   release_lock();
   return text;
 }
-
-nd4c_status nd4c_registry_synchronize(void) {
-  acquire_lock();
-  nd4c_status first = ND4C_OK;
-  for (int32_t i = 0; i < candidate_count; ++i) {
-    for (int32_t d = 0; d < candidates[i]->device_count; ++d) {
-      nd4c_status status =
-          candidates[i]->openings[d].usable ? nd4c_device_synchronize(&candidates[i]->devices[d]) : ND4C_OK;
-      first = first == ND4C_OK ? status : first;
-    }
-  }
-  release_lock();
-  return first;
-}

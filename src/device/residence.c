@@ -25,6 +25,11 @@ static void make_lock(void) {
   pthread_mutexattr_destroy(&attributes);
 }
 
+void nd4c_residents_forget_lock(void) {
+  pthread_once(&residents_once, make_lock);
+  make_lock();
+}
+
 void nd4c_replica_use(nd4c_replica *replica) {
   static _Atomic uint64_t tick;
   replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);

@@ -31,6 +31,14 @@ static pthread_mutex_t *lock_of(const nd4c_storage_body *body) {
   return &locks[((uintptr_t)body >> 8) % LOCK_COUNT];
 }
 
+/* Locks that a thread of the parent held are free in the child, where that thread is not. */
+void nd4c_storage_forget_locks(void) {
+  pthread_once(&locks_once, make_locks);
+  make_locks();
+  pthread_mutex_init(&grave_lock, NULL);
+  nd4c_residents_forget_lock();
+}
+
 void nd4c_storage_lock(nd4c_storage_body *body) {
   pthread_mutex_lock(lock_of(body));
 }

@@ -122,6 +122,9 @@ void nd4c_storage_collect(bool wait);
 /* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect. */
 void nd4c_storage_collect_own(bool wait);
 
+/* In a child of fork: storages that a thread of the parent was using may be used. */
+void nd4c_storage_forget_locks(void);
+
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
 char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);
 /* A set of the devices where the contents are current: bit number % 64 of each. */

@@ -107,6 +107,8 @@ nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica);
  * Needs no lock of the storage. */
 void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);
 void nd4c_replica_unlist(nd4c_replica *replica);
+/* nd4c_storage_forget_locks for the lock of all residents. */
+void nd4c_residents_forget_lock(void);
 /* The beginning of a storage's end: from here on nobody finds its replicas by their device. */
 void nd4c_storage_unlist(nd4c_storage_body *body);
 
