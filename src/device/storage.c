@@ -63,7 +63,7 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_deallocate(body->poison_text);
   body->poison_text = NULL;
   body->poison = ND4C_OK;
-  body->read_apart = 0;
+  body->read_apart = body->wrote_apart = 0;
   atomic_store_explicit(&body->attached, false, memory_order_relaxed);
 }
 

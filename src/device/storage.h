@@ -1,6 +1,6 @@
 /* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. The only place where a
  * copy between devices is decided: on demand in nd4c_storage_acquire, by request in nd4c_storage_migrate and
- * nd4c_storage_prefetch, of a part that the host reads in nd4c_storage_reads_apart. */
+ * nd4c_storage_prefetch, of a part that the host reads or writes in nd4c_storage_reads_apart and _writes_apart. */
 #ifndef ND4C_DEVICE_STORAGE_H
 #define ND4C_DEVICE_STORAGE_H
 
@@ -65,6 +65,16 @@ bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t piec
 /* Copies a part of the contents to host memory that is no replica: no state changes. Fails with POISONED as acquiring
  * does. */
 nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, void *to);
+
+/* Whether the host should write `bytes` of the contents, in so many pieces, where they are (nd4c_storage_write_piece),
+ * and counts them as written: they are current on a device that the host does not reach by address, and the bytes, at
+ * least 256 a piece, with those that were written apart since a device used the storage last come to less than a
+ * quarter of it. */
+bool nd4c_storage_writes_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces);
+/* Copies host memory to a part of every replica that is current, after the work that uses it, and waits for the end.
+ * They stay current; one that the part does not reach becomes Invalid, and if that is each of them the failure is
+ * told. POISONED as for acquiring; READ_ONLY. */
+nd4c_status nd4c_storage_write_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, const void *from);
 
 /* Tells that work using the storage was enqueued and that `fence` (NULL: already done) is its end. A WRITE makes this
  * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, exactly those of them that were current
