@@ -29,8 +29,9 @@ typedef enum nd4c_transfer {
   ND4C_TRANSFER_DEFAULT = 0,   /* what the property nd4c.device.transfer says when the context is made or lent; the
                                   threads' own contexts follow it */
   ND4C_TRANSFER_ON_DEMAND = 1, /* it is copied there; both replicas are then Shared */
-  ND4C_TRANSFER_EAGER = 2, /* so it is; and when an operation or nd4c_array_write writes an array, replicas that were
-                              current elsewhere are brought up to date at once */
+  ND4C_TRANSFER_EAGER = 2, /* so it is; and when an operation, a plan or nd4c_array_write writes an array, exactly the
+                              replicas that were current elsewhere until then are brought up to date at once; one that
+                              was stale (Invalid) before stays stale until it is used */
   ND4C_TRANSFER_NONE = 3   /* the operation is refused (UNSUPPORTED); the text names the array and both devices */
 } nd4c_transfer;
 

@@ -82,6 +82,28 @@ bool nd4c_layout_bounds(int32_t rank, const int64_t *shape, const int64_t *strid
   return true;
 }
 
+static int64_t step_of(int64_t stride) {
+  return stride < 0 ? -stride : stride;
+}
+
+bool nd4c_layout_is_distinct(int32_t rank, const int64_t *shape, const int64_t *strides) {
+  bool seen[ND4C_MAX_RANK] = {false};
+  int64_t reach = 0; /* of the axes seen, from the first element on */
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t shortest = -1;
+    for (int32_t axis = 0; axis < rank; axis++) {
+      bool shorter = shortest < 0 || step_of(strides[axis]) < step_of(strides[shortest]);
+      shortest = !seen[axis] && shorter ? axis : shortest;
+    }
+    seen[shortest] = true;
+    if (shape[shortest] > 1 && step_of(strides[shortest]) <= reach) {
+      return false;
+    }
+    reach += shape[shortest] > 1 ? (shape[shortest] - 1) * step_of(strides[shortest]) : 0;
+  }
+  return true;
+}
+
 nd4c_status nd4c_shape_broadcast(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b, int32_t *rank,
                                  int64_t *shape) {
   int32_t result_rank = a_rank > b_rank ? a_rank : b_rank;

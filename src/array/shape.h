@@ -19,6 +19,8 @@ bool nd4c_shape_is_contiguous(int32_t rank, const int64_t *shape, const int64_t 
 /* Lowest and highest element offset that the layout touches, relative to element 0; false if the numbers overflow. For
  * an empty array low > high. */
 bool nd4c_layout_bounds(int32_t rank, const int64_t *shape, const int64_t *strides, int64_t *low, int64_t *high);
+/* True if it is sure that no two elements share memory: each axis steps over all that the shorter ones reach. */
+bool nd4c_layout_is_distinct(int32_t rank, const int64_t *shape, const int64_t *strides);
 /* NumPy's broadcasting of two shapes. SHAPE with both in the text. */
 nd4c_status nd4c_shape_broadcast(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b, int32_t *rank,
                                  int64_t *shape);

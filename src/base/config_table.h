@@ -41,9 +41,11 @@
     "Where a device's memory or cap is exhausted, idle arrays give way: copies first, then others to the host")        \
   X(DEVICE_TRANSFER, "nd4c.device.transfer", "ND4C_DEVICE_TRANSFER", string, "on_demand",                              \
     "What happens when an operation needs an array of another device: on_demand copies it, eager also brings copies "  \
-    "up to date when an array is written, none refuses")                                                               \
+    "that were current up to date when an array is written, none refuses")                                             \
+  X(DEVICE_EXIT_WAIT, "nd4c.device.exit.wait", "ND4C_DEVICE_EXIT_WAIT", int, "30",                                     \
+    "Seconds that the end of the process waits at most for work in flight on asynchronous devices; 0: not at all")     \
   X(MEMORY_CACHE, "nd4c.memory.cache", "ND4C_MEMORY_CACHE", bytes, "1g",                                               \
-    "Freed memory kept for reuse at most: of arrays on each device; of what kernels work in, 256m of it at most")       \
+    "Freed memory kept for reuse at most: of arrays on each device; of what kernels work in, 256m of it at most")      \
   X(MEMORY_ORIGINS, "nd4c.memory.origins", "ND4C_MEMORY_ORIGINS", bool, "false",                                       \
     "Record which op or call allocated each block, for the leak report")                                               \
   X(HUGE_PAGES, "nd4c.memory.hugepages", "ND4C_MEMORY_HUGEPAGES", bool, "true",                                        \

@@ -47,6 +47,8 @@ int64_t nd4c_os_memory_bytes(void);
 
 /* Monotonic time. */
 int64_t nd4c_os_nanoseconds(void);
+/* Lets the calling thread sleep for so long, or until a signal comes. */
+void nd4c_os_sleep(int64_t nanoseconds);
 /* Value of an environment variable or NULL. */
 const char *nd4c_os_environment(const char *name);
 /* The `index`-th variable that begins so, as NAME=VALUE; NULL past the end. */

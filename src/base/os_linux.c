@@ -347,6 +347,12 @@ int64_t nd4c_os_nanoseconds(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void nd4c_os_sleep(int64_t nanoseconds) {
+  const struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000),
+                                .tv_nsec = (long)(nanoseconds % 1000000000)};
+  (void)nanosleep(&time, NULL);
+}
+
 const char *nd4c_os_environment(const char *name) {
   return getenv(name);
 }

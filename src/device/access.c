@@ -15,6 +15,7 @@
 #include "device/write.h"
 
 enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
+enum { MOST_RUNS = 16 };     /* that are written one by one where an array is: each is waited for */
 
 nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address) {
   nd4c_device *host = NULL;
@@ -149,13 +150,53 @@ nd4c_status nd4c_array_read_here(const nd4c_array *array, void *data, size_t byt
   return ND4C_OK;
 }
 
+/* The elements that lie together at the end of the shape: a strided array is so many of such runs. */
+static int64_t run_length(const nd4c_array *array) {
+  int64_t run = 1;
+  for (int32_t axis = array->rank - 1; axis >= 0 && (array->shape[axis] == 1 || array->strides[axis] == run); --axis) {
+    run *= array->shape[axis];
+  }
+  return run;
+}
+
+static nd4c_status write_runs(const nd4c_array *array, int64_t run, const char *data) {
+  const int64_t element = nd4c_dtype_size(array->dtype);
+  for (int64_t number = 0; number < array->size; number += run) {
+    int64_t rest = number, offset = array->offset;
+    for (int32_t axis = array->rank - 1; axis >= 0; --axis) {
+      offset += rest % array->shape[axis] * array->strides[axis];
+      rest /= array->shape[axis];
+    }
+    ND4C_TRY(nd4c_storage_write_piece(array->storage, offset * element, run * element, data + number * element));
+  }
+  return ND4C_OK;
+}
+
+/* Writes few and short parts of an array that is elsewhere where it is. *done false: nothing was written. */
+static nd4c_status write_apart(const nd4c_array *array, const void *data, int64_t bytes, bool *done) {
+  const int64_t run = array->contiguous ? array->size : run_length(array);
+  *done = array->size / run <= MOST_RUNS && nd4c_storage_writes_apart(array->storage, bytes, array->size / run);
+  if (!*done) {
+    return ND4C_OK;
+  }
+  return array->contiguous ? nd4c_storage_write_piece(array->storage, nd4c_array_offset_bytes(array), bytes, data)
+                           : write_runs(array, run, data);
+}
+
 static nd4c_status write_elements(nd4c_array *array, const void *data, size_t bytes) {
   const nd4c_storage *storage = array->storage;
   if (array->contiguous && (int64_t)bytes == storage->bytes && atomic_load(&storage->address) == NULL) {
     /* The whole storage gets a new value where it is; what it held, or failed to get, does not matter. */
     return nd4c_array_write_contiguous(array, data, (int64_t)bytes);
   }
+  bool done = false;
   void *address = NULL;
+  if (atomic_load(&storage->address) == NULL) {
+    nd4c_status status = write_apart(array, data, (int64_t)bytes, &done);
+    if (done) {
+      return status;
+    }
+  }
   ND4C_TRY(nd4c_array_host_address(array, true, &address));
   if (array->contiguous) {
     memcpy(address, data, bytes);
@@ -165,20 +206,39 @@ static nd4c_status write_elements(nd4c_array *array, const void *data, size_t by
   return ND4C_OK;
 }
 
-nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) {
-  ND4C_TRY(nd4c_array_check(array, "nd4c_array_write: array"));
+void nd4c_array_written(nd4c_array *array) {
+  nd4c_context *context = NULL;
+  if (nd4c_context_resolve(NULL, &context) == ND4C_OK && context->transfer == ND4C_TRANSFER_EAGER) {
+    nd4c_storage_refresh(array->storage);
+  }
+}
+
+nd4c_status nd4c_array_write_here(nd4c_array *array, const void *data, size_t bytes) {
   ND4C_TRY(check_bytes(array, bytes, "nd4c_array_write"));
   if (bytes == 0) {
     return ND4C_OK;
   }
   ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
+  bool alone = atomic_load(&array->storage->address) != NULL; /* no other replica is current: none has to follow */
   ND4C_TRY(write_elements(array, data, bytes));
-  nd4c_context *context = NULL;
-  if (nd4c_storage_is_replicated(array->storage) && nd4c_context_resolve(NULL, &context) == ND4C_OK &&
-      context->transfer == ND4C_TRANSFER_EAGER) {
-    nd4c_storage_refresh(array->storage);
+  if (!alone) {
+    nd4c_array_written(array);
   }
   return ND4C_OK;
+}
+
+bool nd4c_array_takes_scattered(const nd4c_array *array, size_t bytes) {
+  const nd4c_storage *storage = array->storage;
+  if (array->contiguous || array->size == 0 || atomic_load(&storage->address) != NULL ||
+      nd4c_device_is_immediate(atomic_load(&storage->device)) || (storage->flags & ND4C_STORAGE_READ_ONLY) != 0 ||
+      (int64_t)bytes != nd4c_dtype_bytes(array->dtype, array->size)) {
+    return false;
+  }
+  nd4c_device *host = NULL;
+  char here = nd4c_device_host(&host) == ND4C_OK ? nd4c_storage_state(array->storage, host) : 'M';
+  return here != 'M' && here != 'S' && array->size / run_length(array) > MOST_RUNS &&
+         nd4c_layout_is_distinct(array->rank, array->shape, array->strides) &&
+         nd4c_storage_writes_apart(array->storage, (int64_t)bytes, 1);
 }
 
 /* One that shares a byte with others is read with them. */

@@ -6,13 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/os.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/candidate.h"
+#include "device/closing.h"
 #include "device/memory_manager.h"
 #include "device/provider_check.h"
-#include "device/registry.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
 
@@ -108,23 +107,6 @@ static nd4c_status open_device(nd4c_candidate *candidate, int32_t index) {
 
 /* -- all of them ------------------------------------------------------------------------------------------------- */
 
-static _Atomic int64_t opener; /* the process whose queues there are: a fork has none */
-
-static void settle_at_exit(void *unused) {
-  (void)unused;
-  if (nd4c_os_process() == atomic_load(&opener)) {
-    (void)nd4c_registry_synchronize(); /* how it ended is nobody's any more */
-  }
-}
-
-/* Work in flight must not outlive what its driver takes down when the process ends. */
-static void watch_exit(const nd4c_device *device) {
-  if (device->description.asynchronous) {
-    atomic_store(&opener, nd4c_os_process());
-    nd4c_os_call_at_exit(settle_at_exit);
-  }
-}
-
 /* The words of all that cannot be used, with `between` behind each but the last. Returns how many those are. */
 static int32_t print_unusable(const nd4c_candidate *candidate, const char *between, char *text, size_t size) {
   int32_t count = 0;
@@ -183,7 +165,7 @@ nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
                      candidate->openings[i].reason);
     }
   }
-  watch_exit(first);
+  nd4c_closing_watch(first);
   return ND4C_OK;
 }
 
@@ -226,7 +208,7 @@ nd4c_status nd4c_candidate_find_device(nd4c_candidate *candidate, const char *na
   nd4c_opening *opening = &candidate->openings[index];
   if (!opening->usable && opening->retries && was_open) {
     if (open_device(candidate, (int32_t)index) == ND4C_OK) {
-      watch_exit(&candidate->devices[index]);
+      nd4c_closing_watch(&candidate->devices[index]);
     }
     nd4c_candidate_tell_devices(candidate);
   }

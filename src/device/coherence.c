@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
 #include "device/stream_pool.h"
@@ -57,12 +58,19 @@ void nd4c_replica_settle_copy(nd4c_replica *replica) {
   replica->copied = false;
 }
 
-/* A current replica to copy from: one that is complete if there is, else one that is being copied. */
-static nd4c_replica *find_current(nd4c_storage_body *body) {
+/* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
+ * being copied. */
+nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body) {
+  nd4c_replica *found = NULL;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    if (replica->state != 'I' && !replica->copied) {
+    bool complete = replica->state != 'I' && !replica->copied;
+    if (complete && !nd4c_device_is_forked(replica->device)) {
       return replica;
     }
+    found = complete && found == NULL ? replica : found;
+  }
+  if (found != NULL) {
+    return found;
   }
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     nd4c_replica_settle_copy(replica);
@@ -73,9 +81,7 @@ static nd4c_replica *find_current(nd4c_storage_body *body) {
   return NULL;
 }
 
-/* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
- * gives its scratch back. */
-static nd4c_status settle_source(nd4c_storage_body *body, nd4c_replica *source) {
+nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source) {
   if (source->written == NULL) {
     return ND4C_OK;
   }
@@ -107,7 +113,7 @@ static nd4c_status order_after(nd4c_replica *replica, nd4c_device *device, nd4c_
 
 /* Complete when this returns. */
 static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
-  ND4C_TRY(settle_source(body, source));
+  ND4C_TRY(nd4c_storage_settle_source(body, source));
   ND4C_TRY(order_after(target, target->device, NULL, true)); /* what still reads what was here before */
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
@@ -164,7 +170,7 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bo
   if (target->state != 'I') {
     return ND4C_OK;
   }
-  nd4c_replica *source = find_current(body);
+  nd4c_replica *source = nd4c_storage_find_current(body);
   if (source == NULL) {
     return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
   }
@@ -177,59 +183,6 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bo
   source->state = target->state = 'S';
   nd4c_storage_update_address(body);
   return ND4C_OK;
-}
-
-/* -- reading apart ---------------------------------------------------------------------------------------------------
- */
-
-/* A transfer costs what so many bytes do, however few it has. */
-enum { PIECE_COST = 256 };
-
-bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces) {
-  nd4c_storage_body *body = (nd4c_storage_body *)storage;
-  nd4c_device *host = NULL;
-  if (atomic_load(&storage->address) != NULL || nd4c_device_host(&host) != ND4C_OK) {
-    return false;
-  }
-  int64_t most = storage->bytes / 4, cost = pieces > most / PIECE_COST ? most : pieces * PIECE_COST;
-  cost = bytes > cost ? bytes : cost;
-  nd4c_storage_lock(body);
-  const nd4c_replica *here = nd4c_replica_find(body, host);
-  bool apart = (here == NULL || here->state == 'I') && cost < most - body->read_apart;
-  body->read_apart += apart ? cost : 0;
-  nd4c_storage_unlock(body);
-  return apart;
-}
-
-static nd4c_status read_piece(nd4c_storage_body *body, nd4c_device *host, int64_t offset, int64_t bytes, void *to) {
-  nd4c_replica *source = body->poison == ND4C_OK ? find_current(body) : NULL;
-  if (source == NULL) {
-    return body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
-                                   : nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
-  }
-  ND4C_TRY(settle_source(body, source));
-  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  nd4c_block piece = source->block;
-  piece.offset += offset;
-  piece.address = piece.address != NULL ? (char *)piece.address + offset : NULL;
-  nd4c_replica_use(source);
-  ND4C_TRY(nd4c_transfer_to_host(source->device, &piece, to, bytes));
-  if (begin != 0 && source->device != host) {
-    nd4c_tracer_ask(body); /* what comes back to the device later is no return of this */
-    nd4c_tracer_copy(begin, body, source->device, host, bytes);
-    nd4c_tracer_ask(NULL);
-  }
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, void *to) {
-  nd4c_storage_body *body = (nd4c_storage_body *)storage;
-  nd4c_device *host = NULL;
-  ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_lock(body);
-  nd4c_status status = read_piece(body, host, offset, bytes, to);
-  nd4c_storage_unlock(body);
-  return status;
 }
 
 /* -- acquire and commit ------------------------------------------------------------------------------------------ */
@@ -260,7 +213,7 @@ static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) 
     nd4c_replica_drop(body, replica); /* memory without contents is no use */
   }
   ND4C_TRY(status);
-  return replica->device->description.asynchronous ? ND4C_OK : settle_source(body, replica);
+  return replica->device->description.asynchronous ? ND4C_OK : nd4c_storage_settle_source(body, replica);
 }
 
 static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, nd4c_stream stream, nd4c_access access,
@@ -278,6 +231,9 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
   }
   if (reads) {
     ND4C_TRY(prepare_read(body, replica));
+  }
+  if (device->description.asynchronous) {
+    body->wrote_apart = 0; /* had the parts been written on the host, all of it would travel back now */
   }
   ND4C_TRY(order_after(replica, device, stream, access != ND4C_ACCESS_READ));
   nd4c_replica_use(replica);
@@ -304,6 +260,7 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
     view->offset = body->first.device == device ? body->first.block.offset : 0;
     return ND4C_OK;
   }
+  ND4C_TRY(nd4c_device_admit(device));
   nd4c_storage_lock(body);
   nd4c_status status = acquire_slowly(body, device, stream, access, transfer, view);
   nd4c_storage_unlock(body);
@@ -314,20 +271,25 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
   written->written = nd4c_fence_retain(fence);
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    replica->left = replica != written && replica->state != 'I';
     replica->state = replica == written ? 'M' : 'I';
   }
   nd4c_deallocate(body->poison_text);
   body->poison_text = NULL;
   body->poison = ND4C_OK;
-  body->read_apart = 0;
+  body->read_apart = body->wrote_apart = 0;
   atomic_store(&body->base.device, written->device);
   nd4c_storage_update_address(body);
 }
 
-/* Brings stale replicas up to date; what fails stays stale, and the next one who needs it learns why. */
+/* Brings the replicas up to date that the last write made stale; one that fails stays stale, and its next use tells
+ * why.
+ */
 static void refresh(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    if (replica->state == 'I' && nd4c_replica_is_there(replica) && nd4c_replica_bring(body, replica, true) != ND4C_OK) {
+    bool stale = replica->left && replica->state == 'I' && nd4c_replica_is_there(replica);
+    replica->left = false;
+    if (stale && nd4c_replica_bring(body, replica, true) != ND4C_OK) {
       nd4c_log_write(ND4C_LOG_INFO, "coherence", "an eager copy to %s: %s", replica->device->name,
                      nd4c_error_message());
     }
@@ -347,10 +309,6 @@ nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device) {
   }
   nd4c_storage_unlock(body);
   return found;
-}
-
-bool nd4c_storage_is_replicated(const nd4c_storage *storage) {
-  return ((const nd4c_storage_body *)storage)->attached;
 }
 
 void nd4c_storage_refresh(nd4c_storage *storage) {
@@ -407,7 +365,7 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device) {
   if (replica != NULL) {
     let_go(replica);
     replica->pinned = true;
-    body->attached = true; /* its end is to undo this */
+    nd4c_storage_attach(body); /* its end is to undo this */
   }
   nd4c_storage_unlock(body);
 }
@@ -471,9 +429,9 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
     return ND4C_OK;
   }
   nd4c_storage_lock(body);
-  nd4c_replica *current = find_current(body);
+  nd4c_replica *current = nd4c_storage_find_current(body);
   nd4c_status status = body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
-                       : current != NULL       ? settle_source(body, current)
+                       : current != NULL       ? nd4c_storage_settle_source(body, current)
                                                : ND4C_OK;
   nd4c_storage_unlock(body);
   return status;

@@ -6,9 +6,11 @@
 #include "base/config.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "device/routing.h"
 #include "device/scope.h"
 #include "device/storage.h"
+#include "device/stream_pool.h"
 #include "device/thread.h"
 #include "device/tracer.h"
 
@@ -36,7 +38,8 @@ nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool determini
   context->strict = strict;
   context->transfer = nd4c_context_default_transfer();
   if (device->description.asynchronous) {
-    nd4c_status status = device->ops->stream_create(device->handle, &context->stream);
+    nd4c_status status = nd4c_device_admit(device);
+    status = status == ND4C_OK ? device->ops->stream_create(device->handle, &context->stream) : status;
     if (status != ND4C_OK) {
       nd4c_deallocate(context);
       return status;
@@ -113,7 +116,7 @@ void nd4c_context_drop(nd4c_context *context) {
   nd4c_routing_forget(context);
   if (context->stream != NULL) {
     (void)settle_stream(context); /* how it ended is for those to learn who ask the arrays or the device */
-    context->device->ops->stream_destroy(context->device->handle, context->stream);
+    nd4c_stream_drop(context->device, context->stream);
   }
   nd4c_deallocate(context);
 }

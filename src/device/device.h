@@ -27,7 +27,7 @@ struct nd4c_device {
   struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
   struct nd4c_replica *residents;   /* replicas that spilling considers, residence.c's */
   const struct nd4c_compute *_Atomic compute; /* what computes on it; another one once a plug-in adds to it */
-  _Atomic int32_t lost; /* nd4c_status of the failure that lost it, or 0 */
+  _Atomic int32_t closed; /* why it takes no more work, 0: it does; see closing.h */
 };
 
 static inline bool nd4c_device_is_synchronous(const nd4c_device *device) {
@@ -47,6 +47,8 @@ nd4c_status nd4c_device_host(nd4c_device **device);
 
 /* Adds a device that was just opened to those that nd4c_device_at gives. Under the registry's lock. */
 nd4c_status nd4c_devices_publish(nd4c_device *device);
+/* Those devices one by one, *position 0 first; NULL behind the last. Takes no lock. */
+nd4c_device *nd4c_devices_next(int32_t *position);
 /* Whether a pointer is one of those; never looks behind it. */
 bool nd4c_device_is_known(const nd4c_device *device);
 /* HANDLE, with the function's name, unless it is; NULL_ARGUMENT. For what callers give. */

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "device/candidate.h"
+#include "device/closing.h"
 #include "device/device.h"
 #include "device/fence.h"
 
@@ -45,6 +46,15 @@ nd4c_status nd4c_devices_publish(nd4c_device *device) {
   make_known(device);
   atomic_store_explicit(&opened_count, host ? known : known + 1, memory_order_release);
   return ND4C_OK;
+}
+
+nd4c_device *nd4c_devices_next(int32_t *position) {
+  int32_t count = atomic_load_explicit(&opened_count, memory_order_acquire);
+  nd4c_device *device = NULL;
+  while (device == NULL && *position < count) {
+    device = atomic_load(&opened[(*position)++]);
+  }
+  return device;
 }
 
 bool nd4c_device_is_known(const nd4c_device *device) {
@@ -181,6 +191,9 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
 
 nd4c_status nd4c_device_synchronize(nd4c_device *device) {
   ND4C_TRY(nd4c_device_check(device, "nd4c_device_synchronize"));
+  if (nd4c_device_is_forked(device)) {
+    return nd4c_device_refuse(device);
+  }
   nd4c_status status = nd4c_fence_drain(device);
   if (device->ops->synchronize != NULL) {
     nd4c_status waited = device->ops->synchronize(device->handle);

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/closing.h"
 
 enum { TEXT_SIZE = 512, INLINE_AFTER = 8 };
 
@@ -34,7 +36,22 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static nd4c_shared_fence *list; /* the newest first */
 static _Atomic int64_t kept_bytes;
 
+static void lock_list(void) {
+  pthread_mutex_lock(&list_lock);
+}
+
+static void unlock_list(void) {
+  pthread_mutex_unlock(&list_lock);
+}
+
+/* A child of fork finds the list in order. */
+static void watch_forks(void) {
+  nd4c_os_around_fork(lock_list, unlock_list);
+}
+
 static void link_fence(nd4c_shared_fence *fence) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
   pthread_mutex_lock(&list_lock);
   fence->next = list;
   if (list != NULL) {
@@ -82,6 +99,11 @@ static void free_fence(nd4c_shared_fence *fence) {
   nd4c_recycle_give(fence, sizeof *fence);
 }
 
+/* Whether the parent of this forked process recorded it, and had not seen its end. */
+static bool is_orphan(const nd4c_shared_fence *fence) {
+  return nd4c_device_is_forked(fence->device) && !atomic_load(&fence->done);
+}
+
 /* A chain that never was ready when it grew is waited for once it is long: settling it is a recursion. */
 static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
   enum { LONGEST = 1000 };
@@ -94,6 +116,9 @@ static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
 
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **out) {
+  if (nd4c_device_is_forked(device)) {
+    return nd4c_device_refuse(device);
+  }
   nd4c_shared_fence *fence = make_fence(after_count);
   if (fence == NULL) {
     return nd4c_fail_memory("a fence", sizeof *fence);
@@ -228,6 +253,13 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
     return;
   }
   unlink_fence(fence);
+  bool forked = is_orphan(fence);
+  if (forked) {
+    fence->handle = NULL; /* the driver's, which is not called any more */
+    if (fence->release_kept != NULL) {
+      fence->release_kept(fence->kept);
+    }
+  }
   /* Work that needs something of ours is waited for: a rare case, a result overwritten while it is being computed. */
   if (fence->handle != NULL &&
       (fence->release_kept != NULL || fence->device->ops->fence_query(fence->device->handle, fence->handle))) {
@@ -242,12 +274,14 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   for (int32_t i = 0; i < fence->after_count; ++i) {
     nd4c_fence_release(fence->after[i]);
   }
-  pthread_mutex_destroy(&fence->lock);
+  if (!forked) { /* else a thread of the parent may have held it */
+    pthread_mutex_destroy(&fence->lock);
+  }
   free_fence(fence);
 }
 
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {
-  if (fence == NULL || atomic_load(&fence->done)) {
+  if (fence == NULL || atomic_load(&fence->done) || is_orphan(fence)) {
     return true;
   }
   if (pthread_mutex_trylock(&fence->lock) != 0) {
@@ -262,6 +296,9 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence) {
   if (fence == NULL) {
     return ND4C_OK;
   }
+  if (is_orphan(fence)) {
+    return nd4c_device_refuse(fence->device);
+  }
   pthread_mutex_lock(&fence->lock);
   settle(fence);
   nd4c_status status = fence->status;
@@ -271,12 +308,15 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence) {
 }
 
 nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
+  if (fence != NULL && is_orphan(fence)) {
+    return nd4c_device_refuse(fence->device);
+  }
   nd4c_status status = nd4c_fence_outcome(fence);
   return status == ND4C_OK ? ND4C_OK : nd4c_fail(status, "%s", fence->text);
 }
 
 void nd4c_fence_settle(nd4c_shared_fence *fence) {
-  if (fence != NULL) {
+  if (fence != NULL && !is_orphan(fence)) {
     pthread_mutex_lock(&fence->lock);
     settle(fence);
     pthread_mutex_unlock(&fence->lock);
@@ -328,11 +368,14 @@ static nd4c_shared_fence *next_older(nd4c_shared_fence *newer, const nd4c_device
   return found;
 }
 
-void nd4c_fence_settle_all(const nd4c_device *device) {
+bool nd4c_fence_settle_all(const nd4c_device *device) {
+  bool any = false;
   nd4c_shared_fence *fence = NULL;
   while ((fence = next_older(fence, device, UNFINISHED)) != NULL) {
     nd4c_fence_settle(fence);
+    any = true;
   }
+  return any;
 }
 
 void nd4c_fence_collect(const nd4c_device *device) {

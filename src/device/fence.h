@@ -4,6 +4,8 @@
 
 #include "device/device.h"
 
+/* In a child of fork a fence that the parent recorded never ends: it counts as ready, so that nothing waits for it, and
+ * who asks for its outcome gets that of nd4c_device_refuse. */
 typedef struct nd4c_shared_fence nd4c_shared_fence;
 
 /* Records everything enqueued on `stream` since the last record. `op`: static name of what was enqueued, for the text
@@ -29,8 +31,8 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without a word about the outcome, which stays unseen. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
 /* The same for all fences of the device that are alive, and none recorded after this began: what their work needed is
- * given back. */
-void nd4c_fence_settle_all(const nd4c_device *device);
+ * given back. False: there was none. */
+bool nd4c_fence_settle_all(const nd4c_device *device);
 /* Gives back the memory that finished work of the device still keeps; looks at nothing where none keeps any. */
 void nd4c_fence_collect(const nd4c_device *device);
 /* Lets work on `stream` of `device` come after the fence, however that ends; waits here if the fence belongs to another

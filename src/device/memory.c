@@ -12,6 +12,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "device/closing.h"
 #include "device/memory_manager.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
@@ -150,7 +151,9 @@ static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
 }
 
 static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
-  manager->device->ops->buffer_free(manager->device->handle, node->buffer);
+  if (!nd4c_device_is_forked(manager->device)) {
+    manager->device->ops->buffer_free(manager->device->handle, node->buffer);
+  }
   nd4c_deallocate(node);
 }
 
@@ -321,6 +324,7 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
                                  const char *origin, nd4c_block_node **out) {
   nd4c_device *device = manager->device;
   int64_t size = bytes > 0 ? bytes : INT64_C(1) << SMALLEST_SHIFT;
+  ND4C_TRY(nd4c_device_admit(device));
   ND4C_TRY(reserve(manager, bytes, asked, origin, &manager->live_bytes));
   nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
@@ -461,7 +465,7 @@ void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
 
 /* What the device itself could still give; its total less what nd4c holds where it does not tell. */
 static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
-  if (device->ops->memory_available != NULL) {
+  if (device->ops->memory_available != NULL && !nd4c_device_is_forked(device)) {
     ND4C_TRY(device->ops->memory_available(device->handle, bytes));
     *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* comes back before a request fails */
     return ND4C_OK;

@@ -415,18 +415,3 @@ const char *nd4c_backend_engine_state(const char *backend, int32_t index, bool v
   release_lock();
   return text;
 }
-
-nd4c_status nd4c_registry_synchronize(void) {
-  acquire_lock();
-  nd4c_status first = ND4C_OK;
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
-    const nd4c_candidate *candidate = nd4c_candidates_at(i);
-    for (int32_t d = 0; d < candidate->device_count; ++d) {
-      nd4c_status status =
-          candidate->openings[d].usable ? nd4c_device_synchronize(&candidate->devices[d]) : ND4C_OK;
-      first = first == ND4C_OK ? status : first;
-    }
-  }
-  release_lock();
-  return first;
-}

@@ -11,7 +11,4 @@
  * back. */
 nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable);
 
-/* Waits for every opened device (a process about to end, a test). */
-nd4c_status nd4c_registry_synchronize(void);
-
 #endif

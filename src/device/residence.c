@@ -25,6 +25,11 @@ static void make_lock(void) {
   pthread_mutexattr_destroy(&attributes);
 }
 
+void nd4c_residents_forget_lock(void) {
+  pthread_once(&residents_once, make_lock);
+  make_lock();
+}
+
 void nd4c_replica_use(nd4c_replica *replica) {
   static _Atomic uint64_t tick;
   replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);
@@ -54,7 +59,7 @@ void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
   }
   pthread_once(&residents_once, make_lock);
   pthread_mutex_lock(&residents_lock);
-  body->attached = true;
+  nd4c_storage_attach(body);
   replica->body = body;
   replica->listed = true;
   nd4c_replica_use(replica);
@@ -85,7 +90,7 @@ void nd4c_replica_unlist(nd4c_replica *replica) {
 }
 
 void nd4c_storage_unlist(nd4c_storage_body *body) {
-  if (!body->attached) {
+  if (!nd4c_storage_is_attached(body)) {
     return;
   }
   pthread_once(&residents_once, make_lock);
@@ -125,7 +130,7 @@ nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c
     replica->device = device;
     replica->next = body->first.next;
     body->first.next = replica;
-    body->attached = true;
+    nd4c_storage_attach(body);
   }
   replica->state = 'I';
   replica->block = block;

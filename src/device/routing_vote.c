@@ -53,9 +53,32 @@ static int64_t free_bytes(const nd4c_device *device) {
   return nd4c_memory_remaining(device, &bytes) == ND4C_OK && bytes < INT64_MAX ? bytes : -1;
 }
 
-static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32_t count) {
+enum { COMPARED = 64 };
+
+/* The inputs that show the same bytes as an earlier one, a bit each: they count once. Only among the first inputs,
+ * since each is compared with all before it. */
+static uint64_t find_repeated(const nd4c_array *const *inputs, int32_t count) {
+  uint64_t repeated = 0;
+  for (int32_t i = 1; i < count && i < COMPARED; ++i) {
+    for (int32_t k = 0; k < i && inputs[i] != NULL; ++k) {
+      bool same = inputs[k] != NULL && inputs[k]->storage == inputs[i]->storage &&
+                  inputs[k]->offset == inputs[i]->offset && bytes_of(inputs[k]) == bytes_of(inputs[i]);
+      repeated |= (uint64_t)same << i;
+    }
+  }
+  return repeated;
+}
+
+static bool is_repeated(uint64_t repeated, int32_t input) {
+  return input < COMPARED && (repeated >> input & 1) != 0;
+}
+
+static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32_t count, uint64_t repeated) {
   vote->has_all = true;
   for (int32_t i = 0; i < count; ++i) {
+    if (is_repeated(repeated, i)) {
+      continue;
+    }
     if (inputs[i] != NULL && is_current(inputs[i], vote->device)) {
       bool beside = atomic_load(&inputs[i]->storage->device) != vote->device;
       vote->local_bytes += bytes_of(inputs[i]);
@@ -93,16 +116,17 @@ void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, cons
                        int32_t input_count, int64_t bytes, nd4c_ballot *ballot) {
   *ballot = (nd4c_ballot){0};
   const nd4c_route_list *list = list_for(routing, op, &ballot->own_list);
+  const uint64_t repeated = find_repeated(inputs, input_count);
   int64_t largest = bytes, most_free = 0;
   for (int32_t i = 0; i < input_count; ++i) {
-    ballot->input_bytes += bytes_of(inputs[i]);
+    ballot->input_bytes += is_repeated(repeated, i) ? 0 : bytes_of(inputs[i]);
     largest = bytes_of(inputs[i]) > largest ? bytes_of(inputs[i]) : largest;
   }
   ballot->count = list->count;
   for (int32_t i = 0; i < list->count; ++i) {
     nd4c_vote *vote = &ballot->votes[i];
     *vote = (nd4c_vote){.device = list->devices[i], .rank = i, .free_bytes = free_bytes(list->devices[i])};
-    count_inputs(vote, inputs, input_count);
+    count_inputs(vote, inputs, input_count, repeated);
     vote->fits = vote->free_bytes < 0 || vote->free_bytes >= largest;
     most_free = vote->free_bytes > most_free ? vote->free_bytes : most_free;
   }

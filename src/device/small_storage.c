@@ -23,7 +23,7 @@ static void destroy_small(nd4c_storage *base) {
   nd4c_small_storage *storage = (nd4c_small_storage *)base;
   nd4c_storage_body *body = &storage->body;
   /* An address means: alone on the host, nothing pending. */
-  if (atomic_load_explicit(&base->address, memory_order_relaxed) == NULL || body->attached) {
+  if (atomic_load_explicit(&base->address, memory_order_relaxed) == NULL || nd4c_storage_is_attached(body)) {
     nd4c_storage_unlist(body);
     if (!nd4c_storage_body_is_idle(body)) {
       nd4c_storage_bury(body);

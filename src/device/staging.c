@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "device/closing.h"
 
 enum { IDLE_LIMIT = 8 };
 
@@ -39,9 +40,15 @@ static void *take_idle(struct nd4c_staging *staging) {
   return buffer;
 }
 
+static void unpin(const nd4c_device *device, void *buffer) {
+  if (!nd4c_device_is_forked(device)) {
+    device->ops->pinned_free(device->handle, buffer);
+  }
+}
+
 static void free_idle(struct nd4c_staging *staging) {
   for (void *buffer; (buffer = take_idle(staging)) != NULL;) {
-    staging->device->ops->pinned_free(staging->device->handle, buffer);
+    unpin(staging->device, buffer);
   }
 }
 
@@ -78,7 +85,7 @@ void nd4c_staging_give(nd4c_device *device, void *buffer) {
   }
   pthread_mutex_unlock(&staging->lock);
   if (!kept) {
-    device->ops->pinned_free(device->handle, buffer);
+    unpin(device, buffer);
   }
 }
 

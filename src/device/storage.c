@@ -31,6 +31,14 @@ static pthread_mutex_t *lock_of(const nd4c_storage_body *body) {
   return &locks[((uintptr_t)body >> 8) % LOCK_COUNT];
 }
 
+/* Locks that a thread of the parent held are free in the child, where that thread is not. */
+void nd4c_storage_forget_locks(void) {
+  pthread_once(&locks_once, make_locks);
+  make_locks();
+  pthread_mutex_init(&grave_lock, NULL);
+  nd4c_residents_forget_lock();
+}
+
 void nd4c_storage_lock(nd4c_storage_body *body) {
   pthread_mutex_lock(lock_of(body));
 }
@@ -48,15 +56,15 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body) {
 void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
-  body->first.copied = body->first.pinned = body->first.eager = false;
+  body->first.copied = body->first.pinned = body->first.eager = body->first.left = false;
   while (body->first.next != NULL) {
     nd4c_replica_drop(body, body->first.next);
   }
   nd4c_deallocate(body->poison_text);
   body->poison_text = NULL;
   body->poison = ND4C_OK;
-  body->read_apart = 0;
-  body->attached = false;
+  body->read_apart = body->wrote_apart = 0;
+  atomic_store_explicit(&body->attached, false, memory_order_relaxed);
 }
 
 bool nd4c_storage_body_is_idle(nd4c_storage_body *body) {

@@ -1,6 +1,6 @@
 /* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. The only place where a
  * copy between devices is decided: on demand in nd4c_storage_acquire, by request in nd4c_storage_migrate and
- * nd4c_storage_prefetch, of a part that the host reads in nd4c_storage_reads_apart. */
+ * nd4c_storage_prefetch, of a part that the host reads or writes in nd4c_storage_reads_apart and _writes_apart. */
 #ifndef ND4C_DEVICE_STORAGE_H
 #define ND4C_DEVICE_STORAGE_H
 
@@ -66,9 +66,19 @@ bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t piec
  * does. */
 nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, void *to);
 
+/* Whether the host should write `bytes` of the contents, in so many pieces, where they are (nd4c_storage_write_piece),
+ * and counts them as written: they are current on a device that the host does not reach by address, and the bytes, at
+ * least 256 a piece, with those that were written apart since a device used the storage last come to less than a
+ * quarter of it. */
+bool nd4c_storage_writes_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces);
+/* Copies host memory to a part of every replica that is current, after the work that uses it, and waits for the end.
+ * They stay current; one that the part does not reach becomes Invalid, and if that is each of them the failure is
+ * told. POISONED as for acquiring; READ_ONLY. */
+nd4c_status nd4c_storage_write_piece(nd4c_storage *storage, int64_t offset, int64_t bytes, const void *from);
+
 /* Tells that work using the storage was enqueued and that `fence` (NULL: already done) is its end. A WRITE makes this
- * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, those that were current are brought up to
- * date behind it. */
+ * replica Modified and all others Invalid; acquired with ND4C_TRANSFER_EAGER, exactly those of them that were current
+ * until then are brought up to date behind it. */
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence);
 
 /* Tells that nothing was enqueued after all. */
@@ -85,10 +95,10 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device);
 nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device);
 /* Begins to bring the contents to `device`. */
 nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device);
-/* Brings all stale replicas up to date that are there; what fails stays stale. */
+/* The second half of an eager write whose bytes are written after nd4c_storage_commit: brings the replicas up to date
+ * that the commit made stale. One that fails stays stale. Not after a write through a ready address: no replica was
+ * current beside it, and those that are stale since an earlier write stay so. */
 void nd4c_storage_refresh(nd4c_storage *storage);
-/* Whether it may have stale replicas: it has been on more than one device. */
-bool nd4c_storage_is_replicated(const nd4c_storage *storage);
 
 /* Where a copy of the contents for `device` comes from best: there, the host, or where they were written. */
 nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device);
@@ -121,6 +131,9 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 void nd4c_storage_collect(bool wait);
 /* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect. */
 void nd4c_storage_collect_own(bool wait);
+
+/* In a child of fork: storages that a thread of the parent was using may be used. */
+void nd4c_storage_forget_locks(void);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
 char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);

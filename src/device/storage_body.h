@@ -19,6 +19,8 @@ typedef struct nd4c_replica {
   bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
   bool pinned;      /* a plan relies on where it is: never dropped */
   bool eager;       /* the write that is under way asks that other replicas follow */
+  bool left;        /* the last write made it stale: an eager one brings it up to date again */
+  bool missed;      /* apart.c's, during a write: it did not get the part */
   bool listed;      /* among its device's residents */
   int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
                      * others; neither to be dropped nor copied over */
@@ -40,9 +42,19 @@ typedef struct nd4c_storage_body {
   nd4c_status poison;
   char *poison_text;
   struct nd4c_storage_body *grave_next;
-  int64_t read_apart; /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
-  bool attached;      /* it had more than its first replica, was among a device's residents, or pinned */
+  int64_t read_apart;  /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
+  int64_t wrote_apart; /* and what writing pieces has since it was used on a device, see nd4c_storage_writes_apart */
+  /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
+   * read without one by the thread that ends the storage. See nd4c_storage_attach. */
+  _Atomic bool attached;
 } nd4c_storage_body;
+
+static inline void nd4c_storage_attach(nd4c_storage_body *body) {
+  atomic_store_explicit(&body->attached, true, memory_order_relaxed);
+}
+static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
+  return atomic_load_explicit(&body->attached, memory_order_relaxed);
+}
 
 void nd4c_storage_lock(nd4c_storage_body *body);
 void nd4c_storage_unlock(nd4c_storage_body *body);
@@ -66,6 +78,12 @@ int64_t nd4c_storage_buried_bytes(void);
 /* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
 
 nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device);
+/* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
+ * being copied. */
+nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
+/* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
+ * gives its scratch back. */
+nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
 /* Makes the replica's contents current; complete when this returns, or, if `asynchronous` and the devices can, under
  * way behind replica->written. Does nothing if they are current. */
 nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, bool asynchronous);
@@ -97,6 +115,8 @@ nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica);
  * Needs no lock of the storage. */
 void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);
 void nd4c_replica_unlist(nd4c_replica *replica);
+/* nd4c_storage_forget_locks for the lock of all residents. */
+void nd4c_residents_forget_lock(void);
 /* The beginning of a storage's end: from here on nobody finds its replicas by their device. */
 void nd4c_storage_unlist(nd4c_storage_body *body);
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/closing.h"
 
 enum { IDLE_LIMIT = 32 };
 
@@ -43,7 +44,7 @@ static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
 
 static void destroy_idle(struct nd4c_stream_pool *pool) {
   for (nd4c_stream stream; (stream = take_idle(pool)) != NULL;) {
-    pool->device->ops->stream_destroy(pool->device->handle, stream);
+    nd4c_stream_drop(pool->device, stream);
   }
 }
 
@@ -56,6 +57,7 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool) {
 }
 
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
+  ND4C_TRY(nd4c_device_admit(device));
   *stream = device->streams != NULL ? take_idle(device->streams) : NULL;
   return device->streams == NULL || *stream != NULL ? ND4C_OK : device->ops->stream_create(device->handle, stream);
 }
@@ -77,7 +79,7 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
 }
 
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
-  if (stream != NULL) {
+  if (stream != NULL && !nd4c_device_is_forked(device)) {
     device->ops->stream_destroy(device->handle, stream);
   }
 }

@@ -77,6 +77,13 @@ nd4c_thread *nd4c_thread_make(void) {
   return thread;
 }
 
+bool nd4c_thread_has_others(void) {
+  pthread_mutex_lock(&list_lock);
+  bool others = list != NULL && (list != nd4c_thread_current || list->next != NULL);
+  pthread_mutex_unlock(&list_lock);
+  return others;
+}
+
 void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,
                            int64_t *cached_count) {
   pthread_mutex_lock(&list_lock);

@@ -3,6 +3,7 @@
 #define ND4C_DEVICE_THREAD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,9 @@ static inline nd4c_thread *nd4c_thread_get(void) {
   nd4c_thread *thread = nd4c_thread_current;
   return ND4C_LIKELY(thread != NULL) ? thread : nd4c_thread_make();
 }
+
+/* Whether other threads than the calling one use nd4c, too. */
+bool nd4c_thread_has_others(void);
 
 /* Sums the accounting of all threads, living and ended. */
 void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,

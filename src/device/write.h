@@ -34,6 +34,15 @@ bool nd4c_array_is_scattered(const nd4c_array *array);
 /* nd4c_array_read of an array that is one: the bytes that its elements lie in come to the host, which packs them. */
 nd4c_status nd4c_array_read_here(const nd4c_array *array, void *data, size_t bytes);
 
+/* nd4c_array_write where the host knows where the elements go: few of them are written where the array is, more on the
+ * host, after it has come. */
+nd4c_status nd4c_array_write_here(nd4c_array *array, const void *data, size_t bytes);
+/* Whether an array of so many bytes has many elements that lie apart, while it is elsewhere and they come to little, so
+ * that they should travel in order and its device put them in their places; counts them as written apart. */
+bool nd4c_array_takes_scattered(const nd4c_array *array, size_t bytes);
+/* After a write under the thread's context: where that is eager, the replicas follow that were current before. */
+void nd4c_array_written(nd4c_array *array);
+
 /* Makes the host's replica current and gives the address of element 0. */
 nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address);
 

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "dispatch/engines.h"
 
 enum { REASON_SIZE = 512 };
@@ -213,6 +214,7 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
 }
 
 nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **out) {
+  ND4C_TRY(nd4c_device_admit(context->device)); /* preparing a kernel may call the driver */
   nd4c_text trail = {0};
   search s = {.context = context, .call = call, .trail = &trail};
   nd4c_engine_rules_read(&s.rules);
@@ -241,10 +243,11 @@ void nd4c_choice_release(nd4c_choice *choice) {
   if (choice == NULL || atomic_fetch_sub(&choice->references, 1) != 1) {
     return;
   }
-  if (choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
+  bool forked = nd4c_device_is_forked(choice->device); /* then the driver keeps what it made */
+  if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
     choice->kernel->unprepare(choice->state);
   }
-  if (choice->executable != NULL) {
+  if (!forked && choice->executable != NULL) {
     nd4c_device_compiler(choice->device)->release(choice->executable);
   }
   nd4c_recycle_give(choice, sizeof *choice);
@@ -273,6 +276,10 @@ const char *nd4c_choice_name(const nd4c_choice *choice) {
 
 nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *anybody) {
   *anybody = false;
+  if (nd4c_device_admit(context->device) != ND4C_OK) {
+    nd4c_text_print(text, "%s on %s: %s\n", call->op->name, context->device->name, nd4c_error_message());
+    return ND4C_OK;
+  }
   search s = {.context = context, .call = call, .trail = text, .explains = true};
   nd4c_engine_rules_read(&s.rules);
   nd4c_text_print(text, "%s on %s", call->op->name, context->device->name);

@@ -1,5 +1,5 @@
-/* nd4c_array_to_device: bytes in C order are copied from where they are; what is strided is put in order there first,
- * by the op copy, so that no more travels than the copy has. */
+/* nd4c_array_to_device, _read and _write: bytes in C order are copied from where they are; what is strided is put in
+ * order there first, by the op copy, or in its places, so that no more travels than the elements have. */
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
@@ -102,4 +102,30 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   nd4c_status status = nd4c_array_read_here(ordered != NULL ? ordered : array, data, bytes);
   nd4c_array_release(ordered);
   return status;
+}
+
+/* The elements travel in order, and the array's device puts them in their places. UNSUPPORTED and the other codes of
+ * is_lack: nothing was written. */
+static nd4c_status scatter_on(nd4c_device *device, nd4c_array *array, const void *data) {
+  nd4c_array *ordered = NULL;
+  ND4C_TRY(nd4c_array_from_data(array->dtype, array->rank, array->shape, data, device, &ordered));
+  nd4c_status status = order_on(device, ordered, array);
+  nd4c_array_release(ordered);
+  return status;
+}
+
+nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_write: array"));
+  if (ND4C_UNLIKELY(data != NULL && nd4c_array_takes_scattered(array, bytes))) {
+    nd4c_device *device = atomic_load(&array->storage->device);
+    ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told, not that of the copy */
+    nd4c_status status = scatter_on(device, array, data);
+    if (status == ND4C_OK) {
+      nd4c_array_written(array);
+    }
+    if (!is_lack(status)) {
+      return status;
+    }
+  }
+  return nd4c_array_write_here(array, data, bytes);
 }

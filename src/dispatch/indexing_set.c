@@ -5,6 +5,7 @@
 #include "array/shape.h"
 #include "base/compiler.h"
 #include "base/status.h"
+#include "device/context.h"
 #include "dispatch/indexing.h"
 #include "nd4c/ops.h"
 
@@ -86,10 +87,23 @@ static nd4c_status ready_value(const nd4c_array *array, const nd4c_array *value,
 
 /* -- into a view --------------------------------------------------------------------------------------------------- */
 
+/* Whether the value lies in host memory, as the view wants it, and the view's storage elsewhere, while the thread
+ * computes on the host: then bytes go there. The op copy would bring the whole storage to the host. */
+static bool goes_as_bytes(const nd4c_array *view, const nd4c_array *value) {
+  nd4c_context *context = NULL;
+  return atomic_load(&view->storage->address) == NULL && atomic_load(&value->storage->address) != NULL &&
+         value->contiguous && value->dtype == view->dtype && value->size == view->size &&
+         nd4c_context_resolve(NULL, &context) == ND4C_OK && nd4c_device_is_immediate(context->device);
+}
+
 static nd4c_status write_view(nd4c_array *view, const nd4c_array *value) {
   nd4c_array *target = view;
   if (view->size == 0) {
     return ND4C_OK;
+  }
+  if (goes_as_bytes(view, value)) {
+    return nd4c_array_write(view, nd4c_array_address(value, nd4c_dtype_size(value->dtype)),
+                            (size_t)nd4c_dtype_bytes(value->dtype, value->size));
   }
   return value->dtype == view->dtype ? nd4c_copy(value, &target) : nd4c_cast(value, view->dtype, &target);
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "graph/passes.h"
 #include "graph/placement.h"
 
@@ -24,7 +25,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_choice_release(plan->steps[i].choice);
-    nd4c_plan_release_segment(&plan->steps[i]);
+    nd4c_plan_release_segment(plan, &plan->steps[i]);
   }
   for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; ++i) {
     nd4c_array_release(plan->slot_arrays[i]);
@@ -87,6 +88,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
+  ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
   nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
   if (created == NULL) {
     return nd4c_fail_memory("a plan", sizeof *created);

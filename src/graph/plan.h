@@ -78,6 +78,7 @@ typedef struct nd4c_patch {
   nd4c_tensor *tensor;
   int32_t port;
   int64_t byte_offset;
+  bool committed; /* an output of this run whose storage had replicas elsewhere: they may have to follow the write */
 } nd4c_patch;
 
 /* Nodes before and after one pass. */
@@ -149,7 +150,7 @@ nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 /* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing its executable. */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
-void nd4c_plan_release_segment(nd4c_step *step);
+void nd4c_plan_release_segment(const nd4c_plan *plan, nd4c_step *step);
 /* True if some node of a segment reads the value. */
 bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value);
 /* True if the value is made and read inside one segment alone: it never has memory of its own. */

@@ -4,6 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "device/fence.h"
 #include "device/tracer.h"
 #include "dispatch/execute.h"
@@ -283,8 +284,8 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   return ND4C_OK;
 }
 
-void nd4c_plan_release_segment(nd4c_step *step) {
-  if (step->segment != NULL) {
+void nd4c_plan_release_segment(const nd4c_plan *plan, nd4c_step *step) {
+  if (step->segment != NULL && !nd4c_device_is_forked(plan->device)) {
     step->segment->compiler->release(step->segment->executable);
   }
 }

@@ -268,6 +268,41 @@ static void eager_copies_follow_each_write(void **state) {
   nd4c_array_release(given);
 }
 
+/* A replica that was Invalid before an eager write stays so, whichever way the write goes: by an op with replicas
+ * elsewhere and through the ready address of a storage that is alone, by nd4c_array_write in each of both ways. */
+static void eager_copies_leave_stale_ones(void **state) {
+  (void)state;
+  nd4c_context *eager = with_policy(cpu, ND4C_TRANSFER_EAGER), *lazy = with_policy(cpu, ND4C_TRANSFER_ON_DEMAND);
+  nd4c_array *a = filled(cpu, 2), *given = filled(cpu, 0);
+  for (int i = 0; i < COUNT; i++) {
+    buffer[i] = 9;
+  }
+  for (int by_op = 0; by_op < 2; by_op++) {
+    for (int alone = 0; alone < 2; alone++) {
+      assert_int_equal(nd4c_array_migrate(given, stub_device), ND4C_OK);
+      assert_int_equal(nd4c_array_prefetch(given, cpu), ND4C_OK);
+      assert_int_equal(nd4c_square_on(lazy, a, &given), ND4C_OK); /* what the stub holds is stale from here on */
+      assert_states(given, "MI-");
+      if (alone == 0) {
+        assert_int_equal(nd4c_array_prefetch(given, second), ND4C_OK);
+      }
+      int64_t copies = stub_counter("copy_from_host");
+      assert_int_equal(nd4c_context_enter(eager, NULL), ND4C_OK);
+      nd4c_status status =
+          by_op != 0 ? nd4c_square_on(eager, a, &given) : nd4c_array_write(given, buffer, sizeof buffer);
+      assert_int_equal(nd4c_context_enter(NULL, NULL), ND4C_OK);
+      assert_int_equal(status, ND4C_OK);
+      assert_states(given, alone != 0 ? "MI-" : "SIS");
+      assert_int_equal(stub_counter("copy_from_host") - copies, alone != 0 ? 0 : 1);
+      assert_all(given, by_op != 0 ? 4 : 9);
+    }
+  }
+  assert_int_equal(nd4c_context_destroy(eager), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(lazy), ND4C_OK);
+  nd4c_array_release(a);
+  nd4c_array_release(given);
+}
+
 /* Each call fails in turn: a status, the contents intact, nothing held. */
 static void whatever_fails_nothing_is_lost(void **state) {
   (void)state;
@@ -379,6 +414,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(exported_memory_stays),           cmocka_unit_test(prefetching_goes_on_by_itself),
       cmocka_unit_test(a_prefetch_that_fails),           cmocka_unit_test(an_old_failure_does_not_spoil_a_copy),
       cmocka_unit_test(transfers_can_be_refused),        cmocka_unit_test(eager_copies_follow_each_write),
+      cmocka_unit_test(eager_copies_leave_stale_ones),
       cmocka_unit_test(whatever_fails_nothing_is_lost),  cmocka_unit_test(many_migrations_do_not_grow),
       cmocka_unit_test(wrong_calls_are_refused),
   };

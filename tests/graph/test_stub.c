@@ -228,6 +228,7 @@ static void eager_copies_follow_a_run(void **state) {
   nd4c_device *host = NULL;
   nd4c_context *context = NULL;
   nd4c_plan *plan = NULL;
+  void *address = NULL;
   CHECK_OK(nd4c_device_find("cpu", &host));
   nd4c_context_options options = {.struct_size = sizeof options, .device = host, .transfer = ND4C_TRANSFER_EAGER};
   CHECK_OK(nd4c_context_create(&options, &context));
@@ -244,6 +245,11 @@ static void eager_copies_follow_a_run(void **state) {
     CHECK_OK(nd4c_negative_on(stub_context, actual[0], &there));
     CHECK_OK(nd4c_negative_on(context, there, &back));
     assert_true(check_difference(expected[0], back) <= 1e-5);
+    /* A replica that is stale before a run stays so. */
+    CHECK_OK(nd4c_array_data_mutable(actual[0], &address));
+    assert_int_equal(nd4c_array_state(actual[0], stub_device), 'I');
+    CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 1));
+    assert_int_equal(nd4c_array_state(actual[0], stub_device), 'I');
     check_release(inputs, 1);
     check_release(expected, 1);
   }

@@ -8,9 +8,11 @@
 /* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
  * contents, and the storage is brought over. Outputs count as written from here on, before the kernels run: eager
  * copies wait for the end of the run. */
-static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address) {
+static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address,
+                          bool *committed) {
   int64_t offset = nd4c_array_offset_bytes(array);
   void *ready = nd4c_storage_ready_address(array->storage, plan->device);
+  *committed = false;
   if (ready != NULL) {
     *address = (char *)ready + offset;
     return ND4C_OK;
@@ -24,16 +26,17 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
   nd4c_fence_release(view.written);
   if (access != ND4C_ACCESS_READ) {
     nd4c_storage_commit(array->storage, plan->device, access, NULL);
+    *committed = true;
   }
   *address = view.address == NULL ? NULL : (char *)view.address + offset;
   return ND4C_OK;
 }
 
-static nd4c_status apply_patches(const nd4c_plan *plan, const nd4c_patch *patches, int32_t count,
-                                 nd4c_array *const *arrays, nd4c_access access) {
+static nd4c_status apply_patches(const nd4c_plan *plan, nd4c_patch *patches, int32_t count, nd4c_array *const *arrays,
+                                 nd4c_access access) {
   for (int32_t i = 0; i < count; ++i) {
     char *address = NULL;
-    ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address));
+    ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address, &patches[i].committed));
     patches[i].tensor->data = address == NULL ? NULL : address + patches[i].byte_offset;
   }
   return ND4C_OK;
@@ -79,8 +82,10 @@ nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
   for (int32_t i = 0; watched && nd4c_tracer_is_on() && i < plan->graph->outputs.count; ++i) {
     nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
   }
-  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->graph->outputs.count; ++i) {
-    nd4c_storage_refresh(plan->output_arrays[i]->storage);
+  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->output_patch_count; ++i) {
+    if (plan->output_patches[i].committed) {
+      nd4c_storage_refresh(plan->output_arrays[plan->output_patches[i].port]->storage);
+    }
   }
   return ND4C_OK;
 }
