@@ -82,7 +82,7 @@ package_tests() {
 script_tests() {
   local log=$logs/$1.log name=$1 line status=0 bad
   shift
-  { "$@" 2>&1 || status=$?; echo "exit code $status" >>"$log.status"; } | tee "$log" | sed -E 's/^([0-9]+ passed, [0-9]+ failed)$/    \1/'
+  { "$@" 2>&1 || status=$?; echo "exit code $status" >"$log.status"; } | tee "$log" | sed -E 's/^([0-9]+ passed, [0-9]+ failed)$/    \1/'
   status=$(sed -n 's/^exit code //p' "$log.status")
   rm -f "$log.status"
   line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
