@@ -461,7 +461,7 @@ static void measure_points(const char *path, const char *only) {
 
 typedef struct options {
   const char *points, *only, *exhaustive, *engine, *math;
-  uint32_t stride;
+  uint32_t stride, first;
   int32_t threads;
 } options;
 
@@ -484,6 +484,8 @@ static options read_options(int count, char **arguments) {
       o.math = value;
     else if (strcmp(name, "--stride") == 0)
       o.stride = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "--first") == 0)
+      o.first = (uint32_t)strtoul(value, NULL, 10);
     else if (strcmp(name, "--threads") == 0)
       o.threads = (int32_t)strtol(value, NULL, 10);
   }
@@ -514,7 +516,7 @@ int main(int count, char **arguments) {
     return 2;
   printf("%-10s %-8s %-9s %-16s %9s %6s      %s\n", "function", "dtype", "values", "engine", "worst ulp", "bar", "at");
   if (o.exhaustive != NULL)
-    return accuracy_exhaust(o.exhaustive, o.engine, o.stride, o.threads) ? 0 : 1;
+    return accuracy_exhaust(o.exhaustive, o.engine, o.stride, o.first, o.threads) ? 0 : 1;
   if (o.only == NULL && !fast_ones)
     failed = !accuracy_halves();
   if (o.points != NULL && !fast_ones)

@@ -39,7 +39,7 @@ void accuracy_call_make(accuracy_call *c, const function *of, nd4c_dtype dtype, 
 bool accuracy_call_run(accuracy_call *c, const nd4c_kernel *kernel);
 
 /* exhaustive.c: float32's bit patterns, every step-th of them, through engines ("" for all). False: beyond a bar. */
-bool accuracy_exhaust(const char *name, const char *engine, uint32_t step, int32_t threads);
+bool accuracy_exhaust(const char *name, const char *engine, uint32_t step, uint32_t begin, int32_t threads);
 
 /* half.c: whether results of 16-bit floats are those of float32, rounded. */
 bool accuracy_halves(void);

@@ -128,13 +128,13 @@ typedef struct scan {
   const function *of;
   double (*oracle)(const function *of, double x);
   uint64_t first; /* of this block: number of the pattern */
-  uint32_t step;
+  uint32_t step, begin; /* the patterns are begin, begin + step, ... */
   double *wanted;
   tally *now;
 } scan;
 
 static float pattern(const scan *s, int64_t i) {
-  uint32_t bits = (uint32_t)((s->first + (uint64_t)i) * s->step);
+  uint32_t bits = (uint32_t)(s->begin + (s->first + (uint64_t)i) * s->step);
   float x;
   memcpy(&x, &bits, sizeof x);
   return x;
@@ -242,7 +242,7 @@ static bool report(const function *of, const tally *t, uint32_t step) {
 
 static bool exhaust(scan *s, const char *engine, int32_t threads) {
   static tally tallies[ENGINES];
-  uint64_t total = (UINT64_C(1) << 32) / s->step + ((UINT64_C(1) << 32) % s->step != 0);
+  uint64_t total = ((UINT64_C(1) << 32) - s->begin + s->step - 1) / s->step;
   time_t told = time(NULL);
   bool good = true;
   memset(tallies, 0, sizeof tallies);
@@ -262,7 +262,7 @@ static bool exhaust(scan *s, const char *engine, int32_t threads) {
   return good;
 }
 
-bool accuracy_exhaust(const char *name, const char *engine, uint32_t step, int32_t threads) {
+bool accuracy_exhaust(const char *name, const char *engine, uint32_t step, uint32_t begin, int32_t threads) {
   bool good = true, found = false;
   double *wanted = malloc(BLOCK * sizeof *wanted);
   threads = threads < 1 ? nd4c_parallel_width() : threads;
@@ -271,7 +271,7 @@ bool accuracy_exhaust(const char *name, const char *engine, uint32_t step, int32
     for (int k = 0; k < function_count; k++) {
       if (strcmp(functions[k].name, fast[i].name) != 0 || (name[0] != '\0' && strcmp(name, fast[i].name) != 0))
         continue;
-      scan s = {.of = &functions[k], .oracle = fast[i].oracle, .step = step | 1, .wanted = wanted};
+      scan s = {.of = &functions[k], .oracle = fast[i].oracle, .step = step | 1, .begin = begin, .wanted = wanted};
       found = true;
       good = exhaust(&s, engine, threads) && good;
     }

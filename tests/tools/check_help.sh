@@ -22,6 +22,7 @@ helps() {
 
 helps scripts/quickstart
 helps scripts/test
+helps scripts/ci
 helps scripts/fuzz
 helps scripts/array-api-tests
 helps scripts/pythons

@@ -1,0 +1,117 @@
+# Counting tests, and choosing the sample that is run of the long ones. To be sourced after lib.sh.
+# shellcheck shell=bash
+# shellcheck disable=SC2034
+
+passed=0
+failed=0
+failures=()
+complete=
+finish() {
+  trap - EXIT
+  if [ -z "$complete" ]; then # setup or a build failed: what comes after it was not run
+    failed=$((failed + 1))
+    failures+=("stopped early; the last step shown failed")
+  fi
+  for failure in "${failures[@]}"; do
+    say "FAILED: $failure"
+  done
+  say "Total time $(elapsed $((SECONDS - started)))"
+  say "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+  exit $?
+}
+trap finish EXIT
+
+# count NAME: adds the ctest run logged in build/logs/NAME.log.
+count() {
+  local log=$logs/$1.log bad total line
+  line=$(grep -E 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1 || true)
+  if [ -z "$line" ]; then
+    failed=$((failed + 1))
+    failures+=("$1: ctest ran no test")
+    return 0
+  fi
+  bad=$(sed -E 's/.*passed, ([0-9]+) tests failed.*/\1/' <<<"$line")
+  total=$(sed -E 's/.*out of ([0-9]+).*/\1/' <<<"$line")
+  say "    $((total - bad)) of $total passed"
+  passed=$((passed + total - bad))
+  failed=$((failed + bad))
+  while IFS= read -r line; do
+    failures+=("$1: $line")
+  done < <(sed -n '/The following tests FAILED/,$p' "$log" | sed -nE 's/^[[:space:]]+[0-9]+ - (.*)/\1/p')
+}
+
+# tests PRESET TEXT [CTEST OPTIONS...]
+tests() {
+  local preset=$1 text=$2
+  shift 2
+  step "$preset-test" "Testing: $text" ctest --preset "$preset" --parallel "$(nproc)" --output-on-failure "$@" || true
+  count "$preset-test"
+}
+
+# check NAME TEXT COMMAND...: a step that counts as one test.
+check() {
+  if step "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    failures+=("$2")
+  fi
+}
+
+# package_tests CORE TEXT: the Python package's tests from the installed wheel; counts what pytest counts.
+package_tests() {
+  local log=$logs/python-$1.log line good bad
+  step "python-$1" "Testing: $2" python_tests "$1" || true
+  line=$(grep -E '^[0-9]+ (passed|failed|error).* in [0-9.]+s' "$log" | tail -n 1 || true)
+  good=$(sed -nE 's/(.*, )?([0-9]+) passed.*/\2/p' <<<"$line")
+  bad=$(($(sed -nE 's/(.*, )?([0-9]+) failed.*/\2/p' <<<"$line") + $(sed -nE 's/(.*, )?([0-9]+) errors?.*/\2/p' <<<"$line") + 0))
+  say "    ${line:-pytest ran no test}"
+  if [ $((good + bad)) -eq 0 ]; then
+    bad=1
+    failures+=("python-$1: pytest ran no test")
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  while IFS= read -r line; do
+    failures+=("python-$1: $line")
+  done < <(sed -nE 's/^(FAILED|ERROR) (.*)/\2/p' "$log")
+}
+
+# script_tests NAME COMMAND...: runs a script that ends with "N passed, N failed", shows what it prints, adds its numbers.
+script_tests() {
+  local log=$logs/$1.log name=$1 line status=0 bad
+  shift
+  { "$@" 2>&1 || status=$?; echo "exit code $status" >"$log.status"; } | tee "$log" | sed -E 's/^([0-9]+ passed, [0-9]+ failed)$/    \1/'
+  status=$(sed -n 's/^exit code //p' "$log.status")
+  rm -f "$log.status"
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | tail -n 1 || true)
+  bad=$(sed -E 's/.*, ([0-9]+) failed/\1/' <<<"${line:-0 passed, 0 failed}")
+  if [ -z "$line" ] || { [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; }; then
+    failed=$((failed + 1))
+    failures+=("$name: exit code $status without a failed test")
+  fi
+  passed=$((passed + $(sed -E 's/ passed.*//' <<<"${line:-0 passed, 0 failed}")))
+  failed=$((failed + bad))
+  while IFS= read -r line; do
+    failures+=("$line")
+  done < <(sed -n 's/^FAILED: //p' "$log")
+}
+
+# sample_of_commit: a number from 0 to 59, from the hash of the commit that is checked out; 0 outside a git checkout.
+sample_of_commit() {
+  local hash
+  hash=$(git rev-parse HEAD 2>/dev/null || echo 0)
+  echo $((16#${hash:0:8} % 60))
+}
+
+# check_sample VALUE: fails unless it is a number from 0 to 59, or "all".
+check_sample() {
+  [ "$1" = all ] || { [[ $1 =~ ^[0-9]+$ ]] && [ "$1" -lt 60 ]; } ||
+    fail "--sample '$1': expected a number from 0 to 59, or all"
+}
+
+# sample_option SAMPLE: what CMake is told.
+sample_option() {
+  if [ "$1" = all ]; then echo -DND4C_TEST_SAMPLE=; else echo "-DND4C_TEST_SAMPLE=$1"; fi
+}
