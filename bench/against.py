@@ -30,7 +30,9 @@ from performance_page import duration
 SIDES = ("old", "control", "new")
 ORDERS = list(itertools.permutations(SIDES))  # a pass has a round of each
 ENOUGH = 3  # rounds of a pass that are made in any case
-TRIES = 5  # parts of a sample, of which the least counts: other work interrupts some of them, slow code slows down all
+TRIES = ((2e6, 15), (running.SLOW_NS, 5), (math.inf, 3))  # calls shorter than this: the parts of a sample, of which the least
+# counts: other work interrupts some of them, slower code slows down all
+PART = 5  # a part of short calls is that part of a sample of the comparison with peers
 BATCH = 8  # rows that the same processes measure
 INFO_MS, INFO_RUNS = 30, 21
 
@@ -107,10 +109,12 @@ def prepare(sides, row):
 def measure_row(sides, row, seconds):
     """The rounds of one pass: times of old, control and new."""
     prepare(sides, row)
-    repeats = running.repeats_for(min(ask(sides, side, running.time_once, row) for side in SIDES))
+    once = min(ask(sides, side, running.time_once, row) for side in SIDES)
+    tries = next(count for limit, count in TRIES if once < limit)
+    repeats = math.ceil(running.repeats_for(once) / PART)
     rounds, begin = [], time.perf_counter()
     for order in ORDERS:
-        times = {side: ask(sides, side, running.sample, row, repeats, TRIES) for side in order}
+        times = {side: ask(sides, side, running.sample, row, repeats, tries) for side in order}
         rounds.append([times[side] for side in SIDES])
         if time.perf_counter() - begin > seconds and len(rounds) >= ENOUGH:
             break

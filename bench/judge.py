@@ -7,9 +7,10 @@ the new build. A *cluster* holds the rounds of some rows of a group that were me
 - A row's ratio is the median over its rounds of old/new, its control's the median of old/control: above 1 is faster than old.
 - A group's ratio is the geometric mean of its rows' ratios; its control's likewise.
 - What differs between two processes that run the same library (addresses, pages, threads) shifts all rounds of a row alike,
-  so the rounds of one cluster say too little about it. The standard error of the control is therefore taken between
+  so the rounds of one cluster say too little about it. The standard error of a group's ratio is therefore taken between
   clusters, each of which has fresh processes: clusters are drawn at random, as many as there are, with repetition, and the
-  control's mean is computed anew for each draw (bootstrap).
+  mean is computed anew for each draw (bootstrap). It is the control's, or the ratio's own where that is larger: with few
+  clusters, chance makes the control look calmer than the machine was.
 - The spread is the interval of ratios from exp(-h) to exp(h), where h is the distance of the control's mean from 1 (on the
   logarithmic scale) and Student's t times the standard error; t leaves one in a thousand below. It is symmetrical, because
   chance decides which of the two old processes is called the control.
@@ -109,20 +110,21 @@ def mean_log(rows, which):
     return sum(math.log(median_ratio(rounds, which)) for rounds in rows.values()) / len(rows)
 
 
-def control_spread(clusters):
-    """h; infinite where one cluster alone says nothing about it."""
+def spread_of(clusters, *which):
+    """h, by the largest of the standard errors of these ratios; infinite where one cluster alone says nothing about it."""
     count, chance = len(clusters), random.Random(0)  # equal times give equal verdicts
     if count < 2:
         return math.inf
-    means = [mean_log(rows_of(chance.choices(clusters, k=count)), 1) for _ in range(DRAWS)]
-    error = statistics.stdev(means) * math.sqrt(count / (count - 1))
+    draws = [rows_of(chance.choices(clusters, k=count)) for _ in range(DRAWS)]
+    error = max(statistics.stdev(mean_log(rows, each) for rows in draws) for each in which)
+    error *= math.sqrt(count / (count - 1))
     return abs(mean_log(rows_of(clusters), 1)) + student_quantile(BELOW, count - 1) * error
 
 
 def judge_group(clusters):
     """clusters: each a dictionary of a row's name to its rounds."""
     rows = rows_of(clusters)
-    ratio, control, spread = mean_log(rows, 2), mean_log(rows, 1), control_spread(clusters)
+    ratio, control, spread = mean_log(rows, 2), mean_log(rows, 1), spread_of(clusters, 1, 2)
     if ratio < -spread:
         verdict = "slower"
     elif spread > TOLERANCE:
@@ -135,4 +137,4 @@ def judge_group(clusters):
 def enough(clusters, least):
     """Whether a group needs no further cluster. It asks the control alone, never the new build's times: who measures until
     the result pleases measures nothing."""
-    return len(clusters) >= least and control_spread(clusters) <= PRECISE
+    return len(clusters) >= least and spread_of(clusters, 1) <= PRECISE

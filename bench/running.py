@@ -56,10 +56,10 @@ def repeats_for(once):
 
 
 def sample(worker, row, repeats, tries=1):
-    """Nanoseconds of a call; the least of several parts of the sample, where the machine is busy with other work, too."""
+    """Nanoseconds of a call; where there are several tries, the least of them."""
     if 0 < repeats < 100:
         worker.ask("time", row.name, 1)  # the caches hold what the others have left
-    return worker.ask("time", row.name, max(round(repeats / tries), 1), tries)
+    return worker.ask("time", row.name, max(repeats, 1), tries)
 
 
 class Runner:
