@@ -242,6 +242,9 @@ def machine(comparison):
     finally:
         close(sides)
     print(f"old: {comparison.old}\nnew: {comparison.new}\n{found['new'][0]}\n{found['new'][2]}")
+    settings = " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("ND4C_"))
+    if settings:
+        print(f"settings of both: {settings}")
     if found["old"][1] == found["new"][1]:
         print(f"engines: {found['new'][1]}")
     else:
