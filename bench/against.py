@@ -7,6 +7,9 @@ Each side is a process of its own: the old build, the old build once more (the c
 - All three call the public C API, which is the same in both builds, through the same Python files and the same loops in C,
   those of the new build: what differs is libnd4c.so alone. Rows of the group `python` are the exception: there the package
   is what is measured, so each process imports the one of its own build.
+- Each process loads a copy of its libnd4c.so, made for it. Processes that load one file share its pages in memory, whose
+  places decide what evicts what from the caches: unless copied, the old build and its control would agree on that by more
+  than two builds of the same code do (by 2 % in calls of 30 ns).
 - A process runs while it is its turn, and is stopped (SIGSTOP) else; nothing is pinned to a processor. The three take turns
   in all six orders, so that none of them always follows the same other one.
 - Processes live for a batch of rows. A pass over a group measures each of its rows once, so passes see fresh processes:
@@ -18,10 +21,13 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 import time
 
 import judge
+import nd4c  # tests/tools/nd4c.py
 import rows
 import running
 import worker
@@ -71,22 +77,39 @@ def group_of(name):
     return rows.load(name)
 
 
-def start(peer, old, new):
-    """The processes of all sides; exits where a build cannot be loaded."""
-    builds = {"old": old, "control": old, "new": new}
-    if peer == "package":
-        builds = {side: folder_of(build) for side, build in builds.items()}
-    sides = {side: worker.Worker(peer, build, folder_of(new)) for side, build in builds.items()}
-    for side, each in sides.items():
-        if isinstance(each.state, Exception):
-            close(sides)
-            raise Failed(side, f"{builds[side]}: {each.state}")
-    return sides
+def copy_library(build, folder):
+    """A libnd4c.so of its own, with links to what lies beside the build's, where it looks for vendors' libraries."""
+    source = nd4c.find_library(build).resolve()
+    folder.mkdir()
+    for each in source.parent.iterdir():
+        if not each.name.startswith("libnd4c.so"):
+            (folder / each.name).symlink_to(each)
+    return pathlib.Path(shutil.copyfile(source, folder / "libnd4c.so"))
 
 
-def close(sides):
-    for each in sides.values():
-        each.close()
+class Sides(dict):
+    """The processes of all sides, which peer names as worker.py does."""
+
+    def __init__(self, peer, old, new):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(prefix="nd4c-against-")
+        try:
+            for side, build in zip(SIDES, (old, old, new)):
+                library = copy_library(build, pathlib.Path(self.folder.name) / side)
+                self[side] = worker.Worker(peer, library, folder_of(build if peer == "package" else new))
+                if isinstance(self[side].state, Exception):
+                    raise Failed(side, f"{build}: {self[side].state}")
+        except OSError as error:
+            self.close()
+            raise Failed(side, str(error)) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        for each in self.values():
+            each.close()
+        self.folder.cleanup()
 
 
 def ask(sides, side, what, *arguments):
@@ -130,7 +153,7 @@ class Comparison:
         self.seconds = 1.0 if options.quick else 4.0
 
     def measure_batch(self, peer, batch, measured):
-        sides, cluster = start(peer, self.old, self.new), {}
+        sides, cluster = Sides(peer, self.old, self.new), {}
         try:
             for row in batch:
                 try:
@@ -138,7 +161,7 @@ class Comparison:
                 except Failed as error:
                     measured.note(row, error.side, str(error))
         finally:
-            close(sides)
+            sides.close()
         if cluster:
             measured.clusters.append(cluster)
 
@@ -227,8 +250,6 @@ def info_start(old, new):
 
 
 def library_bytes(old, new):
-    import nd4c  # tests/tools/nd4c.py
-
     sizes = {side: nd4c.find_library(build).stat().st_size for side, build in (("old", old), ("new", new))}
     print(f"libnd4c.so: {sizes['old']:,} bytes before, {sizes['new']:,} now ({sizes['new'] - sizes['old']:+,})")
     return sizes
@@ -236,11 +257,11 @@ def library_bytes(old, new):
 
 def machine(comparison):
     """Engines and versions of both sides: a build without a vendor's library is not the one to compare with."""
-    sides = start("nd4c", comparison.old, comparison.new)
+    sides = Sides("nd4c", comparison.old, comparison.new)
     try:
         found = {side: ask(sides, side, worker.Worker.ask, "machine") for side in ("old", "new")}
     finally:
-        close(sides)
+        sides.close()
     print(f"old: {comparison.old}\nnew: {comparison.new}\n{found['new'][0]}\n{found['new'][2]}")
     settings = " ".join(f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("ND4C_"))
     if settings:

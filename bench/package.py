@@ -1,4 +1,5 @@
-"""The Python package of one build, build/<preset>/python: statements of bench/python/overhead.py, each in timeit's loop."""
+"""The Python package of one build, build/<preset>/python, with a libnd4c.so that is named: small calls of
+bench/python/overhead.py, each in timeit's loop."""
 
 import os
 import pathlib
@@ -12,8 +13,9 @@ from rows import Group, Row
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "python"))
 import overhead
 
-GROUP = Group("python", "Small calls from Python", "The statements of bench/python/overhead.py, by the extension in C.",
-              [Row(name, {}, statement, check="none") for name, statement in overhead.CASES.items()])
+GROUP = Group("python", "Small calls from Python", "The small calls of bench/python/overhead.py, by the extension in C.",
+              [Row(name, {}, statement, check="none") for name, statement in overhead.CASES.items()
+               if "big" not in statement])
 
 
 class Statement:
@@ -31,9 +33,10 @@ class Statement:
 class Package:
     version = "the Python package"
 
-    def __init__(self, build):
+    def __init__(self, library, build):
         folder = build / "python"
         sys.path.insert(0, str(folder))
+        os.environ["ND4C_LIBRARY"] = str(library)
         os.environ.setdefault("ND4C_PYTHON_CORE", "native")  # else one build's extension could run against the other's ctypes
         import nd4c
 

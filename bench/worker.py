@@ -1,6 +1,6 @@
 """One library in a process of its own, which bench/compare asks to prepare a row and to time it: started as
-worker.py PEER BUILD LOOPS FILE_DESCRIPTOR, where LOOPS is the build folder that nd4c's loops of C come from. Between its turns the process is stopped, so that threads that wait actively for
-more work take nothing from the others."""
+worker.py PEER BUILD LOOPS FILE_DESCRIPTOR, where LOOPS is the build folder that nd4c's loops of C, or its package, come from.
+Between its turns the process is stopped, so that threads that wait actively for more work take nothing from the others."""
 
 import ctypes
 import multiprocessing.connection
@@ -109,7 +109,7 @@ if __name__ == "__main__":
         elif sys.argv[1] == "package":
             import package
 
-            library = package.Package(pathlib.Path(sys.argv[2]))
+            library = package.Package(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
         else:
             import ours
 
