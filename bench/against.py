@@ -80,6 +80,8 @@ def group_of(name):
 def copy_library(build, folder):
     """A libnd4c.so of its own, with links to what lies beside the build's, where it looks for vendors' libraries."""
     source = nd4c.find_library(build).resolve()
+    if not source.is_file():
+        raise FileNotFoundError(f"there is no {source}; is it built?")
     folder.mkdir()
     for each in source.parent.iterdir():
         if not each.name.startswith("libnd4c.so"):
