@@ -238,11 +238,18 @@ class Model(Runner):
 
 
 class Bench:
-    """libnd4c_bench.so, the library of bench/*.c."""
+    """libnd4c.so of one build, and libnd4c_bench.so, the library of bench/*.c, of the same build or another: the loader
+    takes the libnd4c.so that is loaded already where the loops ask for one of its name (SONAME)."""
 
-    def __init__(self, build):
-        self.library = nd4c.Library(nd4c.find_library(build))
-        self.bench = ctypes.CDLL(str(build / "bench" / "libnd4c_bench.so"))
+    def __init__(self, build, loops):
+        path = nd4c.find_library(build)
+        self.library = nd4c.Library(path)
+        self.bench = ctypes.CDLL(str(loops / "bench" / "libnd4c_bench.so"))
+        with open("/proc/self/maps", encoding="utf-8") as file:
+            loaded = {words[5] for line in file if len(words := line.rstrip("\n").split(None, 5)) > 5}
+        other = [name for name in loaded if pathlib.Path(name).name.startswith("libnd4c.so") and not path.samefile(name)]
+        if other:
+            raise RuntimeError(f"the loops of {loops} need {other[0]}, whose SONAME is not that of {path}")
         number, dtype, flag = ctypes.c_double, ctypes.c_int, ctypes.c_bool
         for name, result, arguments in (
                 ("bench_calls", number, [dtype, P, ctypes.c_int32, P, P, ctypes.c_int32, flag, I64]),

@@ -28,6 +28,40 @@ def ticks(processes):
     return user + nice + system + irq + softirq + steal, own
 
 
+def prepare(workers, row):
+    """Makes a row ready in several processes, side by side. Returns results, refusals and bytes moved by worker's name."""
+    for each in workers.values():
+        each.begin("prepare", row)
+    results, refused, moved = {}, {}, {}
+    for name, each in workers.items():
+        try:
+            results[name], moved[name] = each.finish()
+        except RuntimeError as error:
+            refused[name] = " ".join(str(error).split())[:200]
+    return results, refused, moved
+
+
+def time_once(worker, row):
+    """Nanoseconds of a call, about; what is made at first calls has been made after this."""
+    once = worker.ask("time", row.name, 1)
+    for calls in (1, 100):
+        if once < SLOW_NS:
+            once = worker.ask("time", row.name, max(1, min(calls, round(1e5 / once))))
+    return once
+
+
+def repeats_for(once):
+    """Calls of a sample; 0: one, without another before."""
+    return max(1, round(SAMPLE_NS / once)) if once < SLOW_NS else 0
+
+
+def sample(worker, row, repeats, tries=1):
+    """Nanoseconds of a call; where there are several tries, the least of them."""
+    if 0 < repeats < 100:
+        worker.ask("time", row.name, 1)  # the caches hold what the others have left
+    return worker.ask("time", row.name, max(repeats, 1), tries)
+
+
 class Runner:
     """The libraries' processes."""
 
@@ -42,19 +76,11 @@ class Runner:
     def ask(self, peer, *what):
         return self.workers[peer].ask(*what)
 
-    def prepare(self, group, row):
+    def prepare(self, row):
         """Makes all of them ready, side by side; what the row's entry begins with."""
-        found = {"name": row.name, "ns": {}, "ratios": {}, "refused": {}, "wrong": {}, "moved": None}
-        present = [peer for peer in row.calls() if peer in self.workers]
-        for peer in present:
-            self.workers[peer].begin("prepare", group, row.name, row.into)
-        results = {}
-        for peer in present:
-            try:
-                results[peer], moved = self.workers[peer].finish()
-                found["moved"] = found["moved"] or moved
-            except RuntimeError as error:
-                found["refused"][peer] = " ".join(str(error).split())[:200]
+        results, refused, moved = prepare({peer: self.workers[peer] for peer in row.calls() if peer in self.workers}, row)
+        found = {"name": row.name, "ns": {}, "ratios": {}, "refused": refused, "wrong": {},
+                 "moved": next(filter(None, moved.values()), None)}
         if "nd4c" in results:
             for peer in results:
                 wrong = difference(row, results["nd4c"], results[peer])
@@ -66,13 +92,7 @@ class Runner:
     def measure(self, row, found):
         """Times what is ready; adds medians and ratios."""
         ready = found["ready"]
-        repeats = {}
-        for peer in ready:
-            once = self.ask(peer, "time", row.name, 1)
-            for calls in (1, 100):
-                if once < SLOW_NS:
-                    once = self.ask(peer, "time", row.name, max(1, min(calls, round(1e5 / once))))
-            repeats[peer] = max(1, round(SAMPLE_NS / once)) if once < SLOW_NS else 0
+        repeats = {peer: repeats_for(time_once(self.workers[peer], row)) for peer in ready}
         times = {peer: [] for peer in ready}
         processes = [os.getpid(), *(self.workers[peer].process.pid for peer in ready)]
         all_before, own_before = ticks(processes)
@@ -80,9 +100,7 @@ class Runner:
         for turn in range(self.rounds):
             for k in range(len(ready)):
                 peer = ready[(turn + k) % len(ready)]
-                if 0 < repeats[peer] < 100:
-                    self.ask(peer, "time", row.name, 1)  # the caches hold what the others have left
-                times[peer].append(self.ask(peer, "time", row.name, max(repeats[peer], 1)))
+                times[peer].append(sample(self.workers[peer], row, repeats[peer]))
             if time.perf_counter() - begin > self.seconds and turn + 1 >= ENOUGH:
                 break
         (all_after, own_after), took = ticks(processes), time.perf_counter() - begin

@@ -1,6 +1,6 @@
 """One library in a process of its own, which bench/compare asks to prepare a row and to time it: started as
-worker.py PEER BUILD FILE_DESCRIPTOR. Between its turns the process is stopped, so that threads that wait actively for
-more work take nothing from the others."""
+worker.py PEER BUILD LOOPS FILE_DESCRIPTOR, where LOOPS is the build folder that nd4c's loops of C, or its package, come from.
+Between its turns the process is stopped, so that threads that wait actively for more work take nothing from the others."""
 
 import ctypes
 import multiprocessing.connection
@@ -30,12 +30,11 @@ def serve(connection, library):
 
     prepared = {}
 
-    def prepare(group, name, into):
-        row = next(row for row in rows.load(group).rows if row.name == name)
-        prepared[name] = library.prepare(row, rows.make_inputs(row), into)
-        return comparable(prepared[name].result()), getattr(prepared[name], "moved", None)
+    def prepare(row):
+        made = prepared[row.name] = library.prepare(row, rows.make_inputs(row), row.into)
+        return comparable(made.result()), getattr(made, "moved", None)
 
-    answers = {"prepare": prepare, "time": lambda name, calls: prepared[name].time(calls),
+    answers = {"prepare": prepare, "time": lambda name, calls, tries=1: min(prepared[name].time(calls) for _ in range(tries)),
                "drop": lambda name: prepared.pop(name, None) and None}
     while True:
         try:
@@ -52,11 +51,11 @@ def serve(connection, library):
 class Worker:
     """The asking side."""
 
-    def __init__(self, peer, build):
+    def __init__(self, peer, build, loops=None):
         self.connection, other = multiprocessing.connection.Pipe()
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}  # they would force OpenBLAS's kernels
-        self.process = subprocess.Popen([sys.executable, __file__, peer, str(build), str(other.fileno())],
+        self.process = subprocess.Popen([sys.executable, __file__, peer, str(build), str(loops or build), str(other.fileno())],
                                         pass_fds=[other.fileno()], env=environment)
         other.close()
         self.peer = peer
@@ -101,16 +100,20 @@ if __name__ == "__main__":
     sys.path[:0] = [str(ROOT / "tests" / "tools")]
     PR_SET_PDEATHSIG = 1  # who is stopped does not see that nobody asks any more
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    link = multiprocessing.connection.Connection(int(sys.argv[3]))
+    link = multiprocessing.connection.Connection(int(sys.argv[4]))
     try:
         import peers
 
         if sys.argv[1] in peers.PEERS:
             library = peers.PEERS[sys.argv[1]](None)
+        elif sys.argv[1] == "package":
+            import package
+
+            library = package.Package(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
         else:
             import ours
 
-            library = ours.PEERS[sys.argv[1]](pathlib.Path(sys.argv[2]))
+            library = ours.PEERS[sys.argv[1]](pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     except Exception as error:
         link.send(RuntimeError(f"{type(error).__name__}: {error}"))
         sys.exit(0)

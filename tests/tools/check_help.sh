@@ -31,4 +31,10 @@ if command -v python3 >/dev/null; then
   if python3 -S bench/compare >"$work/out" 2>"$work/err" || grep -q Traceback "$work/err"; then
     fail "bench/compare does not say which package it lacks"
   fi
+  for wrong in "--json file" "--against . --page"; do
+    # shellcheck disable=SC2086
+    if python3 -S bench/compare $wrong >"$work/out" 2>"$work/err" || ! grep -q -- '--against' <<<"$(tail -n 1 "$work/err")"; then
+      fail "bench/compare $wrong is not refused"
+    fi
+  done
 fi
