@@ -30,7 +30,7 @@ says out '^stub:0: '
 
 # Without a terminal, too, long work tells how far it is.
 expect 0 env STUB_DELAY_US=50000 "$nd4c" selftest --backend stub --op add
-grep -qE '^ops: 1 of [0-9]+$' "$work/err.all" || { echo "no progress is told:"; cat "$work/err.all"; exit 1; }
+grep -qE '^ops: 1 of [0-9]+, at work: add$' "$work/err.all" || { echo "no progress is told:"; cat "$work/err.all"; exit 1; }
 
 # A device that fails (after the checks of both devices, the first works in flight) is told with its words.
 expect 1 env STUB_FAIL=in_flight:3 "$nd4c" selftest --backend stub:1 --op add
