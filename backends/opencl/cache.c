@@ -1,5 +1,9 @@
 /* Built programs on disk: one file each, named by a hash of all that went into it. A file is believed only if its
- * header states the very same key and its bytes have the header's hash; the driver may refuse it still. */
+ * header states the very same key and its bytes have the header's hash; the driver may refuse it still.
+ *
+ * Programs of PoCL are not kept here. It keeps them itself ($POCL_CACHE_DIR), machine code and all. To give a binary
+ * it compiles each kernel of the program once more, for groups of any size: this took longer than the build and was
+ * of no use, since it compiles for the group of the launch again. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
@@ -92,9 +96,11 @@ static bool is_usable(char *directory) {
          access(directory, R_OK | W_OK | X_OK) == 0;
 }
 
-void nd4c_cl_cache_state(char *text, size_t text_size) {
+void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_size) {
   char directory[PATH_BYTES];
-  if (!find_directory(directory)) {
+  if (device->is_pocl) {
+    (void)snprintf(text, text_size, "; programs are kept by the driver");
+  } else if (!find_directory(directory)) {
     (void)snprintf(text, text_size, "; programs are not kept on disk");
   } else if (is_usable(directory)) {
     (void)snprintf(text, text_size, "; programs are kept in %s", directory);
@@ -171,6 +177,9 @@ static bool build_binary(nd4c_cl_device *device, const unsigned char *binary, si
 bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                         cl_program *program) {
   char key[KEY_BYTES], path[PATH_BYTES];
+  if (device->is_pocl) {
+    return false;
+  }
   make_key(device, text, text_size, options, key);
   off_t bytes = 0;
   FILE *file = file_path(key, path) ? open_own(path, &bytes) : NULL;
@@ -240,6 +249,9 @@ static int level_of(atomic_bool *told) {
 void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                          cl_program program) {
   char key[KEY_BYTES], path[PATH_BYTES], directory[PATH_BYTES];
+  if (device->is_pocl) {
+    return;
+  }
   make_key(device, text, text_size, options, key);
   if (!file_path(key, path) || !find_directory(directory)) {
     return;

@@ -33,6 +33,7 @@ static nd4c_status device_open(int32_t index, void **out) {
   (void)snprintf(device->base_options, sizeof device->base_options, "-cl-std=CL1.2%s%s",
                  device->exact_division ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
                  device->limits.has_fp64 ? " -D HAS_FP64=1" : "");
+  device->own_declarations = device->is_pocl;
   pthread_mutex_init(&device->program_lock, NULL);
   pthread_mutex_init(&device->order_lock, NULL);
   pthread_mutex_init(&device->stream_lock, NULL);

@@ -31,6 +31,7 @@ struct nd4c_cl_device {
   nd4c_cl_limits limits;
   int64_t memory_bytes;
   bool unified_memory, exact_division, can_reorder;
+  bool is_pocl; /* keeps what it builds on disk itself (cache.c) and need not read Clang's header (program.c) */
   char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
   char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
   char description[2 * ND4C_CL_TEXT + 8];
@@ -39,7 +40,8 @@ struct nd4c_cl_device {
   cl_context context;
   bool out_of_order;
   char base_options[ND4C_CL_TEXT];
-  pthread_mutex_t program_lock; /* guards programs; held while one is built */
+  pthread_mutex_t program_lock; /* guards the two below; held while a program is built */
+  bool own_declarations;        /* programs are built with builtins.cl in place of Clang's header */
   nd4c_cl_program *programs[ND4C_CL_PROGRAM_BUCKETS];
   pthread_mutex_t order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
   pthread_mutex_t stream_lock; /* guards streams */
@@ -183,9 +185,9 @@ struct nd4c_cl_kernel {
  * `text` and `options` are all that went into it. */
 bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                         cl_program *program);
-/* What becomes of programs, behind "; ", for the engine's state. Makes the directory. */
-void nd4c_cl_cache_state(char *text, size_t text_size);
-/* Keeps the binary of a program; what fails is logged, the first time as a warning, for nothing
+/* What becomes of the device's programs, behind "; ", for the engine's state. Makes the directory. */
+void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_size);
+/* Keeps the binary of a program, but on PoCL, which keeps it itself; what fails is logged, the first time as a warning, for nothing
  * depends on it. */
 void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                          cl_program program);

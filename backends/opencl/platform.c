@@ -214,6 +214,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   PLATFORM_TEXT(CL_PLATFORM_VERSION, platform_version);
 #undef PLATFORM_TEXT
 #undef DEVICE_TEXT
+  device->is_pocl = strcmp(device->platform_name, "Portable Computing Language") == 0;
   (void)snprintf(device->description, sizeof device->description, "%s, %s", device->model, device->platform_name);
   if (version_of(device->version) < 12) {
     return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the driver's version is '%s': expected OpenCL 1.2 or later",

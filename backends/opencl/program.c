@@ -132,9 +132,11 @@ static bool append_source(const char *name, size_t length, char *text, size_t *s
   return source != NULL;
 }
 
-static bool join_sources(const char *names, char *text, size_t *size) {
+/* The sources of these names behind common.cl; declared: behind builtins.cl, too. */
+static bool join_sources(const char *names, bool declared, char *text, size_t *size) {
   *size = 0;
-  bool found = append_source("common", strlen("common"), text, size);
+  bool found = !declared || append_source("builtins", strlen("builtins"), text, size);
+  found = found && append_source("common", strlen("common"), text, size);
   while (found && *names != '\0') {
     size_t length = strcspn(names, "+");
     found = append_source(names, length, text, size);
@@ -182,19 +184,21 @@ static nd4c_status compile(nd4c_cl_device *device, const char *name, const char 
   return ND4C_OK;
 }
 
-/* Builds the program behind a key: from the disk, or from source, which then goes to the disk. */
-static nd4c_status build(nd4c_cl_device *device, const char *source, const char *options, cl_program *out) {
+/* Builds the program behind a key: from the disk, or from source, which then goes to the disk. declared: with
+ * builtins.cl in place of the header that Clang's guard _OPENCL_H_ keeps out. */
+static nd4c_status build_text(nd4c_cl_device *device, const char *source, const char *options, bool declared,
+                              cl_program *out) {
   size_t size = 0;
-  if (!join_sources(source, NULL, &size)) {
+  if (!join_sources(source, declared, NULL, &size)) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: there is no source %s.cl", device->name, source);
   }
   char *text = nd4c_cl_host->allocate(size + 1);
   if (text == NULL) {
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for the source %s.cl", device->name, source);
   }
-  (void)join_sources(source, text, &size);
+  (void)join_sources(source, declared, text, &size);
   char all[ND4C_CL_OPTIONS];
-  (void)snprintf(all, sizeof all, "%s%s", device->base_options, options);
+  (void)snprintf(all, sizeof all, "%s%s%s", device->base_options, declared ? " -D _OPENCL_H_" : "", options);
   nd4c_status status = ND4C_OK;
   if (!nd4c_cl_cache_load(device, text, size, all, out)) {
     status = compile(device, source, text, size, all, out);
@@ -203,6 +207,23 @@ static nd4c_status build(nd4c_cl_device *device, const char *source, const char 
     }
   }
   nd4c_cl_host->free(text);
+  return status;
+}
+
+/* Where a program is built with the header and not without it, builtins.cl does not suit this version of the driver:
+ * the programs to come are built with the header at once. */
+static nd4c_status build(nd4c_cl_device *device, const char *source, const char *options, cl_program *out) {
+  nd4c_status status = build_text(device, source, options, device->own_declarations, out);
+  if (status == ND4C_DEVICE && device->own_declarations) {
+    char text[ND4C_CL_REASON];
+    (void)snprintf(text, sizeof text, "%s", nd4c_cl_host->error_message());
+    status = build_text(device, source, options, false, out);
+    if (status == ND4C_OK) {
+      device->own_declarations = false;
+      nd4c_cl_host->log(ND4C_CL_LOG_WARNING, "opencl", "%s; programs are built with Clang's header, which takes longer",
+                        text);
+    }
+  }
   return status;
 }
 

@@ -43,34 +43,31 @@ __kernel void quantile(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A
   long row = get_group_id(0);
   x0 += nd4c_walk_place(&kept, 0, row);
   long count = count_below(&inner, x, x0, true, 0, shared);
-  REAL result = NAN;
-  if (count > 0 && (skip_nan || count == inner.size)) {
-    REAL place = q * (REAL)(count - 1), lower = floor(place), part = place - lower;
-    long first = method == 4 ? (long)rint(place) : (long)lower;
-    KEY best = 0;
-    for (int bit = KEY_BITS - 1; bit >= 0; bit--) {
-      KEY trial = best | ((KEY)1 << bit);
-      if (count_below(&inner, x, x0, false, trial, shared) <= first) best = trial;
-    }
-    REAL a = (REAL)number_of(best), b = a;
-    if (method != 4 && part > 0 && best != (KEY)-1 &&
-        count_below(&inner, x, x0, false, best + 1, shared) <= first + 1) {
-      /* The next one is larger: the smallest above. */
-      KEY next = 0;
-      for (int bit = KEY_BITS - 1; bit >= 0; bit--) {
-        KEY trial = next | ((KEY)1 << bit);
-        if (count_below(&inner, x, x0, false, trial, shared) <= first + 1) next = trial;
-      }
-      b = (REAL)number_of(next);
-    }
-    if (method == 1 || method == 4)
-      result = a;
-    else if (method == 2)
-      result = b;
-    else if (method == 3)
-      result = a == b ? a : a / 2 + b / 2;
-    else
-      result = a == b || part == 0 ? a : part < (REAL)0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
+  bool any = count > 0 && (skip_nan || count == inner.size);
+  REAL place = q * (REAL)(count - 1), lower = floor(place), part = place - lower;
+  long first = method == 4 ? (long)rint(place) : (long)lower;
+  bool two = method != 4 && part > 0;
+  KEY found = 0, below = 0;
+  /* The element of rank `first` bit by bit and then, where two are mixed, the next one: one loop for both, since
+   * compilers that make a group's items a loop (PoCL) copy what stands around each barrier. */
+  int steps = !any ? 0 : two ? 2 * KEY_BITS : KEY_BITS;
+  for (int step = 0; step < steps; step++) {
+    bool second = step >= KEY_BITS;
+    below = step == KEY_BITS ? found : below;
+    found = step == KEY_BITS ? 0 : found;
+    KEY trial = found | ((KEY)1 << (KEY_BITS - 1 - (second ? step - KEY_BITS : step)));
+    found = count_below(&inner, x, x0, false, trial, shared) <= first + second ? trial : found;
   }
+  REAL b = (REAL)number_of(found), a = two ? (REAL)number_of(below) : b, result;
+  if (!any)
+    result = NAN;
+  else if (method == 1 || method == 4)
+    result = a;
+  else if (method == 2)
+    result = b;
+  else if (method == 3)
+    result = a == b ? a : a / 2 + b / 2;
+  else
+    result = a == b || part == 0 ? a : part < (REAL)0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
   if (get_local_id(0) == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 1, row), ROUND_Y(result));
 }

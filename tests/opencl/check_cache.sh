@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The cache of built programs: files appear, are used again, and a damaged one, or one that is not this user's alone, is
-# built anew and replaced; where no directory can be written nothing is lost but the time.
+# built anew and replaced (but of PoCL, which keeps programs itself); where no directory can be written nothing is lost but the time.
 # Usage: check_cache.sh ND4C_CONFORMANCE FAULTY_LOADER
 set -uo pipefail
 conformance=$1
@@ -21,6 +21,15 @@ fail() {
   exit 1
 }
 
+# PoCL keeps its programs itself, and to give a binary it compiles every kernel of the program once more.
+run
+[ ! -e "$work/cache" ] || fail "programs of PoCL are kept twice"
+! grep -q "Clang's header" "$work/log" || fail "builtins.cl does not suit this PoCL"
+# Where a program cannot be built without Clang's header it is built with it, which is told once.
+FAULTY_CL=clBuildProgram:1:-11 ND4C_OPENCL_LIBRARY=$faulty run
+[ "$(grep -c "warning \[opencl\].*programs are built with Clang's header" "$work/log")" -eq 1 ] ||
+  fail "that the header is needed is not told once"
+export FAULTY_CL_PLATFORM='No PoCL' ND4C_OPENCL_LIBRARY=$faulty
 run
 files=$(find "$work/cache" -name '*.clbin' | wc -l)
 [ "$files" -gt 0 ] || fail "nothing was kept"
@@ -55,7 +64,7 @@ run
 ND4C_OPENCL_CACHE=$work/log/nowhere run
 [ "$(grep -c 'warning \[opencl\].*could not be written: programs are built anew' "$work/log")" -eq 1 ] ||
   fail "an unusable directory is not told once"
-FAULTY_CL_LIE=no_binary ND4C_OPENCL_LIBRARY=$faulty ND4C_OPENCL_CACHE=$work/empty run
+FAULTY_CL_LIE=no_binary ND4C_OPENCL_CACHE=$work/empty run
 [ "$(grep -c 'warning \[opencl\] opencl:0: the driver gives no binary' "$work/log")" -eq 1 ] ||
   fail "a driver that gives no binary is not told once"
 ! grep -q 'could not be written' "$work/log" || fail "the directory is blamed for the driver"

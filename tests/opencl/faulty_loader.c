@@ -6,6 +6,7 @@
  *   FAULTY_CL=CALL:N:CODE:FATE  the call succeeds and its command fails: faulty_flight.h has the fates (lost, belied,
  *                               late)
  *   FAULTY_CL_ONLY=N            what a lie says about a device, it says of the N-th alone (from 0)
+ *   FAULTY_CL_PLATFORM=NAME     what platforms say that they are called
  *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
  *                               float64 and 64-bit atomics, with small groups and memory that is not the host's;
  *                               held is none either: kernels begin when somebody waits for something, and a process
@@ -415,6 +416,20 @@ EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, vo
   return given;
 }
 
+EXPORT cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed);
+EXPORT cl_int clGetPlatformInfo(cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed) {
+  const cl_int code = take(CALL_clGetPlatformInfo);
+  const cl_int given = code != CL_SUCCESS ? code : real.clGetPlatformInfo(platform, what, size, value, needed);
+  const char *name = getenv("FAULTY_CL_PLATFORM");
+  if (given == CL_SUCCESS && name != NULL && what == CL_PLATFORM_NAME && value != NULL && strlen(name) < size) {
+    memcpy(value, name, strlen(name) + 1);
+    if (needed != NULL) {
+      *needed = strlen(name) + 1;
+    }
+  }
+  return given;
+}
+
 EXPORT cl_int clGetProgramInfo(cl_program program, cl_uint what, size_t size, void *value, size_t *needed);
 EXPORT cl_int clGetProgramInfo(cl_program program, cl_uint what, size_t size, void *value, size_t *needed) {
   const cl_int code = take(CALL_clGetProgramInfo);
@@ -510,8 +525,6 @@ EXPORT cl_program clCreateProgramWithSource(cl_context context, cl_uint count, c
 }
 
 /* clang-format off */
-FORWARD(clGetPlatformInfo, (cl_platform_id platform, cl_uint what, size_t size, void *value, size_t *needed),
-        (platform, what, size, value, needed))
 CREATE(cl_context, contexts, clCreateContext, null_context,
        (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
         void (*notify)(const char *, const void *, size_t, void *), void *user, cl_int *error),

@@ -16,6 +16,8 @@ same "$("$json" devices.0.wrong <"$work/report.json")" 0 "wrong ones in the repo
 same "$("$json" version <"$work/report.json")" "$("$nd4c" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)" "its version"
 [[ "$("$json" time <"$work/report.json")" =~ ^20[0-9-]{8}T[0-9:]{8}Z$ ]] || { echo "the report has no time"; exit 1; }
 
+cp "$work/report.json" "$work/report_all.json"
+
 # A backend that has a few ops declines the others, which is no failure.
 expect 0 "$nd4c" selftest --backend stub --op '*sigmoid' --report "$work/report.json"
 says out '^  UNARY +2 of +6 '
@@ -30,7 +32,26 @@ says out '^stub:0: '
 
 # Without a terminal, too, long work tells how far it is.
 expect 0 env STUB_DELAY_US=50000 "$nd4c" selftest --backend stub --op add
-grep -qE '^ops: 1 of [0-9]+$' "$work/err.all" || { echo "no progress is told:"; cat "$work/err.all"; exit 1; }
+grep -qE '^ops: 1 of [0-9]+, at work: add$' "$work/err.all" || { echo "no progress is told:"; cat "$work/err.all"; exit 1; }
+
+# Several processes share the ops of a device, and the report has them all, in the order of the host's.
+expect 0 "$nd4c" selftest --backend stub --report "$work/parts.json"
+rows() { grep -E '"(op|dtype)":' "$1"; }
+[ "$(rows "$work/parts.json")" = "$(rows "$work/report_all.json")" ] || { echo "the parts' rows differ"; exit 1; }
+expect 2 "$nd4c" selftest --part 2/2
+says err "part '2/2': expected I/N"
+if [ "$(nproc)" -gt 1 ]; then
+  STUB_DELAY_US=5000 "$nd4c" selftest --backend stub >"$work/killed.out" 2>"$work/killed.err" &
+  whole=$!
+  child=
+  while [ -z "$child" ] && kill -0 $whole 2>/dev/null; do
+    child=$(cut -d ' ' -f 1 "/proc/$whole/task/$whole/children")
+  done
+  kill -KILL "$child"
+  wait $whole && { echo "a part that was killed is not told"; exit 1; }
+  grep -qE '^WRONG: stub:0: part [0-9]+ of [0-9]+ was ended by signal 9$' "$work/killed.out" ||
+    { echo "a part that was killed is not told:"; cat "$work/killed.out"; exit 1; }
+fi
 
 # A device that fails (after the checks of both devices, the first works in flight) is told with its words.
 expect 1 env STUB_FAIL=in_flight:3 "$nd4c" selftest --backend stub:1 --op add

@@ -152,16 +152,20 @@ cli_progress cli_progress_begin(void) {
   return (cli_progress){.begun = now, .told = now, .terminal = isatty(STDERR_FILENO) != 0};
 }
 
-void cli_progress_show(void *user, const char *what, int64_t done, int64_t total) {
-  cli_progress *p = user;
+void cli_progress_say(cli_progress *p, const char *text) {
   const double now = cli_seconds();
   if (now - p->told < (p->terminal && now - p->begun > 0.5 ? 0.1 : 2.0)) {
     return;
   }
   p->told = now;
   p->shown = true;
-  (void)fprintf(stderr, p->terminal ? "\r%s: %" PRId64 " of %" PRId64 " \033[K" : "%s: %" PRId64 " of %" PRId64 "\n",
-                what, done, total);
+  (void)fprintf(stderr, p->terminal ? "\r%s \033[K" : "%s\n", text);
+}
+
+void cli_progress_show(void *user, const char *what, int64_t done, int64_t total) {
+  char text[256];
+  (void)snprintf(text, sizeof text, "%s: %" PRId64 " of %" PRId64, what, done, total);
+  cli_progress_say(user, text);
 }
 
 void cli_progress_end(const cli_progress *p) {

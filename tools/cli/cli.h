@@ -56,6 +56,8 @@ typedef struct cli_progress {
 cli_progress cli_progress_begin(void);
 /* "what: done of total"; a callback for nd4c_model_set_progress, `user` is the cli_progress. */
 void cli_progress_show(void *user, const char *what, int64_t done, int64_t total);
+/* The same of any text. */
+void cli_progress_say(cli_progress *p, const char *text);
 void cli_progress_end(const cli_progress *p);
 
 /* Seconds of a monotonic clock. */

@@ -1,5 +1,6 @@
 /* nd4c selftest: every op that a backend computes, against the reference on the host. */
 #include "selftest.h"
+#include "selftest_parts.h"
 
 #include <fnmatch.h>
 #include <getopt.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TEXT_SIZE = 512, CATEGORY_LIMIT = 32 };
+enum { TEXT_SIZE = 512, CATEGORY_LIMIT = 32, PART_LIMIT = 8, NAME_SIZE = 64 };
 
 static const nd4c_dtype tested[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_INT32, ND4C_INT64, ND4C_UINT8, ND4C_BOOL};
 enum { TESTED = sizeof tested / sizeof tested[0] };
@@ -38,7 +39,18 @@ typedef struct selftest {
   tally tallies[CATEGORY_LIMIT];
   int32_t tally_count, op_count;
   cJSON *report; /* pairs */
+  cli_progress progress;
+  char at_work[PART_LIMIT][NAME_SIZE]; /* ops of the parts */
+  int32_t ended; /* parts */
 } selftest;
+
+/* What the command was asked for, and which part of it this process is: of `parts` every one takes the ops of its own
+ * turn and writes, for the process that started it, "op NAME", a pair as JSON, and "end" at the end. */
+static struct request {
+  int part, parts; /* parts 0: all of it */
+  int argc;
+  char **argv;
+} request;
 
 /* -- one case --------------------------------------------------------------------------------------------------- */
 
@@ -154,6 +166,30 @@ static tally *find_tally(selftest *t, const char *category) {
   return &t->tallies[t->tally_count++];
 }
 
+/* Adds a pair to the sums and to the report, which takes the row. */
+static void count_row(selftest *t, const char *category, cJSON *row) {
+  tally *sums = find_tally(t, category);
+  const char *state = cJSON_GetStringValue(cJSON_GetObjectItem(row, "state"));
+  const bool wrong = strcmp(state, state_names[WRONG]) == 0;
+  sums->computed += strcmp(state, state_names[COMPUTED]) == 0;
+  sums->declined += strcmp(state, state_names[DECLINED]) == 0;
+  sums->wrong += wrong;
+  if (wrong) {
+    (void)printf("WRONG: %s of %s: %s\n", cJSON_GetStringValue(cJSON_GetObjectItem(row, "op")),
+                 cJSON_GetStringValue(cJSON_GetObjectItem(row, "dtype")),
+                 cJSON_GetStringValue(cJSON_GetObjectItem(row, "text")));
+  }
+  (void)cJSON_AddItemToArray(t->report, row);
+}
+
+static void write_row(cJSON *row) {
+  char *text = cJSON_PrintUnformatted(row);
+  (void)printf("%s\n", text != NULL ? text : "");
+  (void)fflush(stdout);
+  cJSON_free(text);
+  cJSON_Delete(row);
+}
+
 static void report_pair(selftest *t, nd4c_dtype dtype, const pair *p) {
   cJSON *row = cJSON_CreateObject();
   (void)cJSON_AddStringToObject(row, "op", t->op->name);
@@ -163,7 +199,11 @@ static void report_pair(selftest *t, nd4c_dtype dtype, const pair *p) {
   if (p->text[0] != '\0') {
     (void)cJSON_AddStringToObject(row, "text", p->text);
   }
-  (void)cJSON_AddItemToArray(t->report, row);
+  if (request.parts > 0) {
+    write_row(row);
+  } else {
+    count_row(t, t->op->category_name, row);
+  }
 }
 
 /* Closes the op at work. */
@@ -171,51 +211,144 @@ static void finish_op(selftest *t) {
   if (t->op == NULL) {
     return;
   }
-  tally *sums = find_tally(t, t->op->category_name);
   for (int32_t i = 0; i < TESTED; i++) {
-    const pair *p = &t->pairs[i];
-    if (p->state == NO_CASE) {
-      continue;
-    }
-    sums->computed += p->state == COMPUTED;
-    sums->declined += p->state == DECLINED;
-    sums->wrong += p->state == WRONG;
-    report_pair(t, tested[i], p);
-    if (p->state == WRONG) {
-      (void)printf("WRONG: %s of %s: %s\n", t->op->name, nd4c_dtype_name(tested[i]), p->text);
+    if (t->pairs[i].state != NO_CASE) {
+      report_pair(t, tested[i], &t->pairs[i]);
     }
   }
   memset(t->pairs, 0, sizeof t->pairs);
 }
 
 static void begin_op(selftest *t, const nd4c_op_info *op) {
-  finish_op(t);
   t->op = op;
   t->op_count++;
+  if (request.parts > 0) {
+    (void)printf("op %s\n", op->name);
+    (void)fflush(stdout);
+  }
+}
+
+/* How many ops were begun, and which are at work: that is where kernels are compiled that no cache has. */
+static void show_progress(selftest *t) {
+  char text[TEXT_SIZE];
+  int used = snprintf(text, sizeof text, "ops: %" PRId32 " of %" PRId32 ", at work:", t->op_count, nd4c_op_count());
+  for (int32_t i = 0; i < PART_LIMIT; i++) {
+    if (t->at_work[i][0] != '\0' && used > 0 && (size_t)used < sizeof text) {
+      used += snprintf(text + used, sizeof text - (size_t)used, " %s", t->at_work[i]);
+    }
+  }
+  cli_progress_say(&t->progress, text);
+}
+
+static bool is_asked(const selftest *t, const nd4c_op_info *op) {
+  return t->pattern == NULL || fnmatch(t->pattern, op->name, 0) == 0;
+}
+
+static void run_dtypes(selftest *t, const selftest_case *c) {
+  for (int32_t i = 0; i < TESTED; i++) {
+    if ((c->op->dtypes & ND4C_DTYPE_BIT(tested[i])) != 0) {
+      run_case(t, c, i);
+    }
+    if (request.parts == 0) {
+      (void)snprintf(t->at_work[0], NAME_SIZE, "%s", c->op->name);
+      show_progress(t);
+    }
+  }
 }
 
 static nd4c_status run_cases(selftest *t) {
   const char *position = selftest_cases;
+  const nd4c_op_info *last = NULL;
+  int32_t turn = -1;
   selftest_case c;
   nd4c_status status = ND4C_OK;
-  cli_progress progress = cli_progress_begin();
   while (selftest_case_next(&position, &c, &status) && status == ND4C_OK) {
-    if (t->pattern == NULL || fnmatch(t->pattern, c.op->name, 0) == 0) {
+    turn += is_asked(t, c.op) && c.op != last;
+    if (is_asked(t, c.op) && (request.parts == 0 || turn % request.parts == request.part)) {
       if (c.op != t->op) {
+        finish_op(t);
         begin_op(t, c.op);
       }
-      for (int32_t i = 0; i < TESTED; i++) {
-        if ((c.op->dtypes & ND4C_DTYPE_BIT(tested[i])) != 0) {
-          run_case(t, &c, i);
-        }
-        cli_progress_show(&progress, "ops", t->op_count, nd4c_op_count());
-      }
+      run_dtypes(t, &c);
     }
+    last = is_asked(t, c.op) ? c.op : last;
     selftest_case_clear(&c);
   }
   finish_op(t);
-  cli_progress_end(&progress);
   return status;
+}
+
+/* -- in parts --------------------------------------------------------------------------------------------------- */
+
+/* A line of a part: "op NAME", a pair, "end"; anything else is passed on. */
+static void take_line(void *user, int part, const char *line) {
+  selftest *t = user;
+  const nd4c_op_info *op = NULL;
+  cJSON *row = line[0] == '{' ? cJSON_Parse(line) : NULL;
+  const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(row, "op"));
+  if (strncmp(line, "op ", 3) == 0) {
+    (void)snprintf(t->at_work[part], NAME_SIZE, "%s", line + 3);
+    t->op_count++;
+  } else if (strcmp(line, "end") == 0) {
+    t->at_work[part][0] = '\0';
+    t->ended++;
+  } else if (name != NULL && nd4c_op_find(name, &op) == ND4C_OK &&
+             cJSON_GetStringValue(cJSON_GetObjectItem(row, "state")) != NULL) {
+    count_row(t, op->category_name, row);
+    row = NULL;
+  } else {
+    (void)printf("%s\n", line);
+  }
+  cJSON_Delete(row);
+}
+
+static void tick(void *user) {
+  show_progress(user);
+}
+
+/* Rows in the order of the cases, whichever part was first. */
+static void sort_rows(selftest *t) {
+  cJSON *sorted = cJSON_CreateArray();
+  const char *position = selftest_cases;
+  const nd4c_op_info *last = NULL;
+  selftest_case c;
+  nd4c_status status = ND4C_OK;
+  while (selftest_case_next(&position, &c, &status) && status == ND4C_OK) {
+    for (cJSON *row = c.op != last ? t->report->child : NULL, *next; row != NULL; row = next) {
+      next = row->next;
+      if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItem(row, "op")), c.op->name) == 0) {
+        (void)cJSON_AddItemToArray(sorted, cJSON_DetachItemViaPointer(t->report, row));
+      }
+    }
+    last = c.op;
+    selftest_case_clear(&c);
+  }
+  while (sorted->child != NULL) {
+    (void)cJSON_AddItemToArray(t->report, cJSON_DetachItemViaPointer(sorted, sorted->child));
+  }
+  cJSON_Delete(sorted);
+}
+
+/* False, told on stdout, where a part did not come to its end: what it was to test is not known to be right. */
+static bool run_parts(selftest *t, const char *device, int count) {
+  enum { MOST = 60 };
+  static char command[] = "nd4c";
+  char *arguments[MOST + 4], backend[NAME_SIZE + 16], reason[TEXT_SIZE] = "";
+  int used = 0;
+  arguments[used++] = command;
+  for (int i = 0; i < request.argc && used < MOST; i++) {
+    arguments[used++] = request.argv[i];
+  }
+  (void)snprintf(backend, sizeof backend, "--backend=%s", device);
+  arguments[used++] = backend;
+  arguments[used] = NULL;
+  const selftest_parts_sink sink = {.line = take_line, .tick = tick, .user = t};
+  const bool sound = selftest_parts_run(arguments, count, &sink, reason, sizeof reason);
+  sort_rows(t);
+  if (!sound || t->ended != count) {
+    (void)printf("WRONG: %s: %s\n", device, sound ? "a part of the test ended early" : reason);
+  }
+  return sound && t->ended == count;
 }
 
 static void print_tally(const tally *sums) {
@@ -264,6 +397,20 @@ static nd4c_status open_contexts(selftest *t) {
   return status == ND4C_OK ? nd4c_context_create(&here, &t->reference) : status;
 }
 
+static int count_ops(const selftest *t) {
+  const char *position = selftest_cases;
+  const nd4c_op_info *last = NULL;
+  selftest_case c;
+  nd4c_status status = ND4C_OK;
+  int count = 0;
+  while (selftest_case_next(&position, &c, &status) && status == ND4C_OK) {
+    count += is_asked(t, c.op) && c.op != last;
+    last = is_asked(t, c.op) ? c.op : last;
+    selftest_case_clear(&c);
+  }
+  return count;
+}
+
 /* *wrong grows by the pairs that are. */
 static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *devices, int32_t *wrong) {
   static selftest t;
@@ -273,19 +420,31 @@ static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *
   cJSON *object = cJSON_CreateObject();
   (void)cJSON_AddItemToArray(devices, object);
   if (status == ND4C_OK) {
-    (void)printf("%s: %s\n", info.name, info.description);
-    (void)fflush(stdout);
+    if (request.parts == 0) {
+      (void)printf("%s: %s\n", info.name, info.description);
+      (void)fflush(stdout);
+    }
     (void)cJSON_AddStringToObject(object, "device", info.name);
     (void)cJSON_AddStringToObject(object, "description", info.description);
     (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
     (void)cJSON_AddStringToObject(object, "driver", info.driver);
     t.report = cJSON_AddArrayToObject(object, "pairs");
+    t.progress = cli_progress_begin();
+  }
+  /* Where kernels are compiled when they are first used. */
+  const int parts = status == ND4C_OK && info.type != ND4C_DEVICE_CPU && request.parts == 0
+                        ? selftest_parts_count(count_ops(&t))
+                        : 1;
+  if (status == ND4C_OK && parts > 1) {
+    *wrong += !run_parts(&t, info.name, parts);
+  } else if (status == ND4C_OK) {
     status = open_contexts(&t);
+    status = status == ND4C_OK ? run_cases(&t) : status;
   }
-  if (status == ND4C_OK) {
-    status = run_cases(&t);
-  }
-  if (status == ND4C_OK) {
+  cli_progress_end(&t.progress);
+  if (status == ND4C_OK && request.parts > 0) {
+    (void)printf("end\n");
+  } else if (status == ND4C_OK) {
     *wrong += print_totals(&t, object);
   }
   (void)nd4c_context_destroy(t.context);
@@ -372,6 +531,7 @@ static int run(int argc, char **argv) {
   static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
                                           {"op", required_argument, NULL, 'o'},
                                           {"report", required_argument, NULL, 'r'},
+                                          {"part", required_argument, NULL, 'p'}, /* for run_parts alone */
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   const char *backend = NULL, *pattern = NULL, *path = NULL;
@@ -386,6 +546,12 @@ static int run(int argc, char **argv) {
         break;
       case 'r':
         path = optarg;
+        break;
+      case 'p':
+        if (sscanf(optarg, "%d/%d", &request.part, &request.parts) != 2 || request.part < 0 ||
+            request.part >= request.parts) {
+          return cli_usage(&cli_selftest, "--part '%s': expected I/N", optarg);
+        }
         break;
       case 'D': {
         const int result = cli_set_property(&cli_selftest, optarg);
@@ -403,7 +569,9 @@ static int run(int argc, char **argv) {
   if (optind < argc) {
     return cli_usage(&cli_selftest, "unexpected argument '%s'", argv[optind]);
   }
-  return test(backend, pattern, path);
+  request.argc = argc;
+  request.argv = argv;
+  return test(backend, pattern, request.parts > 0 ? NULL : path);
 }
 
 const cli_command cli_selftest = {
@@ -414,7 +582,8 @@ const cli_command cli_selftest = {
         "Computes small cases of every op, in float32, float64, int32, int64, uint8 and bool where the op takes them, "
         "on\n"
         "the first device of each usable backend, and compares with engine reference of the CPU. What a backend\n"
-        "declines is counted, not wrong. Exit code 1: something is wrong.\n\n"
+        "declines is counted, not wrong. Exit code 1: something is wrong. Devices that compile kernels at run time are\n"
+        "tested by several processes at once.\n\n"
         "  --backend NAME     this backend or device alone (opencl, stub:1)\n"
         "  --op GLOB          these ops alone ('conv*')\n"
         "  --report FILE      every pair of op and dtype as JSON: computed, declined with the reason, or wrong;\n"
