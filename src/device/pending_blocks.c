@@ -102,7 +102,11 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
   pending_block *found = find(device, stream, granted);
   if (found == NULL) {
     nd4c_pending_blocks_collect(false);
-    found = nd4c_memory_has_room(device, bytes) ? NULL : find(device, NULL, granted);
+    found = find(device, NULL, granted);
+    if (found != NULL && nd4c_memory_has_room(device, bytes)) { /* which asks the backend */
+      push(found);
+      found = NULL;
+    }
   }
   if (found == NULL) {
     return false;

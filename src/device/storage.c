@@ -199,7 +199,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, int64_t 
     if (stream != NULL && nd4c_pending_blocks_take(device, stream, bytes, origin, &first->block, &first->readers)) {
       return ND4C_OK;
     }
-    nd4c_pending_blocks_collect(false);
+    nd4c_pending_blocks_collect(false); /* so that the manager may have one in its cache */
   }
   return nd4c_memory_allocate(device, bytes, origin, &first->block);
 }
