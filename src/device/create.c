@@ -59,7 +59,7 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   }
   ND4C_TRY(resolve_device(bytes, &device));
   nd4c_storage *storage = NULL;
-  nd4c_status status = nd4c_storage_create(device, bytes, origin, &storage);
+  nd4c_status status = nd4c_storage_create(device, NULL, bytes, origin, &storage);
   if (status != ND4C_OK) {
     return nd4c_device_fail_prefix(status, device, "on", "%s", origin);
   }

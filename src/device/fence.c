@@ -16,6 +16,7 @@ struct nd4c_shared_fence {
   _Atomic int32_t references;
   _Atomic bool done; /* status and text are final */
   nd4c_device *device;
+  nd4c_stream stream; /* only to compare: it may be gone */
   nd4c_fence handle;
   const char *op;
   nd4c_status status;
@@ -130,6 +131,7 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
   }
   fence->references = 1;
   fence->device = device;
+  fence->stream = stream;
   fence->op = op;
   for (int32_t i = 0; i < after_count; ++i) {
     if (after[i] != NULL) {
@@ -278,6 +280,10 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
     pthread_mutex_destroy(&fence->lock);
   }
   free_fence(fence);
+}
+
+bool nd4c_fence_is_on(const nd4c_shared_fence *fence, const nd4c_device *device, nd4c_stream stream) {
+  return fence->device == device && fence->stream == stream;
 }
 
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {

@@ -21,6 +21,8 @@ void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (
 int64_t nd4c_fence_kept_bytes(void);
 nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence);
 void nd4c_fence_release(nd4c_shared_fence *fence);
+/* Whether it was recorded on that stream of the device. */
+bool nd4c_fence_is_on(const nd4c_shared_fence *fence, const nd4c_device *device, nd4c_stream stream);
 /* False also while another thread is waiting for it. NULL: true. */
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence);
 /* Waits; the status of the work. Repeated calls give the same status and text. A failure counts as seen from now on. */

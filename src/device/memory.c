@@ -116,6 +116,12 @@ static int32_t find_class(int64_t bytes, int64_t *granted) {
   return (power - SMALLEST_SHIFT) * SUBCLASSES + (int32_t)sub;
 }
 
+int64_t nd4c_memory_granted(int64_t bytes) {
+  int64_t granted = 0;
+  (void)find_class(bytes, &granted);
+  return granted;
+}
+
 nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_manager **out) {
   struct nd4c_memory_manager *manager = nd4c_allocate_zeroed(1, sizeof *manager);
   if (manager == NULL) {
@@ -306,8 +312,7 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
     manager->cached_bytes -= node->bytes;
     manager->live_bytes += node->bytes;
     ++manager->cache_hits;
-    int64_t live = manager->live_bytes + manager->reserved_bytes;
-    manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
+    note_peak(manager);
   }
   pthread_mutex_unlock(&manager->lock);
   return node;
@@ -411,6 +416,19 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   }
 }
 
+void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin) {
+  struct nd4c_memory_manager *manager = device->memory;
+  pthread_mutex_lock(&manager->lock);
+  ++manager->total_count;
+  ++manager->cache_hits;
+  block->node->origin = origin;
+  pthread_mutex_unlock(&manager->lock);
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_free(device, block->bytes);
+    nd4c_tracer_allocate(device, block->bytes, origin);
+  }
+}
+
 /* -- public queries ------------------------------------------------------------------------------------------- */
 
 static bool holds_small_storages(const nd4c_device *device) {
@@ -491,15 +509,6 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
   remaining = cap > 0 && cap - live < remaining ? cap - live : remaining;
   *bytes = remaining > 0 ? remaining : 0;
   return ND4C_OK;
-}
-
-bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes) {
-  int64_t granted = 0, remaining = 0;
-  if (bytes > INT64_C(1) << 60) {
-    return false; /* whose size in the cache would pass what there are numbers for */
-  }
-  (void)find_class(bytes, &granted);
-  return nd4c_memory_remaining(device, &remaining) == ND4C_OK && granted <= remaining;
 }
 
 void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {

@@ -19,6 +19,11 @@ typedef struct nd4c_block {
 nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char *origin, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
 
+/* How many bytes a block for so many has. */
+int64_t nd4c_memory_granted(int64_t bytes);
+/* Names a new origin for a block that is alive, and counts it as an allocation that the cache served. */
+void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin);
+
 /* Counts memory that another allocator of nd4c took for the device (small storages) against its cap, and gives it back.
  */
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes);

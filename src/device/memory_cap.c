@@ -1,4 +1,4 @@
-/* Which cap configuration gives a device. */
+/* Which cap configuration gives a device, and whether there is room under it. */
 #include "base/config.h"
 #include "base/config_family.h"
 #include "base/log.h"
@@ -27,4 +27,12 @@ void nd4c_memory_tell_idle_caps(const char *backend, const nd4c_device *devices,
                      environment, backend, devices[count - 1].name);
     }
   }
+}
+
+bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes) {
+  int64_t remaining = 0;
+  if (bytes > INT64_C(1) << 60) {
+    return false; /* whose size in the cache would pass what there are numbers for */
+  }
+  return nd4c_memory_remaining(device, &remaining) == ND4C_OK && nd4c_memory_granted(bytes) <= remaining;
 }

@@ -113,6 +113,15 @@ nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *
   return ND4C_OK;
 }
 
+bool nd4c_readers_are_on(const nd4c_readers *readers, const nd4c_device *device, nd4c_stream stream) {
+  nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
+  bool on = true;
+  for (int32_t i = 0; i < readers->count && on; ++i) {
+    on = nd4c_fence_is_on(fences[i], device, stream);
+  }
+  return on;
+}
+
 void nd4c_readers_forget(nd4c_readers *readers) {
   forget_first(readers, readers->count);
 }

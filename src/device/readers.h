@@ -24,6 +24,8 @@ bool nd4c_readers_are_done(nd4c_readers *readers);
 void nd4c_readers_settle(const nd4c_readers *readers);
 /* Lets work on `stream` come after all, see nd4c_fence_enqueue_wait. */
 nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream);
+/* Whether the work of all was enqueued on that stream of the device. Asks the device nothing. */
+bool nd4c_readers_are_on(const nd4c_readers *readers, const nd4c_device *device, nd4c_stream stream);
 void nd4c_readers_forget(nd4c_readers *readers);
 
 #endif

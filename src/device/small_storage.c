@@ -25,7 +25,7 @@ static void destroy_small(nd4c_storage *base) {
   /* An address means: alone on the host, nothing pending. */
   if (atomic_load_explicit(&base->address, memory_order_relaxed) == NULL || nd4c_storage_is_attached(body)) {
     nd4c_storage_unlist(body);
-    if (!nd4c_storage_body_is_idle(body)) {
+    if (!nd4c_storage_body_let_go(body)) {
       nd4c_storage_bury(body);
       return;
     }

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/pending_blocks.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
 #include "device/tracer.h"
@@ -67,17 +68,29 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   atomic_store_explicit(&body->attached, false, memory_order_relaxed);
 }
 
-bool nd4c_storage_body_is_idle(nd4c_storage_body *body) {
-  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    if (!nd4c_replica_is_idle(replica)) {
-      return false;
-    }
+/* Gives the replica's block away with its fences, the write's among the readers'. */
+static bool give_block_away(nd4c_replica *replica) {
+  if (replica->block.node == NULL || !replica->device->description.asynchronous) {
+    return false;
   }
-  return true;
+  if (replica->written != NULL) {
+    nd4c_readers_add(&replica->readers, replica->written, ND4C_READERS_MOST);
+    nd4c_fence_release(replica->written);
+    replica->written = NULL;
+  }
+  return nd4c_pending_blocks_add(replica->device, &replica->block, &replica->readers);
+}
+
+bool nd4c_storage_body_let_go(nd4c_storage_body *body) {
+  bool gone = true;
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    gone = (nd4c_replica_is_idle(replica) || (body->release == NULL && give_block_away(replica))) && gone;
+  }
+  return gone;
 }
 
 int64_t nd4c_storage_buried_bytes(void) {
-  return atomic_load_explicit(&buried_bytes, memory_order_relaxed);
+  return atomic_load_explicit(&buried_bytes, memory_order_relaxed) + nd4c_pending_blocks_bytes();
 }
 
 void nd4c_storage_bury(nd4c_storage_body *body) {
@@ -95,7 +108,7 @@ void nd4c_storage_body_settle(nd4c_storage_body *body) {
   }
 }
 
-static void collect(bool wait, bool foreign) {
+static void collect_graves(bool wait, bool foreign) {
   pthread_mutex_lock(&grave_lock);
   nd4c_storage_body *body = graves;
   graves = NULL;
@@ -115,9 +128,14 @@ static void collect(bool wait, bool foreign) {
     body->base.destroy(&body->base); /* buries it again if it is still busy */
     body = next;
   }
+}
+
+static void collect(bool wait, bool foreign) {
+  collect_graves(wait, foreign);
   if (wait) {
     nd4c_workspace_collect();
   }
+  nd4c_pending_blocks_collect(wait);
 }
 
 void nd4c_storage_collect(bool wait) {
@@ -131,7 +149,7 @@ void nd4c_storage_collect_own(bool wait) {
 static void destroy_storage(nd4c_storage *base) {
   nd4c_storage_body *body = (nd4c_storage_body *)base;
   nd4c_storage_unlist(body);
-  if (!nd4c_storage_body_is_idle(body)) {
+  if (!nd4c_storage_body_let_go(body)) {
     nd4c_storage_bury(body);
     return;
   }
@@ -181,15 +199,26 @@ static bool origins_are_recorded(void) {
   return (known & 1) != 0;
 }
 
-nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage) {
+/* Memory for a storage that work on `stream` writes first; with stream NULL nobody knows who does. */
+static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, int64_t bytes, const char *origin) {
+  nd4c_device *device = first->device;
   if (device->description.asynchronous) {
-    nd4c_storage_collect(false);
+    collect_graves(false, true);
+    if (stream != NULL && nd4c_pending_blocks_take(device, stream, bytes, origin, &first->block, &first->readers)) {
+      return ND4C_OK;
+    }
+    nd4c_pending_blocks_collect(false); /* so that the manager may have one in its cache */
   }
+  return nd4c_memory_allocate(device, bytes, origin, &first->block);
+}
+
+nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
+                                    nd4c_storage **storage) {
   nd4c_storage_body *body = make_body(device, bytes, 0);
   if (body == NULL) {
     return ND4C_MEMORY;
   }
-  nd4c_status status = nd4c_memory_allocate(device, bytes, origin, &body->first.block);
+  nd4c_status status = find_memory(&body->first, stream, bytes, origin);
   if (status != ND4C_OK) {
     nd4c_recycle_give(body, sizeof *body);
     return status;
@@ -202,7 +231,8 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, int64_t bytes, const ch
   return ND4C_OK;
 }
 
-nd4c_status nd4c_storage_create(nd4c_device *device, int64_t bytes, const char *origin, nd4c_storage **storage) {
+nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
+                                nd4c_storage **storage) {
   if (bytes <= ND4C_SMALL_STORAGE_BYTES && nd4c_device_is_immediate(device) && device->index == 0 &&
       device->description.type == ND4C_DEVICE_CPU && !origins_are_recorded()) {
     return nd4c_small_storage_create(device, bytes, storage);
@@ -215,7 +245,7 @@ nd4c_status nd4c_storage_create(nd4c_device *device, int64_t bytes, const char *
       return status;
     }
   }
-  return nd4c_storage_create_own(device, bytes, origin, storage);
+  return nd4c_storage_create_own(device, stream, bytes, origin, storage);
 }
 
 nd4c_status nd4c_storage_own(nd4c_storage *storage) {

@@ -66,13 +66,14 @@ void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, int64
                              void (*destroy)(nd4c_storage *storage));
 /* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
 void nd4c_storage_body_reset(nd4c_storage_body *body);
-/* True if no work on the storage is pending. */
-bool nd4c_storage_body_is_idle(nd4c_storage_body *body);
+/* Of a storage that ends: true if nothing of it has to wait for pending work. Blocks of asynchronous devices on which
+ * work is pending go to the pending blocks, with its fences; those beside foreign memory stay until that goes. */
+bool nd4c_storage_body_let_go(nd4c_storage_body *body);
 /* Waits for the work on the storage, however it ends. */
 void nd4c_storage_body_settle(nd4c_storage_body *body);
 /* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
 void nd4c_storage_bury(nd4c_storage_body *body);
-/* Of all that are kept so. */
+/* Of all that are kept so, and of the pending blocks. */
 int64_t nd4c_storage_buried_bytes(void);
 
 /* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ static void return_record(struct nd4c_workspace *workspace, nd4c_workspace_stora
 static void end(nd4c_workspace_storage *storage) {
   nd4c_storage_body *body = &storage->body;
   nd4c_storage_unlist(body);
-  bool idle = nd4c_storage_body_is_idle(body);
+  bool idle = nd4c_storage_body_let_go(body);
   nd4c_workspace_lock();
   struct nd4c_workspace *workspace = storage->workspace;
   bool waits = !idle && workspace != NULL && storage->depth < workspace->depth;
