@@ -38,12 +38,55 @@ static void executable_release(stub_executable *executable) {
   stub_count_add(STUB_COUNT_executables, -1);
 }
 
+/* One nanosecond for a thousand bytes that are touched, and ten for each node: the estimate of a toy. */
+static int64_t cost_of(const nd4c_call *node) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    bytes += node->inputs[i].dtype != ND4C_DTYPE_NONE ? node->inputs[i].size * stub_size_of(node->inputs[i].dtype) : 0;
+  }
+  bytes += node->outputs[0].size * stub_size_of(node->outputs[0].dtype);
+  return 10 + bytes / 1000;
+}
+
 static bool supports(const nd4c_call *node, char *reason, size_t reason_size) {
   if (stub_fails(STUB_CALL_supports)) {
     (void)snprintf(reason, reason_size, "told to decline");
     return false;
   }
   return stub_compute_usable(node, reason, reason_size);
+}
+
+/* Runs of supported nodes that stand one behind the other: such a run is always convex. */
+static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
+                             nd4c_partition *answer) {
+  (void)data;
+  (void)device;
+  (void)options;
+  nd4c_status status = stub_attempt(STUB_CALL_partition);
+  int32_t *nodes = stub_host->allocate((size_t)region->node_count * sizeof *nodes);
+  if (status == ND4C_OK && nodes == NULL) {
+    status = stub_host->fail(ND4C_MEMORY, "stub: no memory for an answer");
+  }
+  int32_t count = 0;
+  int64_t cost = 0;
+  for (int32_t i = 0; status == ND4C_OK && i <= region->node_count; i++) {
+    char reason[STUB_TEXT] = "";
+    if (i < region->node_count && supports(&region->nodes[i], reason, sizeof reason)) {
+      cost += cost_of(&region->nodes[i]);
+      nodes[count++] = i;
+      continue;
+    }
+    if (i < region->node_count) {
+      status = answer->decline(answer, i, reason);
+    }
+    if (status == ND4C_OK && count > 0) {
+      status = answer->take(answer, nodes, count, cost, 0);
+    }
+    count = 0;
+    cost = 0;
+  }
+  stub_host->free(nodes);
+  return status;
 }
 
 /* A node's call with its data left out. */
@@ -73,7 +116,10 @@ static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_no
   return status;
 }
 
-static nd4c_status compile(void *device, const nd4c_segment *segment, nd4c_executable *result) {
+static nd4c_status compile(void *data, void *device, const nd4c_segment *segment, const nd4c_compile_options *options,
+                           nd4c_executable *result) {
+  (void)data;
+  (void)options;
   nd4c_status status = stub_attempt(STUB_CALL_compile);
   if (status != ND4C_OK) {
     return status;
@@ -171,13 +217,36 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
   return ND4C_OK;
 }
 
-static nd4c_status execute(nd4c_executable handle, nd4c_stream stream, const nd4c_tensor *inputs,
-                           const nd4c_tensor *outputs) {
+static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
+  (void)data;
+  (void)executable;
+  info->scratch_bytes = stub_scratch();
+  info->device_scratch_bytes = stub_scratch();
+  return ND4C_OK;
+}
+
+/* What the call must carry. */
+static nd4c_status check_execution(const stub_executable *executable, const nd4c_execution *execution) {
+  bool counts = execution->input_count == executable->input_count && execution->output_count == executable->output_count;
+  return counts && execution->width > 0 && stub_device_index(execution->device) == executable->device
+             ? ND4C_OK
+             : stub_violation("an execution that does not fit its executable");
+}
+
+static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execution *call) {
+  (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_execute);
   if (status != ND4C_OK) {
     return status;
   }
   stub_executable *executable = (stub_executable *)handle;
+  status = check_execution(executable, call);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  if (stub_scratch() > 0 && (call->scratch == NULL || call->scratch_buffer == NULL)) {
+    return stub_violation("an execution without the scratch that it needs");
+  }
   stub_execution *execution = stub_host->allocate(sizeof *execution);
   if (execution == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution");
@@ -185,26 +254,29 @@ static nd4c_status execute(nd4c_executable handle, nd4c_stream stream, const nd4
   atomic_fetch_add(&executable->references, 1);
   execution->executable = executable;
   execution->values = stub_host->allocate((size_t)(executable->value_count + 1) * sizeof(stub_operand));
-  status = execution->values != NULL ? bind_values(execution, inputs, outputs)
+  status = execution->values != NULL ? bind_values(execution, call->inputs, call->outputs)
                                      : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
   if (status != ND4C_OK) {
     execution_destroy(execution);
     return status;
   }
   stub_task task = {.run = execution_run, .dispose = execution_destroy, .work = execution};
-  return stub_stream_submit((stub_stream *)stream, task);
+  return stub_stream_submit((stub_stream *)call->stream, task);
 }
 
-static void release(nd4c_executable handle) {
+static void release(void *data, nd4c_executable handle) {
+  (void)data;
   executable_release((stub_executable *)handle);
 }
 
 const nd4c_compiler stub_compiler = {
     .struct_size = ND4C_SIZE_OF(nd4c_compiler),
-    .engine = "stub_compiler",
     .priority = 20,
-    .supports = supports,
+    .engine = "stub_compiler",
+    .version = "2.0",
+    .partition = partition,
     .compile = compile,
     .execute = execute,
     .release = release,
+    .describe = describe,
 };
