@@ -16,6 +16,7 @@ typedef struct stub_executable {
   int32_t node_count, value_count, input_count, output_count, device;
   stub_node *nodes;
   int32_t *outputs;
+  bool dynamic; /* a chain of element-wise ops on operands of one shape: serves any */
 } stub_executable;
 
 /* One execution: every value's operand, bound. */
@@ -116,6 +117,20 @@ static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_no
   return status;
 }
 
+static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
+  return a->dtype != ND4C_DTYPE_NONE && a->rank == b->rank &&
+         (a->rank == 0 || memcmp(a->shape, b->shape, (size_t)a->rank * sizeof(int64_t)) == 0);
+}
+
+static bool is_elementwise(const nd4c_call *node) {
+  bool alike = node->input_count > 0 && node->outputs[0].rank > 0 &&
+               (node->op->category == ND4C_CATEGORY_UNARY || node->op->category == ND4C_CATEGORY_BINARY);
+  for (int32_t i = 0; i < node->input_count && alike; i++) {
+    alike = same_shape(&node->inputs[i], &node->outputs[0]);
+  }
+  return alike;
+}
+
 static nd4c_status compile(void *data, void *device, const nd4c_segment *segment, const nd4c_compile_options *options,
                            nd4c_executable *result) {
   (void)data;
@@ -142,7 +157,9 @@ static nd4c_status compile(void *data, void *device, const nd4c_segment *segment
   } else {
     memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
   }
+  executable->dynamic = true;
   for (int32_t i = 0; i < segment->node_count && status == ND4C_OK; i++) {
+    executable->dynamic = executable->dynamic && is_elementwise(&segment->nodes[i]);
     status = copy_node(segment, i, &executable->nodes[i]);
   }
   if (status != ND4C_OK) {
@@ -202,6 +219,10 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
     if (value->buffer == NULL) {
       *value = executable->nodes[i].work->output;
       value->offset = 0;
+      if (executable->dynamic) { /* all values have the shape of the inputs */
+        memcpy(value->shape, execution->values[0].shape, sizeof value->shape);
+        value->size = execution->values[0].size;
+      }
       int64_t stride = 1;
       for (int32_t axis = value->rank - 1; axis >= 0; axis--) {
         value->strides[axis] = stride;
@@ -217,17 +238,35 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
   return ND4C_OK;
 }
 
+static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *inputs, int32_t input_count,
+                    const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info) {
+  (void)data;
+  const stub_executable *executable = (const stub_executable *)handle;
+  bool alike = executable->dynamic && !stub_fails(STUB_CALL_accepts) && input_count == executable->input_count &&
+               output_count == executable->output_count;
+  for (int32_t i = 0; i < input_count && alike; i++) {
+    alike = same_shape(&inputs[i], &outputs[0]);
+  }
+  for (int32_t i = 0; i < output_count && alike; i++) {
+    alike = same_shape(&outputs[i], &outputs[0]);
+  }
+  info->scratch_bytes = info->device_scratch_bytes = stub_scratch();
+  return alike;
+}
+
 static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
   (void)data;
-  (void)executable;
+  nd4c_status status = stub_attempt(STUB_CALL_describe_executable);
+  info->flags = ((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0;
   info->scratch_bytes = stub_scratch();
   info->device_scratch_bytes = stub_scratch();
-  return ND4C_OK;
+  return status;
 }
 
 /* What the call must carry. */
 static nd4c_status check_execution(const stub_executable *executable, const nd4c_execution *execution) {
-  bool counts = execution->input_count == executable->input_count && execution->output_count == executable->output_count;
+  bool counts =
+      execution->input_count == executable->input_count && execution->output_count == executable->output_count;
   return counts && execution->width > 0 && stub_device_index(execution->device) == executable->device
              ? ND4C_OK
              : stub_violation("an execution that does not fit its executable");
@@ -279,4 +318,5 @@ const nd4c_compiler stub_compiler = {
     .execute = execute,
     .release = release,
     .describe = describe,
+    .accepts = accepts,
 };

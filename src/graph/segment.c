@@ -415,7 +415,8 @@ nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
     for (int32_t i = 0; i < step->output_count; ++i) {
       nd4c_tracer_write(plan->slot_arrays[step->outputs[i]]->storage, plan->device);
     }
-    nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, "segment", step->segment->compiler->engine, NULL, 0);
+    nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, "segment", step->segment->compiler->engine, NULL,
+                    0);
   }
   for (int32_t i = 0; i < pending.count; ++i) {
     nd4c_fence_release(pending.fences[i]);

@@ -207,6 +207,57 @@ static nd4c_graph *make_short_graph(void) {
   return graph;
 }
 
+static nd4c_graph *make_chain(int64_t rows) {
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, (int64_t[]){rows, COLUMNS});
+  nd4c_value y = check_unary(graph, ND4C_OP_tanh, check_unary(graph, ND4C_OP_relu, x));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_negative, y)));
+  return graph;
+}
+
+static void check_chain(nd4c_plan *plan, const nd4c_graph *graph) {
+  nd4c_array *inputs[1], *expected[1] = {NULL}, *actual[1] = {NULL};
+  check_make_inputs(graph, 3, inputs);
+  check_evaluate(graph, inputs, expected);
+  const nd4c_array *given[] = {inputs[0]};
+  CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 1));
+  assert_true(check_difference(expected[0], actual[0]) <= 1e-5);
+  check_release(inputs, 1);
+  check_release(expected, 1);
+  check_release(actual, 1);
+}
+
+/* A chain of element-wise ops is compiled once, whatever its extents, and released with the last plan. */
+static void other_extents_share_an_executable(void **state) {
+  (void)state;
+  if (!has_compiler()) {
+    return;
+  }
+  nd4c_graph *graphs[3] = {make_chain(3), make_chain(7), make_chain(5)};
+  int64_t before = stub_counter("compile");
+  nd4c_plan *first = make_plan(graphs[0], false), *second = make_plan(graphs[1], false);
+  assert_int_equal(stub_counter("compile"), before + 1);
+  assert_int_equal(stub_counter("executables"), 1);
+  check_chain(first, graphs[0]);
+  check_chain(second, graphs[1]);
+  nd4c_plan_destroy(first);
+  check_chain(second, graphs[1]);
+  (void)stub_control("fail accepts:1"); /* it does not serve these */
+  nd4c_plan *third = make_plan(graphs[2], false);
+  assert_int_equal(stub_counter("compile"), before + 2);
+  check_chain(third, graphs[2]);
+  (void)stub_control("fail describe_executable:1,accepts:0");
+  nd4c_plan *none = NULL;
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  assert_int_equal(nd4c_plan_create(graphs[0], stub_context, &options, &none), ND4C_DEVICE);
+  nd4c_plan_destroy(second);
+  nd4c_plan_destroy(third);
+  for (int i = 0; i < 3; ++i) {
+    nd4c_graph_destroy(graphs[i]);
+  }
+}
+
 static void a_part_of_an_array_is_an_output(void **state) {
   (void)state;
   nd4c_graph *graph = make_short_graph();
@@ -333,6 +384,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(failures_in_flight_poison_outputs_of_that_run_alone, reset, settle),
       cmocka_unit_test_setup_teardown(a_failure_reaches_the_output, reset, settle),
       cmocka_unit_test_setup_teardown(segments_have_scratch, reset, settle),
+      cmocka_unit_test_setup_teardown(other_extents_share_an_executable, reset, settle),
       cmocka_unit_test_setup_teardown(a_part_of_an_array_is_an_output, reset, settle),
       cmocka_unit_test_setup_teardown(eager_copies_follow_a_run, reset, settle),
       cmocka_unit_test_setup_teardown(plans_may_go_while_their_work_is_pending, reset, settle),

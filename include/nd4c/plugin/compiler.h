@@ -104,7 +104,8 @@ typedef struct nd4c_compiler {
   const char *engine;  /* required: the engine that SD_KERNEL_FORCE_ENGINE and SD_KERNEL_DISABLE_ENGINES name */
   const char *version; /* of whatever decides about the code that is made; NULL: unknown */
   void *data;
-  /* Required. Answers which nodes of a region it takes. May block. Compiles nothing. A failure counts as an answer that takes nothing, with its text as the reason. */
+  /* Required. Answers which nodes of a region it takes. May block. Compiles nothing. A failure counts as an
+   * answer that takes nothing, with its text as the reason. */
   nd4c_status (*partition)(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                            nd4c_partition *answer);
   /* Required. Compiles a piece. May block. UNSUPPORTED if it cannot after all. */
