@@ -16,6 +16,7 @@ typedef struct stub_executable {
   int32_t node_count, value_count, input_count, output_count, device;
   stub_node *nodes;
   int32_t *outputs;
+  bool dynamic; /* a chain of element-wise ops on operands of one shape: serves any */
 } stub_executable;
 
 /* One execution: every value's operand, bound. */
@@ -38,12 +39,55 @@ static void executable_release(stub_executable *executable) {
   stub_count_add(STUB_COUNT_executables, -1);
 }
 
+/* One nanosecond for a thousand bytes that are touched, and ten for each node: the estimate of a toy. */
+static int64_t cost_of(const nd4c_call *node) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    bytes += node->inputs[i].dtype != ND4C_DTYPE_NONE ? node->inputs[i].size * stub_size_of(node->inputs[i].dtype) : 0;
+  }
+  bytes += node->outputs[0].size * stub_size_of(node->outputs[0].dtype);
+  return 10 + bytes / 1000;
+}
+
 static bool supports(const nd4c_call *node, char *reason, size_t reason_size) {
   if (stub_fails(STUB_CALL_supports)) {
     (void)snprintf(reason, reason_size, "told to decline");
     return false;
   }
   return stub_compute_usable(node, reason, reason_size);
+}
+
+/* Runs of supported nodes that stand one behind the other: such a run is always convex. */
+static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
+                             nd4c_partition *answer) {
+  (void)data;
+  (void)device;
+  (void)options;
+  nd4c_status status = stub_attempt(STUB_CALL_partition);
+  int32_t *nodes = stub_host->allocate((size_t)region->node_count * sizeof *nodes);
+  if (status == ND4C_OK && nodes == NULL) {
+    status = stub_host->fail(ND4C_MEMORY, "stub: no memory for an answer");
+  }
+  int32_t count = 0;
+  int64_t cost = 0;
+  for (int32_t i = 0; status == ND4C_OK && i <= region->node_count; i++) {
+    char reason[STUB_TEXT] = "";
+    if (i < region->node_count && supports(&region->nodes[i], reason, sizeof reason)) {
+      cost += cost_of(&region->nodes[i]);
+      nodes[count++] = i;
+      continue;
+    }
+    if (i < region->node_count) {
+      status = answer->decline(answer, i, reason);
+    }
+    if (status == ND4C_OK && count > 0) {
+      status = answer->take(answer, nodes, count, cost, 0);
+    }
+    count = 0;
+    cost = 0;
+  }
+  stub_host->free(nodes);
+  return status;
 }
 
 /* A node's call with its data left out. */
@@ -73,7 +117,24 @@ static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_no
   return status;
 }
 
-static nd4c_status compile(void *device, const nd4c_segment *segment, nd4c_executable *result) {
+static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
+  return a->dtype != ND4C_DTYPE_NONE && a->rank == b->rank &&
+         (a->rank == 0 || memcmp(a->shape, b->shape, (size_t)a->rank * sizeof(int64_t)) == 0);
+}
+
+static bool is_elementwise(const nd4c_call *node) {
+  bool alike = node->input_count > 0 && node->outputs[0].rank > 0 &&
+               (node->op->category == ND4C_CATEGORY_UNARY || node->op->category == ND4C_CATEGORY_BINARY);
+  for (int32_t i = 0; i < node->input_count && alike; i++) {
+    alike = same_shape(&node->inputs[i], &node->outputs[0]);
+  }
+  return alike;
+}
+
+static nd4c_status compile(void *data, void *device, const nd4c_segment *segment, const nd4c_compile_options *options,
+                           nd4c_executable *result) {
+  (void)data;
+  (void)options;
   nd4c_status status = stub_attempt(STUB_CALL_compile);
   if (status != ND4C_OK) {
     return status;
@@ -96,7 +157,9 @@ static nd4c_status compile(void *device, const nd4c_segment *segment, nd4c_execu
   } else {
     memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
   }
+  executable->dynamic = true;
   for (int32_t i = 0; i < segment->node_count && status == ND4C_OK; i++) {
+    executable->dynamic = executable->dynamic && is_elementwise(&segment->nodes[i]);
     status = copy_node(segment, i, &executable->nodes[i]);
   }
   if (status != ND4C_OK) {
@@ -156,6 +219,10 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
     if (value->buffer == NULL) {
       *value = executable->nodes[i].work->output;
       value->offset = 0;
+      if (executable->dynamic) { /* all values have the shape of the inputs */
+        memcpy(value->shape, execution->values[0].shape, sizeof value->shape);
+        value->size = execution->values[0].size;
+      }
       int64_t stride = 1;
       for (int32_t axis = value->rank - 1; axis >= 0; axis--) {
         value->strides[axis] = stride;
@@ -171,13 +238,54 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
   return ND4C_OK;
 }
 
-static nd4c_status execute(nd4c_executable handle, nd4c_stream stream, const nd4c_tensor *inputs,
-                           const nd4c_tensor *outputs) {
+static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *inputs, int32_t input_count,
+                    const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info) {
+  (void)data;
+  const stub_executable *executable = (const stub_executable *)handle;
+  bool alike = executable->dynamic && !stub_fails(STUB_CALL_accepts) && input_count == executable->input_count &&
+               output_count == executable->output_count;
+  for (int32_t i = 0; i < input_count && alike; i++) {
+    alike = same_shape(&inputs[i], &outputs[0]);
+  }
+  for (int32_t i = 0; i < output_count && alike; i++) {
+    alike = same_shape(&outputs[i], &outputs[0]);
+  }
+  info->scratch_bytes = info->device_scratch_bytes = stub_scratch();
+  return alike;
+}
+
+static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
+  (void)data;
+  nd4c_status status = stub_attempt(STUB_CALL_describe_executable);
+  info->flags = ((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0;
+  info->scratch_bytes = stub_scratch();
+  info->device_scratch_bytes = stub_scratch();
+  return status;
+}
+
+/* What the call must carry. */
+static nd4c_status check_execution(const stub_executable *executable, const nd4c_execution *execution) {
+  bool counts =
+      execution->input_count == executable->input_count && execution->output_count == executable->output_count;
+  return counts && execution->width > 0 && stub_device_index(execution->device) == executable->device
+             ? ND4C_OK
+             : stub_violation("an execution that does not fit its executable");
+}
+
+static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execution *call) {
+  (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_execute);
   if (status != ND4C_OK) {
     return status;
   }
   stub_executable *executable = (stub_executable *)handle;
+  status = check_execution(executable, call);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  if (stub_scratch() > 0 && (call->scratch == NULL || call->scratch_buffer == NULL)) {
+    return stub_violation("an execution without the scratch that it needs");
+  }
   stub_execution *execution = stub_host->allocate(sizeof *execution);
   if (execution == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution");
@@ -185,26 +293,30 @@ static nd4c_status execute(nd4c_executable handle, nd4c_stream stream, const nd4
   atomic_fetch_add(&executable->references, 1);
   execution->executable = executable;
   execution->values = stub_host->allocate((size_t)(executable->value_count + 1) * sizeof(stub_operand));
-  status = execution->values != NULL ? bind_values(execution, inputs, outputs)
+  status = execution->values != NULL ? bind_values(execution, call->inputs, call->outputs)
                                      : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
   if (status != ND4C_OK) {
     execution_destroy(execution);
     return status;
   }
   stub_task task = {.run = execution_run, .dispose = execution_destroy, .work = execution};
-  return stub_stream_submit((stub_stream *)stream, task);
+  return stub_stream_submit((stub_stream *)call->stream, task);
 }
 
-static void release(nd4c_executable handle) {
+static void release(void *data, nd4c_executable handle) {
+  (void)data;
   executable_release((stub_executable *)handle);
 }
 
 const nd4c_compiler stub_compiler = {
     .struct_size = ND4C_SIZE_OF(nd4c_compiler),
-    .engine = "stub_compiler",
     .priority = 20,
-    .supports = supports,
+    .engine = "stub_compiler",
+    .version = "2.0",
+    .partition = partition,
     .compile = compile,
     .execute = execute,
     .release = release,
+    .describe = describe,
+    .accepts = accepts,
 };

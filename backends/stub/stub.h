@@ -45,6 +45,9 @@ extern const nd4c_host *stub_host;
   X(scratch_bytes)     \
   X(run)               \
   X(supports)          \
+  X(partition)         \
+  X(accepts)           \
+  X(describe_executable) \
   X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between)
 
 typedef enum stub_call {

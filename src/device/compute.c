@@ -1,9 +1,11 @@
 #include "device/compute.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/compilers.h"
 
 /* Op numbers grow by hand and stay small; the index is a plain array over them. */
 enum { OP_NUMBER_LIMIT = 1024 };
@@ -79,19 +81,16 @@ static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd
 
 static bool is_complete(const nd4c_compute_source *source, int32_t number, const nd4c_compiler *compiler,
                         nd4c_text *left_out) {
-  const char *problem = NULL;
-  if (compiler == NULL) {
-    problem = "is NULL";
-  } else if (!ND4C_HAS_FIELD(compiler, release) || compiler->engine == NULL || compiler->supports == NULL ||
-             compiler->compile == NULL || compiler->execute == NULL || compiler->release == NULL) {
-    problem = "lacks its engine or a required function";
-  } else if (!has_engine(source->contribution, compiler->engine)) {
-    problem = "names an engine that is none of the contribution's";
+  char problem[256];
+  bool complete = nd4c_compiler_is_complete(compiler, problem, sizeof problem);
+  if (complete && !has_engine(source->contribution, compiler->engine)) {
+    (void)snprintf(problem, sizeof problem, "its engine '%.60s' is none of the contribution's", compiler->engine);
+    complete = false;
   }
-  if (problem != NULL) {
-    nd4c_text_print(left_out, "%s: compiler %d %s\n", source->provider, number, problem);
+  if (!complete) {
+    nd4c_text_print(left_out, "%s: compiler %d: %s\n", source->provider, number, problem);
   }
-  return problem == NULL;
+  return complete;
 }
 
 /* -- merging ------------------------------------------------------------------------------------------------------- */

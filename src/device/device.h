@@ -65,7 +65,5 @@ int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 /* Kernels for an op, and compilers, from the highest priority down. */
 const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op op, int32_t *count);
 const nd4c_compiler *const *nd4c_device_compilers(const nd4c_device *device, int32_t *count);
-/* The first of them, NULL if there is none. */
-const nd4c_compiler *nd4c_device_compiler(const nd4c_device *device);
 
 #endif

@@ -209,9 +209,3 @@ const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op
 const nd4c_compiler *const *nd4c_device_compilers(const nd4c_device *device, int32_t *count) {
   return nd4c_compute_compilers(atomic_load_explicit(&device->compute, memory_order_acquire), count);
 }
-
-const nd4c_compiler *nd4c_device_compiler(const nd4c_device *device) {
-  int32_t count = 0;
-  const nd4c_compiler *const *compilers = nd4c_device_compilers(device, &count);
-  return count > 0 ? compilers[0] : NULL;
-}

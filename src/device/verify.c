@@ -1,7 +1,10 @@
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/status.h"
 #include "device/candidate.h"
+#include "device/compiled.h"
+#include "device/memory.h"
 
 enum { COUNT = 4, OPERANDS = 3 };
 
@@ -81,10 +84,9 @@ static nd4c_status run_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *ca
   return status != ND4C_OK ? status : waited;
 }
 
-static nd4c_status run_compiled(check *c, const nd4c_call *call) {
+static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const nd4c_call *call) {
   static const int32_t inputs[] = {0, 1}, outputs[] = {2};
   static const int32_t *const node_inputs[] = {inputs}, *const node_outputs[] = {outputs};
-  const nd4c_compiler *compiler = nd4c_device_compiler(c->device);
   nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
                           .node_count = 1,
                           .nodes = call,
@@ -94,11 +96,35 @@ static nd4c_status run_compiled(check *c, const nd4c_call *call) {
                           .input_count = 2,
                           .output_count = 1,
                           .outputs = outputs};
-  nd4c_executable executable = NULL;
-  ND4C_TRY(compiler->compile(c->device->handle, &segment, &executable));
-  nd4c_status status = compiler->execute(executable, call->stream, call->inputs, call->outputs);
+  const nd4c_compile_options options = {.struct_size = ND4C_SIZE_OF(nd4c_compile_options), .width = 1};
+  nd4c_compiled *compiled = NULL;
+  nd4c_executable_info info;
+  nd4c_block scratch = {0};
+  ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, &compiled, &info));
+  nd4c_status status = info.device_scratch_bytes > 0
+                           ? nd4c_memory_allocate(c->device, info.device_scratch_bytes, "check", &scratch)
+                           : ND4C_OK;
+  void *host = info.scratch_bytes > 0 ? nd4c_allocate_aligned(64, (size_t)info.scratch_bytes) : NULL;
+  if (status == ND4C_OK && host == NULL && info.scratch_bytes > 0) {
+    status = nd4c_fail_memory("scratch", (size_t)info.scratch_bytes);
+  }
+  if (status == ND4C_OK) {
+    nd4c_execution execution = {.stream = call->stream,
+                                .width = 1,
+                                .input_count = 2,
+                                .output_count = 1,
+                                .inputs = call->inputs,
+                                .outputs = call->outputs,
+                                .scratch = host,
+                                .scratch_buffer = scratch.buffer};
+    status = nd4c_compiled_execute(compiled, &execution);
+  }
   nd4c_status waited = wait_for(c);
-  compiler->release(executable);
+  nd4c_deallocate(host);
+  if (scratch.node != NULL) {
+    nd4c_memory_free(c->device, &scratch);
+  }
+  nd4c_compiled_release(compiled);
   return status != ND4C_OK ? status : waited;
 }
 
@@ -128,11 +154,13 @@ static nd4c_status compute(check *c) {
                     .stream = c->stream,
                     .device = c->device->handle,
                     .width = 1};
+  int32_t compiler_count = 0;
+  const nd4c_compiler *const *compilers = nd4c_device_compilers(c->device, &compiler_count);
   const nd4c_kernel *kernel = find_kernel(c->device, &call);
   if (kernel != NULL) {
     ND4C_TRY(run_kernel(c, kernel, &call));
-  } else if (nd4c_device_compiler(c->device) != NULL) {
-    ND4C_TRY(run_compiled(c, &call));
+  } else if (compiler_count > 0) {
+    ND4C_TRY(run_compiled(c, compilers[0], &call));
   } else {
     return nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel for add nor a compiler");
   }

@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/answer.h"
 #include "device/closing.h"
 #include "dispatch/engines.h"
 
@@ -103,63 +104,109 @@ static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *c
   return ND4C_OK;
 }
 
-/* A one-node segment of the call, compiled. */
-static nd4c_status compile_node(const search *s, nd4c_choice *choice, bool *taken) {
-  const nd4c_compiler *compiler = nd4c_device_compiler(s->context->device);
-  char reason[REASON_SIZE] = "";
-  *taken = false;
-  if (compiler == NULL || nd4c_engine_is_disabled(&s->rules, compiler->engine)) {
-    return ND4C_OK;
-  }
-  if (!compiler->supports(s->call, reason, sizeof reason)) {
-    note(s, "compiler", compiler->engine, reason);
-    return ND4C_OK;
-  }
-  int32_t input_count = s->call->input_count, output_count = s->call->output_count;
-  int32_t *values = nd4c_allocate_zeroed((size_t)(input_count + output_count), sizeof *values);
-  if (values == NULL) {
-    return nd4c_fail_memory("a segment", (size_t)(input_count + output_count) * sizeof *values);
-  }
+/* -- compilers --------------------------------------------------------------------------------------------------- */
+
+/* The call as a segment of one node. `values` has room for a number for each operand. */
+static void make_segment(const nd4c_call *call, int32_t *values, const int32_t **lists, nd4c_segment *segment) {
+  int32_t input_count = call->input_count, output_count = call->output_count;
   for (int32_t i = 0; i < input_count + output_count; ++i) {
-    values[i] = i < input_count && s->call->inputs[i].dtype == ND4C_DTYPE_NONE ? -1 : i;
+    values[i] = i < input_count && call->inputs[i].dtype == ND4C_DTYPE_NONE ? -1 : i;
   }
-  const int32_t *inputs = values, *outputs = values + input_count;
-  nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
-                          .node_count = 1,
-                          .nodes = s->call,
-                          .node_inputs = &inputs,
-                          .node_outputs = &outputs,
-                          .value_count = input_count + output_count,
-                          .input_count = input_count,
-                          .output_count = output_count,
-                          .outputs = outputs};
-  nd4c_status status = compiler->compile(s->context->device->handle, &segment, &choice->executable);
-  nd4c_deallocate(values);
+  lists[0] = values;
+  lists[1] = values + input_count;
+  *segment = (nd4c_segment){.struct_size = ND4C_SIZE_OF(nd4c_segment),
+                            .node_count = 1,
+                            .nodes = call,
+                            .node_inputs = &lists[0],
+                            .node_outputs = &lists[1],
+                            .value_count = input_count + output_count,
+                            .input_count = input_count,
+                            .output_count = output_count,
+                            .outputs = lists[1]};
+}
+
+static nd4c_compile_options options_of(const nd4c_context *context) {
+  return (nd4c_compile_options){.struct_size = ND4C_SIZE_OF(nd4c_compile_options),
+                                .deterministic = context->deterministic,
+                                .math = ND4C_MATH_EXACT,
+                                .width = context->width};
+}
+
+/* Whether the compiler takes the one node of the segment; notes why not. */
+static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
+                                const nd4c_compile_options *options, bool *takes) {
+  nd4c_answer answer;
+  nd4c_status status = nd4c_answer_ask(compiler, s->context->device->handle, segment, options, &answer);
+  *takes = status == ND4C_OK && answer.piece_of[0] >= 0;
+  if (status == ND4C_OK && !*takes) {
+    note(s, "compiler", compiler->engine, nd4c_answer_reason(&answer, 0));
+  }
+  nd4c_answer_free(&answer);
+  return status;
+}
+
+/* Has the compiler compile the segment if it takes it. One that fails is passed over like one that does not take it;
+ * only a lack of memory ends the search. */
+static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
+                                nd4c_choice *choice, bool *taken) {
+  const nd4c_compile_options options = options_of(s->context);
+  ND4C_TRY(ask_compiler(s, compiler, segment, &options, taken));
+  if (!*taken) {
+    return ND4C_OK;
+  }
+  nd4c_executable_info info;
+  nd4c_status status =
+      nd4c_compiled_make(compiler, s->context->device, segment, &options, &choice->compiled, &info);
+  *taken = status == ND4C_OK;
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     return status;
   }
-  *taken = status == ND4C_OK;
-  if (*taken) {
-    note_taken(s, "compiler", compiler->engine);
-  } else {
+  if (!*taken) {
     note(s, "compiler", compiler->engine, nd4c_error_message());
+    return ND4C_OK;
   }
+  choice->scratch_bytes = info.scratch_bytes;
+  choice->device_scratch_bytes = info.device_scratch_bytes;
+  note_taken(s, "compiler", compiler->engine);
   return ND4C_OK;
 }
 
-/* A kernel of the forced engine, or the compiler if that is the engine. */
-static nd4c_status find_forced(const search *s, nd4c_choice *choice, bool *taken) {
-  const nd4c_compiler *compiler = nd4c_device_compiler(s->context->device);
-  ND4C_TRY(find_kernel(s, true, choice, taken));
-  if (!*taken && compiler != NULL && nd4c_engine_is_forced(&s->rules, compiler->engine)) {
-    ND4C_TRY(compile_node(s, choice, taken));
+/* Asks the compilers from the highest priority down; only those of the forced engine if `forced_only`. */
+static nd4c_status find_compiler(const search *s, bool forced_only, nd4c_choice *choice, bool *taken) {
+  int32_t count = 0;
+  const nd4c_compiler *const *compilers = nd4c_device_compilers(s->context->device, &count);
+  *taken = false;
+  if (count == 0) {
+    return ND4C_OK;
   }
-  return ND4C_OK;
+  size_t bytes = (size_t)(s->call->input_count + s->call->output_count) * sizeof(int32_t);
+  int32_t *values = nd4c_allocate(bytes);
+  if (values == NULL) {
+    return nd4c_fail_memory("a segment", bytes);
+  }
+  const int32_t *lists[2];
+  nd4c_segment segment;
+  nd4c_status status = ND4C_OK;
+  make_segment(s->call, values, lists, &segment);
+  for (int32_t i = 0; i < count && !*taken && status == ND4C_OK; ++i) {
+    bool asked = !forced_only || nd4c_engine_is_forced(&s->rules, compilers[i]->engine);
+    if (asked && !nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
+      status = try_compiler(s, compilers[i], &segment, choice, taken);
+    }
+  }
+  nd4c_deallocate(values);
+  return status;
+}
+
+/* A kernel of the forced engine, or a compiler if that is its engine. */
+static nd4c_status find_forced(const search *s, nd4c_choice *choice, bool *taken) {
+  ND4C_TRY(find_kernel(s, true, choice, taken));
+  return *taken ? ND4C_OK : find_compiler(s, true, choice, taken);
 }
 
 static nd4c_status find_any(const search *s, nd4c_choice *choice, bool *taken) {
   ND4C_TRY(find_kernel(s, false, choice, taken));
-  return *taken ? ND4C_OK : compile_node(s, choice, taken);
+  return *taken ? ND4C_OK : find_compiler(s, false, choice, taken);
 }
 
 #define NO_KERNEL "the backend has no kernel for this op"
@@ -247,9 +294,7 @@ void nd4c_choice_release(nd4c_choice *choice) {
   if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
     choice->kernel->unprepare(choice->state);
   }
-  if (!forked && choice->executable != NULL) {
-    nd4c_device_compiler(choice->device)->release(choice->executable);
-  }
+  nd4c_compiled_release(choice->compiled);
   nd4c_recycle_give(choice, sizeof *choice);
 }
 
@@ -263,11 +308,20 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
     call->data = choice->kernel->data;
     return choice->kernel->run(call);
   }
-  return nd4c_device_compiler(choice->device)->execute(choice->executable, context->stream, call->inputs, call->outputs);
+  nd4c_execution execution = {.flags = call->flags,
+                              .stream = call->stream,
+                              .width = call->width,
+                              .input_count = call->input_count,
+                              .output_count = call->output_count,
+                              .inputs = call->inputs,
+                              .outputs = call->outputs,
+                              .scratch = call->scratch,
+                              .scratch_buffer = call->scratch_buffer};
+  return nd4c_compiled_execute(choice->compiled, &execution);
 }
 
 const char *nd4c_choice_engine(const nd4c_choice *choice) {
-  return choice->kernel != NULL ? choice->kernel->engine : nd4c_device_compiler(choice->device)->engine;
+  return choice->kernel != NULL ? choice->kernel->engine : choice->compiled->compiler->engine;
 }
 
 const char *nd4c_choice_name(const nd4c_choice *choice) {
@@ -311,10 +365,29 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {
     choice.kernel->unprepare(choice.state);
   }
-  if (choice.executable != NULL) {
-    nd4c_device_compiler(context->device)->release(choice.executable);
-  }
+  nd4c_compiled_release(choice.compiled);
   return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;
+}
+
+/* A lack of memory counts as no: the choice itself will tell. */
+static bool some_compiler_takes(const search *s) {
+  int32_t count = 0, *values = NULL;
+  const nd4c_compiler *const *compilers = nd4c_device_compilers(s->context->device, &count);
+  if (count > 0) {
+    values = nd4c_allocate((size_t)(s->call->input_count + s->call->output_count) * sizeof *values);
+  }
+  const nd4c_compile_options options = options_of(s->context);
+  const int32_t *lists[2];
+  nd4c_segment segment;
+  bool takes = false;
+  for (int32_t i = 0; values != NULL && i < count && !takes; ++i) {
+    make_segment(s->call, values, lists, &segment);
+    if (!nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
+      (void)ask_compiler(s, compilers[i], &segment, &options, &takes);
+    }
+  }
+  nd4c_deallocate(values);
+  return takes;
 }
 
 bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call) {
@@ -328,9 +401,7 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call)
       return true;
     }
   }
-  const nd4c_compiler *compiler = nd4c_device_compiler(context->device);
-  return compiler != NULL && !nd4c_engine_is_disabled(&s.rules, compiler->engine) &&
-         compiler->supports(call, reason, sizeof reason);
+  return some_compiler_takes(&s);
 }
 
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {

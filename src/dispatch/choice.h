@@ -5,6 +5,7 @@
 #define ND4C_DISPATCH_CHOICE_H
 
 #include "base/text.h"
+#include "device/compiled.h"
 #include "device/context.h"
 #include "nd4c/plugin.h"
 #include "ops/op.h"
@@ -14,9 +15,9 @@
 typedef struct nd4c_choice {
   _Atomic int32_t references;
   nd4c_device *device;
-  const nd4c_kernel *kernel; /* NULL: `executable` */
+  const nd4c_kernel *kernel; /* NULL: `compiled` */
   void *state;
-  nd4c_executable executable;
+  nd4c_compiled *compiled; /* one reference */
   int64_t scratch_bytes;        /* of the host's memory */
   int64_t device_scratch_bytes; /* of the device's */
 } nd4c_choice;

@@ -25,7 +25,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_choice_release(plan->steps[i].choice);
-    nd4c_plan_release_segment(plan, &plan->steps[i]);
+    nd4c_plan_release_segment(&plan->steps[i]);
   }
   for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; ++i) {
     nd4c_array_release(plan->slot_arrays[i]);

@@ -51,12 +51,21 @@ typedef struct nd4c_plan_place {
 
 enum { ND4C_PLAN_PLACES = 8 };
 
-/* A run of nodes that the device's compiler took as one. */
+/* What a compiler took as one piece. Its nodes stand together in the plan's graph. */
 typedef struct nd4c_plan_segment {
   const nd4c_compiler *compiler;
-  nd4c_executable executable;
+  nd4c_compiled *compiled; /* one reference; NULL: not compiled yet */
+  nd4c_executable_info info;
   int32_t first, node_count; /* of the plan's graph */
+  int64_t nanoseconds;       /* the compiler's estimate of a run; ND4C_COST_UNKNOWN */
 } nd4c_plan_segment;
+
+/* A node that a compiler did not take. */
+typedef struct nd4c_plan_decline {
+  struct nd4c_plan_decline *next;
+  int32_t node;
+  const char *engine, *reason;
+} nd4c_plan_decline;
 
 typedef struct nd4c_step {
   int32_t node; /* of the plan's graph; the last one of a segment */
@@ -105,8 +114,13 @@ struct nd4c_plan {
   int32_t nodes_recorded;
   nd4c_pass_record passes[ND4C_PASS_RECORDS];
   int32_t pass_count;
-  const int32_t *segment_of; /* by node: number of its segment, -1: none. NULL: the device has no compiler */
+  int32_t *segment_of; /* by node, of the first segmented_count: number of its segment, -1: none. NULL: no compiler */
+  int32_t segmented_count;
+  nd4c_plan_segment *segments;
   int32_t segment_count;
+  nd4c_plan_decline *declines; /* the latest first */
+  bool *fed;                   /* by value: a node of a segment reads it */
+  bool *hidden;                /* by value: made and read inside one segment alone */
 
   nd4c_slot *slots; /* one a value */
   int32_t slot_count;
@@ -149,12 +163,27 @@ nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 
 /* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing its executable. */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);
+/* Number of the node's segment, -1: none. */
+static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) {
+  return plan->segment_of == NULL || node >= plan->segmented_count ? -1 : plan->segment_of[node];
+}
+/* The segment of some nodes of the plan's graph, in the order of these; everything in the plan's region. `inputs` and
+ * `outputs`: values of the graph. */
+nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, int32_t count, nd4c_segment *segment,
+                                       nd4c_value **inputs, nd4c_value **outputs);
+/* Runs a segment whose operands have addresses, on a synchronous device. */
+nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
+nd4c_compile_options nd4c_plan_compile_options(const nd4c_plan *plan);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
-void nd4c_plan_release_segment(const nd4c_plan *plan, nd4c_step *step);
+void nd4c_plan_release_segment(nd4c_step *step);
 /* True if some node of a segment reads the value. */
-bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value);
+static inline bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value) {
+  return plan->fed != NULL && plan->fed[value];
+}
 /* True if the value is made and read inside one segment alone: it never has memory of its own. */
-bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value);
+static inline bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value) {
+  return plan->hidden != NULL && plan->hidden[value];
+}
 /* Where a constant's elements are on the context's device: fills data, buffer, offset and flags. */
 nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
                                     nd4c_tensor *tensor);

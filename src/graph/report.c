@@ -62,8 +62,12 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
     nd4c_text_print(text, "%-10s ", plan->places[step->place].device->name);
   }
   if (step->segment != NULL) {
-    nd4c_text_print(text, "segment of %d nodes, compiled by %s:", step->segment->node_count,
+    nd4c_text_print(text, "segment of %d nodes, compiled by %s", step->segment->node_count,
                     step->segment->compiler->engine);
+    if (step->segment->nanoseconds != ND4C_COST_UNKNOWN) {
+      nd4c_text_print(text, " (about %lld ns)", (long long)step->segment->nanoseconds);
+    }
+    nd4c_text_print(text, ":");
     for (int32_t i = 0; i < step->segment->node_count; ++i) {
       const nd4c_graph_node *part = &plan->graph->nodes[step->segment->first + i];
       nd4c_text_print(text, " %s%s%s", part->def->info.name, part->label[0] != '\0' ? "=" : "", part->label);
@@ -81,6 +85,14 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   nd4c_text_print(text, "\n");
 }
 
+static void print_declines(const nd4c_plan *plan, nd4c_text *text) {
+  for (const nd4c_plan_decline *decline = plan->declines; decline != NULL; decline = decline->next) {
+    char node[256];
+    nd4c_text_print(text, "  %s: declined by %s: %s\n", nd4c_plan_node_text(plan, decline->node, node, sizeof node),
+                    decline->engine, decline->reason);
+  }
+}
+
 static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "steps:\n");
   for (int32_t i = 0; i < plan->step_count; ++i) {
@@ -95,6 +107,7 @@ static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
     nd4c_text_print(text, "segments: none (no compiler on %s); all steps run slot by slot\n", plan->device->name);
   } else {
     nd4c_text_print(text, "segments: %d; the other steps run slot by slot\n", plan->segment_count);
+    print_declines(plan, text);
   }
 }
 

@@ -3,26 +3,16 @@
 #include <string.h>
 
 #include "array/shape.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/fence.h"
+#include "device/memory.h"
 #include "device/tracer.h"
 #include "dispatch/execute.h"
 #include "graph/plan.h"
 
-/* -- finding ------------------------------------------------------------------------------------------------------ */
-
-static const nd4c_compiler *find_compiler(const nd4c_plan *plan) {
-  if (plan->place_count > 1) {
-    return NULL; /* steps of other devices may lie between */
-  }
-  const nd4c_compiler *compiler = nd4c_device_compiler(plan->device);
-  if (compiler == NULL) {
-    return NULL;
-  }
-  bool other = plan->rules.forced[0] != '\0' && !nd4c_engine_is_forced(&plan->rules, compiler->engine);
-  return other || nd4c_engine_is_disabled(&plan->rules, compiler->engine) ? NULL : compiler;
-}
+/* -- describing --------------------------------------------------------------------------------------------------- */
 
 /* Operand of a node inside a segment: C-contiguous, but constants as they are. */
 static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor) {
@@ -73,84 +63,21 @@ static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
-  const nd4c_compiler *compiler = find_compiler(plan);
-  if (compiler == NULL) {
-    return ND4C_OK;
-  }
-  int32_t count = plan->graph->node_count;
-  int32_t *segment_of = nd4c_region_take(&plan->region, (int64_t)count + 1, sizeof *segment_of);
-  if (segment_of == NULL) {
-    return nd4c_error_code();
-  }
-  int32_t begin = 0;
-  for (int32_t i = 0; i <= count; ++i) {
-    char reason[256];
-    nd4c_call call;
-    segment_of[i] = -1;
-    if (i < count) {
-      ND4C_TRY(make_call(plan, i, &call));
-      if (compiler->supports(&call, reason, sizeof reason)) {
-        continue;
-      }
-    }
-    /* Nodes begin .. i - 1 are supported; a single one is left to the choice of its step. */
-    for (int32_t k = begin; k < i && i - begin > 1; ++k) {
-      segment_of[k] = plan->segment_count;
-    }
-    plan->segment_count += i - begin > 1;
-    begin = i + 1;
-  }
-  plan->segment_of = segment_of;
-  return ND4C_OK;
+nd4c_compile_options nd4c_plan_compile_options(const nd4c_plan *plan) {
+  return (nd4c_compile_options){.struct_size = ND4C_SIZE_OF(nd4c_compile_options),
+                                .deterministic = plan->context->deterministic,
+                                .math = ND4C_MATH_EXACT,
+                                .width = plan->context->width};
 }
-
-bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value) {
-  for (int32_t i = 0; plan->segment_of != NULL && i < plan->graph->node_count; ++i) {
-    const nd4c_graph_node *node = &plan->graph->nodes[i];
-    for (int32_t k = 0; plan->segment_of[i] >= 0 && k < node->input_count; ++k) {
-      if (node->inputs[k] == value) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-/* True if a node outside segment `segment`, or the caller, reads the value. */
-static bool leaves(const nd4c_plan *plan, nd4c_value value, int32_t segment) {
-  for (int32_t i = 0; i < plan->graph->outputs.count; ++i) {
-    if (plan->graph->outputs.items[i].value == value) {
-      return true;
-    }
-  }
-  for (int32_t i = plan->graph->values[value].producer + 1; i < plan->graph->node_count; ++i) {
-    const nd4c_graph_node *node = &plan->graph->nodes[i];
-    for (int32_t k = 0; plan->segment_of[i] != segment && k < node->input_count; ++k) {
-      if (node->inputs[k] == value) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value) {
-  int32_t producer = plan->graph->values[value].producer;
-  if (plan->segment_of == NULL || producer < 0 || plan->segment_of[producer] < 0) {
-    return false;
-  }
-  return !leaves(plan, value, plan->segment_of[producer]);
-}
-
-/* -- compiling ----------------------------------------------------------------------------------------------------- */
 
 /* The segment while it is put together. `number_of` maps values of the graph to values of the segment, -1: not in it.
  */
 typedef struct assembly {
   nd4c_plan *plan;
-  int32_t first, count; /* nodes */
+  const int32_t *nodes;
+  int32_t count;
   int32_t *number_of;
+  bool *leaves;                 /* by value of the graph: read outside */
   nd4c_value *inputs, *outputs; /* values of the graph */
   int32_t *output_numbers;
   int32_t input_count, value_count, output_count;
@@ -159,30 +86,57 @@ typedef struct assembly {
 static nd4c_status allocate_assembly(assembly *work) {
   nd4c_plan *plan = work->plan;
   int64_t inputs = 0, outputs = 0;
-  for (int32_t i = work->first; i < work->first + work->count; ++i) {
-    inputs += plan->graph->nodes[i].input_count;
-    outputs += plan->graph->nodes[i].output_count;
+  for (int32_t i = 0; i < work->count; ++i) {
+    inputs += plan->graph->nodes[work->nodes[i]].input_count;
+    outputs += plan->graph->nodes[work->nodes[i]].output_count;
   }
   work->number_of = nd4c_region_take(&plan->region, plan->graph->value_count, sizeof *work->number_of);
+  work->leaves = nd4c_region_take(&plan->region, plan->graph->value_count, sizeof *work->leaves);
   work->inputs = nd4c_region_take(&plan->region, inputs, sizeof *work->inputs);
   work->outputs = nd4c_region_take(&plan->region, outputs, sizeof *work->outputs);
   work->output_numbers = nd4c_region_take(&plan->region, outputs, sizeof *work->output_numbers);
-  if (work->number_of == NULL || work->inputs == NULL || work->outputs == NULL || work->output_numbers == NULL) {
+  if (work->number_of == NULL || work->leaves == NULL || work->inputs == NULL || work->outputs == NULL ||
+      work->output_numbers == NULL) {
     return nd4c_error_code();
   }
   memset(work->number_of, -1, (size_t)plan->graph->value_count * sizeof *work->number_of);
   return ND4C_OK;
 }
 
+/* Values that a node outside, or the caller, reads. The nodes inside are in the graph's order. */
+static void find_leaving(const assembly *work) {
+  const nd4c_graph *graph = work->plan->graph;
+  int32_t inside = 0;
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    if (inside < work->count && work->nodes[inside] == i) {
+      ++inside;
+      continue;
+    }
+    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+      if (graph->nodes[i].inputs[k] >= 0) {
+        work->leaves[graph->nodes[i].inputs[k]] = true;
+      }
+    }
+  }
+  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+    work->leaves[graph->outputs.items[i].value] = true;
+  }
+}
+
 static void number_values(assembly *work) {
-  const nd4c_plan *plan = work->plan;
-  int32_t segment = plan->segment_of[work->first];
-  for (int32_t i = work->first; i < work->first + work->count; ++i) {
-    const nd4c_graph_node *node = &plan->graph->nodes[i];
+  const nd4c_graph *graph = work->plan->graph;
+  enum { INSIDE = -2 };
+  for (int32_t i = 0; i < work->count; ++i) {
+    const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
+    for (int32_t k = 0; k < node->output_count; ++k) {
+      work->number_of[node->outputs[k]] = INSIDE;
+    }
+  }
+  for (int32_t i = 0; i < work->count; ++i) {
+    const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
     for (int32_t k = 0; k < node->input_count; ++k) {
       nd4c_value value = node->inputs[k];
-      bool inner = value >= 0 && plan->graph->values[value].producer >= work->first;
-      if (value >= 0 && !inner && work->number_of[value] < 0) {
+      if (value >= 0 && work->number_of[value] == -1) {
         work->inputs[work->input_count] = value;
         work->number_of[value] = work->input_count;
         work->input_count += 1;
@@ -190,12 +144,12 @@ static void number_values(assembly *work) {
     }
   }
   work->value_count = work->input_count;
-  for (int32_t i = work->first; i < work->first + work->count; ++i) {
-    const nd4c_graph_node *node = &plan->graph->nodes[i];
+  for (int32_t i = 0; i < work->count; ++i) {
+    const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
     for (int32_t k = 0; k < node->output_count; ++k) {
       nd4c_value value = node->outputs[k];
       work->number_of[value] = work->value_count;
-      if (leaves(plan, value, segment)) {
+      if (work->leaves[value]) {
         work->outputs[work->output_count] = value;
         work->output_numbers[work->output_count] = work->value_count;
         work->output_count += 1;
@@ -213,41 +167,54 @@ static const int32_t *numbers(const assembly *work, const nd4c_value *values, in
   return result;
 }
 
-static nd4c_status compile(const assembly *work, const nd4c_compiler *compiler, nd4c_executable *executable) {
+static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   nd4c_plan *plan = work->plan;
   nd4c_call *calls = nd4c_region_take(&plan->region, work->count, sizeof *calls);
   const int32_t **inputs = nd4c_region_take(&plan->region, work->count, sizeof *inputs);
   const int32_t **outputs = nd4c_region_take(&plan->region, work->count, sizeof *outputs);
-  if (calls == NULL || inputs == NULL || outputs == NULL) {
+  const char **labels = nd4c_region_take(&plan->region, work->count, sizeof *labels);
+  if (calls == NULL || inputs == NULL || outputs == NULL || labels == NULL) {
     return nd4c_error_code();
   }
   for (int32_t i = 0; i < work->count; ++i) {
-    const nd4c_graph_node *node = &plan->graph->nodes[work->first + i];
-    ND4C_TRY(make_call(plan, work->first + i, &calls[i]));
+    const nd4c_graph_node *node = &plan->graph->nodes[work->nodes[i]];
+    ND4C_TRY(make_call(plan, work->nodes[i], &calls[i]));
     inputs[i] = numbers(work, node->inputs, node->input_count);
     outputs[i] = numbers(work, node->outputs, node->output_count);
+    labels[i] = node->label;
     if (inputs[i] == NULL || outputs[i] == NULL) {
       return nd4c_error_code();
     }
   }
-  nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
-                          .node_count = work->count,
-                          .nodes = calls,
-                          .node_inputs = inputs,
-                          .node_outputs = outputs,
-                          .value_count = work->value_count,
-                          .input_count = work->input_count,
-                          .output_count = work->output_count,
-                          .outputs = work->output_numbers};
-  return compiler->compile(plan->device->handle, &segment, executable);
+  *segment = (nd4c_segment){.struct_size = ND4C_SIZE_OF(nd4c_segment),
+                            .node_count = work->count,
+                            .nodes = calls,
+                            .node_inputs = inputs,
+                            .node_outputs = outputs,
+                            .value_count = work->value_count,
+                            .input_count = work->input_count,
+                            .output_count = work->output_count,
+                            .outputs = work->output_numbers,
+                            .labels = labels};
+  return ND4C_OK;
 }
 
-static nd4c_status describe_step(assembly *work, nd4c_step *step) {
-  nd4c_plan *plan = work->plan;
-  step->inputs = work->inputs;
-  step->outputs = work->outputs;
-  step->input_count = work->input_count;
-  step->output_count = work->output_count;
+nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, int32_t count, nd4c_segment *segment,
+                                       nd4c_value **inputs, nd4c_value **outputs) {
+  assembly work = {.plan = plan, .nodes = nodes, .count = count};
+  ND4C_TRY(allocate_assembly(&work));
+  find_leaving(&work);
+  number_values(&work);
+  *inputs = work.inputs;
+  *outputs = work.outputs;
+  return fill_segment(&work, segment);
+}
+
+/* -- compiling ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, nd4c_step *step) {
+  step->input_count = segment->input_count;
+  step->output_count = segment->output_count;
   step->tensors =
       nd4c_region_take(&plan->region, (int64_t)step->input_count + step->output_count, sizeof *step->tensors);
   if (step->tensors == NULL) {
@@ -263,31 +230,101 @@ static nd4c_status describe_step(assembly *work, nd4c_step *step) {
 }
 
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
-  assembly work = {.plan = plan, .first = node, .count = 1};
-  while (work.first > 0 && plan->segment_of[work.first - 1] == plan->segment_of[node]) {
-    work.first -= 1;
-    work.count += 1;
-  }
-  nd4c_plan_segment *segment = nd4c_region_take(&plan->region, 1, sizeof *segment);
-  if (segment == NULL) {
+  nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
+  int32_t *nodes = nd4c_region_take(&plan->region, made->node_count, sizeof *nodes);
+  nd4c_segment segment;
+  nd4c_value *inputs = NULL, *outputs = NULL;
+  if (nodes == NULL) {
     return nd4c_error_code();
   }
-  ND4C_TRY(allocate_assembly(&work));
-  number_values(&work);
+  made->first = node + 1 - made->node_count;
+  for (int32_t i = 0; i < made->node_count; ++i) {
+    nodes[i] = made->first + i;
+  }
+  ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, made->node_count, &segment, &inputs, &outputs));
   step->node = node;
-  ND4C_TRY(describe_step(&work, step));
-  segment->compiler = nd4c_device_compiler(plan->device);
-  segment->first = work.first;
-  segment->node_count = work.count;
-  ND4C_TRY(compile(&work, segment->compiler, &segment->executable));
-  step->segment = segment;
+  step->inputs = inputs;
+  step->outputs = outputs;
+  ND4C_TRY(describe_step(plan, &segment, step));
+  const nd4c_compile_options options = nd4c_plan_compile_options(plan);
+  ND4C_TRY(nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &made->compiled, &made->info));
+  step->segment = made;
   return ND4C_OK;
 }
 
-void nd4c_plan_release_segment(const nd4c_plan *plan, nd4c_step *step) {
-  if (step->segment != NULL && !nd4c_device_is_forked(plan->device)) {
-    step->segment->compiler->release(step->segment->executable);
+void nd4c_plan_release_segment(nd4c_step *step) {
+  if (step->segment != NULL) {
+    nd4c_compiled_release(step->segment->compiled);
   }
+}
+
+/* What a run in flight needs of ours. */
+typedef struct run_in_flight {
+  nd4c_compiled *compiled;
+  nd4c_block scratch;
+} run_in_flight;
+
+static void release_run(void *argument) {
+  run_in_flight *kept = argument;
+  if (kept->scratch.node != NULL) {
+    nd4c_memory_free(kept->compiled->device, &kept->scratch);
+  }
+  nd4c_compiled_release(kept->compiled);
+  nd4c_recycle_give(kept, sizeof *kept);
+}
+
+/* Hands the executable and the scratch over to the fence. Without memory for the note the work is waited for. */
+static void keep_run(const nd4c_plan_segment *segment, nd4c_block *scratch, nd4c_shared_fence *fence) {
+  run_in_flight *kept = fence != NULL ? nd4c_recycle_take(sizeof *kept) : NULL;
+  if (kept == NULL) {
+    nd4c_fence_settle(fence);
+    return;
+  }
+  kept->compiled = nd4c_compiled_retain(segment->compiled);
+  kept->scratch = *scratch;
+  *scratch = (nd4c_block){0};
+  nd4c_fence_keep(fence, kept, kept->scratch.bytes, release_run);
+}
+
+static nd4c_status execute_with(const nd4c_plan *plan, nd4c_step *step, const nd4c_block *scratch, void *host_scratch) {
+  nd4c_execution execution = {.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                              .stream = plan->context->stream,
+                              .width = plan->context->width,
+                              .input_count = step->input_count,
+                              .output_count = step->output_count,
+                              .inputs = step->call.inputs,
+                              .outputs = step->call.outputs,
+                              .scratch = host_scratch,
+                              .scratch_buffer = scratch->buffer};
+  return nd4c_compiled_execute(step->segment->compiled, &execution);
+}
+
+/* Enqueues a run. `scratch` is the device's, to be kept until the work has ended. */
+static nd4c_status execute(const nd4c_plan *plan, nd4c_step *step, nd4c_block *scratch) {
+  const nd4c_executable_info *info = &step->segment->info;
+  nd4c_block host_scratch = {0};
+  nd4c_device *host = NULL;
+  if (info->device_scratch_bytes > 0) {
+    ND4C_TRY(nd4c_memory_allocate(plan->device, info->device_scratch_bytes, "segment", scratch));
+  }
+  if (info->scratch_bytes > 0) {
+    ND4C_TRY(nd4c_device_host(&host));
+    ND4C_TRY(nd4c_memory_allocate(host, info->scratch_bytes, "segment", &host_scratch));
+  }
+  nd4c_status status = execute_with(plan, step, scratch, host_scratch.address);
+  if (host_scratch.node != NULL) {
+    nd4c_memory_free(host, &host_scratch);
+  }
+  return status;
+}
+
+nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step) {
+  nd4c_block scratch = {0};
+  nd4c_status status = execute(plan, step, &scratch);
+  if (scratch.node != NULL) {
+    nd4c_memory_free(plan->device, &scratch);
+  }
+  return status;
 }
 
 /* -- running on arrays --------------------------------------------------------------------------------------------- */
@@ -342,20 +379,27 @@ static nd4c_status run_segment(nd4c_plan *plan, nd4c_step *step, pending_inputs 
     ND4C_TRY(acquire(plan, step, i, pending));
   }
   nd4c_shared_fence *fence = NULL;
-  nd4c_status status = step->segment->compiler->execute(step->segment->executable, plan->context->stream,
-                                                        step->call.inputs, step->call.outputs);
+  nd4c_block scratch = {0};
+  nd4c_status status = execute(plan, step, &scratch);
   if (status == ND4C_OK && plan->device->description.asynchronous) {
     status = nd4c_fence_record(plan->device, plan->context->stream, "segment", pending->fences, pending->count, &fence);
   }
   if (status != ND4C_OK) {
     nd4c_execute_end_stream(plan->context, status); /* nothing marks the end of what was submitted */
+    if (scratch.node != NULL) {
+      nd4c_memory_free(plan->device, &scratch);
+    }
     for (int32_t i = 0; i < step->output_count; ++i) {
       nd4c_storage_poison(plan->slot_arrays[step->outputs[i]]->storage, status, nd4c_error_message());
     }
     return status;
   }
+  keep_run(step->segment, &scratch, fence);
   commit(plan, step, fence);
   nd4c_fence_release(fence);
+  if (scratch.node != NULL) { /* the work has ended */
+    nd4c_memory_free(plan->device, &scratch);
+  }
   return ND4C_OK;
 }
 

@@ -120,7 +120,7 @@ static nd4c_status copy_through_view(nd4c_plan *plan, int32_t index) {
 }
 
 static bool in_segment(const nd4c_plan *plan, int32_t node) {
-  return plan->segment_of != NULL && plan->segment_of[node] >= 0;
+  return nd4c_plan_segment_of(plan, node) >= 0;
 }
 
 /* Compilers take contiguous operands: a view that is not is computed if a segment reads it. */

@@ -136,8 +136,8 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
       continue;
     }
     nd4c_step *step = &plan->steps[plan->step_count];
-    int32_t segment = plan->segment_of == NULL ? -1 : plan->segment_of[i];
-    if (segment >= 0 && i + 1 < graph->node_count && plan->segment_of[i + 1] == segment) {
+    int32_t segment = nd4c_plan_segment_of(plan, i);
+    if (segment >= 0 && i + 1 < graph->node_count && nd4c_plan_segment_of(plan, i + 1) == segment) {
       continue; /* the segment becomes one step at its last node */
     }
     nd4c_status status = segment >= 0 ? nd4c_plan_make_segment(plan, i, step) : make_step(plan, i, step);

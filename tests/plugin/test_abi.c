@@ -75,16 +75,55 @@ FIELD(nd4c_segment, value_count, 32);
 FIELD(nd4c_segment, input_count, 36);
 FIELD(nd4c_segment, output_count, 40);
 FIELD(nd4c_segment, outputs, 48);
-GROWS(nd4c_segment, 56);
+FIELD(nd4c_segment, labels, 56);
+GROWS(nd4c_segment, 64);
+
+FIELD(nd4c_compile_options, struct_size, 0);
+FIELD(nd4c_compile_options, deterministic, 4);
+FIELD(nd4c_compile_options, math, 8);
+FIELD(nd4c_compile_options, width, 12);
+FIELD(nd4c_compile_options, memory_bytes, 16);
+FIELD(nd4c_compile_options, option_count, 24);
+FIELD(nd4c_compile_options, options, 32);
+GROWS(nd4c_compile_options, 40);
+
+FIELD(nd4c_partition, struct_size, 0);
+FIELD(nd4c_partition, take, 8);
+FIELD(nd4c_partition, decline, 16);
+GROWS(nd4c_partition, 24);
+
+FIELD(nd4c_executable_info, struct_size, 0);
+FIELD(nd4c_executable_info, flags, 4);
+FIELD(nd4c_executable_info, scratch_bytes, 8);
+FIELD(nd4c_executable_info, device_scratch_bytes, 16);
+FIELD(nd4c_executable_info, device_bytes, 24);
+GROWS(nd4c_executable_info, 32);
+
+FIELD(nd4c_execution, struct_size, 0);
+FIELD(nd4c_execution, flags, 4);
+FIELD(nd4c_execution, device, 8);
+FIELD(nd4c_execution, stream, 16);
+FIELD(nd4c_execution, width, 24);
+FIELD(nd4c_execution, input_count, 28);
+FIELD(nd4c_execution, output_count, 32);
+FIELD(nd4c_execution, inputs, 40);
+FIELD(nd4c_execution, outputs, 48);
+FIELD(nd4c_execution, scratch, 56);
+FIELD(nd4c_execution, scratch_buffer, 64);
+GROWS(nd4c_execution, 72);
 
 FIELD(nd4c_compiler, struct_size, 0);
+FIELD(nd4c_compiler, priority, 4);
 FIELD(nd4c_compiler, engine, 8);
-FIELD(nd4c_compiler, priority, 16);
-FIELD(nd4c_compiler, supports, 24);
-FIELD(nd4c_compiler, compile, 32);
-FIELD(nd4c_compiler, execute, 40);
-FIELD(nd4c_compiler, release, 48);
-GROWS(nd4c_compiler, 56);
+FIELD(nd4c_compiler, version, 16);
+FIELD(nd4c_compiler, data, 24);
+FIELD(nd4c_compiler, partition, 32);
+FIELD(nd4c_compiler, compile, 40);
+FIELD(nd4c_compiler, execute, 48);
+FIELD(nd4c_compiler, release, 56);
+FIELD(nd4c_compiler, describe, 64);
+FIELD(nd4c_compiler, accepts, 72);
+GROWS(nd4c_compiler, 80);
 
 FIELD(nd4c_device_description, struct_size, 0);
 FIELD(nd4c_device_description, description, 8);

@@ -44,7 +44,7 @@ static nd4c_status apply_patches(const nd4c_plan *plan, nd4c_patch *patches, int
 
 static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
   if (step->segment != NULL) {
-    return step->segment->compiler->execute(step->segment->executable, NULL, step->call.inputs, step->call.outputs);
+    return nd4c_plan_execute_segment(plan, step);
   }
   return nd4c_choice_run(step->choice, plan->context, &step->call);
 }

@@ -1,0 +1,43 @@
+/* Executables: compiled once, shared by those that run the same nodes, released with the last of them. */
+#ifndef ND4C_DEVICE_COMPILED_H
+#define ND4C_DEVICE_COMPILED_H
+
+#include <stdatomic.h>
+
+#include "device/compilers.h"
+
+typedef struct nd4c_compiled {
+  _Atomic int32_t references;
+  const nd4c_compiler *compiler;
+  nd4c_device *device;
+  nd4c_executable executable;
+  nd4c_executable_info info;    /* for the extents that it was compiled for */
+  unsigned char *pattern;       /* everything of the segment but extents, if the executable serves others; else NULL */
+  size_t pattern_bytes;
+  struct nd4c_compiled *next;   /* of those with a pattern */
+} nd4c_compiled;
+
+/* An executable for the segment: one that is alive and accepts its extents, or a fresh one. `info`: what runs on these
+ * extents need. One reference. */
+nd4c_status nd4c_compiled_make(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
+                               const nd4c_compile_options *options, nd4c_compiled **compiled,
+                               nd4c_executable_info *info);
+nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled);
+/* NULL is fine. The work of all runs has ended, or something else holds a reference until it has. */
+void nd4c_compiled_release(nd4c_compiled *compiled);
+
+/* Runs it on the device that it was made for; struct_size and device of the execution are set here. */
+static inline nd4c_status nd4c_compiled_execute(const nd4c_compiled *compiled, nd4c_execution *execution) {
+  execution->struct_size = ND4C_SIZE_OF(nd4c_execution);
+  execution->device = compiled->device->handle;
+  return compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution);
+}
+
+/* -- segment_pattern.c -------------------------------------------------------------------------------------------- */
+
+/* What of a segment and the options stays when extents and strides change, as bytes that are equal if it is the same;
+ * NULL with *bytes 0 if it cannot be shared: constants may have been compiled in, or an attribute is an array. */
+nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options,
+                                 unsigned char **pattern, size_t *bytes);
+
+#endif
