@@ -13,6 +13,7 @@ static nd4c_backend backend_table;
 static nd4c_contribution contribution_table;
 static const nd4c_contribution *contributions[] = {&contribution_table};
 static nd4c_device_ops cut_device_ops;
+static const nd4c_engine *const no_engines[2];
 
 static bool lies(const char *about) {
   return strcmp(stub_settings.lie, about) == 0;
@@ -25,7 +26,7 @@ static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
     return ND4C_VERDICT_ABSENT;
   }
   (void)snprintf(reason, reason_size, "a stub needs nothing");
-  return lies("compile_only") ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
+  return lies("verdict") ? (nd4c_verdict)77 : lies("compile_only") ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
 }
 
 static nd4c_status open_backend(void) {
@@ -33,7 +34,7 @@ static nd4c_status open_backend(void) {
 }
 
 static int32_t device_count(void) {
-  return stub_fails(STUB_CALL_device_count) ? 0 : stub_settings.devices;
+  return stub_fails(STUB_CALL_device_count) ? 0 : lies("device_count") ? INT32_MAX : stub_settings.devices;
 }
 
 static bool kernels_state(bool verify, char *text, size_t text_size) {
@@ -62,12 +63,42 @@ static const nd4c_kernel *const *families[1];
 static void lie(void) {
   if (lies("major")) {
     table.abi_major++;
+  } else if (lies("abi_1")) {
+    table.abi_major = 1;
   } else if (lies("minor")) {
     table.abi_minor++;
   } else if (lies("short_struct")) {
     table.struct_size = offsetof(nd4c_provider, contributions);
   } else if (lies("tiny_struct")) {
     table.struct_size = 4;
+  } else if (lies("odd_name")) {
+    table.name = "stub:1\nx";
+  } else if (lies("long_name")) {
+    table.name = "a_name_of_twenty_four_by";
+  } else if (lies("type")) {
+    backend_table.type = (nd4c_device_type)4711;
+  } else if (lies("engines")) {
+    contribution_table.engines = NULL;
+  } else if (lies("engine_count")) {
+    contribution_table.engine_count = -1;
+  } else if (lies("null_engine")) {
+    contribution_table.engines = no_engines;
+  } else if (lies("families")) {
+    contribution_table.families = NULL;
+  } else if (lies("null_family")) {
+    families[0] = NULL;
+  } else if (lies("compilers")) {
+    contribution_table.compiler_count = 1;
+    contribution_table.compilers = NULL;
+  } else if (lies("contributions")) {
+    table.contributions = NULL;
+  } else if (lies("contribution_count")) {
+    table.contribution_count = INT32_MAX;
+  } else if (lies("nothing")) {
+    table.backend = NULL;
+    table.contribution_count = 0;
+  } else if (lies("nowhere")) {
+    table.backend = NULL; /* its contribution names no backend either */
   } else if (lies("no_name")) {
     table.name = NULL;
   } else if (lies("no_device")) {

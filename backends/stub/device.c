@@ -35,6 +35,24 @@ static void device_close(void *device) {
   (void)device;
 }
 
+/* What a broken backend would say of a device; STUB_LIE names the lie. */
+static void lie(nd4c_device_description *description) {
+  const char *about = stub_settings.lie;
+  if (strcmp(about, "memory_bytes") == 0) {
+    description->memory_bytes = -5;
+  } else if (strcmp(about, "largest_bytes") == 0) {
+    description->largest_bytes = INT64_MIN;
+  } else if (strcmp(about, "width") == 0) {
+    description->width = -1;
+  } else if (strcmp(about, "alignment") == 0) {
+    description->alignment = 24;
+  } else if (strcmp(about, "type_of_device") == 0) {
+    description->type = (nd4c_device_type)4711;
+  } else if (strcmp(about, "words") == 0) {
+    description->description = "a\xff\x80 line\nand another";
+  }
+}
+
 static nd4c_status describe(void *device, nd4c_device_description *description) {
   nd4c_status status = stub_attempt(STUB_CALL_describe);
   if (status == ND4C_OK) {
@@ -49,6 +67,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->driver = "stub 1.0";
     description->dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8) & ~ND4C_DTYPES_NARROW;
     description->native = device;
+    lie(description);
   }
   return status;
 }

@@ -13,6 +13,10 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 
  * CONFIG and NO_BACKEND stay as they are. */
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
+/* Before a function of others that should set the error if it fails: nd4c_error_code is OK from here on until it does.
+ * The text stays. */
+void nd4c_error_expect(void);
+
 /* Leaves the calling function with the status of `expression` unless it is OK. */
 #define ND4C_TRY(expression)                \
   do {                                      \

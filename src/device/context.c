@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/driver.h"
 #include "device/routing.h"
 #include "device/scope.h"
 #include "device/storage.h"
@@ -39,7 +40,7 @@ nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool determini
   context->transfer = nd4c_context_default_transfer();
   if (device->description.asynchronous) {
     nd4c_status status = nd4c_device_admit(device);
-    status = status == ND4C_OK ? device->ops->stream_create(device->handle, &context->stream) : status;
+    status = status == ND4C_OK ? nd4c_driver_stream_create(device, &context->stream) : status;
     if (status != ND4C_OK) {
       nd4c_deallocate(context);
       return status;

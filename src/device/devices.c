@@ -11,6 +11,7 @@
 #include "device/candidate.h"
 #include "device/closing.h"
 #include "device/device.h"
+#include "device/driver.h"
 #include "device/fence.h"
 
 /* Devices of opened backends, in the order of their opening; the first place is kept for the host's own, whenever that
@@ -195,10 +196,8 @@ nd4c_status nd4c_device_synchronize(nd4c_device *device) {
     return nd4c_device_refuse(device);
   }
   nd4c_status status = nd4c_fence_drain(device);
-  if (device->ops->synchronize != NULL) {
-    nd4c_status waited = device->ops->synchronize(device->handle);
-    status = status != ND4C_OK ? status : waited;
-  }
+  nd4c_status waited = nd4c_driver_synchronize(device);
+  status = status != ND4C_OK ? status : waited;
   return status;
 }
 

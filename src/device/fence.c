@@ -9,6 +9,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/driver.h"
 
 enum { TEXT_SIZE = 512, INLINE_AFTER = 8 };
 
@@ -124,7 +125,7 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
   if (fence == NULL) {
     return nd4c_fail_memory("a fence", sizeof *fence);
   }
-  nd4c_status status = device->ops->fence_record(device->handle, stream, &fence->handle);
+  nd4c_status status = nd4c_driver_fence_record(device, stream, &fence->handle);
   if (status != ND4C_OK) {
     free_fence(fence);
     return status;
@@ -186,7 +187,7 @@ static void settle(nd4c_shared_fence *fence) {
                      nd4c_error_message());
     }
   }
-  nd4c_status waited = fence->device->ops->fence_wait(fence->device->handle, fence->handle);
+  nd4c_status waited = nd4c_driver_fence_wait(fence->device, fence->handle);
   if (waited != ND4C_OK && status == ND4C_OK) {
     status = waited;
     cause = nd4c_error_message();

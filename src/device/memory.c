@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/closing.h"
+#include "device/driver.h"
 #include "device/memory_manager.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
@@ -333,16 +334,16 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
   ND4C_TRY(reserve(manager, bytes, asked, origin, &manager->live_bytes));
   nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
   nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
-                                    : device->ops->buffer_allocate(device->handle, size, &node->buffer);
+                                    : nd4c_driver_buffer_allocate(device, size, &node->buffer);
   if (status == ND4C_MEMORY && node != NULL && is_possible(device, size)) {
     /* What is cached, or what pending work uses, may be what is missing. */
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
     trim_to(manager, 0);
-    status = device->ops->buffer_allocate(device->handle, size, &node->buffer);
+    status = nd4c_driver_buffer_allocate(device, size, &node->buffer);
     while (status == ND4C_MEMORY && make_room(manager, bytes, origin)) {
       trim_to(manager, 0);
-      status = device->ops->buffer_allocate(device->handle, size, &node->buffer);
+      status = nd4c_driver_buffer_allocate(device, size, &node->buffer);
     }
   }
   if (status != ND4C_OK) {

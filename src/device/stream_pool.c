@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/driver.h"
 
 enum { IDLE_LIMIT = 32 };
 
@@ -59,7 +60,7 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool) {
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
   ND4C_TRY(nd4c_device_admit(device));
   *stream = device->streams != NULL ? take_idle(device->streams) : NULL;
-  return device->streams == NULL || *stream != NULL ? ND4C_OK : device->ops->stream_create(device->handle, stream);
+  return device->streams == NULL || *stream != NULL ? ND4C_OK : nd4c_driver_stream_create(device, stream);
 }
 
 void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/driver.h"
 #include "device/host.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
@@ -22,14 +23,13 @@ typedef struct transfer {
 } transfer;
 
 static nd4c_status enqueue(const transfer *t, void *host, int64_t at, int64_t bytes) {
-  const nd4c_device_ops *ops = t->device->ops;
   int64_t offset = t->block->offset + at;
-  return t->to_device ? ops->copy_from_host(t->device->handle, t->stream, t->block->buffer, offset, host, bytes)
-                      : ops->copy_to_host(t->device->handle, t->stream, host, t->block->buffer, offset, bytes);
+  return t->to_device ? nd4c_driver_copy_from_host(t->device, t->stream, t->block->buffer, offset, host, bytes)
+                      : nd4c_driver_copy_to_host(t->device, t->stream, host, t->block->buffer, offset, bytes);
 }
 
 static nd4c_status finish(const transfer *t, nd4c_fence fence) {
-  nd4c_status status = t->device->ops->fence_wait(t->device->handle, fence);
+  nd4c_status status = nd4c_driver_fence_wait(t->device, fence);
   t->device->ops->fence_destroy(t->device->handle, fence);
   return status;
 }
@@ -41,7 +41,7 @@ static nd4c_status copy_part(const transfer *t, void *host, int64_t at, int64_t 
   if (t->stream == NULL) {
     return ND4C_OK;
   }
-  ND4C_TRY(t->device->ops->fence_record(t->device->handle, t->stream, &fence));
+  ND4C_TRY(nd4c_driver_fence_record(t->device, t->stream, &fence));
   return finish(t, fence);
 }
 
@@ -72,7 +72,7 @@ static nd4c_status begin_piece(const transfer *t, piece *p, int64_t at, int64_t 
     memcpy(p->buffer, t->host + at, (size_t)bytes);
   }
   ND4C_TRY(enqueue(t, p->buffer, at, bytes));
-  return t->device->ops->fence_record(t->device->handle, t->stream, &p->fence);
+  return nd4c_driver_fence_record(t->device, t->stream, &p->fence);
 }
 
 /* While the device copies one buffer the host fills, or empties, the other. */
@@ -202,7 +202,7 @@ static nd4c_status fail_relay(nd4c_status status, const transfer *t, int64_t byt
 
 static nd4c_status send_up(const transfer *up, piece *p) {
   ND4C_TRY(enqueue(up, p->buffer, p->at, p->bytes));
-  return up->stream != NULL ? up->device->ops->fence_record(up->device->handle, up->stream, &p->fence) : ND4C_OK;
+  return up->stream != NULL ? nd4c_driver_fence_record(up->device, up->stream, &p->fence) : ND4C_OK;
 }
 
 static nd4c_status relay_pieces(relay *r, int64_t bytes) {
@@ -284,7 +284,7 @@ static nd4c_status run_on_stream(const local *l) {
     return status;
   }
   if (status == ND4C_OK) {
-    status = device->ops->fence_record(device->handle, stream, &fence);
+    status = nd4c_driver_fence_record(device, stream, &fence);
   }
   if (status == ND4C_OK) {
     status = finish(&(transfer){.device = device}, fence);

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "device/candidate.h"
 #include "device/compiled.h"
+#include "device/driver.h"
 #include "device/memory.h"
 
 enum { COUNT = 4, OPERANDS = 3 };
@@ -42,11 +43,11 @@ static nd4c_status make_operands(check *c) {
   const nd4c_device_ops *ops = c->device->ops;
   void *handle = c->device->handle;
   if (c->device->description.asynchronous) {
-    ND4C_TRY(ops->stream_create(handle, &c->stream));
+    ND4C_TRY(nd4c_driver_stream_create(c->device, &c->stream));
   }
   for (int i = 0; i < OPERANDS; ++i) {
-    ND4C_TRY(ops->buffer_allocate(handle, sizeof values[i], &c->buffers[i]));
-    ND4C_TRY(ops->copy_from_host(handle, c->stream, c->buffers[i], 0, values[i], sizeof values[i]));
+    ND4C_TRY(nd4c_driver_buffer_allocate(c->device, sizeof values[i], &c->buffers[i]));
+    ND4C_TRY(nd4c_driver_copy_from_host(c->device, c->stream, c->buffers[i], 0, values[i], sizeof values[i]));
     c->tensors[i] = (nd4c_tensor){.dtype = ND4C_FLOAT32,
                                   .rank = 1,
                                   .flags = ND4C_TENSOR_CONTIGUOUS,
@@ -66,8 +67,8 @@ static nd4c_status wait_for(check *c) {
   if (c->stream == NULL) {
     return ND4C_OK;
   }
-  ND4C_TRY(c->device->ops->fence_record(c->device->handle, c->stream, &fence));
-  nd4c_status status = c->device->ops->fence_wait(c->device->handle, fence);
+  ND4C_TRY(nd4c_driver_fence_record(c->device, c->stream, &fence));
+  nd4c_status status = nd4c_driver_fence_wait(c->device, fence);
   c->device->ops->fence_destroy(c->device->handle, fence);
   return status;
 }
@@ -165,7 +166,7 @@ static nd4c_status compute(check *c) {
     return nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel for add nor a compiler");
   }
   const float *result = c->result;
-  ND4C_TRY(c->device->ops->copy_to_host(c->device->handle, c->stream, c->result, c->buffers[2], 0, sizeof c->result));
+  ND4C_TRY(nd4c_driver_copy_to_host(c->device, c->stream, c->result, c->buffers[2], 0, sizeof c->result));
   ND4C_TRY(wait_for(c));
   for (int i = 0; i < COUNT; ++i) {
     float expected = 11.0F * (float)(i + 1);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/answer.h"
 #include "device/closing.h"
+#include "device/driver.h"
 #include "dispatch/engines.h"
 
 enum { REASON_SIZE = 512 };
@@ -62,7 +63,8 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   void *state = NULL;
   prepared.data = kernel->data;
   if (kernel->prepare != NULL) {
-    nd4c_status status = kernel->prepare(&prepared, &state);
+    nd4c_error_expect();
+    nd4c_status status = nd4c_driver_answer(kernel->prepare(&prepared, &state), "prepare");
     if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
       return status;
     }

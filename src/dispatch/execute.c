@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/driver.h"
 #include "device/memory.h"
 #include "device/storage.h"
 #include "device/tracer.h"
@@ -131,6 +132,7 @@ static bool is_refusal(const nd4c_context *context, nd4c_status status) {
 nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                               nd4c_array *const *outputs, nd4c_status status) {
   const char *name = def->info.name, *choice_name = nd4c_choice_name(choice);
+  status = nd4c_provider_failed(status, "run");
   status = nd4c_device_is_named(context->device)
                ? nd4c_fail_prefix(status, "%s (%s)", name, choice_name)
                : nd4c_fail_prefix(status, "%s on %s (%s)", name, context->device->name, choice_name);
@@ -143,7 +145,7 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
 /* Ends work whose end nothing marks. What failed before it, and was not told yet, is none of its business. */
 static nd4c_status end_unmarked(const nd4c_context *context) {
   nd4c_device *device = context->device;
-  return device->ops->synchronize != NULL ? device->ops->synchronize(device->handle) : ND4C_OK;
+  return nd4c_driver_synchronize(device);
 }
 
 void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status) {
@@ -153,8 +155,8 @@ void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status) {
   nd4c_device *device = context->device;
   nd4c_fence fence = NULL;
   char *text = nd4c_duplicate_text(nd4c_error_message());
-  if (device->ops->fence_record(device->handle, context->stream, &fence) == ND4C_OK) {
-    (void)device->ops->fence_wait(device->handle, fence); /* the failure that is told came first */
+  if (nd4c_driver_fence_record(device, context->stream, &fence) == ND4C_OK) {
+    (void)nd4c_driver_fence_wait(device, fence); /* the failure that is told came first */
     device->ops->fence_destroy(device->handle, fence);
   } else {
     (void)end_unmarked(context);

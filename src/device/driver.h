@@ -1,0 +1,64 @@
+/* Calls of a backend's functions whose answers are checked: a handle that is NULL after OK is a failure, a failure has a
+ * text, and its status is one that nd4c knows. Everything in src that calls these functions calls them here. */
+#ifndef ND4C_DEVICE_DRIVER_H
+#define ND4C_DEVICE_DRIVER_H
+
+#include "base/compiler.h"
+#include "base/status.h"
+#include "device/device.h"
+#include "device/provider_check.h"
+
+static inline nd4c_status nd4c_driver_answer(nd4c_status status, const char *what) {
+  return ND4C_LIKELY(status == ND4C_OK) ? ND4C_OK : nd4c_provider_failed(status, what);
+}
+
+/* As above, for a function that gives a handle. */
+static inline nd4c_status nd4c_driver_handle(nd4c_status status, const void *handle, const char *what) {
+  ND4C_TRY(nd4c_driver_answer(status, what));
+  return ND4C_LIKELY(handle != NULL) ? ND4C_OK
+                                     : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
+}
+
+static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device, int64_t bytes, nd4c_buffer *buffer) {
+  *buffer = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->buffer_allocate(device->handle, bytes, buffer);
+  return nd4c_driver_handle(status, *buffer, "buffer_allocate");
+}
+
+static inline nd4c_status nd4c_driver_stream_create(const nd4c_device *device, nd4c_stream *stream) {
+  *stream = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->stream_create(device->handle, stream);
+  return nd4c_driver_handle(status, *stream, "stream_create");
+}
+
+static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd4c_stream stream, nd4c_fence *fence) {
+  *fence = NULL;
+  const nd4c_status status = device->ops->fence_record(device->handle, stream, fence);
+  return nd4c_driver_handle(status, *fence, "fence_record");
+}
+
+static inline nd4c_status nd4c_driver_fence_wait(const nd4c_device *device, nd4c_fence fence) {
+  return nd4c_driver_answer(device->ops->fence_wait(device->handle, fence), "fence_wait");
+}
+
+static inline nd4c_status nd4c_driver_copy_from_host(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
+                                                     int64_t offset, const void *from, int64_t bytes) {
+  return nd4c_driver_answer(device->ops->copy_from_host(device->handle, stream, to, offset, from, bytes),
+                            "copy_from_host");
+}
+
+static inline nd4c_status nd4c_driver_copy_to_host(const nd4c_device *device, nd4c_stream stream, void *to,
+                                                   nd4c_buffer from, int64_t offset, int64_t bytes) {
+  return nd4c_driver_answer(device->ops->copy_to_host(device->handle, stream, to, from, offset, bytes),
+                            "copy_to_host");
+}
+
+/* OK where the backend has no such function. */
+static inline nd4c_status nd4c_driver_synchronize(const nd4c_device *device) {
+  return device->ops->synchronize == NULL ? ND4C_OK
+                                          : nd4c_driver_answer(device->ops->synchronize(device->handle), "synchronize");
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table. What of it is
+ * wrong is named by CONTRIBUTOR_LIE. It knows nd4c through nd4c/plugin.h alone. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nd4c/plugin.h"
+
+__attribute__((visibility("default"))) nd4c_status nd4c_plugin_entry(const nd4c_host *host,
+                                                                     const nd4c_provider **provider);
+
+static const nd4c_host *the_host;
+
+typedef struct row {
+  float (*compute)(float a, float b);
+} row;
+
+static float add(float a, float b) {
+  return a + b;
+}
+static float subtract(float a, float b) {
+  return a - b;
+}
+static float multiply(float a, float b) {
+  return a * b;
+}
+static const row rows[] = {{add}, {subtract}, {multiply}};
+
+static bool lies(const char *about) {
+  const char *lie = getenv("CONTRIBUTOR_LIE");
+  return lie != NULL && strcmp(lie, about) == 0;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (call->data == NULL) {
+    (void)snprintf(reason, reason_size, "its row is missing");
+    return false;
+  }
+  for (int i = 0; i < 2; i++) {
+    bool same = (call->inputs[i].flags & ND4C_TENSOR_CONTIGUOUS) != 0 && call->inputs[i].dtype == ND4C_FLOAT32 &&
+                call->inputs[i].size == call->outputs[0].size;
+    if (!same) {
+      (void)snprintf(reason, reason_size, "wants two contiguous operands of one shape");
+      return false;
+    }
+  }
+  return (call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) != 0;
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  const row *of = call->data;
+  const float *a = call->inputs[0].data, *b = call->inputs[1].data;
+  float *y = call->outputs[0].data;
+  for (int64_t i = 0; i < call->outputs[0].size; i++) {
+    y[i] = of->compute(a[i], b[i]);
+  }
+  return ND4C_OK;
+}
+
+#define KERNEL(op_name, version, number)                                                                             \
+  {                                                                                                                  \
+    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = (version), .op = #op_name, .engine = "contributor",      \
+    .name = "contributor." #op_name, .priority = 1000, .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), .data = &rows[number], \
+    .usable = usable, .run = run                                                                                     \
+  }
+static nd4c_kernel kernels[] = {KERNEL(add, 1, 0), KERNEL(subtract, 1, 1), KERNEL(multiply, 1, 2)};
+static const nd4c_kernel *const family[] = {&kernels[0], &kernels[1], &kernels[2], NULL};
+static const nd4c_kernel *const *const families[] = {family};
+static const nd4c_engine engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "contributor"};
+static const nd4c_engine *const engines[] = {&engine};
+
+static bool wanted(const void *data, char *reason, size_t reason_size) {
+  (void)data;
+  if (lies("unusable")) {
+    (void)snprintf(reason, reason_size, "this machine lacks what it needs");
+    return false;
+  }
+  return true;
+}
+
+static nd4c_contribution contribution = {.struct_size = ND4C_SIZE_OF(nd4c_contribution),
+                                         .backend = "cpu",
+                                         .priority = 1000,
+                                         .usable = wanted,
+                                         .engine_count = 1,
+                                         .engines = engines,
+                                         .family_count = 1,
+                                         .families = families};
+static const nd4c_contribution *const contributions[] = {&contribution};
+
+static nd4c_status open_provider(void) {
+  return lies("open")             ? the_host->fail(ND4C_LIBRARY, "its library is not here")
+         : lies("open_in_silence") ? ND4C_DEVICE
+                                   : ND4C_OK;
+}
+
+static const nd4c_provider provider = {.struct_size = ND4C_SIZE_OF(nd4c_provider),
+                                       .abi_major = ND4C_PLUGIN_ABI_MAJOR,
+                                       .abi_minor = ND4C_PLUGIN_ABI_MINOR,
+                                       .name = "contributor",
+                                       .version = "1",
+                                       .open = open_provider,
+                                       .contribution_count = 1,
+                                       .contributions = contributions};
+
+nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) {
+  the_host = host;
+  if (lies("op")) {
+    kernels[0].op = "no_such_op";
+  } else if (lies("version")) {
+    kernels[0].op_version = 99;
+  } else if (lies("engine")) {
+    kernels[0].engine = "another";
+  } else if (lies("run")) {
+    kernels[0].run = NULL;
+  } else if (lies("elsewhere")) {
+    contribution.backend = "nosuch";
+  }
+  *out = &provider;
+  return ND4C_OK;
+}

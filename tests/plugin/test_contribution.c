@@ -1,0 +1,134 @@
+/* Contributions: a plug-in without devices whose kernels compute on cpu:0. Every case is a process of its own, because
+ * a process loads a plug-in once. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../device/child.h"
+#include "nd4c/nd4c.h"
+
+static const char *program;
+
+/* -- in the child ------------------------------------------------------------------------------------------------ */
+
+static float add_two(const nd4c_array *two) {
+  nd4c_array *sum = NULL;
+  float value = 0;
+  if (nd4c_add(two, two, &sum) != ND4C_OK || nd4c_array_read(sum, &value, sizeof value) != ND4C_OK) {
+    printf("add: %s\n", nd4c_error_message());
+  }
+  nd4c_array_release(sum);
+  return value;
+}
+
+/* What computes an addition, and what it gives. */
+static void say_addition(const char *when) {
+  nd4c_array *two = NULL;
+  char *text = NULL;
+  if (nd4c_array_scalar(ND4C_FLOAT32, 2, NULL, &two) != ND4C_OK) {
+    printf("%s: %s\n", when, nd4c_error_message());
+    return;
+  }
+  const float sum = add_two(two), again = add_two(two);
+  const nd4c_array *inputs[] = {two, two};
+  if (nd4c_explain(NULL, ND4C_OP_add, inputs, 2, NULL, 0, &text) == ND4C_OK) {
+    bool ours = strstr(text, "contributor.add (engine contributor): taken") != NULL;
+    printf("%s: %g %g by %s\n", when, (double)sum, (double)again, ours ? "contributor" : "another");
+  }
+  nd4c_free(text);
+  nd4c_array_release(two);
+}
+
+static void say_rows(void) {
+  nd4c_backend_status row = {.struct_size = sizeof row};
+  for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &row) == ND4C_OK; i++) {
+    if (strcmp(row.name, "contributor") == 0) {
+      printf("contributor of %s: verdict %d, %s\n", row.contributes_to, row.verdict, row.reason);
+    }
+  }
+  for (int32_t i = 0; i < nd4c_backend_count() && nd4c_backend_get_status(i, &row) == ND4C_OK; i++) {
+    if (row.left_out[0] != '\0') {
+      printf("left out of %s: %s\n", row.name, row.left_out);
+    }
+    if (strcmp(row.name, "contributor") == 0) {
+      printf("a backend of that name\n");
+    }
+  }
+  printf("first engine %s\n", nd4c_backend_engine("cpu", 0));
+}
+
+static int child(const char *command) {
+  if (strcmp(command, "late") == 0) {
+    say_addition("before");
+    nd4c_status status = nd4c_backend_load(CONTRIBUTOR_PATH);
+    printf("load=%s %s\n", nd4c_status_name(status), status != ND4C_OK ? nd4c_error_message() : "");
+  }
+  say_addition("now");
+  say_rows();
+  return 0;
+}
+
+/* -- in the parent ----------------------------------------------------------------------------------------------- */
+
+typedef struct contribution_case {
+  const char *name, *command, *environment;
+  const char *parts[4]; /* of the output, with '!' in front: must not be there */
+} contribution_case;
+
+static const contribution_case cases[] = {
+    {"named by configuration", "early", NULL,
+     {"now: 4 4 by contributor", "contributor of cpu: verdict 1", "first engine contributor", "!a backend of"}},
+    {"loaded late", "late", NULL, {"before: 4 4 by another", "load=OK", "now: 4 4 by contributor"}},
+    {"disabled", "early", "SD_KERNEL_DISABLE_ENGINES=contributor", {"now: 4 4 by another"}},
+    {"not usable here", "early", "CONTRIBUTOR_LIE=unusable",
+     {"now: 4 4 by another", "left out of cpu: contributor: not used: this machine lacks what it needs"}},
+    {"cannot be opened", "early", "CONTRIBUTOR_LIE=open",
+     {"now: 4 4 by another", "contributor of cpu: verdict 0, its library is not here"}},
+    {"cannot be opened, in silence", "early", "CONTRIBUTOR_LIE=open_in_silence",
+     {"now: 4 4 by another", "verdict 0, open failed without a text: device reported a failure"}},
+    {"an op that is not here", "early", "CONTRIBUTOR_LIE=op",
+     {"now: 4 4 by another", "contributor: kernel contributor.add: this library has no op 'no_such_op'"}},
+    {"another version of an op", "late", "CONTRIBUTOR_LIE=version",
+     {"load=OK", "now: 4 4 by another", "it is made for version 99 of op add; this library has version 1"}},
+    {"an engine that it does not list", "early", "CONTRIBUTOR_LIE=engine",
+     {"now: 4 4 by another", "engine 'another' is none of the contribution's"}},
+    {"nothing to run", "early", "CONTRIBUTOR_LIE=run",
+     {"now: 4 4 by another", "contributor: kernel 0: op, engine, name and run are required"}},
+    {"a backend that is not here", "late", "CONTRIBUTOR_LIE=elsewhere",
+     {"load=OK", "now: 4 4 by another", "contributor of nosuch"}},
+};
+
+static void computes_or_says_why_not(void **state) {
+  (void)state;
+  static char output[CHILD_OUTPUT];
+  int failures = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const contribution_case *c = &cases[i];
+    const bool early = strcmp(c->command, "early") == 0;
+    const char *environment[] = {early ? "ND4C_BACKEND_PLUGINS=" CONTRIBUTOR_PATH : "ND4C_PLAN_PROFILE=false", c->environment, NULL};
+    const int code = child_run(program, c->command, "", environment, output);
+    failures += code != 0;
+    for (size_t p = 0; p < sizeof c->parts / sizeof c->parts[0] && c->parts[p] != NULL; p++) {
+      const bool forbidden = c->parts[p][0] == '!';
+      if ((strstr(output, c->parts[p] + forbidden) != NULL) == forbidden) {
+        print_error("case '%s' (exit %d): %s \"%s\" in:\n%s\n", c->name, code, forbidden ? "found" : "no",
+                    c->parts[p] + forbidden, output);
+        failures++;
+      }
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+int main(int argc, char **argv) {
+  program = argv[0];
+  if (argc > 1) {
+    return child(argv[1]);
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(computes_or_says_why_not)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
