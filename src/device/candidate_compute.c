@@ -31,21 +31,14 @@ static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *ta
   return false;
 }
 
-/* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. */
+/* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. A cheap probe that found no
+ * file keeps none away: the loader may know places that a search for files does not, and kernels decline by themselves. */
 static bool start(nd4c_candidate *provider) {
-  char reason[ND4C_REASON_SIZE];
   if (provider->started) {
     return true;
   }
-  if (provider->tried || !nd4c_candidate_is_possible(provider)) {
+  if (provider->tried || (nd4c_candidate_has_devices(provider) && !nd4c_candidate_is_possible(provider))) {
     return false;
-  }
-  if (!nd4c_candidate_has_devices(provider)) {
-    provider->verdict = nd4c_candidate_probe(provider, false, reason, sizeof reason);
-    if (provider->verdict == ND4C_VERDICT_ABSENT) {
-      (void)snprintf(provider->reason, sizeof provider->reason, "%s", reason);
-      return false;
-    }
   }
   if (nd4c_candidate_start(provider) != ND4C_OK) {
     (void)snprintf(provider->reason, sizeof provider->reason, "%s", nd4c_error_message());
