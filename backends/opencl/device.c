@@ -80,6 +80,7 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
     description->dtypes = usable_dtypes(device);
     description->host_processor = device->limits.is_cpu;
     description->unified_memory = device->unified_memory;
+    description->has_native = true;
     description->native = device->id;
   }
   if (ND4C_HAS_FIELD(description, largest_bytes)) {

@@ -66,7 +66,8 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->vendor = "nobody";
     description->driver = "stub 1.0";
     description->dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8) & ~ND4C_DTYPES_NARROW;
-    description->native = device;
+    description->has_native = true;
+    description->native = stub_device_index(device) == 0 ? device : NULL; /* as a CUDA driver numbers its devices */
     lie(description);
   }
   return status;
@@ -290,7 +291,7 @@ static nd4c_status synchronize(void *device) {
   return status != ND4C_OK ? status : stub_synchronize(stub_device_index(device));
 }
 
-/* -- what ABI 1.1 added ------------------------------------------------------------------------------------------ */
+/* -- what is optional ---------------------------------------------------------------------------------------------- */
 
 static nd4c_status memory_available(void *device, int64_t *bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_memory_available);

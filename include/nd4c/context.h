@@ -67,8 +67,10 @@ ND4C_API nd4c_status nd4c_context_release(nd4c_context *context);
 /* The vendor's handles behind a context, for code that submits work of its own. */
 typedef struct nd4c_native_handles {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_native_handles) */
-  void *device;         /* cl_device_id, CUdevice as a pointer; NULL: none */
+  void *device;         /* cl_device_id, CUdevice as a pointer; see has_device */
   void *stream;         /* cl_command_queue, CUstream; NULL: none */
+  bool has_device;      /* `device` is a vendor's handle, also where it is NULL: CUdevice 0 is. Appended: a shorter
+                         * struct_size leaves it out */
 } nd4c_native_handles;
 
 /* Fills *handles; they live as long as the context. context NULL: the thread's current one. */

@@ -130,10 +130,11 @@ typedef struct nd4c_device_info {
   nd4c_dtype_set dtypes;       /* that some kernel computes with; 0: unknown */
   bool host_processor;         /* it is the host's own processor by another name */
   bool unified_memory;         /* device and host share the memory behind buffers */
-  void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer), NULL if there is none */
+  void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer); see has_native */
   int64_t alignment;           /* of its buffers, bytes */
   int32_t priority;            /* of its backend, among those that may become the default */
   int64_t largest_bytes;       /* that one array may take, 0: no limit but the memory's */
+  bool has_native;             /* `native` is a vendor's handle, also where it is NULL: CUdevice 0 is */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there

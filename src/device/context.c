@@ -238,16 +238,20 @@ int32_t nd4c_context_width(const nd4c_context *context) {
 }
 
 nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles) {
+  enum { FIRST_SIZE = offsetof(nd4c_native_handles, has_device) }; /* of 0.1 */
   if (handles == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_native: handles is NULL");
   }
-  if (handles->struct_size < ND4C_SIZE_OF(nd4c_native_handles)) {
+  if (handles->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_native_handles)", handles->struct_size);
   }
   ND4C_TRY(nd4c_context_resolve(context, &context));
   const nd4c_device *device = context->device;
   bool has_stream = context->stream != NULL && device->ops->stream_native != NULL;
   handles->device = device->description.native;
+  if (ND4C_HAS_FIELD(handles, has_device)) {
+    handles->has_device = device->description.has_native;
+  }
   handles->stream = has_stream ? device->ops->stream_native(device->handle, context->stream) : NULL;
   return ND4C_OK;
 }

@@ -185,6 +185,7 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .alignment = description->alignment,
       .priority = device->backend->priority,
       .largest_bytes = description->largest_bytes,
+      .has_native = description->has_native,
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

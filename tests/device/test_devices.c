@@ -79,14 +79,20 @@ static void what_a_device_tells(void **state) {
   assert_true((info.dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT32)) != 0);
   assert_false(info.host_processor);
   assert_false(info.unified_memory);
+  assert_true(info.has_native);
   assert_non_null(info.native);
   assert_int_equal(info.alignment, 64);
   assert_int_equal(info.priority, -10);
   assert_int_equal(info.memory_bytes, 1 << 30);
   assert_int_equal(info.largest_bytes, 0);
-  nd4c_device *host = NULL;
+  nd4c_device *host = NULL, *second = NULL;
+  assert_int_equal(nd4c_device_find("stub:1", &second), ND4C_OK);
+  assert_int_equal(nd4c_device_get_info(second, &info), ND4C_OK);
+  assert_true(info.has_native); /* NULL is its handle */
+  assert_null(info.native);
   assert_int_equal(nd4c_device_find("cpu", &host), ND4C_OK);
   assert_int_equal(nd4c_device_get_info(host, &info), ND4C_OK);
+  assert_false(info.has_native);
   assert_true(info.host_processor && info.unified_memory && info.host_addressable);
   assert_non_null(info.vendor);
   assert_true(info.memory_bytes > 0);

@@ -138,9 +138,10 @@ FIELD(nd4c_device_description, driver, 56);
 FIELD(nd4c_device_description, dtypes, 64);
 FIELD(nd4c_device_description, host_processor, 72);
 FIELD(nd4c_device_description, unified_memory, 73);
+FIELD(nd4c_device_description, has_native, 74);
 FIELD(nd4c_device_description, native, 80);
 FIELD(nd4c_device_description, largest_bytes, 88);
-GROWS(nd4c_device_description, 88);
+GROWS(nd4c_device_description, 96);
 
 FIELD(nd4c_device_ops, struct_size, 0);
 FIELD(nd4c_device_ops, device_open, 8);
@@ -221,7 +222,13 @@ FIELD(nd4c_host, parallel_for, 56);
 FIELD(nd4c_host, cpu_level, 64);
 FIELD(nd4c_host, allocate_pages, 72);
 FIELD(nd4c_host, free_pages, 80);
-GROWS(nd4c_host, 88);
+FIELD(nd4c_host, library_open, 88);
+FIELD(nd4c_host, library_find, 96);
+FIELD(nd4c_host, library_symbol, 104);
+FIELD(nd4c_host, cache_bytes, 112);
+FIELD(nd4c_host, allocate_buffer, 120);
+FIELD(nd4c_host, free_buffer, 128);
+GROWS(nd4c_host, 136);
 
 FIELD(nd4c_attr_value, kind, 0);
 FIELD(nd4c_attr_value, count, 4);

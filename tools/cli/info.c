@@ -263,7 +263,7 @@ static void print_device(nd4c_device *device, bool picked) {
     (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
                  info.driver[0] != '\0' ? info.driver : "unknown");
   }
-  if (info.native != NULL) {
+  if (info.has_native) {
     (void)printf("    native handle %p\n", info.native);
   }
   print_memory(device, &info, &memory);
@@ -410,7 +410,7 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddStringToObject(object, "driver", info.driver);
   char native[32]; /* text: a number of JSON's has not all bits of an address */
   (void)snprintf(native, sizeof native, "%p", info.native);
-  (void)cJSON_AddItemToObject(object, "native", info.native != NULL ? cJSON_CreateString(native) : cJSON_CreateNull());
+  (void)cJSON_AddItemToObject(object, "native", info.has_native ? cJSON_CreateString(native) : cJSON_CreateNull());
   (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
   (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);
   (void)cJSON_AddBoolToObject(object, "host_addressable", info.host_addressable);

@@ -75,7 +75,9 @@ class Device:
         """What is known of the device, by name: type, memory, the dtypes that it computes with (none: unknown), its vendor's
         handle `native`, ..."""
         row = _info_row(self.handle)
-        return dict(facts(row), type=_TYPES.get(row.type, "other"), dtypes=tuple(
+        known = facts(row)
+        native = (known["native"] or 0) if known.pop("has_native") else None  # the handle may be a NULL pointer
+        return dict(known, native=native, type=_TYPES.get(row.type, "other"), dtypes=tuple(
             name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1))
 
     @property
@@ -98,7 +100,7 @@ class Device:
                                "with nd4c.device(%r) as device: device.native_handles()" % (self, current_device(), self.name))
         row = _abi.native_handles(struct_size=ctypes.sizeof(_abi.native_handles))
         check(_native(context, ctypes.byref(row)))
-        return NativeHandles(row.device, row.stream)
+        return NativeHandles((row.device or 0) if row.has_device else None, row.stream)
 
     @property
     def dlpack(self) -> Tuple[int, int]:

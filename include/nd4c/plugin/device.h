@@ -19,12 +19,12 @@ typedef struct nd4c_device_description {
   int64_t memory_bytes;
   int32_t width;
   int64_t alignment; /* of buffers, bytes */
-  /* Since ABI 1.1. */
   const char *vendor, *driver; /* "AuthenticAMD", "3.1+debian"; NULL: unknown */
   nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: those of the backend's kernels */
   bool host_processor;         /* it is the host's own processor by another name */
   bool unified_memory;         /* device and host share the memory behind buffers */
-  void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer); NULL: none */
+  bool has_native;             /* there is a vendor's handle: */
+  void *native;                /* cl_device_id, CUdevice as a pointer, of which the first is NULL */
   int64_t largest_bytes;       /* of one buffer; 0: no limit but the memory's */
 } nd4c_device_description;
 
@@ -66,7 +66,7 @@ typedef struct nd4c_device_ops {
   void (*fence_destroy)(void *device, nd4c_fence fence);
   nd4c_status (*synchronize)(void *device);
 
-  /* Since ABI 1.1, all of them optional. Bytes that could be allocated now; NULL: the total less what nd4c holds. */
+  /* What follows is optional. Bytes that could be allocated now; NULL: the total less what nd4c holds. */
   nd4c_status (*memory_available)(void *device, int64_t *bytes);
   /* Host memory from which the device copies fastest (page-locked). NULL: ordinary memory serves. */
   nd4c_status (*pinned_allocate)(void *device, int64_t bytes, void **address);

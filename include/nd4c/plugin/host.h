@@ -44,7 +44,7 @@ typedef struct nd4c_host {
   void *(*library_symbol)(void *library, const char *symbol);
   /* Bytes of the last-level cache that the process can count on, 0 if unknown. */
   int64_t (*cache_bytes)(void);
-  /* Since ABI 1.1. As allocate_pages, for the buffers of devices whose memory is the host's: nothing is recycled, since
+  /* As allocate_pages, for the buffers of devices whose memory is the host's: nothing is recycled, since
    * nd4c keeps the buffers themselves. */
   void *(*allocate_buffer)(size_t bytes);
   void (*free_buffer)(void *memory, size_t bytes);
