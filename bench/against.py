@@ -22,6 +22,7 @@ import math
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -312,6 +313,7 @@ def plain(result):
 def run(options, pick):
     """pick: the rows of a group that are asked for. Returns the exit status."""
     comparison, results = Comparison(options), {}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # which removes the copies of the libraries
     try:
         about = machine(comparison)
         for name in options.only or [*rows.groups(), "python"]:
