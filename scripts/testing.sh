@@ -22,6 +22,36 @@ finish() {
 }
 trap finish EXIT
 
+# library_of TEST: the library that the test of a vendor's engine needs, and that is installed here; else nothing.
+library_of() {
+  local name=
+  case $1 in
+    conformance.cpu.openblas) name=libopenblas.so.0 ;;
+    conformance.cpu.fftw) name=libfftw3.so.3 ;;
+    conformance.cpu.onednn) name=libdnnl.so.3 ;;
+    *) return 0 ;;
+  esac
+  if [ -e "$cache/onednn/$name" ] || ldconfig -p 2>/dev/null | grep -qF "$name "; then
+    say "$name"
+  fi
+}
+
+# count_skipped NAME: names what was skipped. The test of an engine skips itself where the engine serves nothing: with
+# the library installed that is a failure.
+count_skipped() {
+  local log=$logs/$1.log test library
+  while IFS= read -r test; do
+    library=$(library_of "$test")
+    if [ -n "$library" ] && [ "$1" != aarch64-test ]; then
+      passed=$((passed - 1))
+      failed=$((failed + 1))
+      failures+=("$1: $test was skipped, though $library is here: its engine serves nothing")
+    else
+      say "    skipped: $test"
+    fi
+  done < <(sed -nE 's/^[[:space:]]+[0-9]+ - (.*) \(Skipped\)$/\1/p' "$log")
+}
+
 # count NAME: adds the ctest run logged in build/logs/NAME.log.
 count() {
   local log=$logs/$1.log bad total line
@@ -39,6 +69,7 @@ count() {
   while IFS= read -r line; do
     failures+=("$1: $line")
   done < <(sed -n '/The following tests FAILED/,$p' "$log" | sed -nE 's/^[[:space:]]+[0-9]+ - (.*)/\1/p')
+  count_skipped "$1"
 }
 
 # tests PRESET TEXT [CTEST OPTIONS...]

@@ -199,7 +199,7 @@ static bool origins_are_recorded(void) {
   return (known & 1) != 0;
 }
 
-/* Memory for a storage that work on `stream` writes first; with stream NULL nobody knows who does. */
+/* Memory for a storage that work on `stream` writes first; with stream NULL the first writer is not known. */
 static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, int64_t bytes, const char *origin) {
   nd4c_device *device = first->device;
   if (device->description.asynchronous) {

@@ -109,7 +109,7 @@ static bool what_needs_the_device_is_refused(const arrays *a) {
   nd4c_context_options options = {.struct_size = sizeof options, .device = device};
   double value = 0;
   return is_refused(nd4c_add_on(there, a->host, a->host, &made), "an op") &&
-         is_refused(nd4c_square_on(there, a->device, &made), "an op on what is there") &&
+         is_refused(nd4c_square_on(there, a->device, &made), "an op on the parent's array") &&
          is_refused(nd4c_array_read(a->device, buffer, sizeof buffer), "reading") &&
          is_refused(nd4c_array_item(a->device, (int64_t[]){7}, &value), "an element") &&
          is_refused(nd4c_array_read(a->pending, buffer, sizeof buffer), "reading what is pending") &&

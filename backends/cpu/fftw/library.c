@@ -15,7 +15,7 @@ typedef struct libraries {
   nd4c_fftw of[2];
 } libraries;
 
-/* Published once; whoever loses the race to publish frees its own record. Freed by nd4c_fftw_close. */
+/* Published once; a thread that loses the race to publish frees its own record. Freed by nd4c_fftw_close. */
 static _Atomic(libraries *) published;
 
 /* -- opening ---------------------------------------------------------------------------------------------------- */

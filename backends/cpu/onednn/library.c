@@ -9,7 +9,7 @@ enum { NAME_COUNT = sizeof library_names / sizeof *library_names };
 
 #define WITHOUT "left out of this build (ND4C_ONEDNN=OFF)"
 
-/* Published once; whoever loses the race to publish frees its own record (opening twice is harmless: the loader
+/* Published once; a thread that loses the race to publish frees its own record (opening twice is harmless: the loader
  * counts). Freed by nd4c_onednn_close. */
 static _Atomic(nd4c_onednn *) published;
 

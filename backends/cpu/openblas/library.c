@@ -9,7 +9,7 @@
 #define LIBRARY_NAME "libopenblas.so.0"
 #define WITHOUT "left out of this build (ND4C_OPENBLAS=OFF)"
 
-/* Published once; whoever loses the race to publish frees its own record (opening twice is harmless: the loader
+/* Published once; a thread that loses the race to publish frees its own record (opening twice is harmless: the loader
  * counts). Freed by nd4c_openblas_close. */
 static _Atomic(nd4c_openblas *) published;
 
