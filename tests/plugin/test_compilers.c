@@ -1,0 +1,105 @@
+/* Compilers that a plug-in without devices brings for cpu:0: two of them share a graph. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "nd4c/nd4c.h"
+
+enum { SIZE = 1000 };
+
+static nd4c_value op(nd4c_graph *graph, nd4c_op number, nd4c_value a, nd4c_value b) {
+  const nd4c_value inputs[] = {a, b};
+  nd4c_value y = -1;
+  assert_int_equal(nd4c_graph_op(graph, number, inputs, 2, NULL, 0, "", &y, 1), ND4C_OK);
+  return y;
+}
+
+/* y = ((a + b + a) * b - a) + sqrt((a + b + a) * b), where the square root is nothing for these compilers. */
+static nd4c_plan *make_plan(void) {
+  const int64_t shape[] = {SIZE};
+  nd4c_graph *graph = NULL;
+  nd4c_value a = -1, b = -1, root = -1;
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "a", ND4C_FLOAT32, 1, shape, &a), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "b", ND4C_FLOAT32, 1, shape, &b), ND4C_OK);
+  nd4c_value sum = op(graph, ND4C_OP_add, op(graph, ND4C_OP_add, a, b), a);
+  nd4c_value product = op(graph, ND4C_OP_multiply, sum, b);
+  nd4c_value difference = op(graph, ND4C_OP_subtract, product, a);
+  assert_int_equal(nd4c_graph_op(graph, ND4C_OP_sqrt, &product, 1, NULL, 0, "", &root, 1), ND4C_OK);
+  assert_int_equal(nd4c_graph_output(graph, "y", op(graph, ND4C_OP_add, difference, root)), ND4C_OK);
+  nd4c_plan *plan = NULL;
+  assert_int_equal(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_OK);
+  nd4c_graph_destroy(graph);
+  return plan;
+}
+
+/* Runs the plan three times, the first time into a fresh output. */
+static void check_results(nd4c_plan *plan) {
+  float a[SIZE], b[SIZE], y[SIZE];
+  const int64_t shape[] = {SIZE};
+  nd4c_array *inputs[2] = {NULL, NULL}, *result = NULL;
+  for (int i = 0; i < SIZE; i++) {
+    a[i] = (float)(i % 7);
+    b[i] = (float)(i % 5);
+  }
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, a, NULL, &inputs[0]), ND4C_OK);
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, b, NULL, &inputs[1]), ND4C_OK);
+  for (int run = 0; run < 3; run++) {
+    assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 2, &result, 1), ND4C_OK);
+    assert_int_equal(nd4c_array_read(result, y, sizeof y), ND4C_OK);
+    for (int i = 0; i < SIZE; i++) {
+      const float product = (a[i] + b[i] + a[i]) * b[i];
+      assert_float_equal(y[i], product - a[i] + sqrtf(product), 1e-4F);
+    }
+  }
+  nd4c_array_release(inputs[0]);
+  nd4c_array_release(inputs[1]);
+  nd4c_array_release(result);
+}
+
+static void assert_report(nd4c_plan *plan, const char *words, bool there) {
+  char *text = NULL;
+  assert_int_equal(nd4c_plan_report(plan, &text), ND4C_OK);
+  if ((strstr(text, words) != NULL) != there) {
+    fail_msg("%s \"%s\" in:\n%s", there ? "no" : "found", words, text);
+  }
+  nd4c_free(text);
+}
+
+static void two_compilers_share_a_graph(void **state) {
+  (void)state;
+  nd4c_plan *before = make_plan();
+  assert_report(before, "chain_", false);
+  assert_int_equal(nd4c_backend_load(CHAINS_PATH), ND4C_OK);
+  nd4c_plan *plan = make_plan();
+  assert_report(plan, "chain_sums", true);
+  assert_report(plan, "chain_others", true);
+  assert_report(plan, "no part of a chain", true);
+  check_results(before); /* a plan keeps the kernels that it was made with */
+  check_results(plan);
+  nd4c_plan_destroy(before);
+  nd4c_plan_destroy(plan);
+}
+
+static void a_disabled_compiler_is_not_asked(void **state) {
+  (void)state;
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "chain_others"), ND4C_OK);
+  nd4c_plan *plan = make_plan();
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL), ND4C_OK);
+  assert_report(plan, "chain_sums", true);
+  assert_report(plan, "chain_others", false);
+  check_results(plan);
+  nd4c_plan_destroy(plan);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(two_compilers_share_a_graph),
+                                     cmocka_unit_test(a_disabled_compiler_is_not_asked)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
