@@ -9,18 +9,19 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* What a device is. Strings are static or live as long as the backend is open. */
+/* What a device is; nd4c presets everything with 0. nd4c copies the words, as one line of valid UTF-8. A negative number,
+ * an alignment that is no power of two and a type that is not the backend's refuse the device. */
 typedef struct nd4c_device_description {
   uint32_t struct_size;
-  const char *description;
-  nd4c_device_type type;
-  bool host_addressable; /* buffers have addresses that the host may use */
-  bool asynchronous;     /* run and execute return before the work is done: streams and fences are needed */
-  int64_t memory_bytes;
-  int32_t width;
-  int64_t alignment; /* of buffers, bytes */
+  const char *description; /* for people; NULL: none */
+  nd4c_device_type type;   /* the backend's */
+  bool host_addressable;   /* buffers have addresses that the host may use */
+  bool asynchronous;       /* run and execute return before the work is done: streams and fences are needed */
+  int64_t memory_bytes;    /* in all; 0: unknown */
+  int32_t width;           /* parallel width of a call at most; 0: 1 */
+  int64_t alignment;       /* of buffers, bytes; 0: 64 */
   const char *vendor, *driver; /* "AuthenticAMD", "3.1+debian"; NULL: unknown */
-  nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: those of the backend's kernels */
+  nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: those of all kernels for it */
   bool host_processor;         /* it is the host's own processor by another name */
   bool unified_memory;         /* device and host share the memory behind buffers */
   bool has_native;             /* there is a vendor's handle: */
@@ -28,20 +29,36 @@ typedef struct nd4c_device_description {
   int64_t largest_bytes;       /* of one buffer; 0: no limit but the memory's */
 } nd4c_device_description;
 
-/* Operations of a backend's devices. `device` is the pointer that device_open gave. */
+/* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several
+ * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time. A handle
+ * that is NULL after OK counts as a failure.
+ *
+ * On an asynchronous device everything that takes a stream enqueues its work and returns; on a synchronous one the
+ * stream is NULL, and the work has ended when the function returns. nd4c keeps buffers, host memory and executables
+ * alive until the work that uses them has ended, unless a comment says otherwise. */
 typedef struct nd4c_device_ops {
   uint32_t struct_size;
+  /* Opens device `index` of 0 .. device_count() - 1. Called under nd4c's registry lock; again only after MEMORY or
+   * DEVICE_LOST. Required. May block. */
   nd4c_status (*device_open)(int32_t index, void **device);
+  /* Called where a device that was opened cannot be used all the same; not at the end of the process. Nothing of it is
+   * in use. Optional. */
   void (*device_close)(void *device);
+  /* Called once, after device_open. Required. */
   nd4c_status (*describe)(void *device, nd4c_device_description *description);
 
+  /* At least `bytes` (> 0) of the device's memory, contents undefined. MEMORY where there are none: nd4c gives back what
+   * it has cached and asks again. Required. May block. */
   nd4c_status (*buffer_allocate)(void *device, int64_t bytes, nd4c_buffer *buffer);
+  /* The work that used the buffer has ended. Required. */
   void (*buffer_free)(void *device, nd4c_buffer buffer);
-  /* Address of the buffer's first byte. NULL function or NULL result: no address. */
+  /* Address of the buffer's first byte, which stays as long as the buffer does. Required of host-addressable devices;
+   * NULL function or NULL result: no address. */
   void *(*buffer_address)(void *device, nd4c_buffer buffer);
 
-  /* Copies between host memory and a buffer, and between buffers of one device; enqueued on stream if there is one. The
-   * host memory stays valid and unchanged until the stream passed this point. */
+  /* Copies between host memory and a buffer, and between buffers of one device. The host memory stays valid and
+   * unchanged until the stream has passed this point. The ranges of copy_within do not overlap where the buffers are
+   * the same. The first two are required; copy_within is optional: NULL: by way of the host. */
   nd4c_status (*copy_from_host)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                 int64_t bytes);
   nd4c_status (*copy_to_host)(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
@@ -49,38 +66,48 @@ typedef struct nd4c_device_ops {
   nd4c_status (*copy_within)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                              int64_t from_offset, int64_t bytes);
 
-  /* Streams and fences: all NULL for a synchronous device. A fence is ready when everything enqueued on the stream
-   * before fence_record is done; it then tells the first failure among the work enqueued since the stream's previous
-   * fence_record (what depends on failed work is nd4c's business: it follows the inputs' fences). Streams may be used
-   * from several threads. */
+  /* Streams and fences: required of asynchronous devices, not called for others. Work on one stream begins, as far as it
+   * can be told from its results, in the order in which it was enqueued. */
   nd4c_status (*stream_create)(void *device, nd4c_stream *stream);
-  /* Returns when everything enqueued on the stream is done. */
+  /* Blocks until everything enqueued on the stream has ended. */
   void (*stream_destroy)(void *device, nd4c_stream stream);
+  /* Lets what is enqueued on `stream` from here on begin after the fence, which another stream of the device may have
+   * recorded, is ready, however its work ended. Does not block. The fence may be destroyed before that. */
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
+  /* A fence that is ready when everything enqueued on the stream before this call has ended. It then tells the first
+   * failure among the work enqueued since the stream's previous fence. What depends on failed work is nd4c's matter: it
+   * follows the fences of inputs. Does not block. */
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);
-  /* True when ready. */
+  /* Whether it is ready. Does not block. */
   bool (*fence_query)(void *device, nd4c_fence fence);
-  /* Blocks until ready; the status of the work, with its text set through host->fail. A failure, too, means that the
-   * work has ended: the memory that it used may be freed next. */
+  /* Blocks until it is ready. The status of the work, with its text set through host->fail, in every call the same. A
+   * failure, too, means that the work has ended: the memory that it used may be freed next. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence);
+  /* Also of a fence that is not ready yet: its work goes on. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
+  /* Blocks until everything enqueued on any stream of the device has ended. A failure that no fence has told. Also used
+   * where fence_record fails, so that the work ends whose fence is missing. Optional; NULL: fences alone are waited
+   * for. */
   nd4c_status (*synchronize)(void *device);
 
-  /* What follows is optional. Bytes that could be allocated now; NULL: the total less what nd4c holds. */
+  /* -- what follows is optional ------------------------------------------------------------------------------------ */
+
+  /* Bytes that could be allocated now. Does not block. NULL: the total less what nd4c holds. */
   nd4c_status (*memory_available)(void *device, int64_t *bytes);
-  /* Host memory from which the device copies fastest (page-locked). NULL: ordinary memory serves. */
+  /* Host memory from which the device copies fastest (page-locked); both or neither. May block. NULL: ordinary memory
+   * serves. */
   nd4c_status (*pinned_allocate)(void *device, int64_t bytes, void **address);
   void (*pinned_free)(void *device, void *address);
-  /* The vendor's handle of a stream (cl_command_queue, CUstream). NULL: none. */
+  /* The vendor's handle of a stream (cl_command_queue, CUstream), as long as the stream lives. NULL: none. */
   void *(*stream_native)(void *device, nd4c_stream stream);
   /* Repeats a pattern of 1, 2, 4, 8 or 16 bytes over `bytes` bytes of a buffer, from `offset` on, of both of which its
-   * length is a divisor; enqueued on stream if there is one, the pattern is read before this returns. NULL: the host
-   * fills memory of its own and copies it. */
+   * length is a divisor. The pattern is read before this returns. NULL: the host fills memory of its own and copies
+   * it. */
   nd4c_status (*fill)(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                       const void *pattern, int32_t pattern_bytes);
-  /* Copies a part of a buffer of another of the backend's devices to a buffer of `device`, without host memory;
-   * enqueued on `stream` of `device` if there is one. What writes the source has ended. UNSUPPORTED: these two cannot
-   * reach each other, nothing was enqueued. NULL: none can. Then the bytes go by way of the host. */
+  /* Copies a part of a buffer of another of the backend's devices to a buffer of `device`, without host memory, on
+   * `stream` of `device`. What writes the source has ended. UNSUPPORTED: these two cannot reach each other, nothing was
+   * enqueued, and the bytes go by way of the host. NULL: none can. */
   nd4c_status (*copy_between)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
                               nd4c_buffer from, int64_t from_offset, int64_t bytes);
 } nd4c_device_ops;
