@@ -37,7 +37,7 @@ from performance_page import duration
 SIDES = ("old", "control", "new")
 ORDERS = list(itertools.permutations(SIDES))  # a pass has a round of each
 ENOUGH = 3  # rounds of a pass that are made in any case
-TRIES = ((2e6, 15), (running.SLOW_NS, 5), (math.inf, 3))  # calls shorter than this: the parts of a sample, of which the least
+TRIES = ((2e6, 15), (running.SLOW_NS, 5), (2e8, 3), (math.inf, 1))  # calls shorter than this: the parts of a sample, of which the least
 # counts: other work interrupts some of them, slower code slows down all
 PART = 5  # a part of short calls is that part of a sample of the comparison with peers
 BATCH = 8  # rows that the same processes measure
