@@ -226,13 +226,7 @@ setup() {
 build() {
   local preset=$1 text=$2
   shift 2
-  local status=0
-  step "$preset-configure" "Configuring $text (build/$preset)" cmake --preset "$preset" "$@" || status=$?
-  if [ "$status" -gt 128 ]; then # a signal ended CMake itself (seen once: a division by zero in Debian's 3.25)
-    step "$preset-configure" "Configuring again: signal $((status - 128)) ended CMake" cmake --preset "$preset" "$@"
-  elif [ "$status" -ne 0 ]; then
-    return "$status"
-  fi
+  step "$preset-configure" "Configuring $text (build/$preset)" cmake --preset "$preset" "$@"
   step "$preset-build" "Building $text" cmake --build --preset "$preset"
 }
 

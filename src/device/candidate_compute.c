@@ -87,7 +87,7 @@ static nd4c_status gather(gathering *work, nd4c_compute **compute) {
       add_sources(work, provider);
     }
   }
-  ND4C_TRY(nd4c_compute_make(work->sources, work->count, &work->left_out, compute));
+  ND4C_TRY(nd4c_compute_make(work->sources, work->count, work->target->compute, &work->left_out, compute));
   return work->left_out.failed ? nd4c_fail_memory("a list of what was left out", work->left_out.capacity) : ND4C_OK;
 }
 

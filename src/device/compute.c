@@ -31,6 +31,7 @@ struct nd4c_compute {
   int32_t begin[OP_NUMBER_LIMIT + 1];
   const nd4c_compiler **compilers;
   int32_t compiler_count;
+  const nd4c_compute *before; /* the one whose place it took */
 };
 
 /* -- what is accepted ---------------------------------------------------------------------------------------------- */
@@ -172,8 +173,8 @@ static void merge_compilers(nd4c_compute *compute, const nd4c_compute_source *so
   }
 }
 
-nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count, nd4c_text *left_out,
-                              nd4c_compute **out) {
+nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count, const nd4c_compute *before,
+                              nd4c_text *left_out, nd4c_compute **out) {
   const counts all = count_all(sources, count);
   nd4c_compute *compute = nd4c_allocate_zeroed(1, sizeof *compute);
   nd4c_op *ops = nd4c_allocate_zeroed((size_t)all.kernels + 1, sizeof *ops);
@@ -186,6 +187,7 @@ nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count,
     nd4c_deallocate(ops);
     return nd4c_fail_memory("the tables of a backend", (size_t)all.kernels * sizeof(void *));
   }
+  compute->before = before;
   find_ops(compute, sources, count, ops, left_out);
   group_kernels(compute, sources, count, ops);
   merge_compilers(compute, sources, count, left_out);
