@@ -26,7 +26,7 @@ static void name_device(nd4c_candidate *candidate, int32_t index) {
   atomic_store(&device->compute, candidate->compute);
   device->index = index;
   device->number = atomic_fetch_add(&next_number, 1);
-  (void)snprintf(device->name, sizeof device->name, "%.23s:%d", candidate->name, index);
+  (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
 }
 
 /* What the backend says of the device, with words that may be shown. */

@@ -20,7 +20,7 @@ struct nd4c_device {
   void *handle; /* the backend's own */
   int32_t index;
   int32_t number; /* unique in the process */
-  char name[40]; /* "name:index" */
+  char name[32]; /* "name:index" */
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */

@@ -63,7 +63,7 @@ typedef struct nd4c_backend {
 } nd4c_backend;
 
 enum {
-  ND4C_PLUGIN_NAME_SIZE = 24,      /* of a provider's or an engine's name, with its end: "name:123" is a device's */
+  ND4C_PLUGIN_NAME_SIZE = 20,      /* of a provider's or an engine's name, with its end: "name:123" is a device's */
   ND4C_PLUGIN_DEVICE_LIMIT = 256,  /* devices of one backend */
   ND4C_PLUGIN_TABLE_LIMIT = 65536, /* entries of any table that a plug-in gives */
 };
