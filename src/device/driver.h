@@ -1,5 +1,6 @@
 /* Calls of a backend's functions whose answers are checked: a handle that is NULL after OK is a failure, a failure has a
- * text, and its status is one that nd4c knows. The end of a process (closing.c) asks synchronize itself: it has no caller. */
+ * text, and its status is one that nd4c knows. The end of a process (closing.c) asks synchronize itself: no caller
+ * waits for an answer there. */
 #ifndef ND4C_DEVICE_DRIVER_H
 #define ND4C_DEVICE_DRIVER_H
 
