@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DECLARE_LEVEL_TABLE(family, level) extern const nd4c_##family##_table nd4c_##family##_table_##level;
@@ -37,19 +36,6 @@ bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...)
   return false;
 }
 
-/* A number with an optional k, m, g or t, as the configuration accepts it; 0 if there is none. */
-static int64_t configured_bytes(const char *property) {
-  const char *text = nd4c_cpu_host->config(property);
-  char *end = NULL;
-  long long value = text == NULL ? 0 : strtoll(text, &end, 10);
-  if (value <= 0)
-    return 0;
-  static const char units[] = "kKmMgGtT";
-  const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
-  int shift = unit == NULL ? 0 : 10 * ((int)(unit - units) / 2 + 1);
-  return value > INT64_MAX >> shift ? INT64_MAX : (int64_t)value << shift;
-}
-
 /* By request: float32 functions whose shorter formulas take the place of the level's own. */
 static void use_fast_loops(void) {
   static nd4c_unary_table unary;
@@ -66,8 +52,8 @@ static void use_fast_loops(void) {
 }
 
 static bool fast_is_wanted(void) {
-  const char *math = nd4c_cpu_host->config("nd4c.cpu.math");
-  return math != NULL && strcmp(math, "fast") == 0;
+  char math[16];
+  return nd4c_cpu_host->config("nd4c.cpu.math", math, sizeof math) && strcmp(math, "fast") == 0;
 }
 
 /* Where a level stands in a list that has those of all families in order. */
@@ -93,8 +79,9 @@ void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
   if (fast_is_wanted())
     use_fast_loops();
-  int64_t bytes = configured_bytes("nd4c.cpu.stream_bytes");
-  if (bytes == 0 && ND4C_HAS_FIELD(nd4c_cpu_host, cache_bytes))
+  int64_t bytes = 0;
+  (void)nd4c_cpu_host->config_number("nd4c.cpu.stream_bytes", &bytes);
+  if (bytes == 0)
     bytes = nd4c_cpu_host->cache_bytes() / 2;
   if (bytes > 0)
     nd4c_simd_stream_bytes = bytes;

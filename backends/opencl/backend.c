@@ -37,11 +37,9 @@ static bool opencl_state(bool verify, char *text, size_t text_size) {
   device = nd4c_cl_device_at(sound);
   char kept[ND4C_CL_REASON];
   nd4c_cl_cache_state(device, kept, sizeof kept);
-  const char *order = nd4c_cl_host->config("nd4c.opencl.queue");
-  const bool out = device->can_reorder && order != NULL && strcmp(order, "out_of_order") == 0;
   (void)snprintf(text, text_size, "the drivers offer %d device(s); %s is %s, driver %s%s%s; queues %s%s", (int)count,
                  device->name, device->description, device->driver, reason[0] != '\0' ? "; " : "", reason,
-                 out ? "out of order" : "in order", kept);
+                 nd4c_cl_queues_reorder(device) ? "out of order" : "in order", kept);
   return true;
 }
 

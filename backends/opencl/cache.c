@@ -4,21 +4,17 @@
  * Programs of PoCL are not kept here. It keeps them itself ($POCL_CACHE_DIR), machine code and all. To give a binary
  * it compiles each kernel of the program once more, for groups of any size: this took longer than the build and was
  * of no use, since it compiles for the group of the launch again. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "backends/opencl/device.h"
 
 enum { PATH_BYTES = 1024, KEY_BYTES = 2048 };
 enum { FORMAT = 1 };
 #define LARGEST_BINARY ((size_t)256 << 20)
+#define LARGEST_FILE ((int64_t)(sizeof(header) + KEY_BYTES + LARGEST_BINARY))
 
 /* What a file begins with; then the key's bytes, then the binary's. Read on the machine that wrote it. */
 typedef struct header {
@@ -47,20 +43,11 @@ static void make_key(const nd4c_cl_device *device, const char *text, size_t text
 
 /* Directory of the cache, or false if there is to be none. */
 static bool find_directory(char *path) {
-  const char *given = nd4c_cl_host->config("nd4c.opencl.cache");
-  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int length = -1;
-  if (given != NULL && strcmp(given, "off") == 0) {
+  (void)nd4c_cl_host->config("nd4c.opencl.cache", path, PATH_BYTES);
+  if (strcmp(path, "off") == 0) {
     return false;
   }
-  if (given != NULL && given[0] != '\0') {
-    length = snprintf(path, PATH_BYTES, "%s", given);
-  } else if (base != NULL && base[0] == '/') {
-    length = snprintf(path, PATH_BYTES, "%s/nd4c", base);
-  } else if (home != NULL && home[0] == '/') {
-    length = snprintf(path, PATH_BYTES, "%s/.cache/nd4c", home);
-  }
-  return length > 0 && length < PATH_BYTES - 64;
+  return (path[0] != '\0' || nd4c_cl_host->files->cache_directory(path, PATH_BYTES)) && strlen(path) < PATH_BYTES - 64;
 }
 
 static bool file_path(const char *key, char *path) {
@@ -73,36 +60,13 @@ static bool file_path(const char *key, char *path) {
   return true;
 }
 
-/* Leaves the path as it was. */
-static bool make_directories(char *path) {
-  for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-    if (slash != NULL) {
-      *slash = '\0';
-    }
-    bool there = mkdir(path, 0700) == 0 || errno == EEXIST;
-    if (slash != NULL) {
-      *slash = '/';
-    }
-    if (slash == NULL || !there) {
-      return there;
-    }
-  }
-}
-
-/* Whether programs can be kept there; the directory is made if need be. */
-static bool is_usable(char *directory) {
-  struct stat about;
-  return make_directories(directory) && stat(directory, &about) == 0 && S_ISDIR(about.st_mode) &&
-         access(directory, R_OK | W_OK | X_OK) == 0;
-}
-
 void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_size) {
   char directory[PATH_BYTES];
   if (device->is_pocl) {
     (void)snprintf(text, text_size, "; programs are kept by the driver");
   } else if (!find_directory(directory)) {
     (void)snprintf(text, text_size, "; programs are not kept on disk");
-  } else if (is_usable(directory)) {
+  } else if (nd4c_cl_host->files->make_directory(directory) == ND4C_OK) {
     (void)snprintf(text, text_size, "; programs are kept in %s", directory);
   } else {
     (void)snprintf(text, text_size,
@@ -114,46 +78,22 @@ void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_s
 
 /* -- loading --------------------------------------------------------------------------------------------- */
 
-/* A program of somebody else's would run with this process's rights: only a plain file of the user's own, which no one
- * else may write to, is read. No link is followed and no pipe waited for. */
-static FILE *open_own(const char *path, off_t *bytes) {
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  struct stat about;
-  if (descriptor < 0) {
-    return NULL;
-  }
-  bool own = fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
-             (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  FILE *file = own ? fdopen(descriptor, "rb") : NULL;
-  if (file == NULL) {
-    (void)close(descriptor);
-    if (!own) {
-      nd4c_cl_host->log(ND4C_CL_LOG_INFO, "opencl", "%s is no file of this user's alone: not read", path);
-    }
-    return NULL;
-  }
-  *bytes = about.st_size;
-  return file;
-}
-
-/* The binary of a file that is sound and whose key is this one; NULL otherwise. */
-static unsigned char *read_binary(FILE *file, off_t bytes, const char *key, size_t *size) {
+/* The binary in a file that is sound and whose key is this one; NULL otherwise. */
+static const unsigned char *find_binary(const void *file, int64_t bytes, const char *key, size_t *size) {
+  const size_t key_bytes = strlen(key);
   header head;
-  char stored[KEY_BYTES];
-  size_t key_bytes = strlen(key);
-  if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.magic, magic, sizeof magic) != 0 ||
-      head.format != FORMAT || head.key_bytes != key_bytes || fread(stored, 1, key_bytes, file) != key_bytes ||
-      memcmp(stored, key, key_bytes) != 0 || head.binary_bytes == 0 || head.binary_bytes > LARGEST_BINARY ||
-      (uint64_t)bytes != sizeof head + key_bytes + head.binary_bytes) {
+  if (bytes < (int64_t)(sizeof head + key_bytes)) {
     return NULL;
   }
-  unsigned char *binary = nd4c_cl_host->allocate((size_t)head.binary_bytes);
-  if (binary != NULL && (fread(binary, 1, (size_t)head.binary_bytes, file) != head.binary_bytes ||
-                         hash_bytes(seed_a, binary, (size_t)head.binary_bytes) != head.binary_hash)) {
-    nd4c_cl_host->free(binary);
-    binary = NULL;
+  memcpy(&head, file, sizeof head);
+  const unsigned char *stored = (const unsigned char *)file + sizeof head, *binary = stored + key_bytes;
+  const size_t rest = (size_t)bytes - sizeof head - key_bytes;
+  if (memcmp(head.magic, magic, sizeof magic) != 0 || head.format != FORMAT || head.key_bytes != key_bytes ||
+      memcmp(stored, key, key_bytes) != 0 || rest == 0 || head.binary_bytes != rest ||
+      hash_bytes(seed_a, binary, rest) != head.binary_hash) {
+    return NULL;
   }
-  *size = (size_t)head.binary_bytes;
+  *size = rest;
   return binary;
 }
 
@@ -181,16 +121,20 @@ bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_si
     return false;
   }
   make_key(device, text, text_size, options, key);
-  off_t bytes = 0;
-  FILE *file = file_path(key, path) ? open_own(path, &bytes) : NULL;
-  if (file == NULL) {
+  /* A program of somebody else's would run with this process's rights: only a file of this user's alone is read. */
+  void *file = NULL;
+  int64_t bytes = 0;
+  nd4c_status status = file_path(key, path) ? nd4c_cl_host->files->read_own(path, LARGEST_FILE, &file, &bytes) : ND4C_IO;
+  if (status != ND4C_OK) {
+    if (status == ND4C_FORMAT) {
+      nd4c_cl_host->log(ND4C_CL_LOG_INFO, "opencl", "%s", nd4c_cl_host->error_message());
+    }
     return false;
   }
   size_t size = 0;
-  unsigned char *binary = read_binary(file, bytes, key, &size);
-  (void)fclose(file);
+  const unsigned char *binary = find_binary(file, bytes, key, &size);
   bool built = binary != NULL && build_binary(device, binary, size, options, program);
-  nd4c_cl_host->free(binary);
+  nd4c_cl_host->free(file);
   if (!built) {
     nd4c_cl_host->log(ND4C_CL_LOG_INFO, "opencl", "%s is damaged or not this driver's: built from source", path);
   }
@@ -214,30 +158,22 @@ static unsigned char *take_binary(cl_program program, size_t *size) {
   return binary;
 }
 
-/* Under a name of its own first: readers see a whole file or none. */
 static bool write_file(const char *path, const char *key, const unsigned char *binary, size_t size) {
-  char temporary[PATH_BYTES + 16];
-  (void)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-  int descriptor = mkstemp(temporary);
-  FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+  const size_t key_bytes = strlen(key), bytes = sizeof(header) + key_bytes + size;
+  unsigned char *file = nd4c_cl_host->allocate(bytes);
   if (file == NULL) {
-    if (descriptor >= 0) {
-      (void)close(descriptor);
-      (void)unlink(temporary);
-    }
     return false;
   }
   header head = {.format = FORMAT,
-                 .key_bytes = (uint32_t)strlen(key),
+                 .key_bytes = (uint32_t)key_bytes,
                  .binary_bytes = size,
                  .binary_hash = hash_bytes(seed_a, binary, size)};
   memcpy(head.magic, magic, sizeof magic);
-  bool written = fwrite(&head, sizeof head, 1, file) == 1 && fwrite(key, 1, strlen(key), file) == strlen(key) &&
-                 fwrite(binary, 1, size, file) == size;
-  written = fclose(file) == 0 && written && rename(temporary, path) == 0;
-  if (!written) {
-    (void)unlink(temporary);
-  }
+  memcpy(file, &head, sizeof head);
+  memcpy(file + sizeof head, key, key_bytes);
+  memcpy(file + sizeof head + key_bytes, binary, size);
+  bool written = nd4c_cl_host->files->write_own(path, file, (int64_t)bytes) == ND4C_OK;
+  nd4c_cl_host->free(file);
   return written;
 }
 
@@ -257,7 +193,7 @@ void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_s
     return;
   }
   size_t size = 0;
-  const bool there = make_directories(directory);
+  const bool there = nd4c_cl_host->files->make_directory(directory) == ND4C_OK;
   unsigned char *binary = there ? take_binary(program, &size) : NULL;
   if (there && binary == NULL) {
     static atomic_bool told;

@@ -1,6 +1,5 @@
 /* Engine clblast: large products of float32 and float64 matrices by CLBlast, where its library is. Opened on first use
  * and kept: its kernels are compiled once a process. */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@ static struct {
 #undef MEMBER
 } clblast;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows, and filling the table */
+static nd4c_host_lock lock; /* guards what follows, and filling the table */
 static bool asked, found;
 static char state_text[512];
 
@@ -49,7 +48,7 @@ static bool find_symbols(void *library) {
 }
 
 static bool load(char *text, size_t text_size) {
-  pthread_mutex_lock(&lock);
+  nd4c_cl_lock(&lock);
   if (!asked) {
     void *library = NULL;
     asked = true;
@@ -61,7 +60,7 @@ static bool load(char *text, size_t text_size) {
   }
   (void)snprintf(text, text_size, "%s", state_text);
   bool loaded = found;
-  pthread_mutex_unlock(&lock);
+  nd4c_cl_unlock(&lock);
   return loaded;
 }
 
@@ -79,10 +78,10 @@ static bool state(bool verify, char *text, size_t text_size) {
 }
 
 void nd4c_cl_clblast_close(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_cl_lock(&lock);
   if (found)
     (void)clblast.CLBlastClearCache();
-  pthread_mutex_unlock(&lock);
+  nd4c_cl_unlock(&lock);
 }
 
 const nd4c_engine nd4c_cl_clblast_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "clblast", .state = state};

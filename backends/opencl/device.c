@@ -17,6 +17,12 @@ static nd4c_status make_context(nd4c_cl_device *device) {
   return device->context != NULL ? ND4C_OK : nd4c_cl_fail_nothing(device, "clCreateContext", "no context");
 }
 
+bool nd4c_cl_queues_reorder(const nd4c_cl_device *device) {
+  char order[32];
+  return nd4c_cl_host->config("nd4c.opencl.queue", order, sizeof order) && device->can_reorder &&
+         strcmp(order, "out_of_order") == 0;
+}
+
 static nd4c_status device_open(int32_t index, void **out) {
   nd4c_cl_device *device = nd4c_cl_device_at(index);
   if (device == NULL) {
@@ -28,16 +34,12 @@ static nd4c_status device_open(int32_t index, void **out) {
   if (status != ND4C_OK) {
     return status;
   }
-  const char *order = nd4c_cl_host->config("nd4c.opencl.queue");
-  device->out_of_order = device->can_reorder && order != NULL && strcmp(order, "out_of_order") == 0;
+  device->out_of_order = nd4c_cl_queues_reorder(device);
   (void)snprintf(device->base_options, sizeof device->base_options, "-cl-std=CL1.2%s%s",
                  device->exact_division ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
                  device->limits.has_fp64 ? " -D HAS_FP64=1" : "");
   device->own_declarations = device->is_pocl;
-  pthread_mutex_init(&device->program_lock, NULL);
-  pthread_mutex_init(&device->order_lock, NULL);
-  pthread_mutex_init(&device->stream_lock, NULL);
-  pthread_mutex_init(&device->pinned_lock, NULL);
+  device->program_lock = device->order_lock = device->stream_lock = device->pinned_lock = (nd4c_host_lock){0};
   *out = device;
   return ND4C_OK;
 }
@@ -48,10 +50,10 @@ static void device_close(void *handle) {
   nd4c_cl_programs_close(device);
   (void)nd4c_cl.clReleaseContext(device->context);
   device->context = NULL;
-  pthread_mutex_destroy(&device->program_lock);
-  pthread_mutex_destroy(&device->order_lock);
-  pthread_mutex_destroy(&device->stream_lock);
-  pthread_mutex_destroy(&device->pinned_lock);
+  nd4c_cl_host->threads->lock_destroy(&device->program_lock);
+  nd4c_cl_host->threads->lock_destroy(&device->order_lock);
+  nd4c_cl_host->threads->lock_destroy(&device->stream_lock);
+  nd4c_cl_host->threads->lock_destroy(&device->pinned_lock);
 }
 
 /* -- describing ------------------------------------------------------------------------------------------ */

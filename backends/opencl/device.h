@@ -3,7 +3,6 @@
 #ifndef ND4C_BACKENDS_OPENCL_DEVICE_H
 #define ND4C_BACKENDS_OPENCL_DEVICE_H
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +17,13 @@ enum {
   ND4C_CL_PROGRAM_BUCKETS = 64,
   ND4C_CL_OPTIONS = 768
 };
+
+static inline void nd4c_cl_lock(nd4c_host_lock *lock) {
+  nd4c_cl_host->threads->lock_acquire(lock);
+}
+static inline void nd4c_cl_unlock(nd4c_host_lock *lock) {
+  nd4c_cl_host->threads->lock_release(lock);
+}
 
 typedef struct nd4c_cl_program nd4c_cl_program;
 typedef struct nd4c_cl_pinned nd4c_cl_pinned;
@@ -40,16 +46,19 @@ struct nd4c_cl_device {
   cl_context context;
   bool out_of_order;
   char base_options[ND4C_CL_TEXT];
-  pthread_mutex_t program_lock; /* guards the two below; held while a program is built */
+  nd4c_host_lock program_lock; /* guards the two below; held while a program is built */
   bool own_declarations;        /* programs are built with builtins.cl in place of Clang's header */
   nd4c_cl_program *programs[ND4C_CL_PROGRAM_BUCKETS];
-  pthread_mutex_t order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
-  pthread_mutex_t stream_lock; /* guards streams */
+  nd4c_host_lock order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
+  nd4c_host_lock stream_lock; /* guards streams */
   struct nd4c_stream_handle *streams;
-  pthread_mutex_t pinned_lock; /* guards the two below */
+  nd4c_host_lock pinned_lock; /* guards the two below */
   nd4c_cl_pinned *pinned;
   cl_command_queue pinned_queue;
 };
+
+/* Whether the device can run commands out of order and nd4c.opencl.queue asks for it. */
+bool nd4c_cl_queues_reorder(const nd4c_cl_device *device);
 
 /* Levels of nd4c_host.log, as nd4c/log.h numbers them. */
 enum { ND4C_CL_LOG_ERROR = 1, ND4C_CL_LOG_WARNING = 2, ND4C_CL_LOG_INFO = 3 };
@@ -177,7 +186,7 @@ struct nd4c_cl_kernel {
   nd4c_cl_device *device;
   cl_kernel handle;
   int64_t group_size;
-  pthread_mutex_t lock; /* from the first clSetKernelArg to the launch */
+  nd4c_host_lock lock; /* from the first clSetKernelArg to the launch */
   char function[];
 };
 

@@ -42,10 +42,10 @@ static nd4c_status make_buffer(nd4c_stream stream) {
 }
 
 nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault) {
-  pthread_mutex_lock(&stream->lock);
+  nd4c_cl_lock(&stream->lock);
   nd4c_status status = stream->fault == NULL ? make_buffer(stream) : ND4C_OK;
   *fault = stream->fault;
-  pthread_mutex_unlock(&stream->lock);
+  nd4c_cl_unlock(&stream->lock);
   return status;
 }
 

@@ -42,7 +42,7 @@ nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *o
   if (fence == NULL) {
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a fence", device->name);
   }
-  pthread_mutex_lock(&stream->lock);
+  nd4c_cl_lock(&stream->lock);
   nd4c_status status = place_marker(stream, fence);
   if (status == ND4C_OK) {
     fence->entries = stream->entries;
@@ -52,7 +52,7 @@ nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *o
     stream->fault_op = NULL;
     stream->fault_others = false;
   }
-  pthread_mutex_unlock(&stream->lock);
+  nd4c_cl_unlock(&stream->lock);
   if (status != ND4C_OK) {
     drop_fault(fence);
     if (fence->marker != NULL) {
@@ -131,8 +131,8 @@ nd4c_status nd4c_cl_stream_wait_fence(void *handle, nd4c_stream stream, nd4c_fen
     (void)wait_for_entries(fence); /* whoever waits for the fence itself is told */
     return ND4C_OK;
   }
-  pthread_mutex_lock(&stream->lock);
+  nd4c_cl_lock(&stream->lock);
   cl_int code = nd4c_cl.clEnqueueBarrierWithWaitList(stream->queue, 1, &fence->marker, NULL);
-  pthread_mutex_unlock(&stream->lock);
+  nd4c_cl_unlock(&stream->lock);
   return code == CL_SUCCESS ? ND4C_OK : nd4c_cl_fail(device, "clEnqueueBarrierWithWaitList", code);
 }

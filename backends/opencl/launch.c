@@ -142,7 +142,7 @@ nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64
   if (status != ND4C_OK) {
     return status;
   }
-  pthread_mutex_lock(&kernel->lock);
+  nd4c_cl_lock(&kernel->lock);
   status = set_args(launch);
   if (status == ND4C_OK) {
     nd4c_cl_command c;
@@ -151,7 +151,7 @@ nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64
         nd4c_cl_command_end(&c, nd4c_cl.clEnqueueNDRangeKernel(c.queue, kernel->handle, (cl_uint)dims, NULL, extents,
                                                                groups, c.wait_count, c.wait_list, &c.event));
   }
-  pthread_mutex_unlock(&kernel->lock);
+  nd4c_cl_unlock(&kernel->lock);
   return status;
 }
 

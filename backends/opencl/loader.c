@@ -6,12 +6,16 @@
 
 nd4c_cl_api nd4c_cl;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the table until it is filled */
+static nd4c_host_lock lock; /* guards the table until it is filled */
 static bool opened;
 
-static const char *library_name(void) {
-  const char *name = nd4c_cl_host->config("nd4c.opencl.library");
-  return name != NULL && name[0] != '\0' ? name : "libOpenCL.so.1";
+enum { LIBRARY_SIZE = 512 };
+
+static void library_name(char *name) {
+  (void)nd4c_cl_host->config("nd4c.opencl.library", name, LIBRARY_SIZE);
+  if (name[0] == '\0') {
+    (void)snprintf(name, LIBRARY_SIZE, "libOpenCL.so.1");
+  }
 }
 
 static nd4c_status fill_table(void *library, const char *name) {
@@ -31,22 +35,23 @@ static nd4c_status fill_table(void *library, const char *name) {
 }
 
 nd4c_status nd4c_cl_loader_open(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_cl_lock(&lock);
   nd4c_status status = ND4C_OK;
   if (!opened) {
     void *library = NULL;
-    const char *name = library_name();
+    char name[LIBRARY_SIZE];
+    library_name(name);
     status = nd4c_cl_host->library_open(name, &library);
     status = status == ND4C_OK ? fill_table(library, name) : status;
     opened = status == ND4C_OK; /* and stays so: drivers do not outlive being unloaded */
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_cl_unlock(&lock);
   return status;
 }
 
 bool nd4c_cl_loader_find(char *text, size_t text_size) {
-  char path[512] = "";
-  const char *name = library_name();
+  char path[512] = "", name[LIBRARY_SIZE];
+  library_name(name);
   if (!nd4c_cl_host->library_find(name, path, sizeof path)) {
     (void)snprintf(text, text_size,
                    "%s, OpenCL's ICD loader, is neither in nd4c.library.path nor where the system's loader looks",

@@ -168,7 +168,7 @@ nd4c_status nd4c_cl_pinned_allocate(void *handle, int64_t bytes, void **address)
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a pinned block's record", device->name);
   }
   nd4c_status status = ND4C_OK;
-  pthread_mutex_lock(&device->pinned_lock);
+  nd4c_cl_lock(&device->pinned_lock);
   pinned->memory = make_memory(device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, &status);
   if (status == ND4C_OK) {
     status = map(device, pinned, bytes);
@@ -181,7 +181,7 @@ nd4c_status nd4c_cl_pinned_allocate(void *handle, int64_t bytes, void **address)
     device->pinned = pinned;
     *address = pinned->address;
   }
-  pthread_mutex_unlock(&device->pinned_lock);
+  nd4c_cl_unlock(&device->pinned_lock);
   if (status != ND4C_OK) {
     nd4c_cl_host->free(pinned);
   }
@@ -198,7 +198,7 @@ static void unmap(nd4c_cl_device *device, nd4c_cl_pinned *pinned) {
 
 void nd4c_cl_pinned_free(void *handle, void *address) {
   nd4c_cl_device *device = handle;
-  pthread_mutex_lock(&device->pinned_lock);
+  nd4c_cl_lock(&device->pinned_lock);
   nd4c_cl_pinned **link = &device->pinned;
   while (*link != NULL && (*link)->address != address) {
     link = &(*link)->next;
@@ -208,7 +208,7 @@ void nd4c_cl_pinned_free(void *handle, void *address) {
     *link = pinned->next;
     unmap(device, pinned);
   }
-  pthread_mutex_unlock(&device->pinned_lock);
+  nd4c_cl_unlock(&device->pinned_lock);
 }
 
 void nd4c_cl_pinned_close(nd4c_cl_device *device) {

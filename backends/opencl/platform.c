@@ -1,6 +1,4 @@
 /* The devices of all platforms, as the drivers tell them: nothing that they say is believed unchecked. */
-#define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,7 @@
 
 enum { PLATFORMS = 32, DEVICES = 64, EXTENSION_BYTES = 64 * 1024 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards everything below until `searched` */
+static nd4c_host_lock lock; /* guards everything below until `searched` */
 static bool searched;
 static nd4c_status outcome;
 static nd4c_status noted; /* why there is no device, where there is none */
@@ -345,7 +343,7 @@ static nd4c_status search(void) {
 }
 
 nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size) {
-  pthread_mutex_lock(&lock);
+  nd4c_cl_lock(&lock);
   if (!searched) {
     outcome_text[0] = '\0';
     noted = ND4C_HARDWARE;
@@ -358,7 +356,7 @@ nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size) {
   }
   nd4c_status status = outcome;
   (void)snprintf(reason, reason_size, "%s", outcome_text);
-  pthread_mutex_unlock(&lock);
+  nd4c_cl_unlock(&lock);
   return status;
 }
 
@@ -404,35 +402,41 @@ static bool ends_with(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+/* Drivers that the loader would load, and those of the host's own processor. */
+typedef struct driver_count {
+  const char *directory;
+  int32_t found, hosts;
+} driver_count;
+
+static bool count_driver(void *user, const char *name) {
+  driver_count *drivers = user;
+  if (ends_with(name, ".icd")) {
+    drivers->found++;
+    drivers->hosts += is_host_file(drivers->directory, name);
+  }
+  return true;
+}
+
 /* True if every driver that the loader would load is one of the host's own processor. */
 static bool only_host_drivers(void) {
   const char *vendors = getenv("OCL_ICD_VENDORS");
   if (vendors != NULL && ends_with(vendors, ".icd")) {
     return names_host_driver(vendors);
   }
-  const char *directory = vendors != NULL && vendors[0] != '\0' ? vendors : "/etc/OpenCL/vendors";
-  DIR *list = opendir(directory);
-  int32_t found = 0, hosts = 0;
-  for (struct dirent *entry = list != NULL ? readdir(list) : NULL; entry != NULL; entry = readdir(list)) {
-    if (ends_with(entry->d_name, ".icd")) {
-      found++;
-      hosts += is_host_file(directory, entry->d_name);
-    }
-  }
-  if (list != NULL) {
-    (void)closedir(list);
-  }
-  return found > 0 && found == hosts;
+  driver_count drivers = {.directory = vendors != NULL && vendors[0] != '\0' ? vendors : "/etc/OpenCL/vendors"};
+  /* A directory that is not there has no drivers. */
+  (void)nd4c_cl_host->files->list(drivers.directory, count_driver, &drivers);
+  return drivers.found > 0 && drivers.found == drivers.hosts;
 }
 
 bool nd4c_cl_host_only(char *reason, size_t reason_size) {
-  pthread_mutex_lock(&lock);
+  nd4c_cl_lock(&lock);
   bool known = false, host = true; /* by those that can be used */
   for (int32_t i = 0; searched && i < device_count; i++) {
     known = known || devices[i]->refusal == ND4C_OK;
     host = host && (devices[i]->limits.is_cpu || devices[i]->refusal != ND4C_OK);
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_cl_unlock(&lock);
   host = known ? host : only_host_drivers();
   if (host) {
     (void)snprintf(reason, reason_size,

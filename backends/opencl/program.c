@@ -292,7 +292,6 @@ static nd4c_status make_kernel(nd4c_cl_device *device, nd4c_cl_program *program,
   kernel->device = device;
   kernel->handle = handle;
   kernel->group_size = (int64_t)group;
-  pthread_mutex_init(&kernel->lock, NULL);
   kernel->next = program->kernels;
   program->kernels = kernel;
   *out = kernel;
@@ -306,7 +305,7 @@ nd4c_status nd4c_cl_kernel_get(void *handle, const char *source, const char *fun
   if (strlen(given) >= sizeof options->text - 1) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: the options of %s.cl are too long", device->name, source);
   }
-  pthread_mutex_lock(&device->program_lock);
+  nd4c_cl_lock(&device->program_lock);
   nd4c_cl_program *program = NULL;
   nd4c_status status = find_program(device, source, given, &program);
   nd4c_cl_kernel *found = status == ND4C_OK ? program->kernels : NULL;
@@ -316,7 +315,7 @@ nd4c_status nd4c_cl_kernel_get(void *handle, const char *source, const char *fun
   if (status == ND4C_OK && found == NULL) {
     status = make_kernel(device, program, function, &found);
   }
-  pthread_mutex_unlock(&device->program_lock);
+  nd4c_cl_unlock(&device->program_lock);
   *kernel = found;
   return status;
 }
@@ -347,7 +346,7 @@ static void free_program(nd4c_cl_program *program) {
     nd4c_cl_kernel *kernel = program->kernels;
     program->kernels = kernel->next;
     (void)nd4c_cl.clReleaseKernel(kernel->handle);
-    pthread_mutex_destroy(&kernel->lock);
+    nd4c_cl_host->threads->lock_destroy(&kernel->lock);
     nd4c_cl_host->free(kernel);
   }
   (void)nd4c_cl.clReleaseProgram(program->handle);

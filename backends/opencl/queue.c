@@ -1,8 +1,6 @@
 /* Streams: a command queue each, and the events of what was enqueued since the last fence. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "backends/opencl/queue.h"
 
@@ -42,8 +40,7 @@ bool nd4c_cl_event_has_failed(cl_event event) {
 cl_int nd4c_cl_event_wait(cl_event event) {
   cl_int code = nd4c_cl.clWaitForEvents(1, &event), status = nd4c_cl_event_status(event);
   for (; status > CL_COMPLETE; status = nd4c_cl_event_status(event)) {
-    const struct timespec pause = {.tv_nsec = 100000};
-    (void)nanosleep(&pause, NULL);
+    nd4c_cl_host->threads->sleep(100000);
   }
   return status < CL_COMPLETE ? CL_SUCCESS : code;
 }
@@ -53,12 +50,12 @@ cl_int nd4c_cl_event_wait(cl_event event) {
 /* The first code that is no success. */
 static cl_int finish_queues(nd4c_cl_device *device) {
   cl_int first = CL_SUCCESS;
-  pthread_mutex_lock(&device->stream_lock); /* keeps the streams alive */
+  nd4c_cl_lock(&device->stream_lock); /* keeps the streams alive */
   for (nd4c_stream stream = device->streams; stream != NULL; stream = stream->next) {
     cl_int code = nd4c_cl.clFinish(stream->queue);
     first = first == CL_SUCCESS ? code : first;
   }
-  pthread_mutex_unlock(&device->stream_lock);
+  nd4c_cl_unlock(&device->stream_lock);
   return first;
 }
 
@@ -143,11 +140,11 @@ static void note_order(nd4c_cl_command *command) {
 }
 
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer) {
-  pthread_mutex_lock(&device->order_lock);
+  nd4c_cl_lock(&device->order_lock);
   drop_reads(buffer);
   release_event(buffer->written);
   buffer->written = NULL;
-  pthread_mutex_unlock(&device->order_lock);
+  nd4c_cl_unlock(&device->order_lock);
 }
 
 /* -- commands -------------------------------------------------------------------------------------------- */
@@ -165,7 +162,7 @@ void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const c
   if (use_count > 0) {
     memcpy(command->uses, uses, (size_t)use_count * sizeof *uses);
   }
-  pthread_mutex_lock(&stream->lock);
+  nd4c_cl_lock(&stream->lock);
   for (int32_t i = 0; i < use_count; i++) {
     if (stream->fault != NULL && uses[i].buffer == stream->fault && op != NULL) {
       stream->fault_others = stream->fault_others || (stream->fault_op != NULL && stream->fault_op != op);
@@ -173,7 +170,7 @@ void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const c
     }
   }
   if (stream->device->out_of_order) {
-    pthread_mutex_lock(&stream->device->order_lock);
+    nd4c_cl_lock(&stream->device->order_lock);
     collect_waits(command);
   }
 }
@@ -256,7 +253,7 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
     note_order(command);
   }
   if (device->out_of_order) {
-    pthread_mutex_unlock(&device->order_lock);
+    nd4c_cl_unlock(&device->order_lock);
     if (status == ND4C_OK) {
       (void)nd4c_cl.clFlush(stream->queue); /* commands of other queues may wait for it */
     }
@@ -269,7 +266,7 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
       release_event(command->event);
     }
   }
-  pthread_mutex_unlock(&stream->lock);
+  nd4c_cl_unlock(&stream->lock);
   return status;
 }
 
@@ -303,24 +300,23 @@ nd4c_status nd4c_cl_stream_create(void *handle, nd4c_stream *out) {
                               : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
   }
   stream->device = device;
-  pthread_mutex_init(&stream->lock, NULL);
-  pthread_mutex_lock(&device->stream_lock);
+  nd4c_cl_lock(&device->stream_lock);
   stream->next = device->streams;
   device->streams = stream;
-  pthread_mutex_unlock(&device->stream_lock);
+  nd4c_cl_unlock(&device->stream_lock);
   *out = stream;
   return ND4C_OK;
 }
 
 void nd4c_cl_stream_destroy(void *handle, nd4c_stream stream) {
   nd4c_cl_device *device = handle;
-  pthread_mutex_lock(&device->stream_lock);
+  nd4c_cl_lock(&device->stream_lock);
   nd4c_stream *link = &device->streams;
   while (*link != stream) {
     link = &(*link)->next;
   }
   *link = stream->next;
-  pthread_mutex_unlock(&device->stream_lock);
+  nd4c_cl_unlock(&device->stream_lock);
   (void)nd4c_cl.clFinish(stream->queue);
   for (int32_t i = 0; i < stream->count; i++) {
     (void)nd4c_cl_event_wait(stream->entries[i].event); /* should clFinish have failed */
@@ -329,7 +325,7 @@ void nd4c_cl_stream_destroy(void *handle, nd4c_stream stream) {
   nd4c_cl_host->free(stream->entries);
   nd4c_cl_fault_free(stream);
   (void)nd4c_cl.clReleaseCommandQueue(stream->queue);
-  pthread_mutex_destroy(&stream->lock);
+  nd4c_cl_host->threads->lock_destroy(&stream->lock);
   nd4c_cl_host->free(stream);
 }
 
@@ -340,11 +336,11 @@ void *nd4c_cl_stream_native(void *device, nd4c_stream stream) {
 
 nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream) {
   nd4c_status status = ND4C_OK;
-  pthread_mutex_lock(&stream->lock);
+  nd4c_cl_lock(&stream->lock);
   for (int32_t i = 0; i < stream->count && status == ND4C_OK; i++) {
     status = nd4c_cl_entry_outcome(stream->device, &stream->entries[i]);
   }
-  pthread_mutex_unlock(&stream->lock);
+  nd4c_cl_unlock(&stream->lock);
   return status;
 }
 

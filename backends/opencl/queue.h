@@ -23,7 +23,7 @@ typedef struct nd4c_cl_reset {
 struct nd4c_stream_handle {
   nd4c_cl_device *device;
   cl_command_queue queue;
-  pthread_mutex_t lock; /* guards what follows; held while a command is enqueued, behind a kernel's lock */
+  nd4c_host_lock lock; /* guards what follows; held while a command is enqueued, behind a kernel's lock */
   nd4c_cl_entry *entries;
   int32_t count, capacity;
   nd4c_buffer fault;    /* made on first use */

@@ -1,5 +1,4 @@
 /* Options from the environment, failures on demand, counters. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static const char *const counter_names[STUB_COUNT_COUNT] = {
 };
 
 /* rules and calls are guarded by the lock. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_host_lock lock;
 static stub_rule rules[STUB_CALL_COUNT];
 static int64_t calls[STUB_CALL_COUNT];
 static _Atomic int64_t counters[STUB_COUNT_COUNT];
@@ -90,12 +89,12 @@ void stub_options_read(void) {
   stub_settings.compiler = strcmp(mode, "kernels") != 0;
   atomic_store(&delay_microseconds, number_of("STUB_DELAY_US", 0));
   const char *failures = getenv("STUB_FAIL");
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   clear_rules();
   if (failures != NULL) {
     (void)add_rules(failures);
   }
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
 }
 
 nd4c_device_type stub_settings_type(void) {
@@ -109,11 +108,11 @@ nd4c_device_type stub_settings_type(void) {
 }
 
 static bool take_rule(stub_call call, nd4c_status *status) {
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   int64_t number = ++calls[call];
   bool fails = rules[call].number == 0 || rules[call].number == number;
   *status = rules[call].status;
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   return fails;
 }
 
@@ -161,7 +160,7 @@ int32_t stub_control(const char *command) {
     atomic_store(&scratch_bytes, strtoll(command + 8, NULL, 10));
     return ND4C_OK;
   }
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   bool good = true;
   if (strncmp(command, "fail ", 5) == 0) {
     good = add_rules(command + 5);
@@ -173,7 +172,7 @@ int32_t stub_control(const char *command) {
   } else {
     good = false;
   }
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   return good ? ND4C_OK : ND4C_ARGUMENT;
 }
 
@@ -184,12 +183,12 @@ int64_t stub_counter(const char *name) {
     }
   }
   int64_t value = -1;
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
     if (strcmp(name, call_names[i]) == 0) {
       value = calls[i];
     }
   }
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   return value;
 }

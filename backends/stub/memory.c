@@ -1,6 +1,5 @@
 /* Buffers: blocks behind handles that are no addresses, their bytes scrambled, so that nobody reads them by accident.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@ enum { SCRAMBLE = 0x5a };
 static const uintptr_t handle_mask = (uintptr_t)0x5bd1e995a7c3f10bULL;
 
 /* Every live buffer; guarded by the lock, as are uses and freed. Handle numbers are never given out twice. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_host_lock lock;
 static stub_buffer **table;
 static int64_t table_count, table_capacity;
 static uintptr_t next_number;
@@ -70,10 +69,10 @@ nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **resu
   }
   memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
   *buffer = (stub_buffer){.bytes = memory, .size = bytes, .device = device, .uses = 1};
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   buffer->handle = (nd4c_buffer)(++next_number ^ handle_mask); /* a number, not an address */
   bool added = table_add(buffer);
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   if (!added) {
     stub_host->free(memory);
     stub_host->free(buffer);
@@ -87,14 +86,14 @@ nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **resu
 }
 
 stub_buffer *stub_buffer_use(nd4c_buffer handle) {
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   int64_t index = table_find(handle);
   stub_buffer *buffer = index >= 0 ? table[index] : NULL;
   bool stale = buffer == NULL || buffer->freed;
   if (!stale) {
     buffer->uses++;
   }
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   if (stale) {
     (void)stub_violation("a buffer handle that is freed or was never given out");
     return NULL;
@@ -103,30 +102,30 @@ stub_buffer *stub_buffer_use(nd4c_buffer handle) {
 }
 
 void stub_buffer_retain(stub_buffer *buffer) {
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   buffer->uses++;
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
 }
 
 void stub_buffer_done(stub_buffer *buffer) {
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   bool last = --buffer->uses == 0;
   if (last) {
     table[table_find(buffer->handle)] = table[table_count - 1];
     table_count--;
   }
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   if (last) {
     destroy(buffer);
   }
 }
 
 void stub_buffer_drop(stub_buffer *buffer) {
-  pthread_mutex_lock(&lock);
+  stub_lock(&lock);
   /* One use is the owner's, one the caller's, who looked the handle up. */
   bool pending = buffer->uses > 2;
   buffer->freed = true;
-  pthread_mutex_unlock(&lock);
+  stub_unlock(&lock);
   if (pending) {
     (void)stub_violation("a buffer was freed while work on it was pending");
   }

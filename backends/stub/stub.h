@@ -17,6 +17,13 @@ enum { STUB_RANK = 32, STUB_INPUTS = 64, STUB_TEXT = 512 };
 /* What the entry function was given; set before anything else runs. */
 extern const nd4c_host *stub_host;
 
+static inline void stub_lock(nd4c_host_lock *lock) {
+  stub_host->threads->lock_acquire(lock);
+}
+static inline void stub_unlock(nd4c_host_lock *lock) {
+  stub_host->threads->lock_release(lock);
+}
+
 /* -- control.c: options, injected failures, counters ------------------------------------------------------------ */
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.

@@ -10,6 +10,8 @@
  *     compiler.h   compilers: what turns a run of nodes into one executable
  *     call.h       tensors and calls, which kernels and compilers are given
  *     host.h       what nd4c offers in return
+ *     thread.h     of that, locks, threads and time
+ *     file.h       of that, files
  *     abi.h        versions, struct_size, handles
  *
  * Every struct begins with struct_size, set by whoever fills it to ND4C_SIZE_OF(its type) of the header it was compiled

@@ -368,6 +368,12 @@ int64_t nd4c_config_int(nd4c_config_key key) {
   return atomic_load_explicit(&values[key].number, memory_order_relaxed);
 }
 
+bool nd4c_config_number(int key, int64_t *number) {
+  const value_type type = rows[row_of(key)].type;
+  *number = nd4c_config_int((nd4c_config_key)key);
+  return type == type_bool || type == type_int || type == type_bytes;
+}
+
 size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size) {
   (void)values_use();
   nd4c_lock_acquire(&values_lock);
@@ -519,22 +525,22 @@ static nd4c_status fail_name(const char *name) {
   return nd4c_fail(ND4C_NAME, "there is no property \"%.200s\"; the nearest is \"%s\"", name, nearest);
 }
 
+int nd4c_config_find(const char *name) {
+  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
+    if (strcmp(name, rows[key].property) == 0 || strcmp(name, rows[key].environment) == 0) {
+      return key;
+    }
+  }
+  const int member = nd4c_family_claims(name) ? nd4c_family_find(name) : -1;
+  return member >= 0 ? ND4C_CONFIG_KEY_COUNT + member : -1;
+}
+
 static nd4c_status key_find(const char *name, int *found) {
   if (name == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config: property is NULL");
   }
-  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
-    if (strcmp(name, rows[key].property) == 0 || strcmp(name, rows[key].environment) == 0) {
-      *found = key;
-      return ND4C_OK;
-    }
-  }
-  if (nd4c_family_claims(name)) {
-    int member = nd4c_family_find(name);
-    *found = ND4C_CONFIG_KEY_COUNT + member;
-    return member >= 0 ? ND4C_OK : fail_device(ND4C_NAME, name);
-  }
-  return fail_name(name);
+  *found = nd4c_config_find(name);
+  return *found >= 0 ? ND4C_OK : nd4c_family_claims(name) ? fail_device(ND4C_NAME, name) : fail_name(name);
 }
 
 nd4c_status nd4c_config_get(const char *property, const char **text) {

@@ -34,6 +34,10 @@ int64_t nd4c_config_device_cap(nd4c_device_type type, int32_t index);
 size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size);
 /* True if `item` stands in a list value (comma-separated, case-insensitive, spaces ignored). */
 bool nd4c_config_list_has(nd4c_config_key key, const char *item);
+/* A property by its name or variable; -1, and no failure, if there is none. */
+int nd4c_config_find(const char *name);
+/* The number of a bool, an int or bytes; false for other types. */
+bool nd4c_config_number(int key, int64_t *number);
 /* Where the current value comes from. */
 nd4c_config_source nd4c_config_get_source(nd4c_config_key key);
 /* CONFIG if a value in the environment was refused and the property is not set otherwise; the text names property and

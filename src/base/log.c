@@ -29,9 +29,19 @@ static const char *level_name(nd4c_log_level level) {
   return level >= ND4C_LOG_ERROR && level <= ND4C_LOG_DEBUG ? names[level] : "?";
 }
 
+/* Where nobody listens, configuration may ask for messages on stderr. */
+static bool goes_to_stderr(int wanted, nd4c_log_level level) {
+  return wanted == 0 && level <= ND4C_LOG_INFO && nd4c_config_bool(ND4C_CONFIG_LOG);
+}
+
+bool nd4c_log_is_wanted(nd4c_log_level level) {
+  int wanted = atomic_load_explicit(&listener_level, memory_order_relaxed);
+  return (int)level <= wanted || goes_to_stderr(wanted, level);
+}
+
 void nd4c_log_write(nd4c_log_level level, const char *area, const char *format, ...) {
   int wanted = atomic_load_explicit(&listener_level, memory_order_relaxed);
-  bool to_stderr = wanted == 0 && level <= ND4C_LOG_INFO && nd4c_config_bool(ND4C_CONFIG_LOG);
+  bool to_stderr = goes_to_stderr(wanted, level);
   if ((int)level > wanted && !to_stderr) {
     return;
   }

@@ -2,8 +2,12 @@
 #ifndef ND4C_BASE_LOG_H
 #define ND4C_BASE_LOG_H
 
+#include <stdbool.h>
+
 #include "nd4c/log.h"
 
+/* Whether someone listens at that level. */
+bool nd4c_log_is_wanted(nd4c_log_level level);
 /* Formats and delivers one line if someone listens at that level; otherwise returns at once. */
 void nd4c_log_write(nd4c_log_level level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
 

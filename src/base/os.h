@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nd4c/plugin/thread.h"
 #include "nd4c/status.h"
 
 /* A file mapped for reading. */
@@ -27,6 +28,18 @@ nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *p
  * regular file (a pipe, a device, a link) is written to instead. */
 nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size);
 
+/* Files of the user's alone, read and written: nd4c/plugin/file.h tells the rules. `bytes` come from the allocator. */
+typedef struct nd4c_os_allocator {
+  void *(*allocate)(size_t bytes);
+  void (*free)(void *memory);
+} nd4c_os_allocator;
+nd4c_status nd4c_os_read_own_file(const char *path, size_t most, const nd4c_os_allocator *allocator, void **bytes,
+                                  size_t *size);
+nd4c_status nd4c_os_write_own_file(const char *path, const void *bytes, size_t size);
+/* Directories: made with those above, for the user alone; their names, listed until `each` returns false. */
+nd4c_status nd4c_os_make_directory(const char *path);
+nd4c_status nd4c_os_list_directory(const char *path, bool (*each)(void *user, const char *name), void *user);
+
 /* Opens a shared library: by path if it contains '/', else by name in each directory of `directories`
  * (comma-separated, absolute ones only, may be ""), then by the system's loader (which honours the RPATH of libnd4c).
  * Never looks in the current directory. ND4C_LIBRARY with the loader's words for each attempt. */
@@ -47,7 +60,7 @@ int64_t nd4c_os_memory_bytes(void);
 
 /* Monotonic time. */
 int64_t nd4c_os_nanoseconds(void);
-/* Lets the calling thread sleep for so long, or until a signal comes. */
+/* Lets the calling thread sleep for so long, or until a signal comes; not at all for 0 and less. */
 void nd4c_os_sleep(int64_t nanoseconds);
 /* Value of an environment variable or NULL. */
 const char *nd4c_os_environment(const char *name);
@@ -64,6 +77,8 @@ void nd4c_os_cpu_model(char *text, size_t size);
 uint64_t nd4c_os_hardware_capabilities(int word);
 /* Bytes of the last-level cache, 0 if unknown. */
 int64_t nd4c_os_cache_bytes(void);
+/* What backends have of locks, threads and time. */
+extern const nd4c_host_threads nd4c_os_threads;
 /* Runs function(argument) on a new thread that receives no signals and is never joined. False if there is none. */
 bool nd4c_os_thread_start(void (*function)(void *argument), void *argument);
 /* Calls `child` in the child after every fork from now on. */

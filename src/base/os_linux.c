@@ -1,181 +1,20 @@
-#define _GNU_SOURCE /* sched_getaffinity, dladdr, O_CLOEXEC and others beyond C17 */
+#define _GNU_SOURCE /* dladdr, environ and others beyond C17 */
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"
 #include "base/text.h"
 
 enum { PATH_SIZE = 4096 };
-
-/* -- files ---------------------------------------------------------------------------------------------------- */
-
-static nd4c_status map_open_file(int file, const char *path, nd4c_os_mapping *mapping) {
-  struct stat info;
-  if (fstat(file, &info) != 0) {
-    return nd4c_fail(ND4C_IO, "%s: %s", path, strerror(errno));
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return nd4c_fail(ND4C_IO, "%s: not a regular file", path);
-  }
-  mapping->bytes = NULL;
-  mapping->size = 0;
-  if (info.st_size == 0) {
-    return ND4C_OK;
-  }
-  void *memory = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (memory == MAP_FAILED) {
-    return nd4c_fail(ND4C_IO, "%s: could not map %lld bytes: %s", path, (long long)info.st_size, strerror(errno));
-  }
-  mapping->bytes = memory;
-  mapping->size = (size_t)info.st_size;
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping) {
-  /* O_NONBLOCK: a named pipe must not hang the opening; it is refused afterwards. */
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) {
-    return nd4c_fail(ND4C_IO, "%s: %s", path, strerror(errno));
-  }
-  nd4c_status status = map_open_file(file, path, mapping);
-  (void)close(file);
-  return status;
-}
-
-void nd4c_os_unmap_file(nd4c_os_mapping *mapping) {
-  if (mapping->bytes != NULL) {
-    (void)munmap((void *)(uintptr_t)mapping->bytes, mapping->size);
-  }
-  mapping->bytes = NULL;
-  mapping->size = 0;
-}
-
-/* The system's canonical form of a path; false with errno set. */
-static bool canonical_path(const char *path, char *canonical, size_t size) {
-  char *found = realpath(path, NULL);
-  bool fits = found != NULL && strlen(found) < size;
-  if (fits) {
-    memcpy(canonical, found, strlen(found) + 1);
-  } else if (found != NULL) {
-    errno = ENAMETOOLONG;
-  }
-  free(found);
-  return fits;
-}
-
-nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *path, size_t path_size) {
-  char root[PATH_SIZE];
-  char joined[PATH_SIZE];
-  if (!canonical_path(directory, root, sizeof root)) {
-    return nd4c_fail(ND4C_IO, "%s: %s", directory, strerror(errno));
-  }
-  int length = snprintf(joined, sizeof joined, "%s/%s", root, name);
-  if (length < 0 || (size_t)length >= sizeof joined) {
-    return nd4c_fail(ND4C_IO, "%s/%s: %s", directory, name, strerror(ENAMETOOLONG));
-  }
-  if (!canonical_path(joined, path, path_size)) {
-    return nd4c_fail(ND4C_IO, "%s/%s: %s", directory, name, strerror(errno));
-  }
-  size_t root_length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-  if (strncmp(path, root, root_length) != 0 || path[root_length] != '/') {
-    return nd4c_fail(ND4C_FORMAT, "%s leads to %s, outside %s", name, path, root);
-  }
-  return ND4C_OK;
-}
-
-static bool write_all(int file, const char *bytes, size_t size) {
-  while (size > 0) {
-    ssize_t written = write(file, bytes, size);
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written <= 0) {
-      return false;
-    }
-    bytes += written;
-    size -= (size_t)written;
-  }
-  return true;
-}
-
-/* A name of its own beside `path`; O_EXCL makes sure that nobody else has it. */
-static int temporary_open(const char *path, char *temporary, size_t size) {
-  static _Atomic unsigned counter;
-  for (int attempt = 0; attempt < 100; attempt++) {
-    int length = snprintf(temporary, size, "%s.%ld.%u.tmp", path, (long)getpid(), atomic_fetch_add(&counter, 1));
-    if (length < 0 || (size_t)length >= size) {
-      errno = ENAMETOOLONG;
-      return -1;
-    }
-    int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0 || errno != EEXIST) {
-      return file;
-    }
-  }
-  return -1;
-}
-
-/* A device, a pipe or a link (/dev/stdout is one) stays what it is and takes the bytes. */
-static bool writes_through(const char *path) {
-  struct stat info;
-  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-static nd4c_status write_through(const char *path, const void *bytes, size_t size) {
-  int file = -1;
-  do { /* a pipe is opened when somebody reads it */
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-  } while (file < 0 && errno == EINTR);
-  bool written = file >= 0 && write_all(file, bytes, size);
-  int error = errno;
-  if (file >= 0 && close(file) != 0 && written) {
-    written = false;
-    error = errno;
-  }
-  return written ? ND4C_OK : nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(error));
-}
-
-nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size) {
-  if (writes_through(path)) {
-    return write_through(path, bytes, size);
-  }
-  char temporary[PATH_SIZE];
-  int file = temporary_open(path, temporary, sizeof temporary);
-  if (file < 0) {
-    return nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(errno));
-  }
-  bool written = write_all(file, bytes, size);
-  int error = errno;
-  if (close(file) != 0 && written) {
-    written = false;
-    error = errno;
-  }
-  if (written && rename(temporary, path) != 0) {
-    written = false;
-    error = errno;
-  }
-  if (!written) {
-    (void)unlink(temporary);
-    return nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(error));
-  }
-  return ND4C_OK;
-}
 
 /* -- shared libraries ----------------------------------------------------------------------------------------- */
 
@@ -348,6 +187,9 @@ int64_t nd4c_os_nanoseconds(void) {
 }
 
 void nd4c_os_sleep(int64_t nanoseconds) {
+  if (nanoseconds <= 0) {
+    return;
+  }
   const struct timespec time = {.tv_sec = (time_t)(nanoseconds / 1000000000),
                                 .tv_nsec = (long)(nanoseconds % 1000000000)};
   (void)nanosleep(&time, NULL);
@@ -394,39 +236,6 @@ void nd4c_os_call_at_exit(void (*function)(void *)) {
   if (gettid() == getpid() && __cxa_thread_atexit_impl != NULL) {
     (void)__cxa_thread_atexit_impl(function, NULL, &__dso_handle);
   }
-}
-
-typedef struct thread_start {
-  void (*function)(void *argument);
-  void *argument;
-} thread_start;
-
-static void *thread_main(void *argument) {
-  thread_start start = *(thread_start *)argument;
-  nd4c_deallocate(argument);
-  start.function(start.argument);
-  return NULL;
-}
-
-bool nd4c_os_thread_start(void (*function)(void *argument), void *argument) {
-  thread_start *start = nd4c_allocate(sizeof *start);
-  if (start == NULL) {
-    return false;
-  }
-  *start = (thread_start){function, argument};
-  /* A thread inherits the mask: with everything blocked, handlers run on the application's own threads only. */
-  sigset_t all, before;
-  (void)sigfillset(&all);
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t made;
-  bool started = pthread_create(&made, NULL, thread_main, start) == 0;
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!started) {
-    nd4c_deallocate(start);
-    return false;
-  }
-  (void)pthread_detach(made);
-  return true;
 }
 
 void nd4c_os_on_fork(void (*child)(void)) {

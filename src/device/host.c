@@ -28,6 +28,9 @@ static nd4c_status host_fail(nd4c_status code, const char *format, ...) {
 }
 
 static void host_log(int level, const char *area, const char *format, ...) {
+  if (!nd4c_log_is_wanted((nd4c_log_level)level)) {
+    return;
+  }
   char line[LINE_SIZE];
   va_list arguments;
   va_start(arguments, format);
@@ -36,16 +39,21 @@ static void host_log(int level, const char *area, const char *format, ...) {
   nd4c_log_write((nd4c_log_level)level, area, "%s", line);
 }
 
-static const char *host_config(const char *property) {
-  /* A backend asking for a property that does not exist is no failure of the caller's: keep his error text. */
-  int32_t count = nd4c_config_count();
-  for (int32_t i = 0; i < count; ++i) {
-    nd4c_config_row row = {.struct_size = ND4C_SIZE_OF(nd4c_config_row)};
-    if (nd4c_config_get_row(i, &row) == ND4C_OK && strcmp(row.property, property) == 0) {
-      return row.value;
-    }
+static bool host_config(const char *property, char *text, size_t text_size) {
+  const int key = nd4c_config_find(property);
+  if (text_size > 0) {
+    text[0] = '\0';
   }
-  return NULL;
+  if (key >= 0) {
+    (void)nd4c_config_string((nd4c_config_key)key, text, text_size);
+  }
+  return key >= 0;
+}
+
+static bool host_config_number(const char *property, int64_t *number) {
+  const int key = nd4c_config_find(property);
+  *number = 0;
+  return key >= 0 && nd4c_config_number(key, number);
 }
 
 /* What backends allocate at every call comes and goes as our own records do. The size stands before the block, since
@@ -133,6 +141,35 @@ static bool host_library_find(const char *name, char *path, size_t path_size) {
   return nd4c_os_library_find(name, directories, path, path_size);
 }
 
+/* -- files --------------------------------------------------------------------------------------------------------- */
+
+static bool host_cache_directory(char *path, size_t path_size) {
+  nd4c_os_cache_directory(path, path_size);
+  return path[0] != '\0';
+}
+
+static nd4c_status host_read_own(const char *path, int64_t most, void **bytes, int64_t *size) {
+  static const nd4c_os_allocator allocator = {host_allocate, host_free};
+  size_t taken = 0;
+  nd4c_status status = nd4c_os_read_own_file(path, most > 0 ? (size_t)most : 0, &allocator, bytes, &taken);
+  *size = (int64_t)taken;
+  return status;
+}
+
+static nd4c_status host_write_own(const char *path, const void *bytes, int64_t size) {
+  return size < 0 ? nd4c_fail(ND4C_ARGUMENT, "%s: a size of %lld bytes, expected 0 or more", path, (long long)size)
+                  : nd4c_os_write_own_file(path, bytes, (size_t)size);
+}
+
+static const nd4c_host_files files = {
+    .struct_size = ND4C_SIZE_OF(nd4c_host_files),
+    .cache_directory = host_cache_directory,
+    .make_directory = nd4c_os_make_directory,
+    .read_own = host_read_own,
+    .write_own = host_write_own,
+    .list = nd4c_os_list_directory,
+};
+
 const nd4c_host *nd4c_host_table(void) {
   static const nd4c_host table = {
       .struct_size = ND4C_SIZE_OF(nd4c_host),
@@ -142,6 +179,7 @@ const nd4c_host *nd4c_host_table(void) {
       .error_message = nd4c_error_message,
       .log = host_log,
       .config = host_config,
+      .config_number = host_config_number,
       .allocate = host_allocate,
       .free = host_free,
       .parallel_for = nd4c_parallel_for,
@@ -154,6 +192,8 @@ const nd4c_host *nd4c_host_table(void) {
       .cache_bytes = nd4c_cpu_cache_share,
       .allocate_buffer = host_allocate_buffer,
       .free_buffer = host_free_buffer,
+      .threads = &nd4c_os_threads,
+      .files = &files,
   };
   return &table;
 }

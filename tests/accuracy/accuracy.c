@@ -38,8 +38,12 @@ static const char *chosen_level(void) {
   return level;
 }
 
-static const char *fast_config(const char *property) {
-  return strcmp(property, "nd4c.cpu.math") == 0 ? "fast" : nd4c_host_table()->config(property);
+static bool fast_config(const char *property, char *text, size_t text_size) {
+  if (strcmp(property, "nd4c.cpu.math") != 0) {
+    return nd4c_host_table()->config(property, text, text_size);
+  }
+  (void)snprintf(text, text_size, "fast");
+  return true;
 }
 
 static void *need(size_t bytes) {

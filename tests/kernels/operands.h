@@ -22,14 +22,23 @@
 
 static nd4c_host host;
 static const char *level;
-static const char *stream_bytes;
+static int64_t stream_bytes; /* 0: as the machine says */
 
 static const char *test_level(void) {
   return level;
 }
 
-static const char *test_config(const char *property) {
-  return strcmp(property, "nd4c.cpu.stream_bytes") == 0 ? stream_bytes : NULL;
+static bool test_config(const char *property, char *text, size_t text_size) {
+  (void)property;
+  if (text_size > 0) {
+    text[0] = '\0';
+  }
+  return false;
+}
+
+static bool test_config_number(const char *property, int64_t *number) {
+  *number = strcmp(property, "nd4c.cpu.stream_bytes") == 0 ? stream_bytes : 0;
+  return *number != 0;
 }
 
 /* -- operands ------------------------------------------------------------------------------------------------- */
@@ -179,6 +188,7 @@ static void enter_providers(void) {
   host = *nd4c_host_table();
   host.cpu_level = test_level;
   host.config = test_config;
+  host.config_number = test_config_number;
   assert_true(cpu_providers_enter(&host));
 }
 

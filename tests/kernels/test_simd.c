@@ -140,7 +140,7 @@ static void check_level(const char *name) {
 static void test_levels(void **state) {
   (void)state;
   enter_providers();
-  stream_bytes = NULL;
+  stream_bytes = 0;
   for (int i = 0; i <= nd4c_cpu_highest_level(); i++)
     check_level(nd4c_cpu_level_name(i));
 }
@@ -148,7 +148,7 @@ static void test_levels(void **state) {
 static void test_streaming(void **state) {
   (void)state;
   enter_providers();
-  stream_bytes = "4096";
+  stream_bytes = 4096;
   check_level(nd4c_cpu_level_name(nd4c_cpu_get_level()));
 }
 
@@ -157,7 +157,7 @@ static void test_streaming_pairs(void **state) {
   (void)state;
   static const shape_case shape = {2, {3, 4099}};
   enter_providers();
-  stream_bytes = "1024";
+  stream_bytes = 1024;
   level = nd4c_cpu_level_name(nd4c_cpu_get_level());
   assert_true(cpu_providers_open());
   static const op_case streamed[] = {BINARY(add, 0), BINARY(multiply, 0)};

@@ -12,7 +12,7 @@
 #define FIELD(type, field, offset) \
   _Static_assert(offsetof(type, field) == (offset), #type "." #field " has moved: fields are only appended")
 /* Structs of which arrays cross the ABI cannot grow; the others begin with struct_size and may. */
-#define FIXED(type, size) _Static_assert(sizeof(type) == (size), #type " crosses in arrays: its size is frozen")
+#define FIXED(type, size) _Static_assert(sizeof(type) == (size), #type ": its size is frozen, since the other side has some of its own")
 #define GROWS(type, size)                                                                  \
   _Static_assert(sizeof(type) >= (size), #type " lost a field: fields are only appended"); \
   _Static_assert(offsetof(type, struct_size) == 0, #type " begins with struct_size")
@@ -216,19 +216,48 @@ FIELD(nd4c_host, fail, 8);
 FIELD(nd4c_host, error_message, 16);
 FIELD(nd4c_host, log, 24);
 FIELD(nd4c_host, config, 32);
-FIELD(nd4c_host, allocate, 40);
-FIELD(nd4c_host, free, 48);
-FIELD(nd4c_host, parallel_for, 56);
-FIELD(nd4c_host, cpu_level, 64);
-FIELD(nd4c_host, allocate_pages, 72);
-FIELD(nd4c_host, free_pages, 80);
-FIELD(nd4c_host, library_open, 88);
-FIELD(nd4c_host, library_find, 96);
-FIELD(nd4c_host, library_symbol, 104);
-FIELD(nd4c_host, cache_bytes, 112);
-FIELD(nd4c_host, allocate_buffer, 120);
-FIELD(nd4c_host, free_buffer, 128);
-GROWS(nd4c_host, 136);
+FIELD(nd4c_host, config_number, 40);
+FIELD(nd4c_host, allocate, 48);
+FIELD(nd4c_host, free, 56);
+FIELD(nd4c_host, parallel_for, 64);
+FIELD(nd4c_host, cpu_level, 72);
+FIELD(nd4c_host, allocate_pages, 80);
+FIELD(nd4c_host, free_pages, 88);
+FIELD(nd4c_host, library_open, 96);
+FIELD(nd4c_host, library_find, 104);
+FIELD(nd4c_host, library_symbol, 112);
+FIELD(nd4c_host, cache_bytes, 120);
+FIELD(nd4c_host, allocate_buffer, 128);
+FIELD(nd4c_host, free_buffer, 136);
+FIELD(nd4c_host, threads, 144);
+FIELD(nd4c_host, files, 152);
+GROWS(nd4c_host, 160);
+
+FIELD(nd4c_host_threads, struct_size, 0);
+FIELD(nd4c_host_threads, lock_acquire, 8);
+FIELD(nd4c_host_threads, lock_release, 16);
+FIELD(nd4c_host_threads, lock_destroy, 24);
+FIELD(nd4c_host_threads, condition_wait, 32);
+FIELD(nd4c_host_threads, condition_wait_until, 40);
+FIELD(nd4c_host_threads, condition_signal, 48);
+FIELD(nd4c_host_threads, condition_broadcast, 56);
+FIELD(nd4c_host_threads, condition_destroy, 64);
+FIELD(nd4c_host_threads, thread_start, 72);
+FIELD(nd4c_host_threads, thread_join, 80);
+FIELD(nd4c_host_threads, nanoseconds, 88);
+FIELD(nd4c_host_threads, sleep, 96);
+FIELD(nd4c_host_threads, yield, 104);
+GROWS(nd4c_host_threads, 112);
+FIXED(nd4c_host_lock, 64);
+FIXED(nd4c_host_condition, 64);
+
+FIELD(nd4c_host_files, struct_size, 0);
+FIELD(nd4c_host_files, cache_directory, 8);
+FIELD(nd4c_host_files, make_directory, 16);
+FIELD(nd4c_host_files, read_own, 24);
+FIELD(nd4c_host_files, write_own, 32);
+FIELD(nd4c_host_files, list, 40);
+GROWS(nd4c_host_files, 48);
 
 FIELD(nd4c_attr_value, kind, 0);
 FIELD(nd4c_attr_value, count, 4);

@@ -65,8 +65,6 @@ extern const nd4c_kernel *const nd4c_cpu_fftw_transform_kernels[];
 
 /* The engine's state for people; see nd4c_engine. */
 bool nd4c_fftw_state(bool verify, char *text, size_t text_size);
-/* Makes the planner's lock; before anything else here. */
-void nd4c_fftw_open(void);
 /* Frees what the engine holds, the loaded library's record included. */
 void nd4c_fftw_close(void);
 

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
 
 #define DOUBLE_LIBRARY "libfftw3.so.3"
 #define SINGLE_LIBRARY "libfftw3f.so.3"
@@ -90,7 +89,7 @@ typedef struct slot {
 } slot;
 
 /* FFTW's planner is not for several threads; executing plans is. */
-static mtx_t planner;
+static nd4c_host_lock planner;
 static slot slots[PLANS];
 static int64_t loans;
 
@@ -123,7 +122,7 @@ static int32_t find_slot(const nd4c_fftw_key *key) {
 }
 
 bool nd4c_fftw_borrow(const nd4c_fftw_key *key, void *in, void *out, nd4c_fftw_loan *loan) {
-  mtx_lock(&planner);
+  nd4c_cpu_host->threads->lock_acquire(&planner);
   loan->slot = find_slot(key);
   slot *place = loan->slot >= 0 ? &slots[loan->slot] : NULL;
   if (place != NULL && place->plan != NULL && memcmp(&place->key, key, sizeof *key) == 0) {
@@ -142,18 +141,18 @@ bool nd4c_fftw_borrow(const nd4c_fftw_key *key, void *in, void *out, nd4c_fftw_l
     place->loans++;
     place->used = ++loans;
   }
-  mtx_unlock(&planner);
+  nd4c_cpu_host->threads->lock_release(&planner);
   return loan->plan != NULL;
 }
 
 void nd4c_fftw_give_back(const nd4c_fftw_key *key, const nd4c_fftw_loan *loan) {
-  mtx_lock(&planner);
+  nd4c_cpu_host->threads->lock_acquire(&planner);
   if (loan->slot >= 0) {
     slots[loan->slot].loans--;
   } else {
     nd4c_fftw_get(key->single)->destroy_plan(loan->plan);
   }
-  mtx_unlock(&planner);
+  nd4c_cpu_host->threads->lock_release(&planner);
 }
 
 /* -- engine ----------------------------------------------------------------------------------------------------- */
@@ -185,10 +184,6 @@ bool nd4c_fftw_state(bool verify, char *text, size_t text_size) {
 #endif
 }
 
-void nd4c_fftw_open(void) {
-  (void)mtx_init(&planner, mtx_plain);
-}
-
 void nd4c_fftw_close(void) {
   for (int32_t i = 0; i < PLANS; i++) {
     if (slots[i].plan != NULL) {
@@ -196,6 +191,5 @@ void nd4c_fftw_close(void) {
     }
     slots[i] = (slot){.plan = NULL};
   }
-  mtx_destroy(&planner);
   nd4c_cpu_host->free(atomic_exchange(&published, NULL));
 }
