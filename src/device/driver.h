@@ -56,6 +56,42 @@ static inline nd4c_status nd4c_driver_copy_to_host(const nd4c_device *device, nd
                             "copy_to_host");
 }
 
+/* What follows is optional for a backend: the caller has seen that the function is there. */
+
+static inline nd4c_status nd4c_driver_copy_within(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
+                                                  int64_t to_offset, nd4c_buffer from, int64_t from_offset,
+                                                  int64_t bytes) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->copy_within(device->handle, stream, to, to_offset, from, from_offset, bytes),
+                            "copy_within");
+}
+
+/* UNSUPPORTED: nothing was enqueued. */
+static inline nd4c_status nd4c_driver_copy_between(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
+                                                   int64_t to_offset, const nd4c_device *from_device, nd4c_buffer from,
+                                                   int64_t from_offset, int64_t bytes) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from,
+                                                      from_offset, bytes),
+                            "copy_between");
+}
+
+static inline nd4c_status nd4c_driver_fill(const nd4c_device *device, nd4c_stream stream, nd4c_buffer buffer,
+                                           int64_t offset, int64_t bytes, const void *pattern, int32_t pattern_bytes) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(
+      device->ops->fill(device->handle, stream, buffer, offset, bytes, pattern, pattern_bytes), "fill");
+}
+
+static inline nd4c_status nd4c_driver_memory_available(const nd4c_device *device, int64_t *bytes) {
+  *bytes = 0;
+  nd4c_error_expect();
+  ND4C_TRY(nd4c_driver_answer(device->ops->memory_available(device->handle, bytes), "memory_available"));
+  return *bytes >= 0 ? ND4C_OK
+                     : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more",
+                                 (long long)*bytes);
+}
+
 /* OK where the backend has no such function. */
 static inline nd4c_status nd4c_driver_synchronize(const nd4c_device *device) {
   return device->ops->synchronize == NULL ? ND4C_OK

@@ -485,7 +485,7 @@ void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
 /* What the device itself could still give; its total less what nd4c holds where it does not tell. */
 static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
   if (device->ops->memory_available != NULL && !nd4c_device_is_forked(device)) {
-    ND4C_TRY(device->ops->memory_available(device->handle, bytes));
+    ND4C_TRY(nd4c_driver_memory_available(device, bytes));
     *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* comes back before a request fails */
     return ND4C_OK;
   }

@@ -261,16 +261,14 @@ typedef struct local {
 } local;
 
 static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
-  const nd4c_device_ops *ops = l->device->ops;
-  void *handle = l->device->handle;
   const nd4c_block *from = l->from, *to = l->to;
   if (from == NULL) {
-    return ops->fill(handle, stream, to->buffer, to->offset, l->bytes, l->pattern, l->pattern_bytes);
+    return nd4c_driver_fill(l->device, stream, to->buffer, to->offset, l->bytes, l->pattern, l->pattern_bytes);
   }
   return l->from_device == l->device
-             ? ops->copy_within(handle, stream, to->buffer, to->offset, from->buffer, from->offset, l->bytes)
-             : ops->copy_between(handle, stream, to->buffer, to->offset, l->from_device->handle, from->buffer,
-                                 from->offset, l->bytes);
+             ? nd4c_driver_copy_within(l->device, stream, to->buffer, to->offset, from->buffer, from->offset, l->bytes)
+             : nd4c_driver_copy_between(l->device, stream, to->buffer, to->offset, l->from_device, from->buffer,
+                                        from->offset, l->bytes);
 }
 
 static nd4c_status run_on_stream(const local *l) {

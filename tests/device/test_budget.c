@@ -150,8 +150,12 @@ static void what_remains(void **state) {
   assert_int_equal(remaining(stub_device), 20 * MEGABYTE);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   assert_int_equal(remaining(stub_device), 1 << 30);
+  assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
   assert_int_equal(stub_control("memory 1048576"), ND4C_OK);
   assert_int_equal(remaining(stub_device), MEGABYTE);
+  assert_int_equal(stub_control("memory -1"), ND4C_OK);
+  assert_int_equal(nd4c_memory_remaining(stub_device, &(int64_t){0}), ND4C_DEVICE);
+  assert_non_null(strstr(nd4c_error_message(), "memory_available gave -1 bytes, expected 0 or more"));
   assert_int_equal(stub_control("fail memory_available:1"), ND4C_OK);
   int64_t bytes = 7;
   assert_int_equal(nd4c_memory_remaining(stub_device, &bytes), ND4C_DEVICE);

@@ -41,6 +41,7 @@ static const call_row rows[] = {
     {"in_flight_copy", "in_flight_copy was told to fail", false},
     {"usable", "told to decline", true},
     {"supports", "told to decline", true},
+    {"partition", "partition was told to fail", true},
     {"prepare", "prepare was told to fail", true},
     {"compile", "compile was told to fail", true},
 };

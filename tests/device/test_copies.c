@@ -215,6 +215,36 @@ static void long_arrays_go_in_pieces(void **state) {
   nd4c_array_release(array);
 }
 
+/* An answer that is no status of nd4c's is told as such, whichever function gave it. */
+static void unknown_statuses_are_told(void **state) {
+  (void)state;
+  const struct {
+    const char *call;
+    bool within;
+  } odd[] = {{"fill", false}, {"copy_between", true}, {"memory_available", false}};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    char command[64], words[64];
+    nd4c_array *array = odd[i].within ? numbers(stub_device) : NULL, *copy = NULL;
+    const int64_t sixty[1] = {60}, before = stub_counter(odd[i].call);
+    int64_t bytes = 0;
+    (void)snprintf(command, sizeof command, "fail %s:0:12345", odd[i].call);
+    (void)snprintf(words, sizeof words, "%s returned 12345, which is no status", odd[i].call);
+    assert_int_equal(stub_control(command), ND4C_OK);
+    const nd4c_status status = odd[i].within ? nd4c_array_to_device(array, other, &copy)
+                               : i == 0      ? nd4c_array_full(ND4C_FLOAT32, 1, sixty, 7, stub_device, &copy)
+                                             : nd4c_memory_remaining(stub_device, &bytes);
+    const bool called = stub_counter(odd[i].call) > before;
+    assert_true(called || !fills);
+    if (called) {
+      assert_int_equal(status, ND4C_INTERNAL);
+      assert_non_null(strstr(nd4c_error_message(), words));
+    }
+    assert_int_equal(stub_control("reset"), ND4C_OK);
+    nd4c_array_release(copy);
+    nd4c_array_release(array);
+  }
+}
+
 /* By request, too: migrating, and prefetching without waiting. */
 static void devices_of_a_backend_need_no_host(void **state) {
   (void)state;
@@ -524,6 +554,7 @@ int main(void) {
       cmocka_unit_test(arrays_go_the_short_way),
       cmocka_unit_test(what_is_broadcast_travels_once),
       cmocka_unit_test(long_arrays_go_in_pieces),
+      cmocka_unit_test(unknown_statuses_are_told),
       cmocka_unit_test(devices_of_a_backend_need_no_host),
       cmocka_unit_test(small_parts_leave_the_rest),
       cmocka_unit_test(elements_are_read_apart_until_that_is_dear),
