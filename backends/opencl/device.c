@@ -88,6 +88,12 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
   if (ND4C_HAS_FIELD(description, largest_bytes)) {
     description->largest_bytes = device->limits.buffer_bytes;
   }
+  if (ND4C_HAS_FIELD(description, capability)) {
+    description->has_uuid = device->has_uuid;
+    memcpy(description->uuid, device->uuid, sizeof description->uuid);
+    description->pci = device->pci[0] != '\0' ? device->pci : NULL;
+    description->capability = device->capability;
+  }
   return ND4C_OK;
 }
 

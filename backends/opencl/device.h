@@ -41,6 +41,9 @@ struct nd4c_cl_device {
   char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
   char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
   char description[2 * ND4C_CL_TEXT + 8];
+  bool has_uuid;
+  uint8_t uuid[ND4C_DEVICE_UUID_BYTES];
+  char pci[24], capability[16]; /* "" if unknown */
 
   /* From here on: set while the device is open. */
   cl_context context;

@@ -147,6 +147,22 @@ static nd4c_status read_limits(nd4c_cl_device *device) {
   return ND4C_OK;
 }
 
+/* What tells this piece of hardware from others, where the driver has the extensions for it. */
+static void read_identity(nd4c_cl_device *device, const char *extensions) {
+  size_t given = 0;
+  device->has_uuid = has_word(extensions, "cl_khr_device_uuid") &&
+                     nd4c_cl.clGetDeviceInfo(device->id, CL_DEVICE_UUID_KHR, sizeof device->uuid, device->uuid,
+                                             &given) == CL_SUCCESS &&
+                     given == sizeof device->uuid;
+  cl_uint address[4] = {0}; /* domain, bus, device, function */
+  if (has_word(extensions, "cl_khr_pci_bus_info") &&
+      nd4c_cl.clGetDeviceInfo(device->id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof address, address, &given) == CL_SUCCESS &&
+      given == sizeof address && address[1] <= 0xff && address[2] <= 0x1f && address[3] <= 7) {
+    (void)snprintf(device->pci, sizeof device->pci, "%04x:%02x:%02x.%x", (unsigned)address[0], (unsigned)address[1],
+                   (unsigned)address[2], (unsigned)address[3]);
+  }
+}
+
 static nd4c_status read_extensions(nd4c_cl_device *device) {
   char *raw = nd4c_cl_host->allocate(EXTENSION_BYTES), *text = nd4c_cl_host->allocate(EXTENSION_BYTES);
   nd4c_status status = ND4C_OK;
@@ -160,6 +176,7 @@ static nd4c_status read_extensions(nd4c_cl_device *device) {
       device->limits.has_fp64 = has_word(text, "cl_khr_fp64");
       device->limits.has_fp16 = has_word(text, "cl_khr_fp16");
       device->limits.has_int64_atomics = has_word(text, "cl_khr_int64_base_atomics");
+      read_identity(device, text);
     }
   }
   nd4c_cl_host->free(raw);
@@ -218,6 +235,8 @@ static nd4c_status read_device(nd4c_cl_device *device) {
     return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the driver's version is '%s': expected OpenCL 1.2 or later",
                               device->name, device->model, device->version);
   }
+  (void)snprintf(device->capability, sizeof device->capability, "%d.%d", version_of(device->version) / 10,
+                 version_of(device->version) % 10);
   /* X(constant, words): what must be there. */
 #define NEEDS(X)                                     \
   X(CL_DEVICE_AVAILABLE, "is not available")         \

@@ -8,7 +8,7 @@ enum { DEVICES = 16 };
 
 typedef struct stub_device {
   int32_t index;
-  char description[64];
+  char description[64], pci[16];
 } stub_device;
 
 static stub_device devices[DEVICES];
@@ -27,6 +27,7 @@ static nd4c_status device_open(int32_t index, void **device) {
   }
   devices[index].index = index;
   (void)snprintf(devices[index].description, sizeof devices[index].description, "stub device %d", index);
+  (void)snprintf(devices[index].pci, sizeof devices[index].pci, "00ab:%02x:1f.7", (unsigned)index & 0xff);
   *device = &devices[index];
   return ND4C_OK;
 }
@@ -48,8 +49,11 @@ static void lie(nd4c_device_description *description) {
     description->alignment = 24;
   } else if (strcmp(about, "type_of_device") == 0) {
     description->type = (nd4c_device_type)4711;
+  } else if (strcmp(about, "pci") == 0) {
+    description->pci = "65:00.0\n\xff";
   } else if (strcmp(about, "words") == 0) {
     description->description = "a\xff\x80 line\nand another";
+    description->capability = "7\xff\n1";
   }
 }
 
@@ -68,6 +72,12 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8) & ~ND4C_DTYPES_NARROW;
     description->has_native = true;
     description->native = stub_device_index(device) == 0 ? device : NULL; /* as a CUDA driver numbers its devices */
+    description->has_uuid = true;
+    for (int32_t i = 0; i < ND4C_DEVICE_UUID_BYTES; i++) {
+      description->uuid[i] = (uint8_t)(16 * i + stub_device_index(device));
+    }
+    description->pci = ((stub_device *)device)->pci;
+    description->capability = "7.1";
     lie(description);
   }
   return status;

@@ -135,6 +135,9 @@ typedef struct nd4c_device_info {
   int32_t priority;            /* of its backend, among those that may become the default */
   int64_t largest_bytes;       /* that one array may take, 0: no limit but the memory's */
   bool has_native;             /* `native` is a vendor's handle, also where it is NULL: CUdevice 0 is */
+  const char *uuid;            /* the vendor's, of this piece of hardware: 8-4-4-4-12 hexadecimal digits; "" if unknown */
+  const char *pci;             /* address, domain:bus:device.function: "0000:65:00.0"; "" if it is unknown or has none */
+  const char *capability;      /* version of what the hardware can, as its vendor counts: "8.9"; "" if unknown */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there

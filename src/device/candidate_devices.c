@@ -29,6 +29,15 @@ static void name_device(nd4c_candidate *candidate, int32_t index) {
   (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
 }
 
+static void write_uuid(nd4c_device *device) {
+  size_t length = 0;
+  for (int i = 0; device->description.has_uuid && i < ND4C_DEVICE_UUID_BYTES; ++i) {
+    const bool joint = i == 4 || i == 6 || i == 8 || i == 10;
+    length += (size_t)snprintf(device->uuid + length, sizeof device->uuid - length, "%s%02x", joint ? "-" : "",
+                               device->description.uuid[i]);
+  }
+}
+
 /* What the backend says of the device, with words that may be shown. */
 static nd4c_status describe(const nd4c_candidate *candidate, nd4c_device *device) {
   nd4c_device_description *description = &device->description;
@@ -42,6 +51,9 @@ static nd4c_status describe(const nd4c_candidate *candidate, nd4c_device *device
   description->description = nd4c_provider_words(description->description);
   description->vendor = nd4c_provider_words(description->vendor);
   description->driver = nd4c_provider_words(description->driver);
+  description->pci = nd4c_provider_words(description->pci);
+  description->capability = nd4c_provider_words(description->capability);
+  write_uuid(device);
   description->alignment = description->alignment == 0 ? 64 : description->alignment;
   description->width = description->width == 0 ? 1 : description->width;
   if (description->dtypes == 0) {

@@ -21,6 +21,7 @@ struct nd4c_device {
   int32_t index;
   int32_t number; /* unique in the process */
   char name[32]; /* "name:index" */
+  char uuid[37]; /* as text, "" if there is none */
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */

@@ -186,6 +186,9 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .priority = device->backend->priority,
       .largest_bytes = description->largest_bytes,
       .has_native = description->has_native,
+      .uuid = device->uuid,
+      .pci = text_or_empty(description->pci),
+      .capability = text_or_empty(description->capability),
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

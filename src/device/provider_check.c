@@ -192,10 +192,23 @@ static nd4c_status check_numbers(const nd4c_candidate *candidate, const nd4c_dev
   return ND4C_OK;
 }
 
+/* Domain of 4 to 8 digits, bus and device of 2, function of 1. */
+static bool is_pci_address(const char *text) {
+  static const char digits[] = "0123456789abcdefABCDEF";
+  const size_t domain = strspn(text, digits);
+  const char *rest = text + domain;
+  return domain >= 4 && domain <= 8 && rest[0] == ':' && strspn(rest + 1, digits) == 2 && rest[3] == ':' &&
+         strspn(rest + 4, digits) == 2 && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7' && rest[8] == '\0';
+}
+
 nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                                             const nd4c_device_description *description) {
   const nd4c_device_ops *ops = &candidate->ops;
   ND4C_TRY(check_numbers(candidate, description));
+  if (description->pci != NULL && !is_pci_address(description->pci)) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave PCI address \"%.40s\", expected one such as 0000:65:00.0",
+                     candidate->name, nd4c_provider_words(description->pci));
+  }
   if (description->type != candidate->type) {
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave device type %d, the backend's is %s", candidate->name,
                      (int)description->type, nd4c_device_type_name(candidate->type));

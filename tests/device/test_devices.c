@@ -85,14 +85,22 @@ static void what_a_device_tells(void **state) {
   assert_int_equal(info.priority, -10);
   assert_int_equal(info.memory_bytes, 1 << 30);
   assert_int_equal(info.largest_bytes, 0);
+  assert_string_equal(info.uuid, "00102030-4050-6070-8090-a0b0c0d0e0f0");
+  assert_string_equal(info.pci, "00ab:00:1f.7");
+  assert_string_equal(info.capability, "7.1");
   nd4c_device *host = NULL, *second = NULL;
   assert_int_equal(nd4c_device_find("stub:1", &second), ND4C_OK);
   assert_int_equal(nd4c_device_get_info(second, &info), ND4C_OK);
+  assert_string_equal(info.uuid, "01112131-4151-6171-8191-a1b1c1d1e1f1");
+  assert_string_equal(info.pci, "00ab:01:1f.7");
   assert_true(info.has_native); /* NULL is its handle */
   assert_null(info.native);
   assert_int_equal(nd4c_device_find("cpu", &host), ND4C_OK);
   assert_int_equal(nd4c_device_get_info(host, &info), ND4C_OK);
   assert_false(info.has_native);
+  assert_string_equal(info.uuid, "");
+  assert_string_equal(info.pci, "");
+  assert_string_equal(info.capability, "");
   assert_true(info.host_processor && info.unified_memory && info.host_addressable);
   assert_non_null(info.vendor);
   assert_true(info.memory_bytes > 0);

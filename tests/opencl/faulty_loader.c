@@ -34,7 +34,8 @@
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
   X(null_queue) X(null_buffer) X(null_program) X(null_kernel) X(null_event) X(endless_name) X(long_info) \
   X(long_name) X(long_number) X(zero_info) X(huge_info) X(no_binary) X(null_map) X(big_endian) X(unavailable) \
-  X(small_groups) X(mobile_gpu) X(many_units) X(host_copy) X(held)
+  X(small_groups) X(mobile_gpu) X(many_units) X(host_copy) X(held) \
+  X(identity) X(odd_identity)
 // clang-format on
 enum lie {
   LIE_NONE,
@@ -406,12 +407,40 @@ static bool is_liar(cl_device_id device) {
   return only == NULL || atoi(only) == at;
 }
 
+/* What a driver with cl_khr_device_uuid and cl_khr_pci_bus_info answers; odd_identity: a bus that there cannot be, and a
+ * UUID that is too short. Where it answers, *needed is the size. */
+static cl_int tell_identity(cl_int given, cl_uint what, size_t size, void *value, size_t *needed) {
+  static const char words[] = " cl_khr_device_uuid cl_khr_pci_bus_info";
+  const bool odd = lie == LIE_odd_identity;
+  const cl_uint address[4] = {0xab, odd ? 999 : 0x65, 0x1f, 7};
+  unsigned char uuid[16];
+  for (int i = 0; i < 16; i++) {
+    uuid[i] = (unsigned char)(0xf0 - i);
+  }
+  if (what == CL_DEVICE_EXTENSIONS && value != NULL && strlen(value) + sizeof words <= size) {
+    memcpy((char *)value + strlen(value), words, sizeof words);
+    *needed = strlen(value) + 1;
+  } else if (what == CL_DEVICE_UUID_KHR && size >= sizeof uuid) {
+    memcpy(value, uuid, sizeof uuid);
+    *needed = odd ? 8 : sizeof uuid;
+    return CL_SUCCESS;
+  } else if (what == CL_DEVICE_PCI_BUS_INFO_KHR && size >= sizeof address) {
+    memcpy(value, address, sizeof address);
+    *needed = sizeof address;
+    return CL_SUCCESS;
+  }
+  return given;
+}
+
 EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed);
 EXPORT cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t size, void *value, size_t *needed) {
   const cl_int code = take(CALL_clGetDeviceInfo);
   const cl_int given = code != CL_SUCCESS ? code : real.clGetDeviceInfo(device, what, size, value, needed);
   if (given == CL_SUCCESS && is_liar(device)) {
     lie_about(what, size, value, needed);
+  }
+  if (lie == LIE_identity || lie == LIE_odd_identity) {
+    return tell_identity(given, what, size, value, needed);
   }
   return given;
 }

@@ -51,7 +51,7 @@ static int child(const char *name) {
   const bool found = device != NULL;
   nd4c_device_info info = {.struct_size = sizeof info};
   if (found && nd4c_device_get_info(device, &info) == ND4C_OK) {
-    (void)printf("%s\n", info.description);
+    (void)printf("%s\nuuid=%s pci=%s.\n", info.description, info.uuid, info.pci);
   }
   nd4c_array_release(a);
   nd4c_array_release(sum);
@@ -145,6 +145,10 @@ static const driver_case cases[] = {
      "FAULTY_CL_LIE=long_name",
      {"status=OK result=6",
       "unknown (clGetDeviceInfo of CL_DEVICE_NAME gives 9223372036854775807 bytes: expected 1 to 4096)"}},
+    {"a driver that identifies its device",
+     "FAULTY_CL_LIE=identity",
+     {"status=OK result=6", "uuid=f0efeeed-eceb-eae9-e8e7-e6e5e4e3e2e1 pci=00ab:65:1f.7."}},
+    {"an identity that cannot be", "FAULTY_CL_LIE=odd_identity", {"status=OK result=6", "uuid= pci=."}},
     {"numbers without bound",
      "FAULTY_CL_LIE=long_number",
      {REFUSED, "clGetDeviceInfo of CL_DEVICE_AVAILABLE gives 9223372036854775807 bytes: expected 4 or 8"}},

@@ -141,7 +141,11 @@ FIELD(nd4c_device_description, unified_memory, 73);
 FIELD(nd4c_device_description, has_native, 74);
 FIELD(nd4c_device_description, native, 80);
 FIELD(nd4c_device_description, largest_bytes, 88);
-GROWS(nd4c_device_description, 96);
+FIELD(nd4c_device_description, has_uuid, 96);
+FIELD(nd4c_device_description, uuid, 97);
+FIELD(nd4c_device_description, pci, 120);
+FIELD(nd4c_device_description, capability, 128);
+GROWS(nd4c_device_description, 136);
 
 FIELD(nd4c_device_ops, struct_size, 0);
 FIELD(nd4c_device_ops, device_open, 8);

@@ -263,6 +263,11 @@ static void print_device(nd4c_device *device, bool picked) {
     (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
                  info.driver[0] != '\0' ? info.driver : "unknown");
   }
+  if (info.uuid[0] != '\0' || info.pci[0] != '\0' || info.capability[0] != '\0') {
+    (void)printf("    uuid %s, PCI address %s, capability %s\n", info.uuid[0] != '\0' ? info.uuid : "unknown",
+                 info.pci[0] != '\0' ? info.pci : "unknown",
+                 info.capability[0] != '\0' ? info.capability : "unknown");
+  }
   if (info.has_native) {
     (void)printf("    native handle %p\n", info.native);
   }
@@ -408,6 +413,9 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "priority", info.priority);
   (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
   (void)cJSON_AddStringToObject(object, "driver", info.driver);
+  (void)cJSON_AddStringToObject(object, "uuid", info.uuid);
+  (void)cJSON_AddStringToObject(object, "pci", info.pci);
+  (void)cJSON_AddStringToObject(object, "capability", info.capability);
   char native[32]; /* text: a number of JSON's has not all bits of an address */
   (void)snprintf(native, sizeof native, "%p", info.native);
   (void)cJSON_AddItemToObject(object, "native", info.has_native ? cJSON_CreateString(native) : cJSON_CreateNull());

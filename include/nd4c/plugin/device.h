@@ -9,8 +9,11 @@
 
 ND4C_EXTERN_C_BEGIN
 
+enum { ND4C_DEVICE_UUID_BYTES = 16 };
+
 /* What a device is; nd4c presets everything with 0. nd4c copies the words, as one line of valid UTF-8. A negative number,
- * an alignment that is no power of two and a type that is not the backend's refuse the device. */
+ * an alignment that is no power of two, a type that is not the backend's and a PCI address of another form refuse the
+ * device. */
 typedef struct nd4c_device_description {
   uint32_t struct_size;
   const char *description; /* for people; NULL: none */
@@ -27,6 +30,10 @@ typedef struct nd4c_device_description {
   bool has_native;             /* there is a vendor's handle: */
   void *native;                /* cl_device_id, CUdevice as a pointer, of which the first is NULL */
   int64_t largest_bytes;       /* of one buffer; 0: no limit but the memory's */
+  bool has_uuid;               /* the vendor's UUID of this very piece of hardware, the same in every process: */
+  uint8_t uuid[ND4C_DEVICE_UUID_BYTES];
+  const char *pci;        /* PCI address: domain:bus:device.function in hexadecimal, "0000:65:00.0"; NULL: unknown */
+  const char *capability; /* version of what the hardware can, as its vendor counts: "8.9"; NULL: unknown */
 } nd4c_device_description;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several

@@ -33,8 +33,8 @@ typedef nd4c_status (*nd4c_thread_function)(void *argument);
 typedef struct nd4c_host_threads {
   uint32_t struct_size;
 
-  /* Blocks until the lock is free, then takes it. The thread must not hold it already. Without contention about as fast
-   * as the system's own lock (20 ns); no allocation. */
+  /* Blocks until the lock is free, then takes it. The thread must not hold it already. Without contention some ten
+   * nanoseconds with lock_release; no allocation. */
   void (*lock_acquire)(nd4c_host_lock *lock);
   /* Does not block. Called by the thread that took the lock. */
   void (*lock_release)(nd4c_host_lock *lock);
@@ -68,11 +68,11 @@ typedef struct nd4c_host_threads {
    * and the handle is freed. Exactly once for each thread, not by the thread itself. */
   nd4c_status (*thread_join)(nd4c_host_thread *thread);
 
-  /* Monotonic time; of use for differences and deadlines only. Does not block; some 20 ns. */
+  /* Monotonic time; of use for differences and deadlines only. Does not block; some 30 ns. */
   int64_t (*nanoseconds)(void);
   /* Blocks the calling thread for so long; a signal may end it early. 0 or less returns at once. */
   void (*sleep)(int64_t nanoseconds);
-  /* Lets another thread that is ready run first. Does not block; about half a microsecond. */
+  /* Lets another thread that is ready run first. Does not block; some hundred nanoseconds. */
   void (*yield)(void);
 } nd4c_host_threads;
 
