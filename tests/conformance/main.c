@@ -10,7 +10,7 @@
 static const char usage[] =
     "usage: nd4c_conformance [--backend NAME] [--plugin PATH] [--engine NAME] [--op NAME] [--dtype NAME]\n"
     "                        [--case N] [--layout NAME] [--mode NAME] [--seed N] [--full] [--quick] [--verbose]\n"
-    "                        [--records DIR] [--coverage] [--ask]\n"
+    "                        [--records DIR] [--coverage] [--ask] [--without-libraries]\n"
     "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
     "  --backend NAME  the backend to test: its first device\n"
     "  --plugin PATH   load this plug-in first; a path with a '/'\n"
@@ -24,6 +24,8 @@ static const char usage[] =
     "  --coverage      how many pairs of op and dtype the backend computes itself, and which not; fails where\n"
     "                  a call copies between devices, or moves more between host and device than its op may\n"
     "  --ask           only asks, of contiguous operands, whether the backend computes the call, and computes nothing\n"
+    "  --without-libraries  skips calls that answer LIBRARY, because a library that the op loads is not here;\n"
+    "                  without it they fail\n"
     "  --records DIR   recorded cases, made by tests/records/generate.py\n"
     "  --help          this text\n\n"
     "Exit code: 0 all passed, 1 something failed, 2 wrong use, 77 the backend or engine is not there.\n";
@@ -71,6 +73,8 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
       options->ask = true;
       options->layout = cf_layout_names[CF_LAYOUT_contiguous];
       options->mode = cf_mode_names[CF_MODE_fresh];
+    } else if (strcmp(argv[i], "--without-libraries") == 0) {
+      options->without_libraries = true;
     } else if (strcmp(argv[i], "--full") == 0) {
       options->full = true;
     } else if (strcmp(argv[i], "--quick") == 0) {

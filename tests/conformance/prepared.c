@@ -51,10 +51,23 @@ static bool has_strings(const cf_prepared *p) {
   return has;
 }
 
+bool cf_lacks_library(cf_run *run, const cf_place_of_run *place, nd4c_status status) {
+  if (status != ND4C_LIBRARY || !run->options.without_libraries) {
+    return false;
+  }
+  char reason[96];
+  (void)snprintf(reason, sizeof reason, "a library that %s loads is not here", place->op);
+  cf_skip(run, reason);
+  return true;
+}
+
 /* A backend beside the CPU's may lack an op; the CPU may not. Strings are computed into fresh arrays alone. */
 bool cf_skipped_status(cf_run *run, const cf_prepared *p, nd4c_status status) {
   bool strings = has_strings(p) && strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) != 0;
   char reason[96];
+  if (cf_lacks_library(run, &p->place, status)) {
+    return true;
+  }
   if (status != ND4C_UNSUPPORTED || (strcmp(run->options.backend, "cpu") == 0 && !strings)) {
     return false;
   }

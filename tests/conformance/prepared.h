@@ -25,6 +25,8 @@ bool cf_prepare(cf_run *run, const cf_record *record, cf_layout layout, cf_prepa
 void cf_unprepare(cf_prepared *p);
 nd4c_status cf_call(cf_run *run, const cf_prepared *p, nd4c_array **outputs);
 void cf_release_all(nd4c_array **outputs);
+/* True, and counted as a skip, if --without-libraries is given and the call lacked a library that its op loads. */
+bool cf_lacks_library(cf_run *run, const cf_place_of_run *place, nd4c_status status);
 /* True, and counted as a skip, if a status only says that what was asked for is not there. */
 bool cf_skipped_status(cf_run *run, const cf_prepared *p, nd4c_status status);
 /* Whether a filter of the options lets a name through. */

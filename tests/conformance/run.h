@@ -19,7 +19,7 @@ typedef struct cf_options {
   int32_t number, part, parts; /* of the ops: those whose position is part modulo parts */
   const char *records;
   uint64_t seed;
-  bool full, quick, verbose, coverage, ask;
+  bool full, quick, verbose, coverage, ask, without_libraries;
 } cf_options;
 
 enum { CF_REASONS = 64 };

@@ -54,7 +54,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  return nd4c_onednn_accept(refuse(call), reason, reason_size);
+  return nd4c_onednn_accept(refuse(call), call->inputs[ND4C_IN_conv_x].dtype, reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static const char *refuse_transposed(const nd4c_call *call) {
 
 static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse_transposed(call);
-  return nd4c_onednn_accept(why, reason, reason_size);
+  return nd4c_onednn_accept(why, ND4C_FLOAT32, reason, reason_size);
 }
 
 static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {

@@ -10,13 +10,13 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   if (why == NULL && (double)c.m * (double)c.n * (double)c.k * (double)c.batch < SMALL) {
     why = "the product is small";
   }
-  if (!nd4c_onednn_accept(why, reason, reason_size)) {
+  if (!nd4c_onednn_accept(why, c.a_dtype, reason, reason_size)) {
     return false;
   }
   bool exact = nd4c_onednn_get()->exact_bytes;
   return nd4c_onednn_accept(
-      exact ? NULL : "oneDNN has no VNNI here: it may add products of bytes in 16 bits, where they saturate", reason,
-      reason_size);
+      exact ? NULL : "oneDNN has no VNNI here: it may add products of bytes in 16 bits, where they saturate", c.a_dtype,
+      reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */

@@ -61,8 +61,11 @@ static void load(nd4c_onednn *dnn) {
     snprintf(dnn->text, sizeof dnn->text, "dnnl_engine_create gave status %d", status);
     return;
   }
+  dnn->bfloat16 = true;
 #if defined(__x86_64__)
-  dnn->exact_bytes = (dnn->dnnl_get_effective_cpu_isa() & (DNN_ISA_AVX2_VNNI | DNN_ISA_AVX512_VNNI)) != 0;
+  int isa = dnn->dnnl_get_effective_cpu_isa();
+  dnn->exact_bytes = (isa & (DNN_ISA_AVX2_VNNI | DNN_ISA_AVX512_VNNI)) != 0;
+  dnn->bfloat16 = (isa & (DNN_ISA_AVX2_VNNI_2 | DNN_ISA_AVX512_CORE)) != 0;
 #endif
   char path[256] = "";
   nd4c_cpu_host->library_find(library_names[0], path, sizeof path);
@@ -111,12 +114,17 @@ const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size) {
   return dnn;
 }
 
-bool nd4c_onednn_accept(const char *why, char *reason, size_t reason_size) {
+bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size) {
   if (why != NULL) {
     snprintf(reason, reason_size, "%s", why);
     return false;
   }
-  return nd4c_onednn_usable(reason, reason_size) != NULL;
+  const nd4c_onednn *dnn = nd4c_onednn_usable(reason, reason_size);
+  if (dnn != NULL && dtype == ND4C_BFLOAT16 && !dnn->bfloat16) {
+    snprintf(reason, reason_size, "oneDNN has no bfloat16 on this processor (expected AVX-512 or AVX2 with VNNI_2)");
+    return false;
+  }
+  return dnn != NULL;
 }
 
 bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes) {

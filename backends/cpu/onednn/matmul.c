@@ -44,7 +44,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  return nd4c_onednn_accept(refuse(call), reason, reason_size);
+  return nd4c_onednn_accept(refuse(call), call->inputs[0].dtype, reason, reason_size);
 }
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ typedef struct nd4c_onednn {
   char text[512]; /* version and file, or why it is not ready */
   dnn_engine engine;
   bool exact_bytes; /* known of its products of bytes: without VNNI pairs are added in 16 bits, and saturate */
+  bool bfloat16;    /* has primitives of this dtype: on x86-64 it wants AVX-512 or AVX2 with VNNI_2 */
   /* Of the OpenMP runtime that oneDNN runs on; NULL in a build of oneDNN on another runtime. */
   void (*omp_set_num_threads)(int);
   int (*omp_get_max_threads)(void);
@@ -29,8 +30,9 @@ const nd4c_onednn *nd4c_onednn_get(void);
 /* For usable(): the library, or NULL with the reason written. */
 const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size);
 
-/* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library. */
-bool nd4c_onednn_accept(const char *why, char *reason, size_t reason_size);
+/* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library, and whether it has
+ * primitives of that dtype on this processor. */
+bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size);
 
 /* A kernel's preferred_order: channels last, which oneDNN's own convolutions want. */
 bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes);

@@ -36,7 +36,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  return nd4c_onednn_accept(refuse(call), reason, reason_size);
+  return nd4c_onednn_accept(refuse(call), ND4C_FLOAT32, reason, reason_size);
 }
 
 static nd4c_status run(const nd4c_call *call) {
@@ -96,7 +96,7 @@ static bool pointwise_usable(const nd4c_call *call, char *reason, size_t reason_
   for (int32_t i = 0; i < window.spatial && why == NULL; i++) {
     why = window.pad_begin[i] != 0 || window.stride[i] != 1 ? "steps or padding" : NULL;
   }
-  return nd4c_onednn_accept(why, reason, reason_size);
+  return nd4c_onednn_accept(why, ND4C_FLOAT32, reason, reason_size);
 }
 
 typedef struct rows_job {
