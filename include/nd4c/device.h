@@ -138,6 +138,9 @@ typedef struct nd4c_device_info {
   const char *uuid;            /* the vendor's, of this piece of hardware: 8-4-4-4-12 hexadecimal digits; "" if unknown */
   const char *pci;             /* address, domain:bus:device.function: "0000:65:00.0"; "" if it is unknown or has none */
   const char *capability;      /* version of what the hardware can, as its vendor counts: "8.9"; "" if unknown */
+  int32_t process_rank;        /* this process's among process_count, as configured when the device was opened */
+  int32_t process_count;
+  const char *identity; /* the name; where there are several processes, behind the rank: "2/cpu:0" */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there

@@ -58,6 +58,10 @@
     "Plans a model keeps, one for each combination of input shapes")                                                   \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
+  X(PROCESS_RANK, "nd4c.process.rank", "ND4C_PROCESS_RANK", int, "0",                                                  \
+    "Number of this process among those that work together, from 0; read when a device is opened")                     \
+  X(PROCESS_COUNT, "nd4c.process.count", "ND4C_PROCESS_COUNT", int, "1",                                               \
+    "How many processes work together; above 1, reports name a device with its process: 2/cpu:0")                      \
   X(ROUTING, "nd4c.routing", "ND4C_ROUTING", string, "off",                                                            \
     "Which of several devices an op runs on: off (the context's), vote, prefer_gpu, prefer_cpu, follow_data, memory")  \
   X(ROUTING_DEVICES, "nd4c.routing.devices", "ND4C_ROUTING_DEVICES", list, "",                                         \

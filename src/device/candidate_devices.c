@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -17,6 +18,16 @@
 
 /* -- one device -------------------------------------------------------------------------------------------------- */
 
+static void identify(nd4c_device *device) {
+  device->process_rank = (int32_t)nd4c_config_int(ND4C_CONFIG_PROCESS_RANK);
+  device->process_count = (int32_t)nd4c_config_int(ND4C_CONFIG_PROCESS_COUNT);
+  if (device->process_count > 1) {
+    (void)snprintf(device->identity, sizeof device->identity, "%d/%s", (int)device->process_rank, device->name);
+  } else {
+    (void)snprintf(device->identity, sizeof device->identity, "%s", device->name);
+  }
+}
+
 /* What a device is called is known before it is opened. */
 static void name_device(nd4c_candidate *candidate, int32_t index) {
   static _Atomic int32_t next_number;
@@ -27,6 +38,7 @@ static void name_device(nd4c_candidate *candidate, int32_t index) {
   device->index = index;
   device->number = atomic_fetch_add(&next_number, 1);
   (void)snprintf(device->name, sizeof device->name, "%.19s:%d", candidate->name, index);
+  identify(device);
 }
 
 static void write_uuid(nd4c_device *device) {

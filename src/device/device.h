@@ -22,6 +22,8 @@ struct nd4c_device {
   int32_t number; /* unique in the process */
   char name[32]; /* "name:index" */
   char uuid[37]; /* as text, "" if there is none */
+  char identity[48]; /* "name:index", or "rank/name:index" among several processes */
+  int32_t process_rank, process_count;
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */

@@ -189,6 +189,9 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .uuid = device->uuid,
       .pci = text_or_empty(description->pci),
       .capability = text_or_empty(description->capability),
+      .process_rank = device->process_rank,
+      .process_count = device->process_count,
+      .identity = device->identity,
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

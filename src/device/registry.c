@@ -113,6 +113,13 @@ static nd4c_status select_by_priority(nd4c_candidate **out) {
 /* What configuration asks for in vain: values that nobody can read and, where strict, plug-ins that were refused. */
 static nd4c_status check_requests(void) {
   ND4C_TRY(nd4c_config_check_environment());
+  const int64_t rank = nd4c_config_int(ND4C_CONFIG_PROCESS_RANK), count = nd4c_config_int(ND4C_CONFIG_PROCESS_COUNT);
+  if (rank >= count) {
+    return nd4c_fail(ND4C_CONFIG,
+                     "nd4c.process.rank (ND4C_PROCESS_RANK) is %lld: expected less than nd4c.process.count "
+                     "(ND4C_PROCESS_COUNT), which is %lld",
+                     (long long)rank, (long long)count);
+  }
   ND4C_TRY(nd4c_candidates_probe());
   for (int32_t i = 0; nd4c_config_bool(ND4C_CONFIG_STRICT) && i < nd4c_candidates_count(); ++i) {
     const nd4c_candidate *c = nd4c_candidates_at(i);

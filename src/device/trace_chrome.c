@@ -1,5 +1,6 @@
-/* The events in the JSON that chrome://tracing and Perfetto load: one process, one row a thread. */
+/* The events in the JSON that chrome://tracing and Perfetto load: a process, numbered behind the rank, one row a thread. */
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/status.h"
 #include "device/trace_text.h"
 
@@ -36,7 +37,9 @@ static void print_time(nd4c_text *text, const char *name, int64_t nanoseconds) {
 
 static void open_event(chrome *out, int32_t thread, const nd4c_trace_event *event, const char *phase,
                        const char *category, const char *name) {
-  nd4c_text_print(out->text, "%s\n{\"ph\":\"%s\",\"pid\":1,\"tid\":%d", out->any ? "," : "", phase, (int)thread);
+  const int process = 1 + (int)nd4c_config_int(ND4C_CONFIG_PROCESS_RANK);
+  nd4c_text_print(out->text, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", out->any ? "," : "", phase, process,
+                  (int)thread);
   print_time(out->text, "ts", event->begin - out->origin);
   if (phase[0] == 'X') {
     print_time(out->text, "dur", event->nanoseconds);

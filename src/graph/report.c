@@ -6,7 +6,7 @@
 #include "graph/plan.h"
 
 static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
-  nd4c_text_print(text, "plan on %s", plan->device->name);
+  nd4c_text_print(text, "plan on %s", plan->device->identity);
   for (int32_t i = 1; i < plan->place_count; ++i) {
     nd4c_text_print(text, ", %s", plan->places[i].device->name);
   }

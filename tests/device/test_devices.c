@@ -88,6 +88,9 @@ static void what_a_device_tells(void **state) {
   assert_string_equal(info.uuid, "00102030-4050-6070-8090-a0b0c0d0e0f0");
   assert_string_equal(info.pci, "00ab:00:1f.7");
   assert_string_equal(info.capability, "7.1");
+  assert_string_equal(info.identity, "stub:0");
+  assert_int_equal(info.process_rank, 0);
+  assert_int_equal(info.process_count, 1);
   nd4c_device *host = NULL, *second = NULL;
   assert_int_equal(nd4c_device_find("stub:1", &second), ND4C_OK);
   assert_int_equal(nd4c_device_get_info(second, &info), ND4C_OK);

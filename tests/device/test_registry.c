@@ -49,7 +49,8 @@ static int child_default(void) {
   nd4c_device_info info = {.struct_size = sizeof info};
   double sum = 0;
   if (status == ND4C_OK && nd4c_device_get_info(device, &info) == ND4C_OK && add_on(device, &sum) == ND4C_OK) {
-    printf("default=%s sum=%g\n", info.name, sum);
+    printf("default=%s sum=%g identity=%s rank=%d count=%d\n", info.name, sum, info.identity, (int)info.process_rank,
+           (int)info.process_count);
   }
   return say_status("status", status);
 }
@@ -152,6 +153,17 @@ typedef struct registry_case {
 
 static const registry_case cases[] = {
     {"alone", "default", "", {NULL}, {"default=cpu:0 sum=4", "status=OK"}},
+    {"alone among processes, by default", "default", "", {NULL}, {"identity=cpu:0 rank=0 count=1"}},
+    {"one process of four",
+     "default",
+     "",
+     {"ND4C_PROCESS_RANK=2", "ND4C_PROCESS_COUNT=4"},
+     {"default=cpu:0 sum=4 identity=2/cpu:0 rank=2 count=4"}},
+    {"a rank beyond the count",
+     "default",
+     "",
+     {"ND4C_PROCESS_RANK=4", "ND4C_PROCESS_COUNT=4"},
+     {"status=CONFIG", "nd4c.process.rank (ND4C_PROCESS_RANK) is 4: expected less than nd4c.process.count", "!default="}},
     {"the highest priority", "default", "", {PLUGIN, AS_CUDA}, {"default=cuda:0 sum=4"}},
     {"a lower priority", "default", "", {PLUGIN, "STUB_PRIORITY=-1"}, {"default=cpu:0 sum=4"}},
     {"forced", "default", "", {PLUGIN, "BACKEND_TYPE=stub"}, {"default=stub:0 sum=4"}},

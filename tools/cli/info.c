@@ -254,7 +254,7 @@ static void print_device(nd4c_device *device, bool picked) {
     (void)printf("  %s\n", nd4c_error_message());
     return;
   }
-  (void)printf("%c %-10s %s; %s%s, priority %" PRId32 ", width %" PRId32 ", %s, %s\n", picked ? '*' : ' ', info.name,
+  (void)printf("%c %-10s %s; %s%s, priority %" PRId32 ", width %" PRId32 ", %s, %s\n", picked ? '*' : ' ', info.identity,
                info.description, nd4c_device_type_name(info.type),
                info.host_processor && info.type != ND4C_DEVICE_CPU ? " (the host's processor)" : "", info.priority,
                info.width, info.asynchronous ? "asynchronous" : "synchronous",
@@ -413,6 +413,9 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "priority", info.priority);
   (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
   (void)cJSON_AddStringToObject(object, "driver", info.driver);
+  (void)cJSON_AddStringToObject(object, "identity", info.identity);
+  (void)cJSON_AddNumberToObject(object, "process_rank", info.process_rank);
+  (void)cJSON_AddNumberToObject(object, "process_count", info.process_count);
   (void)cJSON_AddStringToObject(object, "uuid", info.uuid);
   (void)cJSON_AddStringToObject(object, "pci", info.pci);
   (void)cJSON_AddStringToObject(object, "capability", info.capability);
