@@ -42,7 +42,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
   (void)device;
   description->description = "this machine's processor cores and memory";
   description->type = ND4C_DEVICE_CPU;
-  description->host_addressable = true;
+  description->addressable = description->host_readable = true;
   description->asynchronous = false;
   description->memory_bytes = 0;
   description->width = 0;

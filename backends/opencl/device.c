@@ -71,7 +71,7 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
   nd4c_cl_device *device = handle;
   description->description = device->description;
   description->type = ND4C_DEVICE_OPENCL;
-  description->host_addressable = false;
+  description->addressable = description->host_readable = false;
   description->asynchronous = true;
   description->memory_bytes = device->memory_bytes;
   description->width = device->limits.compute_units;

@@ -82,10 +82,12 @@ void stub_options_read(void) {
   copy_text(stub_settings.name, sizeof stub_settings.name, "STUB_NAME", "stub");
   copy_text(stub_settings.type, sizeof stub_settings.type, "STUB_TYPE", "other");
   copy_text(stub_settings.lie, sizeof stub_settings.lie, "STUB_LIE", "");
+  copy_text(stub_settings.memory, sizeof stub_settings.memory, "STUB_MEMORY", "opaque");
   copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);
   stub_settings.kernels = strcmp(mode, "compiler") != 0;
+  stub_settings.addresses = strcmp(stub_settings.memory, "address") == 0;
   stub_settings.compiler = strcmp(mode, "kernels") != 0;
   atomic_store(&delay_microseconds, number_of("STUB_DELAY_US", 0));
   const char *failures = getenv("STUB_FAIL");

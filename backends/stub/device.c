@@ -62,7 +62,8 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
   if (status == ND4C_OK) {
     description->description = ((stub_device *)device)->description;
     description->type = stub_settings_type();
-    description->host_addressable = false;
+    description->addressable = stub_settings.addresses;
+    description->host_readable = strcmp(stub_settings.lie, "host_readable") == 0;
     description->asynchronous = true;
     description->memory_bytes = stub_memory();
     description->width = 1;
@@ -108,9 +109,12 @@ static void buffer_free(void *device, nd4c_buffer handle) {
 
 static void *buffer_address(void *device, nd4c_buffer handle) {
   (void)device;
-  (void)handle;
-  (void)stub_fails(STUB_CALL_buffer_address);
-  return NULL;
+  stub_buffer *buffer = stub_fails(STUB_CALL_buffer_address) ? NULL : stub_buffer_use(handle);
+  void *address = buffer != NULL ? stub_buffer_address(buffer) : NULL;
+  if (buffer != NULL) {
+    stub_buffer_done(buffer);
+  }
+  return address;
 }
 
 /* -- copies ------------------------------------------------------------------------------------------------------ */

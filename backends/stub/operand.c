@@ -35,6 +35,13 @@ int64_t stub_size_of(nd4c_dtype dtype) {
   }
 }
 
+/* The address that a call gives is that of element 0 of the buffer's bytes. */
+static nd4c_status check_address(const nd4c_tensor *tensor, const stub_buffer *buffer) {
+  char *begin = stub_buffer_address(buffer);
+  const char *expected = begin != NULL ? begin + tensor->offset * stub_size_of(tensor->dtype) : NULL;
+  return tensor->data == expected ? ND4C_OK : stub_violation("an operand whose address is not that of its element 0");
+}
+
 nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand) {
   memset(operand, 0, sizeof *operand);
   operand->dtype = tensor->dtype;
@@ -52,7 +59,7 @@ nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand) 
   }
   if (tensor->buffer != NULL) {
     operand->buffer = stub_buffer_use(tensor->buffer);
-    return operand->buffer != NULL ? ND4C_OK : ND4C_INTERNAL;
+    return operand->buffer != NULL ? check_address(tensor, operand->buffer) : ND4C_INTERNAL;
   }
   return ND4C_OK;
 }

@@ -80,10 +80,12 @@ typedef struct stub_options {
   char name[32];
   char type[16];
   char lie[32];
+  char memory[16];
   int32_t priority;
   int32_t devices;
   bool kernels;  /* offers kernels */
   bool compiler; /* offers the compiler */
+  bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;
 
 extern stub_options stub_settings;
@@ -126,6 +128,8 @@ typedef struct stub_buffer {
   nd4c_buffer handle;
 } stub_buffer;
 
+/* Where the buffer is on a device with addresses: a number at which no process has memory. NULL on others. */
+void *stub_buffer_address(const stub_buffer *buffer);
 /* Bytes in buffers of one device. */
 int64_t stub_buffer_used(int32_t device);
 nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **buffer);

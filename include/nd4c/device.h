@@ -121,7 +121,8 @@ typedef struct nd4c_device_info {
   const char *description;
   nd4c_device_type type;
   int32_t index;
-  bool host_addressable; /* arrays on it have addresses */
+  bool addressable;      /* arrays on it have addresses, which nd4c_array_to_dlpack_on gives away */
+  bool host_readable;    /* the host may read and write there */
   bool asynchronous;     /* operations return before they are done */
   int64_t memory_bytes;  /* total, 0 if unknown */
   int32_t width;         /* parallel width of the default context */
@@ -141,6 +142,7 @@ typedef struct nd4c_device_info {
   int32_t process_rank;        /* this process's among process_count, as configured when the device was opened */
   int32_t process_count;
   const char *identity; /* the name; where there are several processes, behind the rank: "2/cpu:0" */
+  int32_t dlpack_type;  /* DLPack's number for memory there: 1 host, 2 CUDA, ...; 12 where DLPack has no other */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there

@@ -9,7 +9,7 @@ ND4C_EXTERN_C_BEGIN
 /* DLPack's structures, declared here under nd4c's names so that its own header may be included beside this one. They
  * are binary compatible with DLDevice, DLDataType, DLTensor and DLManagedTensorVersioned 1.0. */
 typedef struct nd4c_dl_device {
-  int32_t device_type; /* 1: CPU */
+  int32_t device_type; /* 1: CPU; nd4c_device_info.dlpack_type tells that of a device */
   int32_t device_id;
 } nd4c_dl_device;
 
@@ -41,8 +41,14 @@ typedef struct nd4c_dl_managed {
  * Takes over a tensor without a copy; its deleter is called when the last use is gone. If this fails the caller still
  * owns it. UNSUPPORTED for other devices, lanes, or versions with another major number. */
 ND4C_API nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out);
-/* Gives an array out without a copy; the consumer calls the deleter. DTYPE for utf8; waits for pending work. */
+/* Gives an array out as host memory, which it shares from then on; the consumer calls the deleter. The contents are
+ * copied to the host first if they are elsewhere. DTYPE for utf8; waits for pending work. */
 ND4C_API nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed);
+/* The same as memory of `device`, under its own type and index: a pointer for those who compute there, which the host
+ * must not read unless the device is host_readable. The contents are copied to the device first if they are elsewhere,
+ * and stay there as long as the array lives. UNSUPPORTED: the device has no addresses. NULL_ARGUMENT, HANDLE; what
+ * copying fails with. */
+ND4C_API nd4c_status nd4c_array_to_dlpack_on(nd4c_array *array, nd4c_device *device, nd4c_dl_managed **managed);
 
 ND4C_EXTERN_C_END
 #endif

@@ -239,7 +239,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
   nd4c_replica_use(replica);
   replica->holds += device->description.asynchronous || (access == ND4C_ACCESS_WRITE && replica->state == 'I');
   replica->eager = access != ND4C_ACCESS_READ && transfer == ND4C_TRANSFER_EAGER;
-  view->address = device->description.host_addressable ? replica->block.address : NULL;
+  view->address = replica->block.address;
   view->buffer = replica->block.buffer;
   view->offset = replica->block.offset;
   view->written = reads ? nd4c_fence_retain(replica->written) : NULL;

@@ -37,9 +37,10 @@ static inline bool nd4c_device_is_synchronous(const nd4c_device *device) {
   return !device->description.asynchronous;
 }
 
-/* Whether the host reaches its memory by address, and finds a call's results there as soon as the call returns. */
+/* Whether the host may read and write its memory by address, and finds a call's results there as soon as the call
+ * returns. */
 static inline bool nd4c_device_is_immediate(const nd4c_device *device) {
-  return device->description.host_addressable && !device->description.asynchronous;
+  return device->description.host_readable && !device->description.asynchronous;
 }
 
 #define ND4C_HOST_DEVICE "cpu:0"
@@ -62,6 +63,8 @@ nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device,
                                     ...) ND4C_PRINTF(4, 5);
 /* Whether the thread's error text names the device. */
 bool nd4c_device_is_named(const nd4c_device *device);
+/* DLPack's type of its memory (dlpack.c). */
+int32_t nd4c_device_dlpack_type(const nd4c_device *device);
 /* Total memory, 0 if unknown. */
 int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 

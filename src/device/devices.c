@@ -172,7 +172,8 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .description = text_or_empty(description->description),
       .type = description->type,
       .index = device->index,
-      .host_addressable = description->host_addressable,
+      .addressable = description->addressable,
+      .host_readable = description->host_readable,
       .asynchronous = description->asynchronous,
       .memory_bytes = nd4c_device_memory_bytes(device),
       .width = description->type == ND4C_DEVICE_CPU ? nd4c_parallel_width() : description->width,
@@ -192,6 +193,7 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .process_rank = device->process_rank,
       .process_count = device->process_count,
       .identity = device->identity,
+      .dlpack_type = nd4c_device_dlpack_type(device),
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

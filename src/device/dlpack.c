@@ -9,9 +9,10 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/storage.h"
-#include "device/write.h"
+#include "device/tracer.h"
 
-enum { DL_CPU = 1, DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_OPENCL = 4, DL_VULKAN = 7, DL_METAL = 8, DL_ROCM = 10, DL_OTHER = 12 };
+enum { DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
 /* The type codes up to 6 are those of version 1.0, the narrow floats came with 1.1. */
 enum {
   DL_INT = 0,
@@ -27,6 +28,26 @@ enum {
   DL_FLOAT8_E8M0FNU = 14,
   DL_FLOAT4_E2M1FN = 17
 };
+
+int32_t nd4c_device_dlpack_type(const nd4c_device *device) {
+  if (nd4c_device_is_immediate(device)) {
+    return DL_CPU;
+  }
+  switch (device->description.type) {
+    case ND4C_DEVICE_CUDA:
+      return DL_CUDA;
+    case ND4C_DEVICE_OPENCL:
+      return DL_OPENCL;
+    case ND4C_DEVICE_VULKAN:
+      return DL_VULKAN;
+    case ND4C_DEVICE_METAL:
+      return DL_METAL;
+    case ND4C_DEVICE_ROCM:
+      return DL_ROCM;
+    default:
+      return DL_OTHER;
+  }
+}
 
 static uint8_t float_code(nd4c_dtype dtype) {
   switch (dtype) {
@@ -116,25 +137,46 @@ static void delete_export(nd4c_dl_managed *managed) {
   nd4c_recycle_give(exported, sizeof *exported);
 }
 
-nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
-  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_dlpack: array"));
-  if (managed == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_to_dlpack: managed is NULL");
+/* Where the elements are on the device, for as long as the array lives: ready, kept there, and the only ones that are
+ * current if the consumer may write. */
+static nd4c_status pin_address(nd4c_array *array, nd4c_device *device, bool writes, char **address) {
+  nd4c_storage *storage = array->storage;
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_own(storage)); /* the receiver keeps the address: it must not end with a scope */
+  ND4C_TRY(nd4c_storage_acquire(storage, device, NULL, ND4C_ACCESS_READ, ND4C_TRANSFER_ON_DEMAND, &view));
+  *address = view.address != NULL ? (char *)view.address + nd4c_array_offset_bytes(array) : NULL;
+  nd4c_storage_pin(storage, device); /* before another thread that needs room can send it elsewhere */
+  nd4c_status status = nd4c_fence_wait(view.written);
+  nd4c_fence_release(view.written);
+  if (status != ND4C_OK || !writes) {
+    return status;
   }
-  if (array->dtype == ND4C_UTF8) {
-    return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_dlpack: DLPack has no strings");
+  ND4C_TRY(nd4c_storage_acquire(storage, device, NULL, ND4C_ACCESS_READ_WRITE, ND4C_TRANSFER_ON_DEMAND, &view));
+  status = nd4c_fence_wait(view.written);
+  nd4c_fence_release(view.written);
+  if (status != ND4C_OK) {
+    nd4c_storage_cancel(storage, device);
+    return status;
   }
+  nd4c_storage_commit(storage, device, ND4C_ACCESS_READ_WRITE, NULL);
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_write(storage, device);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status export_on(nd4c_array *array, nd4c_device *device, nd4c_dl_managed **managed) {
   bool read_only = nd4c_array_is_read_only(array);
-  void *address = NULL;
-  nd4c_device *host = NULL;
-  ND4C_TRY(nd4c_device_host(&host));
-  ND4C_TRY(nd4c_storage_own(array->storage)); /* the receiver keeps the address: it must not end with a scope */
-  ND4C_TRY(nd4c_array_host_address(array, !read_only, &address));
+  char *address = NULL;
   dl_export *exported = nd4c_recycle_take(sizeof *exported);
   if (exported == NULL) {
     return nd4c_fail_memory("a DLPack tensor", sizeof *exported);
   }
-  nd4c_storage_pin(array->storage, host);
+  nd4c_status status = pin_address(array, device, !read_only, &address);
+  if (status != ND4C_OK) {
+    nd4c_recycle_give(exported, sizeof *exported);
+    return status;
+  }
   exported->array = nd4c_array_retain(array);
   exported->managed = (nd4c_dl_managed){.version_major = DL_VERSION_MAJOR,
                                         .version_minor = nd4c_dtype_is_narrow(array->dtype) ? 1 : 0,
@@ -142,11 +184,38 @@ nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
                                         .deleter = delete_export,
                                         .flags = read_only ? DL_READ_ONLY : 0,
                                         .tensor = {.data = address,
-                                                   .device = {DL_CPU, 0},
+                                                   .device = {nd4c_device_dlpack_type(device), device->index},
                                                    .ndim = array->rank,
                                                    .dtype = to_dl(array->dtype),
                                                    .shape = array->shape,
                                                    .strides = array->strides}};
   *managed = &exported->managed;
   return ND4C_OK;
+}
+
+static nd4c_status check_export(const nd4c_array *array, nd4c_dl_managed *const *managed, const char *function) {
+  if (managed == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: managed is NULL", function);
+  }
+  return array->dtype != ND4C_UTF8 ? ND4C_OK : nd4c_fail(ND4C_DTYPE, "%s: DLPack has no strings", function);
+}
+
+nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed) {
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_dlpack: array"));
+  ND4C_TRY(check_export(array, managed, "nd4c_array_to_dlpack"));
+  ND4C_TRY(nd4c_device_host(&host));
+  return export_on(array, host, managed);
+}
+
+nd4c_status nd4c_array_to_dlpack_on(nd4c_array *array, nd4c_device *device, nd4c_dl_managed **managed) {
+  ND4C_TRY(nd4c_array_check(array, "nd4c_array_to_dlpack_on: array"));
+  ND4C_TRY(check_export(array, managed, "nd4c_array_to_dlpack_on"));
+  ND4C_TRY(nd4c_device_check(device, "nd4c_array_to_dlpack_on"));
+  if (!device->description.addressable) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "nd4c_array_to_dlpack_on: memory of %s has no addresses: nd4c_array_to_dlpack gives host memory",
+                     device->name);
+  }
+  return export_on(array, device, managed);
 }

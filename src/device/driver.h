@@ -27,6 +27,15 @@ static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device,
   return nd4c_driver_handle(status, *buffer, "buffer_allocate");
 }
 
+/* NULL on a device without addresses. */
+static inline nd4c_status nd4c_driver_buffer_address(const nd4c_device *device, nd4c_buffer buffer, void **address) {
+  const bool has = device->description.addressable;
+  *address = has ? device->ops->buffer_address(device->handle, buffer) : NULL;
+  return ND4C_LIKELY(*address != NULL || !has)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_DEVICE, "buffer_address gave NULL for a buffer of an addressable device");
+}
+
 static inline nd4c_status nd4c_driver_stream_create(const nd4c_device *device, nd4c_stream *stream) {
   *stream = NULL;
   nd4c_error_expect();

@@ -346,6 +346,12 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
       status = nd4c_driver_buffer_allocate(device, size, &node->buffer);
     }
   }
+  if (status == ND4C_OK) {
+    status = nd4c_driver_buffer_address(device, node->buffer, &node->address);
+    if (status != ND4C_OK) {
+      device->ops->buffer_free(device->handle, node->buffer);
+    }
+  }
   if (status != ND4C_OK) {
     unreserve(manager, bytes, &manager->live_bytes);
     nd4c_deallocate(node);
@@ -353,8 +359,6 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
   }
   node->bytes = bytes;
   node->size_class = size_class;
-  node->address =
-      device->description.host_addressable ? device->ops->buffer_address(device->handle, node->buffer) : NULL;
   *out = node;
   return ND4C_OK;
 }

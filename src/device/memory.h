@@ -9,7 +9,7 @@
 /* A block; `bytes` is what was granted (>= what was asked). */
 typedef struct nd4c_block {
   nd4c_buffer buffer;
-  void *address; /* NULL on opaque devices */
+  void *address; /* NULL on devices without addresses; the host's to read only where nd4c_device_is_immediate */
   int64_t bytes;
   int64_t offset;               /* of the first byte in the buffer: not 0 within a workspace alone */
   struct nd4c_block_node *node; /* the manager's; NULL: the block is somebody else's, or part of another */

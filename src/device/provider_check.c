@@ -220,8 +220,11 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
     return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
                      candidate->name);
   }
-  if (description->host_addressable && ops->buffer_address == NULL) {
-    return nd4c_fail(ND4C_ABI, "backend %s: a host-addressable device needs buffer_address", candidate->name);
+  if (description->addressable && ops->buffer_address == NULL) {
+    return nd4c_fail(ND4C_ABI, "backend %s: an addressable device needs buffer_address", candidate->name);
+  }
+  if (description->host_readable && !description->addressable) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave host_readable without addressable", candidate->name);
   }
   return ND4C_OK;
 }

@@ -10,7 +10,7 @@
 #include "device/storage_body.h"
 #include "device/workspace.h"
 
-/* The replicas on each device whose memory has no addresses: candidates for spilling. One lock for all devices, held
+/* The replicas on each device whose memory is not the host's: candidates for spilling. One lock for all devices, held
  * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
  * finding room on the host may end other storages. Order: a storage's lock first, then this one; who holds this one
  * only tries storages' locks. */
@@ -36,7 +36,7 @@ void nd4c_replica_use(nd4c_replica *replica) {
 }
 
 static inline bool has_residents(const nd4c_device *device) {
-  return device->description.asynchronous && !device->description.host_addressable;
+  return device->description.asynchronous && !device->description.host_readable;
 }
 
 void nd4c_storage_use(nd4c_storage *storage, const nd4c_device *device) {

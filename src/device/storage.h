@@ -27,7 +27,7 @@ void nd4c_storage_set_release(nd4c_storage *storage, nd4c_release_callback relea
 
 /* Where a storage's bytes are on one device. */
 typedef struct nd4c_replica_view {
-  void *address; /* NULL on opaque devices */
+  void *address; /* NULL on devices without addresses */
   nd4c_buffer buffer;
   int64_t offset; /* of the first byte in the buffer */
   nd4c_shared_fence

@@ -132,8 +132,12 @@ static char *only_read(const void *host) {
   return address;
 }
 
+static bool is_host_memory(const nd4c_device *device, const nd4c_block *block) {
+  return block->address != NULL && nd4c_device_is_immediate(device);
+}
+
 nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, const void *from, int64_t bytes) {
-  if (to->address != NULL && !device->description.asynchronous) {
+  if (is_host_memory(device, to)) {
     memcpy(to->address, from, (size_t)bytes);
     return ND4C_OK;
   }
@@ -141,15 +145,11 @@ nd4c_status nd4c_transfer_from_host(nd4c_device *device, const nd4c_block *to, c
 }
 
 nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, void *to, int64_t bytes) {
-  if (from->address != NULL && !device->description.asynchronous) {
+  if (is_host_memory(device, from)) {
     memcpy(to, from->address, (size_t)bytes);
     return ND4C_OK;
   }
   return run_transfer(&(transfer){.device = device, .block = from, .host = to}, bytes);
-}
-
-static bool is_host_memory(const nd4c_device *device, const nd4c_block *block) {
-  return block->address != NULL && !device->description.asynchronous;
 }
 
 /* -- by way of the host ------------------------------------------------------------------------------------------ */

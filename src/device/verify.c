@@ -40,8 +40,6 @@ static const nd4c_op_info add_info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info),
 
 static nd4c_status make_operands(check *c) {
   static const float values[OPERANDS][COUNT] = {{1, 2, 3, 4}, {10, 20, 30, 40}, {0, 0, 0, 0}};
-  const nd4c_device_ops *ops = c->device->ops;
-  void *handle = c->device->handle;
   if (c->device->description.asynchronous) {
     ND4C_TRY(nd4c_driver_stream_create(c->device, &c->stream));
   }
@@ -55,9 +53,7 @@ static nd4c_status make_operands(check *c) {
                                   .strides = strides,
                                   .size = COUNT,
                                   .buffer = c->buffers[i]};
-    if (c->device->description.host_addressable) {
-      c->tensors[i].data = ops->buffer_address(handle, c->buffers[i]);
-    }
+    ND4C_TRY(nd4c_driver_buffer_address(c->device, c->buffers[i], &c->tensors[i].data));
   }
   return ND4C_OK;
 }

@@ -141,7 +141,6 @@ nd4c_status nd4c_plan_bind(nd4c_plan *plan) {
     return nd4c_error_code();
   }
   bool addresses = plan->places[0].arena == NULL || plan->places[0].arena->address != NULL;
-  plan->direct = plan->place_count == 1 && !plan->device->description.asynchronous &&
-                 plan->device->description.host_addressable && addresses;
+  plan->direct = plan->place_count == 1 && nd4c_device_is_immediate(plan->device) && addresses;
   return plan->direct ? bind_addresses(plan) : bind_arrays(plan);
 }

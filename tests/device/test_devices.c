@@ -104,7 +104,7 @@ static void what_a_device_tells(void **state) {
   assert_string_equal(info.uuid, "");
   assert_string_equal(info.pci, "");
   assert_string_equal(info.capability, "");
-  assert_true(info.host_processor && info.unified_memory && info.host_addressable);
+  assert_true(info.host_processor && info.unified_memory && info.addressable && info.host_readable);
   assert_non_null(info.vendor);
   assert_true(info.memory_bytes > 0);
   assert_true((info.dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT64)) != 0 && (info.dtypes & ND4C_DTYPE_BIT(ND4C_BOOL)) != 0);

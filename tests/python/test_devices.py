@@ -12,7 +12,7 @@ pytestmark = needs_stub
 def test_arguments_and_attributes():
     run("""
         there = xp.Device("stub:0")
-        assert there == "stub:0" and there.info["asynchronous"] and not there.info["host_addressable"]
+        assert there == "stub:0" and there.info["asynchronous"] and not there.info["addressable"]
         assert {"vendor", "driver", "unified_memory"} <= set(there.info)
         for x in (xp.asarray([1.0, 2.0], device=there), xp.zeros(3, device="stub:0"), xp.ones((2, 2), device=there),
                   xp.full(3, 7.0, device=there), xp.empty(4, device=there), xp.arange(5, device=there),

@@ -258,7 +258,7 @@ static void print_device(nd4c_device *device, bool picked) {
                info.description, nd4c_device_type_name(info.type),
                info.host_processor && info.type != ND4C_DEVICE_CPU ? " (the host's processor)" : "", info.priority,
                info.width, info.asynchronous ? "asynchronous" : "synchronous",
-               info.host_addressable ? "addressable" : "not addressable");
+               info.host_readable ? "addressable" : info.addressable ? "addressable by the device" : "not addressable");
   if (info.vendor[0] != '\0' || info.driver[0] != '\0') {
     (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
                  info.driver[0] != '\0' ? info.driver : "unknown");
@@ -424,7 +424,8 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddItemToObject(object, "native", info.has_native ? cJSON_CreateString(native) : cJSON_CreateNull());
   (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
   (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);
-  (void)cJSON_AddBoolToObject(object, "host_addressable", info.host_addressable);
+  (void)cJSON_AddBoolToObject(object, "addressable", info.addressable);
+  (void)cJSON_AddBoolToObject(object, "host_readable", info.host_readable);
   (void)cJSON_AddBoolToObject(object, "asynchronous", info.asynchronous);
   (void)cJSON_AddNumberToObject(object, "alignment", (double)info.alignment);
   cJSON *dtypes = cJSON_AddArrayToObject(object, "dtypes");

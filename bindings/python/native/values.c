@@ -108,7 +108,7 @@ static bool is_plain(const nd4c_device *device) {
     return true;
   }
   if (device == NULL || lib.device_get_info(device, &info) != ND4C_OK || info.type != ND4C_DEVICE_CPU ||
-      info.index != 0 || !info.host_addressable || info.asynchronous) {
+      info.index != 0 || !info.host_readable || info.asynchronous) {
     return false;
   }
   plain_device = device;

@@ -106,11 +106,10 @@ class Device:
     def dlpack(self) -> Tuple[int, int]:
         """Type and number as DLPack has them."""
         row = _info_row(self.handle)
-        return (1 if row.host_addressable else _DLPACK.get(row.type, 12)), row.index
+        return row.dlpack_type, row.index
 
 
 _TYPES = {row[1]: row[2] for row in _abi.TABLES["DEVICE_TYPE"]}
-_DLPACK = {1: 1, 2: 2, 3: 10, 6: 4, 7: 8, 8: 7}
 
 
 def _info_row(handle):

@@ -16,6 +16,7 @@ _VERSIONED, _USED_VERSIONED = b"dltensor_versioned", b"used_dltensor_versioned"
 _PLAIN, _USED_PLAIN = b"dltensor", b"used_dltensor"
 _READ_ONLY, _COPIED = 1, 2
 _to = bind("nd4c_array_to_dlpack")
+_to_device = bind("nd4c_array_to_dlpack_on")
 _from = bind("nd4c_array_from_dlpack")
 _deleter = ctypes.CFUNCTYPE(None, c_void_p)
 
@@ -116,7 +117,10 @@ def to_capsule(self, /, *, stream=None, max_version=None, dl_device=None, copy=N
     if copy:
         self = calls[NUMBERS["copy"]](self)
     out = c_void_p()
-    check(_to(handle(self), byref(out)))
+    if self.device.name != "cpu:0" and self.device.info["addressable"]:
+        check(_to_device(handle(self), self.device.handle, byref(out)))
+    else:
+        check(_to(handle(self), byref(out)))
     managed = _abi.dl_managed.from_address(out.value)
     if copy:
         managed.flags |= _COPIED

@@ -32,9 +32,9 @@ typedef struct nd4c_tensor {
   const int64_t *shape;
   const int64_t *strides; /* elements; NULL while inferring */
   int64_t size;           /* elements */
-  void *data;             /* pointer devices: address of element 0; NULL on opaque devices and while choosing */
-  nd4c_buffer buffer;     /* opaque devices: the storage's buffer */
-  int64_t offset;         /* opaque devices: element 0, in elements from the buffer's start */
+  void *data;             /* addressable devices: address of element 0; NULL on others and while choosing */
+  nd4c_buffer buffer;     /* the storage's; may be NULL on synchronous devices that are host-readable */
+  int64_t offset;         /* of element 0, in elements from the buffer's start */
 } nd4c_tensor;
 
 /* Flags of a call. */

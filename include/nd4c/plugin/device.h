@@ -18,7 +18,8 @@ typedef struct nd4c_device_description {
   uint32_t struct_size;
   const char *description; /* for people; NULL: none */
   nd4c_device_type type;   /* the backend's */
-  bool host_addressable;   /* buffers have addresses that the host may use */
+  bool addressable;        /* buffers have addresses: kernels get them, and so do the user and DLPack */
+  bool host_readable;      /* the host may read and write at these addresses; only with addressable */
   bool asynchronous;       /* run and execute return before the work is done: streams and fences are needed */
   int64_t memory_bytes;    /* in all; 0: unknown */
   int32_t width;           /* parallel width of a call at most; 0: 1 */
@@ -59,8 +60,8 @@ typedef struct nd4c_device_ops {
   nd4c_status (*buffer_allocate)(void *device, int64_t bytes, nd4c_buffer *buffer);
   /* The work that used the buffer has ended. Required. */
   void (*buffer_free)(void *device, nd4c_buffer buffer);
-  /* Address of the buffer's first byte, which stays as long as the buffer does. Required of host-addressable devices;
-   * NULL function or NULL result: no address. */
+  /* Address of the buffer's first byte, which stays as long as the buffer does. Required of addressable devices, never
+   * NULL; not called for others. Does not block. */
   void *(*buffer_address)(void *device, nd4c_buffer buffer);
 
   /* Copies between host memory and a buffer, and between buffers of one device. The host memory stays valid and
