@@ -31,5 +31,16 @@ ND4C_EXTERN_C_BEGIN
 typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_provider **provider);
 #define ND4C_PLUGIN_ENTRY "nd4c_plugin_entry"
 
+/* -- for programs that test plug-ins, as `nd4c plugin-check` does; a plug-in calls neither ------------------------- */
+
+/* The table that plug-ins are given. Static for the life of the process. Any thread. Never fails. */
+ND4C_API const nd4c_host *nd4c_plugin_get_host(void);
+
+/* Gives plug-ins that are loaded from now on `host` in place of nd4c's own table: with functions that fail, or count.
+ * The caller copies nd4c_plugin_get_host(), replaces functions, and keeps the table for the life of the process. NULL:
+ * nd4c's own again. Built-in providers are not concerned. Any thread, but not while a plug-in is being loaded.
+ * ARGUMENT: struct_size is not that of this library's table, or its version is another. */
+ND4C_API nd4c_status nd4c_plugin_set_host(const nd4c_host *host);
+
 ND4C_EXTERN_C_END
 #endif

@@ -85,7 +85,7 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
   nd4c_status status = candidate->entry == NULL ? load_plugin(candidate) : ND4C_OK;
   if (status == ND4C_OK) {
     nd4c_error_clear();
-    status = candidate->entry(nd4c_host_table(), &provider);
+    status = candidate->entry(candidate->path != NULL ? nd4c_host_for_plugins() : nd4c_host_table(), &provider);
     if (status != ND4C_OK) {
       status = nd4c_fail_prefix(nd4c_provider_failed(status, ND4C_PLUGIN_ENTRY), "%s failed to start", from);
     }

@@ -1,6 +1,7 @@
 #include "device/host.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -196,4 +197,28 @@ const nd4c_host *nd4c_host_table(void) {
       .files = &files,
   };
   return &table;
+}
+
+static _Atomic(const nd4c_host *) replaced;
+
+const nd4c_host *nd4c_host_for_plugins(void) {
+  const nd4c_host *host = atomic_load(&replaced);
+  return host != NULL ? host : nd4c_host_table();
+}
+
+const nd4c_host *nd4c_plugin_get_host(void) {
+  return nd4c_host_for_plugins();
+}
+
+nd4c_status nd4c_plugin_set_host(const nd4c_host *host) {
+  if (host != NULL && (host->struct_size != ND4C_SIZE_OF(nd4c_host) || host->abi_major != ND4C_PLUGIN_ABI_MAJOR ||
+                       host->abi_minor != ND4C_PLUGIN_ABI_MINOR)) {
+    return nd4c_fail(ND4C_ARGUMENT,
+                     "nd4c_plugin_set_host: a table of %u bytes and version %d.%d, expected %u bytes and %d.%d: begin "
+                     "with a copy of nd4c_plugin_get_host()",
+                     host->struct_size, host->abi_major, host->abi_minor, ND4C_SIZE_OF(nd4c_host),
+                     ND4C_PLUGIN_ABI_MAJOR, ND4C_PLUGIN_ABI_MINOR);
+  }
+  atomic_store(&replaced, host);
+  return ND4C_OK;
 }

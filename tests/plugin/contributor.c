@@ -1,5 +1,6 @@
 /* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table. What of it is
  * wrong is named by CONTRIBUTOR_LIE. It knows nd4c through nd4c/plugin.h alone. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,36 @@ static bool lies(const char *about) {
   return lie != NULL && strcmp(lie, about) == 0;
 }
 
+/* What `nd4c plugin-check` must find out about a kernel. */
+static nd4c_status misbehave(float *y, int64_t size) {
+  if (lies("wrong")) {
+    y[size - 1] += 1;
+  } else if (lies("beyond")) {
+    y[size] = 1;
+  } else if (lies("crash")) {
+    (void)raise(SIGSEGV);
+  } else if (lies("hang")) {
+    for (;;) {
+      the_host->threads->sleep(1000000000);
+    }
+  } else if (lies("refuses")) {
+    return ND4C_DEVICE;
+  } else if (lies("unchecked")) {
+    char *memory = the_host->allocate(64);
+    memory[0] = 1;
+    the_host->free(memory);
+  } else if (lies("leaks")) {
+    (void)the_host->allocate(64);
+  }
+  return ND4C_OK;
+}
+
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   if (call->data == NULL) {
     (void)snprintf(reason, reason_size, "its row is missing");
+    return false;
+  }
+  if (lies("silent")) {
     return false;
   }
   for (int i = 0; i < 2; i++) {
@@ -51,10 +79,11 @@ static nd4c_status run(const nd4c_call *call) {
   const row *of = call->data;
   const float *a = call->inputs[0].data, *b = call->inputs[1].data;
   float *y = call->outputs[0].data;
-  for (int64_t i = 0; i < call->outputs[0].size; i++) {
+  const int64_t size = call->outputs[0].size;
+  for (int64_t i = 0; i < size; i++) {
     y[i] = of->compute(a[i], b[i]);
   }
-  return ND4C_OK;
+  return misbehave(y, size);
 }
 
 #define KERNEL(op_name, version, number)                                                                             \

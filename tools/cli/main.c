@@ -5,13 +5,14 @@
 
 #include "cli.h"
 
-static const cli_command *const commands[] = {&cli_info, &cli_ops, &cli_run, &cli_bench, &cli_config, &cli_selftest};
+static const cli_command *const commands[] = {&cli_info, &cli_ops, &cli_run, &cli_bench, &cli_config, &cli_selftest,
+                                             &cli_plugin_check};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void overview(FILE *to) {
   (void)fprintf(to, "usage: nd4c COMMAND [OPTIONS]\n\n");
   for (int i = 0; i < COMMANDS; i++) {
-    (void)fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    (void)fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
   }
   (void)fprintf(to,
                 "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version,\n"

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# nd4c plugin-check: sound plug-ins pass, each kind of fault is found, a crash and a hang are failures of one section.
+# Usage: check_plugin.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB CONTRIBUTOR CHAINS NO_ENTRY UNRESOLVED
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli_lib.sh"
+stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
+
+# An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
+expect 0 "$nd4c" plugin-check "$stub"
+for section in entry probe open memory streams ops layouts outputs refusals plans threads faults leaks exit; do
+  says out "^$section: "
+done
+says out '^  stub:1: stub device 1, other, asynchronous$'
+says out '^  contiguous operands: [5-9][0-9]{2} computed, [0-9]+ declined'
+says out '^  [1-9][0-9]+ allocations of the plug-in.s were refused$'
+says out 'every statement holds$'
+lacks out FAILED
+expect 0 env STUB_MODE=compiler "$nd4c" plugin-check --section plans "$stub"
+says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+expect 0 "$nd4c" plugin-check "$contributor"
+says out '^  contiguous operands: [1-9][0-9]* computed'
+says out '^  it brings no devices of its own$'
+expect 0 "$nd4c" plugin-check --section plans --ops 'a*' "$chains"
+says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+
+# Each fault is told by the section that looks for it. finds LIE SECTION TEXT
+finds() {
+  expect 1 env CONTRIBUTOR_LIE="$1" "$nd4c" plugin-check --section "$2" --seconds 3 "$contributor"
+  says out "^  FAILED: .*$3"
+  says out 'FAILED$'
+}
+finds op entry "a kernel is for op 'no_such_op', which this library does not have"
+finds version entry 'the kernel of add is for version 99'
+finds engine entry "the kernel of add names engine 'another', which the contribution does not list"
+finds run entry 'the kernel of add has no run'
+finds wrong ops 'add of float32 on cpu:0 .engine contributor., contiguous: '
+finds wrong plans 'in a plan: '
+finds wrong threads '4 threads at once: '
+finds beyond outputs 'something beside output 0 was written'
+finds crash ops 'the process it was ended by signal 11 .*, while at: add of float32 on cpu:0'
+finds hang ops 'the process it did not end within 3 s, while at: add of float32'
+finds refuses ops 'contributor.add'
+finds unchecked faults 'ended by signal 11 .*, with allocation [0-9]+ refused'
+finds leaks leaks 'blocks that the plug-in took from the host in 64 calls'
+finds open open 'it cannot be used: .*its library is not here'
+finds elsewhere open 'none of the devices that it computes for is here'
+
+lie() {
+  expect 1 env STUB_LIE="$1" "$nd4c" plugin-check --section "$2" "$stub"
+  says out "^  FAILED: .*$3"
+}
+lie major entry 'it was built for ABI'
+lie short_struct entry 'nd4c_provider has [0-9]+ bytes, expected'
+lie tiny_struct entry 'struct_size of nd4c_provider is'
+finds version open 'the library left out: '
+lie odd_name entry 'its name is not'
+lie null_provider entry 'gave no provider'
+lie type entry 'device type'
+lie verdict probe 'which is no verdict'
+lie engines entry 'a count without a table'
+lie memory_bytes open 'memory'
+expect 1 env STUB_FAIL=in_flight:40 "$nd4c" plugin-check --section ops "$stub"
+says out '^  FAILED: .* of .* on stub:0, contiguous: '
+
+# What is no plug-in.
+expect 1 "$nd4c" plugin-check "$no_entry"
+says out 'it does not export nd4c_plugin_entry'
+says out '^the other sections need a sound entry'
+expect 1 "$nd4c" plugin-check "$unresolved"
+says out 'the loader refuses it: '
+expect 1 "$nd4c" plugin-check "$work/nothing.so"
+says err 'there is no file'
+expect 2 "$nd4c" plugin-check
+says err 'expected one FILE.so'
+expect 2 "$nd4c" plugin-check --section nosuch "$stub"
+says err "there is no section 'nosuch'"
+expect 2 "$nd4c" plugin-check --seconds -1 "$stub"
+says err 'expected a number above 0'
+expect 0 "$nd4c" plugin-check --help
+says out 'usage: nd4c plugin-check'
+echo "$cases cases"

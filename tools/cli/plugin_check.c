@@ -1,0 +1,215 @@
+/* nd4c plugin-check: whether a plug-in keeps the rules of the plug-in ABI, and computes what the reference does. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin_check/check.h"
+
+enum { TEXT = 2304, ARGUMENTS = 12 };
+
+static const plugin_section sections[] = {
+    {"entry", "the file, its entry function, and every table behind it", plugin_section_entry, false},
+    {"probe", "what its probe answers, and writes", plugin_section_probe, false},
+    {"open", "the library loads it, and opens its devices", plugin_section_open, false},
+    {"memory", "bytes to its devices and back, of many sizes", plugin_section_memory, false},
+    {"streams", "order between streams, and work under way", plugin_section_streams, false},
+    {"ops", "every op that it offers, against the reference", plugin_section_ops, false},
+    {"layouts", "operands behind offsets, transposed, reversed, spread", plugin_section_layouts, false},
+    {"outputs", "outputs that the caller gives, in place too", plugin_section_outputs, false},
+    {"refusals", "a kernel that declines says why", plugin_section_refusals, false},
+    {"plans", "ops in plans, alone and before others", plugin_section_plans, false},
+    {"threads", "the same call from several threads at once", plugin_section_threads, false},
+    {"faults", "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults, false},
+    {"leaks", "memory that it takes from nd4c does not grow with each call", plugin_section_leaks, false},
+    {"exit", "the process ends while work is under way", plugin_section_exit, false},
+    {"tables", "what other sections know of its tables", plugin_section_tables, true},
+};
+enum { SECTIONS = sizeof sections / sizeof sections[0] };
+
+/* What the command was asked for. */
+typedef struct request {
+  const char *section, *pattern;
+  char *path;
+  double seconds;
+  bool child, verbose;
+} request;
+
+/* What a section said. */
+typedef struct outcome {
+  const plugin_section *section;
+  bool verbose, ended;
+  int passed, failed;
+  char at[TEXT]; /* what it was about to do */
+} outcome;
+
+enum { SHOWN = 20 }; /* failures of one section, unless all are asked for */
+
+static void take_line(void *user, const char *line) {
+  outcome *o = user;
+  if (strncmp(line, "check: fail ", 12) == 0) {
+    o->failed++;
+    if (o->verbose || o->failed <= SHOWN) {
+      (void)printf("  FAILED: %s\n", line + 12);
+    } else if (o->failed == SHOWN + 1) {
+      (void)printf("  FAILED: more; --verbose shows all\n");
+    }
+  } else if (strncmp(line, "check: note ", 12) == 0) {
+    (void)printf("  %s\n", line + 12);
+  } else if (strncmp(line, "check: at ", 10) == 0) {
+    (void)snprintf(o->at, sizeof o->at, "%s", line + 10);
+  } else if (sscanf(line, "check: end %d", &o->passed) == 1) {
+    o->ended = true;
+  } else if (strncmp(line, "check: fact ", 12) != 0) {
+    (void)printf("  > %s\n", line);
+  }
+}
+
+/* Runs a section in a process of its own. Returns whether all of it holds. */
+static bool run_section(const plugin_section *section, const request *r) {
+  static char program[] = "nd4c", command[] = "plugin-check", child[] = "--child";
+  char name[64], pattern[256], reason[256] = "", *arguments[ARGUMENTS] = {program, command, child, name};
+  int used = 4;
+  outcome o = {.section = section, .verbose = r->verbose};
+  (void)snprintf(name, sizeof name, "--section=%s", section->name);
+  if (r->pattern != NULL) {
+    (void)snprintf(pattern, sizeof pattern, "--ops=%s", r->pattern);
+    arguments[used++] = pattern;
+  }
+  arguments[used] = r->path;
+  (void)printf("%s: %s\n", section->name, section->doc);
+  (void)fflush(stdout);
+  const double begun = cli_seconds();
+  const bool sound = plugin_child_run(arguments, r->seconds, take_line, &o, reason, sizeof reason);
+  if (!sound || !o.ended) {
+    o.failed++;
+    (void)printf("  FAILED: the process %s%s%s\n", sound ? "ended early" : reason,
+                 o.at[0] != '\0' ? ", while at: " : "", o.at);
+  }
+  (void)printf("  %d statements hold, %d do not (%.1f s)\n", o.passed, o.failed, cli_seconds() - begun);
+  (void)fflush(stdout);
+  return o.failed == 0;
+}
+
+static const plugin_section *find_section(const char *name) {
+  for (int i = 0; i < SECTIONS; i++) {
+    if (strcmp(sections[i].name, name) == 0) {
+      return &sections[i];
+    }
+  }
+  return NULL;
+}
+
+static int run_all(const request *r) {
+  int bad = 0, run = 0;
+  for (int i = 0; i < SECTIONS; i++) {
+    const bool asked = r->section != NULL ? strcmp(r->section, sections[i].name) == 0 : !sections[i].hidden;
+    if (asked) {
+      run++;
+      bad += !run_section(&sections[i], r);
+      /* A plug-in whose tables are wrong has nothing that could be checked further. */
+      if (bad > 0 && i == 0 && r->section == NULL) {
+        (void)printf("the other sections need a sound entry and were not run\n");
+        break;
+      }
+    }
+  }
+  (void)printf("%s: %s\n", r->path, bad == 0 ? "every statement holds" : "FAILED");
+  const int code = cli_finish(&cli_plugin_check);
+  return bad > 0 ? CLI_FAILURE : code;
+}
+
+/* Reads the options; false with *code. */
+static bool read_request(int argc, char **argv, request *r, int *code) {
+  static const struct option options[] = {{"section", required_argument, NULL, 's'},
+                                          {"ops", required_argument, NULL, 'o'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"child", no_argument, NULL, 'c'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  opterr = 0;
+  *r = (request){.seconds = 600};
+  for (int option; (option = getopt_long(argc, argv, "hv", options, NULL)) != -1;) {
+    char *end = NULL;
+    switch (option) {
+      case 's':
+        r->section = optarg;
+        break;
+      case 'o':
+        r->pattern = optarg;
+        break;
+      case 'v':
+        r->verbose = true;
+        break;
+      case 'c':
+        r->child = true;
+        break;
+      case 't':
+        r->seconds = strtod(optarg, &end);
+        if (end == optarg || *end != '\0' || !(r->seconds > 0 && r->seconds <= 1e6)) {
+          *code = cli_usage(&cli_plugin_check, "--seconds: expected a number above 0, got '%s'", optarg);
+          return false;
+        }
+        break;
+      case 'h':
+        *code = cli_help(&cli_plugin_check);
+        return false;
+      default:
+        *code = cli_unknown_option(&cli_plugin_check, argv[optind - 1]);
+        return false;
+    }
+  }
+  if (r->section != NULL && find_section(r->section) == NULL) {
+    *code = cli_usage(&cli_plugin_check, "there is no section '%s'", r->section);
+    return false;
+  }
+  if (argc - optind != 1) {
+    *code = cli_usage(&cli_plugin_check, "expected one FILE.so, got %d arguments", argc - optind);
+    return false;
+  }
+  return true;
+}
+
+static int run(int argc, char **argv) {
+  request r;
+  int code = CLI_OK;
+  if (!read_request(argc, argv, &r, &code)) {
+    return code;
+  }
+  r.path = realpath(argv[optind], NULL);
+  if (r.path == NULL) {
+    return cli_fail(&cli_plugin_check, "there is no file '%s'", argv[optind]);
+  }
+  if (r.child && r.section != NULL) {
+    plugin_check check = {.path = r.path, .pattern = r.pattern};
+    find_section(r.section)->run(&check);
+    plugin_check_end(&check);
+  } else {
+    code = run_all(&r);
+  }
+  free(r.path);
+  return code;
+}
+
+const cli_command cli_plugin_check = {
+    .name = "plugin-check",
+    .summary = "whether a plug-in keeps the rules of the ABI and computes what the reference does",
+    .help =
+        "usage: nd4c plugin-check [OPTIONS] FILE.so\n\n"
+        "  --section NAME  this section alone: entry, probe, open, memory, streams, ops, layouts, outputs,\n"
+        "                  refusals, plans, threads, faults, leaks, exit\n"
+        "  --ops PATTERN   ops whose name matches: 'conv*'\n"
+        "  --seconds N     that one section may take, default 600\n"
+        "  --verbose       every failure, not the first 20 of a section\n"
+        "  --help          this text\n\n"
+        "Each section runs in a process of its own, so that a crash or a hang is a failure of that section. The cases "
+        "are\n"
+        "those of nd4c selftest; the reference of cpu:0 says what is right. docs/writing-a-backend.md is the way to a\n"
+        "plug-in that passes. Exit code 1 if a statement does not hold.\n\n"
+        "examples:\n"
+        "  nd4c plugin-check ./libacme.so\n"
+        "  nd4c plugin-check --section ops --ops 'add' ./libacme.so\n",
+    .run = run,
+};

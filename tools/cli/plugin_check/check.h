@@ -1,0 +1,158 @@
+/* What the sections of `nd4c plugin-check` share. Each section runs in a process of its own, since a plug-in may crash,
+ * hang, or remember what was done to it. The section writes lines to standard output that the parent process reads:
+ *
+ *     check: fail TEXT       a statement that does not hold
+ *     check: note TEXT       what a reader should know, and is no failure
+ *     check: at TEXT         what is being done, for the report of a crash
+ *     check: fact KEY TEXT   what the section `tables` read, for other sections
+ *     check: end N           statements that hold; the last line
+ *
+ * Any other line is the plug-in's own. */
+#ifndef ND4C_CLI_PLUGIN_CHECK_H
+#define ND4C_CLI_PLUGIN_CHECK_H
+
+#include <nd4c/plugin.h>
+
+#include "cli.h"
+#include "selftest.h"
+
+/* One section at work, in its own process. */
+typedef struct plugin_check {
+  const char *path;    /* of the plug-in: absolute */
+  const char *pattern; /* of ops; NULL: all */
+  int32_t passed, failed;
+} plugin_check;
+
+typedef struct plugin_section {
+  const char *name;
+  const char *doc; /* one line for --help */
+  void (*run)(plugin_check *check);
+  bool hidden; /* serves other sections */
+} plugin_section;
+
+/* -- report.c ------------------------------------------------------------------------------------------------------ */
+
+/* Counts a statement about the plug-in, and writes it if it does not hold. Returns `holds`. */
+bool plugin_check_that(plugin_check *check, bool holds, const char *format, ...) ND4C_PRINTF(3, 4);
+/* As above, for a call that should have succeeded: the library's text is appended. */
+bool plugin_check_status(plugin_check *check, nd4c_status status, const char *format, ...) ND4C_PRINTF(3, 4);
+void plugin_check_note(const char *format, ...) ND4C_PRINTF(1, 2);
+void plugin_check_fact(const char *format, ...) ND4C_PRINTF(1, 2);
+/* Tells what is about to be done, so that a crash can be told with it. */
+void plugin_check_at(const char *format, ...) ND4C_PRINTF(1, 2);
+/* Writes the last line of a section. */
+void plugin_check_end(const plugin_check *check);
+
+/* -- child.c: processes -------------------------------------------------------------------------------------------- */
+
+/* Runs this program with `arguments` (NULL at the end; argument 0 is its name) and hands the caller the lines of its
+ * standard output. Ends it after `limit` seconds. True if it ended by itself with exit code 0; else the reason. */
+bool plugin_child_run(char *const *arguments, double limit, void (*line)(void *user, const char *line), void *user,
+                      char *reason, size_t size);
+
+/* -- load.c: the plug-in's tables, read directly ------------------------------------------------------------------- */
+
+void plugin_section_entry(plugin_check *check);
+void plugin_section_probe(plugin_check *check);
+void plugin_section_tables(plugin_check *check);
+
+/* -- targets.c: where the plug-in computes, by way of the library -------------------------------------------------- */
+
+enum { PLUGIN_TARGETS = 16, PLUGIN_NAME = 64 };
+
+/* A device, and the engine that is forced there: the plug-in's own device has engine "". */
+typedef struct plugin_target {
+  char device[PLUGIN_NAME], engine[PLUGIN_NAME];
+} plugin_target;
+
+typedef struct plugin_targets {
+  plugin_target items[PLUGIN_TARGETS];
+  int32_t count;
+  char name[PLUGIN_NAME];    /* of the provider */
+  char devices[PLUGIN_NAME]; /* name of the backend that the plug-in brings, "" if it brings none */
+  bool compiles;             /* it brings compilers: any op may be computed in a plan */
+  nd4c_dtype_set *offered;   /* by position of the op in the library's list: dtypes of the plug-in's kernels */
+} plugin_targets;
+
+/* Reads the plug-in's tables in another process, loads it into the library, and finds out where it computes. False
+ * after what failed was counted. Free with plugin_targets_free. */
+bool plugin_targets_find(plugin_check *check, plugin_targets *targets);
+void plugin_targets_free(plugin_targets *targets);
+/* A context that computes on the target and nowhere else: strict, and with its engine forced from here on. The caller
+ * destroys it. */
+nd4c_status plugin_target_enter(const plugin_target *target, nd4c_context **context);
+/* "stub:0", or "cpu:0 (engine chains)". */
+const char *plugin_target_text(const plugin_target *target, char *text, size_t size);
+
+/* -- cases.c: the cases of `nd4c selftest` on targets -------------------------------------------------------------- */
+
+/* How the inputs of a case lie in memory. */
+typedef enum plugin_layout {
+  PLUGIN_CONTIGUOUS,
+  PLUGIN_OFFSET,     /* behind other elements of a larger array */
+  PLUGIN_TRANSPOSED, /* the first axis fastest */
+  PLUGIN_REVERSED,   /* every stride negative */
+  PLUGIN_SPREAD,     /* every second element */
+  PLUGIN_LAYOUTS
+} plugin_layout;
+extern const char *const plugin_layout_names[PLUGIN_LAYOUTS];
+
+/* A case of one dtype, with what the reference makes of it. */
+typedef struct plugin_case {
+  const selftest_case *c;
+  nd4c_dtype dtype;
+  nd4c_array *wanted[SELFTEST_OUTPUTS]; /* on the host */
+  char label[256];                      /* op, dtype, target */
+} plugin_case;
+
+/* Whether a section calls ops by themselves, where kernels are asked, and compilers of the plug-in's own devices; or in
+ * plans, where all compilers are. */
+typedef enum plugin_scope { PLUGIN_EAGER, PLUGIN_PLANS } plugin_scope;
+
+/* Where a section takes its cases from. */
+typedef struct plugin_round {
+  plugin_check *check;
+  const plugin_target *target;
+  nd4c_context *context; /* of the target, strict: what the plug-in does not compute is refused */
+  nd4c_context *relaxed; /* of the target's device: others compute what the plug-in does not */
+  nd4c_context *host;    /* for comparisons */
+  plugin_scope scope;
+  void *user;
+} plugin_round;
+
+typedef void (*plugin_case_function)(plugin_round *round, const plugin_case *p);
+/* Calls `function` for each case of an op that the plug-in offers, in each dtype that it offers, on each target; at
+ * most `limit` cases for each target (0: no limit). Contexts are made new for each target. Returns whether it brings
+ * compilers. */
+bool plugin_cases_each(plugin_check *check, plugin_scope scope, int32_t limit, plugin_case_function function,
+                       void *user);
+/* The inputs of the case on the context's device, lying as `layout` says. *differs: whether any input lies otherwise
+ * than contiguously. Release with plugin_arrays_release. */
+nd4c_status plugin_case_inputs(const plugin_case *p, plugin_layout layout, nd4c_context *context, nd4c_array **inputs,
+                               bool *differs);
+/* Computes the case and waits. outputs: NULL for fresh ones. */
+nd4c_status plugin_case_call(const plugin_case *p, nd4c_array *const *inputs, nd4c_context *context,
+                             nd4c_array **outputs);
+/* Whether a status says that the plug-in declines the call: a kernel may. */
+bool plugin_declined(nd4c_status status);
+/* Counts whether the outputs are what is wanted. */
+bool plugin_case_compare(plugin_check *check, const plugin_case *p, nd4c_context *host, nd4c_array *const *outputs,
+                         const char *how);
+void plugin_arrays_release(nd4c_array **arrays, int32_t count);
+
+/* -- sections that compute ----------------------------------------------------------------------------------------- */
+
+void plugin_section_open(plugin_check *check); /* device.c */
+void plugin_section_memory(plugin_check *check);
+void plugin_section_streams(plugin_check *check);
+void plugin_section_ops(plugin_check *check); /* compute.c */
+void plugin_section_layouts(plugin_check *check);
+void plugin_section_outputs(plugin_check *check);
+void plugin_section_refusals(plugin_check *check);
+void plugin_section_plans(plugin_check *check);   /* plans.c */
+void plugin_section_threads(plugin_check *check); /* stress.c */
+void plugin_section_faults(plugin_check *check);
+void plugin_section_exit(plugin_check *check);
+void plugin_section_leaks(plugin_check *check); /* leaks.c */
+
+#endif

@@ -1,0 +1,246 @@
+/* Sections `open`, `memory` and `streams`: the plug-in's devices through the library's arrays. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { DEVICES = 4, CHAIN = 200, FLIGHT = 64 };
+
+static const char *own_device(const plugin_targets *targets, int32_t index, char *text, size_t size) {
+  (void)snprintf(text, size, "%s:%d", targets->devices, (int)index);
+  return text;
+}
+
+/* Calls `function` for each of the plug-in's own devices. */
+static void each_device(plugin_check *check, void (*function)(plugin_check *, nd4c_device *, const char *name)) {
+  plugin_targets targets;
+  char name[PLUGIN_NAME + 16];
+  if (plugin_targets_find(check, &targets)) {
+    for (int32_t i = 0; i < DEVICES && targets.devices[0] != '\0'; i++) {
+      nd4c_device *device = NULL;
+      const nd4c_status status = nd4c_device_find(own_device(&targets, i, name, sizeof name), &device);
+      if (i > 0 && status == ND4C_INDEX) {
+        break;
+      }
+      if (plugin_check_status(check, status, "%s", name)) {
+        function(check, device, name);
+      }
+    }
+    if (targets.devices[0] == '\0') {
+      plugin_check_note("it brings no devices of its own");
+    }
+  }
+  plugin_targets_free(&targets);
+}
+
+/* -- open ---------------------------------------------------------------------------------------------------------- */
+
+static void describe(plugin_check *check, nd4c_device *device, const char *name) {
+  nd4c_device_info info = {.struct_size = sizeof info};
+  if (plugin_check_status(check, nd4c_device_get_info(device, &info), "%s", name)) {
+    plugin_check_note("%s: %s, %s, %s", name, info.description, nd4c_device_type_name(info.type),
+                      info.asynchronous ? "asynchronous" : "synchronous");
+    (void)plugin_check_that(check, info.description[0] != '\0', "%s has no description", name);
+  }
+}
+
+/* What the library says of the provider, which it has opened if its devices are here. */
+static void check_provider(plugin_check *check, const char *name, int32_t count,
+                           nd4c_status (*get)(int32_t, nd4c_backend_status *)) {
+  for (int32_t i = 0; i < count; i++) {
+    nd4c_backend_status row = {.struct_size = sizeof row};
+    if (get(i, &row) != ND4C_OK) {
+      continue;
+    }
+    if (strcmp(row.name, name) == 0) {
+      (void)plugin_check_that(check, row.verdict != ND4C_VERDICT_ABSENT, "it cannot be used: %s", row.reason);
+      (void)plugin_check_that(check, row.unusable_devices[0] == '\0', "devices that cannot be used: %s",
+                              row.unusable_devices);
+    }
+    /* Kernels and compilers that could not be accepted stand with the backend that they are for. */
+    (void)plugin_check_that(check, strstr(row.left_out, name) == NULL, "the library left out: %s", row.left_out);
+  }
+}
+
+void plugin_section_open(plugin_check *check) {
+  plugin_targets targets;
+  each_device(check, describe);
+  if (plugin_targets_find(check, &targets)) {
+    check_provider(check, targets.name, nd4c_backend_count(), nd4c_backend_get_status);
+    check_provider(check, targets.name, nd4c_contributor_count(), nd4c_contributor_get_status);
+  }
+  plugin_targets_free(&targets);
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+
+static void fill(unsigned char *bytes, size_t count, unsigned seed) {
+  for (size_t i = 0; i < count; i++) {
+    bytes[i] = (unsigned char)(seed + i * 31 + (i >> 8));
+  }
+}
+
+/* There and back, a part of it, written anew. */
+static void check_size(plugin_check *check, nd4c_device *device, const char *name, int64_t size) {
+  const size_t bytes = (size_t)size;
+  unsigned char *sent = malloc(bytes + 1), *got = malloc(bytes + 1);
+  nd4c_array *array = NULL, *part = NULL, *copy = NULL;
+  nd4c_status status = sent != NULL && got != NULL ? ND4C_OK : ND4C_MEMORY;
+  plugin_check_at("%" PRId64 " bytes on %s", size, name);
+  if (status == ND4C_OK) {
+    fill(sent, bytes, 7);
+    status = nd4c_array_from_data(ND4C_UINT8, 1, &size, sent, device, &array);
+  }
+  status = status == ND4C_OK ? nd4c_array_read(array, got, bytes) : status;
+  if (plugin_check_status(check, status, "%" PRId64 " bytes to %s and back", size, name)) {
+    (void)plugin_check_that(check, memcmp(sent, got, bytes) == 0, "%" PRId64 " bytes came back from %s changed", size,
+                            name);
+    fill(sent, bytes, 99);
+    status = nd4c_array_write(array, sent, bytes);
+    status = status == ND4C_OK ? nd4c_array_to_device(array, device, &copy) : status;
+    status = status == ND4C_OK ? nd4c_array_read(copy, got, bytes) : status;
+    (void)plugin_check_status(check, status, "%" PRId64 " bytes written and copied on %s", size, name);
+    (void)plugin_check_that(check, memcmp(sent, got, bytes) == 0, "%" PRId64 " bytes copied on %s are not the same",
+                            size, name);
+  }
+  if (status == ND4C_OK && size > 2) {
+    const int64_t starts[] = {size / 3}, stops[] = {size / 3 * 2}, steps[] = {1};
+    status = nd4c_array_slice(array, starts, stops, steps, &part);
+    status = status == ND4C_OK ? nd4c_array_read(part, got, (size_t)nd4c_array_size(part)) : status;
+    (void)plugin_check_that(check,
+                            status == ND4C_OK && memcmp(sent + size / 3, got, (size_t)nd4c_array_size(part)) == 0,
+                            "a part of %" PRId64 " bytes on %s is not what was written", size, name);
+  }
+  nd4c_array_release(part);
+  nd4c_array_release(copy);
+  nd4c_array_release(array);
+  free(sent);
+  free(got);
+}
+
+/* More than the device can have must be refused, and the device must serve on. */
+static void check_excess(plugin_check *check, nd4c_device *device, const char *name) {
+  nd4c_array *array = NULL;
+  const int64_t excess = INT64_MAX / 4;
+  plugin_check_at("a request for %" PRId64 " bytes on %s", excess, name);
+  const nd4c_status status = nd4c_array_zeros(ND4C_UINT8, 1, &excess, device, &array);
+  (void)plugin_check_that(check, status != ND4C_OK && nd4c_error_message()[0] != '\0',
+                          "%s grants %" PRId64 " bytes, or refuses without a text", name, excess);
+  nd4c_array_release(array);
+}
+
+static void check_memory(plugin_check *check, nd4c_device *device, const char *name) {
+  static const int64_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 127, 4095, 4096, 4097, 65537, 1 << 20, (1 << 24) + 5};
+  nd4c_memory_info before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+  (void)plugin_check_status(check, nd4c_memory_get_info(device, &before), "%s", name);
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    check_size(check, device, name, sizes[i]);
+  }
+  check_excess(check, device, name);
+  check_size(check, device, name, 1000);
+  (void)plugin_check_status(check, nd4c_device_synchronize(device), "synchronizing %s", name);
+  (void)plugin_check_status(check, nd4c_memory_trim(device, 0), "trimming %s", name);
+  (void)plugin_check_status(check, nd4c_memory_get_info(device, &after), "%s", name);
+  (void)plugin_check_that(check, after.live_bytes <= before.live_bytes,
+                          "%" PRId64 " bytes more are alive on %s than before", after.live_bytes - before.live_bytes,
+                          name);
+}
+
+void plugin_section_memory(plugin_check *check) {
+  each_device(check, check_memory);
+}
+
+/* -- streams ------------------------------------------------------------------------------------------------------- */
+
+/* A chain of additions of one, on two contexts (a stream each) by turns: each call needs the one before. NULL where the
+ * device does not add. */
+static nd4c_status run_chain(nd4c_context *const *contexts, nd4c_array **value, const nd4c_array *one, int32_t length) {
+  const nd4c_op_info *add = NULL;
+  nd4c_status status = nd4c_op_find("add", &add);
+  for (int32_t i = 0; i < length && status == ND4C_OK; i++) {
+    const nd4c_array *inputs[] = {*value, one};
+    nd4c_array *next = NULL;
+    status = nd4c_op_call(contexts[i % 2], add->op, inputs, 2, NULL, 0, &next, 1);
+    if (status == ND4C_OK) {
+      nd4c_array_release(*value);
+      *value = next;
+    }
+  }
+  return status;
+}
+
+static void check_values(plugin_check *check, const nd4c_array *array, float expected, const char *name) {
+  float *values = malloc((size_t)nd4c_array_size(array) * sizeof *values);
+  nd4c_status status =
+      values != NULL ? nd4c_array_read(array, values, (size_t)nd4c_array_size(array) * sizeof *values) : ND4C_MEMORY;
+  bool right = status == ND4C_OK;
+  for (int64_t i = 0; right && i < nd4c_array_size(array); i++) {
+    right = values[i] == expected;
+  }
+  if (plugin_check_status(check, status, "reading behind a chain on two streams of %s", name)) {
+    (void)plugin_check_that(check, right, "a chain of %d additions on two streams of %s gave %g, expected %g", CHAIN,
+                            name, (double)values[0], (double)expected);
+  }
+  free(values);
+}
+
+static void check_streams(plugin_check *check, nd4c_device *device, const char *name) {
+  static const int64_t sizes[] = {1, 1000, 100000};
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = true};
+  nd4c_context *contexts[2] = {NULL};
+  bool made = true;
+  for (int32_t i = 0; i < 2; i++) {
+    made = made && plugin_check_status(check, nd4c_context_create(&options, &contexts[i]), "a context on %s", name);
+  }
+  for (size_t i = 0; made && i < sizeof sizes / sizeof sizes[0]; i++) {
+    nd4c_array *value = NULL, *one = NULL;
+    plugin_check_at("a chain of %d additions of %" PRId64 " elements on two streams of %s", CHAIN, sizes[i], name);
+    nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 3, device, &value);
+    status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 1, device, &one) : status;
+    status = status == ND4C_OK ? run_chain(contexts, &value, one, CHAIN) : status;
+    if (plugin_declined(status)) {
+      plugin_check_note("%s does not add in float32: order between streams was not checked", name);
+      made = false;
+    } else if (plugin_check_status(check, status, "a chain of additions on two streams of %s", name)) {
+      check_values(check, value, 3 + CHAIN, name);
+    }
+    nd4c_array_release(value);
+    nd4c_array_release(one);
+  }
+  for (int32_t i = 0; i < 2; i++) {
+    (void)plugin_check_status(check, nd4c_context_destroy(contexts[i]), "destroying a context on %s", name);
+  }
+}
+
+/* Copies that are under way at once, each from an array that is released right behind its submission. */
+static void check_flight(plugin_check *check, nd4c_device *device, const char *name) {
+  nd4c_array *copies[FLIGHT] = {NULL};
+  nd4c_status status = ND4C_OK;
+  plugin_check_at("%d copies under way on %s", FLIGHT, name);
+  for (int32_t i = 0; i < FLIGHT && status == ND4C_OK; i++) {
+    nd4c_array *from = NULL;
+    const int64_t size = 1000 + 37 * i;
+    status = nd4c_array_full(ND4C_FLOAT32, 1, &size, i, device, &from);
+    status = status == ND4C_OK ? nd4c_array_to_device(from, device, &copies[i]) : status;
+    nd4c_array_release(from);
+  }
+  (void)plugin_check_status(check, status, "copies on %s", name);
+  for (int32_t i = 0; i < FLIGHT && status == ND4C_OK; i++) {
+    double value = -1;
+    status = nd4c_array_item(copies[i], (const int64_t[]){-1}, &value);
+    (void)plugin_check_that(check, status == ND4C_OK && value == i, "copy %d on %s holds %g: %s", (int)i, name, value,
+                            nd4c_error_message());
+  }
+  plugin_arrays_release(copies, FLIGHT);
+}
+
+static void check_order(plugin_check *check, nd4c_device *device, const char *name) {
+  check_streams(check, device, name);
+  check_flight(check, device, name);
+}
+
+void plugin_section_streams(plugin_check *check) {
+  each_device(check, check_order);
+}

@@ -1,0 +1,170 @@
+/* Section `plans`: each case recorded in a graph, alone and followed by other ops, and run twice by a plan. Compilers
+ * are asked there. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { RUNS = 2, SOME_CASES = 2000 };
+
+typedef struct tally {
+  int32_t computed, refused, compiled;
+} tally;
+
+/* (y + y) * y - y: ops that a compiler may take together with the case's. */
+static const char *const chain[] = {"add", "multiply", "subtract"};
+enum { CHAIN = sizeof chain / sizeof chain[0] };
+
+static nd4c_status extend(nd4c_graph *graph, nd4c_value *value) {
+  const nd4c_value y = *value;
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < CHAIN && status == ND4C_OK; i++) {
+    const nd4c_op_info *op = NULL;
+    const nd4c_value operands[] = {*value, y};
+    status = nd4c_op_find(chain[i], &op);
+    status = status == ND4C_OK ? nd4c_graph_op(graph, op->op, operands, 2, NULL, 0, chain[i], value, 1) : status;
+  }
+  return status;
+}
+
+/* Floats of fewer bits are left out: a compiler may keep more of them between ops. */
+static bool can_extend(const plugin_case *p) {
+  static const nd4c_dtype_set exact = ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64) |
+                                      ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64);
+  bool can = true;
+  for (int32_t i = 0; i < p->c->op->output_count && can; i++) {
+    can = (exact & ND4C_DTYPE_BIT(nd4c_array_dtype(p->wanted[i]))) != 0;
+  }
+  return can;
+}
+
+static nd4c_status record(const plugin_case *p, bool extended, nd4c_graph *graph) {
+  nd4c_value values[SELFTEST_INPUTS], results[SELFTEST_OUTPUTS];
+  const int32_t outputs = p->c->op->output_count;
+  char name[16];
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < p->c->input_count && status == ND4C_OK; i++) {
+    const selftest_input *input = &p->c->inputs[i];
+    values[i] = ND4C_VALUE_NONE;
+    if (input->dtype != ND4C_DTYPE_NONE) {
+      (void)snprintf(name, sizeof name, "x%d", (int)i);
+      status =
+          nd4c_graph_input(graph, name, input->varies ? p->dtype : input->dtype, input->rank, input->shape, &values[i]);
+    }
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_graph_op(graph, p->c->op->op, values, p->c->input_count, p->c->attrs, p->c->attr_count, "case",
+                           results, outputs);
+  }
+  for (int32_t i = 0; i < outputs && status == ND4C_OK; i++) {
+    (void)snprintf(name, sizeof name, "y%d", (int)i);
+    status = extended ? extend(graph, &results[i]) : ND4C_OK;
+    status = status == ND4C_OK ? nd4c_graph_output(graph, name, results[i]) : status;
+  }
+  return status;
+}
+
+/* Whether the plan has a segment that was compiled: by the target's engine, or by one of the plug-in's own device. */
+static void note_report(plugin_round *round, const nd4c_plan *plan, tally *t) {
+  char *text = NULL, part[PLUGIN_NAME + 16];
+  (void)snprintf(part, sizeof part, "compiled by %s", round->target->engine);
+  if (plugin_check_status(round->check, nd4c_plan_report(plan, &text), "a plan's report")) {
+    t->compiled += strstr(text, part) != NULL;
+  }
+  nd4c_free(text);
+}
+
+static nd4c_status run_plan(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs) {
+  const nd4c_array *given[SELFTEST_INPUTS];
+  int32_t count = 0;
+  for (int32_t i = 0; i < p->c->input_count; i++) {
+    if (inputs[i] != NULL) {
+      given[count++] = inputs[i];
+    }
+  }
+  return nd4c_plan_run(plan, given, count, outputs, p->c->op->output_count);
+}
+
+/* What the reference makes of the same graph on the host. */
+static nd4c_status compute_wanted(plugin_round *round, const plugin_case *p, nd4c_graph *graph, plugin_case *extended) {
+  static const char force[] = "SD_KERNEL_FORCE_ENGINE";
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
+  const char *engine = round->target->engine;
+  nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
+  nd4c_plan *plan = NULL;
+  bool differs = false;
+  nd4c_status status = nd4c_config_set(force, "reference");
+  status = status == ND4C_OK ? nd4c_plan_create(graph, round->host, &options, &plan) : status;
+  status = status == ND4C_OK ? plugin_case_inputs(p, PLUGIN_CONTIGUOUS, round->host, inputs, &differs) : status;
+  status = status == ND4C_OK ? run_plan(plan, p, inputs, extended->wanted) : status;
+  nd4c_plan_destroy(plan);
+  plugin_arrays_release(inputs, SELFTEST_INPUTS);
+  const nd4c_status restored = nd4c_config_set(force, engine[0] != '\0' ? engine : NULL);
+  return status == ND4C_OK ? restored : status;
+}
+
+static void run_and_compare(plugin_round *round, const plugin_case *p, nd4c_plan *plan, nd4c_array *const *inputs,
+                            const char *how) {
+  for (int32_t i = 0; i < RUNS; i++) {
+    nd4c_array *got[SELFTEST_OUTPUTS] = {NULL};
+    if (plugin_check_status(round->check, run_plan(plan, p, inputs, got), "%s, %s, run %d", p->label, how,
+                            (int)i + 1)) {
+      (void)plugin_case_compare(round->check, p, round->host, got, how);
+    }
+    plugin_arrays_release(got, SELFTEST_OUTPUTS);
+  }
+}
+
+/* Plans the recorded graph on the target's device, and runs it. */
+static void plan_graph(plugin_round *round, const plugin_case *p, nd4c_graph *graph, const char *how) {
+  nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
+  nd4c_plan *plan = NULL;
+  tally *t = round->user;
+  bool differs = false;
+  nd4c_status status = nd4c_plan_create(graph, round->relaxed, NULL, &plan);
+  if (plugin_declined(status)) {
+    t->refused++;
+    return;
+  }
+  status = status == ND4C_OK ? plugin_case_inputs(p, PLUGIN_CONTIGUOUS, round->relaxed, inputs, &differs) : status;
+  if (plugin_check_status(round->check, status, "%s, %s", p->label, how)) {
+    t->computed++;
+    note_report(round, plan, t);
+    run_and_compare(round, p, plan, inputs, how);
+  }
+  nd4c_plan_destroy(plan);
+  plugin_arrays_release(inputs, SELFTEST_INPUTS);
+}
+
+static void plan_case(plugin_round *round, const plugin_case *p, bool extended) {
+  plugin_case own = *p;
+  nd4c_graph *graph = NULL;
+  memset(own.wanted, 0, sizeof own.wanted);
+  nd4c_status status = nd4c_graph_create(&graph);
+  const bool recorded = status == ND4C_OK && record(p, extended, graph) == ND4C_OK; /* some ops are eager alone */
+  if (recorded) {
+    status = compute_wanted(round, p, graph, &own);
+  }
+  if (plugin_check_status(round->check, status, "%s: the reference's plan", p->label) && recorded) {
+    plan_graph(round, &own, graph, extended ? "in a plan before three ops" : "in a plan");
+  }
+  nd4c_graph_destroy(graph);
+  plugin_arrays_release(own.wanted, SELFTEST_OUTPUTS);
+}
+
+static void plan_both(plugin_round *round, const plugin_case *p) {
+  plan_case(round, p, false);
+  if (can_extend(p)) {
+    plan_case(round, p, true);
+  }
+}
+
+void plugin_section_plans(plugin_check *check) {
+  tally t = {.computed = 0};
+  const bool compiles = plugin_cases_each(check, PLUGIN_PLANS, SOME_CASES, plan_both, &t);
+  plugin_check_note("%d plans ran, %d of them with compiled segments; %d were declined", (int)t.computed,
+                    (int)t.compiled, (int)t.refused);
+  if (compiles && check->pattern == NULL) {
+    (void)plugin_check_that(check, t.compiled > 0, "it brings compilers, and none takes part in any plan");
+  }
+}
