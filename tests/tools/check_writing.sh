@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# docs/writing-a-backend.md: its blocks are one file of at most 250 lines that compiles without warnings and passes
+# nd4c plugin-check.
+# Usage: check_writing.sh ND4C_PROGRAM SOURCE_DIR C_COMPILER
+set -euo pipefail
+nd4c=$1 source=$2 cc=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$source/docs/writing-a-backend.md" >"$work/acme.c"
+lines=$(grep -cvE '^[[:space:]]*$' "$work/acme.c")
+echo "$lines lines"
+if [ "$lines" -lt 150 ] || [ "$lines" -ge 250 ]; then
+  echo "expected 150 to 249 lines that are not empty"
+  exit 1
+fi
+"$cc" -std=c17 -O2 -Wall -Wpedantic -Werror -shared -fPIC -fvisibility=hidden -I"$source/include" "$work/acme.c" \
+  -o "$work/libacme.so"
+"$nd4c" plugin-check --seconds 120 "$work/libacme.so" | tee "$work/said"
+for line in 'contiguous operands: [1-9][0-9]* computed' '[1-9][0-9]* kernels declined with a reason' \
+  '[1-9][0-9]* allocations of the plug-in.s were refused' 'acme:0: acme.s thread, other, asynchronous'; do
+  grep -qE "^  $line" "$work/said" || { echo "no '$line'"; exit 1; }
+done
+# Each section of the page is about something: without the wait between streams the check must fail.
+sed 's/(void)fence_wait(NULL, (nd4c_fence)t->fence);/(void)t;/' "$work/acme.c" >"$work/unordered.c"
+cmp -s "$work/acme.c" "$work/unordered.c" && { echo "nothing was planted"; exit 1; }
+"$cc" -std=c17 -O2 -shared -fPIC -fvisibility=hidden -I"$source/include" "$work/unordered.c" -o "$work/libacme.so"
+if "$nd4c" plugin-check --section streams "$work/libacme.so" >"$work/said"; then
+  echo "streams that wait for no fence pass:"
+  cat "$work/said"
+  exit 1
+fi
