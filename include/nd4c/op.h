@@ -268,6 +268,10 @@ typedef struct nd4c_op_attr {
   nd4c_attr_value preset; /* kind and default */
 } nd4c_op_attr;
 
+/* Ops of plug-ins have numbers from here on, in the order in which they were accepted. A number holds for one process;
+ * what is kept longer goes by name and version. */
+enum { ND4C_OP_PLUGIN = 65536 };
+
 /* Schema of one op; static. */
 typedef struct nd4c_op_info {
   uint32_t struct_size;
@@ -282,15 +286,19 @@ typedef struct nd4c_op_info {
   const nd4c_op_attr *attrs;
   const char *doc;
   const char *names; /* elsewhere: "NumPy|PyTorch|ONNX|ND4J" */
+  const char *provider; /* the plug-in that brings the op; "": nd4c itself */
 } nd4c_op_info;
 
-/* Number of ops in this build. */
+/* Number of ops: those of this build, then those of the plug-ins that were loaded (nd4c_backend_load; those of
+ * nd4c.backend.plugins with the first call that needs a device, or nd4c_backend_probe). It only grows. Takes no lock. */
 ND4C_API int32_t nd4c_op_count(void);
 /* Schema at position 0 .. count - 1 of the table, NULL past the end. */
 ND4C_API const nd4c_op_info *nd4c_op_at(int32_t position);
 /* Schema by number, NULL if unknown. */
 ND4C_API const nd4c_op_info *nd4c_op_get(nd4c_op op);
-/* Schema by name ("conv" or "conv@1"). ND4C_NAME if unknown; the text names the nearest op. */
+/* Schema by name ("conv" or "conv@1", "acme.swiglu2" of a plug-in). A name with a dot that is not known yet loads the
+ * plug-ins of nd4c.backend.plugins, which may block. ND4C_NAME if unknown; the text names the nearest op, or says that no
+ * plug-in brings it. */
 ND4C_API nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info);
 
 /* -- generic call --------------------------------------------------------------------------------------------- */

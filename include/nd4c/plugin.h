@@ -4,9 +4,10 @@
  * links against nothing of nd4c's: everything it needs comes through the host table. The built-in backends are
  * registered through the same structs.
  *
- *     provider.h   what a plug-in brings: a backend with devices, contributions to devices
+ *     provider.h   what a plug-in brings: a backend with devices, contributions to devices, ops
  *     device.h     devices: memory, copies, streams, fences
  *     kernel.h     kernels: one way each to compute one op
+ *     op.h         ops of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable
  *     call.h       tensors and calls, which kernels and compilers are given
  *     host.h       what nd4c offers in return

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/host.h"
 #include "device/memory.h"
+#include "device/plugin_ops.h"
 #include "device/provider_check.h"
 
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
@@ -104,6 +105,23 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
+nd4c_status nd4c_candidate_register_ops(nd4c_candidate *candidate) {
+  const nd4c_provider *provider = &candidate->provider;
+  const char *from = candidate->path != NULL ? candidate->path : candidate->name;
+  nd4c_contribution *references = NULL;
+  if (provider->op_count == 0 || candidate->references != NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_plugin_ops_contribute(provider->ops, provider->op_count, &references));
+  nd4c_status status = nd4c_plugin_ops_add(from, candidate->name, provider->ops, provider->op_count);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(references);
+    return status;
+  }
+  candidate->references = references;
+  return ND4C_OK;
+}
+
 nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, char *reason, size_t size) {
   reason[0] = '\0';
   if (candidate->provider.probe == NULL) {
@@ -178,10 +196,17 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     return nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
+  nd4c_status status = nd4c_candidate_register_ops(candidate);
+  if (status != ND4C_OK) {
+    if (status != ND4C_MEMORY) {
+      nd4c_candidate_refuse(candidate);
+    }
+    return status;
+  }
   if (!nd4c_candidate_has_devices(candidate)) {
     return nd4c_fail(ND4C_NO_BACKEND, "%s brings no devices: it contributes to those of others", candidate->name);
   }
-  nd4c_status status = probe_backend(candidate);
+  status = probe_backend(candidate);
   if (candidate->verdict == ND4C_VERDICT_COMPILE_ONLY) {
     candidate->tried = true;
     return status;

@@ -31,6 +31,11 @@ static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *ta
   return false;
 }
 
+/* Ops are computed by the CPU's devices at least. */
+static bool brings_ops_for(const nd4c_candidate *provider, const nd4c_candidate *target) {
+  return provider->references != NULL && strcasecmp(provider->references->backend, target->name) == 0;
+}
+
 /* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. A cheap probe that found no
  * file keeps none away: the loader may know places that a search for files does not, and kernels decline by themselves. */
 static bool start(nd4c_candidate *provider) {
@@ -52,6 +57,15 @@ static bool start(nd4c_candidate *provider) {
   return true;
 }
 
+/* From the highest priority down, stable. */
+static void add_source(gathering *work, const nd4c_candidate *provider, const nd4c_contribution *contribution) {
+  int32_t at = work->count++;
+  for (; at > 0 && work->sources[at - 1].contribution->priority < contribution->priority; --at) {
+    work->sources[at] = work->sources[at - 1];
+  }
+  work->sources[at] = (nd4c_compute_source){.provider = provider->name, .contribution = contribution};
+}
+
 static void add_sources(gathering *work, const nd4c_candidate *provider) {
   for (int32_t i = 0; i < provider->provider.contribution_count; ++i) {
     const nd4c_contribution *contribution = &provider->contributions[i];
@@ -63,11 +77,7 @@ static void add_sources(gathering *work, const nd4c_candidate *provider) {
       nd4c_text_print(&work->left_out, "%s: not used: %.900s\n", provider->name, reason[0] != '\0' ? reason : "no reason given");
       continue;
     }
-    int32_t at = work->count++;
-    for (; at > 0 && work->sources[at - 1].contribution->priority < contribution->priority; --at) {
-      work->sources[at] = work->sources[at - 1];
-    }
-    work->sources[at] = (nd4c_compute_source){.provider = provider->name, .contribution = contribution};
+    add_source(work, provider, contribution);
   }
 }
 
@@ -75,7 +85,7 @@ static void add_sources(gathering *work, const nd4c_candidate *provider) {
  * it. */
 static nd4c_status gather(gathering *work, nd4c_compute **compute) {
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
-    work->room += nd4c_candidates_at(i)->provider.contribution_count;
+    work->room += nd4c_candidates_at(i)->provider.contribution_count + 1; /* its ops' reference kernels */
   }
   work->sources = nd4c_allocate_zeroed((size_t)work->room + 1, sizeof *work->sources);
   if (work->sources == NULL) {
@@ -85,6 +95,9 @@ static nd4c_status gather(gathering *work, nd4c_compute **compute) {
     nd4c_candidate *provider = nd4c_candidates_at(i);
     if (contributes(provider, work->target) && start(provider)) {
       add_sources(work, provider);
+    }
+    if (brings_ops_for(provider, work->target)) {
+      add_source(work, provider, provider->references);
     }
   }
   ND4C_TRY(nd4c_compute_make(work->sources, work->count, work->target->compute, &work->left_out, compute));
@@ -144,7 +157,8 @@ nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider) {
   bool reached = false;
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     nd4c_candidate *target = nd4c_candidates_at(i);
-    if (target->opened && contributes(provider, target)) {
+    /* Kernels of any contribution may be for an op that was not known before. */
+    if (target->opened && (contributes(provider, target) || provider->references != NULL)) {
       ND4C_TRY(nd4c_candidate_gather(target));
       reached = true;
     }

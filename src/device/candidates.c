@@ -88,7 +88,14 @@ static nd4c_status add_builtin(const builtin *row) {
   (void)snprintf(candidate->name, sizeof candidate->name, "%s", row->name);
   candidate->entry = row->entry;
   nd4c_status status = nd4c_candidate_load(candidate);
+  if (status == ND4C_OK) {
+    status = nd4c_candidate_register_ops(candidate);
+    if (status != ND4C_OK && status != ND4C_MEMORY) {
+      nd4c_candidate_refuse(candidate);
+    }
+  }
   if (status == ND4C_MEMORY) {
+    nd4c_deallocate(candidate->contributions);
     nd4c_deallocate(candidate);
     return status;
   }
@@ -143,7 +150,7 @@ static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same)
     return nd4c_fail(ND4C_NAME, "plug-in %s: there is a backend named %s already (%s)", candidate->path,
                      candidate->name, (*same)->path != NULL ? (*same)->path : "built in");
   }
-  return ND4C_OK;
+  return nd4c_candidate_register_ops(candidate);
 }
 
 /* A refused plug-in has given no name to go by: it bears its file's, which no backend has. */

@@ -6,8 +6,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/compilers.h"
+#include "device/plugin_ops.h"
 
-/* Op numbers grow by hand and stay small; the index is a plain array over them. */
+/* Built-in op numbers grow by hand and stay small; the index is a plain array over them, with the ops of plug-ins
+ * behind. */
 enum { OP_NUMBER_LIMIT = 1024 };
 
 #define CHECK_NUMBER(number, version, name, ...) _Static_assert((number) < OP_NUMBER_LIMIT, "raise the limit: " #name);
@@ -28,21 +30,35 @@ static const op_name op_names[] = {
 
 struct nd4c_compute {
   const nd4c_kernel **kernels; /* grouped by op, each group from the highest priority down */
-  int32_t begin[OP_NUMBER_LIMIT + 1];
+  int32_t op_count;            /* places of the index */
+  int32_t *begin;              /* by place: where the group begins; op_count + 1 of them */
   const nd4c_compiler **compilers;
   int32_t compiler_count;
   const nd4c_compute *before; /* the one whose place it took */
 };
 
+/* Place of an op in the index; one that a compute made earlier does not reach is beyond its op_count. */
+static int32_t place_of(nd4c_op op) {
+  const bool foreign = op >= ND4C_OP_PLUGIN && op - ND4C_OP_PLUGIN < ND4C_PLUGIN_OP_LIMIT;
+  return op < OP_NUMBER_LIMIT ? (int32_t)op
+         : foreign            ? OP_NUMBER_LIMIT + (int32_t)(op - ND4C_OP_PLUGIN)
+                              : INT32_MAX;
+}
+
 /* -- what is accepted ---------------------------------------------------------------------------------------------- */
 
-static const op_name *find_name(const char *name) {
+static bool find_name(const char *name, op_name *found) {
   for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; ++i) {
     if (strcmp(op_names[i].name, name) == 0) {
-      return &op_names[i];
+      *found = op_names[i];
+      return true;
     }
   }
-  return NULL;
+  const nd4c_op_def *def = nd4c_plugin_ops_find(name, strlen(name));
+  if (def != NULL) {
+    *found = (op_name){def->info.op, def->info.version, def->info.name};
+  }
+  return def != NULL;
 }
 
 static bool has_engine(const nd4c_contribution *contribution, const char *engine) {
@@ -66,18 +82,18 @@ static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd
                     source->provider, kernel->name, kernel->op, kernel->engine);
     return ND4C_OP_NONE;
   }
-  const op_name *known = find_name(kernel->op);
-  if (known == NULL || known->version != kernel->op_version) {
+  op_name known = {ND4C_OP_NONE, 0, NULL};
+  if (!find_name(kernel->op, &known) || known.version != kernel->op_version) {
     nd4c_text_print(left_out, "%s: kernel %.60s: ", source->provider, kernel->name);
-    if (known == NULL) {
-      nd4c_text_print(left_out, "this library has no op '%.60s'\n", kernel->op);
+    if (known.name == NULL) {
+      nd4c_text_print(left_out, "this library has no op '%.63s'\n", kernel->op);
     } else {
       nd4c_text_print(left_out, "it is made for version %u of op %s; this library has version %u\n", kernel->op_version,
-                      kernel->op, known->version);
+                      kernel->op, known.version);
     }
     return ND4C_OP_NONE;
   }
-  return known->op;
+  return known.op;
 }
 
 static bool is_complete(const nd4c_compute_source *source, int32_t number, const nd4c_compiler *compiler,
@@ -123,18 +139,21 @@ static void insert_kernel(const nd4c_kernel **group, int32_t count, const nd4c_k
   group[at] = kernel;
 }
 
-/* Fills the groups of all ops. `ops` has the op of each kernel, in the order of the sources. */
-static void group_kernels(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count, const nd4c_op *ops) {
-  int32_t filled[OP_NUMBER_LIMIT] = {0}, number = 0;
-  for (int32_t op = 0; op < OP_NUMBER_LIMIT; ++op) {
-    compute->begin[op + 1] += compute->begin[op];
+/* Fills the groups of all ops. `ops` has the op of each kernel, in the order of the sources; `filled` a zero for each
+ * place. */
+static void group_kernels(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count, const nd4c_op *ops,
+                          int32_t *filled) {
+  int32_t number = 0;
+  for (int32_t place = 0; place < compute->op_count; ++place) {
+    compute->begin[place + 1] += compute->begin[place];
   }
   for (int32_t s = 0; s < count; ++s) {
     for (int32_t f = 0; f < sources[s].contribution->family_count; ++f) {
       for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; ++kernel) {
         nd4c_op op = ops[number++];
         if (op != ND4C_OP_NONE) {
-          insert_kernel(compute->kernels + compute->begin[op], filled[op]++, *kernel);
+          const int32_t place = place_of(op);
+          insert_kernel(compute->kernels + compute->begin[place], filled[place]++, *kernel);
         }
       }
     }
@@ -149,7 +168,7 @@ static void find_ops(nd4c_compute *compute, const nd4c_compute_source *sources, 
     for (int32_t f = 0; f < sources[s].contribution->family_count; ++f) {
       for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; ++kernel) {
         ops[number] = op_of(&sources[s], number - first, *kernel, left_out);
-        compute->begin[ops[number] + 1] += ops[number] != ND4C_OP_NONE;
+        compute->begin[place_of(ops[number]) + 1] += ops[number] != ND4C_OP_NONE;
         ++number;
       }
     }
@@ -178,26 +197,34 @@ nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count,
   const counts all = count_all(sources, count);
   nd4c_compute *compute = nd4c_allocate_zeroed(1, sizeof *compute);
   nd4c_op *ops = nd4c_allocate_zeroed((size_t)all.kernels + 1, sizeof *ops);
+  const int32_t op_count = OP_NUMBER_LIMIT + nd4c_plugin_ops_count(); /* under the registry's lock: it stays */
+  int32_t *filled = nd4c_allocate_zeroed((size_t)op_count, sizeof *filled);
   if (compute != NULL) {
+    compute->op_count = op_count;
+    compute->begin = nd4c_allocate_zeroed((size_t)op_count + 1, sizeof *compute->begin);
     compute->kernels = nd4c_allocate_zeroed((size_t)all.kernels + 1, sizeof(void *));
     compute->compilers = nd4c_allocate_zeroed((size_t)all.compilers + 1, sizeof(void *));
   }
-  if (compute == NULL || ops == NULL || compute->kernels == NULL || compute->compilers == NULL) {
+  if (compute == NULL || ops == NULL || filled == NULL || compute->begin == NULL || compute->kernels == NULL ||
+      compute->compilers == NULL) {
     nd4c_compute_free(compute);
     nd4c_deallocate(ops);
+    nd4c_deallocate(filled);
     return nd4c_fail_memory("the tables of a backend", (size_t)all.kernels * sizeof(void *));
   }
   compute->before = before;
   find_ops(compute, sources, count, ops, left_out);
-  group_kernels(compute, sources, count, ops);
+  group_kernels(compute, sources, count, ops, filled);
   merge_compilers(compute, sources, count, left_out);
   nd4c_deallocate(ops);
+  nd4c_deallocate(filled);
   *out = compute;
   return ND4C_OK;
 }
 
 void nd4c_compute_free(nd4c_compute *compute) {
   if (compute != NULL) {
+    nd4c_deallocate(compute->begin);
     nd4c_deallocate((void *)compute->kernels);
     nd4c_deallocate((void *)compute->compilers);
     nd4c_deallocate(compute);
@@ -208,19 +235,20 @@ void nd4c_compute_free(nd4c_compute *compute) {
 
 nd4c_dtype_set nd4c_compute_dtypes(const nd4c_compute *compute) {
   nd4c_dtype_set set = 0;
-  for (int32_t i = 0; i < compute->begin[OP_NUMBER_LIMIT]; ++i) {
+  for (int32_t i = 0; i < compute->begin[compute->op_count]; ++i) {
     set |= compute->kernels[i]->dtypes;
   }
   return set;
 }
 
 const nd4c_kernel *const *nd4c_compute_kernels(const nd4c_compute *compute, nd4c_op op, int32_t *count) {
-  if (op >= OP_NUMBER_LIMIT) {
+  const int32_t place = place_of(op);
+  if (place >= compute->op_count) {
     *count = 0;
     return NULL;
   }
-  *count = compute->begin[op + 1] - compute->begin[op];
-  return compute->kernels + compute->begin[op];
+  *count = compute->begin[place + 1] - compute->begin[place];
+  return compute->kernels + compute->begin[place];
 }
 
 const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, int32_t *count) {

@@ -157,8 +157,13 @@ nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider)
                      ND4C_PLUGIN_NAME_SIZE - 1);
   }
   ND4C_TRY(check_count(from, "contribution_count", provider->contribution_count, provider->contributions));
-  if (provider->backend == NULL && provider->contribution_count == 0) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s brings neither a backend nor a contribution", from);
+  const bool has_ops = ND4C_HAS_FIELD(provider, ops) && provider->op_count != 0;
+  if (has_ops) {
+    ND4C_TRY(check_count(from, "op_count", provider->op_count, provider->ops));
+    ND4C_TRY(nd4c_provider_check_ops(from, provider->ops, provider->op_count));
+  }
+  if (provider->backend == NULL && provider->contribution_count == 0 && !has_ops) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s brings neither a backend nor a contribution nor an op", from);
   }
   if (provider->backend != NULL) {
     ND4C_TRY(check_backend(from, provider->backend));

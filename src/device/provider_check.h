@@ -7,6 +7,10 @@
 
 /* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused. */
 nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);
+/* As nd4c_provider_check, of the provider's ops: what each says by itself, and no two of one name. */
+nd4c_status nd4c_provider_check_ops(const char *from, const nd4c_plugin_op *const *ops, int32_t count);
+/* Whether ops of plug-ins take and give elements of the dtype: not strings, and nothing that is packed. */
+bool nd4c_provider_op_takes(nd4c_dtype dtype);
 /* ABI: what the backend says of a device makes no sense, or functions are missing for it. */
 nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                                             const nd4c_device_description *description);

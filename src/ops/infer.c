@@ -7,6 +7,7 @@
 #include "array/narrow.h"
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/driver.h"
 #include "ops/rules.h"
 
 enum { SHAPE_TEXT_SIZE = 256 };
@@ -139,6 +140,49 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* -- ops of plug-ins ------------------------------------------------------------------------------------------------ */
+
+/* Strings are computed by the library alone, and packed elements have no address. */
+static nd4c_status check_foreign_inputs(const nd4c_inference *inference) {
+  for (int32_t i = 0; i < inference->input_count; ++i) {
+    if (!nd4c_provider_op_takes(inference->inputs[i].dtype)) {
+      return nd4c_rule_refuse(inference, i, ND4C_DTYPE,
+                              "cast first, ops of plug-ins take numbers of a byte or more and bool");
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status check_foreign_outputs(const nd4c_inference *inference) {
+  const nd4c_op_info *op = inference->op;
+  for (int32_t i = 0; i < op->output_count; ++i) {
+    const int32_t rank = inference->outputs[i].rank;
+    if (rank < 0 || rank > ND4C_MAX_RANK) {
+      return nd4c_fail(ND4C_SHAPE, "%s: its plug-in %s says that result %d has rank %d, expected 0 to %d", op->name,
+                       op->provider, (int)i, (int)rank, ND4C_MAX_RANK);
+    }
+  }
+  ND4C_TRY(check_outputs(inference));
+  for (int32_t i = 0; i < op->output_count; ++i) {
+    if (!nd4c_provider_op_takes(inference->outputs[i].dtype)) {
+      return nd4c_fail(ND4C_DTYPE, "%s: its plug-in %s says that result %d is %s, expected a number of a byte or more or bool",
+                       op->name, op->provider, (int)i, nd4c_dtype_name(inference->outputs[i].dtype));
+    }
+  }
+  return ND4C_OK;
+}
+
+/* Nothing that the plug-in's function answers is trusted. */
+static nd4c_status infer_foreign(const nd4c_op_def *def, nd4c_inference *inference) {
+  ND4C_TRY(check_foreign_inputs(inference));
+  memset(inference->outputs, 0, (size_t)def->info.output_count * sizeof *inference->outputs);
+  inference->struct_size = ND4C_SIZE_OF(nd4c_inference);
+  inference->data = def->data;
+  nd4c_error_expect();
+  ND4C_TRY(nd4c_driver_answer(def->infer(inference), "infer"));
+  return check_foreign_outputs(inference);
+}
+
 nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
   inference->op = &def->info;
   for (int32_t i = 0; i < def->info.output_count; ++i) {
@@ -146,6 +190,9 @@ nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
   }
   ND4C_TRY(check_inputs(inference));
   ND4C_TRY(check_attrs(inference));
+  if (nd4c_op_is_foreign(def)) {
+    return infer_foreign(def, inference);
+  }
   ND4C_TRY(def->infer(inference));
   return check_outputs(inference);
 }

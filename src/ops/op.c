@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "device/plugin_ops.h"
 #include "ops/rules.h"
 
 /* -- dtype sets: by kind, of the rows that this build has, narrow ones apart ------------------------------------ */
@@ -173,7 +174,8 @@ enum { TRAIT_NONE, TRAIT_C_ORDER, TRAIT_INPUT_ORDER, TRAIT_FIRST_ORDER, TRAIT_RE
                .inputs = inputs_##name_,                                                    \
                .attrs = attrs_##name_,                                                      \
                .doc = doc_,                                                                 \
-               .names = NAMES(__VA_ARGS__, )},                                              \
+               .names = NAMES(__VA_ARGS__, ),                                               \
+               .provider = ""},                                            \
       .infer = nd4c_infer_##rule,                                                           \
       .view = VIEW_##category_(rule),                                                       \
       .order = ORDER(category_, TRAIT(__VA_ARGS__)),                                        \
@@ -199,17 +201,24 @@ static const uint16_t positions[] = {
 
 const nd4c_op_def *nd4c_op_get_def(nd4c_op op) {
   if (op >= sizeof positions / sizeof *positions || positions[op] == 0) {
-    return NULL;
+    return op >= ND4C_OP_PLUGIN ? nd4c_plugin_ops_at(op - ND4C_OP_PLUGIN) : NULL;
   }
   return &definitions[positions[op] - 1];
 }
 
 int32_t nd4c_op_count(void) {
-  return OP_COUNT;
+  return OP_COUNT + nd4c_plugin_ops_count();
 }
 
 const nd4c_op_info *nd4c_op_at(int32_t position) {
-  return position < 0 || position >= OP_COUNT ? NULL : &definitions[position].info;
+  if (position < 0) {
+    return NULL;
+  }
+  if (position < OP_COUNT) {
+    return &definitions[position].info;
+  }
+  const nd4c_op_def *def = nd4c_plugin_ops_at((uint32_t)(position - OP_COUNT));
+  return def == NULL ? NULL : &def->info;
 }
 
 const nd4c_op_info *nd4c_op_get(nd4c_op op) {
@@ -266,20 +275,46 @@ static nd4c_status check_version(const char *name, const char *version, const nd
   return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: this build has %s@%s", name, info->name, expected);
 }
 
+/* The op of that name without its version, among the built-in ones and those of plug-ins that were loaded. */
+static const nd4c_op_info *find_known(const char *name, size_t length) {
+  for (int32_t i = 0; i < OP_COUNT; ++i) {
+    const nd4c_op_info *candidate = &definitions[i].info;
+    if (strlen(candidate->name) == length && memcmp(candidate->name, name, length) == 0) {
+      return candidate;
+    }
+  }
+  const nd4c_op_def *def = nd4c_plugin_ops_find(name, length);
+  return def != NULL ? &def->info : NULL;
+}
+
+/* Built-in ops have no namespace: a name with one is a plug-in's, of those perhaps that nothing has loaded yet. */
+static nd4c_status fail_foreign(const char *name) {
+  return nd4c_fail(ND4C_NAME,
+                   "op '%.64s' is not known: no plug-in that is loaded brings it. What to do: name the plug-in in "
+                   "nd4c.backend.plugins (ND4C_BACKEND_PLUGINS), or load it with nd4c_backend_load",
+                   name);
+}
+
 nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info) {
   if (name == NULL || info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_op_find: %s is NULL", name == NULL ? "name" : "info");
   }
-  size_t length = strcspn(name, "@");
-  for (int32_t i = 0; i < OP_COUNT; ++i) {
-    const nd4c_op_info *candidate = &definitions[i].info;
-    if (strlen(candidate->name) == length && memcmp(candidate->name, name, length) == 0) {
-      if (name[length] == '@') {
-        ND4C_TRY(check_version(name, name + length + 1, candidate));
-      }
-      *info = candidate;
-      return ND4C_OK;
+  const size_t length = strcspn(name, "@");
+  const bool foreign = memchr(name, '.', length) != NULL;
+  const nd4c_op_info *found = find_known(name, length);
+  if (found == NULL && foreign) {
+    ND4C_TRY(nd4c_backend_probe(false));
+    found = find_known(name, length);
+  }
+  if (found != NULL) {
+    if (name[length] == '@') {
+      ND4C_TRY(check_version(name, name + length + 1, found));
     }
+    *info = found;
+    return ND4C_OK;
+  }
+  if (foreign) {
+    return fail_foreign(name);
   }
   const char *nearest = nearest_name(name, length);
   if (nearest == NULL) {

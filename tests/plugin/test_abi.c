@@ -212,7 +212,42 @@ FIELD(nd4c_provider, close, 40);
 FIELD(nd4c_provider, backend, 48);
 FIELD(nd4c_provider, contribution_count, 56);
 FIELD(nd4c_provider, contributions, 64);
-GROWS(nd4c_provider, 72);
+FIELD(nd4c_provider, op_count, 72);
+FIELD(nd4c_provider, ops, 80);
+GROWS(nd4c_provider, 88);
+
+FIELD(nd4c_plugin_op, struct_size, 0);
+FIELD(nd4c_plugin_op, version, 4);
+FIELD(nd4c_plugin_op, name, 8);
+FIELD(nd4c_plugin_op, category, 16);
+FIELD(nd4c_plugin_op, flags, 20);
+FIELD(nd4c_plugin_op, dtypes, 24);
+FIELD(nd4c_plugin_op, input_count, 32);
+FIELD(nd4c_plugin_op, attr_count, 36);
+FIELD(nd4c_plugin_op, output_count, 40);
+FIELD(nd4c_plugin_op, inputs, 48);
+FIELD(nd4c_plugin_op, attrs, 56);
+FIELD(nd4c_plugin_op, doc, 64);
+FIELD(nd4c_plugin_op, data, 72);
+FIELD(nd4c_plugin_op, infer, 80);
+FIELD(nd4c_plugin_op, reference, 88);
+FIELD(nd4c_plugin_op, gradient, 96);
+GROWS(nd4c_plugin_op, 104);
+
+FIELD(nd4c_inferred, dtype, 0);
+FIELD(nd4c_inferred, rank, 4);
+FIELD(nd4c_inferred, shape, 8);
+FIELD(nd4c_inferred, shape_depends_on_data, 264);
+FIXED(nd4c_inferred, 272);
+
+FIELD(nd4c_inference, struct_size, 0);
+FIELD(nd4c_inference, input_count, 4);
+FIELD(nd4c_inference, op, 8);
+FIELD(nd4c_inference, inputs, 16);
+FIELD(nd4c_inference, attrs, 24);
+FIELD(nd4c_inference, outputs, 32);
+FIELD(nd4c_inference, data, 40);
+GROWS(nd4c_inference, 48);
 
 FIELD(nd4c_host, struct_size, 0);
 FIELD(nd4c_host, abi_major, 4);
@@ -282,7 +317,9 @@ FIELD(nd4c_op_info, output_count, 56);
 FIELD(nd4c_op_info, inputs, 64);
 FIELD(nd4c_op_info, attrs, 72);
 FIELD(nd4c_op_info, doc, 80);
-GROWS(nd4c_op_info, 88);
+FIELD(nd4c_op_info, names, 88);
+FIELD(nd4c_op_info, provider, 96);
+GROWS(nd4c_op_info, 104);
 
 FIELD(nd4c_op_input, name, 0);
 FIELD(nd4c_op_input, optional, 8);

@@ -196,6 +196,7 @@ static cJSON *op_json(const nd4c_op_info *op) {
   (void)cJSON_AddStringToObject(object, "category", op->category_name);
   (void)cJSON_AddStringToObject(object, "meaning", op->doc);
   (void)cJSON_AddStringToObject(object, "names", op->names);
+  (void)cJSON_AddStringToObject(object, "provider", op->provider);
   cJSON *inputs = cJSON_AddArrayToObject(object, "inputs");
   for (int32_t i = 0; i < op->input_count; i++) {
     cJSON *input = cJSON_CreateObject();
@@ -238,7 +239,9 @@ static int print_text(const char *pattern) {
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (matches(op, pattern)) {
-      (void)printf("%s\n    %s\n", signature(op, text, sizeof text), op->doc);
+      const bool foreign = op->provider[0] != '\0';
+      (void)printf("%s\n    %s%s%s%s\n", signature(op, text, sizeof text), op->doc, foreign ? " (plug-in " : "",
+                   op->provider, foreign ? ")" : "");
       shown++;
     }
   }
@@ -276,12 +279,15 @@ static int run(int argc, char **argv) {
     return cli_usage(&cli_ops, "--markdown and --json exclude each other");
   }
   const char *pattern = optind < argc ? argv[optind] : NULL;
+  if (nd4c_backend_probe(false) != ND4C_OK) { /* loads the plug-ins that configuration names */
+    return cli_fail(&cli_ops, "%s", nd4c_error_message());
+  }
   return markdown ? print_markdown(pattern) : json ? print_json(pattern) : print_text(pattern);
 }
 
 const cli_command cli_ops = {
     .name = "ops",
-    .summary = "list the ops of this build with their inputs, attributes and meaning",
+    .summary = "list the ops of this build and of plug-ins with their inputs, attributes and meaning",
     .help =
         "usage: nd4c ops [--json | --markdown] [PATTERN]\n\n"
         "  PATTERN     a glob over names (*pool), a category (REDUCTION), or a part of a name or meaning\n"

@@ -1,5 +1,5 @@
 /* What a plug-in brings: a backend with devices of its own, contributions to the devices of a backend (its own or
- * another one's), or both. The entry function gives one nd4c_provider, which nd4c copies; everything that it points to
+ * another one's), ops, or several of them. The entry function gives one nd4c_provider, which nd4c copies; everything that it points to
  * is static for the life of the process. */
 #ifndef ND4C_PLUGIN_PROVIDER_H
 #define ND4C_PLUGIN_PROVIDER_H
@@ -7,6 +7,7 @@
 #include "nd4c/plugin/compiler.h"
 #include "nd4c/plugin/device.h"
 #include "nd4c/plugin/kernel.h"
+#include "nd4c/plugin/op.h"
 
 ND4C_EXTERN_C_BEGIN
 
@@ -81,9 +82,12 @@ typedef struct nd4c_provider {
   nd4c_status (*open)(void);
   /* Called after an open that succeeded, if the provider cannot be used all the same. Optional. */
   void (*close)(void);
-  const nd4c_backend *backend; /* NULL: contributions alone */
+  const nd4c_backend *backend; /* NULL: contributions or ops alone */
   int32_t contribution_count;
   const nd4c_contribution *const *contributions;
+  /* Ops of its own. One that cannot be accepted, or whose name another plug-in has taken, refuses the provider. */
+  int32_t op_count;
+  const nd4c_plugin_op *const *ops;
 } nd4c_provider;
 
 ND4C_EXTERN_C_END

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "io/onnx/foreign.h"
 #include "io/onnx/mapping.h"
 #include "io/onnx/model.h"
 
@@ -97,9 +98,11 @@ enum { KINDS_MOST = 64 };
 
 /* What nd4c lacks: one entry a kind of op, at its first node. */
 typedef struct missing_ops {
+  nd4c_status status; /* of what ended the search */
   const nd4c_onnx_node *nodes[KINDS_MOST];
   int32_t count;
   nd4c_text text;
+  char problem[256];
 } missing_ops;
 
 /* Whether an op takes or gives a map: of keys to numbers or texts, a kind of value that a datum cannot be. */
@@ -109,15 +112,16 @@ static bool needs_map(const nd4c_onnx_node *node) {
           nd4c_span_is(node->op, "DictVectorizer"));
 }
 
-/* Binds a node to its function or row. Why that cannot be, NULL if it could. */
-static const char *bind_node(const nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_node *node) {
+/* Binds a node to its function or row. Why that cannot be, "" if it could. */
+static const char *bind_node(nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_node *node,
+                             missing_ops *missing) {
   node->opset = opset_of(opsets, node->domain);
   if (node->opset == 0) {
     node->opset = opset_of(&model->opsets, node->domain);
   }
   node->function = nd4c_onnx_function_find(model, node);
   if (node->function != NULL) {
-    return NULL;
+    return "";
   }
   if (needs_map(node)) {
     return "values that are maps are not supported; converters can leave them out, as skl2onnx does with zipmap=False";
@@ -127,9 +131,14 @@ static const char *bind_node(const nd4c_onnx_model *model, const nd4c_arena_list
   }
   node->mapping = nd4c_onnx_mapping_find(node->domain, node->op, node->opset);
   if (node->mapping != NULL) {
-    return NULL;
+    return "";
   }
-  return nd4c_onnx_mapping_newest(node->domain) == 0 ? "of another domain" : "not known at this opset";
+  if (nd4c_onnx_mapping_newest(node->domain) != 0) {
+    return "not known at this opset";
+  }
+  nd4c_status status = nd4c_onnx_foreign_bind(model, node, missing->problem, sizeof missing->problem);
+  missing->status = missing->status == ND4C_OK ? status : missing->status;
+  return missing->problem;
 }
 
 static void add_missing(missing_ops *missing, const nd4c_onnx_graph *graph, const nd4c_onnx_node *node,
@@ -150,12 +159,12 @@ static void add_missing(missing_ops *missing, const nd4c_onnx_graph *graph, cons
 }
 
 /* All nodes of a graph and of those inside it. */
-static void bind_graph(const nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_graph *graph,
+static void bind_graph(nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_graph *graph,
                        missing_ops *missing) {
   nd4c_onnx_node *nodes = graph->nodes.items;
   for (int32_t i = 0; i < graph->nodes.count; i++) {
-    const char *problem = bind_node(model, opsets, &nodes[i]);
-    if (problem != NULL) {
+    const char *problem = bind_node(model, opsets, &nodes[i], missing);
+    if (problem[0] != '\0') {
       add_missing(missing, graph, &nodes[i], problem);
     }
     for (int32_t j = 0; j < nodes[i].attribute_count; j++) {
@@ -172,8 +181,8 @@ static nd4c_status bind_all(nd4c_onnx_model *model, missing_ops *missing) {
     bind_graph(model, &functions[i].opsets, &functions[i].body, missing);
   }
   bind_graph(model, &model->opsets, &model->graph, missing);
-  if (missing->count == 0) {
-    return ND4C_OK;
+  if (missing->status != ND4C_OK || missing->count == 0) {
+    return missing->status;
   }
   int64_t opset = opset_of(&model->opsets, (nd4c_span){0});
   char own[48] = "";

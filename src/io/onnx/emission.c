@@ -119,7 +119,8 @@ static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const
   for (int32_t i = 0; i < count; i++) {
     nd4c_tensor_describe(arrays[i], &tensors[i]);
   }
-  nd4c_inference inference = {&def->info, count, tensors, values, outputs};
+  nd4c_inference inference = {
+      .op = &def->info, .input_count = count, .inputs = tensors, .attrs = values, .outputs = outputs};
   ND4C_TRY(nd4c_op_infer(def, &inference));
   if (def->view != NULL && def->view(&inference, strides, &offset)) {
     *worth = true;

@@ -106,16 +106,27 @@ static void check_engine_name(plugin_check *check, const nd4c_contribution *cont
                           engine != NULL ? engine : "(NULL)");
 }
 
+/* The version of an op, of this library or of the provider's own; 0: there is none. */
+static uint32_t version_of(const nd4c_provider *provider, const char *op) {
+  const nd4c_op_info *info = NULL;
+  for (int32_t i = 0; ND4C_HAS_FIELD(provider, ops) && provider->ops != NULL && i < provider->op_count; i++) {
+    const nd4c_plugin_op *own = provider->ops[i];
+    if (own != NULL && ND4C_HAS_FIELD(own, name) && own->name != NULL && strcmp(own->name, op) == 0) {
+      return own->version;
+    }
+  }
+  return nd4c_op_find(op, &info) == ND4C_OK ? info->version : 0;
+}
+
 static void check_kernel(plugin_check *check, const nd4c_provider *provider, const nd4c_contribution *contribution,
                          const nd4c_kernel *kernel) {
-  const nd4c_op_info *op = NULL;
   const char *name = kernel->op != NULL ? kernel->op : "(NULL)";
+  const uint32_t version = kernel->op != NULL ? version_of(provider, name) : 0;
   check_size(check, provider, "nd4c_kernel", name, kernel->struct_size, sizeof *kernel);
-  if (plugin_check_that(check, kernel->op != NULL && nd4c_op_find(kernel->op, &op) == ND4C_OK,
-                        "a kernel is for op '%s', which this library does not have", name)) {
-    (void)plugin_check_that(check, kernel->op_version == op->version,
-                            "the kernel of %s is for version %" PRIu32 ", this library has %" PRIu32, name,
-                            kernel->op_version, (uint32_t)op->version);
+  if (plugin_check_that(check, version != 0, "a kernel is for op '%s', which this library does not have", name)) {
+    (void)plugin_check_that(check, kernel->op_version == version,
+                            "the kernel of %s is for version %" PRIu32 ", the op has %" PRIu32, name,
+                            kernel->op_version, version);
     (void)plugin_check_that(check, kernel->dtypes != 0, "the kernel of %s has no dtype: it is never asked", name);
   }
   check_engine_name(check, contribution, "the kernel", name, kernel->engine);
@@ -212,8 +223,9 @@ void plugin_section_entry(plugin_check *check) {
   if (!check_counts(check, provider)) {
     return;
   }
-  (void)plugin_check_that(check, provider->backend != NULL || provider->contribution_count > 0,
-                          "it brings neither devices nor a contribution");
+  const bool has_ops = ND4C_HAS_FIELD(provider, ops) && provider->op_count > 0;
+  (void)plugin_check_that(check, provider->backend != NULL || provider->contribution_count > 0 || has_ops,
+                          "it brings neither devices nor a contribution nor an op");
   if (provider->backend != NULL) {
     check_backend(check, provider);
   }
