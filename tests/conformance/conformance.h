@@ -146,6 +146,9 @@ typedef struct cf_record {
 } cf_record; /* without a sampler: the cases are recorded ones (golden.c) */
 /* NULL if an op has no record. */
 const cf_record *cf_record_find(nd4c_op op);
+/* Place of an op in a table of CF_OPS: built-in ones by their number, those of plug-ins behind them. -1 beyond. */
+enum { CF_BUILTIN_OPS = 1024, CF_OPS = 1280 };
+int32_t cf_place_of_op(nd4c_op op);
 
 /* -- golden.c: cases and refusals recorded by tests/records ---------------------------------------------------------
  */

@@ -12,15 +12,13 @@
 
 #include "conformance.h"
 
-enum { OPS = 1024 };
-
 /* Cases and refusals of one op in the order of the file. */
 typedef struct golden_list {
   cf_golden **items;
   int32_t count;
 } golden_list;
-static golden_list cases[OPS], refusals[OPS];
-static bool wanted[OPS]; /* ops whose cases are kept */
+static golden_list cases[CF_OPS], refusals[CF_OPS]; /* by the place of the op */
+static bool wanted[CF_OPS]; /* ops whose cases are kept */
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
@@ -225,7 +223,8 @@ static cf_golden *take_golden(reader *r) {
   }
   free(name);
   golden->op = info != NULL ? info->op : ND4C_OP_NONE;
-  r->passes = !wanted[golden->op];
+  r->damaged = r->damaged || cf_place_of_op(golden->op) < 0;
+  r->passes = r->damaged || !wanted[cf_place_of_op(golden->op)];
   golden->ulps = take_double(r);
   golden->complex_ulps = take_double(r);
   int32_t inputs = take_int(r);
@@ -267,7 +266,7 @@ static void drop(cf_golden *golden) {
 }
 
 static void keep(cf_golden *golden) {
-  golden_list *list = golden->is_refusal ? &refusals[golden->op] : &cases[golden->op];
+  golden_list *list = golden->is_refusal ? &refusals[cf_place_of_op(golden->op)] : &cases[cf_place_of_op(golden->op)];
   if ((list->count & (list->count - 1)) == 0) { /* grows at powers of two */
     cf_golden **grown = realloc(list->items, (size_t)(list->count > 0 ? 2 * list->count : 1) * sizeof(cf_golden *));
     if (grown == NULL) {
@@ -323,8 +322,8 @@ static bool load_file(const char *path) {
 }
 
 bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op op), const void *user) {
-  for (nd4c_op op = 0; op < OPS; op++) {
-    wanted[op] = wants(user, op);
+  for (int32_t place = 0; place < CF_OPS; place++) {
+    wanted[place] = wants(user, (nd4c_op)(place < CF_BUILTIN_OPS ? place : ND4C_OP_PLUGIN + place - CF_BUILTIN_OPS));
   }
   DIR *directory = opendir(folder);
   bool sound = directory != NULL;
@@ -348,11 +347,12 @@ bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op 
 /* -- handing out ------------------------------------------------------------------------------------------------ */
 
 int32_t cf_golden_count(nd4c_op op) {
-  return op < OPS ? cases[op].count : 0;
+  const int32_t place = cf_place_of_op(op);
+  return place >= 0 ? cases[place].count : 0;
 }
 
 bool cf_golden_sample(int32_t number, cf_case *c) {
-  const golden_list *list = &cases[c->op];
+  const golden_list *list = &cases[cf_place_of_op(c->op)];
   for (int32_t i = 0; i < list->count; i++) {
     const cf_golden *golden = list->items[i];
     if (golden->dtype != c->dtype || number-- > 0) {
@@ -373,5 +373,6 @@ bool cf_golden_sample(int32_t number, cf_case *c) {
 }
 
 const cf_golden *cf_golden_refusal(nd4c_op op, int32_t number) {
-  return op < OPS && number < refusals[op].count ? refusals[op].items[number] : NULL;
+  const int32_t place = cf_place_of_op(op);
+  return place >= 0 && number < refusals[place].count ? refusals[place].items[number] : NULL;
 }

@@ -13,7 +13,7 @@ static const char usage[] =
     "                        [--records DIR] [--coverage] [--ask] [--without-libraries]\n"
     "Runs every op record on the backend (default cpu). A failure prints one line that repeats it.\n\n"
     "  --backend NAME  the backend to test: its first device\n"
-    "  --plugin PATH   load this plug-in first; a path with a '/'\n"
+    "  --plugin PATH   load this plug-in first, with its ops; a path with a '/'\n"
     "  --engine NAME   force one engine of the backend\n"
     "  --op NAME       only this op; --dtype NAME, --case N, --layout NAME, --mode NAME narrow further\n"
     "  --part K/N      the ops at positions K, K + N, ... of the table\n"
@@ -114,10 +114,6 @@ static bool find_names(cf_options *o) {
 /* 77 where what was asked for is not there. */
 static int set_up(cf_run *run) {
   const cf_options *o = &run->options;
-  if (o->plugin != NULL && nd4c_backend_load(o->plugin) != ND4C_OK) {
-    (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
-    return 1;
-  }
   cf_coverage_prepare(o);
   if (nd4c_device_find(o->backend, &run->device) != ND4C_OK) {
     (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
@@ -238,6 +234,11 @@ int main(int argc, char **argv) {
   int code = 0;
   if (!parse(argc, argv, &run.options, &code)) {
     return code;
+  }
+  /* First, since it may bring the op that is asked for. */
+  if (run.options.plugin != NULL && nd4c_backend_load(run.options.plugin) != ND4C_OK) {
+    (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
+    return 1;
   }
   if (!find_names(&run.options)) {
     return 2;

@@ -79,16 +79,22 @@ static const cf_record records[] = {
     /* clang-format on */
 };
 
+int32_t cf_place_of_op(nd4c_op op) {
+  const bool foreign = op >= ND4C_OP_PLUGIN && op - ND4C_OP_PLUGIN < CF_OPS - CF_BUILTIN_OPS;
+  return op < CF_BUILTIN_OPS ? (int32_t)op : foreign ? CF_BUILTIN_OPS + (int32_t)(op - ND4C_OP_PLUGIN) : -1;
+}
+
 const cf_record *cf_record_find(nd4c_op op) {
   for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
     if (records[i].op == op) {
       return &records[i];
     }
   }
-  static cf_record recorded[1024];
-  if (op < sizeof recorded / sizeof recorded[0] && cf_golden_count(op) > 0) {
-    recorded[op].op = op;
-    return &recorded[op];
+  static cf_record recorded[CF_OPS];
+  const int32_t place = cf_place_of_op(op);
+  if (place >= 0 && cf_golden_count(op) > 0) {
+    recorded[place].op = op;
+    return &recorded[place];
   }
   return NULL;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the recorded cases of every family into a folder: generate.py ND4C_PROGRAM FOLDER [FAMILY...]
+"""Writes the recorded cases of every family into a folder: generate.py [--from SOURCES] ND4C_PROGRAM FOLDER [FAMILY...]
 
-The program tells which ops there are and which dtypes each declares. A family whose file is newer than what it depends
+SOURCES is a folder with families of a plug-in's ops instead of those here; ND4C_BACKEND_PLUGINS then names the plug-in. The program tells which ops there are and which dtypes each declares. A family whose file is newer than what it depends
 on is left alone.
 """
 import importlib
@@ -20,8 +20,8 @@ import framework  # noqa: E402
 HELPERS = ("framework", "generate", "matrices", "network", "numbers_oracle")  # no families of ops
 
 
-def families():
-    return sorted(p.stem for p in here.glob("*.py") if p.stem not in HELPERS)
+def families(source):
+    return sorted(p.stem for p in source.glob("*.py") if p.stem not in HELPERS)
 
 
 def statuses():
@@ -54,23 +54,28 @@ def generate(family, schemas, out):
 
 
 def main():
-    program, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    wanted = sys.argv[3:] or families()
+    arguments, source = sys.argv[1:], here
+    if arguments[0] == "--from":
+        source = pathlib.Path(arguments[1]).resolve()
+        sys.path.insert(0, str(source))
+        arguments = arguments[2:]
+    program, out = pathlib.Path(arguments[0]), pathlib.Path(arguments[1])
+    wanted = arguments[2:] or families(source)
     out.mkdir(parents=True, exist_ok=True)
     listing = subprocess.run([program, "ops", "--json"], check=True, capture_output=True).stdout
     schemas = {op["name"]: op for op in json.loads(listing)}
     stamp = out / "schemas.json"
     same_schemas = stamp.exists() and stamp.read_bytes() == listing
     for stale in out.glob("*.rec"):
-        if stale.stem not in families():
+        if stale.stem not in families(source):
             stale.unlink()
     for family in wanted:
-        sources = [here / f"{name}.py" for name in (family, *HELPERS)]
+        sources = [source / f"{family}.py", *(here / f"{name}.py" for name in HELPERS)]
         target = out / f"{family}.rec"
         if not (same_schemas and target.exists() and
                 all(s.stat().st_mtime <= target.stat().st_mtime for s in sources)):
             generate(family, schemas, out)
-    if not sys.argv[3:]:
+    if not arguments[2:]:
         stamp.write_bytes(listing)
 
 
