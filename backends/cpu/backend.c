@@ -50,7 +50,8 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
   return ND4C_OK;
 }
 
-static nd4c_status buffer_allocate(void *device, int64_t bytes, nd4c_buffer *buffer) {
+static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer) {
+  const int64_t bytes = descriptor->bytes;
   (void)device;
   if (bytes < 0 || (uint64_t)bytes > SIZE_MAX - ALIGNMENT)
     return nd4c_cpu_host->fail(ND4C_OVERFLOW, "cpu: a buffer of %lld bytes is not possible", (long long)bytes);
@@ -73,6 +74,11 @@ static void *buffer_address(void *device, nd4c_buffer buffer) {
   (void)device;
   return (char *)buffer + ALIGNMENT;
 }
+
+static const nd4c_buffer_ops buffer_ops = {.struct_size = ND4C_SIZE_OF(nd4c_buffer_ops),
+                                           .allocate = buffer_allocate,
+                                           .free = buffer_free,
+                                           .address = buffer_address};
 
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
@@ -109,9 +115,7 @@ static const nd4c_device_ops device_ops = {
     .device_open = device_open,
     .device_close = device_close,
     .describe = describe,
-    .buffer_allocate = buffer_allocate,
-    .buffer_free = buffer_free,
-    .buffer_address = buffer_address,
+    .buffers = &buffer_ops,
     .copy_from_host = copy_from_host,
     .copy_to_host = copy_to_host,
     .copy_within = copy_within,

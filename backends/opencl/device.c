@@ -93,6 +93,7 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
     memcpy(description->uuid, device->uuid, sizeof description->uuid);
     description->pci = device->pci[0] != '\0' ? device->pci : NULL;
     description->capability = device->capability;
+    description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
   }
   return ND4C_OK;
 }
@@ -102,8 +103,7 @@ const nd4c_device_ops nd4c_cl_device_ops = {
     .device_open = device_open,
     .device_close = device_close,
     .describe = describe,
-    .buffer_allocate = nd4c_cl_buffer_allocate,
-    .buffer_free = nd4c_cl_buffer_free,
+    .buffers = &nd4c_cl_buffer_ops,
     .copy_from_host = nd4c_cl_copy_from_host,
     .copy_to_host = nd4c_cl_copy_to_host,
     .copy_within = nd4c_cl_copy_within,
@@ -115,8 +115,6 @@ const nd4c_device_ops nd4c_cl_device_ops = {
     .fence_wait = nd4c_cl_fence_wait,
     .fence_destroy = nd4c_cl_fence_destroy,
     .synchronize = nd4c_cl_synchronize,
-    .pinned_allocate = nd4c_cl_pinned_allocate,
-    .pinned_free = nd4c_cl_pinned_free,
     .stream_native = nd4c_cl_stream_native,
     .fill = nd4c_cl_buffer_fill,
 };

@@ -26,7 +26,6 @@ static inline void nd4c_cl_unlock(nd4c_host_lock *lock) {
 }
 
 typedef struct nd4c_cl_program nd4c_cl_program;
-typedef struct nd4c_cl_pinned nd4c_cl_pinned;
 
 struct nd4c_cl_device {
   char name[ND4C_CL_NAME]; /* "opencl:0" */
@@ -55,8 +54,7 @@ struct nd4c_cl_device {
   nd4c_host_lock order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
   nd4c_host_lock stream_lock; /* guards streams */
   struct nd4c_stream_handle *streams;
-  nd4c_host_lock pinned_lock; /* guards the two below */
-  nd4c_cl_pinned *pinned;
+  nd4c_host_lock pinned_lock; /* guards the next */
   cl_command_queue pinned_queue;
 };
 
@@ -105,6 +103,7 @@ bool nd4c_cl_host_only(char *reason, size_t reason_size);
 enum { ND4C_CL_READS = 8 };
 struct nd4c_buffer_handle {
   cl_mem memory;
+  void *mapped; /* kind HOST_PINNED: its address; else NULL */
   int64_t bytes;
   cl_event written;
   cl_event reads[ND4C_CL_READS];
@@ -160,8 +159,10 @@ void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
 /* -- memory.c --------------------------------------------------------------------------------------------------------
  */
 
-nd4c_status nd4c_cl_buffer_allocate(void *device, int64_t bytes, nd4c_buffer *buffer);
-void nd4c_cl_buffer_free(void *device, nd4c_buffer buffer);
+extern const nd4c_buffer_ops nd4c_cl_buffer_ops;
+/* For the backend's own use. */
+nd4c_status nd4c_cl_buffer_make(nd4c_cl_device *device, int64_t bytes, nd4c_buffer *buffer);
+void nd4c_cl_buffer_end(nd4c_cl_device *device, nd4c_buffer buffer);
 nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                    int64_t bytes);
 nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
@@ -173,9 +174,7 @@ nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer bu
 /* The same within the buffer for an op, whose name a failure tells; NULL: none. */
 nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                                  const void *pattern, int32_t pattern_bytes);
-nd4c_status nd4c_cl_pinned_allocate(void *device, int64_t bytes, void **address);
-void nd4c_cl_pinned_free(void *device, void *address);
-/* Frees what is still pinned and the queue behind it. */
+/* Releases the queue behind pinned memory, of which none is left. */
 void nd4c_cl_pinned_close(nd4c_cl_device *device);
 
 /* -- program.c, cache.c ----------------------------------------------------------------------------------------------

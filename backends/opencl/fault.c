@@ -29,7 +29,7 @@ static nd4c_status reset(nd4c_stream stream) {
 
 static nd4c_status make_buffer(nd4c_stream stream) {
   nd4c_status status =
-      nd4c_cl_buffer_allocate(stream->device, ND4C_CL_FAULT_WORDS * (int64_t)sizeof(int32_t), &stream->fault);
+      nd4c_cl_buffer_make(stream->device, ND4C_CL_FAULT_WORDS * (int64_t)sizeof(int32_t), &stream->fault);
   if (status != ND4C_OK) {
     stream->fault = NULL;
     return status;
@@ -125,7 +125,7 @@ void nd4c_cl_fault_free(nd4c_stream stream) {
     nd4c_cl_reset_drop(&stream->reset);
   }
   if (stream->fault != NULL) {
-    nd4c_cl_buffer_free(stream->device, stream->fault);
+    nd4c_cl_buffer_end(stream->device, stream->fault);
     stream->fault = NULL;
   }
 }

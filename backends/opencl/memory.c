@@ -1,4 +1,4 @@
-/* Buffers, copies and pinned host memory. */
+/* Buffers, of the device's memory and of page-locked host memory, and copies. */
 #include "backends/opencl/device.h"
 
 static cl_mem make_memory(nd4c_cl_device *device, cl_bitfield flags, int64_t bytes, nd4c_status *status) {
@@ -14,8 +14,7 @@ static cl_mem make_memory(nd4c_cl_device *device, cl_bitfield flags, int64_t byt
   return memory;
 }
 
-nd4c_status nd4c_cl_buffer_allocate(void *handle, int64_t bytes, nd4c_buffer *out) {
-  nd4c_cl_device *device = handle;
+nd4c_status nd4c_cl_buffer_make(nd4c_cl_device *device, int64_t bytes, nd4c_buffer *out) {
   if (bytes < 0 || bytes > device->limits.buffer_bytes) {
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: a buffer of %lld bytes: the device's largest has %lld", device->name,
                               (long long)bytes, (long long)device->limits.buffer_bytes);
@@ -35,7 +34,7 @@ nd4c_status nd4c_cl_buffer_allocate(void *handle, int64_t bytes, nd4c_buffer *ou
   return ND4C_OK;
 }
 
-void nd4c_cl_buffer_free(void *device, nd4c_buffer buffer) {
+void nd4c_cl_buffer_end(nd4c_cl_device *device, nd4c_buffer buffer) {
   nd4c_cl_buffer_forget(device, buffer);
   (void)nd4c_cl.clReleaseMemObject(buffer->memory);
   nd4c_cl_host->free(buffer);
@@ -92,11 +91,11 @@ static nd4c_status copy(nd4c_stream stream, nd4c_buffer to, int64_t to_offset, n
 static nd4c_status copy_overlapping(nd4c_cl_device *device, nd4c_stream stream, nd4c_buffer buffer, int64_t to_offset,
                                     int64_t from_offset, int64_t bytes) {
   nd4c_buffer between = NULL;
-  nd4c_status status = nd4c_cl_buffer_allocate(device, bytes, &between);
+  nd4c_status status = nd4c_cl_buffer_make(device, bytes, &between);
   if (status == ND4C_OK) {
     status = copy(stream, between, 0, buffer, from_offset, bytes);
     status = status == ND4C_OK ? copy(stream, buffer, to_offset, between, 0, bytes) : status;
-    nd4c_cl_buffer_free(device, between);
+    nd4c_cl_buffer_end(device, between);
   }
   return status;
 }
@@ -135,15 +134,8 @@ nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer bu
 /* -- pinned memory ----------------------------------------------------------------------------------------------------
  */
 
-/* A buffer that the driver puts where the device copies fastest, mapped as long as it lives. */
-struct nd4c_cl_pinned {
-  nd4c_cl_pinned *next;
-  cl_mem memory;
-  void *address;
-};
-
-/* Under the pinned lock. */
-static nd4c_status map(nd4c_cl_device *device, nd4c_cl_pinned *pinned, int64_t bytes) {
+/* A buffer that the driver puts where the device copies fastest, mapped as long as it lives. Under the pinned lock. */
+static nd4c_status map(nd4c_cl_device *device, nd4c_buffer buffer) {
   cl_int code = CL_SUCCESS;
   if (device->pinned_queue == NULL) {
     device->pinned_queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, 0, &code);
@@ -153,72 +145,82 @@ static nd4c_status map(nd4c_cl_device *device, nd4c_cl_pinned *pinned, int64_t b
                                 : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
     }
   }
-  pinned->address = nd4c_cl.clEnqueueMapBuffer(device->pinned_queue, pinned->memory, 1, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                               bytes > 0 ? (size_t)bytes : 1, 0, NULL, NULL, &code);
+  buffer->mapped = nd4c_cl.clEnqueueMapBuffer(device->pinned_queue, buffer->memory, 1, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                              (size_t)buffer->bytes, 0, NULL, NULL, &code);
   if (code != CL_SUCCESS) {
-    return nd4c_cl_fail_allocation(device, "clEnqueueMapBuffer", code, bytes);
+    buffer->mapped = NULL;
+    return nd4c_cl_fail_allocation(device, "clEnqueueMapBuffer", code, buffer->bytes);
   }
-  return pinned->address != NULL ? ND4C_OK : nd4c_cl_fail_nothing(device, "clEnqueueMapBuffer", "no address");
+  return buffer->mapped != NULL ? ND4C_OK : nd4c_cl_fail_nothing(device, "clEnqueueMapBuffer", "no address");
 }
 
-nd4c_status nd4c_cl_pinned_allocate(void *handle, int64_t bytes, void **address) {
-  nd4c_cl_device *device = handle;
-  nd4c_cl_pinned *pinned = nd4c_cl_host->allocate(sizeof *pinned);
-  if (pinned == NULL) {
+static nd4c_status pin(nd4c_cl_device *device, int64_t bytes, nd4c_buffer *out) {
+  nd4c_buffer buffer = nd4c_cl_host->allocate(sizeof *buffer);
+  if (buffer == NULL) {
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a pinned block's record", device->name);
   }
   nd4c_status status = ND4C_OK;
-  nd4c_cl_lock(&device->pinned_lock);
-  pinned->memory = make_memory(device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, &status);
+  buffer->bytes = bytes;
+  buffer->memory = make_memory(device, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, &status);
   if (status == ND4C_OK) {
-    status = map(device, pinned, bytes);
+    nd4c_cl_lock(&device->pinned_lock);
+    status = map(device, buffer);
+    nd4c_cl_unlock(&device->pinned_lock);
     if (status != ND4C_OK) {
-      (void)nd4c_cl.clReleaseMemObject(pinned->memory);
+      (void)nd4c_cl.clReleaseMemObject(buffer->memory);
     }
   }
-  if (status == ND4C_OK) {
-    pinned->next = device->pinned;
-    device->pinned = pinned;
-    *address = pinned->address;
-  }
-  nd4c_cl_unlock(&device->pinned_lock);
   if (status != ND4C_OK) {
-    nd4c_cl_host->free(pinned);
+    nd4c_cl_host->free(buffer);
+    return status;
   }
-  return status;
+  *out = buffer;
+  return ND4C_OK;
 }
 
-/* Under the pinned lock. */
-static void unmap(nd4c_cl_device *device, nd4c_cl_pinned *pinned) {
-  (void)nd4c_cl.clEnqueueUnmapMemObject(device->pinned_queue, pinned->memory, pinned->address, 0, NULL, NULL);
-  (void)nd4c_cl.clFinish(device->pinned_queue);
-  (void)nd4c_cl.clReleaseMemObject(pinned->memory);
-  nd4c_cl_host->free(pinned);
-}
-
-void nd4c_cl_pinned_free(void *handle, void *address) {
-  nd4c_cl_device *device = handle;
+static void unpin(nd4c_cl_device *device, nd4c_buffer buffer) {
   nd4c_cl_lock(&device->pinned_lock);
-  nd4c_cl_pinned **link = &device->pinned;
-  while (*link != NULL && (*link)->address != address) {
-    link = &(*link)->next;
-  }
-  nd4c_cl_pinned *pinned = *link;
-  if (pinned != NULL) {
-    *link = pinned->next;
-    unmap(device, pinned);
-  }
+  (void)nd4c_cl.clEnqueueUnmapMemObject(device->pinned_queue, buffer->memory, buffer->mapped, 0, NULL, NULL);
+  (void)nd4c_cl.clFinish(device->pinned_queue);
   nd4c_cl_unlock(&device->pinned_lock);
 }
 
 void nd4c_cl_pinned_close(nd4c_cl_device *device) {
-  while (device->pinned != NULL) {
-    nd4c_cl_pinned *pinned = device->pinned;
-    device->pinned = pinned->next;
-    unmap(device, pinned);
-  }
   if (device->pinned_queue != NULL) {
     (void)nd4c_cl.clReleaseCommandQueue(device->pinned_queue);
     device->pinned_queue = NULL;
   }
 }
+
+/* -- the table ------------------------------------------------------------------------------------------------------
+ */
+
+static nd4c_status buffer_allocate(void *handle, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer) {
+  nd4c_cl_device *device = handle;
+  switch (descriptor->kind) {
+    case ND4C_MEMORY_KIND_DEVICE:
+      return nd4c_cl_buffer_make(device, descriptor->bytes, buffer);
+    case ND4C_MEMORY_KIND_HOST_PINNED:
+      return pin(device, descriptor->bytes, buffer);
+    default:
+      return nd4c_cl_host->fail(ND4C_UNSUPPORTED, "%s: memory of kind %d: expected the device's own or page-locked",
+                                device->name, (int)descriptor->kind);
+  }
+}
+
+static void buffer_free(void *device, nd4c_buffer buffer) {
+  if (buffer->mapped != NULL) {
+    unpin(device, buffer);
+  }
+  nd4c_cl_buffer_end(device, buffer);
+}
+
+static void *buffer_address(void *device, nd4c_buffer buffer) {
+  (void)device;
+  return buffer->mapped;
+}
+
+const nd4c_buffer_ops nd4c_cl_buffer_ops = {.struct_size = ND4C_SIZE_OF(nd4c_buffer_ops),
+                                            .allocate = buffer_allocate,
+                                            .free = buffer_free,
+                                            .address = buffer_address};

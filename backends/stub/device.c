@@ -79,16 +79,41 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     }
     description->pci = ((stub_device *)device)->pci;
     description->capability = "7.1";
+    if (strcmp(stub_settings.lie, "old_device") != 0) {
+      description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
+    }
     lie(description);
   }
   return status;
 }
 
-static nd4c_status buffer_allocate(void *device, int64_t bytes, nd4c_buffer *handle) {
-  nd4c_status status = stub_attempt(STUB_CALL_buffer_allocate);
+/* What nd4c promises of a descriptor. */
+static nd4c_status check_descriptor(const nd4c_buffer_descriptor *d) {
+  const bool is_power = d->alignment > 0 && (d->alignment & (d->alignment - 1)) == 0;
+  const bool is_array = d->dtype != ND4C_DTYPE_NONE;
+  if (d->struct_size != ND4C_SIZE_OF(nd4c_buffer_descriptor) || d->bytes <= 0 || !is_power || d->alignment < 64 ||
+      d->layout != ND4C_LAYOUT_STRIDED || d->rank != (is_array ? 1 : 0)) {
+    return stub_violation("a descriptor of a buffer that is not as buffer.h says");
+  }
+  if (is_array && (d->usage != ND4C_BUFFER_ARRAY || d->shape[0] < 0 ||
+                   d->shape[0] > d->bytes / stub_size_of(d->dtype) * stub_elements_of(d->dtype))) {
+    return stub_violation("a buffer too small for its elements");
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *handle) {
+  const bool pinned = descriptor->kind == ND4C_MEMORY_KIND_HOST_PINNED;
+  nd4c_status status = stub_attempt(pinned ? STUB_CALL_pinned_allocate : STUB_CALL_buffer_allocate);
   stub_buffer *buffer = NULL;
+  if (status == ND4C_OK && !pinned && descriptor->kind != ND4C_MEMORY_KIND_DEVICE) {
+    status = stub_host->fail(ND4C_UNSUPPORTED, "stub: no memory of kind %d", (int)descriptor->kind);
+  }
   if (status == ND4C_OK) {
-    status = stub_buffer_create(stub_device_index(device), bytes, &buffer);
+    status = check_descriptor(descriptor);
+  }
+  if (status == ND4C_OK) {
+    status = stub_buffer_create(stub_device_index(device), descriptor->kind, descriptor->bytes, &buffer);
   }
   if (status == ND4C_OK) {
     *handle = buffer->handle;
@@ -116,6 +141,13 @@ static void *buffer_address(void *device, nd4c_buffer handle) {
   }
   return address;
 }
+
+static const nd4c_buffer_ops buffer_ops = {
+    .struct_size = ND4C_SIZE_OF(nd4c_buffer_ops),
+    .allocate = buffer_allocate,
+    .free = buffer_free,
+    .address = buffer_address,
+};
 
 /* -- copies ------------------------------------------------------------------------------------------------------ */
 
@@ -315,25 +347,6 @@ static nd4c_status memory_available(void *device, int64_t *bytes) {
   return status;
 }
 
-static nd4c_status pinned_allocate(void *device, int64_t bytes, void **address) {
-  (void)device;
-  nd4c_status status = stub_attempt(STUB_CALL_pinned_allocate);
-  if (status == ND4C_OK) {
-    *address = stub_host->allocate((size_t)bytes);
-    status = *address != NULL ? ND4C_OK : stub_host->fail(ND4C_MEMORY, "stub: no memory to pin");
-  }
-  if (status == ND4C_OK) {
-    stub_count_add(STUB_COUNT_pinned, 1);
-  }
-  return status;
-}
-
-static void pinned_free(void *device, void *address) {
-  (void)device;
-  stub_host->free(address);
-  stub_count_add(STUB_COUNT_pinned, -1);
-}
-
 static void *stream_native(void *device, nd4c_stream stream) {
   (void)device;
   return stream;
@@ -344,9 +357,7 @@ const nd4c_device_ops stub_device_ops = {
     .device_open = device_open,
     .device_close = device_close,
     .describe = describe,
-    .buffer_allocate = buffer_allocate,
-    .buffer_free = buffer_free,
-    .buffer_address = buffer_address,
+    .buffers = &buffer_ops,
     .copy_from_host = copy_from_host,
     .copy_to_host = copy_to_host,
     .copy_within = copy_within,
@@ -359,8 +370,6 @@ const nd4c_device_ops stub_device_ops = {
     .fence_destroy = fence_destroy,
     .synchronize = synchronize,
     .memory_available = memory_available,
-    .pinned_allocate = pinned_allocate,
-    .pinned_free = pinned_free,
     .stream_native = stream_native,
     .fill = fill,
     .copy_between = copy_between,

@@ -48,16 +48,24 @@ static int64_t table_find(nd4c_buffer handle) {
   return -1;
 }
 
+static void count(const stub_buffer *buffer, int64_t sign) {
+  if (buffer->kind != ND4C_MEMORY_KIND_DEVICE) {
+    stub_count_add(STUB_COUNT_pinned, sign);
+    return;
+  }
+  stub_count_add(STUB_COUNT_buffers, sign);
+  stub_count_add(STUB_COUNT_buffer_bytes, sign * buffer->size);
+  atomic_fetch_add(&used[buffer->device], sign * buffer->size);
+}
+
 static void destroy(stub_buffer *buffer) {
-  stub_count_add(STUB_COUNT_buffers, -1);
-  stub_count_add(STUB_COUNT_buffer_bytes, -buffer->size);
-  atomic_fetch_sub(&used[buffer->device], buffer->size);
+  count(buffer, -1);
   stub_host->free(buffer->bytes);
   stub_host->free(buffer);
 }
 
-nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **result) {
-  if (bytes > stub_memory() - stub_buffer_used(device)) {
+nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **result) {
+  if (kind == ND4C_MEMORY_KIND_DEVICE && bytes > stub_memory() - stub_buffer_used(device)) {
     return stub_host->fail(ND4C_MEMORY, "stub: %lld bytes do not fit the device", (long long)bytes);
   }
   stub_buffer *buffer = stub_host->allocate(sizeof *buffer);
@@ -68,7 +76,7 @@ nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **resu
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer of %lld bytes", (long long)bytes);
   }
   memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
-  *buffer = (stub_buffer){.bytes = memory, .size = bytes, .device = device, .uses = 1};
+  *buffer = (stub_buffer){.bytes = memory, .size = bytes, .device = device, .uses = 1, .kind = kind};
   stub_lock(&lock);
   buffer->handle = (nd4c_buffer)(++next_number ^ handle_mask); /* a number, not an address */
   bool added = table_add(buffer);
@@ -78,9 +86,7 @@ nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **resu
     stub_host->free(buffer);
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for the table of buffers");
   }
-  stub_count_add(STUB_COUNT_buffers, 1);
-  stub_count_add(STUB_COUNT_buffer_bytes, bytes);
-  atomic_fetch_add(&used[device], bytes);
+  count(buffer, 1);
   *result = buffer;
   return ND4C_OK;
 }
@@ -89,8 +95,8 @@ void *stub_buffer_address(const stub_buffer *buffer) {
   /* Bits 52 to 55, which no processor of today translates; 4 GiB for each of 65536 buffers. */
   uintptr_t number = (uintptr_t)buffer->handle ^ handle_mask;
   uintptr_t address = ((uintptr_t)0xf0 << 48) + ((number & 0xffff) << 32);
-  void *pointer = NULL;
-  if (stub_settings.addresses) {
+  void *pointer = buffer->kind == ND4C_MEMORY_KIND_HOST_PINNED ? buffer->bytes : NULL;
+  if (pointer == NULL && stub_settings.addresses) {
     memcpy(&pointer, &address, sizeof pointer);
   }
   return pointer;

@@ -35,6 +35,18 @@ int64_t stub_size_of(nd4c_dtype dtype) {
   }
 }
 
+int64_t stub_elements_of(nd4c_dtype dtype) {
+  switch (dtype) {
+#define ELEMENTS_CASE(NAME, name, number, build, kind, bits, block_elements, ...) \
+  case ND4C_##NAME:                                                               \
+    return block_elements;
+    ND4C_DTYPE_TABLE(ELEMENTS_CASE)
+#undef ELEMENTS_CASE
+    default:
+      return 0;
+  }
+}
+
 /* The address that a call gives is that of element 0 of the buffer's bytes. */
 static nd4c_status check_address(const nd4c_tensor *tensor, const stub_buffer *buffer) {
   char *begin = stub_buffer_address(buffer);

@@ -125,14 +125,16 @@ typedef struct stub_buffer {
   int32_t device;
   int32_t uses; /* pending tasks, and 1 until it is freed */
   bool freed;
+  nd4c_memory_kind kind; /* bytes of HOST_PINNED are the host's, as they are */
   nd4c_buffer handle;
 } stub_buffer;
 
-/* Where the buffer is on a device with addresses: a number at which no process has memory. NULL on others. */
+/* Where the buffer is: pinned memory's address; on a device with addresses a number at which no process has memory; NULL
+ * on others. */
 void *stub_buffer_address(const stub_buffer *buffer);
 /* Bytes in buffers of one device. */
 int64_t stub_buffer_used(int32_t device);
-nd4c_status stub_buffer_create(int32_t device, int64_t bytes, stub_buffer **buffer);
+nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **buffer);
 /* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
 stub_buffer *stub_buffer_use(nd4c_buffer handle);
 void stub_buffer_retain(stub_buffer *buffer);
@@ -186,7 +188,9 @@ typedef struct stub_operand {
 } stub_operand;
 
 stub_class stub_class_of(nd4c_dtype dtype);
+/* Bytes of a block, and its elements. */
 int64_t stub_size_of(nd4c_dtype dtype);
+int64_t stub_elements_of(nd4c_dtype dtype);
 /* Copies what a tensor says; binds its buffer if it has one. */
 nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand);
 /* All elements in C order. */

@@ -5,7 +5,8 @@
  * registered through the same structs.
  *
  *     provider.h   what a plug-in brings: a backend with devices, contributions to devices, ops
- *     device.h     devices: memory, copies, streams, fences
+ *     device.h     devices: copies, streams, fences
+ *     buffer.h     their memory
  *     kernel.h     kernels: one way each to compute one op
  *     op.h         ops of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable

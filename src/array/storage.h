@@ -22,6 +22,7 @@ struct nd4c_storage {
   void *_Atomic address;
   nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);
+  nd4c_dtype dtype; /* of the array that it was made for; NONE: of several arrays */
 };
 
 static inline nd4c_storage *nd4c_storage_retain(nd4c_storage *storage) {

@@ -27,6 +27,7 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   memset(&candidate->provider, 0, sizeof candidate->provider);
   memset(&candidate->backend, 0, sizeof candidate->backend);
   memset(&candidate->ops, 0, sizeof candidate->ops);
+  memset(&candidate->buffers, 0, sizeof candidate->buffers);
   candidate->entry = NULL;
   candidate->type = ND4C_DEVICE_NONE;
   candidate->priority = 0;
@@ -69,6 +70,9 @@ static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *p
     const nd4c_backend *backend = provider->backend;
     nd4c_provider_copy(&candidate->backend, sizeof candidate->backend, backend, backend->struct_size);
     nd4c_provider_copy(&candidate->ops, sizeof candidate->ops, backend->device, backend->device->struct_size);
+    nd4c_provider_copy(&candidate->buffers, sizeof candidate->buffers, candidate->ops.buffers,
+                       candidate->ops.buffers->struct_size);
+    candidate->ops.buffers = &candidate->buffers;
     candidate->backend.device = &candidate->ops;
     candidate->type = backend->type;
     candidate->priority = backend->priority;

@@ -59,7 +59,7 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   }
   ND4C_TRY(resolve_device(bytes, &device));
   nd4c_storage *storage = NULL;
-  nd4c_status status = nd4c_storage_create(device, NULL, bytes, origin, &storage);
+  nd4c_status status = nd4c_storage_create(device, NULL, dtype, bytes, origin, &storage);
   if (status != ND4C_OK) {
     return nd4c_device_fail_prefix(status, device, "on", "%s", origin);
   }
@@ -236,7 +236,7 @@ nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   static unsigned char nothing; /* an address for storages without bytes */
   char *begin = data != NULL ? (char *)data + first : (char *)&nothing;
   nd4c_storage *storage = NULL;
-  ND4C_TRY(nd4c_storage_wrap(begin, bytes, read_only, NULL, NULL, &storage));
+  ND4C_TRY(nd4c_storage_wrap(begin, dtype, bytes, read_only, NULL, NULL, &storage));
   int64_t offset = first == 0 ? 0 : -first / nd4c_dtype_size(dtype);
   nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, offset, storage, out);
   if (status != ND4C_OK) {

@@ -20,20 +20,27 @@ static inline nd4c_status nd4c_driver_handle(nd4c_status status, const void *han
                                      : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
 }
 
-static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device, int64_t bytes, nd4c_buffer *buffer) {
+static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device,
+                                                      const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer) {
   *buffer = NULL;
   nd4c_error_expect();
-  const nd4c_status status = device->ops->buffer_allocate(device->handle, bytes, buffer);
-  return nd4c_driver_handle(status, *buffer, "buffer_allocate");
+  const nd4c_status status = device->ops->buffers->allocate(device->handle, descriptor, buffer);
+  return nd4c_driver_handle(status, *buffer, "buffers.allocate");
 }
 
-/* NULL on a device without addresses. */
-static inline nd4c_status nd4c_driver_buffer_address(const nd4c_device *device, nd4c_buffer buffer, void **address) {
-  const bool has = device->description.addressable;
-  *address = has ? device->ops->buffer_address(device->handle, buffer) : NULL;
+/* The work that used it has ended. */
+static inline void nd4c_driver_buffer_free(const nd4c_device *device, nd4c_buffer buffer) {
+  device->ops->buffers->free(device->handle, buffer);
+}
+
+/* NULL for memory of a device without addresses. */
+static inline nd4c_status nd4c_driver_buffer_address(const nd4c_device *device, nd4c_buffer buffer,
+                                                     nd4c_memory_kind kind, void **address) {
+  const bool has = device->description.addressable || kind != ND4C_MEMORY_KIND_DEVICE;
+  *address = has ? device->ops->buffers->address(device->handle, buffer) : NULL;
   return ND4C_LIKELY(*address != NULL || !has)
              ? ND4C_OK
-             : nd4c_fail(ND4C_DEVICE, "buffer_address gave NULL for a buffer of an addressable device");
+             : nd4c_fail(ND4C_DEVICE, "buffers.address gave NULL for a buffer that has an address");
 }
 
 static inline nd4c_status nd4c_driver_stream_create(const nd4c_device *device, nd4c_stream *stream) {

@@ -159,7 +159,7 @@ static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
 
 static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
   if (!nd4c_device_is_forked(manager->device)) {
-    manager->device->ops->buffer_free(manager->device->handle, node->buffer);
+    nd4c_driver_buffer_free(manager->device, node->buffer);
   }
   nd4c_deallocate(node);
 }
@@ -325,33 +325,51 @@ static bool is_possible(const nd4c_device *device, int64_t bytes) {
   return (total <= 0 || bytes <= total) && (largest <= 0 || bytes <= largest);
 }
 
-/* `bytes`: as rounded up; `asked`: before that. */
-static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes, int64_t asked,
-                                 const char *origin, nd4c_block_node **out) {
+/* A buffer for a node, with its address. What is cached, or pending work uses, gives way if that is missing. */
+static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_memory_request *request, int64_t bytes,
+                               nd4c_block_node *node) {
   nd4c_device *device = manager->device;
-  int64_t size = bytes > 0 ? bytes : INT64_C(1) << SMALLEST_SHIFT;
-  ND4C_TRY(nd4c_device_admit(device));
-  ND4C_TRY(reserve(manager, bytes, asked, origin, &manager->live_bytes));
-  nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
-  nd4c_status status = node == NULL ? nd4c_fail_memory("a block's record", sizeof *node)
-                                    : nd4c_driver_buffer_allocate(device, size, &node->buffer);
-  if (status == ND4C_MEMORY && node != NULL && is_possible(device, size)) {
-    /* What is cached, or what pending work uses, may be what is missing. */
+  const nd4c_dtype_info *dtype = nd4c_dtype_get_info(request->dtype);
+  const int64_t size = bytes > 0 ? bytes : INT64_C(1) << SMALLEST_SHIFT;
+  const int64_t count = dtype != NULL ? request->bytes / dtype->block_bytes * dtype->block_elements : 0;
+  const nd4c_buffer_descriptor descriptor = {.struct_size = ND4C_SIZE_OF(nd4c_buffer_descriptor),
+                                             .kind = ND4C_MEMORY_KIND_DEVICE,
+                                             .usage = request->usage,
+                                             .dtype = request->dtype,
+                                             .bytes = size,
+                                             .alignment = device->description.alignment,
+                                             .layout = ND4C_LAYOUT_STRIDED,
+                                             .rank = dtype != NULL ? 1 : 0,
+                                             .shape = &count,
+                                             .stream = request->stream};
+  nd4c_status status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
+  if (status == ND4C_MEMORY && is_possible(device, size)) {
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
     trim_to(manager, 0);
-    status = nd4c_driver_buffer_allocate(device, size, &node->buffer);
-    while (status == ND4C_MEMORY && make_room(manager, bytes, origin)) {
+    status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
+    while (status == ND4C_MEMORY && make_room(manager, bytes, request->origin)) {
       trim_to(manager, 0);
-      status = nd4c_driver_buffer_allocate(device, size, &node->buffer);
+      status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
     }
   }
-  if (status == ND4C_OK) {
-    status = nd4c_driver_buffer_address(device, node->buffer, &node->address);
-    if (status != ND4C_OK) {
-      device->ops->buffer_free(device->handle, node->buffer);
-    }
+  ND4C_TRY(status);
+  status = nd4c_driver_buffer_address(device, node->buffer, descriptor.kind, &node->address);
+  if (status != ND4C_OK) {
+    nd4c_driver_buffer_free(device, node->buffer);
   }
+  return status;
+}
+
+/* `bytes`: those of the request, rounded up. */
+static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes,
+                                 const nd4c_memory_request *request, nd4c_block_node **out) {
+  nd4c_device *device = manager->device;
+  ND4C_TRY(nd4c_device_admit(device));
+  ND4C_TRY(reserve(manager, bytes, request->bytes, request->origin, &manager->live_bytes));
+  nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
+  nd4c_status status =
+      node == NULL ? nd4c_fail_memory("a block's record", sizeof *node) : make_buffer(manager, request, bytes, node);
   if (status != ND4C_OK) {
     unreserve(manager, bytes, &manager->live_bytes);
     nd4c_deallocate(node);
@@ -363,8 +381,9 @@ static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t si
   return ND4C_OK;
 }
 
-nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char *origin, nd4c_block *block) {
+nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request *request, nd4c_block *block) {
   struct nd4c_memory_manager *manager = device->memory;
+  const int64_t bytes = request->bytes;
   if (bytes < 0 || bytes > INT64_C(1) << 56) {
     return nd4c_fail(ND4C_OVERFLOW, "%lld bytes cannot be allocated on %s", (long long)bytes, device->name);
   }
@@ -373,18 +392,18 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char 
   refresh_cap(manager);
   nd4c_block_node *node = take_cached(manager, size_class);
   if (node == NULL) {
-    ND4C_TRY(allocate_node(manager, size_class, granted, bytes, origin, &node));
+    ND4C_TRY(allocate_node(manager, size_class, granted, request, &node));
   }
   pthread_mutex_lock(&manager->lock);
   ++manager->total_count;
   ++manager->live_count;
   note_peak(manager);
-  node->origin = origin;
+  node->origin = request->origin;
   list_push(&manager->alive, node);
   pthread_mutex_unlock(&manager->lock);
   *block = (nd4c_block){.buffer = node->buffer, .address = node->address, .bytes = node->bytes, .node = node};
   if (nd4c_tracer_is_on()) {
-    nd4c_tracer_allocate(device, node->bytes, origin);
+    nd4c_tracer_allocate(device, node->bytes, request->origin);
   }
   return ND4C_OK;
 }

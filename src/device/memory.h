@@ -15,8 +15,17 @@ typedef struct nd4c_block {
   struct nd4c_block_node *node; /* the manager's; NULL: the block is somebody else's, or part of another */
 } nd4c_block;
 
-/* MEMORY, MEMORY_CAP (after trimming), DEVICE. `origin`: static text for the leak report, may be NULL. */
-nd4c_status nd4c_memory_allocate(nd4c_device *device, int64_t bytes, const char *origin, nd4c_block *block);
+/* What a block is for. */
+typedef struct nd4c_memory_request {
+  int64_t bytes;
+  const char *origin; /* static text for the leak report; NULL: none */
+  nd4c_buffer_usage usage;
+  nd4c_dtype dtype;   /* of the elements of an ARRAY; NONE: not known, or no array */
+  nd4c_stream stream; /* of the work that uses it first; NULL: not known, or the host's */
+} nd4c_memory_request;
+
+/* MEMORY, MEMORY_CAP (after trimming), DEVICE. */
+nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request *request, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
 
 /* How many bytes a block for so many has. */

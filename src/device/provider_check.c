@@ -98,12 +98,12 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
   }
   const nd4c_device_ops *ops = backend->device;
   if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL ||
-      ops->buffer_allocate == NULL || ops->buffer_free == NULL || ops->copy_from_host == NULL ||
-      ops->copy_to_host == NULL) {
+      ops->buffers == NULL || ops->copy_from_host == NULL || ops->copy_to_host == NULL) {
     return nd4c_fail(ND4C_ABI,
-                     "plug-in %s: device_open, describe, buffer_allocate, buffer_free, copy_from_host and "
-                     "copy_to_host are required",
-                     from);
+                     "plug-in %s: device_open, describe, buffers, copy_from_host and copy_to_host are required", from);
+  }
+  if (!ND4C_HAS_FIELD(ops->buffers, free) || ops->buffers->allocate == NULL || ops->buffers->free == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: allocate and free of its buffers are required", from);
   }
   return ND4C_OK;
 }
@@ -225,8 +225,9 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
     return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
                      candidate->name);
   }
-  if (description->addressable && ops->buffer_address == NULL) {
-    return nd4c_fail(ND4C_ABI, "backend %s: an addressable device needs buffer_address", candidate->name);
+  if ((description->addressable || description->memory_kinds != 0) && ops->buffers->address == NULL) {
+    return nd4c_fail(ND4C_ABI, "backend %s: a device that is addressable or has memory kinds needs its buffers' address",
+                     candidate->name);
   }
   if (description->host_readable && !description->addressable) {
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave host_readable without addressable", candidate->name);

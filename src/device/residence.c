@@ -119,7 +119,8 @@ static void settle_replica(nd4c_replica *replica) {
 
 nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **out) {
   nd4c_block block = {0};
-  ND4C_TRY(nd4c_memory_allocate(device, body->base.bytes, "a replica", &block));
+  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = "a replica", .dtype = body->base.dtype};
+  ND4C_TRY(nd4c_memory_allocate(device, &request, &block));
   nd4c_replica *replica = nd4c_replica_find(body, device); /* the first one may have been dropped */
   if (replica == NULL) {
     replica = nd4c_recycle_take(sizeof *replica);

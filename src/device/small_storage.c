@@ -68,7 +68,7 @@ static nd4c_small_storage *make_small(nd4c_device *host) {
   return storage;
 }
 
-nd4c_status nd4c_small_storage_create(nd4c_device *host, int64_t bytes, nd4c_storage **out) {
+nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {
     return ND4C_MEMORY;
@@ -91,6 +91,7 @@ nd4c_status nd4c_small_storage_create(nd4c_device *host, int64_t bytes, nd4c_sto
   atomic_store_explicit(&base->references, 1, memory_order_relaxed);
   base->flags = 0;
   base->bytes = bytes;
+  base->dtype = dtype;
   atomic_store_explicit(&base->device, host, memory_order_relaxed);
   atomic_store_explicit(&base->address, storage->data, memory_order_release);
   *out = base;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/driver.h"
 
 enum { IDLE_LIMIT = 8 };
 
@@ -13,14 +14,14 @@ struct nd4c_staging {
   nd4c_device *device;
   pthread_mutex_t lock; /* guards the rest; not held while the backend runs */
   int32_t count;
-  void *idle[IDLE_LIMIT];
+  nd4c_staging_buffer idle[IDLE_LIMIT];
 };
 
 nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **out) {
   const nd4c_device_description *description = &device->description;
   *out = NULL;
-  if (device->ops->pinned_allocate == NULL || device->ops->pinned_free == NULL || !description->asynchronous ||
-      description->host_processor || description->unified_memory) {
+  if ((description->memory_kinds & ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED)) == 0 ||
+      !description->asynchronous || description->host_processor || description->unified_memory) {
     return ND4C_OK;
   }
   struct nd4c_staging *staging = nd4c_allocate_zeroed(1, sizeof *staging);
@@ -33,22 +34,26 @@ nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **out) {
   return ND4C_OK;
 }
 
-static void *take_idle(struct nd4c_staging *staging) {
+/* False: there is none. */
+static bool take_idle(struct nd4c_staging *staging, nd4c_staging_buffer *buffer) {
   pthread_mutex_lock(&staging->lock);
-  void *buffer = staging->count > 0 ? staging->idle[--staging->count] : NULL;
+  bool found = staging->count > 0;
+  if (found) {
+    *buffer = staging->idle[--staging->count];
+  }
   pthread_mutex_unlock(&staging->lock);
-  return buffer;
+  return found;
 }
 
-static void unpin(const nd4c_device *device, void *buffer) {
+static void unpin(const nd4c_device *device, const nd4c_staging_buffer *buffer) {
   if (!nd4c_device_is_forked(device)) {
-    device->ops->pinned_free(device->handle, buffer);
+    nd4c_driver_buffer_free(device, buffer->buffer);
   }
 }
 
 static void free_idle(struct nd4c_staging *staging) {
-  for (void *buffer; (buffer = take_idle(staging)) != NULL;) {
-    unpin(staging->device, buffer);
+  for (nd4c_staging_buffer buffer; take_idle(staging, &buffer);) {
+    unpin(staging->device, &buffer);
   }
 }
 
@@ -60,28 +65,43 @@ void nd4c_staging_free(struct nd4c_staging *staging) {
   }
 }
 
-void *nd4c_staging_take(nd4c_device *device) {
-  if (device->staging == NULL) {
-    return NULL;
+static nd4c_status pin(const nd4c_device *device, nd4c_staging_buffer *buffer) {
+  const nd4c_buffer_descriptor descriptor = {.struct_size = ND4C_SIZE_OF(nd4c_buffer_descriptor),
+                                             .kind = ND4C_MEMORY_KIND_HOST_PINNED,
+                                             .usage = ND4C_BUFFER_STAGING,
+                                             .bytes = ND4C_STAGING_BYTES,
+                                             .alignment = device->description.alignment};
+  ND4C_TRY(nd4c_driver_buffer_allocate(device, &descriptor, &buffer->buffer));
+  nd4c_status status = nd4c_driver_buffer_address(device, buffer->buffer, descriptor.kind, &buffer->address);
+  if (status != ND4C_OK) {
+    nd4c_driver_buffer_free(device, buffer->buffer);
   }
-  void *buffer = take_idle(device->staging);
-  if (buffer == NULL && device->ops->pinned_allocate(device->handle, ND4C_STAGING_BYTES, &buffer) != ND4C_OK) {
-    nd4c_log_write(ND4C_LOG_INFO, "memory", "no pinned memory for %s, copies go without: %s", device->name,
-                   nd4c_error_message());
-    buffer = NULL;
-  }
-  return buffer;
+  return status;
 }
 
-void nd4c_staging_give(nd4c_device *device, void *buffer) {
-  if (buffer == NULL) {
+bool nd4c_staging_take(nd4c_device *device, nd4c_staging_buffer *buffer) {
+  *buffer = (nd4c_staging_buffer){0};
+  if (device->staging == NULL || take_idle(device->staging, buffer)) {
+    return device->staging != NULL;
+  }
+  if (pin(device, buffer) != ND4C_OK) {
+    nd4c_log_write(ND4C_LOG_INFO, "memory", "no pinned memory for %s, copies go without: %s", device->name,
+                   nd4c_error_message());
+    *buffer = (nd4c_staging_buffer){0};
+    return false;
+  }
+  return true;
+}
+
+void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer) {
+  if (buffer->address == NULL) {
     return;
   }
   struct nd4c_staging *staging = device->staging;
   pthread_mutex_lock(&staging->lock);
   bool kept = staging->count < IDLE_LIMIT;
   if (kept) {
-    staging->idle[staging->count++] = buffer;
+    staging->idle[staging->count++] = *buffer;
   }
   pthread_mutex_unlock(&staging->lock);
   if (!kept) {

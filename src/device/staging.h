@@ -13,10 +13,16 @@ enum { ND4C_STAGING_BYTES = 1 << 20 };
 nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **staging);
 void nd4c_staging_free(struct nd4c_staging *staging);
 
-/* A buffer of ND4C_STAGING_BYTES; NULL if there is none (the log says why): then the copy goes without. */
-void *nd4c_staging_take(nd4c_device *device);
-/* NULL is fine. */
-void nd4c_staging_give(nd4c_device *device, void *buffer);
+/* Zeroed: none. */
+typedef struct nd4c_staging_buffer {
+  nd4c_buffer buffer;
+  void *address; /* of ND4C_STAGING_BYTES that the host reads and writes */
+} nd4c_staging_buffer;
+
+/* False, and no buffer, if there is none (the log says why): then the copy goes without. */
+bool nd4c_staging_take(nd4c_device *device, nd4c_staging_buffer *buffer);
+/* One without memory is fine. */
+void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer);
 /* Frees the idle buffers. */
 void nd4c_staging_trim(nd4c_device *device);
 

@@ -165,25 +165,26 @@ static void destroy_storage(nd4c_storage *base) {
   }
 }
 
-void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, int64_t bytes, uint32_t flags,
-                             void (*destroy)(nd4c_storage *storage)) {
+void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
+                             uint32_t flags, void (*destroy)(nd4c_storage *storage)) {
   *body = (nd4c_storage_body){0};
   body->base.references = 1;
   body->base.flags = flags;
   body->base.bytes = bytes;
+  body->base.dtype = dtype;
   body->base.destroy = destroy;
   body->base.device = device;
   body->first.device = device;
   body->first.state = 'M';
 }
 
-static nd4c_storage_body *make_body(nd4c_device *device, int64_t bytes, uint32_t flags) {
+static nd4c_storage_body *make_body(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags) {
   nd4c_storage_body *body = nd4c_recycle_take_raw(sizeof *body);
   if (body == NULL) {
     (void)nd4c_fail_memory("a storage", sizeof *body);
     return NULL;
   }
-  nd4c_storage_body_start(body, device, bytes, flags, destroy_storage);
+  nd4c_storage_body_start(body, device, dtype, bytes, flags, destroy_storage);
   return body;
 }
 
@@ -200,7 +201,8 @@ static bool origins_are_recorded(void) {
 }
 
 /* Memory for a storage that work on `stream` writes first; with stream NULL the first writer is not known. */
-static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, int64_t bytes, const char *origin) {
+static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                               const char *origin) {
   nd4c_device *device = first->device;
   if (device->description.asynchronous) {
     collect_graves(false, true);
@@ -209,16 +211,21 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, int64_t 
     }
     nd4c_pending_blocks_collect(false); /* so that the manager may have one in its cache */
   }
-  return nd4c_memory_allocate(device, bytes, origin, &first->block);
+  const nd4c_memory_request request = {.bytes = bytes,
+                                       .origin = origin,
+                                       .usage = dtype != ND4C_DTYPE_NONE ? ND4C_BUFFER_ARRAY : ND4C_BUFFER_ARENA,
+                                       .dtype = dtype,
+                                       .stream = stream};
+  return nd4c_memory_allocate(device, &request, &first->block);
 }
 
-nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
-                                    nd4c_storage **storage) {
-  nd4c_storage_body *body = make_body(device, bytes, 0);
+nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                                    const char *origin, nd4c_storage **storage) {
+  nd4c_storage_body *body = make_body(device, dtype, bytes, 0);
   if (body == NULL) {
     return ND4C_MEMORY;
   }
-  nd4c_status status = find_memory(&body->first, stream, bytes, origin);
+  nd4c_status status = find_memory(&body->first, stream, dtype, bytes, origin);
   if (status != ND4C_OK) {
     nd4c_recycle_give(body, sizeof *body);
     return status;
@@ -231,32 +238,32 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, int
   return ND4C_OK;
 }
 
-nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
-                                nd4c_storage **storage) {
+nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                                const char *origin, nd4c_storage **storage) {
   if (bytes <= ND4C_SMALL_STORAGE_BYTES && nd4c_device_is_immediate(device) && device->index == 0 &&
       device->description.type == ND4C_DEVICE_CPU && !origins_are_recorded()) {
-    return nd4c_small_storage_create(device, bytes, storage);
+    return nd4c_small_storage_create(device, dtype, bytes, storage);
   }
   nd4c_thread *thread = nd4c_thread_current;
   if (ND4C_UNLIKELY(thread != NULL && thread->workspace != NULL)) {
     bool taken = false;
-    nd4c_status status = nd4c_workspace_allocate(thread->workspace->workspace, device, bytes, origin, &taken, storage);
+    nd4c_status status = nd4c_workspace_allocate(thread->workspace->workspace, device, dtype, bytes, origin, &taken, storage);
     if (taken) {
       return status;
     }
   }
-  return nd4c_storage_create_own(device, stream, bytes, origin, storage);
+  return nd4c_storage_create_own(device, stream, dtype, bytes, origin, storage);
 }
 
 nd4c_status nd4c_storage_own(nd4c_storage *storage) {
   return nd4c_workspace_move_out(storage);
 }
 
-nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c_release_callback release, void *user,
-                              nd4c_storage **storage) {
+nd4c_status nd4c_storage_wrap(void *address, nd4c_dtype dtype, int64_t bytes, bool read_only,
+                              nd4c_release_callback release, void *user, nd4c_storage **storage) {
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_body *body = make_body(host, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
+  nd4c_storage_body *body = make_body(host, dtype, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
   if (body == NULL) {
     return ND4C_MEMORY;
   }

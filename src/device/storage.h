@@ -9,18 +9,19 @@
 #include "device/fence.h"
 #include "nd4c/context.h"
 
-/* A fresh storage of `bytes` on `device` with one reference; contents undefined. `stream`: of the work that is going to
+/* A fresh storage of `bytes` on `device` with one reference; contents undefined. `dtype`: of the array that it is for;
+ * NONE: parts of it are going to be arrays. `stream`: of the work that is going to
  * write it; its memory may be what that stream's pending work still uses. NULL: not known. */
-nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
-                                nd4c_storage **storage);
+nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                                const char *origin, nd4c_storage **storage);
 
 /* As nd4c_storage_create, never in a workspace: what lives as long as a plan. */
-nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
-                                    nd4c_storage **storage);
+nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                                    const char *origin, nd4c_storage **storage);
 
 /* Foreign host memory; see nd4c_array_wrap. */
-nd4c_status nd4c_storage_wrap(void *address, int64_t bytes, bool read_only, nd4c_release_callback release, void *user,
-                              nd4c_storage **storage);
+nd4c_status nd4c_storage_wrap(void *address, nd4c_dtype dtype, int64_t bytes, bool read_only,
+                              nd4c_release_callback release, void *user, nd4c_storage **storage);
 
 /* Names the callback of foreign memory later than nd4c_storage_wrap, before anyone else sees the storage. */
 void nd4c_storage_set_release(nd4c_storage *storage, nd4c_release_callback release, void *user);

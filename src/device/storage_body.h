@@ -62,8 +62,8 @@ void nd4c_storage_unlock(nd4c_storage_body *body);
 bool nd4c_storage_try_lock(nd4c_storage_body *body);
 
 /* Makes a body for its first use: one reference, first replica on `device` without a block. */
-void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, int64_t bytes, uint32_t flags,
-                             void (*destroy)(nd4c_storage *storage));
+void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
+                             uint32_t flags, void (*destroy)(nd4c_storage *storage));
 /* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
 void nd4c_storage_body_reset(nd4c_storage_body *body);
 /* Of a storage that ends: true if nothing of it has to wait for pending work. Blocks of asynchronous devices on which

@@ -79,7 +79,7 @@ nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const ch
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
   nd4c_storage *storage = NULL;
-  nd4c_status status = nd4c_storage_create(host, NULL, total, "nd4c_array_from_strings", &storage);
+  nd4c_status status = nd4c_storage_create(host, NULL, ND4C_UTF8, total, "nd4c_array_from_strings", &storage);
   if (status != ND4C_OK) {
     return nd4c_device_fail_prefix(status, host, "on", "nd4c_array_from_strings");
   }

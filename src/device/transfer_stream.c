@@ -48,6 +48,7 @@ static nd4c_status copy_part(const transfer *t, void *host, int64_t at, int64_t 
 /* A piece under way through a staging buffer. */
 typedef struct piece {
   char *buffer;
+  nd4c_staging_buffer staging; /* whose memory that is; zeroed: ordinary memory */
   nd4c_fence fence; /* NULL: none */
   int64_t at, bytes;
 } piece;
@@ -90,12 +91,19 @@ static nd4c_status copy_in_pieces(const transfer *t, piece *pieces, int count, i
   return ND4C_OK;
 }
 
+static bool take_staging(nd4c_device *device, piece *p) {
+  const bool taken = nd4c_staging_take(device, &p->staging);
+  p->buffer = p->staging.address;
+  return taken;
+}
+
 static nd4c_status copy_on_stream(const transfer *t, piece *pieces, int64_t bytes) {
-  pieces[0].buffer = nd4c_staging_take(t->device);
-  if (pieces[0].buffer == NULL) {
+  if (!take_staging(t->device, &pieces[0])) {
     return copy_part(t, t->host, 0, bytes);
   }
-  pieces[1].buffer = bytes > ND4C_STAGING_BYTES ? nd4c_staging_take(t->device) : NULL;
+  if (bytes > ND4C_STAGING_BYTES) {
+    (void)take_staging(t->device, &pieces[1]);
+  }
   return copy_in_pieces(t, pieces, pieces[1].buffer != NULL ? 2 : 1, bytes);
 }
 
@@ -119,7 +127,7 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
     if (pieces[i].fence != NULL) {
       device->ops->fence_destroy(device->handle, pieces[i].fence);
     }
-    nd4c_staging_give(device, pieces[i].buffer);
+    nd4c_staging_give(device, &pieces[i].staging);
   }
   return status == ND4C_OK ? status
                            : nd4c_device_fail_prefix(status, device, "with", "copy of %lld bytes", (long long)bytes);
@@ -163,22 +171,28 @@ typedef struct relay {
   piece pieces[2];
 } relay;
 
-static char *take_buffer(const relay *r) {
-  return r->lender != NULL ? nd4c_staging_take(r->lender) : nd4c_host_table()->allocate_pages(r->buffer_bytes);
+static void take_buffer(const relay *r, piece *p) {
+  if (r->lender != NULL) {
+    (void)take_staging(r->lender, p);
+  } else {
+    p->buffer = nd4c_host_table()->allocate_pages(r->buffer_bytes);
+  }
 }
 
 static nd4c_status take_buffers(relay *r, int64_t bytes) {
   r->buffer_bytes = (size_t)(bytes < ND4C_STAGING_BYTES ? bytes : ND4C_STAGING_BYTES);
   r->lender = r->up.device->staging != NULL ? r->up.device : r->down.device->staging != NULL ? r->down.device : NULL;
-  r->pieces[0].buffer = take_buffer(r);
+  take_buffer(r, &r->pieces[0]);
   if (r->pieces[0].buffer == NULL && r->lender != NULL) {
     r->lender = NULL;
-    r->pieces[0].buffer = take_buffer(r);
+    take_buffer(r, &r->pieces[0]);
   }
   if (r->pieces[0].buffer == NULL) {
     return nd4c_fail_memory("staging a copy between devices", r->buffer_bytes);
   }
-  r->pieces[1].buffer = bytes > ND4C_STAGING_BYTES ? take_buffer(r) : NULL;
+  if (bytes > ND4C_STAGING_BYTES) {
+    take_buffer(r, &r->pieces[1]);
+  }
   return ND4C_OK;
 }
 
@@ -188,7 +202,7 @@ static void give_buffers(relay *r) {
       r->up.device->ops->fence_destroy(r->up.device->handle, r->pieces[i].fence);
     }
     if (r->lender != NULL) {
-      nd4c_staging_give(r->lender, r->pieces[i].buffer);
+      nd4c_staging_give(r->lender, &r->pieces[i].staging);
     } else {
       nd4c_host_table()->free_pages(r->pieces[i].buffer, r->buffer_bytes);
     }

@@ -40,11 +40,19 @@ static const nd4c_op_info add_info = {.struct_size = ND4C_SIZE_OF(nd4c_op_info),
 
 static nd4c_status make_operands(check *c) {
   static const float values[OPERANDS][COUNT] = {{1, 2, 3, 4}, {10, 20, 30, 40}, {0, 0, 0, 0}};
-  if (c->device->description.asynchronous) {
+  const nd4c_device_description *description = &c->device->description;
+  if (description->asynchronous) {
     ND4C_TRY(nd4c_driver_stream_create(c->device, &c->stream));
   }
+  const nd4c_buffer_descriptor descriptor = {.struct_size = ND4C_SIZE_OF(nd4c_buffer_descriptor),
+                                             .dtype = ND4C_FLOAT32,
+                                             .bytes = sizeof values[0],
+                                             .alignment = description->alignment,
+                                             .rank = 1,
+                                             .shape = shape,
+                                             .stream = c->stream};
   for (int i = 0; i < OPERANDS; ++i) {
-    ND4C_TRY(nd4c_driver_buffer_allocate(c->device, sizeof values[i], &c->buffers[i]));
+    ND4C_TRY(nd4c_driver_buffer_allocate(c->device, &descriptor, &c->buffers[i]));
     ND4C_TRY(nd4c_driver_copy_from_host(c->device, c->stream, c->buffers[i], 0, values[i], sizeof values[i]));
     c->tensors[i] = (nd4c_tensor){.dtype = ND4C_FLOAT32,
                                   .rank = 1,
@@ -53,7 +61,7 @@ static nd4c_status make_operands(check *c) {
                                   .strides = strides,
                                   .size = COUNT,
                                   .buffer = c->buffers[i]};
-    ND4C_TRY(nd4c_driver_buffer_address(c->device, c->buffers[i], &c->tensors[i].data));
+    ND4C_TRY(nd4c_driver_buffer_address(c->device, c->buffers[i], descriptor.kind, &c->tensors[i].data));
   }
   return ND4C_OK;
 }
@@ -99,7 +107,12 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
   nd4c_block scratch = {0};
   ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, &compiled, &info));
   nd4c_status status = info.device_scratch_bytes > 0
-                           ? nd4c_memory_allocate(c->device, info.device_scratch_bytes, "check", &scratch)
+                           ? nd4c_memory_allocate(c->device,
+                                                  &(nd4c_memory_request){.bytes = info.device_scratch_bytes,
+                                                                         .origin = "check",
+                                                                         .usage = ND4C_BUFFER_SCRATCH,
+                                                                         .stream = call->stream},
+                                                  &scratch)
                            : ND4C_OK;
   void *host = info.scratch_bytes > 0 ? nd4c_allocate_aligned(64, (size_t)info.scratch_bytes) : NULL;
   if (status == ND4C_OK && host == NULL && info.scratch_bytes > 0) {
@@ -182,7 +195,7 @@ nd4c_status nd4c_device_verify(nd4c_device *device) {
   }
   for (int i = 0; i < OPERANDS; ++i) {
     if (c.buffers[i] != NULL) {
-      device->ops->buffer_free(device->handle, c.buffers[i]);
+      nd4c_driver_buffer_free(device, c.buffers[i]);
     }
   }
   return status == ND4C_OK ? status : nd4c_device_fail_prefix(status, device, "of", "check");

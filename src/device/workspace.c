@@ -197,7 +197,8 @@ static void make_block(nd4c_workspace_arena *arena, int64_t bytes) {
   if (bytes == 0 || arena->given_up || !nd4c_memory_has_room(arena->device, bytes)) {
     return;
   }
-  bool made = nd4c_memory_allocate(arena->device, bytes, "a workspace", &block) == ND4C_OK;
+  const nd4c_memory_request request = {.bytes = bytes, .origin = "a workspace", .usage = ND4C_BUFFER_ARENA};
+  bool made = nd4c_memory_allocate(arena->device, &request, &block) == ND4C_OK;
   if (made) {
     nd4c_memory_count_arena(arena->device, block.bytes);
   } else {
@@ -258,7 +259,8 @@ static int64_t round_up(const nd4c_device *device, int64_t bytes) {
 /* Memory of its own. An arena in which nothing lies gives way to it. */
 static nd4c_status place_outside(nd4c_workspace_arena *arena, nd4c_storage_body *body, const char *origin) {
   nd4c_block empty = {0};
-  nd4c_status status = nd4c_memory_allocate(arena->device, body->base.bytes, origin, &body->first.block);
+  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = origin, .dtype = body->base.dtype};
+  nd4c_status status = nd4c_memory_allocate(arena->device, &request, &body->first.block);
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     nd4c_workspace_lock();
     if (arena->block.node != NULL && arena->pieces == 0) {
@@ -268,7 +270,7 @@ static nd4c_status place_outside(nd4c_workspace_arena *arena, nd4c_storage_body 
   }
   if (empty.node != NULL) {
     free_block(arena->device, &empty);
-    status = nd4c_memory_allocate(arena->device, body->base.bytes, origin, &body->first.block);
+    status = nd4c_memory_allocate(arena->device, &request, &body->first.block);
   }
   ND4C_TRY(status);
   nd4c_replica_list(body, &body->first);
@@ -296,8 +298,8 @@ static nd4c_status place(nd4c_workspace_arena *arena, nd4c_workspace_storage *st
   return ND4C_OK;
 }
 
-nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, int64_t bytes,
-                                    const char *origin, bool *taken, nd4c_storage **out) {
+nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, nd4c_dtype dtype,
+                                    int64_t bytes, const char *origin, bool *taken, nd4c_storage **out) {
   *taken = (workspace->device == NULL || workspace->device == device) && bytes > 0 && bytes <= INT64_C(1) << 56;
   if (!*taken) {
     return ND4C_OK;
@@ -307,7 +309,7 @@ nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_devic
   if (storage == NULL) {
     return arena != NULL ? ND4C_MEMORY : nd4c_fail_memory("an arena", sizeof *arena);
   }
-  nd4c_storage_body_start(&storage->body, device, bytes, 0, destroy_in_workspace);
+  nd4c_storage_body_start(&storage->body, device, dtype, bytes, 0, destroy_in_workspace);
   nd4c_status status = place(arena, storage, origin);
   if (status != ND4C_OK) {
     nd4c_recycle_give(storage, sizeof *storage);
@@ -386,7 +388,8 @@ static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
     nd4c_replica_drop(body, first); /* the contents are elsewhere */
     return ND4C_OK;
   }
-  nd4c_status status = nd4c_memory_allocate(first->device, body->base.bytes, origin, &own);
+  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = origin, .dtype = body->base.dtype};
+  nd4c_status status = nd4c_memory_allocate(first->device, &request, &own);
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     return move_home(body, status);
   }

@@ -74,8 +74,8 @@ void nd4c_workspace_unlock(void);
 struct nd4c_workspace *nd4c_workspace_first(void);
 
 /* A storage in the innermost scope; *taken false: the workspace is not for that device, nothing was done. */
-nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, int64_t bytes,
-                                    const char *origin, bool *taken, nd4c_storage **storage);
+nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, nd4c_dtype dtype,
+                                    int64_t bytes, const char *origin, bool *taken, nd4c_storage **storage);
 /* Gives a storage that is in a workspace memory of its own; any other is left as it is. */
 nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
 /* Takes a storage out of the workspace that it is in, if any, once its contents are on other devices alone. */

@@ -45,7 +45,8 @@ static inline bool output_is_clear(const nd4c_cached_call *entry) {
 static nd4c_status make_output(const nd4c_cached_call *entry, nd4c_array **out) {
   const nd4c_tensor *tensor = &entry->tensors[entry->input_count];
   nd4c_storage *storage = NULL;
-  nd4c_status status = nd4c_storage_create(entry->device, NULL, entry->output_bytes, entry->def->info.name, &storage);
+  nd4c_status status = nd4c_storage_create(entry->device, NULL, tensor->dtype, entry->output_bytes,
+                                           entry->def->info.name, &storage);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     return nd4c_fail_prefix(status, "%s: output", entry->def->info.name);
   }
@@ -60,7 +61,9 @@ static nd4c_status make_output(const nd4c_cached_call *entry, nd4c_array **out) 
 
 static nd4c_status run_with_scratch(nd4c_cached_call *entry, int64_t bytes) {
   nd4c_block block = {0};
-  ND4C_TRY(nd4c_memory_allocate(entry->device, bytes, entry->def->info.name, &block));
+  const nd4c_memory_request request = {
+      .bytes = bytes, .origin = entry->def->info.name, .usage = ND4C_BUFFER_SCRATCH};
+  ND4C_TRY(nd4c_memory_allocate(entry->device, &request, &block));
   entry->call.scratch = block.address;
   nd4c_status status = entry->choice->kernel->run(&entry->call);
   entry->call.scratch = NULL;
@@ -147,8 +150,8 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
   nd4c_pending_order(p, inferred, strides);
   nd4c_storage *storage = NULL;
   nd4c_status status =
-      nd4c_storage_create(p->context->device, p->context->stream, nd4c_dtype_bytes(inferred->dtype, size),
-                          p->def->info.name, &storage);
+      nd4c_storage_create(p->context->device, p->context->stream, inferred->dtype,
+                          nd4c_dtype_bytes(inferred->dtype, size), p->def->info.name, &storage);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "%s: output", p->def->info.name);
   }

@@ -241,8 +241,11 @@ static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, c
   return nd4c_execute_fail(choice, context, def, outputs, status);
 }
 
-static nd4c_status take_scratch(nd4c_device *device, const nd4c_op_def *def, int64_t bytes, nd4c_block *block) {
-  nd4c_status status = nd4c_memory_allocate(device, bytes, def->info.name, block);
+static nd4c_status take_scratch(nd4c_device *device, nd4c_stream stream, const nd4c_op_def *def, int64_t bytes,
+                                nd4c_block *block) {
+  const nd4c_memory_request request = {
+      .bytes = bytes, .origin = def->info.name, .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
+  nd4c_status status = nd4c_memory_allocate(device, &request, block);
   return status == ND4C_OK ? status
                            : nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch", def->info.name,
                                                      (long long)bytes);
@@ -257,11 +260,11 @@ static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context,
     nd4c_device *host = NULL;
     status = nd4c_device_host(&host);
     if (status == ND4C_OK) {
-      status = take_scratch(host, def, choice->scratch_bytes, &block);
+      status = take_scratch(host, NULL, def, choice->scratch_bytes, &block);
     }
   }
   if (status == ND4C_OK && choice->device_scratch_bytes > 0) {
-    status = take_scratch(context->device, def, choice->device_scratch_bytes, &o->device_scratch);
+    status = take_scratch(context->device, context->stream, def, choice->device_scratch_bytes, &o->device_scratch);
   }
   if (status == ND4C_OK) {
     status = run(choice, context, def, attrs, outputs, o, scratch != NULL ? scratch : block.address);

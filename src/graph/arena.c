@@ -220,7 +220,8 @@ static nd4c_status plan_all(planning *work) {
     ND4C_TRY(plan_blocks(work));
     if (place->arena_bytes > 0) {
       nd4c_device *device = place->device;
-      nd4c_status status = nd4c_storage_create_own(device, NULL, place->arena_bytes, "plan arena", &place->arena);
+      nd4c_status status = nd4c_storage_create_own(device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena",
+                                                   &place->arena);
       if (status != ND4C_OK) {
         return nd4c_device_fail_prefix(status, device, "on", "nd4c_plan_create: memory for values");
       }

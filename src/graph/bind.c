@@ -91,7 +91,7 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
   if (root->kind == ND4C_SLOT_OWN) {
     if (root->storage == NULL) {
       nd4c_device *device = plan->places[root->place].device;
-      nd4c_status status = nd4c_storage_create_own(device, NULL, root->bytes, "plan", &root->storage);
+      nd4c_status status = nd4c_storage_create_own(device, NULL, root->dtype, root->bytes, "plan", &root->storage);
       if (status != ND4C_OK) {
         return nd4c_device_fail_prefix(status, device, "on", "nd4c_plan_create: memory for a value");
       }

@@ -305,11 +305,20 @@ static nd4c_status execute(const nd4c_plan *plan, nd4c_step *step, nd4c_block *s
   nd4c_block host_scratch = {0};
   nd4c_device *host = NULL;
   if (info->device_scratch_bytes > 0) {
-    ND4C_TRY(nd4c_memory_allocate(plan->device, info->device_scratch_bytes, "segment", scratch));
+    ND4C_TRY(nd4c_memory_allocate(plan->device,
+                                  &(nd4c_memory_request){.bytes = info->device_scratch_bytes,
+                                                         .origin = "segment",
+                                                         .usage = ND4C_BUFFER_SCRATCH,
+                                                         .stream = plan->context->stream},
+                                  scratch));
   }
   if (info->scratch_bytes > 0) {
     ND4C_TRY(nd4c_device_host(&host));
-    ND4C_TRY(nd4c_memory_allocate(host, info->scratch_bytes, "segment", &host_scratch));
+    ND4C_TRY(nd4c_memory_allocate(host,
+                                  &(nd4c_memory_request){.bytes = info->scratch_bytes,
+                                                         .origin = "segment",
+                                                         .usage = ND4C_BUFFER_SCRATCH},
+                                  &host_scratch));
   }
   nd4c_status status = execute_with(plan, step, scratch, host_scratch.address);
   if (host_scratch.node != NULL) {

@@ -119,7 +119,7 @@ static void failures_leave_the_array(void **state) {
   static const struct {
     const char *command, *text;
     nd4c_status status;
-  } rows[] = {{"fail buffer_address:1", "buffer_address gave NULL", ND4C_DEVICE},
+  } rows[] = {{"fail buffer_address:1", "buffers.address gave NULL", ND4C_DEVICE},
               {"fail buffer_allocate:1:600", "buffer_allocate was told to fail", ND4C_DEVICE},
               {"fail copy_from_host:1", "copy_from_host was told to fail", ND4C_DEVICE},
               {"fail in_flight_copy:1", "in_flight_copy was told to fail", ND4C_DEVICE}};

@@ -5,6 +5,7 @@
 #include "nd4c/device.h"
 #include "nd4c/dtype.h"
 #include "nd4c/plugin/abi.h"
+#include "nd4c/plugin/buffer.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -33,6 +34,7 @@ typedef struct nd4c_device_description {
   int64_t largest_bytes;       /* of one buffer; 0: no limit but the memory's */
   bool has_uuid;               /* the vendor's UUID of this very piece of hardware, the same in every process: */
   uint8_t uuid[ND4C_DEVICE_UUID_BYTES];
+  uint32_t memory_kinds;  /* ND4C_MEMORY_KIND_BIT of those that can be allocated beside DEVICE */
   const char *pci;        /* PCI address: domain:bus:device.function in hexadecimal, "0000:65:00.0"; NULL: unknown */
   const char *capability; /* version of what the hardware can, as its vendor counts: "8.9"; NULL: unknown */
 } nd4c_device_description;
@@ -55,14 +57,8 @@ typedef struct nd4c_device_ops {
   /* Called once, after device_open. Required. */
   nd4c_status (*describe)(void *device, nd4c_device_description *description);
 
-  /* At least `bytes` (> 0) of the device's memory, contents undefined. MEMORY where there are none: nd4c gives back what
-   * it has cached and asks again. Required. May block. */
-  nd4c_status (*buffer_allocate)(void *device, int64_t bytes, nd4c_buffer *buffer);
-  /* The work that used the buffer has ended. Required. */
-  void (*buffer_free)(void *device, nd4c_buffer buffer);
-  /* Address of the buffer's first byte, which stays as long as the buffer does. Required of addressable devices, never
-   * NULL; not called for others. Does not block. */
-  void *(*buffer_address)(void *device, nd4c_buffer buffer);
+  /* Its memory. Required. */
+  const nd4c_buffer_ops *buffers;
 
   /* Copies between host memory and a buffer, and between buffers of one device. The host memory stays valid and
    * unchanged until the stream has passed this point. The ranges of copy_within do not overlap where the buffers are
@@ -102,10 +98,6 @@ typedef struct nd4c_device_ops {
 
   /* Bytes that could be allocated now. Does not block. NULL: the total less what nd4c holds. */
   nd4c_status (*memory_available)(void *device, int64_t *bytes);
-  /* Host memory from which the device copies fastest (page-locked); both or neither. May block. NULL: ordinary memory
-   * serves. */
-  nd4c_status (*pinned_allocate)(void *device, int64_t bytes, void **address);
-  void (*pinned_free)(void *device, void *address);
   /* The vendor's handle of a stream (cl_command_queue, CUstream), as long as the stream lives. NULL: none. */
   void *(*stream_native)(void *device, nd4c_stream stream);
   /* Repeats a pattern of 1, 2, 4, 8 or 16 bytes over `bytes` bytes of a buffer, from `offset` on, of both of which its
