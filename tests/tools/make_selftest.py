@@ -164,7 +164,7 @@ def plain(op, schema):
 
 def main():
     listing = subprocess.run([sys.argv[1], "ops", "--json"], check=True, capture_output=True).stdout
-    for family in generate.families():
+    for family in generate.families(generate.here):
         importlib.import_module(family)
     for schema in json.loads(listing):
         op = schema["name"]
