@@ -49,7 +49,7 @@ struct nd4c_cl_device {
   bool out_of_order;
   char base_options[ND4C_CL_TEXT];
   nd4c_host_lock program_lock; /* guards the two below; held while a program is built */
-  bool own_declarations;        /* programs are built with builtins.cl in place of Clang's header */
+  bool own_declarations;       /* programs are built with builtins.cl in place of Clang's header */
   nd4c_cl_program *programs[ND4C_CL_PROGRAM_BUCKETS];
   nd4c_host_lock order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
   nd4c_host_lock stream_lock; /* guards streams */
@@ -153,7 +153,7 @@ nd4c_status nd4c_cl_synchronize(void *device);
 /* fence.c */
 nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence);
-nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence);
+nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed);
 void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
 
 /* -- memory.c --------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_si
                         cl_program *program);
 /* What becomes of the device's programs, behind "; ", for the engine's state. Makes the directory. */
 void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_size);
-/* Keeps the binary of a program, but on PoCL, which keeps it itself; what fails is logged, the first time as a warning, for nothing
- * depends on it. */
+/* Keeps the binary of a program, but on PoCL, which keeps it itself; what fails is logged, the first time as a warning,
+ * for nothing depends on it. */
 void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                          cl_program program);
 

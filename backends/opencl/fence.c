@@ -93,7 +93,8 @@ static cl_int wait_for_entries(nd4c_fence fence) {
   return first;
 }
 
-nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence) {
+nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence, nd4c_failed_range *failed) {
+  (void)failed; /* an event does not lead back to its call */
   nd4c_cl_device *device = handle;
   cl_int marked = nd4c_cl_event_wait(fence->marker), waited = wait_for_entries(fence);
   waited = marked == CL_SUCCESS ? waited : marked;

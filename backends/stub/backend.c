@@ -40,14 +40,20 @@ static int32_t device_count(void) {
 static bool kernels_state(bool verify, char *text, size_t text_size) {
   (void)verify;
   bool told = stub_fails(STUB_CALL_engine_state);
-  (void)snprintf(text, text_size, "%s", told ? "told to fail" : stub_settings.kernels ? "ready" : "switched off by STUB_MODE");
+  (void)snprintf(text, text_size, "%s",
+                 told                    ? "told to fail"
+                 : stub_settings.kernels ? "ready"
+                                         : "switched off by STUB_MODE");
   return stub_settings.kernels && !told;
 }
 
 static bool compiler_state(bool verify, char *text, size_t text_size) {
   (void)verify;
   bool told = stub_fails(STUB_CALL_engine_state);
-  (void)snprintf(text, text_size, "%s", told ? "told to fail" : stub_settings.compiler ? "ready" : "switched off by STUB_MODE");
+  (void)snprintf(text, text_size, "%s",
+                 told                     ? "told to fail"
+                 : stub_settings.compiler ? "ready"
+                                          : "switched off by STUB_MODE");
   return stub_settings.compiler && !told;
 }
 

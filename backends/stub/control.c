@@ -32,6 +32,7 @@ static _Atomic int64_t delay_microseconds;
 #define USUAL_MEMORY (INT64_C(1) << 30)
 static _Atomic int64_t memory_bytes = USUAL_MEMORY;
 static _Atomic int64_t scratch_bytes;
+static _Atomic bool idle;
 
 static void clear_rules(void) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
@@ -100,9 +101,9 @@ void stub_options_read(void) {
 }
 
 nd4c_device_type stub_settings_type(void) {
-#define TYPE_CASE(NAME, number, text, priority)\
-  if (strcmp(stub_settings.type, text) == 0) { \
-    return ND4C_DEVICE_##NAME;                 \
+#define TYPE_CASE(NAME, number, text, priority) \
+  if (strcmp(stub_settings.type, text) == 0) {  \
+    return ND4C_DEVICE_##NAME;                  \
   }
   ND4C_DEVICE_TYPE_TABLE(TYPE_CASE)
 #undef TYPE_CASE
@@ -149,6 +150,10 @@ int64_t stub_scratch(void) {
   return atomic_load(&scratch_bytes);
 }
 
+bool stub_idle(void) {
+  return atomic_load_explicit(&idle, memory_order_relaxed);
+}
+
 int32_t stub_control(const char *command) {
   if (strncmp(command, "delay ", 6) == 0) {
     atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
@@ -162,6 +167,10 @@ int32_t stub_control(const char *command) {
     atomic_store(&scratch_bytes, strtoll(command + 8, NULL, 10));
     return ND4C_OK;
   }
+  if (strcmp(command, "idle 1") == 0) {
+    atomic_store(&idle, true);
+    return ND4C_OK;
+  }
   stub_lock(&lock);
   bool good = true;
   if (strncmp(command, "fail ", 5) == 0) {
@@ -171,6 +180,7 @@ int32_t stub_control(const char *command) {
     atomic_store(&delay_microseconds, 0);
     atomic_store(&memory_bytes, USUAL_MEMORY);
     atomic_store(&scratch_bytes, 0);
+    atomic_store(&idle, false);
   } else {
     good = false;
   }

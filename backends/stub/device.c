@@ -321,9 +321,9 @@ static bool fence_query(void *device, nd4c_fence fence) {
   return !stub_fails(STUB_CALL_fence_query) && stub_fence_ready((stub_fence *)fence);
 }
 
-static nd4c_status fence_wait(void *device, nd4c_fence fence) {
+static nd4c_status fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed) {
   (void)device;
-  nd4c_status status = stub_fence_wait((stub_fence *)fence); /* a failure, too, tells that the work has ended */
+  nd4c_status status = stub_fence_wait((stub_fence *)fence, failed); /* a failure, too, tells that the work has ended */
   return status != ND4C_OK ? status : stub_attempt(STUB_CALL_fence_wait);
 }
 

@@ -42,6 +42,9 @@ static nd4c_status run_in_queue(void *work) {
 }
 
 static nd4c_status run(const nd4c_call *call) {
+  if (stub_idle()) {
+    return ND4C_OK;
+  }
   nd4c_status status = stub_attempt(STUB_CALL_run);
   stub_work *work = NULL;
   if (status == ND4C_OK) {
@@ -50,7 +53,7 @@ static nd4c_status run(const nd4c_call *call) {
   if (status != ND4C_OK) {
     return status;
   }
-  stub_task task = {.run = run_in_queue, .dispose = stub_work_destroy, .work = work};
+  stub_task task = {.run = run_in_queue, .dispose = stub_work_destroy, .work = work, .point = call->point};
   return stub_stream_submit((stub_stream *)call->stream, task);
 }
 

@@ -12,6 +12,7 @@ struct stub_fence {
   bool ready;
   nd4c_status status;
   char text[STUB_TEXT];
+  nd4c_failed_range failed;
 };
 
 typedef struct stub_entry {
@@ -32,6 +33,7 @@ struct stub_stream {
   /* First failure since the last fence; a fence carries it away. */
   nd4c_status status;
   char text[STUB_TEXT];
+  nd4c_failed_range failed; /* since then; first -1: work without a number failed, too */
   struct stub_stream *next_stream;
 };
 
@@ -67,10 +69,11 @@ void stub_fence_release(stub_fence *fence) {
   }
 }
 
-static void fence_signal(stub_fence *fence, nd4c_status status, const char *text) {
+static void fence_signal(stub_fence *fence, nd4c_status status, const char *text, nd4c_failed_range failed) {
   stub_lock(&fence->lock);
   fence->ready = true;
   fence->status = status;
+  fence->failed = failed;
   (void)snprintf(fence->text, sizeof fence->text, "%s", text);
   stub_host->threads->condition_broadcast(&fence->changed);
   stub_unlock(&fence->lock);
@@ -98,13 +101,29 @@ static void fence_block(stub_fence *fence) {
   stub_unlock(&fence->lock);
 }
 
-nd4c_status stub_fence_wait(stub_fence *fence) {
+nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed) {
   fence_block(fence);
   /* Ready fences do not change. */
+  if (fence->failed.first > 0) {
+    *failed = fence->failed;
+  }
   return fence->status == ND4C_OK ? ND4C_OK : stub_host->fail(fence->status, "%s", fence->text);
 }
 
 /* -- streams ----------------------------------------------------------------------------------------------------- */
+
+/* Points grow along a stream, so that the latest failure is the range's last. */
+static void note_failure(stub_stream *stream, nd4c_status status, int32_t point) {
+  stub_lock(&stream->lock);
+  if (stream->status == ND4C_OK) {
+    stream->status = status;
+    (void)snprintf(stream->text, sizeof stream->text, "%s", stub_host->error_message());
+    stream->failed = (nd4c_failed_range){point > 0 ? point : -1, point};
+  } else if (stream->failed.first > 0) {
+    stream->failed = (nd4c_failed_range){point > 0 ? stream->failed.first : -1, point};
+  }
+  stub_unlock(&stream->lock);
+}
 
 static void entry_run(stub_stream *stream, stub_entry *entry) {
   stub_host->threads->sleep(1000 * entry->delay);
@@ -117,21 +136,18 @@ static void entry_run(stub_stream *stream, stub_entry *entry) {
     entry->task.dispose(entry->task.work);
     stub_count_add(STUB_COUNT_tasks, 1);
     if (status != ND4C_OK) {
-      stub_lock(&stream->lock);
-      if (stream->status == ND4C_OK) {
-        stream->status = status;
-        (void)snprintf(stream->text, sizeof stream->text, "%s", stub_host->error_message());
-      }
-      stub_unlock(&stream->lock);
+      note_failure(stream, status, entry->task.point);
     }
   }
   if (entry->signals != NULL) {
     stub_lock(&stream->lock);
     nd4c_status status = stream->status;
+    const nd4c_failed_range failed = stream->failed;
     stream->status = ND4C_OK;
+    stream->failed = (nd4c_failed_range){0, 0};
     stub_unlock(&stream->lock);
     /* Only this thread writes the text. */
-    fence_signal(entry->signals, status, status == ND4C_OK ? "" : stream->text);
+    fence_signal(entry->signals, status, status == ND4C_OK ? "" : stream->text, failed);
     stub_fence_release(entry->signals);
   }
 }
@@ -290,6 +306,7 @@ nd4c_status stub_synchronize(int32_t device) {
       memcpy(text, stream->text, sizeof text);
     }
     stream->status = ND4C_OK;
+    stream->failed = (nd4c_failed_range){0, 0};
     stub_unlock(&stream->lock);
   }
   stub_unlock(&streams_lock);

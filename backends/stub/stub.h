@@ -28,32 +28,32 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
  */
-#define STUB_CALLS(X)  \
-  X(entry)             \
-  X(probe)             \
-  X(open)              \
-  X(device_count)      \
-  X(engine_state)      \
-  X(device_open)       \
-  X(describe)          \
-  X(buffer_allocate)   \
-  X(buffer_address)    \
-  X(copy_from_host)    \
-  X(copy_to_host)      \
-  X(copy_within)       \
-  X(stream_create)     \
-  X(stream_wait_fence) \
-  X(fence_record)      \
-  X(fence_query)       \
-  X(fence_wait)        \
-  X(synchronize)       \
-  X(usable)            \
-  X(prepare)           \
-  X(scratch_bytes)     \
-  X(run)               \
-  X(supports)          \
-  X(partition)         \
-  X(accepts)           \
+#define STUB_CALLS(X)    \
+  X(entry)               \
+  X(probe)               \
+  X(open)                \
+  X(device_count)        \
+  X(engine_state)        \
+  X(device_open)         \
+  X(describe)            \
+  X(buffer_allocate)     \
+  X(buffer_address)      \
+  X(copy_from_host)      \
+  X(copy_to_host)        \
+  X(copy_within)         \
+  X(stream_create)       \
+  X(stream_wait_fence)   \
+  X(fence_record)        \
+  X(fence_query)         \
+  X(fence_wait)          \
+  X(synchronize)         \
+  X(usable)              \
+  X(prepare)             \
+  X(scratch_bytes)       \
+  X(run)                 \
+  X(supports)            \
+  X(partition)           \
+  X(accepts)             \
   X(describe_executable) \
   X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between)
 
@@ -83,8 +83,8 @@ typedef struct stub_options {
   char memory[16];
   int32_t priority;
   int32_t devices;
-  bool kernels;  /* offers kernels */
-  bool compiler; /* offers the compiler */
+  bool kernels;   /* offers kernels */
+  bool compiler;  /* offers the compiler */
   bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;
 
@@ -106,13 +106,15 @@ int64_t stub_delay(void);
 int64_t stub_memory(void);
 /* Bytes of the device's that every kernel asks for beside its operands. */
 int64_t stub_scratch(void);
+bool stub_idle(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
  *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
  *   "delay MICROSECONDS"        of every task submitted from now on
  *   "memory BYTES"              of each device from now on
  *   "scratch BYTES"             of the device's that a kernel asks for, for signatures not seen before
- *   "reset"                     no failures, no delay, the usual memory, no scratch */
+ *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
+ *   "reset"                     no failures, no delay, the usual memory, no scratch, kernels that compute */
 STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 STUB_EXPORT int64_t stub_counter(const char *name);
@@ -129,8 +131,8 @@ typedef struct stub_buffer {
   nd4c_buffer handle;
 } stub_buffer;
 
-/* Where the buffer is: pinned memory's address; on a device with addresses a number at which no process has memory; NULL
- * on others. */
+/* Where the buffer is: pinned memory's address; on a device with addresses a number at which no process has memory;
+ * NULL on others. */
 void *stub_buffer_address(const stub_buffer *buffer);
 /* Bytes in buffers of one device. */
 int64_t stub_buffer_used(int32_t device);
@@ -155,6 +157,7 @@ typedef struct stub_task {
   nd4c_status (*run)(void *work);
   void (*dispose)(void *work);
   void *work;
+  int32_t point; /* the call's; 0: none */
 } stub_task;
 
 nd4c_status stub_stream_create(int32_t device, stub_stream **stream);
@@ -164,7 +167,7 @@ nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
 nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
 bool stub_fence_ready(stub_fence *fence);
-nd4c_status stub_fence_wait(stub_fence *fence);
+nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
 /* Waits for every stream of the device. The first failure that no fence told. */
 nd4c_status stub_synchronize(int32_t device);

@@ -1,5 +1,5 @@
-/* Calls of a backend's functions whose answers are checked: a handle that is NULL after OK is a failure, a failure has a
- * text, and its status is one that nd4c knows. The end of a process (closing.c) asks synchronize itself: no caller
+/* Calls of a backend's functions whose answers are checked: a handle that is NULL after OK is a failure, a failure has
+ * a text, and its status is one that nd4c knows. The end of a process (closing.c) asks synchronize itself: no caller
  * waits for an answer there. */
 #ifndef ND4C_DEVICE_DRIVER_H
 #define ND4C_DEVICE_DRIVER_H
@@ -16,8 +16,7 @@ static inline nd4c_status nd4c_driver_answer(nd4c_status status, const char *wha
 /* As above, for a function that gives a handle. */
 static inline nd4c_status nd4c_driver_handle(nd4c_status status, const void *handle, const char *what) {
   ND4C_TRY(nd4c_driver_answer(status, what));
-  return ND4C_LIKELY(handle != NULL) ? ND4C_OK
-                                     : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
+  return ND4C_LIKELY(handle != NULL) ? ND4C_OK : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
 }
 
 static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device,
@@ -56,8 +55,20 @@ static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd
   return nd4c_driver_handle(status, *fence, "fence_record");
 }
 
+/* *failed: zeros unless the device tells which calls failed. */
+static inline nd4c_status nd4c_driver_fence_wait_range(const nd4c_device *device, nd4c_fence fence,
+                                                       nd4c_failed_range *failed) {
+  *failed = (nd4c_failed_range){0, 0};
+  const nd4c_status status = nd4c_driver_answer(device->ops->fence_wait(device->handle, fence, failed), "fence_wait");
+  if (failed->first < 1 || failed->last < failed->first) {
+    *failed = (nd4c_failed_range){0, 0}; /* it makes no sense: not known */
+  }
+  return status;
+}
+
 static inline nd4c_status nd4c_driver_fence_wait(const nd4c_device *device, nd4c_fence fence) {
-  return nd4c_driver_answer(device->ops->fence_wait(device->handle, fence), "fence_wait");
+  nd4c_failed_range failed;
+  return nd4c_driver_fence_wait_range(device, fence, &failed);
 }
 
 static inline nd4c_status nd4c_driver_copy_from_host(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
@@ -68,8 +79,7 @@ static inline nd4c_status nd4c_driver_copy_from_host(const nd4c_device *device, 
 
 static inline nd4c_status nd4c_driver_copy_to_host(const nd4c_device *device, nd4c_stream stream, void *to,
                                                    nd4c_buffer from, int64_t offset, int64_t bytes) {
-  return nd4c_driver_answer(device->ops->copy_to_host(device->handle, stream, to, from, offset, bytes),
-                            "copy_to_host");
+  return nd4c_driver_answer(device->ops->copy_to_host(device->handle, stream, to, from, offset, bytes), "copy_to_host");
 }
 
 /* What follows is optional for a backend: the caller has seen that the function is there. */
@@ -87,25 +97,25 @@ static inline nd4c_status nd4c_driver_copy_between(const nd4c_device *device, nd
                                                    int64_t to_offset, const nd4c_device *from_device, nd4c_buffer from,
                                                    int64_t from_offset, int64_t bytes) {
   nd4c_error_expect();
-  return nd4c_driver_answer(device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from,
-                                                      from_offset, bytes),
-                            "copy_between");
+  return nd4c_driver_answer(
+      device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from, from_offset, bytes),
+      "copy_between");
 }
 
 static inline nd4c_status nd4c_driver_fill(const nd4c_device *device, nd4c_stream stream, nd4c_buffer buffer,
                                            int64_t offset, int64_t bytes, const void *pattern, int32_t pattern_bytes) {
   nd4c_error_expect();
-  return nd4c_driver_answer(
-      device->ops->fill(device->handle, stream, buffer, offset, bytes, pattern, pattern_bytes), "fill");
+  return nd4c_driver_answer(device->ops->fill(device->handle, stream, buffer, offset, bytes, pattern, pattern_bytes),
+                            "fill");
 }
 
 static inline nd4c_status nd4c_driver_memory_available(const nd4c_device *device, int64_t *bytes) {
   *bytes = 0;
   nd4c_error_expect();
   ND4C_TRY(nd4c_driver_answer(device->ops->memory_available(device->handle, bytes), "memory_available"));
-  return *bytes >= 0 ? ND4C_OK
-                     : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more",
-                                 (long long)*bytes);
+  return *bytes >= 0
+             ? ND4C_OK
+             : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more", (long long)*bytes);
 }
 
 /* OK where the backend has no such function. */

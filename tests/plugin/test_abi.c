@@ -12,7 +12,8 @@
 #define FIELD(type, field, offset) \
   _Static_assert(offsetof(type, field) == (offset), #type "." #field " has moved: fields are only appended")
 /* Structs of which arrays cross the ABI cannot grow; the others begin with struct_size and may. */
-#define FIXED(type, size) _Static_assert(sizeof(type) == (size), #type ": its size is frozen, since the other side has some of its own")
+#define FIXED(type, size) \
+  _Static_assert(sizeof(type) == (size), #type ": its size is frozen, since the other side has some of its own")
 #define GROWS(type, size)                                                                  \
   _Static_assert(sizeof(type) >= (size), #type " lost a field: fields are only appended"); \
   _Static_assert(offsetof(type, struct_size) == 0, #type " begins with struct_size")
@@ -47,7 +48,12 @@ FIELD(nd4c_call, device, 80);
 FIELD(nd4c_call, width, 88);
 FIELD(nd4c_call, true_shapes, 96);
 FIELD(nd4c_call, scratch_buffer, 104);
-GROWS(nd4c_call, 112);
+FIELD(nd4c_call, point, 112);
+GROWS(nd4c_call, 120);
+
+FIELD(nd4c_failed_range, first, 0);
+FIELD(nd4c_failed_range, last, 4);
+_Static_assert(sizeof(nd4c_failed_range) == 8, "nd4c_failed_range is frozen");
 
 FIELD(nd4c_kernel, struct_size, 0);
 FIELD(nd4c_kernel, op_version, 4);

@@ -64,6 +64,9 @@ typedef struct nd4c_call {
   /* A buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work that it
    * enqueues is done; else NULL. */
   nd4c_buffer scratch_buffer;
+  /* Number of the call among those that the next fence of its stream covers: 1 or more, growing in the order in which
+   * they are enqueued. 0: the call is not numbered. A device that keeps it tells which calls failed, see fence_wait. */
+  int32_t point;
 } nd4c_call;
 
 ND4C_EXTERN_C_END

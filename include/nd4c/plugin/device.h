@@ -1,4 +1,5 @@
-/* Devices: memory, copies, streams and fences. A backend fills nd4c_device_ops once; nd4c calls it with each device that it opened. */
+/* Devices: memory, copies, streams and fences. A backend fills nd4c_device_ops once; nd4c calls it with each device
+ * that it opened. */
 #ifndef ND4C_PLUGIN_DEVICE_H
 #define ND4C_PLUGIN_DEVICE_H
 
@@ -12,19 +13,19 @@ ND4C_EXTERN_C_BEGIN
 
 enum { ND4C_DEVICE_UUID_BYTES = 16 };
 
-/* What a device is; nd4c presets everything with 0. nd4c copies the words, as one line of valid UTF-8. A negative number,
- * an alignment that is no power of two, a type that is not the backend's and a PCI address of another form refuse the
- * device. */
+/* What a device is; nd4c presets everything with 0. nd4c copies the words, as one line of valid UTF-8. A negative
+ * number, an alignment that is no power of two, a type that is not the backend's and a PCI address of another form
+ * refuse the device. */
 typedef struct nd4c_device_description {
   uint32_t struct_size;
-  const char *description; /* for people; NULL: none */
-  nd4c_device_type type;   /* the backend's */
-  bool addressable;        /* buffers have addresses: kernels get them, and so do the user and DLPack */
-  bool host_readable;      /* the host may read and write at these addresses; only with addressable */
-  bool asynchronous;       /* run and execute return before the work is done: streams and fences are needed */
-  int64_t memory_bytes;    /* in all; 0: unknown */
-  int32_t width;           /* parallel width of a call at most; 0: 1 */
-  int64_t alignment;       /* of buffers, bytes; 0: 64 */
+  const char *description;     /* for people; NULL: none */
+  nd4c_device_type type;       /* the backend's */
+  bool addressable;            /* buffers have addresses: kernels get them, and so do the user and DLPack */
+  bool host_readable;          /* the host may read and write at these addresses; only with addressable */
+  bool asynchronous;           /* run and execute return before the work is done: streams and fences are needed */
+  int64_t memory_bytes;        /* in all; 0: unknown */
+  int32_t width;               /* parallel width of a call at most; 0: 1 */
+  int64_t alignment;           /* of buffers, bytes; 0: 64 */
   const char *vendor, *driver; /* "AuthenticAMD", "3.1+debian"; NULL: unknown */
   nd4c_dtype_set dtypes;       /* that some kernel computes with here; 0: those of all kernels for it */
   bool host_processor;         /* it is the host's own processor by another name */
@@ -38,6 +39,11 @@ typedef struct nd4c_device_description {
   const char *pci;        /* PCI address: domain:bus:device.function in hexadecimal, "0000:65:00.0"; NULL: unknown */
   const char *capability; /* version of what the hardware can, as its vendor counts: "8.9"; NULL: unknown */
 } nd4c_device_description;
+
+/* Which of the calls that a fence covers failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
+typedef struct nd4c_failed_range {
+  int32_t first, last; /* no call before the first failed, and none after the last */
+} nd4c_failed_range;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several
  * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time. A handle
@@ -70,8 +76,8 @@ typedef struct nd4c_device_ops {
   nd4c_status (*copy_within)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                              int64_t from_offset, int64_t bytes);
 
-  /* Streams and fences: required of asynchronous devices, not called for others. Work on one stream begins, as far as it
-   * can be told from its results, in the order in which it was enqueued. */
+  /* Streams and fences: required of asynchronous devices, not called for others. Work on one stream begins, as far as
+   * it can be told from its results, in the order in which it was enqueued. */
   nd4c_status (*stream_create)(void *device, nd4c_stream *stream);
   /* Blocks until everything enqueued on the stream has ended. */
   void (*stream_destroy)(void *device, nd4c_stream stream);
@@ -85,8 +91,10 @@ typedef struct nd4c_device_ops {
   /* Whether it is ready. Does not block. */
   bool (*fence_query)(void *device, nd4c_fence fence);
   /* Blocks until it is ready. The status of the work, with its text set through host->fail, in every call the same. A
-   * failure, too, means that the work has ended: the memory that it used may be freed next. */
-  nd4c_status (*fence_wait)(void *device, nd4c_fence fence);
+   * failure, too, means that the work has ended: the memory that it used may be freed next. After a failure a device
+   * that knows which calls failed writes them to *failed, which nd4c presets with zeros: only what depends on those
+   * counts as failed, and the error names the first one's op. Else everything that the fence covers has failed. */
+  nd4c_status (*fence_wait)(void *device, nd4c_fence fence, nd4c_failed_range *failed);
   /* Also of a fence that is not ready yet: its work goes on. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
   /* Blocks until everything enqueued on any stream of the device has ended. A failure that no fence has told. Also used
