@@ -31,7 +31,11 @@ struct nd4c_shared_fence {
   void *kept;    /* what the work needs until it is done, see nd4c_fence_keep */
   _Atomic int64_t kept_bytes; /* of that, 0 once it is released */
   void (*release_kept)(void *kept);
-  nd4c_shared_fence *next, *previous; /* all fences alive, under list_lock */
+  nd4c_fence_steps *steps;  /* of a run: one reference, else NULL */
+  nd4c_failed_range failed; /* of a run whose device tells; final when it is done */
+  nd4c_shared_fence *run;   /* of a part: one reference, else NULL. A part has no handle and is not listed */
+  int32_t part;
+  nd4c_shared_fence *next, *previous; /* all fences alive but parts, under list_lock */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -116,8 +120,23 @@ static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
   fence->depth = depth > fence->depth ? depth : fence->depth;
 }
 
-nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
-                              int32_t after_count, nd4c_shared_fence **out) {
+static void fill_fence(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream, const char *op,
+                       nd4c_shared_fence *const *after, int32_t after_count) {
+  fence->references = 1;
+  fence->device = device;
+  fence->stream = stream;
+  fence->op = op;
+  for (int32_t i = 0; i < after_count; ++i) {
+    if (after[i] != NULL) {
+      fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
+      note_depth(fence, after[i]);
+    }
+  }
+  pthread_mutex_init(&fence->lock, NULL);
+}
+
+static nd4c_status record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_fence_steps *steps,
+                          nd4c_shared_fence *const *after, int32_t after_count, nd4c_shared_fence **out) {
   if (nd4c_device_is_forked(device)) {
     return nd4c_device_refuse(device);
   }
@@ -130,18 +149,32 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
     free_fence(fence);
     return status;
   }
-  fence->references = 1;
-  fence->device = device;
-  fence->stream = stream;
-  fence->op = op;
-  for (int32_t i = 0; i < after_count; ++i) {
-    if (after[i] != NULL) {
-      fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
-      note_depth(fence, after[i]);
-    }
-  }
-  pthread_mutex_init(&fence->lock, NULL);
+  fill_fence(fence, device, stream, op, after, after_count);
+  fence->steps = nd4c_fence_steps_retain(steps);
   link_fence(fence);
+  *out = fence;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
+                              int32_t after_count, nd4c_shared_fence **fence) {
+  return record(device, stream, op, NULL, after, after_count, fence);
+}
+
+nd4c_status nd4c_fence_record_steps(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_fence_steps *steps,
+                                    nd4c_shared_fence **fence) {
+  return record(device, stream, op, steps, NULL, 0, fence);
+}
+
+nd4c_status nd4c_fence_make_part(nd4c_shared_fence *run, int32_t part, nd4c_shared_fence *const *after,
+                                 int32_t after_count, nd4c_shared_fence **out) {
+  nd4c_shared_fence *fence = make_fence(after_count);
+  if (fence == NULL) {
+    return nd4c_fail_memory("a fence", sizeof *fence);
+  }
+  fill_fence(fence, run->device, run->stream, run->op, after, after_count);
+  fence->run = nd4c_fence_retain(run);
+  fence->part = part;
   *out = fence;
   return ND4C_OK;
 }
@@ -172,13 +205,44 @@ nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {
   return fence;
 }
 
-/* Waits for the device's fence and for the inputs' ones, and keeps the outcome. Under fence->lock. */
+static void settle(nd4c_shared_fence *fence);
+
+/* Waits for the device's fence and lets it go. A failure's text is the fence's. Under fence->lock. */
+static nd4c_status end_work(nd4c_shared_fence *fence, char *text, size_t text_size) {
+  nd4c_status status = nd4c_driver_fence_wait_range(fence->device, fence->handle, &fence->failed);
+  if (status != ND4C_OK) {
+    const char *name = fence->steps == NULL ? NULL : nd4c_fence_steps_get_name(fence->steps, fence->failed.first);
+    (void)snprintf(text, text_size, "%s failed on %s: %.400s", name != NULL ? name : fence->op, fence->device->name,
+                   nd4c_error_message());
+  }
+  fence->device->ops->fence_destroy(fence->device->handle, fence->handle);
+  fence->handle = NULL;
+  return status;
+}
+
+/* Waits for the run of a part; OK if what failed in it is none of the part's business. Takes the run's lock under the
+ * part's; a run never takes that of a part. */
+static nd4c_status end_run(const nd4c_shared_fence *part, char *text, size_t text_size) {
+  nd4c_shared_fence *run = part->run;
+  pthread_mutex_lock(&run->lock);
+  settle(run);
+  nd4c_status status = run->status;
+  if (status != ND4C_OK && !nd4c_fence_steps_depends(run->steps, part->part, run->failed.first, run->failed.last)) {
+    status = ND4C_OK;
+  }
+  if (status != ND4C_OK) {
+    (void)snprintf(text, text_size, "%s", run->text);
+  }
+  pthread_mutex_unlock(&run->lock);
+  return status;
+}
+
+/* Waits for the work and for the inputs' fences, and keeps the outcome. Under fence->lock. */
 static void settle(nd4c_shared_fence *fence) {
   if (atomic_load(&fence->done)) {
     return;
   }
   nd4c_status status = ND4C_OK;
-  const char *cause = "";
   for (int32_t i = 0; i < fence->after_count; ++i) {
     nd4c_status before = nd4c_fence_wait(fence->after[i]);
     if (before != ND4C_OK && status == ND4C_OK) {
@@ -187,14 +251,12 @@ static void settle(nd4c_shared_fence *fence) {
                      nd4c_error_message());
     }
   }
-  nd4c_status waited = nd4c_driver_fence_wait(fence->device, fence->handle);
+  char text[TEXT_SIZE];
+  nd4c_status waited = fence->run != NULL ? end_run(fence, text, sizeof text) : end_work(fence, text, sizeof text);
   if (waited != ND4C_OK && status == ND4C_OK) {
     status = waited;
-    cause = nd4c_error_message();
-    (void)snprintf(fence->text, sizeof fence->text, "%s failed on %s: %.400s", fence->op, fence->device->name, cause);
+    memcpy(fence->text, text, sizeof text);
   }
-  fence->device->ops->fence_destroy(fence->device->handle, fence->handle);
-  fence->handle = NULL;
   fence->status = status;
   atomic_store(&fence->done, true);
   for (int32_t i = 0; i < fence->after_count; ++i) {
@@ -255,7 +317,9 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   if (fence == NULL || atomic_fetch_sub_explicit(&fence->references, 1, memory_order_acq_rel) != 1) {
     return;
   }
-  unlink_fence(fence);
+  if (fence->run == NULL) {
+    unlink_fence(fence);
+  }
   bool forked = is_orphan(fence);
   if (forked) {
     fence->handle = NULL; /* the driver's, which is not called any more */
@@ -268,7 +332,7 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
       (fence->release_kept != NULL || fence->device->ops->fence_query(fence->device->handle, fence->handle))) {
     settle(fence);
   }
-  if (atomic_load(&fence->done) && fence->status != ND4C_OK && !fence->seen) {
+  if (fence->run == NULL && atomic_load(&fence->done) && fence->status != ND4C_OK && !fence->seen) {
     remember_lost(fence);
   }
   if (fence->handle != NULL) {
@@ -280,6 +344,8 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   if (!forked) { /* else a thread of the parent may have held it */
     pthread_mutex_destroy(&fence->lock);
   }
+  nd4c_fence_steps_release(fence->steps);
+  nd4c_fence_release(fence->run);
   free_fence(fence);
 }
 
@@ -290,6 +356,9 @@ bool nd4c_fence_is_on(const nd4c_shared_fence *fence, const nd4c_device *device,
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {
   if (fence == NULL || atomic_load(&fence->done) || is_orphan(fence)) {
     return true;
+  }
+  if (fence->run != NULL) {
+    return nd4c_fence_is_ready(fence->run);
   }
   if (pthread_mutex_trylock(&fence->lock) != 0) {
     return false; /* somebody is waiting for it */
@@ -310,6 +379,9 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence) {
   settle(fence);
   nd4c_status status = fence->status;
   fence->seen = true;
+  if (fence->run != NULL && status != ND4C_OK && status != ND4C_POISONED) {
+    fence->run->seen = true;
+  }
   pthread_mutex_unlock(&fence->lock);
   return status;
 }
@@ -338,6 +410,7 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
     nd4c_fence_settle(fence); /* devices of different backends meet on the host */
     return ND4C_OK;
   }
+  fence = fence->run != NULL ? fence->run : fence;
   pthread_mutex_lock(&fence->lock);
   nd4c_status status =
       atomic_load(&fence->done) ? ND4C_OK : device->ops->stream_wait_fence(device->handle, stream, fence->handle);

@@ -3,6 +3,7 @@
 #define ND4C_DEVICE_FENCE_H
 
 #include "device/device.h"
+#include "device/fence_steps.h"
 
 /* In a child of fork a fence that the parent recorded never ends: it counts as ready, so that nothing waits for it, and
  * who asks for its outcome gets that of nd4c_device_refuse. */
@@ -13,6 +14,14 @@ typedef struct nd4c_shared_fence nd4c_shared_fence;
  * reference. */
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **fence);
+/* The same for calls that are numbered by nd4c_call.point: a failure names the first one that failed, as far as the
+ * device knows. The fence itself fails if any of them did. It knows no inputs: its parts do. Retains `steps`. */
+nd4c_status nd4c_fence_record_steps(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_fence_steps *steps,
+                                    nd4c_shared_fence **fence);
+/* The fence of one result of such work: ready with `run`, and failed if one of the calls failed on which the part
+ * depends, or one of `after`. One reference; retains `run`. */
+nd4c_status nd4c_fence_make_part(nd4c_shared_fence *run, int32_t part, nd4c_shared_fence *const *after,
+                                 int32_t after_count, nd4c_shared_fence **fence);
 /* Gives the fence something that the work needs, with so many bytes of the device's memory; `release` is called with it
  * once the work is known to be done, which it may be: somebody who drains the device has waited for it. Once a fence.
  */
