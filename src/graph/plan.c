@@ -23,6 +23,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan == NULL || plan->magic != PLAN_MAGIC) {
     return;
   }
+  nd4c_plan_release_mode(plan);
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_choice_release(plan->steps[i].choice);
     nd4c_plan_release_segment(&plan->steps[i]);

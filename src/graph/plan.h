@@ -90,6 +90,13 @@ typedef struct nd4c_patch {
   bool committed; /* an output of this run whose storage had replicas elsewhere: they may have to follow the write */
 } nd4c_patch;
 
+typedef struct nd4c_patch_list {
+  nd4c_patch *items;
+  int32_t count;
+} nd4c_patch_list;
+
+typedef struct nd4c_plan_mode nd4c_plan_mode;
+
 /* Nodes before and after one pass. */
 typedef struct nd4c_pass_record {
   const char *name, *doc;
@@ -129,13 +136,13 @@ struct nd4c_plan {
 
   int64_t arena_bytes, tensor_bytes; /* of all arenas; of all tensors in them if each had its own memory */
 
-  /* Run on addresses (synchronous devices with addresses) or on arrays. */
-  bool direct;
-  bool profiled; /* nd4c.plan.profile when the plan was made */
-  nd4c_patch *input_patches, *output_patches;
-  int32_t input_patch_count, output_patch_count;
-  nd4c_array **slot_arrays;       /* run on arrays: by slot; those in the caller's arrays during a run only */
-  const nd4c_array **step_inputs; /* run on arrays: operands of the step in progress */
+  const nd4c_plan_mode *mode;                                   /* modes/mode.h; NULL until it is chosen */
+  const char **mode_reasons;                                    /* why not, by row of the table, of those before it */
+  bool profiled;                                                /* nd4c.plan.profile when the plan was made */
+  nd4c_patch_list input_patches, output_patches, arena_patches; /* modes direct and stream */
+  struct nd4c_plan_stream *stream;                              /* mode stream: its own */
+  nd4c_array **slot_arrays;       /* mode arrays: by slot; those in the caller's arrays during a run only */
+  const nd4c_array **step_inputs; /* mode arrays: operands of the step in progress */
   nd4c_array **step_outputs;
 
   /* Contiguous stand-ins for given arrays whose layout does not fit; made when first needed. */
@@ -195,9 +202,13 @@ void nd4c_plan_split_slots(nd4c_plan *plan);
 /* The report's lines about copies. */
 void nd4c_plan_print_copies(const nd4c_plan *plan, nd4c_text *text);
 
-/* One execution mode each: computes output_arrays from input_arrays, all of them C-contiguous. */
-nd4c_status nd4c_plan_run_direct(nd4c_plan *plan);
-nd4c_status nd4c_plan_run_arrays(nd4c_plan *plan);
+/* The mode that the plan runs in: choosing and preparing it, computing output_arrays from input_arrays (all of them
+ * C-contiguous), ending it, and the report's lines about it. */
+nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan);
+nd4c_status nd4c_plan_run_mode(nd4c_plan *plan);
+void nd4c_plan_release_mode(nd4c_plan *plan);
+void nd4c_plan_print_mode(const nd4c_plan *plan, nd4c_text *text);
+bool nd4c_plan_is_direct(const nd4c_plan *plan);
 
 /* "node 'label' (conv)" or "node (conv)" for errors and reports; returns the buffer. */
 const char *nd4c_plan_node_text(const nd4c_plan *plan, int32_t node, char *buffer, size_t size);

@@ -55,7 +55,7 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
   nd4c_text_print(text, "  %4d ", index);
-  if (plan->profiled && plan->direct) {
+  if (plan->profiled && nd4c_plan_is_direct(plan)) {
     nd4c_text_print(text, "%9.1f us  ", (double)step->nanoseconds / 1000.0);
   }
   if (plan->place_count > 1) {
@@ -158,6 +158,7 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   }
   nd4c_text report = {0};
   print_passes(plan, &report);
+  nd4c_plan_print_mode(plan, &report);
   print_steps(plan, &report);
   print_memory(plan, &report);
   if (plan->place_count > 1) {

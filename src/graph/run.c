@@ -192,7 +192,7 @@ nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int3
   ND4C_TRY(check_arguments(plan, inputs, input_count, outputs, output_count));
   nd4c_status status = collect(plan, inputs, input_count, outputs, output_count);
   if (status == ND4C_OK) {
-    status = plan->direct ? nd4c_plan_run_direct(plan) : nd4c_plan_run_arrays(plan);
+    status = nd4c_plan_run_mode(plan);
     if (status != ND4C_OK) {
       poison_given(plan, outputs, output_count, status);
     } else {

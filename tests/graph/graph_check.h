@@ -253,7 +253,7 @@ static inline void check_runs(nd4c_plan *plan, nd4c_array *const *inputs, nd4c_a
   for (int32_t round = 0; round < 3; ++round) {
     int64_t before = nd4c_allocation_count();
     CHECK_OK(nd4c_plan_run(plan, given, input_count, outputs, output_count));
-    if (round == 2 && plan->direct) {
+    if (round == 2 && nd4c_plan_is_direct(plan)) {
       assert_int_equal(nd4c_allocation_count() - before, 0);
     }
     for (int32_t i = 0; i < output_count; ++i) {

@@ -5,7 +5,68 @@
 #include "base/status.h"
 #include "device/tracer.h"
 #include "dispatch/execute.h"
-#include "graph/plan.h"
+#include "graph/modes/mode.h"
+
+/* -- binding ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status make_array(const nd4c_slot *slot, nd4c_storage *storage, int64_t offset, nd4c_array **array) {
+  nd4c_status status =
+      nd4c_array_make(slot->dtype, slot->rank, slot->shape, slot->strides, offset, nd4c_storage_retain(storage), array);
+  if (status != ND4C_OK) {
+    nd4c_storage_release(storage);
+  }
+  return status;
+}
+
+static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
+  const nd4c_slot *slot = &plan->slots[index];
+  if (slot->kind == ND4C_SLOT_UNUSED) {
+    return ND4C_OK;
+  }
+  nd4c_slot *root = &plan->slots[slot->root];
+  if (root->kind == ND4C_SLOT_OWN) {
+    if (root->storage == NULL) {
+      nd4c_device *device = plan->places[root->place].device;
+      nd4c_status status = nd4c_storage_create_own(device, NULL, root->dtype, root->bytes, "plan", &root->storage);
+      if (status != ND4C_OK) {
+        return nd4c_device_fail_prefix(status, device, "on", "nd4c_plan_create: memory for a value");
+      }
+    }
+    return make_array(slot, root->storage, slot->offset, &plan->slot_arrays[index]);
+  }
+  if (root->kind == ND4C_SLOT_CONSTANT) {
+    return make_array(slot, root->array->storage, root->array->offset + slot->offset, &plan->slot_arrays[index]);
+  }
+  if (root->kind == ND4C_SLOT_ARENA && root->bytes == 0) {
+    return nd4c_array_empty(slot->dtype, slot->rank, slot->shape, plan->device, &plan->slot_arrays[index]);
+  }
+  if (root->kind == ND4C_SLOT_ARENA) {
+    const nd4c_dtype_info *dtype = nd4c_dtype_get_info(slot->dtype);
+    int64_t offset = root->arena_offset / dtype->block_bytes * dtype->block_elements + slot->offset;
+    return make_array(slot, plan->places[root->place].arena, offset, &plan->slot_arrays[index]);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status prepare(nd4c_plan *plan) {
+  int32_t inputs = 0, outputs = 0;
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    inputs = plan->steps[i].input_count > inputs ? plan->steps[i].input_count : inputs;
+    outputs = plan->steps[i].output_count > outputs ? plan->steps[i].output_count : outputs;
+  }
+  plan->step_inputs = nd4c_region_take(&plan->region, inputs, sizeof(nd4c_array *));
+  plan->step_outputs = nd4c_region_take(&plan->region, outputs, sizeof(nd4c_array *));
+  plan->slot_arrays = nd4c_region_take(&plan->region, plan->slot_count, sizeof(nd4c_array *));
+  if (plan->step_inputs == NULL || plan->step_outputs == NULL || plan->slot_arrays == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    ND4C_TRY(bind_array(plan, i));
+  }
+  return ND4C_OK;
+}
+
+/* -- running ----------------------------------------------------------------------------------------------------- */
 
 /* Handles of what lies in the caller's arrays, for this run. */
 static nd4c_status make_outside(nd4c_plan *plan, int32_t index) {
@@ -122,8 +183,19 @@ static nd4c_status run_steps(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_run_arrays(nd4c_plan *plan) {
+static nd4c_status run(nd4c_plan *plan) {
   nd4c_status status = run_steps(plan);
   release_outside(plan);
   return status;
 }
+
+static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
+  (void)plan, (void)reason, (void)reason_size;
+  return true;
+}
+
+const nd4c_plan_mode nd4c_mode_arrays = {.name = "arrays",
+                                         .doc = "each step by itself, on arrays: any devices, any steps",
+                                         .usable = usable,
+                                         .prepare = prepare,
+                                         .run = run};

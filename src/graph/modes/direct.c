@@ -1,9 +1,12 @@
 /* Mode "direct": a synchronous device whose memory has addresses. The calls were built when the plan was made; a run
  * puts in the addresses of what the caller gave and calls one kernel after another. */
+#include <stdio.h>
+
 #include "base/os.h"
 #include "base/status.h"
 #include "device/tracer.h"
-#include "graph/plan.h"
+#include "graph/modes/mode.h"
+#include "graph/modes/patches.h"
 
 /* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
  * contents, and the storage is brought over. Outputs count as written from here on, before the kernels run: eager
@@ -32,9 +35,10 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
   return ND4C_OK;
 }
 
-static nd4c_status apply_patches(const nd4c_plan *plan, nd4c_patch *patches, int32_t count, nd4c_array *const *arrays,
+static nd4c_status apply_patches(const nd4c_plan *plan, const nd4c_patch_list *list, nd4c_array *const *arrays,
                                  nd4c_access access) {
-  for (int32_t i = 0; i < count; ++i) {
+  nd4c_patch *patches = list->items;
+  for (int32_t i = 0; i < list->count; ++i) {
     char *address = NULL;
     ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address, &patches[i].committed));
     patches[i].tensor->data = address == NULL ? NULL : address + patches[i].byte_offset;
@@ -66,9 +70,9 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
-  ND4C_TRY(apply_patches(plan, plan->input_patches, plan->input_patch_count, plan->input_arrays, ND4C_ACCESS_READ));
-  ND4C_TRY(apply_patches(plan, plan->output_patches, plan->output_patch_count, plan->output_arrays, ND4C_ACCESS_WRITE));
+static nd4c_status run(nd4c_plan *plan) {
+  ND4C_TRY(apply_patches(plan, &plan->input_patches, plan->input_arrays, ND4C_ACCESS_READ));
+  ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
   bool watched = plan->profiled || nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
@@ -82,10 +86,47 @@ nd4c_status nd4c_plan_run_direct(nd4c_plan *plan) {
   for (int32_t i = 0; watched && nd4c_tracer_is_on() && i < plan->graph->outputs.count; ++i) {
     nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
   }
-  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->output_patch_count; ++i) {
-    if (plan->output_patches[i].committed) {
-      nd4c_storage_refresh(plan->output_arrays[plan->output_patches[i].port]->storage);
+  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->output_patches.count; ++i) {
+    const nd4c_patch *patch = &plan->output_patches.items[i];
+    if (patch->committed) {
+      nd4c_storage_refresh(plan->output_arrays[patch->port]->storage);
     }
   }
   return ND4C_OK;
 }
+
+/* The arena stays where it is, and so do what lies in it and each step's scratch. */
+static nd4c_status prepare(nd4c_plan *plan) {
+  ND4C_TRY(nd4c_patches_make(plan));
+  char *arena = plan->places[0].arena == NULL ? NULL : plan->places[0].arena->address;
+  for (int32_t i = 0; i < plan->arena_patches.count; ++i) {
+    const nd4c_patch *patch = &plan->arena_patches.items[i];
+    patch->tensor->data = arena + patch->byte_offset;
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_step *step = &plan->steps[i];
+    if (step->choice != NULL && step->choice->scratch_bytes > 0) {
+      step->call.scratch = arena + step->scratch_offset;
+    }
+  }
+  return ND4C_OK;
+}
+
+static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
+  if (plan->place_count > 1) {
+    (void)snprintf(reason, reason_size, "the plan runs on %d devices", plan->place_count);
+    return false;
+  }
+  if (!nd4c_device_is_immediate(plan->device) ||
+      (plan->places[0].arena != NULL && plan->places[0].arena->address == NULL)) {
+    (void)snprintf(reason, reason_size, "%s is asynchronous, or the host does not read its memory", plan->device->name);
+    return false;
+  }
+  return true;
+}
+
+const nd4c_plan_mode nd4c_mode_direct = {.name = "direct",
+                                         .doc = "kernel after kernel on addresses, calls built once",
+                                         .usable = usable,
+                                         .prepare = prepare,
+                                         .run = run};

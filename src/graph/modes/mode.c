@@ -1,0 +1,49 @@
+/* The table of modes, and the choice among them. */
+#include "graph/modes/mode.h"
+
+#include "base/status.h"
+
+/* The fastest first; the last one runs every plan. */
+static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_stream, &nd4c_mode_arrays};
+
+enum { MODES = sizeof modes / sizeof *modes };
+
+nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
+  plan->mode_reasons = nd4c_region_take(&plan->region, MODES, sizeof *plan->mode_reasons);
+  if (plan->mode_reasons == NULL) {
+    return nd4c_error_code();
+  }
+  char reason[256] = "";
+  for (int32_t i = 0; i < MODES; ++i) {
+    if (modes[i]->usable(plan, reason, sizeof reason)) {
+      plan->mode = modes[i];
+      return modes[i]->prepare(plan);
+    }
+    plan->mode_reasons[i] = nd4c_region_text(&plan->region, reason);
+    if (plan->mode_reasons[i] == NULL) {
+      return nd4c_error_code();
+    }
+  }
+  return nd4c_fail(ND4C_INTERNAL, "plan: no mode runs it, the last one refuses: %s", reason);
+}
+
+nd4c_status nd4c_plan_run_mode(nd4c_plan *plan) {
+  return plan->mode->run(plan);
+}
+
+void nd4c_plan_release_mode(nd4c_plan *plan) {
+  if (plan->mode != NULL && plan->mode->release != NULL) {
+    plan->mode->release(plan);
+  }
+}
+
+bool nd4c_plan_is_direct(const nd4c_plan *plan) {
+  return plan->mode == &nd4c_mode_direct;
+}
+
+void nd4c_plan_print_mode(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text_print(text, "mode: %s (%s)\n", plan->mode->name, plan->mode->doc);
+  for (int32_t i = 0; i < MODES && modes[i] != plan->mode; ++i) {
+    nd4c_text_print(text, "  not %s: %s\n", modes[i]->name, plan->mode_reasons[i]);
+  }
+}

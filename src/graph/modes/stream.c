@@ -1,0 +1,352 @@
+/* Mode "stream": one asynchronous device that computes every step by a kernel. The calls were built when the plan was
+ * made, as in mode "direct". A run acquires the storages of the inputs, the outputs and the arena once, enqueues one
+ * call after another without a lock or a fence, and records one fence for all of them. */
+#include "graph/modes/stream.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "device/provider_check.h"
+#include "device/tracer.h"
+#include "dispatch/execute.h"
+#include "graph/modes/mode.h"
+#include "graph/modes/patches.h"
+
+/* -- what outlives the plan ------------------------------------------------------------------------------------------
+ */
+
+static void free_body(void *argument) {
+  nd4c_stream_body *body = argument;
+  if (body->device_scratch.node != NULL) {
+    nd4c_memory_free(body->device, &body->device_scratch);
+  }
+  if (body->host_scratch.node != NULL) {
+    nd4c_memory_free(body->host, &body->host_scratch);
+  }
+  for (int32_t i = 0; i < body->choice_count; ++i) {
+    nd4c_choice_release(body->choices[i]);
+  }
+  nd4c_deallocate(body);
+}
+
+static nd4c_status take_scratch(nd4c_device *device, nd4c_stream stream, int64_t bytes, nd4c_block *block) {
+  const nd4c_memory_request request = {
+      .bytes = bytes, .origin = "plan scratch", .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
+  nd4c_status status = bytes > 0 ? nd4c_memory_allocate(device, &request, block) : ND4C_OK;
+  return status == ND4C_OK
+             ? status
+             : nd4c_device_fail_prefix(status, device, "on", "plan: %lld bytes of scratch", (long long)bytes);
+}
+
+static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
+  int64_t host = 0, device = 0;
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_choice *choice = plan->steps[i].choice;
+    body->choices[body->choice_count++] = nd4c_choice_retain(choice);
+    host = choice->scratch_bytes > host ? choice->scratch_bytes : host;
+    device = choice->device_scratch_bytes > device ? choice->device_scratch_bytes : device;
+  }
+  body->device = plan->device;
+  ND4C_TRY(nd4c_device_host(&body->host));
+  ND4C_TRY(take_scratch(body->host, NULL, host, &body->host_scratch));
+  return take_scratch(body->device, plan->context->stream, device, &body->device_scratch);
+}
+
+/* Gives the body to the latest run: a stream ends its work in order, so that no run needs it after that one. */
+static void drop_body(nd4c_plan_stream *stream) {
+  if (stream->body != NULL && stream->last != NULL) {
+    nd4c_fence_keep(stream->last, stream->body, stream->body->device_scratch.bytes, free_body);
+  } else if (stream->body != NULL) {
+    free_body(stream->body);
+  }
+  stream->body = NULL;
+  nd4c_fence_release(stream->last);
+  stream->last = NULL;
+}
+
+/* -- binding ----------------------------------------------------------------------------------------------------- */
+
+/* Lets the stream come after what brought the constants to the device. */
+static nd4c_status wait_for_constants(const nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (plan->slots[i].kind == ND4C_SLOT_CONSTANT) {
+      nd4c_storage *storage = plan->slots[i].array->storage;
+      nd4c_replica_view view;
+      ND4C_TRY(nd4c_storage_acquire(storage, plan->device, plan->context->stream, ND4C_ACCESS_READ,
+                                    plan->context->transfer, &view));
+      nd4c_fence_release(view.written);
+      nd4c_storage_cancel(storage, plan->device);
+    }
+  }
+  return ND4C_OK;
+}
+
+/* Takes the calls to the context's stream. A body of its own: the one before may still be in use on another stream. */
+static nd4c_status bind(nd4c_plan *plan) {
+  nd4c_plan_stream *stream = plan->stream;
+  drop_body(stream);
+  size_t size = sizeof *stream->body + (size_t)plan->step_count * sizeof *stream->body->choices;
+  stream->body = nd4c_allocate_zeroed(1, size);
+  if (stream->body == NULL) {
+    return nd4c_fail_memory("a plan's run", size);
+  }
+  stream->bound = NULL;
+  ND4C_TRY(fill_body(plan, stream->body));
+  ND4C_TRY(wait_for_constants(plan));
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_step *step = &plan->steps[i];
+    step->call.stream = plan->context->stream;
+    step->call.scratch = step->choice->scratch_bytes > 0 ? stream->body->host_scratch.address : NULL;
+    step->call.scratch_buffer = step->choice->device_scratch_bytes > 0 ? stream->body->device_scratch.buffer : NULL;
+  }
+  stream->bound = plan->context->stream;
+  return ND4C_OK;
+}
+
+static nd4c_status prepare(nd4c_plan *plan) {
+  const int64_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
+  nd4c_plan_stream *stream = nd4c_region_take(&plan->region, 1, sizeof *stream);
+  if (stream == NULL) {
+    return nd4c_error_code();
+  }
+  *stream = (nd4c_plan_stream){.bound = NULL};
+  plan->stream = stream;
+  stream->before = nd4c_region_take(&plan->region, inputs + outputs, sizeof(nd4c_shared_fence *));
+  stream->after = nd4c_region_take(&plan->region, inputs + 1, sizeof(nd4c_shared_fence *));
+  if (stream->before == NULL || stream->after == NULL) {
+    return nd4c_error_code();
+  }
+  ND4C_TRY(nd4c_patches_make(plan));
+  ND4C_TRY(nd4c_stream_find_parts(plan));
+  return bind(plan);
+}
+
+static void release(nd4c_plan *plan) {
+  if (plan->stream != NULL) {
+    drop_body(plan->stream);
+    nd4c_fence_steps_release(plan->stream->steps);
+  }
+}
+
+/* -- acquire ----------------------------------------------------------------------------------------------------- */
+
+static void apply(const nd4c_patch *patch, const nd4c_replica_view *view, int64_t begin) {
+  const int64_t bytes = begin + patch->byte_offset;
+  patch->tensor->buffer = view->buffer;
+  patch->tensor->offset = nd4c_dtype_elements(patch->tensor->dtype, view->offset + bytes);
+  patch->tensor->data = view->address == NULL ? NULL : (char *)view->address + bytes;
+}
+
+/* The arena is where it was, unless it had to make room for something else since. */
+static nd4c_status acquire_arena(nd4c_plan *plan) {
+  nd4c_replica_view *known = &plan->stream->arena, view;
+  ND4C_TRY(nd4c_storage_acquire(plan->places[0].arena, plan->device, plan->context->stream, ND4C_ACCESS_WRITE,
+                                ND4C_TRANSFER_ON_DEMAND, &view));
+  nd4c_fence_release(view.written);
+  view.written = NULL;
+  if (view.buffer == known->buffer && view.offset == known->offset && view.address == known->address) {
+    return ND4C_OK;
+  }
+  for (int32_t i = 0; i < plan->arena_patches.count; ++i) {
+    apply(&plan->arena_patches.items[i], &view, 0);
+  }
+  *known = view;
+  return ND4C_OK;
+}
+
+/* Operand `index` of the run: inputs first, then outputs. */
+static nd4c_array *operand_array(const nd4c_plan *plan, int32_t index) {
+  const int32_t inputs = plan->graph->inputs.count;
+  return index < inputs ? plan->input_arrays[index] : plan->output_arrays[index - inputs];
+}
+
+static nd4c_status name_operand(const nd4c_plan *plan, int32_t index, nd4c_status status) {
+  const int32_t inputs = plan->graph->inputs.count;
+  const bool input = index < inputs;
+  const char *name = input ? plan->graph->inputs.items[index].name : plan->graph->outputs.items[index - inputs].name;
+  if (nd4c_storage_is_poisoned(operand_array(plan, index)->storage)) {
+    return nd4c_fail(ND4C_POISONED, "plan: %s '%s' was left without a value: %s", input ? "input" : "output", name,
+                     nd4c_error_message());
+  }
+  return nd4c_fail_prefix(status, "plan: %s '%s'", input ? "input" : "output", name);
+}
+
+static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index) {
+  const int32_t inputs = plan->graph->inputs.count;
+  const nd4c_array *array = operand_array(plan, index);
+  nd4c_replica_view view;
+  nd4c_status status = nd4c_storage_acquire(array->storage, plan->device, plan->context->stream,
+                                            index < inputs ? ND4C_ACCESS_READ : nd4c_output_access(array),
+                                            plan->context->transfer, &view);
+  if (status != ND4C_OK) {
+    return name_operand(plan, index, status);
+  }
+  plan->stream->before[index] = view.written;
+  const nd4c_patch_list *list = index < inputs ? &plan->input_patches : &plan->output_patches;
+  for (int32_t i = 0; i < list->count; ++i) {
+    if (list->items[i].port == (index < inputs ? index : index - inputs)) {
+      apply(&list->items[i], &view, nd4c_array_offset_bytes(array));
+    }
+  }
+  return ND4C_OK;
+}
+
+static void cancel(const nd4c_plan *plan, bool arena, int32_t acquired) {
+  if (arena) {
+    nd4c_storage_cancel(plan->places[0].arena, plan->device);
+  }
+  for (int32_t i = 0; i < acquired; ++i) {
+    nd4c_storage_cancel(operand_array(plan, i)->storage, plan->device);
+  }
+}
+
+/* -- run --------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status run_traced(const nd4c_plan *plan, const nd4c_step *step) {
+  const char *op = step->call.op->name;
+  int64_t begin = nd4c_tracer_begin(op);
+  nd4c_status status = step->choice->kernel->run(&step->call);
+  nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op, nd4c_choice_name(step->choice), NULL, 0);
+  return status;
+}
+
+/* The call that could not be enqueued; what was enqueued before it ends first. */
+static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
+  nd4c_execute_end_stream(plan->context, status);
+  status = nd4c_provider_failed(status, "run");
+  char text[256];
+  return nd4c_fail_prefix(status, "%s: %s on %s (%s)", nd4c_plan_node_text(plan, step->node, text, sizeof text),
+                          step->call.op->name, plan->device->name, nd4c_choice_name(step->choice));
+}
+
+static nd4c_status enqueue(const nd4c_plan *plan) {
+  const bool traced = nd4c_tracer_is_on();
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    nd4c_status status = ND4C_UNLIKELY(traced) ? run_traced(plan, step) : step->choice->kernel->run(&step->call);
+    if (ND4C_UNLIKELY(status != ND4C_OK)) {
+      return fail_step(plan, step, status);
+    }
+  }
+  for (int32_t i = 0; traced && i < plan->graph->outputs.count; ++i) {
+    nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status commit_output(nd4c_plan *plan, int32_t output, nd4c_shared_fence *run) {
+  nd4c_plan_stream *stream = plan->stream;
+  const int32_t inputs = plan->graph->inputs.count;
+  int32_t count = 0;
+  for (int32_t i = 0; i < inputs; ++i) {
+    if (stream->before[i] != NULL && stream->needs[output * inputs + i]) {
+      stream->after[count++] = stream->before[i];
+    }
+  }
+  if (stream->before[inputs + output] != NULL) { /* what the run does not write of it stays */
+    stream->after[count++] = stream->before[inputs + output];
+  }
+  nd4c_shared_fence *part = NULL;
+  nd4c_status status = nd4c_fence_make_part(run, output, stream->after, count, &part);
+  nd4c_storage *storage = plan->output_arrays[output]->storage;
+  if (status != ND4C_OK) {
+    nd4c_fence_settle(run);
+    nd4c_storage_cancel(storage, plan->device);
+    return status;
+  }
+  nd4c_storage_commit(storage, plan->device, ND4C_ACCESS_WRITE, part);
+  nd4c_fence_release(part);
+  return ND4C_OK;
+}
+
+/* Records the end of the run and tells every storage. A failure to note what an output depends on is the run's. */
+static nd4c_status commit(nd4c_plan *plan, bool arena) {
+  nd4c_plan_stream *stream = plan->stream;
+  const int32_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
+  nd4c_shared_fence *fence = NULL;
+  nd4c_status status = nd4c_fence_record_steps(plan->device, plan->context->stream, "plan", stream->steps, &fence);
+  if (status != ND4C_OK) {
+    nd4c_execute_end_stream(plan->context, status); /* nothing marks the end of what was enqueued */
+    cancel(plan, arena, inputs + outputs);
+    return nd4c_fail_prefix(status, "plan on %s", plan->device->name);
+  }
+  for (int32_t i = 0; i < inputs; ++i) {
+    nd4c_storage_commit(plan->input_arrays[i]->storage, plan->device, ND4C_ACCESS_READ, fence);
+  }
+  for (int32_t i = 0; i < outputs; ++i) {
+    nd4c_status noted = commit_output(plan, i, fence);
+    status = status == ND4C_OK ? noted : status;
+  }
+  if (arena) {
+    nd4c_storage_commit(plan->places[0].arena, plan->device, ND4C_ACCESS_WRITE, fence);
+  }
+  nd4c_fence_release(stream->last);
+  stream->last = fence;
+  return status;
+}
+
+static nd4c_status submit(nd4c_plan *plan) {
+  const int32_t count = plan->graph->inputs.count + plan->graph->outputs.count;
+  const bool arena = plan->places[0].arena != NULL;
+  if (arena) {
+    ND4C_TRY(acquire_arena(plan));
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_status status = acquire_operand(plan, i);
+    if (status != ND4C_OK) {
+      cancel(plan, arena, i);
+      return status;
+    }
+  }
+  nd4c_status status = enqueue(plan);
+  if (status != ND4C_OK) {
+    cancel(plan, arena, count);
+    return status;
+  }
+  return commit(plan, arena);
+}
+
+static nd4c_status run(nd4c_plan *plan) {
+  nd4c_plan_stream *stream = plan->stream;
+  if (ND4C_UNLIKELY(stream->bound != plan->context->stream)) {
+    ND4C_TRY(bind(plan));
+  }
+  nd4c_status status = submit(plan);
+  for (int32_t i = 0; i < plan->graph->inputs.count + plan->graph->outputs.count; ++i) {
+    nd4c_fence_release(stream->before[i]);
+    stream->before[i] = NULL;
+  }
+  return status;
+}
+
+static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
+  if (plan->place_count > 1) {
+    (void)snprintf(reason, reason_size, "the plan runs on %d devices", plan->place_count);
+    return false;
+  }
+  if (!plan->device->description.asynchronous) {
+    (void)snprintf(reason, reason_size, "%s has no streams", plan->device->name);
+    return false;
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    if (plan->steps[i].choice == NULL || plan->steps[i].choice->kernel == NULL) {
+      (void)snprintf(reason, reason_size, "step %d is compiled", i);
+      return false;
+    }
+  }
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (plan->slots[i].kind == ND4C_SLOT_ARENA && plan->slots[i].bytes == 0) {
+      (void)snprintf(reason, reason_size, "value %d has no elements", i);
+      return false;
+    }
+  }
+  return true;
+}
+
+const nd4c_plan_mode nd4c_mode_stream = {.name = "stream",
+                                         .doc = "call after call on one stream, built once, one fence a run",
+                                         .usable = usable,
+                                         .prepare = prepare,
+                                         .run = run,
+                                         .release = release};
