@@ -180,6 +180,10 @@ nd4c_status nd4c_fence_make_part(nd4c_shared_fence *run, int32_t part, nd4c_shar
 }
 
 void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (*release)(void *kept)) {
+  if (is_orphan(fence)) { /* a thread of the parent may have held its lock at the fork */
+    release(kept);
+    return;
+  }
   pthread_mutex_lock(&fence->lock);
   bool done = atomic_load(&fence->done);
   if (!done) {

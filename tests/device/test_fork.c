@@ -35,9 +35,11 @@ int __lsan_is_turned_off(void) {
 #endif
 
 /* What the parent leaves: on the host alone, there and on the host, there alone, there and still being computed, on its
- * way to the host, and on the host while the device reads it. */
+ * way to the host, and on the host while the device reads it; and a plan on the device. */
 typedef struct arrays {
   nd4c_array *host, *both, *device, *pending, *coming, *read;
+  nd4c_plan *plan; /* of which a run is under way, into: */
+  nd4c_array *planned;
 } arrays;
 
 static bool holds(const nd4c_array *array, float value) {
@@ -54,8 +56,26 @@ static nd4c_array *filled(nd4c_device *on, double value) {
   return array;
 }
 
+static nd4c_plan *make_plan(void) {
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value x = 0, y = 0;
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 1, shape, &x), ND4C_OK);
+  assert_int_equal(nd4c_graph_op(graph, ND4C_OP_square, &x, 1, NULL, 0, NULL, &y, 1), ND4C_OK);
+  assert_int_equal(nd4c_graph_output(graph, "y", y), ND4C_OK);
+  assert_int_equal(nd4c_plan_create(graph, there, NULL, &plan), ND4C_OK);
+  nd4c_graph_destroy(graph);
+  return plan;
+}
+
+static nd4c_status run_plan(nd4c_plan *plan, const nd4c_array *x, nd4c_array **y) {
+  const nd4c_array *given[] = {x};
+  return nd4c_plan_run(plan, given, 1, y, 1);
+}
+
 static arrays make_arrays(void) {
-  arrays a = {filled(cpu, 1), filled(device, 2), filled(device, 3), NULL, NULL, filled(cpu, 6)};
+  arrays a = {filled(cpu, 1), filled(device, 2), filled(device, 3), NULL, NULL, filled(cpu, 6), make_plan(), NULL};
   assert_true(holds(a.both, 2));
   assert_int_equal(nd4c_array_wait(a.device), ND4C_OK);
   if (stub_control != NULL) {
@@ -64,11 +84,13 @@ static arrays make_arrays(void) {
   assert_int_equal(nd4c_add_on(there, a.device, a.device, &a.pending), ND4C_OK);
   assert_int_equal(nd4c_add_on(there, a.read, a.device, &a.coming), ND4C_OK);
   assert_int_equal(nd4c_array_prefetch(a.coming, cpu), ND4C_OK);
+  assert_int_equal(run_plan(a.plan, a.device, &a.planned), ND4C_OK);
   return a;
 }
 
 static void release_arrays(const arrays *a) {
-  nd4c_array *const all[] = {a->host, a->both, a->device, a->pending, a->coming, a->read};
+  nd4c_array *const all[] = {a->host, a->both, a->device, a->pending, a->coming, a->read, a->planned};
+  nd4c_plan_destroy(a->plan);
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     nd4c_array_release(all[i]);
   }
@@ -115,6 +137,8 @@ static bool what_needs_the_device_is_refused(const arrays *a) {
          is_refused(nd4c_array_read(a->pending, buffer, sizeof buffer), "reading what is pending") &&
          is_refused(nd4c_array_read(a->coming, buffer, sizeof buffer), "reading what was coming") &&
          is_refused(nd4c_array_wait(a->pending), "waiting") &&
+         is_refused(nd4c_array_wait(a->planned), "waiting for a plan's run") &&
+         is_refused(run_plan(a->plan, a->host, &made), "running a plan") &&
          is_refused(nd4c_array_write(a->device, buffer, sizeof buffer), "writing") &&
          is_refused(nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, device, &made), "making an array") &&
          is_refused(nd4c_array_migrate(a->host, device), "migrating there") &&
@@ -151,7 +175,8 @@ static void run_child(void) {
   if (stub_control != NULL) {
     (void)stub_control("delay 0");
   }
-  assert_true(holds(a.pending, 6) && holds(a.coming, 9) && holds(a.host, 1) && holds(a.device, 3));
+  assert_true(holds(a.pending, 6) && holds(a.coming, 9) && holds(a.planned, 9) && holds(a.host, 1) &&
+              holds(a.device, 3));
   release_arrays(&a);
 }
 
