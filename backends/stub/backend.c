@@ -12,7 +12,8 @@ static nd4c_provider table;
 static nd4c_backend backend_table;
 static nd4c_contribution contribution_table;
 static const nd4c_contribution *contributions[] = {&contribution_table};
-static nd4c_device_ops cut_device_ops;
+static nd4c_device_ops device_table, cut_device_ops;
+static nd4c_capture_ops cut_capture_ops;
 static const nd4c_engine *const no_engines[2];
 
 static bool lies(const char *about) {
@@ -110,17 +111,25 @@ static void lie(void) {
   } else if (lies("no_device")) {
     backend_table.device = NULL;
   } else if (lies("short_device")) {
-    cut_device_ops = stub_device_ops;
+    cut_device_ops = device_table;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, copy_from_host);
     backend_table.device = &cut_device_ops;
   } else if (lies("old_device")) {
-    cut_device_ops = stub_device_ops;
+    cut_device_ops = device_table;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, memory_available); /* without what is optional: accepted */
     backend_table.device = &cut_device_ops;
   } else if (lies("no_fences")) {
-    cut_device_ops = stub_device_ops;
+    cut_device_ops = device_table;
     cut_device_ops.fence_record = NULL;
     backend_table.device = &cut_device_ops;
+  } else if (lies("short_capture")) {
+    cut_capture_ops = stub_capture_ops;
+    cut_capture_ops.launch = NULL;
+    device_table.capture = &cut_capture_ops;
+  } else if (lies("old_capture")) {
+    cut_capture_ops = stub_capture_ops;
+    cut_capture_ops.update = NULL; /* without what is optional: accepted */
+    device_table.capture = &cut_capture_ops;
   } else if (lies("long_struct")) {
     table.struct_size += 64; /* a newer header: its tail is to be ignored */
   }
@@ -136,12 +145,14 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provi
   if (status != ND4C_OK) {
     return status;
   }
+  device_table = stub_device_ops;
+  device_table.capture = strcmp(stub_settings.capture, "none") != 0 ? &stub_capture_ops : NULL;
   backend_table = (nd4c_backend){
       .struct_size = ND4C_SIZE_OF(nd4c_backend),
       .type = stub_settings_type(),
       .priority = stub_settings.priority,
       .device_count = device_count,
-      .device = &stub_device_ops,
+      .device = &device_table,
   };
   families[0] = stub_kernels();
   contribution_table = (nd4c_contribution){

@@ -158,6 +158,7 @@ typedef struct stub_copy {
   int64_t to_offset, from_offset, bytes;
   unsigned char pattern[16];
   int32_t pattern_bytes; /* 0: no fill */
+  nd4c_buffer to_handle, from_handle;
 } stub_copy;
 
 static nd4c_status fill_run(const stub_copy *copy) {
@@ -195,7 +196,7 @@ static nd4c_status copy_run(void *argument) {
   return status;
 }
 
-static void copy_dispose(void *argument) {
+static void copy_loosen(void *argument) {
   stub_copy *copy = argument;
   if (copy->to != NULL) {
     stub_buffer_done(copy->to);
@@ -203,23 +204,40 @@ static void copy_dispose(void *argument) {
   if (copy->from != NULL) {
     stub_buffer_done(copy->from);
   }
-  stub_host->free(copy);
+  copy->to = copy->from = NULL;
 }
 
-/* to and from: handles, NULL for host memory. */
-static nd4c_status submit_copy(nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
+static void copy_dispose(void *argument) {
+  copy_loosen(argument);
+  stub_host->free(argument);
+}
+
+/* With a use of each buffer that the handles name. */
+static nd4c_status copy_again(const void *argument, void **made) {
   stub_copy *copy = stub_host->allocate(sizeof *copy);
   if (copy == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a copy");
   }
-  *copy = given;
-  copy->to = to != NULL ? stub_buffer_use(to) : NULL;
-  copy->from = from != NULL ? stub_buffer_use(from) : NULL;
-  if ((to != NULL && copy->to == NULL) || (from != NULL && copy->from == NULL)) {
+  *copy = *(const stub_copy *)argument;
+  copy->to = copy->to_handle != NULL ? stub_buffer_use(copy->to_handle) : NULL;
+  copy->from = copy->from_handle != NULL ? stub_buffer_use(copy->from_handle) : NULL;
+  if ((copy->to_handle != NULL && copy->to == NULL) || (copy->from_handle != NULL && copy->from == NULL)) {
     copy_dispose(copy);
     return ND4C_INTERNAL;
   }
-  return stub_stream_submit((stub_stream *)stream, (stub_task){.run = copy_run, .dispose = copy_dispose, .work = copy});
+  *made = copy;
+  return ND4C_OK;
+}
+
+/* to and from: handles, NULL for host memory: such a copy cannot be recorded. */
+static nd4c_status submit_copy(nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
+  const bool inside = given.host_to == NULL && given.host_from == NULL;
+  stub_task task = {
+      .run = copy_run, .dispose = copy_dispose, .loosen = copy_loosen, .again = inside ? copy_again : NULL};
+  given.to_handle = to;
+  given.from_handle = from;
+  nd4c_status status = copy_again(&given, &task.work);
+  return status != ND4C_OK ? status : stub_stream_submit((stub_stream *)stream, task);
 }
 
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,

@@ -1,5 +1,6 @@
 /* Kernels: one for every op the stub knows; each copies its call into the queue. */
 #include <stdio.h>
+#include <string.h>
 
 #include "stub.h"
 
@@ -53,13 +54,26 @@ static nd4c_status run(const nd4c_call *call) {
   if (status != ND4C_OK) {
     return status;
   }
-  stub_task task = {.run = run_in_queue, .dispose = stub_work_destroy, .work = work, .point = call->point};
+  stub_task task = {.run = run_in_queue,
+                    .dispose = stub_work_destroy,
+                    .work = work,
+                    .point = call->point,
+                    .loosen = stub_work_loosen,
+                    .again = stub_work_again};
   return stub_stream_submit((stub_stream *)call->stream, task);
 }
 
 static int64_t device_scratch_bytes(const nd4c_call *call) {
   (void)call;
   return stub_scratch();
+}
+
+/* STUB_CAPTURE=some: two kernels say that they cannot be recorded, each for another reason. */
+static uint32_t flags_of(nd4c_op op) {
+  if (strcmp(stub_settings.capture, "some") == 0 && (op == ND4C_OP_exp || op == ND4C_OP_tanh)) {
+    return op == ND4C_OP_exp ? ND4C_KERNEL_SYNCHRONISES_HOST : 0;
+  }
+  return ND4C_KERNEL_CAPTURABLE;
 }
 
 static void add(nd4c_op op, const char *name, uint32_t version) {
@@ -79,6 +93,7 @@ static void add(nd4c_op op, const char *name, uint32_t version) {
       .unprepare = unprepare,
       .run = run,
       .device_scratch_bytes = device_scratch_bytes,
+      .flags = flags_of(op),
   };
   kernel_list[kernel_total] = &kernel_rows[kernel_total];
   kernel_total++;

@@ -69,11 +69,24 @@ nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand) 
     operand->strides[i] = tensor->strides != NULL ? tensor->strides[i] : stride;
     stride *= tensor->shape[i];
   }
+  operand->handle = tensor->buffer;
   if (tensor->buffer != NULL) {
     operand->buffer = stub_buffer_use(tensor->buffer);
     return operand->buffer != NULL ? check_address(tensor, operand->buffer) : ND4C_INTERNAL;
   }
   return ND4C_OK;
+}
+
+void stub_operand_loosen(stub_operand *operand) {
+  if (operand->buffer != NULL) {
+    stub_buffer_done(operand->buffer);
+    operand->buffer = NULL;
+  }
+}
+
+nd4c_status stub_operand_bind(stub_operand *operand) {
+  operand->buffer = operand->handle != NULL ? stub_buffer_use(operand->handle) : NULL;
+  return operand->buffer != NULL || operand->handle == NULL ? ND4C_OK : ND4C_INTERNAL;
 }
 
 /* -- half types -------------------------------------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ struct stub_stream {
   char text[STUB_TEXT];
   nd4c_failed_range failed; /* since then; first -1: work without a number failed, too */
   struct stub_stream *next_stream;
+  stub_recording *recording; /* not NULL: submissions go there; only the thread that began it submits then */
 };
 
 static nd4c_host_lock streams_lock;
@@ -240,12 +241,70 @@ static nd4c_status entry_create(stub_entry **entry) {
   return *entry != NULL ? ND4C_OK : stub_host->fail(ND4C_MEMORY, "stub: no memory for a queue entry");
 }
 
+static stub_recording *recording_of(stub_stream *stream) {
+  stub_lock(&stream->lock);
+  stub_recording *recording = stream->recording;
+  stub_unlock(&stream->lock);
+  return recording;
+}
+
+nd4c_status stub_stream_begin_recording(stub_stream *stream) {
+  stub_recording *recording = NULL;
+  if (recording_of(stream) != NULL) {
+    return stub_violation("a recording was begun on a stream that is being recorded");
+  }
+  nd4c_status status = stub_recording_create(&recording);
+  stub_lock(&stream->lock);
+  stream->recording = recording;
+  stub_unlock(&stream->lock);
+  return status;
+}
+
+nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording) {
+  stub_lock(&stream->lock);
+  *recording = stream->recording;
+  stream->recording = NULL;
+  stub_unlock(&stream->lock);
+  return *recording != NULL ? ND4C_OK : stub_violation("a recording was ended on a stream that is not being recorded");
+}
+
+nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count) {
+  stub_recording *recording = recording_of(stream);
+  stub_entry *first = NULL, **link = &first;
+  nd4c_status status = recording != NULL ? stub_recording_spoil(recording, "a launch") : ND4C_OK;
+  for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
+    status = entry_create(link);
+    if (status == ND4C_OK) {
+      (*link)->task = tasks[i];
+      (*link)->delay = stub_delay();
+      link = &(*link)->next;
+    }
+  }
+  for (int32_t i = 0; i < count && status != ND4C_OK; i++) {
+    tasks[i].dispose(tasks[i].work);
+  }
+  for (stub_entry *entry = first, *next = NULL; entry != NULL; entry = next) {
+    next = entry->next;
+    entry->next = NULL;
+    if (status == ND4C_OK) {
+      append(stream, entry);
+    } else {
+      stub_host->free(entry);
+    }
+  }
+  return status;
+}
+
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
   if (stream == NULL) {
     nd4c_status status = task.run(task.work);
     task.dispose(task.work);
     stub_count_add(STUB_COUNT_tasks, 1);
     return status;
+  }
+  stub_recording *recording = recording_of(stream);
+  if (recording != NULL) {
+    return stub_recording_add(recording, task);
   }
   stub_entry *entry = NULL;
   nd4c_status status = entry_create(&entry);
@@ -260,6 +319,10 @@ nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
 }
 
 nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
+  stub_recording *recording = recording_of(stream);
+  if (recording != NULL) {
+    return stub_recording_spoil(recording, "a wait for a fence");
+  }
   stub_entry *entry = NULL;
   nd4c_status status = entry_create(&entry);
   if (status == ND4C_OK) {
@@ -271,6 +334,10 @@ nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
 }
 
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **result) {
+  stub_recording *recording = recording_of(stream);
+  if (recording != NULL) {
+    return stub_recording_spoil(recording, "a fence");
+  }
   stub_entry *entry = NULL;
   nd4c_status status = entry_create(&entry);
   if (status != ND4C_OK) {

@@ -55,6 +55,11 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(partition)           \
   X(accepts)             \
   X(describe_executable) \
+  X(capture_begin)       \
+  X(capture_end)         \
+  X(instantiate)         \
+  X(capture_update)      \
+  X(launch)              \
   X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between)
 
 typedef enum stub_call {
@@ -66,8 +71,10 @@ typedef enum stub_call {
 
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
  * handle used after it was freed, an access outside a buffer). */
-#define STUB_COUNTERS(X) \
-  X(buffers) X(buffer_bytes) X(pinned) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations)
+#define STUB_COUNTERS(X)                                                                                         \
+  X(buffers)                                                                                                     \
+  X(buffer_bytes) X(pinned) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) \
+      X(launchables)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -81,6 +88,7 @@ typedef struct stub_options {
   char type[16];
   char lie[32];
   char memory[16];
+  char capture[16];
   int32_t priority;
   int32_t devices;
   bool kernels;   /* offers kernels */
@@ -151,6 +159,7 @@ nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *f
 
 typedef struct stub_stream stub_stream;
 typedef struct stub_fence stub_fence;
+typedef struct stub_recording stub_recording;
 
 /* Work of a task: runs once on the stream's thread (or in the caller), then dispose is called. */
 typedef struct stub_task {
@@ -158,12 +167,22 @@ typedef struct stub_task {
   void (*dispose)(void *work);
   void *work;
   int32_t point; /* the call's; 0: none */
+  /* Of work that may be recorded: gives back what it holds of buffers; makes the same work with buffers held that the
+   * handles name now. */
+  void (*loosen)(void *work);
+  nd4c_status (*again)(const void *work, void **copy);
 } stub_task;
 
 nd4c_status stub_stream_create(int32_t device, stub_stream **stream);
 void stub_stream_destroy(stub_stream *stream);
 /* Takes over the work even when it fails. stream NULL: runs at once. */
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
+/* All of them, or none. Takes over the work even when it fails. */
+nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count);
+/* From here on submissions go into a recording, until it is ended and handed over. INTERNAL (a violation): it is being
+ * recorded already, or not at all. */
+nd4c_status stub_stream_begin_recording(stub_stream *stream);
+nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording);
 nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
 bool stub_fence_ready(stub_fence *fence);
@@ -171,6 +190,16 @@ nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
 /* Waits for every stream of the device. The first failure that no fence told. */
 nd4c_status stub_synchronize(int32_t device);
+
+/* -- capture.c: recordings ---------------------------------------------------------------------------------------- */
+
+extern const nd4c_capture_ops stub_capture_ops;
+nd4c_status stub_recording_create(stub_recording **recording);
+void stub_recording_release(stub_recording *recording);
+/* Takes over the work even when it fails. */
+nd4c_status stub_recording_add(stub_recording *recording, stub_task task);
+/* Notes an illegal call; returns UNSUPPORTED with a text. */
+nd4c_status stub_recording_spoil(stub_recording *recording, const char *what);
 
 /* -- operand.c: elements in and out of buffers ------------------------------------------------------------------ */
 
@@ -187,6 +216,7 @@ typedef struct stub_operand {
   int32_t rank;
   int64_t shape[STUB_RANK], strides[STUB_RANK];
   int64_t size, offset;
+  nd4c_buffer handle;
   stub_buffer *buffer; /* one use held, or NULL until bound */
 } stub_operand;
 
@@ -196,6 +226,9 @@ int64_t stub_size_of(nd4c_dtype dtype);
 int64_t stub_elements_of(nd4c_dtype dtype);
 /* Copies what a tensor says; binds its buffer if it has one. */
 nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand);
+/* Gives back the use of the buffer; takes one of the buffer that the handle names. */
+void stub_operand_loosen(stub_operand *operand);
+nd4c_status stub_operand_bind(stub_operand *operand);
 /* All elements in C order. */
 nd4c_status stub_operand_load(const stub_operand *operand, stub_value **values);
 nd4c_status stub_operand_store(const stub_operand *operand, const stub_value *values);
@@ -219,6 +252,9 @@ typedef struct stub_work {
 
 nd4c_status stub_work_create(const nd4c_call *call, stub_work **work);
 void stub_work_destroy(void *work);
+/* See stub_task. */
+void stub_work_loosen(void *work);
+nd4c_status stub_work_again(const void *work, void **copy);
 /* Computes on the device's memory, in the calling thread. */
 nd4c_status stub_work_run(void *work);
 

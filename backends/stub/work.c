@@ -40,19 +40,20 @@ static void free_list(nd4c_attr_value *attr) {
   stub_host->free(list.memory);
 }
 
+void stub_work_loosen(void *argument) {
+  stub_work *work = argument;
+  for (int32_t i = 0; work->inputs != NULL && i < work->input_count; i++) {
+    stub_operand_loosen(&work->inputs[i]);
+  }
+  stub_operand_loosen(&work->output);
+}
+
 void stub_work_destroy(void *argument) {
   stub_work *work = argument;
   if (work == NULL) {
     return;
   }
-  for (int32_t i = 0; work->inputs != NULL && i < work->input_count; i++) {
-    if (work->inputs[i].buffer != NULL) {
-      stub_buffer_done(work->inputs[i].buffer);
-    }
-  }
-  if (work->output.buffer != NULL) {
-    stub_buffer_done(work->output.buffer);
-  }
+  stub_work_loosen(work);
   for (int32_t i = 0; work->attrs != NULL && i < work->attr_count; i++) {
     free_list(&work->attrs[i]);
   }
@@ -97,6 +98,51 @@ nd4c_status stub_work_create(const nd4c_call *call, stub_work **result) {
     return status;
   }
   *result = work;
+  return ND4C_OK;
+}
+
+static nd4c_status copy_work(const stub_work *from, stub_work *work) {
+  const int32_t inputs = from->input_count, attrs = from->attr_count;
+  work->op = from->op;
+  work->name = from->name;
+  work->inputs = stub_host->allocate((size_t)(inputs + 1) * sizeof *work->inputs);
+  work->attrs = stub_host->allocate((size_t)(attrs + 1) * sizeof *work->attrs);
+  if (work->inputs == NULL || work->attrs == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a call of %s", from->name);
+  }
+  for (int32_t i = 0; i < attrs; i++) {
+    work->attrs[i] = from->attrs[i];
+    work->attr_count = i + 1;
+    if (!copy_list(&work->attrs[i])) {
+      return stub_host->fail(ND4C_MEMORY, "stub: no memory for the attributes of %s", from->name);
+    }
+  }
+  for (int32_t i = 0; i < inputs; i++) {
+    work->inputs[i] = from->inputs[i];
+    work->inputs[i].buffer = NULL;
+    work->input_count = i + 1;
+    nd4c_status status = stub_operand_bind(&work->inputs[i]);
+    if (status != ND4C_OK) {
+      return status;
+    }
+  }
+  work->output = from->output;
+  work->output.buffer = NULL;
+  return stub_operand_bind(&work->output);
+}
+
+nd4c_status stub_work_again(const void *argument, void **copy) {
+  const stub_work *from = argument;
+  stub_work *work = stub_host->allocate(sizeof *work);
+  if (work == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a call of %s", from->name);
+  }
+  nd4c_status status = copy_work(from, work);
+  if (status != ND4C_OK) {
+    stub_work_destroy(work);
+    return status;
+  }
+  *copy = work;
   return ND4C_OK;
 }
 

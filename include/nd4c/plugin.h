@@ -7,6 +7,7 @@
  *     provider.h   what a plug-in brings: a backend with devices, contributions to devices, ops
  *     device.h     devices: copies, streams, fences
  *     buffer.h     their memory
+ *     capture.h    work that they record and launch again
  *     kernel.h     kernels: one way each to compute one op
  *     op.h         ops of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable

@@ -56,6 +56,8 @@
     "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                 \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
     "Plans a model keeps, one for each combination of input shapes")                                                   \
+  X(PLAN_CAPTURE, "nd4c.plan.capture", "ND4C_PLAN_CAPTURE", bool, "true",                                              \
+    "Plans record their steps on a device that can, and launch them as one; false, when the plan is made: step by step") \
   X(PLAN_PROFILE, "nd4c.plan.profile", "ND4C_PLAN_PROFILE", bool, "false",                                             \
     "Plans made while this is true measure each step; their report shows the shortest time of each")                   \
   X(PROCESS_RANK, "nd4c.process.rank", "ND4C_PROCESS_RANK", int, "0",                                                  \

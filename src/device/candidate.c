@@ -28,6 +28,7 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   memset(&candidate->backend, 0, sizeof candidate->backend);
   memset(&candidate->ops, 0, sizeof candidate->ops);
   memset(&candidate->buffers, 0, sizeof candidate->buffers);
+  memset(&candidate->capture, 0, sizeof candidate->capture);
   candidate->entry = NULL;
   candidate->type = ND4C_DEVICE_NONE;
   candidate->priority = 0;
@@ -73,6 +74,11 @@ static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *p
     nd4c_provider_copy(&candidate->buffers, sizeof candidate->buffers, candidate->ops.buffers,
                        candidate->ops.buffers->struct_size);
     candidate->ops.buffers = &candidate->buffers;
+    if (candidate->ops.capture != NULL) {
+      nd4c_provider_copy(&candidate->capture, sizeof candidate->capture, candidate->ops.capture,
+                         candidate->ops.capture->struct_size);
+      candidate->ops.capture = &candidate->capture;
+    }
     candidate->backend.device = &candidate->ops;
     candidate->type = backend->type;
     candidate->priority = backend->priority;

@@ -166,12 +166,13 @@ static void free_candidate(nd4c_candidate *candidate) {
   nd4c_deallocate(candidate);
 }
 
-/* A copy would leave pointers into the old one: to its operations, its buffers' and contributions. */
+/* A copy would leave pointers into the old one: to its operations, those of its buffers and of capture, and contributions. */
 static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
   nd4c_deallocate(absent->path);
   *absent = *loaded;
   absent->backend.device = &absent->ops;
   absent->ops.buffers = loaded->ops.buffers != NULL ? &absent->buffers : NULL;
+  absent->ops.capture = loaded->ops.capture != NULL ? &absent->capture : NULL;
   nd4c_deallocate(loaded);
   return absent;
 }

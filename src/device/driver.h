@@ -118,6 +118,41 @@ static inline nd4c_status nd4c_driver_memory_available(const nd4c_device *device
              : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more", (long long)*bytes);
 }
 
+/* -- capture: the caller has seen that the device has it ----------------------------------------------------------- */
+
+static inline nd4c_status nd4c_driver_capture_begin(const nd4c_device *device, nd4c_stream stream) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->capture->begin(device->handle, stream), "capture.begin");
+}
+
+static inline nd4c_status nd4c_driver_capture_end(const nd4c_device *device, nd4c_stream stream,
+                                                  nd4c_recording *recording) {
+  *recording = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->capture->end(device->handle, stream, recording);
+  return nd4c_driver_handle(status, *recording, "capture.end");
+}
+
+static inline nd4c_status nd4c_driver_capture_instantiate(const nd4c_device *device, nd4c_recording recording,
+                                                          nd4c_launchable *launchable) {
+  *launchable = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->capture->instantiate(device->handle, recording, launchable);
+  return nd4c_driver_handle(status, *launchable, "capture.instantiate");
+}
+
+/* UNSUPPORTED: the launchable is as before. */
+static inline nd4c_status nd4c_driver_capture_update(const nd4c_device *device, nd4c_launchable launchable,
+                                                     nd4c_recording recording) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->capture->update(device->handle, launchable, recording), "capture.update");
+}
+
+static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, nd4c_launchable launchable,
+                                                     nd4c_stream stream) {
+  return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream), "capture.launch");
+}
+
 /* OK where the backend has no such function. */
 static inline nd4c_status nd4c_driver_synchronize(const nd4c_device *device) {
   return device->ops->synchronize == NULL ? ND4C_OK

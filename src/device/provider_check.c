@@ -30,7 +30,10 @@ static size_t character_bytes(const unsigned char *at) {
   if (at[0] < 0x80) {
     return at[0] >= 0x20 && at[0] != 0x7f;
   }
-  const size_t bytes = at[0] >= 0xf0 && at[0] <= 0xf4 ? 4 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : 0;
+  const size_t bytes = at[0] >= 0xf0 && at[0] <= 0xf4  ? 4
+                       : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                       : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                                                       : 0;
   for (size_t i = 1; i < bytes; ++i) {
     if ((at[i] & 0xc0) != 0x80) {
       return 0;
@@ -88,6 +91,17 @@ static nd4c_status check_count(const char *from, const char *what, int32_t count
              : nd4c_fail(ND4C_ABI, "plug-in %s: %s is %d, but the table is NULL", from, what, count);
 }
 
+static nd4c_status check_capture(const char *from, const nd4c_capture_ops *ops) {
+  if (!ND4C_HAS_FIELD(ops, launchable_destroy) || ops->begin == NULL || ops->end == NULL || ops->abandon == NULL ||
+      ops->instantiate == NULL || ops->launch == NULL || ops->recording_destroy == NULL ||
+      ops->launchable_destroy == NULL) {
+    return nd4c_fail(
+        ND4C_ABI, "plug-in %s: of capture, all functions but update and host_callback are required where it is given",
+        from);
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status check_backend(const char *from, const nd4c_backend *backend) {
   if (!ND4C_HAS_FIELD(backend, device) || backend->device_count == NULL || backend->device == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: its backend lacks device_count or device", from);
@@ -97,15 +111,15 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
                      (int)backend->type);
   }
   const nd4c_device_ops *ops = backend->device;
-  if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL ||
-      ops->buffers == NULL || ops->copy_from_host == NULL || ops->copy_to_host == NULL) {
+  if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL || ops->buffers == NULL ||
+      ops->copy_from_host == NULL || ops->copy_to_host == NULL) {
     return nd4c_fail(ND4C_ABI,
                      "plug-in %s: device_open, describe, buffers, copy_from_host and copy_to_host are required", from);
   }
   if (!ND4C_HAS_FIELD(ops->buffers, free) || ops->buffers->allocate == NULL || ops->buffers->free == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: allocate and free of its buffers are required", from);
   }
-  return ND4C_OK;
+  return ND4C_HAS_FIELD(ops, capture) && ops->capture != NULL ? check_capture(from, ops->capture) : ND4C_OK;
 }
 
 static nd4c_status check_contribution(const char *from, const nd4c_contribution *contribution, bool has_backend) {
@@ -123,9 +137,8 @@ static nd4c_status check_contribution(const char *from, const nd4c_contribution 
   for (int32_t i = 0; i < contribution->engine_count; ++i) {
     const nd4c_engine *engine = contribution->engines[i];
     if (engine == NULL || !ND4C_HAS_FIELD(engine, state) || !is_name(engine->name)) {
-      return nd4c_fail(ND4C_ABI,
-                       "plug-in %s: engine %d has no name of 1 to %d letters, digits, '_', '-' and '.'", from, i,
-                       ND4C_PLUGIN_NAME_SIZE - 1);
+      return nd4c_fail(ND4C_ABI, "plug-in %s: engine %d has no name of 1 to %d letters, digits, '_', '-' and '.'", from,
+                       i, ND4C_PLUGIN_NAME_SIZE - 1);
     }
   }
   for (int32_t i = 0; i < contribution->family_count; ++i) {
@@ -226,7 +239,8 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                      candidate->name);
   }
   if ((description->addressable || description->memory_kinds != 0) && ops->buffers->address == NULL) {
-    return nd4c_fail(ND4C_ABI, "backend %s: a device that is addressable or has memory kinds needs its buffers' address",
+    return nd4c_fail(ND4C_ABI,
+                     "backend %s: a device that is addressable or has memory kinds needs its buffers' address",
                      candidate->name);
   }
   if (description->host_readable && !description->addressable) {

@@ -70,7 +70,8 @@ FIELD(nd4c_kernel, scratch_bytes, 80);
 FIELD(nd4c_kernel, run, 88);
 FIELD(nd4c_kernel, preferred_order, 96);
 FIELD(nd4c_kernel, device_scratch_bytes, 104);
-GROWS(nd4c_kernel, 112);
+FIELD(nd4c_kernel, flags, 112);
+GROWS(nd4c_kernel, 120);
 
 FIELD(nd4c_segment, struct_size, 0);
 FIELD(nd4c_segment, node_count, 4);
@@ -193,7 +194,20 @@ FIELD(nd4c_device_ops, memory_available, 128);
 FIELD(nd4c_device_ops, stream_native, 136);
 FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
-GROWS(nd4c_device_ops, 160);
+FIELD(nd4c_device_ops, capture, 160);
+GROWS(nd4c_device_ops, 168);
+
+FIELD(nd4c_capture_ops, struct_size, 0);
+FIELD(nd4c_capture_ops, begin, 8);
+FIELD(nd4c_capture_ops, end, 16);
+FIELD(nd4c_capture_ops, abandon, 24);
+FIELD(nd4c_capture_ops, instantiate, 32);
+FIELD(nd4c_capture_ops, update, 40);
+FIELD(nd4c_capture_ops, launch, 48);
+FIELD(nd4c_capture_ops, recording_destroy, 56);
+FIELD(nd4c_capture_ops, launchable_destroy, 64);
+FIELD(nd4c_capture_ops, host_callback, 72);
+GROWS(nd4c_capture_ops, 80);
 
 FIELD(nd4c_backend, struct_size, 0);
 FIELD(nd4c_backend, type, 4);

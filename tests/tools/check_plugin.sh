@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe open memory streams ops layouts outputs refusals plans threads faults leaks exit; do
+for section in entry probe open memory streams ops layouts outputs refusals plans capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -17,6 +17,12 @@ says out 'every statement holds$'
 lacks out FAILED
 expect 0 env STUB_MODE=compiler "$nd4c" plugin-check --section plans "$stub"
 says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
+says out '^  stub:1: mode: capture '
+expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --section capture "$stub"
+says out '^  FAILED: stub:0: recording failed, .*: stub: instantiate was told to fail$'
+expect 0 "$nd4c" plugin-check --section capture "$stub"
+says out '^  stub:0: not capture: stub:0 does not record work$'
 expect 0 "$nd4c" plugin-check "$contributor"
 says out '^  contiguous operands: [1-9][0-9]* computed'
 says out '^  it brings no devices of its own$'

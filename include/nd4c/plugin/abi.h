@@ -25,6 +25,8 @@ typedef struct nd4c_buffer_handle *nd4c_buffer;
 typedef struct nd4c_stream_handle *nd4c_stream;
 typedef struct nd4c_fence_handle *nd4c_fence;
 typedef struct nd4c_executable_handle *nd4c_executable;
+typedef struct nd4c_recording_handle *nd4c_recording;
+typedef struct nd4c_launchable_handle *nd4c_launchable;
 
 ND4C_EXTERN_C_END
 #endif

@@ -7,6 +7,7 @@
 #include "nd4c/dtype.h"
 #include "nd4c/plugin/abi.h"
 #include "nd4c/plugin/buffer.h"
+#include "nd4c/plugin/capture.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -118,6 +119,8 @@ typedef struct nd4c_device_ops {
    * enqueued, and the bytes go by way of the host. NULL: none can. */
   nd4c_status (*copy_between)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
                               nd4c_buffer from, int64_t from_offset, int64_t bytes);
+  /* Recording work and launching it again; of asynchronous devices. NULL: it records none. */
+  const nd4c_capture_ops *capture;
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

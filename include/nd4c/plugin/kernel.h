@@ -7,6 +7,12 @@
 
 ND4C_EXTERN_C_BEGIN
 
+/* Flags of a kernel. */
+enum {
+  ND4C_KERNEL_CAPTURABLE = 1,       /* run may be recorded, see capture.h: all that it does is enqueued on the stream */
+  ND4C_KERNEL_SYNCHRONISES_HOST = 2 /* run waits for the stream, on an asynchronous device: it cannot be recorded */
+};
+
 /* Static. Any thread may call any function at any time, several at once.
  *
  * What of a call is set, besides op, attributes, dtypes, shapes, flags, `data` and `device`:
@@ -47,6 +53,7 @@ typedef struct nd4c_kernel {
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
   /* Bytes of the device's memory that a run needs beside its operands. Optional; NULL: none. */
   int64_t (*device_scratch_bytes)(const nd4c_call *call);
+  uint32_t flags; /* ND4C_KERNEL_* */
 } nd4c_kernel;
 
 ND4C_EXTERN_C_END

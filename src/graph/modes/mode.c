@@ -4,7 +4,8 @@
 #include "base/status.h"
 
 /* The fastest first; the last one runs every plan. */
-static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_stream, &nd4c_mode_arrays};
+static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_capture, &nd4c_mode_stream,
+                                              &nd4c_mode_arrays};
 
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -45,5 +46,8 @@ void nd4c_plan_print_mode(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "mode: %s (%s)\n", plan->mode->name, plan->mode->doc);
   for (int32_t i = 0; i < MODES && modes[i] != plan->mode; ++i) {
     nd4c_text_print(text, "  not %s: %s\n", modes[i]->name, plan->mode_reasons[i]);
+  }
+  if (plan->mode->report != NULL) {
+    plan->mode->report(plan, text);
   }
 }

@@ -14,10 +14,12 @@ struct nd4c_plan_mode {
   nd4c_status (*prepare)(nd4c_plan *plan);
   /* Computes output_arrays from input_arrays, all of them C-contiguous. */
   nd4c_status (*run)(nd4c_plan *plan);
+  /* Adds lines to the report, each indented. NULL: none. */
+  void (*report)(const nd4c_plan *plan, nd4c_text *text);
   /* Ends what `prepare` began, also where that failed. NULL: nothing to do. */
   void (*release)(nd4c_plan *plan);
 };
 
-extern const nd4c_plan_mode nd4c_mode_direct, nd4c_mode_stream, nd4c_mode_arrays;
+extern const nd4c_plan_mode nd4c_mode_direct, nd4c_mode_capture, nd4c_mode_stream, nd4c_mode_arrays;
 
 #endif

@@ -18,6 +18,7 @@
 
 static void free_body(void *argument) {
   nd4c_stream_body *body = argument;
+  nd4c_capture_free(body->capture);
   if (body->device_scratch.node != NULL) {
     nd4c_memory_free(body->device, &body->device_scratch);
   }
@@ -92,6 +93,7 @@ static nd4c_status bind(nd4c_plan *plan) {
     return nd4c_fail_memory("a plan's run", size);
   }
   stream->bound = NULL;
+  stream->recorded = false;
   ND4C_TRY(fill_body(plan, stream->body));
   ND4C_TRY(wait_for_constants(plan));
   for (int32_t i = 0; i < plan->step_count; ++i) {
@@ -104,7 +106,7 @@ static nd4c_status bind(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-static nd4c_status prepare(nd4c_plan *plan) {
+nd4c_status nd4c_stream_prepare(nd4c_plan *plan) {
   const int64_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
   nd4c_plan_stream *stream = nd4c_region_take(&plan->region, 1, sizeof *stream);
   if (stream == NULL) {
@@ -114,7 +116,8 @@ static nd4c_status prepare(nd4c_plan *plan) {
   plan->stream = stream;
   stream->before = nd4c_region_take(&plan->region, inputs + outputs, sizeof(nd4c_shared_fence *));
   stream->after = nd4c_region_take(&plan->region, inputs + 1, sizeof(nd4c_shared_fence *));
-  if (stream->before == NULL || stream->after == NULL) {
+  stream->known = nd4c_region_take(&plan->region, inputs + outputs, sizeof *stream->known);
+  if (stream->before == NULL || stream->after == NULL || stream->known == NULL) {
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_patches_make(plan));
@@ -122,7 +125,7 @@ static nd4c_status prepare(nd4c_plan *plan) {
   return bind(plan);
 }
 
-static void release(nd4c_plan *plan) {
+void nd4c_stream_release(nd4c_plan *plan) {
   if (plan->stream != NULL) {
     drop_body(plan->stream);
     nd4c_fence_steps_release(plan->stream->steps);
@@ -136,6 +139,11 @@ static void apply(const nd4c_patch *patch, const nd4c_replica_view *view, int64_
   patch->tensor->buffer = view->buffer;
   patch->tensor->offset = nd4c_dtype_elements(patch->tensor->dtype, view->offset + bytes);
   patch->tensor->data = view->address == NULL ? NULL : (char *)view->address + bytes;
+}
+
+static void note_move(nd4c_plan_stream *stream) {
+  stream->moved = true;
+  stream->recorded = false;
 }
 
 /* The arena is where it was, unless it had to make room for something else since. */
@@ -152,6 +160,7 @@ static nd4c_status acquire_arena(nd4c_plan *plan) {
     apply(&plan->arena_patches.items[i], &view, 0);
   }
   *known = view;
+  note_move(plan->stream);
   return ND4C_OK;
 }
 
@@ -183,10 +192,17 @@ static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index) {
     return name_operand(plan, index, status);
   }
   plan->stream->before[index] = view.written;
+  const int64_t begin = nd4c_array_offset_bytes(array);
+  nd4c_stream_place *known = &plan->stream->known[index];
+  if (view.buffer == known->buffer && view.offset + begin == known->offset && view.address == known->address) {
+    return ND4C_OK;
+  }
+  *known = (nd4c_stream_place){view.buffer, view.offset + begin, view.address};
+  note_move(plan->stream);
   const nd4c_patch_list *list = index < inputs ? &plan->input_patches : &plan->output_patches;
   for (int32_t i = 0; i < list->count; ++i) {
     if (list->items[i].port == (index < inputs ? index : index - inputs)) {
-      apply(&list->items[i], &view, nd4c_array_offset_bytes(array));
+      apply(&list->items[i], &view, begin);
     }
   }
   return ND4C_OK;
@@ -220,7 +236,7 @@ static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_
                           step->call.op->name, plan->device->name, nd4c_choice_name(step->choice));
 }
 
-static nd4c_status enqueue(const nd4c_plan *plan) {
+nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
   const bool traced = nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
@@ -286,9 +302,10 @@ static nd4c_status commit(nd4c_plan *plan, bool arena) {
   return status;
 }
 
-static nd4c_status submit(nd4c_plan *plan) {
+static nd4c_status submit(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan)) {
   const int32_t count = plan->graph->inputs.count + plan->graph->outputs.count;
   const bool arena = plan->places[0].arena != NULL;
+  plan->stream->moved = false;
   if (arena) {
     ND4C_TRY(acquire_arena(plan));
   }
@@ -307,12 +324,12 @@ static nd4c_status submit(nd4c_plan *plan) {
   return commit(plan, arena);
 }
 
-static nd4c_status run(nd4c_plan *plan) {
+nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan)) {
   nd4c_plan_stream *stream = plan->stream;
   if (ND4C_UNLIKELY(stream->bound != plan->context->stream)) {
     ND4C_TRY(bind(plan));
   }
-  nd4c_status status = submit(plan);
+  nd4c_status status = submit(plan, enqueue);
   for (int32_t i = 0; i < plan->graph->inputs.count + plan->graph->outputs.count; ++i) {
     nd4c_fence_release(stream->before[i]);
     stream->before[i] = NULL;
@@ -320,7 +337,7 @@ static nd4c_status run(nd4c_plan *plan) {
   return status;
 }
 
-static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
+bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
   if (plan->place_count > 1) {
     (void)snprintf(reason, reason_size, "the plan runs on %d devices", plan->place_count);
     return false;
@@ -344,9 +361,13 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
   return true;
 }
 
+static nd4c_status run(nd4c_plan *plan) {
+  return nd4c_stream_run(plan, nd4c_stream_enqueue);
+}
+
 const nd4c_plan_mode nd4c_mode_stream = {.name = "stream",
                                          .doc = "call after call on one stream, built once, one fence a run",
-                                         .usable = usable,
-                                         .prepare = prepare,
+                                         .usable = nd4c_stream_usable,
+                                         .prepare = nd4c_stream_prepare,
                                          .run = run,
-                                         .release = release};
+                                         .release = nd4c_stream_release};

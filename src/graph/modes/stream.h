@@ -1,7 +1,9 @@
-/* Mode "stream", shared by its two files: stream.c runs, stream_parts.c finds what results depend on. */
+/* Modes "stream" and "capture": stream.c acquires, enqueues and commits, stream_parts.c finds what results depend on,
+ * capture.c records the steps and launches them. */
 #ifndef ND4C_GRAPH_STREAM_H
 #define ND4C_GRAPH_STREAM_H
 
+#include "device/capture.h"
 #include "device/fence.h"
 #include "device/memory.h"
 #include "graph/plan.h"
@@ -10,9 +12,17 @@
 typedef struct nd4c_stream_body {
   nd4c_device *device, *host;
   nd4c_block device_scratch, host_scratch; /* node NULL: none. All steps share them: a stream runs one after another */
+  nd4c_capture *capture;                   /* NULL: nothing was recorded */
   int32_t choice_count;
   nd4c_choice *choices[]; /* one reference each */
 } nd4c_stream_body;
+
+/* Where an operand was in the latest run. */
+typedef struct nd4c_stream_place {
+  nd4c_buffer buffer;
+  int64_t offset; /* bytes */
+  const void *address;
+} nd4c_stream_place;
 
 typedef struct nd4c_plan_stream {
   nd4c_stream bound; /* the stream that the calls name */
@@ -21,9 +31,26 @@ typedef struct nd4c_plan_stream {
   nd4c_fence_steps *steps;    /* a part for each output */
   bool *needs;                /* by output, then by input: whether the output depends on the input */
   nd4c_replica_view arena;    /* where it was in the latest run */
+  nd4c_stream_place *known;   /* by operand, see operand_array in stream.c */
+  bool moved;                 /* in this run something is elsewhere than in the one before it */
   nd4c_shared_fence **before; /* of the run in progress: what writes its operands, see operand_array in stream.c */
   nd4c_shared_fence **after;  /* room for a part's */
+  /* Mode capture. */
+  bool recorded; /* the recording names everything where it is */
+  bool gave_up;  /* recording failed: it is not tried again */
+  char reason[512];
+  int64_t runs, recordings, launches;
 } nd4c_plan_stream;
+
+/* Functions of the row of mode "stream". */
+bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size);
+nd4c_status nd4c_stream_prepare(nd4c_plan *plan);
+void nd4c_stream_release(nd4c_plan *plan);
+/* Acquires, lets `enqueue` enqueue all steps on the context's stream, and commits. A failure of `enqueue` leaves
+ * nothing under way. */
+nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan));
+/* Enqueues the steps one after another. */
+nd4c_status nd4c_stream_enqueue(nd4c_plan *plan);
 
 /* Fills steps and needs. */
 nd4c_status nd4c_stream_find_parts(nd4c_plan *plan);

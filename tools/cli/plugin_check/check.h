@@ -142,6 +142,9 @@ void plugin_arrays_release(nd4c_array **arrays, int32_t count);
 
 /* -- sections that compute ----------------------------------------------------------------------------------------- */
 
+/* Calls `function` for each of the plug-in's own devices. device.c */
+void plugin_devices_each(plugin_check *check,
+                         void (*function)(plugin_check *check, nd4c_device *device, const char *name));
 void plugin_section_open(plugin_check *check); /* device.c */
 void plugin_section_memory(plugin_check *check);
 void plugin_section_streams(plugin_check *check);
@@ -150,6 +153,7 @@ void plugin_section_layouts(plugin_check *check);
 void plugin_section_outputs(plugin_check *check);
 void plugin_section_refusals(plugin_check *check);
 void plugin_section_plans(plugin_check *check);   /* plans.c */
+void plugin_section_capture(plugin_check *check); /* capture.c */
 void plugin_section_threads(plugin_check *check); /* stress.c */
 void plugin_section_faults(plugin_check *check);
 void plugin_section_exit(plugin_check *check);

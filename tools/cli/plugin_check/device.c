@@ -13,8 +13,8 @@ static const char *own_device(const plugin_targets *targets, int32_t index, char
   return text;
 }
 
-/* Calls `function` for each of the plug-in's own devices. */
-static void each_device(plugin_check *check, void (*function)(plugin_check *, nd4c_device *, const char *name)) {
+void plugin_devices_each(plugin_check *check,
+                         void (*function)(plugin_check *check, nd4c_device *device, const char *name)) {
   plugin_targets targets;
   char name[PLUGIN_NAME + 16];
   if (plugin_targets_find(check, &targets)) {
@@ -66,7 +66,7 @@ static void check_provider(plugin_check *check, const char *name, int32_t count,
 
 void plugin_section_open(plugin_check *check) {
   plugin_targets targets;
-  each_device(check, describe);
+  plugin_devices_each(check, describe);
   if (plugin_targets_find(check, &targets)) {
     check_provider(check, targets.name, nd4c_backend_count(), nd4c_backend_get_status);
     check_provider(check, targets.name, nd4c_contributor_count(), nd4c_contributor_get_status);
@@ -149,7 +149,7 @@ static void check_memory(plugin_check *check, nd4c_device *device, const char *n
 }
 
 void plugin_section_memory(plugin_check *check) {
-  each_device(check, check_memory);
+  plugin_devices_each(check, check_memory);
 }
 
 /* -- streams ------------------------------------------------------------------------------------------------------- */
@@ -242,5 +242,5 @@ static void check_order(plugin_check *check, nd4c_device *device, const char *na
 }
 
 void plugin_section_streams(plugin_check *check) {
-  each_device(check, check_order);
+  plugin_devices_each(check, check_order);
 }

@@ -1,0 +1,136 @@
+/* Mode "capture": as mode "stream", on a device that records work. The first run with some addresses enqueues step by
+ * step, which also lets kernels' libraries do what they do once; the next run with the same addresses records the steps
+ * and launches them, and so do those behind it, as one piece of work each. */
+#include <stdio.h>
+
+#include "base/config.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "device/capture.h"
+#include "device/provider_check.h"
+#include "device/tracer.h"
+#include "dispatch/execute.h"
+#include "graph/modes/mode.h"
+#include "graph/modes/stream.h"
+
+static uint32_t kernel_flags(const nd4c_kernel *kernel) {
+  return ND4C_HAS_FIELD(kernel, flags) ? kernel->flags : 0;
+}
+
+static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
+  if (!nd4c_config_bool(ND4C_CONFIG_PLAN_CAPTURE)) {
+    (void)snprintf(reason, reason_size, "nd4c.plan.capture is false");
+    return false;
+  }
+  if (!nd4c_stream_usable(plan, reason, reason_size)) {
+    return false;
+  }
+  if (!nd4c_capture_is_offered(plan->device)) {
+    (void)snprintf(reason, reason_size, "%s does not record work", plan->device->name);
+    return false;
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    const uint32_t flags = kernel_flags(plan->steps[i].choice->kernel);
+    if ((flags & ND4C_KERNEL_SYNCHRONISES_HOST) != 0 || (flags & ND4C_KERNEL_CAPTURABLE) == 0) {
+      char text[128];
+      (void)snprintf(reason, reason_size, "%s: kernel %s %s",
+                     nd4c_plan_node_text(plan, plan->steps[i].node, text, sizeof text),
+                     nd4c_choice_name(plan->steps[i].choice),
+                     (flags & ND4C_KERNEL_SYNCHRONISES_HOST) != 0 ? "waits for the device" : "cannot be recorded");
+      return false;
+    }
+  }
+  return true;
+}
+
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status record_steps(nd4c_plan *plan, nd4c_stream stream) {
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    nd4c_step *step = &plan->steps[i];
+    step->call.stream = stream;
+    nd4c_status status = step->choice->kernel->run(&step->call);
+    step->call.stream = plan->context->stream;
+    if (status != ND4C_OK) {
+      char text[256];
+      return nd4c_fail_prefix(nd4c_provider_failed(status, "run"), "%s",
+                              nd4c_plan_node_text(plan, step->node, text, sizeof text));
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status record(nd4c_plan *plan) {
+  nd4c_plan_stream *own = plan->stream;
+  nd4c_stream stream = NULL;
+  if (own->body->capture == NULL) {
+    ND4C_TRY(nd4c_capture_make(plan->device, &own->body->capture));
+  }
+  ND4C_TRY(nd4c_capture_begin(own->body->capture, &stream));
+  nd4c_status status = record_steps(plan, stream);
+  if (status != ND4C_OK) {
+    nd4c_capture_abandon(own->body->capture);
+    return status;
+  }
+  return nd4c_capture_end(own->body->capture, own->last);
+}
+
+/* -- run ----------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status launch(nd4c_plan *plan) {
+  nd4c_status status = nd4c_capture_launch(plan->stream->body->capture, plan->context->stream);
+  if (status != ND4C_OK) {
+    nd4c_execute_end_stream(plan->context, status);
+    return nd4c_fail_prefix(status, "plan on %s: launching %d recorded steps", plan->device->name, plan->step_count);
+  }
+  plan->stream->launches += 1;
+  return ND4C_OK;
+}
+
+/* The plan runs on without recording: the report and the log tell why. */
+static void give_up(nd4c_plan *plan) {
+  nd4c_plan_stream *own = plan->stream;
+  own->gave_up = true;
+  (void)snprintf(own->reason, sizeof own->reason, "%s", nd4c_error_message());
+  nd4c_log_write(ND4C_LOG_WARNING, "plan", "on %s steps are enqueued one by one, recording them failed: %s",
+                 plan->device->name, own->reason);
+  nd4c_error_clear();
+}
+
+static nd4c_status enqueue(nd4c_plan *plan) {
+  nd4c_plan_stream *own = plan->stream;
+  if (own->moved || own->gave_up || nd4c_tracer_is_on()) { /* the tracer is to see each step */
+    return nd4c_stream_enqueue(plan);
+  }
+  if (!own->recorded) {
+    if (record(plan) != ND4C_OK) {
+      give_up(plan);
+      return nd4c_stream_enqueue(plan);
+    }
+    own->recordings += 1;
+    own->recorded = true;
+  }
+  return launch(plan);
+}
+
+static nd4c_status run(nd4c_plan *plan) {
+  plan->stream->runs += 1;
+  return nd4c_stream_run(plan, enqueue);
+}
+
+static void report(const nd4c_plan *plan, nd4c_text *text) {
+  const nd4c_plan_stream *own = plan->stream;
+  nd4c_text_print(text, "  %lld runs: %lld recorded the steps, %lld launched them\n", (long long)own->runs,
+                  (long long)own->recordings, (long long)own->launches);
+  if (own->gave_up) {
+    nd4c_text_print(text, "  recording failed, steps are enqueued one by one: %s\n", own->reason);
+  }
+}
+
+const nd4c_plan_mode nd4c_mode_capture = {.name = "capture",
+                                          .doc = "steps recorded once and launched as one, one fence a run",
+                                          .usable = usable,
+                                          .prepare = nd4c_stream_prepare,
+                                          .run = run,
+                                          .report = report,
+                                          .release = nd4c_stream_release};
