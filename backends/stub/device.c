@@ -54,6 +54,8 @@ static void lie(nd4c_device_description *description) {
   } else if (strcmp(about, "words") == 0) {
     description->description = "a\xff\x80 line\nand another";
     description->capability = "7\xff\n1";
+  } else if (strcmp(about, "whole_buffers") == 0) {
+    description->whole_buffers = description->addressable = description->host_readable = true;
   }
 }
 
@@ -65,6 +67,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->addressable = stub_settings.addresses;
     description->host_readable = strcmp(stub_settings.lie, "host_readable") == 0;
     description->asynchronous = true;
+    description->whole_buffers = stub_settings.whole;
     description->memory_bytes = stub_memory();
     description->width = 1;
     description->alignment = 64;

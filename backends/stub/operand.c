@@ -54,6 +54,16 @@ static nd4c_status check_address(const nd4c_tensor *tensor, const stub_buffer *b
   return tensor->data == expected ? ND4C_OK : stub_violation("an operand whose address is not that of its element 0");
 }
 
+static bool is_whole(const nd4c_tensor *tensor) {
+  int64_t stride = 1;
+  bool whole = tensor->offset == 0 || tensor->size == 0;
+  for (int32_t i = tensor->rank - 1; i >= 0 && tensor->size > 0; i--) {
+    whole = whole && (tensor->strides == NULL || tensor->shape[i] == 1 || tensor->strides[i] == stride);
+    stride *= tensor->shape[i];
+  }
+  return whole;
+}
+
 nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand) {
   memset(operand, 0, sizeof *operand);
   operand->dtype = tensor->dtype;
@@ -68,6 +78,9 @@ nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand) 
     operand->shape[i] = tensor->shape[i];
     operand->strides[i] = tensor->strides != NULL ? tensor->strides[i] : stride;
     stride *= tensor->shape[i];
+  }
+  if (stub_settings.whole && !is_whole(tensor)) {
+    return stub_violation("an operand that is no whole buffer in C order");
   }
   operand->handle = tensor->buffer;
   if (tensor->buffer != NULL) {

@@ -71,10 +71,10 @@ typedef enum stub_call {
 
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
  * handle used after it was freed, an access outside a buffer). */
-#define STUB_COUNTERS(X)                                                                                         \
-  X(buffers)                                                                                                     \
-  X(buffer_bytes) X(pinned) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) \
-      X(launchables)
+#define STUB_COUNTERS(X) \
+  X(buffers)             \
+  X(buffer_bytes)        \
+  X(pinned) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -93,6 +93,7 @@ typedef struct stub_options {
   int32_t devices;
   bool kernels;   /* offers kernels */
   bool compiler;  /* offers the compiler */
+  bool whole;     /* kernels and executables take whole buffers in C order alone */
   bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;
 

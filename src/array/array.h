@@ -70,4 +70,9 @@ static inline void *nd4c_array_address(const nd4c_array *array, int64_t element_
   return (char *)atomic_load_explicit(&array->storage->address, memory_order_acquire) + array->offset * element_bytes;
 }
 
+/* Whether the array begins with its storage, in C order: what a kernel is given of it is a whole buffer. */
+static inline bool nd4c_array_is_whole(const nd4c_array *array) {
+  return array->contiguous && array->offset == 0;
+}
+
 #endif

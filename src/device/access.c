@@ -118,8 +118,9 @@ static nd4c_status check_bytes(const nd4c_array *array, size_t bytes, const char
 
 bool nd4c_array_is_scattered(const nd4c_array *array) {
   const nd4c_storage *storage = array->storage;
+  const nd4c_device *device = atomic_load(&storage->device);
   if (array->contiguous || array->size == 0 || atomic_load(&storage->address) != NULL ||
-      nd4c_device_is_immediate(atomic_load(&storage->device))) {
+      nd4c_device_is_immediate(device) || device->description.whole_buffers) {
     return false;
   }
   int64_t first = 0, span = 0;
@@ -229,8 +230,9 @@ nd4c_status nd4c_array_write_here(nd4c_array *array, const void *data, size_t by
 
 bool nd4c_array_takes_scattered(const nd4c_array *array, size_t bytes) {
   const nd4c_storage *storage = array->storage;
+  const nd4c_device *device = atomic_load(&storage->device);
   if (array->contiguous || array->size == 0 || atomic_load(&storage->address) != NULL ||
-      nd4c_device_is_immediate(atomic_load(&storage->device)) || (storage->flags & ND4C_STORAGE_READ_ONLY) != 0 ||
+      nd4c_device_is_immediate(device) || device->description.whole_buffers || (storage->flags & ND4C_STORAGE_READ_ONLY) != 0 ||
       (int64_t)bytes != nd4c_dtype_bytes(array->dtype, array->size)) {
     return false;
   }

@@ -246,5 +246,8 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
   if (description->host_readable && !description->addressable) {
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave host_readable without addressable", candidate->name);
   }
+  if (description->whole_buffers && description->host_readable) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave whole_buffers with host_readable", candidate->name);
+  }
   return ND4C_OK;
 }

@@ -300,7 +300,8 @@ static nd4c_status place(nd4c_workspace_arena *arena, nd4c_workspace_storage *st
 
 nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, nd4c_dtype dtype,
                                     int64_t bytes, const char *origin, bool *taken, nd4c_storage **out) {
-  *taken = (workspace->device == NULL || workspace->device == device) && bytes > 0 && bytes <= INT64_C(1) << 56;
+  *taken = (workspace->device == NULL || workspace->device == device) && bytes > 0 && bytes <= INT64_C(1) << 56 &&
+           !device->description.whole_buffers; /* whose buffers have no parts */
   if (!*taken) {
     return ND4C_OK;
   }

@@ -17,6 +17,7 @@
 #include "dispatch/routed.h"
 #include "dispatch/strings.h"
 #include "dispatch/views.h"
+#include "dispatch/whole.h"
 #include "ops/op.h"
 
 /* -- a known signature ---------------------------------------------------------------------------------------- */
@@ -310,7 +311,8 @@ static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   } else {
     ND4C_TRY(choose(p, &choice));
   }
-  bool remembered = in_place && key != 0 && p->known == NULL;
+  /* The cache does not tell a view that begins elsewhere from a whole buffer. */
+  bool remembered = in_place && key != 0 && p->known == NULL && !p->context->device->description.whole_buffers;
   if (ND4C_UNLIKELY(has_true_shapes(p))) {
     if (remembered) { /* now, while the target has the largest shape */
       remember(p, key, fresh, true, nd4c_choice_retain(choice));
@@ -388,6 +390,12 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
                                           uint64_t key, nd4c_choice *known) {
   const nd4c_op_def *def = nd4c_op_get_def(op);
   ND4C_TRY(nd4c_pending_check(op, def, inputs, input_count, outputs));
+  if (ND4C_UNLIKELY(context->device->description.whole_buffers) && def->view == NULL) {
+    const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs, 0};
+    if (!nd4c_whole_takes(def, &call)) {
+      return nd4c_whole_call(context, def, &call);
+    }
+  }
   nd4c_tensor inline_tensors[ND4C_PENDING_INPUTS + ND4C_PENDING_OUTPUTS];
   nd4c_pending p = {.context = context,
                     .def = def,

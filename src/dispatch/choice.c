@@ -407,6 +407,9 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call)
 }
 
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {
+  if (context->device->description.whole_buffers) {
+    return false; /* C order is all that it takes */
+  }
   search s = {.context = context, .call = call};
   nd4c_engine_rules_read(&s.rules);
   int32_t count = 0;

@@ -59,7 +59,7 @@ static nd4c_status copy_strided(nd4c_array *to, const nd4c_array *from) {
   nd4c_device *source = nd4c_storage_nearest(from->storage, target);
   /* A broadcast view has elements of the storage several times: the storage travels faster. */
   bool shrinks = nd4c_dtype_bytes(from->dtype, from->size) <= from->storage->bytes;
-  if (nd4c_device_is_immediate(source) || (source != target && !shrinks)) {
+  if (nd4c_device_is_immediate(source) || (source != target && !shrinks) || source->description.whole_buffers) {
     return nd4c_array_copy_packed(to, from);
   }
   nd4c_status status = source == target ? order_on(source, from, to) : order_and_send(source, from, to);

@@ -86,6 +86,24 @@ nd4c_status nd4c_arena_place(nd4c_arena_block *blocks, int32_t count, int64_t *b
   return ND4C_OK;
 }
 
+int32_t nd4c_arena_share(nd4c_arena_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last) {
+  int32_t buffers = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_arena_block *block = &blocks[i];
+    int32_t at = 0;
+    while (at < buffers && (buffer_bytes[at] != block->bytes || buffer_last[at] >= block->first)) {
+      at += 1;
+    }
+    block->buffer = block->bytes == 0 ? -1 : at;
+    if (block->bytes > 0) {
+      buffer_bytes[at] = block->bytes;
+      buffer_last[at] = block->last;
+      buffers += at == buffers;
+    }
+  }
+  return buffers;
+}
+
 /* -- what a plan puts into its arena ------------------------------------------------------------------------------ */
 
 /* Blocks by slot: slots that share a block (computed in place) have the same number. */
@@ -183,6 +201,32 @@ static void add_output(planning *work, int32_t index, nd4c_value value) {
   work->block_count += 1;
 }
 
+/* The buffers of a device that takes none but whole ones. Calls have scratch of their own there. */
+static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
+  nd4c_plan *plan = work->plan;
+  nd4c_region region = {0};
+  int32_t *last = nd4c_region_take(&region, work->block_count, sizeof *last);
+  place->buffer_bytes = nd4c_region_take(&plan->region, work->block_count, sizeof *place->buffer_bytes);
+  if (last == NULL || place->buffer_bytes == NULL) {
+    nd4c_region_free(&region);
+    return nd4c_error_code();
+  }
+  place->buffer_count = nd4c_arena_share(work->blocks, work->block_count, place->buffer_bytes, last);
+  nd4c_region_free(&region);
+  for (int32_t i = 0; i < place->buffer_count; ++i) {
+    if (!nd4c_checked_add(place->arena_bytes, place->buffer_bytes[i], &place->arena_bytes)) {
+      return nd4c_fail(ND4C_OVERFLOW, "plan: the tensors together exceed what can be addressed");
+    }
+  }
+  plan->arena_bytes += place->arena_bytes;
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
+      plan->slots[i].buffer = work->blocks[work->block_of[i]].buffer;
+    }
+  }
+  return ND4C_OK;
+}
+
 /* One device's arena. Scratch is in it where runs go by addresses; elsewhere it is the call's own. */
 static nd4c_status plan_blocks(planning *work) {
   nd4c_plan *plan = work->plan;
@@ -192,6 +236,9 @@ static nd4c_status plan_blocks(planning *work) {
     for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
       add_output(work, i, plan->steps[i].outputs[k]);
     }
+  }
+  if (place->device->description.whole_buffers) {
+    return plan_buffers(work, place);
   }
   int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
   for (int32_t i = 0; i < scratch_count; ++i) {
@@ -218,10 +265,10 @@ static nd4c_status plan_all(planning *work) {
   for (work->place = 0; work->place < plan->place_count; ++work->place) {
     nd4c_plan_place *place = &plan->places[work->place];
     ND4C_TRY(plan_blocks(work));
-    if (place->arena_bytes > 0) {
+    if (place->arena_bytes > 0 && place->buffer_count == 0) {
       nd4c_device *device = place->device;
-      nd4c_status status = nd4c_storage_create_own(device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena",
-                                                   &place->arena);
+      nd4c_status status =
+          nd4c_storage_create_own(device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena", &place->arena);
       if (status != ND4C_OK) {
         return nd4c_device_fail_prefix(status, device, "on", "nd4c_plan_create: memory for values");
       }

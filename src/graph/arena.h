@@ -12,11 +12,16 @@ enum { ND4C_ARENA_ALIGNMENT = 64 };
 typedef struct nd4c_arena_block {
   int64_t bytes;
   int32_t first, last;
-  int64_t offset; /* result: a multiple of ND4C_ARENA_ALIGNMENT */
+  int64_t offset; /* result of nd4c_arena_place: a multiple of ND4C_ARENA_ALIGNMENT */
+  int32_t buffer; /* result of nd4c_arena_share; -1: it has no bytes */
 } nd4c_arena_block;
 
 /* Places the blocks so that no two that live at the same time overlap; `bytes` is what the arena needs. Large blocks
  * are placed first, each into the smallest gap that fits (greedy best fit). MEMORY, OVERFLOW. */
 nd4c_status nd4c_arena_place(nd4c_arena_block *blocks, int32_t count, int64_t *bytes);
+
+/* Gives the blocks, in order of their first steps, whole buffers: those of the same size that do not live at the same
+ * time share one. buffer_bytes has room for `count`; returns how many buffers there are. */
+int32_t nd4c_arena_share(nd4c_arena_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last);
 
 #endif

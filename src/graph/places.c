@@ -78,6 +78,31 @@ nd4c_status nd4c_plan_make_places(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
+/* A constant that is a view gets an array of its own. */
+static nd4c_status copy_constant(nd4c_graph_value *value) {
+  nd4c_array *copy = NULL;
+  nd4c_array *given = value->constant;
+  ND4C_TRY(nd4c_array_to_device(given, atomic_load(&given->storage->device), &copy));
+  value->constant = copy;
+  nd4c_array_release(given);
+  return ND4C_OK;
+}
+
+/* Where a device takes whole buffers alone, all values lie in C order and begin with their memory. */
+nd4c_status nd4c_plan_make_whole(nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    plan->whole = plan->whole || plan->places[i].device->description.whole_buffers;
+  }
+  for (int32_t i = 0; i < plan->graph->value_count && plan->whole; ++i) {
+    nd4c_graph_value *value = &plan->graph->values[i];
+    value->order = NULL;
+    if (value->constant != NULL && value->dtype != ND4C_UTF8 && !nd4c_array_is_whole(value->constant)) {
+      ND4C_TRY(copy_constant(value));
+    }
+  }
+  return ND4C_OK;
+}
+
 int32_t nd4c_plan_place_of(const nd4c_plan *plan, int32_t index) {
   if (plan->place_of == NULL) {
     return 0;

@@ -46,6 +46,11 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
     if (plan->places[i].arena != NULL) {
       nd4c_storage_release(plan->places[i].arena);
     }
+    for (int32_t k = 0; plan->places[i].buffers != NULL && k < plan->places[i].buffer_count; ++k) {
+      if (plan->places[i].buffers[k] != NULL) {
+        nd4c_storage_release(plan->places[i].buffers[k]);
+      }
+    }
     if (plan->places[i].context != NULL) {
       nd4c_context_drop(plan->places[i].context);
     }
@@ -66,6 +71,7 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize
     ND4C_TRY(nd4c_passes_run(plan));
   }
   ND4C_TRY(nd4c_plan_make_places(plan));
+  ND4C_TRY(nd4c_plan_make_whole(plan));
   ND4C_TRY(nd4c_plan_find_segments(plan));
   ND4C_TRY(nd4c_plan_make_slots(plan));
   ND4C_TRY(nd4c_plan_make_steps(plan));

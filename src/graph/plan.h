@@ -33,7 +33,8 @@ typedef struct nd4c_slot {
   int32_t root;          /* slot whose memory it lies in; itself if it has its own */
   int64_t offset;        /* of element 0, in elements from the root's element 0 */
   int64_t bytes;         /* of own memory */
-  int64_t arena_offset;  /* ARENA */
+  int64_t arena_offset;  /* ARENA, but not where buffers are whole */
+  int32_t buffer;        /* ARENA, where buffers are whole: number among its place's; -1: it has no bytes */
   int32_t port;          /* INPUT, OUTPUT: position among the graph's */
   nd4c_array *array;     /* CONSTANT: borrowed from the graph */
   int32_t place;         /* ARENA, OWN, OUTPUT: whose step makes it */
@@ -46,7 +47,11 @@ typedef struct nd4c_plan_place {
   nd4c_device *device;
   nd4c_context *context; /* one reference; NULL while the plan is on none, see nd4c_plan_move */
   int64_t arena_bytes;
-  nd4c_storage *arena; /* NULL if nothing is in it */
+  nd4c_storage *arena; /* NULL if nothing is in it, or its values lie in buffers */
+  /* Of a device with whole buffers: values of the same size that never live at once share a buffer. */
+  int32_t buffer_count;
+  int64_t *buffer_bytes;
+  nd4c_storage **buffers; /* mode arrays; NULL in others */
 } nd4c_plan_place;
 
 enum { ND4C_PLAN_PLACES = 8 };
@@ -85,7 +90,7 @@ typedef struct nd4c_step {
 /* Where a run puts the address of something the caller gave. */
 typedef struct nd4c_patch {
   nd4c_tensor *tensor;
-  int32_t port;
+  int32_t port; /* of an input or output; of the arena: number of a whole buffer */
   int64_t byte_offset;
   bool committed; /* an output of this run whose storage had replicas elsewhere: they may have to follow the write */
 } nd4c_patch;
@@ -113,6 +118,7 @@ struct nd4c_plan {
   nd4c_device *device;
   nd4c_plan_place places[ND4C_PLAN_PLACES];
   int32_t place_count;
+  bool whole; /* some place's device takes whole buffers alone: every operand is one */
   const nd4c_placement *placement; /* the caller's, while the plan is made */
   const int32_t *place_of;         /* by node, of the first placed_count; NULL: all on places[0] */
   int32_t placed_count;
@@ -162,6 +168,7 @@ nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context);
 
 /* The stages of nd4c_plan_create, in order. */
 nd4c_status nd4c_plan_make_places(nd4c_plan *plan);
+nd4c_status nd4c_plan_make_whole(nd4c_plan *plan);
 nd4c_status nd4c_plan_find_segments(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);

@@ -66,10 +66,15 @@ static bool may_share(const nd4c_array *a, const nd4c_array *b) {
   return left_begin < right_begin + (uintptr_t)right->bytes && right_begin < left_begin + (uintptr_t)left->bytes;
 }
 
+/* True if the array lies as steps read and write. */
+static bool lies_right(const nd4c_plan *plan, const nd4c_array *array) {
+  return array->contiguous && (!plan->whole || array->offset == 0);
+}
+
 /* True if steps may write straight into the given output. */
-static bool fits(const nd4c_array *output, int32_t index, const nd4c_array *const *inputs, int32_t input_count,
-                 nd4c_array *const *outputs) {
-  bool free_standing = output->contiguous;
+static bool fits(const nd4c_plan *plan, const nd4c_array *output, int32_t index, const nd4c_array *const *inputs,
+                 int32_t input_count, nd4c_array *const *outputs) {
+  bool free_standing = lies_right(plan, output);
   for (int32_t i = 0; i < input_count && free_standing; ++i) {
     free_standing = !may_share(output, inputs[i]);
   }
@@ -107,7 +112,7 @@ static nd4c_status copy_array(nd4c_context *context, const nd4c_array *from, nd4
 static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                            int32_t output_count) {
   for (int32_t i = 0; i < input_count; ++i) {
-    if (inputs[i]->contiguous) {
+    if (lies_right(plan, inputs[i])) {
       /* Never written through: kernels get inputs as const. */
       nd4c_array *given = NULL;
       memcpy(&given, &inputs[i], sizeof given);
@@ -126,7 +131,7 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
       ND4C_TRY(make_fresh(plan, port, &plan->output_arrays[i]));
       continue;
     }
-    if (fits(outputs[i], i, inputs, input_count, outputs)) {
+    if (fits(plan, outputs[i], i, inputs, input_count, outputs)) {
       plan->output_arrays[i] = nd4c_array_retain(outputs[i]);
       continue;
     }

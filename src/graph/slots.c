@@ -105,7 +105,8 @@ static nd4c_status copy_through_view(nd4c_plan *plan, int32_t index) {
   nd4c_value from = graph->nodes[index].inputs[0], to = graph->nodes[index].outputs[0], view = ND4C_VALUE_NONE;
   int64_t strides[ND4C_MAX_RANK];
   const nd4c_slot *input = &plan->slots[from], *output = &plan->slots[to];
-  if (!nd4c_reshape_strides(output->rank, output->shape, output->strides, input->rank, input->shape, strides)) {
+  if (!nd4c_reshape_strides(output->rank, output->shape, output->strides, input->rank, input->shape, strides) ||
+      (plan->whole && !nd4c_shape_is_contiguous(input->rank, input->shape, strides))) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_graph_add_value(graph, input->dtype, input->rank, input->shape, &view));
@@ -123,12 +124,20 @@ static bool in_segment(const nd4c_plan *plan, int32_t node) {
   return nd4c_plan_segment_of(plan, node) >= 0;
 }
 
+/* A view that a device with whole buffers takes is all of its root's memory in another shape, or the first part of it.
+ */
+static bool is_possible(const nd4c_plan *plan, const nd4c_graph_node *node, const int64_t *strides, int64_t offset) {
+  const nd4c_graph_value *value = &plan->graph->values[node->outputs[0]];
+  return !plan->whole || (plan->slots[node->inputs[0]].offset + offset == 0 &&
+                          nd4c_shape_is_contiguous(value->rank, value->shape, strides));
+}
+
 /* Compilers take contiguous operands: a view that is not is computed if a segment reads it. */
 static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   int64_t strides[ND4C_MAX_RANK];
   int64_t offset = 0;
-  if (!in_segment(plan, index) && find_view(plan, node, strides, &offset)) {
+  if (!in_segment(plan, index) && find_view(plan, node, strides, &offset) && is_possible(plan, node, strides, offset)) {
     const nd4c_graph_value *value = &plan->graph->values[node->outputs[0]];
     if (nd4c_shape_is_contiguous(value->rank, value->shape, strides) ||
         !nd4c_plan_feeds_segment(plan, node->outputs[0])) {

@@ -154,7 +154,8 @@ FIELD(nd4c_device_description, uuid, 97);
 FIELD(nd4c_device_description, memory_kinds, 116);
 FIELD(nd4c_device_description, pci, 120);
 FIELD(nd4c_device_description, capability, 128);
-GROWS(nd4c_device_description, 136);
+FIELD(nd4c_device_description, whole_buffers, 136);
+GROWS(nd4c_device_description, 144);
 
 FIELD(nd4c_buffer_descriptor, struct_size, 0);
 FIELD(nd4c_buffer_descriptor, kind, 4);

@@ -39,6 +39,10 @@ typedef struct nd4c_device_description {
   uint32_t memory_kinds;  /* ND4C_MEMORY_KIND_BIT of those that can be allocated beside DEVICE */
   const char *pci;        /* PCI address: domain:bus:device.function in hexadecimal, "0000:65:00.0"; NULL: unknown */
   const char *capability; /* version of what the hardware can, as its vendor counts: "8.9"; NULL: unknown */
+  /* Kernels and executables take whole buffers alone: each tensor begins with its buffer, at offset 0, and lies in C
+   * order. nd4c then gives each value a buffer of its own, and copies views. Copies and fills may have offsets all the
+   * same. Not with host_readable. */
+  bool whole_buffers;
 } nd4c_device_description;
 
 /* Which of the calls that a fence covers failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */

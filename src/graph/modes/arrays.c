@@ -40,10 +40,28 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
   if (root->kind == ND4C_SLOT_ARENA && root->bytes == 0) {
     return nd4c_array_empty(slot->dtype, slot->rank, slot->shape, plan->device, &plan->slot_arrays[index]);
   }
+  if (root->kind == ND4C_SLOT_ARENA && plan->places[root->place].buffers != NULL) {
+    return make_array(slot, plan->places[root->place].buffers[root->buffer], slot->offset, &plan->slot_arrays[index]);
+  }
   if (root->kind == ND4C_SLOT_ARENA) {
     const nd4c_dtype_info *dtype = nd4c_dtype_get_info(slot->dtype);
     int64_t offset = root->arena_offset / dtype->block_bytes * dtype->block_elements + slot->offset;
     return make_array(slot, plan->places[root->place].arena, offset, &plan->slot_arrays[index]);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status make_buffers(nd4c_plan *plan, nd4c_plan_place *place) {
+  place->buffers = nd4c_region_take(&plan->region, place->buffer_count, sizeof(nd4c_storage *));
+  if (place->buffers == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < place->buffer_count; ++i) {
+    nd4c_status status = nd4c_storage_create_own(place->device, NULL, ND4C_DTYPE_NONE, place->buffer_bytes[i],
+                                                 "plan buffer", &place->buffers[i]);
+    if (status != ND4C_OK) {
+      return nd4c_device_fail_prefix(status, place->device, "on", "nd4c_plan_create: memory for values");
+    }
   }
   return ND4C_OK;
 }
@@ -59,6 +77,11 @@ static nd4c_status prepare(nd4c_plan *plan) {
   plan->slot_arrays = nd4c_region_take(&plan->region, plan->slot_count, sizeof(nd4c_array *));
   if (plan->step_inputs == NULL || plan->step_outputs == NULL || plan->slot_arrays == NULL) {
     return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    if (plan->places[i].buffer_count > 0) {
+      ND4C_TRY(make_buffers(plan, &plan->places[i]));
+    }
   }
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     ND4C_TRY(bind_array(plan, i));

@@ -39,7 +39,7 @@ static void add(const nd4c_plan *plan, nd4c_patch_list *list, nd4c_value value, 
   int64_t offset = nd4c_dtype_bytes(slot->dtype, slot->offset);
   list->items[list->count++] =
       (nd4c_patch){.tensor = tensor,
-                   .port = root->port,
+                   .port = root->kind == ND4C_SLOT_ARENA ? root->buffer : root->port,
                    .byte_offset = offset + (root->kind == ND4C_SLOT_ARENA ? root->arena_offset : 0)};
 }
 

@@ -19,6 +19,10 @@
 static void free_body(void *argument) {
   nd4c_stream_body *body = argument;
   nd4c_capture_free(body->capture);
+  for (int32_t i = 0; i < body->block_count; ++i) {
+    nd4c_memory_free(body->device, &body->blocks[i]);
+  }
+  nd4c_deallocate(body->blocks);
   if (body->device_scratch.node != NULL) {
     nd4c_memory_free(body->device, &body->device_scratch);
   }
@@ -40,6 +44,27 @@ static nd4c_status take_scratch(nd4c_device *device, nd4c_stream stream, int64_t
              : nd4c_device_fail_prefix(status, device, "on", "plan: %lld bytes of scratch", (long long)bytes);
 }
 
+static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
+  const nd4c_plan_place *place = &plan->places[0];
+  body->blocks = nd4c_allocate_zeroed((size_t)place->buffer_count + 1, sizeof *body->blocks);
+  if (body->blocks == NULL) {
+    return nd4c_fail_memory("a plan's buffers", (size_t)place->buffer_count * sizeof *body->blocks);
+  }
+  for (int32_t i = 0; i < place->buffer_count; ++i) {
+    const nd4c_memory_request request = {.bytes = place->buffer_bytes[i],
+                                         .origin = "plan buffer",
+                                         .usage = ND4C_BUFFER_ARENA,
+                                         .stream = plan->context->stream};
+    nd4c_status status = nd4c_memory_allocate(body->device, &request, &body->blocks[i]);
+    if (status != ND4C_OK) {
+      return nd4c_device_fail_prefix(status, body->device, "on", "plan: a buffer of %lld bytes for values",
+                                     (long long)request.bytes);
+    }
+    body->block_count = i + 1;
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
   int64_t host = 0, device = 0;
   for (int32_t i = 0; i < plan->step_count; ++i) {
@@ -49,15 +74,24 @@ static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
     device = choice->device_scratch_bytes > device ? choice->device_scratch_bytes : device;
   }
   body->device = plan->device;
+  ND4C_TRY(take_buffers(plan, body));
   ND4C_TRY(nd4c_device_host(&body->host));
   ND4C_TRY(take_scratch(body->host, NULL, host, &body->host_scratch));
   return take_scratch(body->device, plan->context->stream, device, &body->device_scratch);
 }
 
+static int64_t bytes_of(const nd4c_stream_body *body) {
+  int64_t bytes = body->device_scratch.bytes;
+  for (int32_t i = 0; i < body->block_count; ++i) {
+    bytes += body->blocks[i].bytes;
+  }
+  return bytes;
+}
+
 /* Gives the body to the latest run: a stream ends its work in order, so that no run needs it after that one. */
 static void drop_body(nd4c_plan_stream *stream) {
   if (stream->body != NULL && stream->last != NULL) {
-    nd4c_fence_keep(stream->last, stream->body, stream->body->device_scratch.bytes, free_body);
+    nd4c_fence_keep(stream->last, stream->body, bytes_of(stream->body), free_body);
   } else if (stream->body != NULL) {
     free_body(stream->body);
   }
@@ -67,6 +101,23 @@ static void drop_body(nd4c_plan_stream *stream) {
 }
 
 /* -- binding ----------------------------------------------------------------------------------------------------- */
+
+static void apply(const nd4c_patch *patch, const nd4c_replica_view *view, int64_t begin) {
+  const int64_t bytes = begin + patch->byte_offset;
+  patch->tensor->buffer = view->buffer;
+  patch->tensor->offset = nd4c_dtype_elements(patch->tensor->dtype, view->offset + bytes);
+  patch->tensor->data = view->address == NULL ? NULL : (char *)view->address + bytes;
+}
+
+/* Where buffers are whole, the values stay where they are. */
+static void bind_buffers(const nd4c_plan *plan) {
+  const nd4c_stream_body *body = plan->stream->body;
+  for (int32_t i = 0; body->block_count > 0 && i < plan->arena_patches.count; ++i) {
+    const nd4c_patch *patch = &plan->arena_patches.items[i];
+    const nd4c_block *block = &body->blocks[patch->port];
+    apply(patch, &(nd4c_replica_view){.buffer = block->buffer, .address = block->address, .offset = block->offset}, 0);
+  }
+}
 
 /* Lets the stream come after what brought the constants to the device. */
 static nd4c_status wait_for_constants(const nd4c_plan *plan) {
@@ -96,6 +147,7 @@ static nd4c_status bind(nd4c_plan *plan) {
   stream->recorded = false;
   ND4C_TRY(fill_body(plan, stream->body));
   ND4C_TRY(wait_for_constants(plan));
+  bind_buffers(plan);
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = plan->context->stream;
@@ -133,13 +185,6 @@ void nd4c_stream_release(nd4c_plan *plan) {
 }
 
 /* -- acquire ----------------------------------------------------------------------------------------------------- */
-
-static void apply(const nd4c_patch *patch, const nd4c_replica_view *view, int64_t begin) {
-  const int64_t bytes = begin + patch->byte_offset;
-  patch->tensor->buffer = view->buffer;
-  patch->tensor->offset = nd4c_dtype_elements(patch->tensor->dtype, view->offset + bytes);
-  patch->tensor->data = view->address == NULL ? NULL : (char *)view->address + bytes;
-}
 
 static void note_move(nd4c_plan_stream *stream) {
   stream->moved = true;

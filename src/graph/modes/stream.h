@@ -12,7 +12,9 @@
 typedef struct nd4c_stream_body {
   nd4c_device *device, *host;
   nd4c_block device_scratch, host_scratch; /* node NULL: none. All steps share them: a stream runs one after another */
-  nd4c_capture *capture;                   /* NULL: nothing was recorded */
+  int32_t block_count;
+  nd4c_block *blocks;    /* where buffers are whole: those of the plan's values; no run acquires them */
+  nd4c_capture *capture; /* NULL: nothing was recorded */
   int32_t choice_count;
   nd4c_choice *choices[]; /* one reference each */
 } nd4c_stream_body;

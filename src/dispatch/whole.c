@@ -1,0 +1,135 @@
+#include "dispatch/whole.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/recycle.h"
+#include "base/status.h"
+#include "device/fence.h"
+#include "device/storage.h"
+#include "dispatch/pending.h"
+#include "nd4c/context.h"
+
+/* Strings are the host's: they never get to such a device. */
+static bool is_whole(const nd4c_array *array) {
+  return array == NULL || array->dtype == ND4C_UTF8 || nd4c_array_is_whole(array);
+}
+
+bool nd4c_whole_takes(const nd4c_op_def *def, const nd4c_eager_call *call) {
+  bool takes = true;
+  for (int32_t i = 0; i < call->input_count && takes; ++i) {
+    takes = is_whole(call->inputs[i]);
+  }
+  for (int32_t i = 0; i < def->info.output_count && takes; ++i) {
+    takes = is_whole(call->outputs[i]);
+  }
+  return takes;
+}
+
+/* A context that forbids copies between devices is to refuse what lies elsewhere, as ever: with the words of an
+ * acquisition. */
+static nd4c_status check_transfer(const nd4c_context *context, const nd4c_op_def *def, const nd4c_array *array,
+                                  int32_t index) {
+  nd4c_replica_view view;
+  if (context->transfer != ND4C_TRANSFER_NONE) {
+    return ND4C_OK;
+  }
+  const nd4c_status status = nd4c_storage_acquire(array->storage, context->device, context->stream, ND4C_ACCESS_READ,
+                                                  ND4C_TRANSFER_NONE, &view);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "%s: input %d", def->info.name, index);
+  }
+  nd4c_fence_release(view.written);
+  nd4c_storage_cancel(array->storage, context->device);
+  return ND4C_OK;
+}
+
+/* *copied: arrays to release, or NULLs. */
+static nd4c_status copy_inputs(const nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
+                               const nd4c_array **inputs, nd4c_array **copied) {
+  for (int32_t i = 0; i < call->input_count; ++i) {
+    inputs[i] = call->inputs[i];
+    if (!is_whole(call->inputs[i])) {
+      ND4C_TRY(check_transfer(context, def, call->inputs[i], i));
+      ND4C_TRY(nd4c_array_to_device(call->inputs[i], context->device, &copied[i]));
+      inputs[i] = copied[i];
+    }
+  }
+  return ND4C_OK;
+}
+
+/* The host puts the results in their places: the device cannot reach into a buffer. */
+static nd4c_status hand_over(const nd4c_eager_call *call, nd4c_array *const *fresh, int32_t count) {
+  nd4c_device *host = NULL;
+  nd4c_context *context = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  ND4C_TRY(nd4c_context_acquire(host, &context)); /* routes nothing: the op runs there */
+  context->unasked = true;
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
+    if (call->outputs[i] != NULL) {
+      status = nd4c_call_inside(context, ND4C_OP_copy, fresh[i], &call->outputs[i]);
+    }
+  }
+  const nd4c_status released = nd4c_context_release(context);
+  return status != ND4C_OK ? status : released;
+}
+
+/* All results are there and fit before the first array that was given is written. */
+static nd4c_status compute_aside(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
+                                 const nd4c_array *const *inputs) {
+  const int32_t count = def->info.output_count;
+  nd4c_array *fresh[ND4C_PENDING_OUTPUTS] = {NULL};
+  nd4c_eager_call aside = *call;
+  aside.inputs = inputs;
+  aside.outputs = fresh;
+  aside.key = 0;
+  nd4c_status status = nd4c_call_on(context, &aside);
+  for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
+    if (call->outputs[i] != NULL) {
+      status = nd4c_pending_check_output(def, call->outputs, i, fresh[i]->dtype, fresh[i]->rank, fresh[i]->shape);
+    }
+  }
+  status = status == ND4C_OK ? hand_over(call, fresh, count) : status;
+  for (int32_t i = 0; i < count; ++i) {
+    if (status == ND4C_OK && call->outputs[i] == NULL) {
+      call->outputs[i] = fresh[i];
+    } else {
+      nd4c_array_release(fresh[i]);
+    }
+  }
+  return status;
+}
+
+static nd4c_status call_with(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
+                             const nd4c_array **inputs, nd4c_array **copied) {
+  ND4C_TRY(copy_inputs(context, def, call, inputs, copied));
+  for (int32_t i = 0; i < def->info.output_count; ++i) {
+    if (!is_whole(call->outputs[i])) {
+      return compute_aside(context, def, call, inputs);
+    }
+  }
+  nd4c_eager_call whole = *call;
+  whole.inputs = inputs;
+  whole.key = 0;
+  return nd4c_call_on(context, &whole);
+}
+
+nd4c_status nd4c_whole_call(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call) {
+  const size_t bytes = (size_t)(call->input_count + 1) * sizeof(nd4c_array *);
+  const nd4c_array **inputs = nd4c_recycle_take(bytes);
+  nd4c_array **copied = nd4c_recycle_take(bytes);
+  nd4c_status status = ND4C_OK;
+  if (inputs == NULL || copied == NULL) {
+    status = nd4c_fail_memory("copies of a call's operands", bytes);
+  } else {
+    memset(copied, 0, bytes);
+    status = call_with(context, def, call, inputs, copied);
+    for (int32_t i = 0; i < call->input_count; ++i) {
+      nd4c_array_release(copied[i]);
+    }
+  }
+  nd4c_recycle_give(inputs, inputs != NULL ? bytes : 0);
+  nd4c_recycle_give(copied, copied != NULL ? bytes : 0);
+  return status;
+}
