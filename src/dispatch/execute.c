@@ -1,14 +1,12 @@
 #include "dispatch/execute.h"
 
-#include <stdio.h>
-
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/driver.h"
-#include "device/memory.h"
+#include "device/provider_check.h"
 #include "device/storage.h"
 #include "device/tracer.h"
+#include "submit/submit.h"
 
 enum { INLINE_OPERANDS = 8 };
 
@@ -28,90 +26,41 @@ void nd4c_tensor_describe(const nd4c_array *array, nd4c_tensor *tensor) {
                           .offset = array->offset};
 }
 
-/* Operands of one execution: inputs first, then outputs. */
-typedef struct operands {
-  int32_t input_count, count;
-  nd4c_tensor *tensors;
-  nd4c_shared_fence **after; /* unfinished work that writes what is read: inputs, and outputs written in part */
+/* One execution. */
+typedef struct execution {
+  nd4c_choice *choice;
+  const nd4c_context *context;
+  const nd4c_op_def *def;
+  const nd4c_attr_value *attrs;
+  const nd4c_array *const *inputs;
+  int32_t input_count;
+  nd4c_array *const *outputs;
+  void *scratch;
   int64_t *const *true_shapes;
-  nd4c_block device_scratch; /* node NULL: none */
-  int32_t acquired;          /* of the operands, from the first on */
-} operands;
+  nd4c_tensor *tensors; /* inputs, then outputs */
+} execution;
 
-static nd4c_status acquire(const nd4c_context *context, const nd4c_array *array, nd4c_access access,
-                           nd4c_tensor *tensor, nd4c_shared_fence **after) {
-  nd4c_tensor_describe(array, tensor);
-  if (array == NULL) {
-    return ND4C_OK;
-  }
-  nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, access, context->transfer, &view));
-  if (view.address != NULL) {
-    tensor->data = (char *)view.address + nd4c_array_offset_bytes(array);
-  }
-  tensor->buffer = view.buffer;
-  tensor->offset += nd4c_dtype_elements(array->dtype, view.offset);
-  *after = view.written;
-  return ND4C_OK;
-}
-
-/* Says which array it was that could not be copied, or have memory. One without a value, with the text of what failed
- * to write it, is no failure of this device, which another one could do better. */
-static nd4c_status name_operand(nd4c_status status, const nd4c_op_def *def, const nd4c_array *array, int32_t number,
-                                const char *role, bool read) {
-  if (read && nd4c_storage_is_poisoned(array->storage)) {
-    return nd4c_fail(ND4C_POISONED, "%s: %s %d was left without a value: %s", def->info.name, role, number,
-                     nd4c_error_message());
-  }
-  if (status != ND4C_UNSUPPORTED && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP && status != ND4C_DEVICE) {
-    return status;
-  }
-  char shape[128] = "";
-  size_t length = 0;
-  for (int32_t i = 0; i < array->rank && length + 24 < sizeof shape; ++i) {
-    length +=
-        (size_t)snprintf(shape + length, sizeof shape - length, i == 0 ? "%lld" : ", %lld", (long long)array->shape[i]);
-  }
-  return nd4c_fail_prefix(status, "%s: %s %d, %s (%s)", def->info.name, role, number, nd4c_dtype_name(array->dtype),
-                          shape);
-}
-
-nd4c_access nd4c_output_access(const nd4c_array *array) {
-  bool whole =
-      array->contiguous && array->offset == 0 && nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
-  return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
-}
-
-static nd4c_status acquire_all(const nd4c_context *context, const nd4c_op_def *def, const nd4c_array *const *inputs,
-                               nd4c_array *const *outputs, operands *o) {
-  for (; o->acquired < o->input_count; ++o->acquired) {
-    int32_t i = o->acquired;
-    nd4c_status status = acquire(context, inputs[i], ND4C_ACCESS_READ, &o->tensors[i], &o->after[i]);
-    if (status != ND4C_OK) {
-      return name_operand(status, def, inputs[i], i, "input", true);
+static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) {
+  for (int32_t i = 0; i < e->input_count; ++i) {
+    const nd4c_array *input = e->inputs[i];
+    nd4c_tensor_describe(input, &e->tensors[i]);
+    nd4c_status status =
+        input == NULL ? ND4C_OK : nd4c_submission_acquire_array(submission, input, ND4C_ACCESS_READ, &e->tensors[i]);
+    if (ND4C_UNLIKELY(status != ND4C_OK)) {
+      return nd4c_submission_name_operand(submission, status, input, "input", i, ND4C_ACCESS_READ);
     }
   }
-  for (; o->acquired < o->count; ++o->acquired) {
-    int32_t i = o->acquired;
-    const nd4c_array *output = outputs[i - o->input_count];
-    nd4c_access access = nd4c_output_access(output);
-    nd4c_status status = acquire(context, output, access, &o->tensors[i], &o->after[i]);
-    if (status != ND4C_OK) {
-      return name_operand(status, def, output, i - o->input_count, "output", access != ND4C_ACCESS_WRITE);
+  for (int32_t i = 0; i < e->def->info.output_count; ++i) {
+    const nd4c_array *output = e->outputs[i];
+    const nd4c_access access = nd4c_submission_output_access(output);
+    nd4c_tensor *tensor = &e->tensors[e->input_count + i];
+    nd4c_tensor_describe(output, tensor);
+    nd4c_status status = nd4c_submission_acquire_array(submission, output, access, tensor);
+    if (ND4C_UNLIKELY(status != ND4C_OK)) {
+      return nd4c_submission_name_operand(submission, status, output, "output", i, access);
     }
   }
   return ND4C_OK;
-}
-
-/* Lets go of what nothing was enqueued for. */
-static void cancel_all(const nd4c_context *context, const nd4c_array *const *inputs, nd4c_array *const *outputs,
-                       const operands *o) {
-  for (int32_t i = 0; i < o->acquired; ++i) {
-    const nd4c_array *array = i < o->input_count ? inputs[i] : outputs[i - o->input_count];
-    if (array != NULL) {
-      nd4c_storage_cancel(array->storage, context->device);
-    }
-  }
 }
 
 /* A kernel that failed may have written part of its outputs: unless what they held before is on another device, too,
@@ -142,197 +91,95 @@ nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *con
   return status;
 }
 
-/* Ends work whose end nothing marks. What failed before it, and was not told yet, is none of its business. */
-static nd4c_status end_unmarked(const nd4c_context *context) {
-  nd4c_device *device = context->device;
-  return nd4c_driver_synchronize(device);
-}
-
-void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status) {
-  if (context->stream == NULL) {
-    return;
-  }
-  nd4c_device *device = context->device;
-  nd4c_fence fence = NULL;
-  char *text = nd4c_duplicate_text(nd4c_error_message());
-  if (nd4c_driver_fence_record(device, context->stream, &fence) == ND4C_OK) {
-    (void)nd4c_driver_fence_wait(device, fence); /* the failure that is told came first */
-    device->ops->fence_destroy(device->handle, fence);
-  } else {
-    (void)end_unmarked(context);
-  }
-  if (text != NULL) {
-    (void)nd4c_fail(status, "%s", text);
-  }
-  nd4c_deallocate(text);
-}
-
-/* What work in flight needs of ours. */
-typedef struct in_flight {
-  nd4c_choice *choice;
-  nd4c_block device_scratch;
-} in_flight;
-
-static void release_in_flight(void *argument) {
-  in_flight *kept = argument;
-  if (kept->device_scratch.node != NULL) {
-    nd4c_memory_free(kept->choice->device, &kept->device_scratch);
-  }
-  nd4c_choice_release(kept->choice);
-  nd4c_recycle_give(kept, sizeof *kept);
-}
-
-/* Hands the choice and the scratch over to the fence. Without memory for the note the work is waited for. */
-static void keep_in_flight(nd4c_choice *choice, operands *o, nd4c_shared_fence *fence) {
-  in_flight *kept = nd4c_recycle_take(sizeof *kept);
-  if (kept == NULL) {
-    nd4c_fence_settle(fence);
-    return;
-  }
-  kept->choice = nd4c_choice_retain(choice);
-  kept->device_scratch = o->device_scratch;
-  o->device_scratch = (nd4c_block){0};
-  nd4c_fence_keep(fence, kept, kept->device_scratch.bytes, release_in_flight);
+static void release_choice(void *choice) {
+  nd4c_choice_release(choice);
 }
 
 /* Tells the storages that the work is under way, or done on a synchronous device. */
-static nd4c_status commit(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
-                          const nd4c_array *const *inputs, nd4c_array *const *outputs, operands *o) {
+static nd4c_status commit(const execution *e, nd4c_submission *submission) {
   nd4c_shared_fence *fence = NULL;
-  if (context->stream != NULL) {
-    nd4c_status status =
-        nd4c_fence_record(context->device, context->stream, def->info.name, o->after, o->count, &fence);
-    if (status != ND4C_OK) {
-      /* The work is under way and nothing marks its end: it must end here. */
-      nd4c_status ended = end_unmarked(context);
-      return nd4c_execute_fail(choice, context, def, outputs, ended != ND4C_OK ? ended : status);
-    }
-    keep_in_flight(choice, o, fence);
-    for (int32_t i = 0; i < o->input_count; ++i) {
-      if (inputs[i] != NULL) {
-        nd4c_storage_commit(inputs[i]->storage, context->device, ND4C_ACCESS_READ, fence);
-      }
-    }
+  nd4c_status status = nd4c_submission_record(submission, NULL, &fence);
+  if (status != ND4C_OK) {
+    return nd4c_execute_fail(e->choice, e->context, e->def, e->outputs, status);
   }
-  for (int32_t i = o->input_count; i < o->count; ++i) {
-    nd4c_storage_commit(outputs[i - o->input_count]->storage, context->device, ND4C_ACCESS_WRITE, fence);
+  if (fence != NULL) {
+    nd4c_submission_keep(submission, fence, nd4c_choice_retain(e->choice), release_choice);
   }
+  nd4c_submission_commit(submission, fence);
   nd4c_fence_release(fence);
   return ND4C_OK;
 }
 
-static nd4c_status run(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
-                       const nd4c_attr_value *attrs, nd4c_array *const *outputs, operands *o, void *scratch) {
-  nd4c_call call = {.flags = context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
-                    .op = &def->info,
-                    .input_count = o->input_count,
-                    .output_count = o->count - o->input_count,
-                    .inputs = o->tensors,
-                    .outputs = o->tensors + o->input_count,
-                    .attrs = attrs,
-                    .scratch = scratch,
-                    .true_shapes = o->true_shapes,
-                    .scratch_buffer = o->device_scratch.buffer};
-  nd4c_status status = nd4c_choice_run(choice, context, &call);
+static nd4c_status run(const execution *e, const nd4c_submission *submission) {
+  nd4c_call call = {.flags = e->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
+                    .op = &e->def->info,
+                    .input_count = e->input_count,
+                    .output_count = e->def->info.output_count,
+                    .inputs = e->tensors,
+                    .outputs = e->tensors + e->input_count,
+                    .attrs = e->attrs,
+                    .scratch = e->scratch != NULL ? e->scratch : submission->host_scratch.address,
+                    .true_shapes = e->true_shapes,
+                    .scratch_buffer = submission->device_scratch.buffer};
+  nd4c_status status = nd4c_choice_run(e->choice, e->context, &call);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }
-  nd4c_execute_end_stream(context, status);
-  return nd4c_execute_fail(choice, context, def, outputs, status);
+  nd4c_submission_settle(e->context, status);
+  return nd4c_execute_fail(e->choice, e->context, e->def, e->outputs, status);
 }
 
-static nd4c_status take_scratch(nd4c_device *device, nd4c_stream stream, const nd4c_op_def *def, int64_t bytes,
-                                nd4c_block *block) {
-  const nd4c_memory_request request = {
-      .bytes = bytes, .origin = def->info.name, .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
-  nd4c_status status = nd4c_memory_allocate(device, &request, block);
-  return status == ND4C_OK ? status
-                           : nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch", def->info.name,
-                                                     (long long)bytes);
-}
-
-static nd4c_status execute_now(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
-                               const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
-                               nd4c_array *const *outputs, operands *o, void *scratch) {
-  nd4c_block block = {0};
-  nd4c_status status = acquire_all(context, def, inputs, outputs, o);
-  if (status == ND4C_OK && scratch == NULL && choice->scratch_bytes > 0) {
-    nd4c_device *host = NULL;
-    status = nd4c_device_host(&host);
-    if (status == ND4C_OK) {
-      status = take_scratch(host, NULL, def, choice->scratch_bytes, &block);
-    }
+static nd4c_status execute_now(const execution *e) {
+  nd4c_submission submission;
+  nd4c_status status =
+      nd4c_submission_start(&submission, e->context, e->def->info.name, e->input_count + e->def->info.output_count);
+  if (status == ND4C_OK) {
+    status = acquire_all(e, &submission);
   }
-  if (status == ND4C_OK && choice->device_scratch_bytes > 0) {
-    status = take_scratch(context->device, context->stream, def, choice->device_scratch_bytes, &o->device_scratch);
+  const int64_t host_bytes = e->scratch == NULL ? e->choice->scratch_bytes : 0;
+  if (status == ND4C_OK && (host_bytes > 0 || e->choice->device_scratch_bytes > 0)) {
+    status = nd4c_submission_take_scratch(&submission, host_bytes, e->choice->device_scratch_bytes);
   }
   if (status == ND4C_OK) {
-    status = run(choice, context, def, attrs, outputs, o, scratch != NULL ? scratch : block.address);
+    status = run(e, &submission);
   }
   if (status == ND4C_OK) {
-    status = commit(choice, context, def, inputs, outputs, o);
+    status = commit(e, &submission);
   }
-  if (status != ND4C_OK) {
-    cancel_all(context, inputs, outputs, o);
-  }
-  if (block.node != NULL) {
-    nd4c_device *host = NULL;
-    (void)nd4c_device_host(&host);
-    nd4c_memory_free(host, &block);
-  }
-  if (o->device_scratch.node != NULL) { /* nothing is in flight that uses it, or nobody could note that it is */
-    nd4c_memory_free(context->device, &o->device_scratch);
-  }
-  for (int32_t i = 0; i < o->count; ++i) {
-    nd4c_fence_release(o->after[i]);
-  }
+  nd4c_submission_end(&submission);
   return status;
 }
 
 /* As execute_now, recorded. */
-static ND4C_NOINLINE nd4c_status execute_traced(nd4c_choice *choice, const nd4c_context *context,
-                                                const nd4c_op_def *def, const nd4c_attr_value *attrs,
-                                                const nd4c_array *const *inputs, nd4c_array *const *outputs,
-                                                operands *o, void *scratch) {
-  int64_t begin = nd4c_tracer_begin(def->info.name);
-  nd4c_status status = execute_now(choice, context, def, attrs, inputs, outputs, o, scratch);
+static ND4C_NOINLINE nd4c_status execute_traced(const execution *e) {
+  const char *name = e->def->info.name;
+  int64_t begin = nd4c_tracer_begin(name);
+  nd4c_status status = execute_now(e);
   const void *written[INLINE_OPERANDS];
   int32_t count = 0;
-  for (int32_t i = 0; i < def->info.output_count && i < INLINE_OPERANDS; ++i) {
-    written[count++] = outputs[i]->storage;
+  for (int32_t i = 0; i < e->def->info.output_count && i < INLINE_OPERANDS; ++i) {
+    written[count++] = e->outputs[i]->storage;
   }
-  nd4c_tracer_end(begin, status == ND4C_OK ? context->device : NULL, def->info.name, nd4c_choice_name(choice), written,
+  nd4c_tracer_end(begin, status == ND4C_OK ? e->context->device : NULL, name, nd4c_choice_name(e->choice), written,
                   count);
   return status;
-}
-
-static nd4c_status execute_with(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
-                                const nd4c_attr_value *attrs, const nd4c_array *const *inputs,
-                                nd4c_array *const *outputs, operands *o, void *scratch) {
-  return nd4c_tracer_is_on() ? execute_traced(choice, context, def, attrs, inputs, outputs, o, scratch)
-                             : execute_now(choice, context, def, attrs, inputs, outputs, o, scratch);
 }
 
 nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_attr_value *attrs, const nd4c_array *const *inputs, int32_t input_count,
                          nd4c_array *const *outputs, void *scratch, int64_t *const *true_shapes) {
   nd4c_tensor tensors[INLINE_OPERANDS];
-  nd4c_shared_fence *after[INLINE_OPERANDS] = {NULL};
-  operands o = {.input_count = input_count,
-                .count = input_count + def->info.output_count,
-                .tensors = tensors,
-                .after = after,
-                .true_shapes = true_shapes};
-  if (o.count <= INLINE_OPERANDS) {
-    return execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
+  execution e = {choice, context, def, attrs, inputs, input_count, outputs, scratch, true_shapes, tensors};
+  const int32_t count = input_count + def->info.output_count;
+  if (ND4C_LIKELY(count <= INLINE_OPERANDS)) {
+    return nd4c_tracer_is_on() ? execute_traced(&e) : execute_now(&e);
   }
-  size_t tensor_bytes = (size_t)o.count * sizeof *o.tensors, after_bytes = (size_t)o.count * sizeof *o.after;
-  o.tensors = nd4c_recycle_take(tensor_bytes);
-  o.after = nd4c_recycle_take(after_bytes);
-  nd4c_status status = o.tensors == NULL || o.after == NULL
-                           ? nd4c_fail_memory("a call's operands", tensor_bytes)
-                           : execute_with(choice, context, def, attrs, inputs, outputs, &o, scratch);
-  nd4c_recycle_give(o.tensors, tensor_bytes);
-  nd4c_recycle_give(o.after, after_bytes);
+  const size_t bytes = (size_t)count * sizeof *e.tensors;
+  e.tensors = nd4c_recycle_take(bytes);
+  if (e.tensors == NULL) {
+    return nd4c_fail_memory("a call's operands", bytes);
+  }
+  nd4c_status status = nd4c_tracer_is_on() ? execute_traced(&e) : execute_now(&e);
+  nd4c_recycle_give(e.tensors, bytes);
   return status;
 }

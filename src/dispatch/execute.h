@@ -16,14 +16,6 @@ nd4c_status nd4c_execute(nd4c_choice *choice, const nd4c_context *context, const
                          const nd4c_attr_value *attrs, const nd4c_array *const *inputs, int32_t input_count,
                          nd4c_array *const *outputs, void *scratch, int64_t *const *true_shapes);
 
-/* How an output is acquired: a write into part of a storage keeps the rest, so the bytes around the view must be
- * current too. */
-nd4c_access nd4c_output_access(const nd4c_array *array);
-
-/* Waits for what a call that failed with `status` may have left under way on the context's stream, before what it uses
- * goes. The thread's error stays as it is. */
-void nd4c_execute_end_stream(const nd4c_context *context, nd4c_status status);
-
 /* After a kernel failed with `status` and its text set: puts op, device and kernel in front of the text, and poisons
  * the outputs unless the code says that nothing was touched. Returns `status`. */
 nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,

@@ -3,14 +3,10 @@
 #include <string.h>
 
 #include "array/shape.h"
-#include "base/recycle.h"
 #include "base/status.h"
-#include "device/closing.h"
-#include "device/fence.h"
-#include "device/memory.h"
 #include "device/tracer.h"
-#include "dispatch/execute.h"
 #include "graph/plan.h"
+#include "submit/submit.h"
 
 /* -- describing --------------------------------------------------------------------------------------------------- */
 
@@ -258,35 +254,9 @@ void nd4c_plan_release_segment(nd4c_step *step) {
   }
 }
 
-/* What a run in flight needs of ours. */
-typedef struct run_in_flight {
-  nd4c_compiled *compiled;
-  nd4c_block scratch;
-} run_in_flight;
-
-static void release_run(void *argument) {
-  run_in_flight *kept = argument;
-  if (kept->scratch.node != NULL) {
-    nd4c_memory_free(kept->compiled->device, &kept->scratch);
-  }
-  nd4c_compiled_release(kept->compiled);
-  nd4c_recycle_give(kept, sizeof *kept);
-}
-
-/* Hands the executable and the scratch over to the fence. Without memory for the note the work is waited for. */
-static void keep_run(const nd4c_plan_segment *segment, nd4c_block *scratch, nd4c_shared_fence *fence) {
-  run_in_flight *kept = fence != NULL ? nd4c_recycle_take(sizeof *kept) : NULL;
-  if (kept == NULL) {
-    nd4c_fence_settle(fence);
-    return;
-  }
-  kept->compiled = nd4c_compiled_retain(segment->compiled);
-  kept->scratch = *scratch;
-  *scratch = (nd4c_block){0};
-  nd4c_fence_keep(fence, kept, kept->scratch.bytes, release_run);
-}
-
-static nd4c_status execute_with(const nd4c_plan *plan, nd4c_step *step, const nd4c_block *scratch, void *host_scratch) {
+static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_submission *submission) {
+  const nd4c_executable_info *info = &step->segment->info;
+  ND4C_TRY(nd4c_submission_take_scratch(submission, info->scratch_bytes, info->device_scratch_bytes));
   nd4c_execution execution = {.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                               .stream = plan->context->stream,
                               .width = plan->context->width,
@@ -294,142 +264,81 @@ static nd4c_status execute_with(const nd4c_plan *plan, nd4c_step *step, const nd
                               .output_count = step->output_count,
                               .inputs = step->call.inputs,
                               .outputs = step->call.outputs,
-                              .scratch = host_scratch,
-                              .scratch_buffer = scratch->buffer};
+                              .scratch = submission->host_scratch.address,
+                              .scratch_buffer = submission->device_scratch.buffer};
   return nd4c_compiled_execute(step->segment->compiled, &execution);
 }
 
-/* Enqueues a run. `scratch` is the device's, to be kept until the work has ended. */
-static nd4c_status execute(const nd4c_plan *plan, nd4c_step *step, nd4c_block *scratch) {
-  const nd4c_executable_info *info = &step->segment->info;
-  nd4c_block host_scratch = {0};
-  nd4c_device *host = NULL;
-  if (info->device_scratch_bytes > 0) {
-    ND4C_TRY(nd4c_memory_allocate(plan->device,
-                                  &(nd4c_memory_request){.bytes = info->device_scratch_bytes,
-                                                         .origin = "segment",
-                                                         .usage = ND4C_BUFFER_SCRATCH,
-                                                         .stream = plan->context->stream},
-                                  scratch));
-  }
-  if (info->scratch_bytes > 0) {
-    ND4C_TRY(nd4c_device_host(&host));
-    ND4C_TRY(nd4c_memory_allocate(host,
-                                  &(nd4c_memory_request){.bytes = info->scratch_bytes,
-                                                         .origin = "segment",
-                                                         .usage = ND4C_BUFFER_SCRATCH},
-                                  &host_scratch));
-  }
-  nd4c_status status = execute_with(plan, step, scratch, host_scratch.address);
-  if (host_scratch.node != NULL) {
-    nd4c_memory_free(host, &host_scratch);
-  }
-  return status;
-}
-
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step) {
-  nd4c_block scratch = {0};
-  nd4c_status status = execute(plan, step, &scratch);
-  if (scratch.node != NULL) {
-    nd4c_memory_free(plan->device, &scratch);
-  }
+  nd4c_submission submission;
+  ND4C_TRY(nd4c_submission_start(&submission, plan->context, "segment", 0));
+  nd4c_status status = execute(plan, step, &submission);
+  nd4c_submission_end(&submission);
   return status;
 }
 
 /* -- running on arrays --------------------------------------------------------------------------------------------- */
 
-/* Unfinished work that writes what a segment reads; what does not fit is waited for. */
-enum { AFTER_LIMIT = 32 };
-typedef struct pending_inputs {
-  nd4c_shared_fence *fences[AFTER_LIMIT];
-  int32_t count;
-  int32_t acquired; /* operands, inputs first */
-} pending_inputs;
+static nd4c_status acquire_all(const nd4c_plan *plan, nd4c_step *step, nd4c_submission *submission) {
+  for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
+    const bool input = i < step->input_count;
+    const int32_t number = input ? i : i - step->input_count;
+    const nd4c_array *array = plan->slot_arrays[input ? step->inputs[i] : step->outputs[number]];
+    const nd4c_access access = input ? ND4C_ACCESS_READ : nd4c_submission_output_access(array);
+    nd4c_status status = nd4c_submission_acquire_array(submission, array, access, &step->tensors[i]);
+    if (status != ND4C_OK) {
+      return nd4c_submission_name_operand(submission, status, array, input ? "input" : "output", number, access);
+    }
+  }
+  return ND4C_OK;
+}
 
-static nd4c_status add_pending(pending_inputs *pending, nd4c_shared_fence *fence) {
-  nd4c_status status = ND4C_OK;
-  if (fence != NULL && pending->count < AFTER_LIMIT) {
-    pending->fences[pending->count++] = fence;
-  } else if (fence != NULL) {
-    status = nd4c_fence_wait(fence);
-    nd4c_fence_release(fence);
+static void release_compiled(void *compiled) {
+  nd4c_compiled_release(compiled);
+}
+
+/* What was given to a segment that failed may have been written in part. */
+static nd4c_status fail_outputs(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
+  for (int32_t i = 0; i < step->output_count; ++i) {
+    nd4c_storage_poison(plan->slot_arrays[step->outputs[i]]->storage, status, nd4c_error_message());
   }
   return status;
 }
 
-static nd4c_status acquire(const nd4c_plan *plan, nd4c_step *step, int32_t index, pending_inputs *pending) {
-  bool input = index < step->input_count;
-  nd4c_value value = input ? step->inputs[index] : step->outputs[index - step->input_count];
-  const nd4c_array *array = plan->slot_arrays[value];
-  nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_acquire(array->storage, plan->device, plan->context->stream,
-                                input ? ND4C_ACCESS_READ : nd4c_output_access(array), plan->context->transfer, &view));
-  ++pending->acquired;
-  ND4C_TRY(add_pending(pending, view.written));
-  nd4c_tensor *tensor = &step->tensors[index];
-  tensor->buffer = view.buffer;
-  tensor->offset = array->offset + nd4c_dtype_elements(array->dtype, view.offset);
-  int64_t bytes = nd4c_array_offset_bytes(array);
-  tensor->data = view.address == NULL ? NULL : (char *)view.address + bytes;
-  return ND4C_OK;
-}
-
-static void commit(const nd4c_plan *plan, const nd4c_step *step, nd4c_shared_fence *fence) {
-  for (int32_t i = 0; i < step->input_count; ++i) {
-    nd4c_storage_commit(plan->slot_arrays[step->inputs[i]]->storage, plan->device, ND4C_ACCESS_READ, fence);
-  }
-  for (int32_t i = 0; i < step->output_count; ++i) {
-    nd4c_storage_commit(plan->slot_arrays[step->outputs[i]]->storage, plan->device, ND4C_ACCESS_WRITE, fence);
-  }
-}
-
-static nd4c_status run_segment(nd4c_plan *plan, nd4c_step *step, pending_inputs *pending) {
-  for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
-    ND4C_TRY(acquire(plan, step, i, pending));
-  }
+static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submission *submission) {
   nd4c_shared_fence *fence = NULL;
-  nd4c_block scratch = {0};
-  nd4c_status status = execute(plan, step, &scratch);
-  if (status == ND4C_OK && plan->device->description.asynchronous) {
-    status = nd4c_fence_record(plan->device, plan->context->stream, "segment", pending->fences, pending->count, &fence);
-  }
+  ND4C_TRY(acquire_all(plan, step, submission));
+  nd4c_status status = execute(plan, step, submission);
   if (status != ND4C_OK) {
-    nd4c_execute_end_stream(plan->context, status); /* nothing marks the end of what was submitted */
-    if (scratch.node != NULL) {
-      nd4c_memory_free(plan->device, &scratch);
-    }
-    for (int32_t i = 0; i < step->output_count; ++i) {
-      nd4c_storage_poison(plan->slot_arrays[step->outputs[i]]->storage, status, nd4c_error_message());
-    }
-    return status;
+    nd4c_submission_settle(plan->context, status);
+    return fail_outputs(plan, step, status);
   }
-  keep_run(step->segment, &scratch, fence);
-  commit(plan, step, fence);
+  status = nd4c_submission_record(submission, NULL, &fence);
+  if (status != ND4C_OK) {
+    return fail_outputs(plan, step, status);
+  }
+  if (fence != NULL) {
+    nd4c_submission_keep(submission, fence, nd4c_compiled_retain(step->segment->compiled), release_compiled);
+  }
+  nd4c_submission_commit(submission, fence);
   nd4c_fence_release(fence);
-  if (scratch.node != NULL) { /* the work has ended */
-    nd4c_memory_free(plan->device, &scratch);
-  }
   return ND4C_OK;
 }
 
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
-  pending_inputs pending = {.count = 0};
-  bool traced = nd4c_tracer_is_on();
-  int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
-  nd4c_status status = run_segment(plan, step, &pending);
-  for (int32_t i = 0; status != ND4C_OK && i < pending.acquired; ++i) {
-    nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
-    nd4c_storage_cancel(plan->slot_arrays[value]->storage, plan->device);
-  }
+  nd4c_submission submission;
+  const bool traced = nd4c_tracer_is_on();
+  const int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
+  nd4c_status status =
+      nd4c_submission_start(&submission, plan->context, "segment", step->input_count + step->output_count);
+  status = status == ND4C_OK ? submit(plan, step, &submission) : status;
+  nd4c_submission_end(&submission);
   if (traced) {
     for (int32_t i = 0; i < step->output_count; ++i) {
       nd4c_tracer_write(plan->slot_arrays[step->outputs[i]]->storage, plan->device);
     }
     nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, "segment", step->segment->compiler->engine, NULL,
                     0);
-  }
-  for (int32_t i = 0; i < pending.count; ++i) {
-    nd4c_fence_release(pending.fences[i]);
   }
   return status;
 }

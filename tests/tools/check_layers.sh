@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 cat >"$work/rules.awk" <<'RULES'
 # Input: first the list of files, then lines "file:number:#include ...". The layers of src, from the lowest up:
-BEGIN { split("base array device ops dispatch graph io", order, " "); for (i in order) place[order[i]] = i }
+BEGIN { split("base array device ops submit dispatch graph io", order, " "); for (i in order) place[order[i]] = i }
 
 function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
 function own(file, header) { return (folder(file) "/" header) in files }

@@ -9,9 +9,9 @@
 #include "device/capture.h"
 #include "device/provider_check.h"
 #include "device/tracer.h"
-#include "dispatch/execute.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/stream.h"
+#include "submit/submit.h"
 
 static uint32_t kernel_flags(const nd4c_kernel *kernel) {
   return ND4C_HAS_FIELD(kernel, flags) ? kernel->flags : 0;
@@ -80,7 +80,7 @@ static nd4c_status record(nd4c_plan *plan) {
 static nd4c_status launch(nd4c_plan *plan) {
   nd4c_status status = nd4c_capture_launch(plan->stream->body->capture, plan->context->stream);
   if (status != ND4C_OK) {
-    nd4c_execute_end_stream(plan->context, status);
+    nd4c_submission_settle(plan->context, status);
     return nd4c_fail_prefix(status, "plan on %s: launching %d recorded steps", plan->device->name, plan->step_count);
   }
   plan->stream->launches += 1;

@@ -9,9 +9,9 @@
 #include "base/status.h"
 #include "device/provider_check.h"
 #include "device/tracer.h"
-#include "dispatch/execute.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
+#include "submit/submit.h"
 
 /* -- what outlives the plan ------------------------------------------------------------------------------------------
  */
@@ -166,10 +166,9 @@ nd4c_status nd4c_stream_prepare(nd4c_plan *plan) {
   }
   *stream = (nd4c_plan_stream){.bound = NULL};
   plan->stream = stream;
-  stream->before = nd4c_region_take(&plan->region, inputs + outputs, sizeof(nd4c_shared_fence *));
   stream->after = nd4c_region_take(&plan->region, inputs + 1, sizeof(nd4c_shared_fence *));
   stream->known = nd4c_region_take(&plan->region, inputs + outputs, sizeof *stream->known);
-  if (stream->before == NULL || stream->after == NULL || stream->known == NULL) {
+  if (stream->after == NULL || stream->known == NULL) {
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_patches_make(plan));
@@ -192,12 +191,10 @@ static void note_move(nd4c_plan_stream *stream) {
 }
 
 /* The arena is where it was, unless it had to make room for something else since. */
-static nd4c_status acquire_arena(nd4c_plan *plan) {
+static nd4c_status acquire_arena(nd4c_plan *plan, nd4c_submission *submission) {
   nd4c_replica_view *known = &plan->stream->arena, view;
-  ND4C_TRY(nd4c_storage_acquire(plan->places[0].arena, plan->device, plan->context->stream, ND4C_ACCESS_WRITE,
-                                ND4C_TRANSFER_ON_DEMAND, &view));
-  nd4c_fence_release(view.written);
-  view.written = NULL;
+  ND4C_TRY(
+      nd4c_submission_acquire(submission, plan->places[0].arena, ND4C_ACCESS_WRITE, ND4C_TRANSFER_ON_DEMAND, &view));
   if (view.buffer == known->buffer && view.offset == known->offset && view.address == known->address) {
     return ND4C_OK;
   }
@@ -209,7 +206,7 @@ static nd4c_status acquire_arena(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-/* Operand `index` of the run: inputs first, then outputs. */
+/* Operand `index` of the run: inputs first, then outputs; the submission has the arena behind them. */
 static nd4c_array *operand_array(const nd4c_plan *plan, int32_t index) {
   const int32_t inputs = plan->graph->inputs.count;
   return index < inputs ? plan->input_arrays[index] : plan->output_arrays[index - inputs];
@@ -226,17 +223,15 @@ static nd4c_status name_operand(const nd4c_plan *plan, int32_t index, nd4c_statu
   return nd4c_fail_prefix(status, "plan: %s '%s'", input ? "input" : "output", name);
 }
 
-static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index) {
+static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index, nd4c_submission *submission) {
   const int32_t inputs = plan->graph->inputs.count;
   const nd4c_array *array = operand_array(plan, index);
+  const nd4c_access access = index < inputs ? ND4C_ACCESS_READ : nd4c_submission_output_access(array);
   nd4c_replica_view view;
-  nd4c_status status = nd4c_storage_acquire(array->storage, plan->device, plan->context->stream,
-                                            index < inputs ? ND4C_ACCESS_READ : nd4c_output_access(array),
-                                            plan->context->transfer, &view);
+  nd4c_status status = nd4c_submission_acquire(submission, array->storage, access, plan->context->transfer, &view);
   if (status != ND4C_OK) {
     return name_operand(plan, index, status);
   }
-  plan->stream->before[index] = view.written;
   const int64_t begin = nd4c_array_offset_bytes(array);
   nd4c_stream_place *known = &plan->stream->known[index];
   if (view.buffer == known->buffer && view.offset + begin == known->offset && view.address == known->address) {
@@ -253,15 +248,6 @@ static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index) {
   return ND4C_OK;
 }
 
-static void cancel(const nd4c_plan *plan, bool arena, int32_t acquired) {
-  if (arena) {
-    nd4c_storage_cancel(plan->places[0].arena, plan->device);
-  }
-  for (int32_t i = 0; i < acquired; ++i) {
-    nd4c_storage_cancel(operand_array(plan, i)->storage, plan->device);
-  }
-}
-
 /* -- run --------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status run_traced(const nd4c_plan *plan, const nd4c_step *step) {
@@ -274,7 +260,7 @@ static nd4c_status run_traced(const nd4c_plan *plan, const nd4c_step *step) {
 
 /* The call that could not be enqueued; what was enqueued before it ends first. */
 static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
-  nd4c_execute_end_stream(plan->context, status);
+  nd4c_submission_settle(plan->context, status);
   status = nd4c_provider_failed(status, "run");
   char text[256];
   return nd4c_fail_prefix(status, "%s: %s on %s (%s)", nd4c_plan_node_text(plan, step->node, text, sizeof text),
@@ -296,89 +282,73 @@ nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-static nd4c_status commit_output(nd4c_plan *plan, int32_t output, nd4c_shared_fence *run) {
+static nd4c_status commit_output(nd4c_plan *plan, int32_t output, nd4c_submission *submission, nd4c_shared_fence *run) {
   nd4c_plan_stream *stream = plan->stream;
   const int32_t inputs = plan->graph->inputs.count;
+  nd4c_shared_fence *const *before = submission->before;
   int32_t count = 0;
   for (int32_t i = 0; i < inputs; ++i) {
-    if (stream->before[i] != NULL && stream->needs[output * inputs + i]) {
-      stream->after[count++] = stream->before[i];
+    if (before[i] != NULL && stream->needs[output * inputs + i]) {
+      stream->after[count++] = before[i];
     }
   }
-  if (stream->before[inputs + output] != NULL) { /* what the run does not write of it stays */
-    stream->after[count++] = stream->before[inputs + output];
+  if (before[inputs + output] != NULL) { /* what the run does not write of it stays */
+    stream->after[count++] = before[inputs + output];
   }
   nd4c_shared_fence *part = NULL;
   nd4c_status status = nd4c_fence_make_part(run, output, stream->after, count, &part);
-  nd4c_storage *storage = plan->output_arrays[output]->storage;
   if (status != ND4C_OK) {
     nd4c_fence_settle(run);
-    nd4c_storage_cancel(storage, plan->device);
     return status;
   }
-  nd4c_storage_commit(storage, plan->device, ND4C_ACCESS_WRITE, part);
+  nd4c_submission_commit_operand(submission, inputs + output, part);
   nd4c_fence_release(part);
   return ND4C_OK;
 }
 
 /* Records the end of the run and tells every storage. A failure to note what an output depends on is the run's. */
-static nd4c_status commit(nd4c_plan *plan, bool arena) {
+static nd4c_status commit(nd4c_plan *plan, nd4c_submission *submission) {
   nd4c_plan_stream *stream = plan->stream;
   const int32_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
   nd4c_shared_fence *fence = NULL;
-  nd4c_status status = nd4c_fence_record_steps(plan->device, plan->context->stream, "plan", stream->steps, &fence);
+  nd4c_status status = nd4c_submission_record(submission, stream->steps, &fence);
   if (status != ND4C_OK) {
-    nd4c_execute_end_stream(plan->context, status); /* nothing marks the end of what was enqueued */
-    cancel(plan, arena, inputs + outputs);
     return nd4c_fail_prefix(status, "plan on %s", plan->device->name);
   }
-  for (int32_t i = 0; i < inputs; ++i) {
-    nd4c_storage_commit(plan->input_arrays[i]->storage, plan->device, ND4C_ACCESS_READ, fence);
-  }
-  for (int32_t i = 0; i < outputs; ++i) {
-    nd4c_status noted = commit_output(plan, i, fence);
+  for (int32_t i = 0; i < submission->acquired; ++i) {
+    if (i < inputs || i >= inputs + outputs) {
+      nd4c_submission_commit_operand(submission, i, fence);
+      continue;
+    }
+    nd4c_status noted = commit_output(plan, i - inputs, submission, fence);
     status = status == ND4C_OK ? noted : status;
-  }
-  if (arena) {
-    nd4c_storage_commit(plan->places[0].arena, plan->device, ND4C_ACCESS_WRITE, fence);
   }
   nd4c_fence_release(stream->last);
   stream->last = fence;
   return status;
 }
 
-static nd4c_status submit(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan)) {
-  const int32_t count = plan->graph->inputs.count + plan->graph->outputs.count;
-  const bool arena = plan->places[0].arena != NULL;
+static nd4c_status submit(nd4c_plan *plan, nd4c_submission *submission, nd4c_status (*enqueue)(nd4c_plan *plan)) {
   plan->stream->moved = false;
-  if (arena) {
-    ND4C_TRY(acquire_arena(plan));
+  for (int32_t i = 0; i < plan->graph->inputs.count + plan->graph->outputs.count; ++i) {
+    ND4C_TRY(acquire_operand(plan, i, submission));
   }
-  for (int32_t i = 0; i < count; ++i) {
-    nd4c_status status = acquire_operand(plan, i);
-    if (status != ND4C_OK) {
-      cancel(plan, arena, i);
-      return status;
-    }
+  if (plan->places[0].arena != NULL) {
+    ND4C_TRY(acquire_arena(plan, submission));
   }
-  nd4c_status status = enqueue(plan);
-  if (status != ND4C_OK) {
-    cancel(plan, arena, count);
-    return status;
-  }
-  return commit(plan, arena);
+  ND4C_TRY(enqueue(plan));
+  return commit(plan, submission);
 }
 
 nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan)) {
-  nd4c_plan_stream *stream = plan->stream;
-  if (ND4C_UNLIKELY(stream->bound != plan->context->stream)) {
+  if (ND4C_UNLIKELY(plan->stream->bound != plan->context->stream)) {
     ND4C_TRY(bind(plan));
   }
-  nd4c_status status = submit(plan, enqueue);
-  for (int32_t i = 0; i < plan->graph->inputs.count + plan->graph->outputs.count; ++i) {
-    nd4c_fence_release(stream->before[i]);
-    stream->before[i] = NULL;
-  }
+  nd4c_submission submission;
+  nd4c_status status = nd4c_submission_start(&submission, plan->context, "plan",
+                                             plan->graph->inputs.count + plan->graph->outputs.count + 1);
+  status = status == ND4C_OK ? submit(plan, &submission, enqueue) : status;
+  nd4c_submission_end(&submission);
   return status;
 }
 

@@ -29,14 +29,13 @@ typedef struct nd4c_stream_place {
 typedef struct nd4c_plan_stream {
   nd4c_stream bound; /* the stream that the calls name */
   nd4c_stream_body *body;
-  nd4c_shared_fence *last;    /* of the latest run; NULL: none yet */
-  nd4c_fence_steps *steps;    /* a part for each output */
-  bool *needs;                /* by output, then by input: whether the output depends on the input */
-  nd4c_replica_view arena;    /* where it was in the latest run */
-  nd4c_stream_place *known;   /* by operand, see operand_array in stream.c */
-  bool moved;                 /* in this run something is elsewhere than in the one before it */
-  nd4c_shared_fence **before; /* of the run in progress: what writes its operands, see operand_array in stream.c */
-  nd4c_shared_fence **after;  /* room for a part's */
+  nd4c_shared_fence *last;   /* of the latest run; NULL: none yet */
+  nd4c_fence_steps *steps;   /* a part for each output */
+  bool *needs;               /* by output, then by input: whether the output depends on the input */
+  nd4c_replica_view arena;   /* where it was in the latest run */
+  nd4c_stream_place *known;  /* by operand, see operand_array in stream.c */
+  bool moved;                /* in this run something is elsewhere than in the one before it */
+  nd4c_shared_fence **after; /* room for a part's */
   /* Mode capture. */
   bool recorded; /* the recording names everything where it is */
   bool gave_up;  /* recording failed: it is not tried again */

@@ -1,0 +1,193 @@
+#include "submit/submit.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/recycle.h"
+#include "base/status.h"
+#include "device/driver.h"
+
+nd4c_status nd4c_submission_make_room(nd4c_submission *submission, int32_t count) {
+  const size_t operands = (size_t)count * sizeof *submission->operands;
+  const size_t fences = (size_t)count * sizeof *submission->before;
+  submission->operands = nd4c_recycle_take(operands);
+  submission->before = nd4c_recycle_take(fences);
+  submission->room = count;
+  return submission->operands != NULL && submission->before != NULL
+             ? ND4C_OK
+             : nd4c_fail_memory("the operands of a submission", operands + fences);
+}
+
+/* -- operands ------------------------------------------------------------------------------------------------------ */
+
+nd4c_status nd4c_submission_acquire_array(nd4c_submission *submission, const nd4c_array *array, nd4c_access access,
+                                          nd4c_tensor *tensor) {
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_submission_acquire(submission, array->storage, access, submission->context->transfer, &view));
+  if (view.address != NULL) {
+    tensor->data = (char *)view.address + nd4c_array_offset_bytes(array);
+  }
+  tensor->buffer = view.buffer;
+  tensor->offset = array->offset + nd4c_dtype_elements(array->dtype, view.offset);
+  return ND4C_OK;
+}
+
+nd4c_access nd4c_submission_output_access(const nd4c_array *array) {
+  const bool whole = nd4c_array_is_whole(array) && nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
+  return whole ? ND4C_ACCESS_WRITE : ND4C_ACCESS_READ_WRITE;
+}
+
+nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c_status status, const nd4c_array *array,
+                                         const char *role, int32_t number, nd4c_access access) {
+  if (access != ND4C_ACCESS_WRITE && nd4c_storage_is_poisoned(array->storage)) {
+    return nd4c_fail(ND4C_POISONED, "%s: %s %d was left without a value: %s", submission->name, role, number,
+                     nd4c_error_message());
+  }
+  if (status != ND4C_UNSUPPORTED && status != ND4C_MEMORY && status != ND4C_MEMORY_CAP && status != ND4C_DEVICE) {
+    return status;
+  }
+  char shape[128] = "";
+  size_t length = 0;
+  for (int32_t i = 0; i < array->rank && length + 24 < sizeof shape; ++i) {
+    length +=
+        (size_t)snprintf(shape + length, sizeof shape - length, i == 0 ? "%lld" : ", %lld", (long long)array->shape[i]);
+  }
+  return nd4c_fail_prefix(status, "%s: %s %d, %s (%s)", submission->name, role, number, nd4c_dtype_name(array->dtype),
+                          shape);
+}
+
+/* -- scratch ------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status take_block(const nd4c_submission *submission, nd4c_device *device, nd4c_stream stream, int64_t bytes,
+                              nd4c_block *block) {
+  const nd4c_memory_request request = {
+      .bytes = bytes, .origin = submission->name, .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
+  const nd4c_status status = nd4c_memory_allocate(device, &request, block);
+  return status == ND4C_OK ? status
+                           : nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch",
+                                                     submission->name, (long long)bytes);
+}
+
+nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes, int64_t device_bytes) {
+  const nd4c_context *context = submission->context;
+  if (host_bytes > 0) {
+    nd4c_device *host = NULL;
+    ND4C_TRY(nd4c_device_host(&host));
+    ND4C_TRY(take_block(submission, host, NULL, host_bytes, &submission->host_scratch));
+  }
+  return device_bytes > 0
+             ? take_block(submission, context->device, context->stream, device_bytes, &submission->device_scratch)
+             : ND4C_OK;
+}
+
+/* -- the end of the work ------------------------------------------------------------------------------------------- */
+
+void nd4c_submission_settle(const nd4c_context *context, nd4c_status status) {
+  if (context->stream == NULL) {
+    return;
+  }
+  nd4c_device *device = context->device;
+  nd4c_fence fence = NULL;
+  char *text = nd4c_duplicate_text(nd4c_error_message());
+  if (nd4c_driver_fence_record(device, context->stream, &fence) == ND4C_OK) {
+    (void)nd4c_driver_fence_wait(device, fence); /* the failure that is told came first */
+    device->ops->fence_destroy(device->handle, fence);
+  } else {
+    (void)nd4c_driver_synchronize(device);
+  }
+  if (text != NULL) {
+    (void)nd4c_fail(status, "%s", text);
+  }
+  nd4c_deallocate(text);
+}
+
+nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps *steps, nd4c_shared_fence **fence) {
+  const nd4c_context *context = submission->context;
+  *fence = NULL;
+  if (context->stream == NULL) {
+    return ND4C_OK;
+  }
+  const nd4c_status status =
+      steps != NULL ? nd4c_fence_record_steps(context->device, context->stream, submission->name, steps, fence)
+                    : nd4c_fence_record(context->device, context->stream, submission->name, submission->before,
+                                        submission->acquired, fence);
+  if (ND4C_LIKELY(status == ND4C_OK)) {
+    return ND4C_OK;
+  }
+  /* The work is under way and nothing marks its end: it must end here. What failed in it says more. */
+  const nd4c_status ended = nd4c_driver_synchronize(context->device);
+  return ended != ND4C_OK ? ended : status;
+}
+
+/* What work in flight needs of ours. */
+typedef struct in_flight {
+  nd4c_device *device;
+  nd4c_block scratch;
+  void *object;
+  void (*release)(void *object);
+} in_flight;
+
+static void release_in_flight(void *argument) {
+  in_flight *kept = argument;
+  if (kept->scratch.node != NULL) {
+    nd4c_memory_free(kept->device, &kept->scratch);
+  }
+  kept->release(kept->object);
+  nd4c_recycle_give(kept, sizeof *kept);
+}
+
+void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence, void *object,
+                          void (*release)(void *object)) {
+  in_flight *kept = nd4c_recycle_take(sizeof *kept);
+  if (kept == NULL) {
+    nd4c_fence_settle(fence);
+    release(object);
+    return;
+  }
+  *kept = (in_flight){submission->context->device, {0}, object, release};
+  if (submission->device_scratch.node != NULL) {
+    kept->scratch = submission->device_scratch;
+    submission->device_scratch = (nd4c_block){0};
+  }
+  nd4c_fence_keep(fence, kept, kept->scratch.bytes, release_in_flight);
+}
+
+void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, nd4c_shared_fence *fence) {
+  nd4c_submission_operand *operand = &submission->operands[index];
+  nd4c_storage_commit(operand->storage, submission->context->device,
+                      operand->access == ND4C_ACCESS_READ ? ND4C_ACCESS_READ : ND4C_ACCESS_WRITE, fence);
+  operand->storage = NULL;
+}
+
+void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fence) {
+  const bool asynchronous = submission->context->stream != NULL;
+  for (int32_t i = 0; i < submission->acquired; ++i) {
+    if (asynchronous || submission->operands[i].access != ND4C_ACCESS_READ) {
+      nd4c_submission_commit_operand(submission, i, fence);
+    } else {
+      submission->operands[i].storage = NULL; /* a synchronous device has read it, and holds nothing */
+    }
+  }
+}
+
+void nd4c_submission_end(nd4c_submission *submission) {
+  const nd4c_context *context = submission->context;
+  for (int32_t i = 0; i < submission->acquired; ++i) {
+    if (ND4C_UNLIKELY(submission->operands[i].storage != NULL)) {
+      nd4c_storage_cancel(submission->operands[i].storage, context->device);
+    }
+    nd4c_fence_release(submission->before[i]);
+  }
+  if (submission->device_scratch.node != NULL) {
+    nd4c_memory_free(context->device, &submission->device_scratch);
+  }
+  if (submission->host_scratch.node != NULL) {
+    nd4c_device *host = NULL;
+    (void)nd4c_device_host(&host);
+    nd4c_memory_free(host, &submission->host_scratch);
+  }
+  if (ND4C_UNLIKELY(submission->room > ND4C_SUBMISSION_INLINE)) {
+    nd4c_recycle_give(submission->operands, (size_t)submission->room * sizeof *submission->operands);
+    nd4c_recycle_give(submission->before, (size_t)submission->room * sizeof *submission->before);
+  }
+}
