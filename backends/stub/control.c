@@ -32,7 +32,7 @@ static _Atomic int64_t delay_microseconds;
 #define USUAL_MEMORY (INT64_C(1) << 30)
 static _Atomic int64_t memory_bytes = USUAL_MEMORY;
 static _Atomic int64_t scratch_bytes;
-static _Atomic bool idle;
+static _Atomic bool idle, endless;
 
 static void clear_rules(void) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
@@ -156,6 +156,10 @@ bool stub_idle(void) {
   return atomic_load_explicit(&idle, memory_order_relaxed);
 }
 
+bool stub_endless(void) {
+  return atomic_load_explicit(&endless, memory_order_relaxed);
+}
+
 int32_t stub_control(const char *command) {
   if (strncmp(command, "delay ", 6) == 0) {
     atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
@@ -173,6 +177,10 @@ int32_t stub_control(const char *command) {
     atomic_store(&idle, true);
     return ND4C_OK;
   }
+  if (strcmp(command, "endless 1") == 0) {
+    atomic_store(&endless, true);
+    return ND4C_OK;
+  }
   stub_lock(&lock);
   bool good = true;
   if (strncmp(command, "fail ", 5) == 0) {
@@ -183,6 +191,7 @@ int32_t stub_control(const char *command) {
     atomic_store(&memory_bytes, USUAL_MEMORY);
     atomic_store(&scratch_bytes, 0);
     atomic_store(&idle, false);
+    atomic_store(&endless, false);
   } else {
     good = false;
   }

@@ -42,7 +42,19 @@ static nd4c_status run_in_queue(void *work) {
   return status != ND4C_OK ? status : stub_work_run(work);
 }
 
+static nd4c_status work_until_cancelled(const nd4c_call *call) {
+  nd4c_status status = ND4C_OK;
+  while (status == ND4C_OK && ND4C_HAS_FIELD(stub_host, check_cancelled)) {
+    stub_host->threads->sleep(100000);
+    status = stub_host->check_cancelled(call->cancellation);
+  }
+  return status;
+}
+
 static nd4c_status run(const nd4c_call *call) {
+  if (stub_endless() && call->cancellation != NULL) {
+    return work_until_cancelled(call);
+  }
   if (stub_idle()) {
     return ND4C_OK;
   }

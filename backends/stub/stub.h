@@ -116,6 +116,8 @@ int64_t stub_memory(void);
 /* Bytes of the device's that every kernel asks for beside its operands. */
 int64_t stub_scratch(void);
 bool stub_idle(void);
+/* Whether kernels work until they are cancelled. */
+bool stub_endless(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
  *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
@@ -123,6 +125,7 @@ bool stub_idle(void);
  *   "memory BYTES"              of each device from now on
  *   "scratch BYTES"             of the device's that a kernel asks for, for signatures not seen before
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
+ *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
  *   "reset"                     no failures, no delay, the usual memory, no scratch, kernels that compute */
 STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */

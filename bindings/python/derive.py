@@ -16,7 +16,8 @@ import os
 import re
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "lists", "indexing", "dlpack", "datum", "io",
-           "op", "graph", "model", "routing", "config", "log", "trace", "workspace")
+           "op", "graph", "model", "routing", "config", "log", "trace", "workspace",
+           "cancellation")
 
 # Integer attributes whose values have names: attribute -> table of the header, by op where ops differ.
 ENUM_ATTRIBUTES = {
@@ -524,6 +525,7 @@ def package_stubs(folder, schema, tables):
     main = STUB_HEAD + """
 from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, memory as memory, nn as nn, onnx as onnx
 from nd4c import ops as ops, random as random
+from nd4c._cancellation import cancellation as cancellation
 from nd4c._config import config as config
 from nd4c._devices import Device as Device, current_device as current_device, device as device
 from nd4c._dtypes import DType as DType

@@ -4,6 +4,7 @@
 #define ND4C_ND4C_H
 
 #include "nd4c/array.h"
+#include "nd4c/cancellation.h"
 #include "nd4c/config.h"
 #include "nd4c/context.h"
 #include "nd4c/datum.h"

@@ -12,7 +12,7 @@
 ND4C_EXTERN_C_BEGIN
 
 /* X(NAME, number, short text). The hundreds digit is the range: 1 environment, 2 argument, 3 missing software,
- * 4 missing hardware, 5 memory, 6 device, 7 internal. Numbers are never reused. */
+ * 4 missing hardware, 5 memory, 6 device, 7 internal, 8 the caller's wish. Numbers are never reused. */
 #define ND4C_STATUS_TABLE(X)                                      \
   X(OK, 0, "ok")                                                  \
   X(CONFIG, 100, "configuration value refused")                   \
@@ -40,7 +40,9 @@ ND4C_EXTERN_C_BEGIN
   X(DEVICE, 600, "device reported a failure")                     \
   X(POISONED, 601, "array was left without a value by a failed operation") \
   X(DEVICE_LOST, 602, "device was lost")                          \
-  X(INTERNAL, 700, "internal error")
+  X(INTERNAL, 700, "internal error")                              \
+  X(CANCELLED, 800, "cancelled")                                  \
+  X(DEADLINE, 801, "deadline passed")
 
 typedef int32_t nd4c_status;
 

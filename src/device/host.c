@@ -1,3 +1,4 @@
+#include "device/cancellation.h"
 #include "device/host.h"
 
 #include <stdarg.h>
@@ -195,6 +196,7 @@ const nd4c_host *nd4c_host_table(void) {
       .free_buffer = host_free_buffer,
       .threads = &nd4c_os_threads,
       .files = &files,
+      .check_cancelled = nd4c_cancellation_check_scope,
   };
   return &table;
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/status.h"
+#include "device/cancellation.h"
 #include "device/context.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
@@ -26,6 +27,7 @@ static void end_thread(void *argument) {
     thread->calls_destroy(thread->calls);
   }
   nd4c_deallocate(thread->decisions);
+  nd4c_cancellation_abandon(thread);
   nd4c_workspace_abandon(thread);
   nd4c_scope_abandon(thread);
   if (thread->own != NULL) {

@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "nd4c/context.h"
 
+struct nd4c_cancellation_scope;
 struct nd4c_small_storage;
 struct nd4c_workspace;
 struct nd4c_workspace_frame;
@@ -27,6 +28,7 @@ typedef struct nd4c_thread {
   struct nd4c_workspace_frame *workspace; /* the innermost scope, NULL: none */
   struct nd4c_workspace *named_workspaces;
   nd4c_context *scope; /* the innermost one that nd4c_context_acquire lent */
+  struct nd4c_cancellation_scope *cancellations; /* cancellation.c's; NULL: it never entered one */
   uint32_t own_epoch;  /* nd4c_config_epoch when the default device was last looked up */
   void *calls;         /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);

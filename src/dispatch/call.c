@@ -7,6 +7,7 @@
 #include "base/compiler.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/cancellation.h"
 #include "device/memory.h"
 #include "device/storage.h"
 #include "device/tracer.h"
@@ -92,7 +93,8 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
                                nd4c_array **outputs, bool *done) {
   *done = false;
   int32_t n = entry->input_count;
-  if (entry->choice->kernel == NULL || entry->shape_from_data || nd4c_tracer_is_on() || !patch_inputs(entry, inputs)) {
+  if (entry->choice->kernel == NULL || entry->shape_from_data || nd4c_tracer_is_on() ||
+      ND4C_UNLIKELY(nd4c_cancellation_current() != NULL) || !patch_inputs(entry, inputs)) {
     return ND4C_OK;
   }
   nd4c_array *output = outputs[0];
@@ -390,6 +392,10 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
                                           uint64_t key, nd4c_choice *known) {
   const nd4c_op_def *def = nd4c_op_get_def(op);
   ND4C_TRY(nd4c_pending_check(op, def, inputs, input_count, outputs));
+  nd4c_status asked = nd4c_cancellation_poll(); /* before views, and what the host computes, which submit nothing */
+  if (ND4C_UNLIKELY(asked != ND4C_OK)) {
+    return nd4c_fail_prefix(asked, "%s", def->info.name);
+  }
   if (ND4C_UNLIKELY(context->device->description.whole_buffers) && def->view == NULL) {
     const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs, 0};
     if (!nd4c_whole_takes(def, &call)) {

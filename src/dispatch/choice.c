@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/cancellation.h"
 #include "device/answer.h"
 #include "device/closing.h"
 #include "device/driver.h"
@@ -306,6 +307,7 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
   call->stream = context->stream;
   call->device = choice->device->handle;
   call->width = context->width;
+  call->cancellation = nd4c_cancellation_current();
   if (choice->kernel != NULL) {
     call->data = choice->kernel->data;
     return choice->kernel->run(call);
@@ -318,7 +320,8 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
                               .inputs = call->inputs,
                               .outputs = call->outputs,
                               .scratch = call->scratch,
-                              .scratch_buffer = call->scratch_buffer};
+                              .scratch_buffer = call->scratch_buffer,
+                              .cancellation = call->cancellation};
   return nd4c_compiled_execute(choice->compiled, &execution);
 }
 

@@ -145,6 +145,7 @@ struct nd4c_plan {
   const nd4c_plan_mode *mode;                                   /* modes/mode.h; NULL until it is chosen */
   const char **mode_reasons;                                    /* why not, by row of the table, of those before it */
   bool profiled;                                                /* nd4c.plan.profile when the plan was made */
+  const nd4c_cancellation_scope *cancellation; /* that of the thread that ran it last, in all steps' calls */
   nd4c_patch_list input_patches, output_patches, arena_patches; /* all but arrays */
   struct nd4c_plan_stream *stream;                              /* modes stream and capture */
   nd4c_array **slot_arrays;       /* mode arrays: by slot; those in the caller's arrays during a run only */

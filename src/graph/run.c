@@ -4,6 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/cancellation.h"
 #include "dispatch/routed.h"
 #include "graph/plan.h"
 
@@ -195,7 +196,11 @@ nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int3
                           int32_t output_count) {
   ND4C_TRY(nd4c_plan_check(plan));
   ND4C_TRY(check_arguments(plan, inputs, input_count, outputs, output_count));
-  nd4c_status status = collect(plan, inputs, input_count, outputs, output_count);
+  nd4c_status status = nd4c_cancellation_poll();
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "plan");
+  }
+  status = collect(plan, inputs, input_count, outputs, output_count);
   if (status == ND4C_OK) {
     status = nd4c_plan_run_mode(plan);
     if (status != ND4C_OK) {

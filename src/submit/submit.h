@@ -1,7 +1,7 @@
 /* Submissions: the one way by which work gets to a device. An eager call, a step of a plan, a segment and a whole run
  * of mode "stream" each are a submission:
  *
- *     nd4c_submission_start          room for the operands
+ *     nd4c_submission_start          room for the operands; refused where the thread was cancelled
  *     nd4c_submission_acquire        each operand's storage: current on the device, and the stream comes after what
  *                                    still uses it
  *     nd4c_submission_take_scratch   memory to work in
@@ -17,6 +17,8 @@
 
 #include "array/array.h"
 #include "base/compiler.h"
+#include "base/status.h"
+#include "device/cancellation.h"
 #include "device/context.h"
 #include "device/fence.h"
 #include "device/memory.h"
@@ -55,6 +57,7 @@ static inline nd4c_status nd4c_submission_start(nd4c_submission *submission, con
   submission->host_scratch.node = submission->device_scratch.node = NULL;
   submission->host_scratch.address = NULL;
   submission->device_scratch.buffer = NULL;
+  ND4C_TRY(nd4c_cancellation_poll());
   return ND4C_LIKELY(count <= ND4C_SUBMISSION_INLINE) ? ND4C_OK : nd4c_submission_make_room(submission, count);
 }
 

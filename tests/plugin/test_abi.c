@@ -49,7 +49,8 @@ FIELD(nd4c_call, width, 88);
 FIELD(nd4c_call, true_shapes, 96);
 FIELD(nd4c_call, scratch_buffer, 104);
 FIELD(nd4c_call, point, 112);
-GROWS(nd4c_call, 120);
+FIELD(nd4c_call, cancellation, 120);
+GROWS(nd4c_call, 128);
 
 FIELD(nd4c_failed_range, first, 0);
 FIELD(nd4c_failed_range, last, 4);
@@ -117,7 +118,8 @@ FIELD(nd4c_execution, inputs, 40);
 FIELD(nd4c_execution, outputs, 48);
 FIELD(nd4c_execution, scratch, 56);
 FIELD(nd4c_execution, scratch_buffer, 64);
-GROWS(nd4c_execution, 72);
+FIELD(nd4c_execution, cancellation, 72);
+GROWS(nd4c_execution, 80);
 
 FIELD(nd4c_compiler, struct_size, 0);
 FIELD(nd4c_compiler, priority, 4);
@@ -307,7 +309,8 @@ FIELD(nd4c_host, allocate_buffer, 128);
 FIELD(nd4c_host, free_buffer, 136);
 FIELD(nd4c_host, threads, 144);
 FIELD(nd4c_host, files, 152);
-GROWS(nd4c_host, 160);
+FIELD(nd4c_host, check_cancelled, 160);
+GROWS(nd4c_host, 168);
 
 FIELD(nd4c_host_threads, struct_size, 0);
 FIELD(nd4c_host_threads, lock_acquire, 8);

@@ -250,6 +250,43 @@ def test_transfer_policies():
     """)
 
 
+def test_cancellation():
+    run("""
+        import threading
+        x, errors = xp.ones((300, 300)), xp.errors
+        with xp.cancellation() as c:
+            y = x + 1
+            c.request()
+            with pytest.raises(errors.CancelledError, match="cancelled by nd4c_cancellation_request"):
+                x + 1
+            c.reset()
+            assert float((x + 1)[0, 0]) == 2
+        with pytest.raises(TimeoutError, match="deadline"), xp.cancellation(timeout=0.05):
+            while True:
+                y = xp.matmul(x, x)
+        assert float((x + 1)[0, 0]) == 2 and issubclass(errors.DeadlineError, (xp.Error, TimeoutError))
+        stop, seen = xp.cancellation(), []
+        def work():
+            try:
+                with stop:
+                    seen.append("begun")
+                    while True:
+                        xp.matmul(x, x)
+            except errors.CancelledError:
+                seen.append("cancelled")
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not seen:
+            pass
+        stop.request()
+        thread.join()
+        assert seen == ["begun", "cancelled"] and repr(stop) == "nd4c.cancellation()"
+        for wrong in (-1, float("nan")):
+            with pytest.raises(ValueError, match="timeout"):
+                xp.cancellation(wrong)
+    """)
+
+
 def test_workspaces():
     run("""
         import numpy, threading

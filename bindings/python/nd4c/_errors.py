@@ -11,7 +11,7 @@ _BUILT_IN = {
     "CONFIG": ValueError, "IO": OSError, "FORMAT": ValueError, "ARGUMENT": ValueError, "NULL_ARGUMENT": TypeError,
     "HANDLE": ValueError, "DTYPE": TypeError, "SHAPE": ValueError, "INDEX": IndexError, "NAME": ValueError,
     "OVERFLOW": (OverflowError, ValueError), "ALIAS": ValueError, "READ_ONLY": ValueError, "UNSUPPORTED": NotImplementedError,
-    "LIBRARY": OSError, "SYMBOL": OSError, "ABI": OSError, "MEMORY": MemoryError, "MEMORY_CAP": MemoryError,
+    "LIBRARY": OSError, "SYMBOL": OSError, "ABI": OSError, "MEMORY": MemoryError, "MEMORY_CAP": MemoryError, "DEADLINE": TimeoutError,
 }
 
 

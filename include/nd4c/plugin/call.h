@@ -67,6 +67,9 @@ typedef struct nd4c_call {
   /* Number of the call among those that the next fence of its stream covers: 1 or more, growing in the order in which
    * they are enqueued. 0: the call is not numbered. A device that keeps it tells which calls failed, see fence_wait. */
   int32_t point;
+  /* NULL: nothing will. nd4c asks before each call; a kernel that works for long asks again in between, from whatever
+   * thread it works on, and returns what it is told. */
+  const nd4c_cancellation_scope *cancellation;
 } nd4c_call;
 
 ND4C_EXTERN_C_END

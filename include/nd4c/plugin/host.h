@@ -74,6 +74,11 @@ typedef struct nd4c_host {
 
   const nd4c_host_threads *threads;
   const nd4c_host_files *files;
+
+  /* Whether the call's thread is to stop (nd4c_call.cancellation): OK, or CANCELLED or DEADLINE with a text, for the
+   * kernel to return; outputs may be written in part. NULL: OK. Any thread, while the kernel runs. A load, and with a
+   * deadline the clock: some tens of nanoseconds. */
+  nd4c_status (*check_cancelled)(const nd4c_cancellation_scope *cancellation);
 } nd4c_host;
 
 ND4C_EXTERN_C_END

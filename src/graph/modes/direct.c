@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/status.h"
+#include "device/cancellation.h"
 #include "device/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
@@ -77,7 +78,10 @@ static nd4c_status run(nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
-    nd4c_status status = plain ? step->choice->kernel->run(&step->call) : run_step(plan, step);
+    nd4c_status status = nd4c_cancellation_poll();
+    if (ND4C_LIKELY(status == ND4C_OK)) {
+      status = plain ? step->choice->kernel->run(&step->call) : run_step(plan, step);
+    }
     if (status != ND4C_OK) {
       char text[256];
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));

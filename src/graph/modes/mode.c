@@ -2,6 +2,7 @@
 #include "graph/modes/mode.h"
 
 #include "base/status.h"
+#include "device/cancellation.h"
 
 /* The fastest first; the last one runs every plan. */
 static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_capture, &nd4c_mode_stream,
@@ -28,7 +29,20 @@ nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
   return nd4c_fail(ND4C_INTERNAL, "plan: no mode runs it, the last one refuses: %s", reason);
 }
 
+/* Calls that are built once name what may stop the thread that runs them now. */
+static void bind_cancellation(nd4c_plan *plan) {
+  const nd4c_cancellation_scope *scope = nd4c_cancellation_current();
+  if (ND4C_LIKELY(plan->cancellation == scope)) {
+    return;
+  }
+  plan->cancellation = scope;
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    plan->steps[i].call.cancellation = scope;
+  }
+}
+
 nd4c_status nd4c_plan_run_mode(nd4c_plan *plan) {
+  bind_cancellation(plan);
   return plan->mode->run(plan);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/cancellation.h"
 #include "device/provider_check.h"
 #include "device/tracer.h"
 #include "graph/modes/mode.h"
@@ -271,7 +272,10 @@ nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
   const bool traced = nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
-    nd4c_status status = ND4C_UNLIKELY(traced) ? run_traced(plan, step) : step->choice->kernel->run(&step->call);
+    nd4c_status status = nd4c_cancellation_poll();
+    if (ND4C_LIKELY(status == ND4C_OK)) {
+      status = ND4C_UNLIKELY(traced) ? run_traced(plan, step) : step->choice->kernel->run(&step->call);
+    }
     if (ND4C_UNLIKELY(status != ND4C_OK)) {
       return fail_step(plan, step, status);
     }
