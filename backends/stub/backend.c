@@ -14,6 +14,7 @@ static nd4c_contribution contribution_table;
 static const nd4c_contribution *contributions[] = {&contribution_table};
 static nd4c_device_ops device_table, cut_device_ops;
 static nd4c_capture_ops cut_capture_ops;
+static nd4c_collective_ops cut_collective_ops;
 static const nd4c_engine *const no_engines[2];
 
 static bool lies(const char *about) {
@@ -126,6 +127,10 @@ static void lie(void) {
     cut_capture_ops = stub_capture_ops;
     cut_capture_ops.launch = NULL;
     device_table.capture = &cut_capture_ops;
+  } else if (lies("short_collective")) {
+    cut_collective_ops = stub_collective_ops;
+    cut_collective_ops.struct_size = offsetof(nd4c_collective_ops, broadcast);
+    backend_table.collective = &cut_collective_ops;
   } else if (lies("old_capture")) {
     cut_capture_ops = stub_capture_ops;
     cut_capture_ops.update = NULL; /* without what is optional: accepted */
@@ -153,6 +158,7 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provi
       .priority = stub_settings.priority,
       .device_count = device_count,
       .device = &device_table,
+      .collective = &stub_collective_ops,
   };
   families[0] = stub_kernels();
   contribution_table = (nd4c_contribution){

@@ -60,6 +60,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(instantiate)         \
   X(capture_update)      \
   X(launch)              \
+  X(collective_id)       \
+  X(collective_join)     \
+  X(collective)          \
   X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between)
 
 typedef enum stub_call {
@@ -74,7 +77,8 @@ typedef enum stub_call {
 #define STUB_COUNTERS(X) \
   X(buffers)             \
   X(buffer_bytes)        \
-  X(pinned) X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables)
+  X(pinned)              \
+  X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -204,6 +208,10 @@ void stub_recording_release(stub_recording *recording);
 nd4c_status stub_recording_add(stub_recording *recording, stub_task task);
 /* Notes an illegal call; returns UNSUPPORTED with a text. */
 nd4c_status stub_recording_spoil(stub_recording *recording, const char *what);
+
+/* -- collective.c ------------------------------------------------------------------------------------------------ */
+
+extern const nd4c_collective_ops stub_collective_ops;
 
 /* -- operand.c: elements in and out of buffers ------------------------------------------------------------------ */
 

@@ -5,6 +5,7 @@
 
 #include "nd4c/array.h"
 #include "nd4c/cancellation.h"
+#include "nd4c/collective.h"
 #include "nd4c/config.h"
 #include "nd4c/context.h"
 #include "nd4c/datum.h"

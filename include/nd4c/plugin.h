@@ -8,6 +8,7 @@
  *     device.h     devices: copies, streams, fences
  *     buffer.h     their memory
  *     capture.h    work that they record and launch again
+ *     collective.h what they do together
  *     kernel.h     kernels: one way each to compute one op
  *     op.h         ops of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable

@@ -29,6 +29,7 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   memset(&candidate->ops, 0, sizeof candidate->ops);
   memset(&candidate->buffers, 0, sizeof candidate->buffers);
   memset(&candidate->capture, 0, sizeof candidate->capture);
+  memset(&candidate->collective, 0, sizeof candidate->collective);
   candidate->entry = NULL;
   candidate->type = ND4C_DEVICE_NONE;
   candidate->priority = 0;
@@ -80,6 +81,11 @@ static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *p
       candidate->ops.capture = &candidate->capture;
     }
     candidate->backend.device = &candidate->ops;
+    if (candidate->backend.collective != NULL) {
+      nd4c_provider_copy(&candidate->collective, sizeof candidate->collective, candidate->backend.collective,
+                         candidate->backend.collective->struct_size);
+      candidate->backend.collective = &candidate->collective;
+    }
     candidate->type = backend->type;
     candidate->priority = backend->priority;
   }

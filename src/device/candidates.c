@@ -172,6 +172,7 @@ static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
   *absent = *loaded;
   absent->backend.device = &absent->ops;
   absent->ops.buffers = loaded->ops.buffers != NULL ? &absent->buffers : NULL;
+  absent->backend.collective = loaded->backend.collective != NULL ? &absent->collective : NULL;
   absent->ops.capture = loaded->ops.capture != NULL ? &absent->capture : NULL;
   nd4c_deallocate(loaded);
   return absent;

@@ -185,6 +185,32 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bo
   return ND4C_OK;
 }
 
+/* -- waiting -------------------------------------------------------------------------------------------------------- */
+
+/* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
+static nd4c_shared_fence *find_wait(nd4c_storage_body *body, const nd4c_device *device) {
+  const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
+  if (current == NULL || current->written == NULL) {
+    return NULL;
+  }
+  const bool streams = device != NULL && device->description.asynchronous;
+  const nd4c_replica *here = streams ? nd4c_replica_find(body, device) : NULL;
+  return here != NULL && here->state != 'I' ? NULL : current->written;
+}
+
+void nd4c_storage_lock_settled(nd4c_storage_body *body, const nd4c_device *device) {
+  nd4c_storage_lock(body);
+  nd4c_shared_fence *fence = find_wait(body, device);
+  while (fence != NULL && !nd4c_fence_is_ready(fence)) {
+    fence = nd4c_fence_retain(fence);
+    nd4c_storage_unlock(body);
+    nd4c_fence_settle(fence);
+    nd4c_fence_release(fence);
+    nd4c_storage_lock(body);
+    fence = find_wait(body, device); /* of a write that began meanwhile, perhaps */
+  }
+}
+
 /* -- acquire and commit ------------------------------------------------------------------------------------------ */
 
 /* Whether a copy would be needed where none is to be made. */
@@ -261,7 +287,11 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_device_admit(device));
-  nd4c_storage_lock(body);
+  if (access == ND4C_ACCESS_WRITE) {
+    nd4c_storage_lock(body);
+  } else {
+    nd4c_storage_lock_settled(body, device);
+  }
   nd4c_status status = acquire_slowly(body, device, stream, access, transfer, view);
   nd4c_storage_unlock(body);
   return status;
@@ -428,7 +458,7 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
   if (atomic_load(&storage->address) != NULL) {
     return ND4C_OK;
   }
-  nd4c_storage_lock(body);
+  nd4c_storage_lock_settled(body, NULL);
   nd4c_replica *current = nd4c_storage_find_current(body);
   nd4c_status status = body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
                        : current != NULL       ? nd4c_storage_settle_source(body, current)

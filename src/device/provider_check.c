@@ -102,6 +102,16 @@ static nd4c_status check_capture(const char *from, const nd4c_capture_ops *ops) 
   return ND4C_OK;
 }
 
+static nd4c_status check_collective(const char *from, const nd4c_collective_ops *ops) {
+  if (!ND4C_HAS_FIELD(ops, receive) || ops->make_id == NULL || ops->join == NULL || ops->leave == NULL ||
+      ops->all_reduce == NULL || ops->all_gather == NULL || ops->reduce_scatter == NULL || ops->broadcast == NULL ||
+      ops->send == NULL || ops->receive == NULL) {
+    return nd4c_fail(ND4C_ABI,
+                     "plug-in %s: of collective, all functions but abort are required where it is given", from);
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status check_backend(const char *from, const nd4c_backend *backend) {
   if (!ND4C_HAS_FIELD(backend, device) || backend->device_count == NULL || backend->device == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: its backend lacks device_count or device", from);
@@ -109,6 +119,9 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
   if (strcmp(nd4c_device_type_name(backend->type), "?") == 0) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: its backend has device type %d, which nd4c does not know", from,
                      (int)backend->type);
+  }
+  if (ND4C_HAS_FIELD(backend, collective) && backend->collective != NULL) {
+    ND4C_TRY(check_collective(from, backend->collective));
   }
   const nd4c_device_ops *ops = backend->device;
   if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL || ops->buffers == NULL ||

@@ -210,7 +210,7 @@ static void make_only(nd4c_storage_body *body, nd4c_replica *kept) {
 nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_replica *replica = NULL;
-  nd4c_storage_lock(body);
+  nd4c_storage_lock_settled(body, device);
   nd4c_status status = bring_to(body, device, false, &replica);
   if (status == ND4C_OK) {
     make_only(body, replica);

@@ -57,6 +57,9 @@ static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
 }
 
 void nd4c_storage_lock(nd4c_storage_body *body);
+/* The same when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to wait for
+ * it. Storages share locks: waiting under one would keep other threads from submitting what that work may wait for. */
+void nd4c_storage_lock_settled(nd4c_storage_body *body, const nd4c_device *device);
 void nd4c_storage_unlock(nd4c_storage_body *body);
 /* False if it is taken, by this thread or another. */
 bool nd4c_storage_try_lock(nd4c_storage_body *body);

@@ -47,7 +47,8 @@ static inline void stub_settle(void) {
 /* Ends a test: its contexts are destroyed, its arrays released. What the stub then still counts is printed; their
  * number. */
 static inline int stub_stop(void) {
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations", "recordings", "launchables"};
+  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations", "recordings", "launchables",
+                                         "members"};
   nd4c_device *second = NULL;
   int left = 0;
   (void)nd4c_context_destroy(stub_context);

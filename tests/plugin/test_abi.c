@@ -200,6 +200,19 @@ FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
 GROWS(nd4c_device_ops, 168);
 
+FIELD(nd4c_collective_ops, struct_size, 0);
+FIELD(nd4c_collective_ops, make_id, 8);
+FIELD(nd4c_collective_ops, join, 16);
+FIELD(nd4c_collective_ops, leave, 24);
+FIELD(nd4c_collective_ops, abort, 32);
+FIELD(nd4c_collective_ops, all_reduce, 40);
+FIELD(nd4c_collective_ops, all_gather, 48);
+FIELD(nd4c_collective_ops, reduce_scatter, 56);
+FIELD(nd4c_collective_ops, broadcast, 64);
+FIELD(nd4c_collective_ops, send, 72);
+FIELD(nd4c_collective_ops, receive, 80);
+GROWS(nd4c_collective_ops, 88);
+
 FIELD(nd4c_capture_ops, struct_size, 0);
 FIELD(nd4c_capture_ops, begin, 8);
 FIELD(nd4c_capture_ops, end, 16);

@@ -4,6 +4,7 @@
 #ifndef ND4C_PLUGIN_PROVIDER_H
 #define ND4C_PLUGIN_PROVIDER_H
 
+#include "nd4c/plugin/collective.h"
 #include "nd4c/plugin/compiler.h"
 #include "nd4c/plugin/device.h"
 #include "nd4c/plugin/kernel.h"
@@ -11,8 +12,6 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Reserved for collectives between processes. */
-struct nd4c_collective_ops;
 
 /* A library or a set of kernels by which people choose (SD_KERNEL_FORCE_ENGINE) and read reports. Kernels and compilers
  * name their engine. */
@@ -60,7 +59,7 @@ typedef struct nd4c_backend {
    * devices are the host's own processor, say. As cheap as probe without verify before open; exact after it. Optional;
    * NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
-  const struct nd4c_collective_ops *collective; /* reserved, NULL */
+  const nd4c_collective_ops *collective; /* NULL: it has none */
 } nd4c_backend;
 
 enum {
