@@ -299,7 +299,10 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
     execution_destroy(execution);
     return status;
   }
-  stub_task task = {.run = execution_run, .dispose = execution_destroy, .work = execution};
+  stub_task task = {.run = execution_run,
+                    .dispose = execution_destroy,
+                    .work = execution,
+                    .point = ND4C_HAS_FIELD(call, point) ? call->point : 0};
   return stub_stream_submit((stub_stream *)call->stream, task);
 }
 

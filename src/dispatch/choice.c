@@ -321,7 +321,8 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
                               .outputs = call->outputs,
                               .scratch = call->scratch,
                               .scratch_buffer = call->scratch_buffer,
-                              .cancellation = call->cancellation};
+                              .cancellation = call->cancellation,
+                              .point = call->point};
   return nd4c_compiled_execute(choice->compiled, &execution);
 }
 

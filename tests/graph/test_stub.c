@@ -97,7 +97,7 @@ static void plans_agree_with_the_host(void **state) {
   (void)stub_control("delay 500");
   for (int32_t optimize = 0; optimize < 2; ++optimize) {
     nd4c_plan *plan = make_plan(graph, optimize != 0);
-    assert_string_equal(plan->mode->name, plan->segment_count == 0 && !has_compiler() ? "stream" : "arrays");
+    assert_string_equal(plan->mode->name, "stream");
     check_on_stub(plan, graph);
     nd4c_plan_destroy(plan);
   }

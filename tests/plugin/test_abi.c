@@ -119,7 +119,8 @@ FIELD(nd4c_execution, outputs, 48);
 FIELD(nd4c_execution, scratch, 56);
 FIELD(nd4c_execution, scratch_buffer, 64);
 FIELD(nd4c_execution, cancellation, 72);
-GROWS(nd4c_execution, 80);
+FIELD(nd4c_execution, point, 80);
+GROWS(nd4c_execution, 88);
 
 FIELD(nd4c_compiler, struct_size, 0);
 FIELD(nd4c_compiler, priority, 4);

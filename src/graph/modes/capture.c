@@ -30,6 +30,10 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
     return false;
   }
   for (int32_t i = 0; i < plan->step_count; ++i) {
+    if (plan->steps[i].choice == NULL || plan->steps[i].choice->kernel == NULL) {
+      (void)snprintf(reason, reason_size, "step %d is compiled", i);
+      return false;
+    }
     const uint32_t flags = kernel_flags(plan->steps[i].choice->kernel);
     if ((flags & ND4C_KERNEL_SYNCHRONISES_HOST) != 0 || (flags & ND4C_KERNEL_CAPTURABLE) == 0) {
       char text[128];

@@ -1,4 +1,4 @@
-/* Mode "stream": one asynchronous device that computes every step by a kernel. The calls were built when the plan was
+/* Mode "stream": one asynchronous device. Its steps, by kernels and executables, were built when the plan was
  * made, as in mode "direct". A run acquires the storages of the inputs, the outputs and the arena once, enqueues one
  * call after another without a lock or a fence, and records one fence for all of them. */
 #include "graph/modes/stream.h"
@@ -30,8 +30,11 @@ static void free_body(void *argument) {
   if (body->host_scratch.node != NULL) {
     nd4c_memory_free(body->host, &body->host_scratch);
   }
-  for (int32_t i = 0; i < body->choice_count; ++i) {
-    nd4c_choice_release(body->choices[i]);
+  for (int32_t i = 0; i < body->kept_count; ++i) {
+    if (body->kept[i].choice != NULL) {
+      nd4c_choice_release(body->kept[i].choice);
+    }
+    nd4c_compiled_release(body->kept[i].compiled);
   }
   nd4c_deallocate(body);
 }
@@ -66,13 +69,29 @@ static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
   return ND4C_OK;
 }
 
+/* What a step works in: the host's memory and the device's. */
+typedef struct scratch_need {
+  int64_t host, device;
+} scratch_need;
+
+static scratch_need need_of(const nd4c_step *step) {
+  return step->segment != NULL
+             ? (scratch_need){step->segment->info.scratch_bytes, step->segment->info.device_scratch_bytes}
+             : (scratch_need){step->choice->scratch_bytes, step->choice->device_scratch_bytes};
+}
+
 static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
   int64_t host = 0, device = 0;
   for (int32_t i = 0; i < plan->step_count; ++i) {
-    nd4c_choice *choice = plan->steps[i].choice;
-    body->choices[body->choice_count++] = nd4c_choice_retain(choice);
-    host = choice->scratch_bytes > host ? choice->scratch_bytes : host;
-    device = choice->device_scratch_bytes > device ? choice->device_scratch_bytes : device;
+    const nd4c_step *step = &plan->steps[i];
+    const scratch_need need = need_of(step);
+    if (step->segment != NULL) {
+      body->kept[body->kept_count++].compiled = nd4c_compiled_retain(step->segment->compiled);
+    } else {
+      body->kept[body->kept_count++].choice = nd4c_choice_retain(step->choice);
+    }
+    host = need.host > host ? need.host : host;
+    device = need.device > device ? need.device : device;
   }
   body->device = plan->device;
   ND4C_TRY(take_buffers(plan, body));
@@ -139,7 +158,7 @@ static nd4c_status wait_for_constants(const nd4c_plan *plan) {
 static nd4c_status bind(nd4c_plan *plan) {
   nd4c_plan_stream *stream = plan->stream;
   drop_body(stream);
-  size_t size = sizeof *stream->body + (size_t)plan->step_count * sizeof *stream->body->choices;
+  size_t size = sizeof *stream->body + (size_t)plan->step_count * sizeof stream->body->kept[0];
   stream->body = nd4c_allocate_zeroed(1, size);
   if (stream->body == NULL) {
     return nd4c_fail_memory("a plan's run", size);
@@ -152,8 +171,8 @@ static nd4c_status bind(nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = plan->context->stream;
-    step->call.scratch = step->choice->scratch_bytes > 0 ? stream->body->host_scratch.address : NULL;
-    step->call.scratch_buffer = step->choice->device_scratch_bytes > 0 ? stream->body->device_scratch.buffer : NULL;
+    step->call.scratch = need_of(step).host > 0 ? stream->body->host_scratch.address : NULL;
+    step->call.scratch_buffer = need_of(step).device > 0 ? stream->body->device_scratch.buffer : NULL;
   }
   stream->bound = plan->context->stream;
   return ND4C_OK;
@@ -251,11 +270,48 @@ static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index, nd4c_submissi
 
 /* -- run --------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status run_traced(const nd4c_plan *plan, const nd4c_step *step) {
-  const char *op = step->call.op->name;
-  int64_t begin = nd4c_tracer_begin(op);
-  nd4c_status status = step->choice->kernel->run(&step->call);
-  nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op, nd4c_choice_name(step->choice), NULL, 0);
+static bool is_kernel(const nd4c_step *step) {
+  return step->choice != NULL && step->choice->kernel != NULL;
+}
+
+static const nd4c_compiled *compiled_of(const nd4c_step *step) {
+  return step->segment != NULL ? step->segment->compiled : step->choice->compiled;
+}
+
+static const char *op_of(const nd4c_step *step) {
+  return step->segment != NULL ? "segment" : step->call.op->name;
+}
+
+static const char *name_of(const nd4c_step *step) {
+  return step->segment != NULL ? step->segment->compiler->engine : nd4c_choice_name(step->choice);
+}
+
+static nd4c_status run_compiled(const nd4c_plan *plan, int32_t index) {
+  const nd4c_step *step = &plan->steps[index];
+  nd4c_execution execution = {.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
+                              .stream = step->call.stream,
+                              .width = plan->context->width,
+                              .input_count = step->input_count,
+                              .output_count = step->output_count,
+                              .inputs = step->call.inputs,
+                              .outputs = step->call.outputs,
+                              .scratch = step->call.scratch,
+                              .scratch_buffer = step->call.scratch_buffer,
+                              .cancellation = plan->cancellation,
+                              .point = index + 1};
+  return nd4c_compiled_execute(compiled_of(step), &execution);
+}
+
+static nd4c_status run_step(const nd4c_plan *plan, int32_t index) {
+  const nd4c_step *step = &plan->steps[index];
+  return ND4C_LIKELY(is_kernel(step)) ? step->choice->kernel->run(&step->call) : run_compiled(plan, index);
+}
+
+static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {
+  const nd4c_step *step = &plan->steps[index];
+  int64_t begin = nd4c_tracer_begin(op_of(step));
+  nd4c_status status = run_step(plan, index);
+  nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op_of(step), name_of(step), NULL, 0);
   return status;
 }
 
@@ -265,19 +321,18 @@ static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_
   status = nd4c_provider_failed(status, "run");
   char text[256];
   return nd4c_fail_prefix(status, "%s: %s on %s (%s)", nd4c_plan_node_text(plan, step->node, text, sizeof text),
-                          step->call.op->name, plan->device->name, nd4c_choice_name(step->choice));
+                          op_of(step), plan->device->name, name_of(step));
 }
 
 nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
   const bool traced = nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; ++i) {
-    const nd4c_step *step = &plan->steps[i];
     nd4c_status status = nd4c_cancellation_poll();
     if (ND4C_LIKELY(status == ND4C_OK)) {
-      status = ND4C_UNLIKELY(traced) ? run_traced(plan, step) : step->choice->kernel->run(&step->call);
+      status = ND4C_UNLIKELY(traced) ? run_traced(plan, i) : run_step(plan, i);
     }
     if (ND4C_UNLIKELY(status != ND4C_OK)) {
-      return fail_step(plan, step, status);
+      return fail_step(plan, &plan->steps[i], status);
     }
   }
   for (int32_t i = 0; traced && i < plan->graph->outputs.count; ++i) {
@@ -364,12 +419,6 @@ bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size)
   if (!plan->device->description.asynchronous) {
     (void)snprintf(reason, reason_size, "%s has no streams", plan->device->name);
     return false;
-  }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
-    if (plan->steps[i].choice == NULL || plan->steps[i].choice->kernel == NULL) {
-      (void)snprintf(reason, reason_size, "step %d is compiled", i);
-      return false;
-    }
   }
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (plan->slots[i].kind == ND4C_SLOT_ARENA && plan->slots[i].bytes == 0) {

@@ -15,8 +15,11 @@ typedef struct nd4c_stream_body {
   int32_t block_count;
   nd4c_block *blocks;    /* where buffers are whole: those of the plan's values; no run acquires them */
   nd4c_capture *capture; /* NULL: nothing was recorded */
-  int32_t choice_count;
-  nd4c_choice *choices[]; /* one reference each */
+  int32_t kept_count;
+  struct {
+    nd4c_choice *choice;
+    nd4c_compiled *compiled;
+  } kept[]; /* by step: one reference to either */
 } nd4c_stream_body;
 
 /* Where an operand was in the latest run. */
