@@ -17,7 +17,7 @@ import re
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "lists", "indexing", "dlpack", "datum", "io",
            "op", "graph", "model", "routing", "config", "log", "trace", "workspace",
-           "cancellation", "collective")
+           "cancellation")
 
 # Integer attributes whose values have names: attribute -> table of the header, by op where ops differ.
 ENUM_ATTRIBUTES = {

@@ -141,3 +141,22 @@ nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const 
   }
   return ND4C_OK;
 }
+
+nd4c_status nd4c_pending_check_given(const nd4c_op_def *def, nd4c_array *const *given, nd4c_array *const *fresh) {
+  for (int32_t i = 0; i < def->info.output_count; ++i) {
+    if (given[i] != NULL) {
+      ND4C_TRY(nd4c_pending_check_output(def, given, i, fresh[i]->dtype, fresh[i]->rank, fresh[i]->shape));
+    }
+  }
+  return ND4C_OK;
+}
+
+void nd4c_pending_hand_out(nd4c_array **outputs, nd4c_array *const *fresh, int32_t count, nd4c_status status) {
+  for (int32_t i = 0; i < count; ++i) {
+    if (status == ND4C_OK && outputs[i] == NULL) {
+      outputs[i] = fresh[i];
+    } else {
+      nd4c_array_release(fresh[i]);
+    }
+  }
+}

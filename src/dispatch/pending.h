@@ -37,6 +37,10 @@ nd4c_status nd4c_pending_infer(nd4c_pending *pending, nd4c_inference *inference)
  * among themselves or with an earlier output given. */
 nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const *outputs, int32_t at, nd4c_dtype dtype,
                                       int32_t rank, const int64_t *shape);
+/* The same for all that was given, where the results are there already: before the first array is written. */
+nd4c_status nd4c_pending_check_given(const nd4c_op_def *def, nd4c_array *const *given, nd4c_array *const *fresh);
+/* Gives the caller the fresh results that he gave no array for, or none after a failure; releases the others. */
+void nd4c_pending_hand_out(nd4c_array **outputs, nd4c_array *const *fresh, int32_t count, nd4c_status status);
 /* Strides of a fresh output by the op's rule. */
 void nd4c_pending_order(const nd4c_pending *pending, const nd4c_inferred *inferred, int64_t *strides);
 /* The call descriptor over the pending call's tensors. */

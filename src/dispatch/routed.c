@@ -149,16 +149,6 @@ static nd4c_status call_to_the_end(const nd4c_routing *routing, nd4c_context *ro
   return nd4c_fail(first, "%s", text);
 }
 
-/* As nd4c_call_on checks them, all before the first is written. */
-static nd4c_status check_given(const nd4c_op_def *def, nd4c_array *const *given, nd4c_array *const *fresh) {
-  for (int32_t i = 0; i < def->info.output_count; ++i) {
-    if (given[i] != NULL) {
-      ND4C_TRY(nd4c_pending_check_output(def, given, i, fresh[i]->dtype, fresh[i]->rank, fresh[i]->shape));
-    }
-  }
-  return ND4C_OK;
-}
-
 /* Into fresh arrays first: should the device fail, what was given is as it was. */
 static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const nd4c_op_def *def,
                              const nd4c_eager_call *call) {
@@ -168,20 +158,14 @@ static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const n
   aside.outputs = fresh;
   aside.key = 0;
   nd4c_status status = call_to_the_end(context->routing, route, def, &aside);
-  status = status == ND4C_OK ? check_given(def, call->outputs, fresh) : status;
+  status = status == ND4C_OK ? nd4c_pending_check_given(def, call->outputs, fresh) : status;
   for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
     const nd4c_array *from = fresh[i];
     if (call->outputs[i] != NULL) {
       status = hand_over(context, route, from, &call->outputs[i]);
     }
   }
-  for (int32_t i = 0; i < count; ++i) {
-    if (status == ND4C_OK && call->outputs[i] == NULL) {
-      call->outputs[i] = fresh[i];
-    } else {
-      nd4c_array_release(fresh[i]);
-    }
-  }
+  nd4c_pending_hand_out(call->outputs, fresh, count, status);
   return status;
 }
 

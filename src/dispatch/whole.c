@@ -85,19 +85,9 @@ static nd4c_status compute_aside(nd4c_context *context, const nd4c_op_def *def, 
   aside.outputs = fresh;
   aside.key = 0;
   nd4c_status status = nd4c_call_on(context, &aside);
-  for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
-    if (call->outputs[i] != NULL) {
-      status = nd4c_pending_check_output(def, call->outputs, i, fresh[i]->dtype, fresh[i]->rank, fresh[i]->shape);
-    }
-  }
+  status = status == ND4C_OK ? nd4c_pending_check_given(def, call->outputs, fresh) : status;
   status = status == ND4C_OK ? hand_over(call, fresh, count) : status;
-  for (int32_t i = 0; i < count; ++i) {
-    if (status == ND4C_OK && call->outputs[i] == NULL) {
-      call->outputs[i] = fresh[i];
-    } else {
-      nd4c_array_release(fresh[i]);
-    }
-  }
+  nd4c_pending_hand_out(call->outputs, fresh, count, status);
   return status;
 }
 

@@ -44,26 +44,46 @@ static inline void stub_settle(void) {
   nd4c_error_clear();
 }
 
-/* Ends a test: its contexts are destroyed, its arrays released. What the stub then still counts is printed; their
- * number. */
-static inline int stub_stop(void) {
-  static const char *const counters[] = {"buffers", "fences", "streams", "pinned", "violations", "recordings", "launchables",
-                                         "members"};
-  nd4c_device *second = NULL;
+/* Prints what the stub still counts of these; their number. */
+static inline int stub_left(const char *const *counters, size_t count) {
   int left = 0;
-  (void)nd4c_context_destroy(stub_context);
-  stub_settle();
-  if (nd4c_device_find("stub:1", &second) == ND4C_OK) {
-    (void)nd4c_device_synchronize(second);
-    (void)nd4c_memory_trim(second, 0);
-  }
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+  for (size_t i = 0; i < count; i++) {
     if (stub_counter(counters[i]) != 0) {
       (void)fprintf(stderr, "left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
       left++;
     }
   }
   return left;
+}
+
+/* Around a test of cmocka's, where streams and contexts live on: no failures are left to come, nothing is cached. */
+static inline int stub_test_begin(void **state) {
+  (void)state;
+  (void)stub_control("reset");
+  stub_settle();
+  return 0;
+}
+
+/* Fails where the test leaves something on the device. */
+static inline int stub_test_end(void **state) {
+  static const char *const counters[] = {"buffers", "fences", "violations", "recordings", "launchables", "members"};
+  (void)stub_test_begin(state);
+  return stub_left(counters, sizeof counters / sizeof counters[0]);
+}
+
+/* Ends a test: its contexts are destroyed, its arrays released. What the stub then still counts is printed; their
+ * number. */
+static inline int stub_stop(void) {
+  static const char *const counters[] = {"buffers",    "fences",     "streams",     "pinned",
+                                         "violations", "recordings", "launchables", "members"};
+  nd4c_device *second = NULL;
+  (void)nd4c_context_destroy(stub_context);
+  stub_settle();
+  if (nd4c_device_find("stub:1", &second) == ND4C_OK) {
+    (void)nd4c_device_synchronize(second);
+    (void)nd4c_memory_trim(second, 0);
+  }
+  return stub_left(counters, sizeof counters / sizeof counters[0]);
 }
 
 #endif

@@ -290,4 +290,18 @@ static inline nd4c_plan *check_graph(const nd4c_graph *graph, uint64_t seed, dou
   return optimized;
 }
 
+/* Inputs x and w of 4 x 8. Outputs: a = tanh(x), b = sin(w), c = exp(tanh(x)) + sin(w); steps in this order: tanh, sin, exp, add. */
+static inline nd4c_graph *check_make_fork(void) {
+  static const int64_t fork_shape[] = {4, 8};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, fork_shape), w = check_input(graph, "w", 2, fork_shape);
+  nd4c_value a = check_unary(graph, ND4C_OP_tanh, x), b = check_unary(graph, ND4C_OP_sin, w);
+  nd4c_value c = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_exp, a), b);
+  CHECK_OK(nd4c_graph_output(graph, "a", a));
+  CHECK_OK(nd4c_graph_output(graph, "b", b));
+  CHECK_OK(nd4c_graph_output(graph, "c", c));
+  return graph;
+}
+
 #endif

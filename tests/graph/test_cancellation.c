@@ -11,11 +11,8 @@
 
 static const int64_t shape[] = {4, 8};
 
-static int reset(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  return atomic_load(&nd4c_cancellations_entered) == 0 ? 0 : 1;
+static int settle(void **state) {
+  return stub_test_end(state) + (atomic_load(&nd4c_cancellations_entered) == 0 ? 0 : 1);
 }
 
 static nd4c_cancellation *make(void) {
@@ -231,7 +228,7 @@ int main(void) {
   if (stub_start() != ND4C_OK) {
     return 1;
   }
-#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, reset)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, stub_test_begin, settle)
   const struct CMUnitTest tests[] = {
       TEST(eager_calls_are_refused), TEST(deadlines_pass),           TEST(arguments_are_checked),
       TEST(kernels_are_stopped),     TEST(plans_stop_between_steps), TEST(threads_are_told_apart),

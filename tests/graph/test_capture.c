@@ -12,19 +12,6 @@
 static const int64_t shape[] = {4, 8};
 static const char *capture = "all";
 
-/* Outputs: a = tanh(x), b = sin(w), c = exp(tanh(x)) + sin(w); steps in this order: tanh, sin, exp, add. */
-static nd4c_graph *make_graph(void) {
-  nd4c_graph *graph = NULL;
-  CHECK_OK(nd4c_graph_create(&graph));
-  nd4c_value x = check_input(graph, "x", 2, shape), w = check_input(graph, "w", 2, shape);
-  nd4c_value a = check_unary(graph, ND4C_OP_tanh, x), b = check_unary(graph, ND4C_OP_sin, w);
-  nd4c_value c = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_exp, a), b);
-  CHECK_OK(nd4c_graph_output(graph, "a", a));
-  CHECK_OK(nd4c_graph_output(graph, "b", b));
-  CHECK_OK(nd4c_graph_output(graph, "c", c));
-  return graph;
-}
-
 enum { STEPS = 4, INPUTS = 2, OUTPUTS = 3 };
 
 /* A plan with what it is run on. Outputs are given from the second run on: their addresses stay. */
@@ -36,7 +23,7 @@ typedef struct scene {
 
 static void begin_scene(scene *s, const char *mode) {
   const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
-  *s = (scene){.graph = make_graph()};
+  *s = (scene){.graph = check_make_fork()};
   CHECK_OK(nd4c_plan_create(s->graph, stub_context, &options, &s->plan));
   assert_string_equal(s->plan->mode->name, mode);
   check_make_inputs(s->graph, 7, s->inputs);
@@ -92,26 +79,6 @@ static calls count_calls(calls *before) {
     assert_int_equal(c_.capture_update, updates);                          \
     assert_int_equal(c_.launch, launches);                                 \
   } while (0)
-
-static int reset(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  return 0;
-}
-
-static int settle(void **state) {
-  (void)reset(state);
-  static const char *const counters[] = {"buffers", "fences", "violations", "recordings", "launchables"};
-  int left = 0;
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; ++i) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      left += 1;
-    }
-  }
-  return left;
-}
 
 static void write_values(nd4c_array *array, float first) {
   float values[32];
@@ -443,7 +410,7 @@ static void *run_plans(void *argument) {
   const nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
   const uint64_t seed = *(const uint64_t *)argument;
   nd4c_context *context = NULL;
-  nd4c_graph *graph = make_graph();
+  nd4c_graph *graph = check_make_fork();
   nd4c_plan *plan = NULL;
   nd4c_array *inputs[INPUTS], *outputs[OUTPUTS] = {NULL}, *right[OUTPUTS] = {NULL};
   CHECK_OK(nd4c_context_create(&options, &context));
@@ -519,7 +486,7 @@ int main(int argc, char **argv) {
   if (setenv("STUB_CAPTURE", capture, 1) != 0 || stub_start() != ND4C_OK) {
     return 1;
   }
-#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, settle)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, stub_test_begin, stub_test_end)
   const struct CMUnitTest all[] = {
       TEST(steps_are_recorded_once),
       TEST(a_failure_reaches_what_depends_on_it),

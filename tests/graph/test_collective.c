@@ -8,20 +8,11 @@
 enum { RANKS = 4, SIZE = 12 };
 
 static int settle(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
   nd4c_device *second = NULL;
   CHECK_OK(nd4c_device_find("stub:1", &second));
   (void)nd4c_device_synchronize(second);
   (void)nd4c_memory_trim(second, 0);
-  nd4c_error_clear();
-  const int64_t left = stub_counter("buffers") + stub_counter("members") + stub_counter("violations");
-  if (left != 0) {
-    print_error("left: %lld buffers, %lld members, %lld violations\n", (long long)stub_counter("buffers"),
-                (long long)stub_counter("members"), (long long)stub_counter("violations"));
-  }
-  return left == 0 ? 0 : 1;
+  return stub_test_end(state);
 }
 
 /* -- ranks --------------------------------------------------------------------------------------------------------- */
@@ -416,7 +407,7 @@ int main(void) {
   if (stub_start() != ND4C_OK) {
     return 1;
   }
-#define TEST(function) cmocka_unit_test_setup_teardown(function, settle, settle)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, stub_test_begin, settle)
   const struct CMUnitTest tests[] = {
       TEST(each_operation_in_each_dtype),
       TEST(means_are_of_floats),

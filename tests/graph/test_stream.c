@@ -56,19 +56,6 @@ static nd4c_plan *make_chain(int32_t length) {
   return plan;
 }
 
-/* Outputs: a = tanh(x), b = sin(w), c = exp(tanh(x)) + sin(w); steps in this order: tanh, sin, exp, add. */
-static nd4c_graph *make_fork(void) {
-  nd4c_graph *graph = NULL;
-  CHECK_OK(nd4c_graph_create(&graph));
-  nd4c_value x = check_input(graph, "x", 2, shape), w = check_input(graph, "w", 2, shape);
-  nd4c_value a = check_unary(graph, ND4C_OP_tanh, x), b = check_unary(graph, ND4C_OP_sin, w);
-  nd4c_value c = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_exp, a), b);
-  CHECK_OK(nd4c_graph_output(graph, "a", a));
-  CHECK_OK(nd4c_graph_output(graph, "b", b));
-  CHECK_OK(nd4c_graph_output(graph, "c", c));
-  return graph;
-}
-
 static nd4c_plan *make_fork_plan(const nd4c_graph *graph) {
   nd4c_plan *plan = NULL;
   nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
@@ -78,26 +65,6 @@ static nd4c_plan *make_fork_plan(const nd4c_graph *graph) {
 }
 
 /* -- tests ------------------------------------------------------------------------------------------------------- */
-
-static int reset(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  return 0;
-}
-
-static int settle(void **state) {
-  (void)reset(state);
-  static const char *const counters[] = {"buffers", "fences", "violations"};
-  int left = 0;
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; ++i) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      left += 1;
-    }
-  }
-  return left;
-}
 
 typedef struct run_cost {
   int64_t locks, fences;
@@ -148,7 +115,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
   static const struct {
     const char *reached, *name;
   } expected[] = {{"ac", "tanh"}, {"bc", "sin"}, {"c", "exp"}, {"c", "add"}};
-  nd4c_graph *graph = make_fork();
+  nd4c_graph *graph = check_make_fork();
   nd4c_plan *plan = make_fork_plan(graph);
   for (int32_t step = 1; step <= 4; ++step) {
     nd4c_array *inputs[2], *right[3] = {NULL}, *outputs[3] = {NULL};
@@ -183,7 +150,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
 
 static void an_input_without_a_value_reaches_what_reads_it(void **state) {
   (void)state;
-  nd4c_graph *graph = make_fork();
+  nd4c_graph *graph = check_make_fork();
   nd4c_plan *plan = make_fork_plan(graph);
   nd4c_array *inputs[2], *bad = NULL, *outputs[3] = {NULL};
   check_make_inputs(graph, 3, inputs);
@@ -205,7 +172,7 @@ static void an_input_without_a_value_reaches_what_reads_it(void **state) {
 
 static void a_moved_plan_runs_on_the_other_stream(void **state) {
   (void)state;
-  nd4c_graph *graph = make_fork();
+  nd4c_graph *graph = check_make_fork();
   nd4c_context *other = NULL;
   nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
   CHECK_OK(nd4c_context_create(&options, &other));
@@ -248,11 +215,11 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(steps_take_no_lock_and_record_no_fence, reset, settle),
-      cmocka_unit_test_setup_teardown(a_failure_reaches_what_depends_on_it, reset, settle),
-      cmocka_unit_test_setup_teardown(an_input_without_a_value_reaches_what_reads_it, reset, settle),
-      cmocka_unit_test_setup_teardown(a_moved_plan_runs_on_the_other_stream, reset, settle),
-      cmocka_unit_test_setup_teardown(the_report_names_the_mode, reset, settle),
+      cmocka_unit_test_setup_teardown(steps_take_no_lock_and_record_no_fence, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(a_failure_reaches_what_depends_on_it, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(an_input_without_a_value_reaches_what_reads_it, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(a_moved_plan_runs_on_the_other_stream, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(the_report_names_the_mode, stub_test_begin, stub_test_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
 }

@@ -10,26 +10,6 @@ enum { ROWS = 6, COLUMNS = 8, SIZE = ROWS * COLUMNS };
 
 static const int64_t shape[] = {ROWS, COLUMNS};
 
-static int reset(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  return 0;
-}
-
-static int settle(void **state) {
-  (void)reset(state);
-  static const char *const counters[] = {"buffers", "fences", "violations", "launchables"};
-  int left = 0;
-  for (size_t i = 0; i < sizeof counters / sizeof counters[0]; ++i) {
-    if (stub_counter(counters[i]) != 0) {
-      print_error("left: %lld %s\n", (long long)stub_counter(counters[i]), counters[i]);
-      left += 1;
-    }
-  }
-  return left;
-}
-
 /* Element i is i, on the stub. */
 static nd4c_array *make_numbers(void) {
   float values[SIZE];
@@ -279,7 +259,7 @@ int main(void) {
   if (setenv("STUB_MEMORY", "whole", 1) != 0 || setenv("STUB_CAPTURE", "all", 1) != 0 || stub_start() != ND4C_OK) {
     return 1;
   }
-#define TEST(function) cmocka_unit_test_setup_teardown(function, reset, settle)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, stub_test_begin, stub_test_end)
   const struct CMUnitTest tests[] = {
       TEST(views_are_read),
       TEST(offsets_are_told_apart),
