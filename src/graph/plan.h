@@ -156,6 +156,7 @@ struct nd4c_plan {
   nd4c_array **input_staging, **output_staging;
   /* Of the run in progress: what stands for each input and output. */
   nd4c_array **input_arrays, **output_arrays;
+  bool began; /* some step may have written: what was given for outputs is not as it was */
 };
 
 /* HANDLE or NULL_ARGUMENT. */

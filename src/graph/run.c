@@ -171,9 +171,9 @@ static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output
   return ND4C_OK;
 }
 
-/* A failed run may have written part of the arrays that the caller gave. */
+/* A run that failed behind its first step may have written part of the arrays that the caller gave. */
 static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, nd4c_status status) {
-  for (int32_t i = 0; i < output_count; ++i) {
+  for (int32_t i = 0; i < output_count && plan->began; ++i) {
     if (outputs[i] != NULL && plan->output_arrays[i] == outputs[i]) {
       nd4c_status code = status == ND4C_DEVICE || status == ND4C_DEVICE_LOST ? status : ND4C_POISONED;
       nd4c_storage_poison(outputs[i]->storage, code, nd4c_error_message());
@@ -200,6 +200,7 @@ nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int3
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "plan");
   }
+  plan->began = false;
   status = collect(plan, inputs, input_count, outputs, output_count);
   if (status == ND4C_OK) {
     status = nd4c_plan_run_mode(plan);

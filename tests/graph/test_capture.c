@@ -287,7 +287,11 @@ static void a_refused_run_leaves_no_stale_recording(void **state) {
   (void)stub_control("reset");
   s.inputs[1] = bad;
   assert_int_equal(run_scene(&s), ND4C_POISONED);
+  nd4c_array *kept = s.inputs[0];
+  s.inputs[0] = first[0];
   s.inputs[1] = first[1];
+  check_outputs(&s); /* of the run before: nothing was written */
+  s.inputs[0] = kept;
   for (int32_t i = 0; i < 3; ++i) {
     run_right(&s);
   }

@@ -195,6 +195,7 @@ static nd4c_status run_steps(nd4c_plan *plan) {
       ND4C_TRY(make_outside(plan, i));
     }
   }
+  plan->began = true;
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     nd4c_status status = run_step(plan, step);

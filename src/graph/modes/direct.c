@@ -73,6 +73,7 @@ static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
 
 static nd4c_status run(nd4c_plan *plan) {
   ND4C_TRY(apply_patches(plan, &plan->input_patches, plan->input_arrays, ND4C_ACCESS_READ));
+  plan->began = true;
   ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
   bool watched = plan->profiled || nd4c_tracer_is_on();
   for (int32_t i = 0; i < plan->step_count; ++i) {

@@ -395,6 +395,7 @@ static nd4c_status submit(nd4c_plan *plan, nd4c_submission *submission, nd4c_sta
   if (plan->places[0].arena != NULL) {
     ND4C_TRY(acquire_arena(plan, submission));
   }
+  plan->began = true;
   ND4C_TRY(enqueue(plan));
   return commit(plan, submission);
 }
