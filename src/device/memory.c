@@ -1,68 +1,16 @@
-#include "device/memory.h"
+#include "device/memory_body.h"
 
-#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/config.h"
 #include "base/os.h"
-#include "base/pages.h"
-#include "base/recycle.h"
 #include "base/status.h"
-#include "base/text.h"
 #include "device/closing.h"
 #include "device/driver.h"
-#include "device/memory_manager.h"
-#include "device/scope.h"
-#include "device/small_storage.h"
-#include "device/staging.h"
 #include "device/storage.h"
-#include "device/stream_pool.h"
-#include "device/thread.h"
 #include "device/tracer.h"
 #include "device/workspace.h"
-
-/* Size classes: SUBCLASSES steps between powers of two, so that at most a ninth of a block is slack. */
-enum {
-  SMALLEST_SHIFT = 9,
-  SUBCLASS_SHIFT = 3,
-  SUBCLASSES = 1 << SUBCLASS_SHIFT,
-  CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES,
-  CLASS_NOTHING = CLASS_COUNT /* storages without bytes: a buffer to name, which counts as nothing */
-};
-
-/* One block of the device, alive or cached. */
-typedef struct nd4c_block_node {
-  nd4c_buffer buffer;
-  void *address;
-  int64_t bytes;
-  int32_t size_class;
-  const char *origin;
-  struct nd4c_block_node *bin_next;      /* cached: free blocks of the class, last freed first */
-  struct nd4c_block_node *older, *newer; /* cached: by time of freeing; alive: all alive */
-} nd4c_block_node;
-
-typedef struct node_list {
-  nd4c_block_node *oldest, *newest;
-} node_list;
-
-struct nd4c_memory_manager {
-  nd4c_device *device;
-  pthread_mutex_t lock; /* guards everything below; never held while the backend or a callback runs */
-  nd4c_block_node *bins[CLASS_COUNT + 1];
-  node_list cached, alive;
-  int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
-  int64_t configured_cap; /* what the property said last */
-  _Atomic uint32_t limit_epoch;
-  _Atomic uint32_t cap_epoch;
-  int64_t live_count, total_count, cache_hits;
-  int64_t dropped_count, spilled_count, spilled_bytes;
-  int64_t arena_bytes;              /* of what is alive: in arenas of workspaces */
-  bool spills;                      /* nd4c.device.memory.spill */
-  struct nd4c_memory_manager *next; /* under managers_lock */
-};
 
 static pthread_mutex_t managers_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list; taken before a manager's lock */
 static struct nd4c_memory_manager *managers;
@@ -164,7 +112,7 @@ static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node
   nd4c_deallocate(node);
 }
 
-static void trim_to(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
+void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
   for (;;) {
     pthread_mutex_lock(&manager->lock);
     bool more = manager->cached_bytes > keep_bytes || keep_bytes == 0;
@@ -179,7 +127,7 @@ static void trim_to(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
 
 void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   if (manager != NULL) {
-    trim_to(manager, 0);
+    nd4c_memory_manager_trim(manager, 0);
     pthread_mutex_lock(&managers_lock);
     struct nd4c_memory_manager **link = &managers;
     while (*link != manager) {
@@ -212,7 +160,7 @@ static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, i
 }
 
 /* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
-static void refresh_cap(struct nd4c_memory_manager *manager) {
+void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager) {
   uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_acquire);
   if (atomic_load_explicit(&manager->cap_epoch, memory_order_relaxed) == epoch) {
     return;
@@ -251,7 +199,7 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
 /* Makes room under the cap for `bytes` by trimming, then by what gives way; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t asked, const char *origin,
                            int64_t *counter) {
-  refresh_cap(manager);
+  nd4c_memory_manager_refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
     pthread_mutex_lock(&manager->lock);
     int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
@@ -272,7 +220,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
       nd4c_fence_settle_all(manager->device); /* whose work has scratch of its own */
     }
     nd4c_storage_collect_own(attempt == 1);
-    trim_to(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
+    nd4c_memory_manager_trim(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
   }
 }
 
@@ -346,10 +294,10 @@ static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_m
   if (status == ND4C_MEMORY && is_possible(device, size)) {
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
-    trim_to(manager, 0);
+    nd4c_memory_manager_trim(manager, 0);
     status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
     while (status == ND4C_MEMORY && make_room(manager, bytes, request->origin)) {
-      trim_to(manager, 0);
+      nd4c_memory_manager_trim(manager, 0);
       status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
     }
   }
@@ -389,7 +337,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
   }
   int64_t granted = 0;
   int32_t size_class = find_class(bytes, &granted);
-  refresh_cap(manager);
+  nd4c_memory_manager_refresh_cap(manager);
   nd4c_block_node *node = take_cached(manager, size_class);
   if (node == NULL) {
     ND4C_TRY(allocate_node(manager, size_class, granted, request, &node));
@@ -436,7 +384,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   bool over = manager->cached_bytes > limit || limit == 0;
   pthread_mutex_unlock(&manager->lock);
   if (over) {
-    trim_to(manager, limit);
+    nd4c_memory_manager_trim(manager, limit);
   }
 }
 
@@ -451,175 +399,4 @@ void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const c
     nd4c_tracer_free(device, block->bytes);
     nd4c_tracer_allocate(device, block->bytes, origin);
   }
-}
-
-/* -- public queries ------------------------------------------------------------------------------------------- */
-
-static bool holds_small_storages(const nd4c_device *device) {
-  nd4c_device *host = NULL;
-  return nd4c_device_host(&host) == ND4C_OK && host == device;
-}
-
-nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info) {
-  enum { FIRST_SIZE = offsetof(nd4c_memory_info, dropped_count) }; /* of 0.1 */
-  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_get_info"));
-  if (info == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_get_info: info is NULL");
-  }
-  if (info->struct_size < FIRST_SIZE) {
-    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
-  }
-  nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
-  nd4c_fence_collect(device);  /* nor is the scratch of finished work */
-  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
-  if (holds_small_storages(device)) {
-    nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
-  }
-  struct nd4c_memory_manager *manager = device->memory;
-  refresh_cap(manager);
-  pthread_mutex_lock(&manager->lock);
-  int64_t live = manager->live_bytes + bytes;
-  manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
-  const nd4c_memory_info filled = {.struct_size = info->struct_size,
-                                   .live_bytes = live,
-                                   .cached_bytes = manager->cached_bytes + manager->reserved_bytes - bytes,
-                                   .peak_bytes = manager->peak_bytes,
-                                   .cap_bytes = manager->cap_bytes,
-                                   .live_count = manager->live_count + count,
-                                   .total_count = manager->total_count + total,
-                                   .cache_hits = manager->cache_hits + hits,
-                                   .dropped_count = manager->dropped_count,
-                                   .spilled_count = manager->spilled_count,
-                                   .spilled_bytes = manager->spilled_bytes};
-  pthread_mutex_unlock(&manager->lock);
-  memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
-  return ND4C_OK;
-}
-
-void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
-  struct nd4c_memory_manager *manager = device->memory;
-  pthread_mutex_lock(&manager->lock);
-  manager->dropped_count += !saved;
-  manager->spilled_count += saved;
-  manager->spilled_bytes += saved ? bytes : 0;
-  pthread_mutex_unlock(&manager->lock);
-}
-
-/* What the device itself could still give; its total less what nd4c holds where it does not tell. */
-static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
-  if (device->ops->memory_available != NULL && !nd4c_device_is_forked(device)) {
-    ND4C_TRY(nd4c_driver_memory_available(device, bytes));
-    *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* comes back before a request fails */
-    return ND4C_OK;
-  }
-  int64_t total = nd4c_device_memory_bytes(device);
-  *bytes = total > 0 ? total - live : INT64_MAX;
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
-  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_remaining"));
-  if (bytes == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_remaining: bytes is NULL");
-  }
-  struct nd4c_memory_manager *manager = device->memory;
-  refresh_cap(manager);
-  pthread_mutex_lock(&manager->lock);
-  int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
-  int64_t cap = manager->cap_bytes;
-  pthread_mutex_unlock(&manager->lock);
-  int64_t remaining = 0;
-  ND4C_TRY(device_remaining(device, live, cached, &remaining));
-  remaining = cap > 0 && cap - live < remaining ? cap - live : remaining;
-  *bytes = remaining > 0 ? remaining : 0;
-  return ND4C_OK;
-}
-
-void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {
-  pthread_mutex_lock(&device->memory->lock);
-  device->memory->arena_bytes += bytes;
-  pthread_mutex_unlock(&device->memory->lock);
-}
-
-nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
-  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_set_cap"));
-  if (bytes < 0) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_set_cap: cap is %lld: expected 0 or more bytes", (long long)bytes);
-  }
-  refresh_cap(device->memory);
-  pthread_mutex_lock(&device->memory->lock);
-  device->memory->cap_bytes = bytes;
-  pthread_mutex_unlock(&device->memory->lock);
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
-  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_trim"));
-  if (keep_bytes < 0) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_trim: keep_bytes is %lld: expected 0 or more bytes",
-                     (long long)keep_bytes);
-  }
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread != NULL && keep_bytes == 0) {
-    nd4c_small_storage_trim(thread);
-  }
-  nd4c_storage_collect(false);
-  nd4c_fence_collect(device);
-  trim_to(device->memory, keep_bytes);
-  if (keep_bytes == 0) {
-    nd4c_scope_trim(device);
-    nd4c_stream_trim(device);
-    nd4c_staging_trim(device);
-    nd4c_pages_trim();
-    nd4c_recycle_trim(); /* last: what goes above gives its records back */
-  }
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_memory_reset_peak(nd4c_device *device) {
-  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_reset_peak"));
-  nd4c_memory_info info = {.struct_size = ND4C_SIZE_OF(nd4c_memory_info)};
-  ND4C_TRY(nd4c_memory_get_info(device, &info));
-  pthread_mutex_lock(&device->memory->lock);
-  device->memory->peak_bytes = info.live_bytes;
-  pthread_mutex_unlock(&device->memory->lock);
-  return ND4C_OK;
-}
-
-/* Same size and origin as an older block: it has been counted there. */
-static bool is_repeated(const nd4c_block_node *node) {
-  for (const nd4c_block_node *other = node->older; other != NULL; other = other->older) {
-    if (other->bytes == node->bytes && other->origin == node->origin) {
-      return true;
-    }
-  }
-  return false;
-}
-
-nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
-  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_report"));
-  if (text == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_report: text is NULL");
-  }
-  nd4c_text report = {0};
-  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
-  if (holds_small_storages(device)) {
-    nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
-  }
-  pthread_mutex_lock(&device->memory->lock);
-  for (const nd4c_block_node *node = device->memory->alive.oldest; node != NULL; node = node->newer) {
-    int64_t same = 0;
-    for (const nd4c_block_node *other = node; !is_repeated(node) && other != NULL; other = other->newer) {
-      same += other->bytes == node->bytes && other->origin == node->origin;
-    }
-    if (same > 0) {
-      nd4c_text_print(&report, "%lld x %lld bytes from %s\n", (long long)same, (long long)node->bytes,
-                      node->origin != NULL ? node->origin : "(origins not recorded: set nd4c.memory.origins)");
-    }
-  }
-  pthread_mutex_unlock(&device->memory->lock);
-  if (count > 0) {
-    nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);
-  }
-  return nd4c_text_take(&report, text);
 }

@@ -1,0 +1,183 @@
+/* What is asked of a device's memory: its state, limits, the leak report. */
+#include <string.h>
+
+#include "base/pages.h"
+#include "base/recycle.h"
+#include "base/status.h"
+#include "device/closing.h"
+#include "device/driver.h"
+#include "device/memory_body.h"
+#include "device/scope.h"
+#include "device/small_storage.h"
+#include "device/staging.h"
+#include "device/storage.h"
+#include "device/stream_pool.h"
+
+static bool holds_small_storages(const nd4c_device *device) {
+  nd4c_device *host = NULL;
+  return nd4c_device_host(&host) == ND4C_OK && host == device;
+}
+
+nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info) {
+  enum { FIRST_SIZE = offsetof(nd4c_memory_info, dropped_count) }; /* of 0.1 */
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_get_info"));
+  if (info == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_get_info: info is NULL");
+  }
+  if (info->struct_size < FIRST_SIZE) {
+    return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
+  }
+  nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
+  nd4c_fence_collect(device);  /* nor is the scratch of finished work */
+  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
+  if (holds_small_storages(device)) {
+    nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
+  }
+  struct nd4c_memory_manager *manager = device->memory;
+  nd4c_memory_manager_refresh_cap(manager);
+  pthread_mutex_lock(&manager->lock);
+  int64_t live = manager->live_bytes + bytes;
+  manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
+  const nd4c_memory_info filled = {.struct_size = info->struct_size,
+                                   .live_bytes = live,
+                                   .cached_bytes = manager->cached_bytes + manager->reserved_bytes - bytes,
+                                   .peak_bytes = manager->peak_bytes,
+                                   .cap_bytes = manager->cap_bytes,
+                                   .live_count = manager->live_count + count,
+                                   .total_count = manager->total_count + total,
+                                   .cache_hits = manager->cache_hits + hits,
+                                   .dropped_count = manager->dropped_count,
+                                   .spilled_count = manager->spilled_count,
+                                   .spilled_bytes = manager->spilled_bytes};
+  pthread_mutex_unlock(&manager->lock);
+  memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
+  return ND4C_OK;
+}
+
+void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
+  struct nd4c_memory_manager *manager = device->memory;
+  pthread_mutex_lock(&manager->lock);
+  manager->dropped_count += !saved;
+  manager->spilled_count += saved;
+  manager->spilled_bytes += saved ? bytes : 0;
+  pthread_mutex_unlock(&manager->lock);
+}
+
+/* What the device itself could still give; its total less what nd4c holds where it does not tell. */
+static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
+  if (device->ops->memory_available != NULL && !nd4c_device_is_forked(device)) {
+    ND4C_TRY(nd4c_driver_memory_available(device, bytes));
+    *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* comes back before a request fails */
+    return ND4C_OK;
+  }
+  int64_t total = nd4c_device_memory_bytes(device);
+  *bytes = total > 0 ? total - live : INT64_MAX;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_remaining"));
+  if (bytes == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_remaining: bytes is NULL");
+  }
+  struct nd4c_memory_manager *manager = device->memory;
+  nd4c_memory_manager_refresh_cap(manager);
+  pthread_mutex_lock(&manager->lock);
+  int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
+  int64_t cap = manager->cap_bytes;
+  pthread_mutex_unlock(&manager->lock);
+  int64_t remaining = 0;
+  ND4C_TRY(device_remaining(device, live, cached, &remaining));
+  remaining = cap > 0 && cap - live < remaining ? cap - live : remaining;
+  *bytes = remaining > 0 ? remaining : 0;
+  return ND4C_OK;
+}
+
+void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {
+  pthread_mutex_lock(&device->memory->lock);
+  device->memory->arena_bytes += bytes;
+  pthread_mutex_unlock(&device->memory->lock);
+}
+
+nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_set_cap"));
+  if (bytes < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_set_cap: cap is %lld: expected 0 or more bytes", (long long)bytes);
+  }
+  nd4c_memory_manager_refresh_cap(device->memory);
+  pthread_mutex_lock(&device->memory->lock);
+  device->memory->cap_bytes = bytes;
+  pthread_mutex_unlock(&device->memory->lock);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_trim"));
+  if (keep_bytes < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_trim: keep_bytes is %lld: expected 0 or more bytes",
+                     (long long)keep_bytes);
+  }
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread != NULL && keep_bytes == 0) {
+    nd4c_small_storage_trim(thread);
+  }
+  nd4c_storage_collect(false);
+  nd4c_fence_collect(device);
+  nd4c_memory_manager_trim(device->memory, keep_bytes);
+  if (keep_bytes == 0) {
+    nd4c_scope_trim(device);
+    nd4c_stream_trim(device);
+    nd4c_staging_trim(device);
+    nd4c_pages_trim();
+    nd4c_recycle_trim(); /* last: what goes above gives its records back */
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_memory_reset_peak(nd4c_device *device) {
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_reset_peak"));
+  nd4c_memory_info info = {.struct_size = ND4C_SIZE_OF(nd4c_memory_info)};
+  ND4C_TRY(nd4c_memory_get_info(device, &info));
+  pthread_mutex_lock(&device->memory->lock);
+  device->memory->peak_bytes = info.live_bytes;
+  pthread_mutex_unlock(&device->memory->lock);
+  return ND4C_OK;
+}
+
+/* Same size and origin as an older block: it has been counted there. */
+static bool is_repeated(const nd4c_block_node *node) {
+  for (const nd4c_block_node *other = node->older; other != NULL; other = other->older) {
+    if (other->bytes == node->bytes && other->origin == node->origin) {
+      return true;
+    }
+  }
+  return false;
+}
+
+nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
+  ND4C_TRY(nd4c_device_check(device, "nd4c_memory_report"));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_report: text is NULL");
+  }
+  nd4c_text report = {0};
+  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
+  if (holds_small_storages(device)) {
+    nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
+  }
+  pthread_mutex_lock(&device->memory->lock);
+  for (const nd4c_block_node *node = device->memory->alive.oldest; node != NULL; node = node->newer) {
+    int64_t same = 0;
+    for (const nd4c_block_node *other = node; !is_repeated(node) && other != NULL; other = other->newer) {
+      same += other->bytes == node->bytes && other->origin == node->origin;
+    }
+    if (same > 0) {
+      nd4c_text_print(&report, "%lld x %lld bytes from %s\n", (long long)same, (long long)node->bytes,
+                      node->origin != NULL ? node->origin : "(origins not recorded: set nd4c.memory.origins)");
+    }
+  }
+  pthread_mutex_unlock(&device->memory->lock);
+  if (count > 0) {
+    nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);
+  }
+  return nd4c_text_take(&report, text);
+}
