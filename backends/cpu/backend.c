@@ -169,6 +169,32 @@ static int32_t device_count(void) {
   return 1;
 }
 
+/* -- properties ----------------------------------------------------------------------------------------------- */
+
+static const nd4c_plugin_property *const properties[] = {
+    &(const nd4c_plugin_property){
+        .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+        .type = ND4C_PROPERTY_STRING,
+        .name = "nd4c.cpu.math",
+        .environment = "ND4C_CPU_MATH",
+        .default_value = "",
+        .words = "accurate,fast",
+        .meaning =
+            "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has "
+            "them (avx2, arm64's), off by some units in the last place; empty or accurate: the usual ones"},
+    &(const nd4c_plugin_property){
+        .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+        .type = ND4C_PROPERTY_BYTES,
+        .name = "nd4c.cpu.stream_bytes",
+        .environment = "ND4C_CPU_STREAM_BYTES",
+        .default_value = "0",
+        .meaning =
+            "Results larger than this are written with streaming stores, so are those of element-wise calls that "
+            "read and write three times as much; 0: half the last-level cache, counted with at most 16 MiB a core"},
+};
+
+/* -- provider ------------------------------------------------------------------------------------------------- */
+
 static const nd4c_backend the_backend = {
     .struct_size = ND4C_SIZE_OF(nd4c_backend),
     .type = ND4C_DEVICE_CPU,
@@ -197,6 +223,8 @@ static const nd4c_provider the_provider = {
     .backend = &the_backend,
     .contribution_count = sizeof contributions / sizeof contributions[0],
     .contributions = contributions,
+    .property_count = sizeof properties / sizeof properties[0],
+    .properties = properties,
 };
 
 nd4c_status nd4c_provider_cpu_entry(const nd4c_host *host, const nd4c_provider **provider) {

@@ -59,6 +59,38 @@ static nd4c_status open_provider(void) {
   return status == ND4C_OK ? status : nd4c_cl_host->fail(status, "%s", reason);
 }
 
+/* -- properties ------------------------------------------------------------------------------------------ */
+
+static const nd4c_plugin_property *const properties[] = {
+    &(const nd4c_plugin_property){
+        .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+        .type = ND4C_PROPERTY_STRING,
+        .name = "nd4c.opencl.library",
+        .environment = "ND4C_OPENCL_LIBRARY",
+        .default_value = "",
+        .meaning = "OpenCL's ICD loader to use: a name to search for, or a path with a '/'; empty: libOpenCL.so.1"},
+    &(const nd4c_plugin_property){
+        .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+        .type = ND4C_PROPERTY_STRING,
+        .name = "nd4c.opencl.queue",
+        .environment = "ND4C_OPENCL_QUEUE",
+        .default_value = "in_order",
+        .words = "in_order,out_of_order",
+        .meaning =
+            "Command queues of OpenCL devices: in_order, or out_of_order where the device can (its commands then "
+            "depend on each other by events); read when a device is opened"},
+    &(const nd4c_plugin_property){
+        .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+        .type = ND4C_PROPERTY_DIRECTORY,
+        .name = "nd4c.opencl.cache",
+        .environment = "ND4C_OPENCL_CACHE",
+        .default_value = "",
+        .meaning = "Directory, absolute, for programs that OpenCL's compilers built; empty: nd4c in $XDG_CACHE_HOME or "
+                   "~/.cache; off: none"},
+};
+
+/* -- provider -------------------------------------------------------------------------------------------- */
+
 static const nd4c_backend the_backend = {
     .struct_size = ND4C_SIZE_OF(nd4c_backend),
     .type = ND4C_DEVICE_OPENCL,
@@ -89,6 +121,8 @@ static const nd4c_provider the_provider = {
     .backend = &the_backend,
     .contribution_count = sizeof contributions / sizeof contributions[0],
     .contributions = contributions,
+    .property_count = sizeof properties / sizeof properties[0],
+    .properties = properties,
 };
 
 nd4c_status nd4c_provider_opencl_entry(const nd4c_host *host, const nd4c_provider **provider) {

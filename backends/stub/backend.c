@@ -1,4 +1,5 @@
 /* The stub backend as nd4c sees it: the exported entry function and the backend table. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,42 @@ static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   return lies("verdict") ? (nd4c_verdict)77 : lies("compile_only") ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
 }
 
+/* -- properties ---------------------------------------------------------------------------------------------------- */
+
+/* Named after the provider, which the environment names. */
+static char delay_name[ND4C_PLUGIN_PROPERTY_SIZE], delay_variable[ND4C_PLUGIN_PROPERTY_SIZE];
+static nd4c_plugin_property delay_property;
+static const nd4c_plugin_property *const properties[] = {&delay_property};
+
+static void make_properties(void) {
+  (void)snprintf(delay_name, sizeof delay_name, "nd4c.%s.delay", stub_settings.name);
+  (void)snprintf(delay_variable, sizeof delay_variable, "ND4C_%s_DELAY", stub_settings.name);
+  for (char *letter = delay_name + strlen("nd4c."); *letter != '\0'; letter++) {
+    *letter = (char)tolower((unsigned char)*letter);
+  }
+  for (char *letter = delay_variable; *letter != '\0'; letter++) {
+    *letter = *letter == '-' || *letter == '.' ? '_' : (char)toupper((unsigned char)*letter);
+  }
+  delay_property = (nd4c_plugin_property){
+      .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+      .type = lies("property") ? (nd4c_property_type)4711 : ND4C_PROPERTY_INT,
+      .name = lies("property_name") ? "backend.type" : delay_name,
+      .environment = delay_variable,
+      .default_value = "0",
+      .meaning =
+          "Microseconds by which each task of the stub is late; 0: what STUB_DELAY_US says; read when it is opened"};
+}
+
+/* -- the backend --------------------------------------------------------------------------------------------------- */
+
 static nd4c_status open_backend(void) {
+  int64_t delay = 0;
+  if (!stub_host->config_number(delay_name, &delay)) {
+    return stub_violation("a property that was declared cannot be read in open");
+  }
+  if (delay > 0) {
+    stub_delay_set(delay);
+  }
   return stub_attempt(STUB_CALL_open);
 }
 
@@ -102,6 +138,10 @@ static void lie(void) {
     table.contributions = NULL;
   } else if (lies("contribution_count")) {
     table.contribution_count = INT32_MAX;
+  } else if (lies("properties")) {
+    table.properties = NULL;
+  } else if (lies("property_count")) {
+    table.property_count = ND4C_PLUGIN_PROPERTY_LIMIT + 1;
   } else if (lies("nothing")) {
     table.backend = NULL;
     table.contribution_count = 0;
@@ -181,7 +221,10 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provi
       .backend = &backend_table,
       .contribution_count = 1,
       .contributions = contributions,
+      .property_count = 1,
+      .properties = properties,
   };
+  make_properties();
   lie();
   *provider = lies("null_provider") ? NULL : &table;
   return ND4C_OK;

@@ -144,6 +144,10 @@ int64_t stub_delay(void) {
   return atomic_load(&delay_microseconds);
 }
 
+void stub_delay_set(int64_t microseconds) {
+  atomic_store(&delay_microseconds, microseconds);
+}
+
 int64_t stub_memory(void) {
   return atomic_load(&memory_bytes);
 }

@@ -115,6 +115,7 @@ void stub_count_add(stub_count counter, int64_t amount);
 /* Notes that a caller broke the rules; returns INTERNAL with a text. */
 nd4c_status stub_violation(const char *what);
 int64_t stub_delay(void);
+void stub_delay_set(int64_t microseconds);
 /* Bytes of memory of each device. */
 int64_t stub_memory(void);
 /* Bytes of the device's that every kernel asks for beside its operands. */

@@ -1,70 +1,33 @@
 #include "base/config.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/compiler.h"
 #include "base/config_family.h"
+#include "base/config_pending.h"
+#include "base/config_rows.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "base/status.h"
-
-/* Widths and counts: beyond this they are mistakes, and sizes computed from them would overflow. */
-enum { INT_VALUE_LIMIT = 65536 };
-
-/* Members of the family follow the table's keys. */
-enum { KEY_LIMIT = ND4C_CONFIG_KEY_COUNT + ND4C_FAMILY_MEMBERS };
-
-typedef enum value_type {
-  type_bool,
-  type_int,
-  type_bytes,
-  type_fraction,
-  type_string,
-  type_list,
-  type_directory,
-  type_directories,
-  type_file
-} value_type;
-
-typedef struct row {
-  const char *property, *environment, *type_name;
-  value_type type;
-  const char *preset, *meaning;
-} row;
-
-#define ONE_OF "one of "
-#define WORDS_CASE(KEY, words) [ND4C_CONFIG_##KEY] = ONE_OF words,
-static const char *const word_expectations[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_WORDS_TABLE(WORDS_CASE)};
-#undef WORDS_CASE
-
-#define ROW(KEY, property, environment, type, preset, meaning) \
-  [ND4C_CONFIG_##KEY] = {property, environment, #type, type_##type, preset, meaning},
-static const row rows[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_TABLE(ROW)};
-#undef ROW
-
-/* The row that tells what a key is. */
-static inline int row_of(int key) {
-  return key < ND4C_CONFIG_KEY_COUNT ? key : (int)ND4C_CONFIG_DEVICE_MEMORY_CAP;
-}
+#include "base/text.h"
 
 /* Texts are written under the lock; `number` (bool, int, bytes, fraction, file, parsed) is read without it. `refused`
- * keeps a value of the environment that does not parse. */
+ * keeps a value that does not parse: of the environment, or one that was set before the property was declared. */
 typedef struct value {
-  char *set_text, *environment_text, *refused;
+  char *set_text;
+  const char *environment_text, *refused; /* kept for the life of the process */
+  char *refused_early;                    /* what was set before, if it is what is refused */
   _Atomic int64_t number;
 } value;
 
 _Atomic uint32_t nd4c_config_epoch = 1;
 
 static nd4c_lock values_lock = ND4C_LOCK_INIT;
-static value values[KEY_LIMIT];
+static value values[ND4C_KEY_LIMIT];
 /* Names of the family's members that have a value, made when they get one. */
 static struct {
   char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
@@ -73,171 +36,27 @@ static struct {
 static char stray[192];
 static _Atomic bool values_ready;
 
-static bool text_equals(const char *a, const char *b, size_t b_length) {
-  for (size_t i = 0; i < b_length; i++) {
-    if (a[i] == '\0' || tolower((unsigned char)a[i]) != tolower((unsigned char)b[i])) {
-      return false;
-    }
-  }
-  return a[b_length] == '\0';
-}
-
-/* True if `item` stands in the comma-separated `list`. */
-static bool list_has(const char *list, const char *item) {
-  while (*list != '\0') {
-    size_t length = strcspn(list, ",");
-    const char *begin = list, *end = list + length;
-    while (begin < end && isspace((unsigned char)*begin)) {
-      begin++;
-    }
-    while (end > begin && isspace((unsigned char)end[-1])) {
-      end--;
-    }
-    if (end > begin && text_equals(item, begin, (size_t)(end - begin))) {
-      return true;
-    }
-    list += length + (list[length] == ',');
-  }
-  return false;
-}
-
-static bool parse_bool(const char *text, int64_t *number) {
-  bool yes = list_has("true,yes,on,1", text);
-  *number = yes;
-  return yes || list_has("false,no,off,0", text);
-}
-
-/* A path without a '/' is more likely a word that was mistyped than a file of the current directory. */
-static bool parse_file(const char *text, int64_t *number) {
-  *number = strchr(text, '/') != NULL;
-  return *number != 0 || text[0] == '\0' || parse_bool(text, number);
-}
-
-static bool parse_int(const char *text, int64_t *number, char **end) {
-  if (!isdigit((unsigned char)text[0])) {
-    return false;
-  }
-  errno = 0;
-  *number = strtoll(text, end, 10);
-  return errno == 0;
-}
-
-/* A number and an optional k, m, g or t (powers of 1024), which may be followed by b. */
-static bool parse_bytes(const char *text, int64_t *number) {
-  char *end;
-  if (!parse_int(text, number, &end)) {
-    return false;
-  }
-  static const char units[] = "kmgt";
-  const char *unit = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : NULL;
-  if (unit != NULL) {
-    end++;
-    if (!nd4c_checked_multiply(*number, INT64_C(1) << (10 * (unit - units + 1)), number)) {
-      return false;
-    }
-  }
-  end += tolower((unsigned char)*end) == 'b';
-  return *end == '\0';
-}
-
-/* 0 to 1 with a point, in parts of ND4C_FRACTION_ONE; what is beyond the last digit kept is cut, but more than 0
- * stays more than 0, and more than 1 more than 1. */
-static bool parse_fraction(const char *text, int64_t *number) {
-  int64_t unit = ND4C_FRACTION_ONE;
-  bool rest = false;
-  *number = 0;
-  if (text[0] == '\0') {
-    return true;
-  }
-  if (text[0] != '0' && text[0] != '1') {
-    return false;
-  }
-  *number = (text[0] - '0') * unit;
-  const char *digit = text + 1;
-  if (*digit == '.' && isdigit((unsigned char)digit[1])) {
-    for (++digit; isdigit((unsigned char)*digit); ++digit) {
-      unit /= 10;
-      *number += (*digit - '0') * unit;
-      rest = rest || (unit == 0 && *digit != '0');
-    }
-  }
-  if (rest && (*number == 0 || *number == ND4C_FRACTION_ONE)) {
-    ++*number;
-  }
-  return *digit == '\0' && *number <= ND4C_FRACTION_ONE;
-}
-
-static bool all_absolute(const char *list) {
-  while (*list != '\0') {
-    list += strspn(list, ", \t");
-    if (*list != '/' && *list != '\0') {
-      return false;
-    }
-    list += strcspn(list, ",");
-  }
-  return true;
-}
-
 /* What the property accepts, behind "expected". */
 static const char *value_expectation(int key) {
-  key = row_of(key);
-  if (word_expectations[key] != NULL) {
-    return word_expectations[key];
-  }
-  switch (rows[key].type) {
-    case type_bool:
-      return "true or false";
-    case type_int:
-      return "an integer from 0 to 65536";
-    case type_bytes:
-      return "a number of bytes such as 1024, 512m or 2g";
-    case type_fraction:
-      return "a fraction from 0 to 1 such as 0.8";
-    case type_directory:
-      return "a directory that begins with '/', or off; a relative one would depend on the current directory";
-    case type_directories:
-      return "directories that begin with '/', separated by commas; a relative one would depend on the current "
-             "directory";
-    case type_file:
-      return "true, false, or a file's path with a '/' in it, such as ./trace.json";
-    case type_string:
-    case type_list:
-      break;
-  }
-  return "a text";
+  const nd4c_config_definition *row = nd4c_config_row_of(key);
+  return row->expected != NULL ? row->expected : nd4c_config_value_expectation(row->type);
 }
 
 static bool value_parse(int key, const char *text, int64_t *number) {
-  char *end;
-  key = row_of(key);
-  *number = 0;
-  switch (rows[key].type) {
-    case type_bool:
-      return parse_bool(text, number);
-    case type_int:
-      return parse_int(text, number, &end) && *end == '\0' && *number <= INT_VALUE_LIMIT;
-    case type_bytes:
-      return parse_bytes(text, number);
-    case type_fraction:
-      return parse_fraction(text, number);
-    case type_directory:
-      return text[0] == '/' || text[0] == '\0' || strcmp(text, "off") == 0;
-    case type_directories:
-      return all_absolute(text);
-    case type_file:
-      return parse_file(text, number);
-    case type_string:
-    case type_list:
-      break;
-  }
-  return word_expectations[key] == NULL || text[0] == '\0' || list_has(word_expectations[key] + strlen(ONE_OF), text);
+  const nd4c_config_definition *row = nd4c_config_row_of(key);
+  return nd4c_config_value_parse(row->type, row->words, text, number);
 }
 
-/* Words are kept as the table has them, so that who reads one need not mind its case. */
-static void value_normalise(int key, char *text) {
-  key = row_of(key);
-  for (; word_expectations[key] != NULL && *text != '\0'; text++) {
+static void make_lower(char *text) {
+  for (; *text != '\0'; text++) {
     *text = (char)tolower((unsigned char)*text);
+  }
+}
+
+/* Words are kept as the row has them, so that who reads one need not mind its case. */
+static void value_normalise(int key, char *text) {
+  if (nd4c_config_row_of(key)->words != NULL) {
+    make_lower(text);
   }
 }
 
@@ -250,7 +69,7 @@ static const char *value_text(int key) {
   const value *v = &values[key];
   return v->set_text != NULL           ? v->set_text
          : v->environment_text != NULL ? v->environment_text
-                                       : rows[row_of(key)].preset;
+                                       : nd4c_config_row_of(key)->preset;
 }
 
 /* The lock is held. Tables are static, so a default always parses (a test checks that). */
@@ -260,17 +79,24 @@ static void value_update(int key) {
   atomic_store_explicit(&values[key].number, number, memory_order_relaxed);
 }
 
+/* Members of the family have names that are made where they get a value. */
+static inline int member_of(int key) {
+  return key >= ND4C_MEMBER_BEGIN && key < ND4C_DECLARED_BEGIN ? key - ND4C_MEMBER_BEGIN : -1;
+}
+
 static const char *property_of(int key) {
-  return key < ND4C_CONFIG_KEY_COUNT ? rows[key].property : member_names[key - ND4C_CONFIG_KEY_COUNT].property;
+  const int member = member_of(key);
+  return member < 0 ? nd4c_config_row_of(key)->property : member_names[member].property;
 }
 
 static const char *environment_of(int key) {
-  return key < ND4C_CONFIG_KEY_COUNT ? rows[key].environment : member_names[key - ND4C_CONFIG_KEY_COUNT].environment;
+  const int member = member_of(key);
+  return member < 0 ? nd4c_config_row_of(key)->environment : member_names[member].environment;
 }
 
 /* Under the lock. False for a number that is no device type's. */
 static bool make_member_names(int key) {
-  int member = key - ND4C_CONFIG_KEY_COUNT;
+  const int member = member_of(key);
   return member < 0 || member_names[member].property[0] != '\0' ||
          nd4c_family_names(member, member_names[member].property, member_names[member].environment);
 }
@@ -306,13 +132,23 @@ static nd4c_status fail_device(nd4c_status code, const char *name) {
                    ND4C_FAMILY_INDEXES - 1);
 }
 
+static void tell_refused(int key) {
+  const value *v = &values[key];
+  if (v->refused != NULL) {
+    nd4c_log_write(ND4C_LOG_WARNING, "config",
+                   "%s=\"%s\"%s is refused: expected %s; no device opens until that is mended",
+                   v->refused_early != NULL ? property_of(key) : environment_of(key), v->refused,
+                   v->refused_early != NULL ? "" : " in the environment", value_expectation(key));
+  }
+}
+
 /* First use: reads the environment, once. */
 static ND4C_NOINLINE nd4c_status values_load(void) {
   bool loaded = true, first = false;
   nd4c_lock_acquire(&values_lock);
   if (!atomic_load_explicit(&values_ready, memory_order_relaxed)) {
     bool family = nd4c_family_in_environment();
-    int limit = family ? KEY_LIMIT : ND4C_CONFIG_KEY_COUNT;
+    int limit = family ? ND4C_DECLARED_BEGIN : ND4C_MEMBER_BEGIN;
     if (!family || !nd4c_family_stray(stray, sizeof stray)) {
       stray[0] = '\0';
     }
@@ -323,12 +159,8 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
     atomic_store_explicit(&values_ready, loaded, memory_order_release);
   }
   nd4c_lock_release(&values_lock);
-  for (int key = 0; first && key < KEY_LIMIT; key++) {
-    if (values[key].refused != NULL) {
-      nd4c_log_write(ND4C_LOG_WARNING, "config",
-                     "%s=\"%s\" in the environment is refused: expected %s; no device opens until that is mended",
-                     environment_of(key), values[key].refused, value_expectation(key));
-    }
+  for (int key = 0; first && key < ND4C_DECLARED_BEGIN; key++) {
+    tell_refused(key);
   }
   if (first && stray[0] != '\0') {
     nd4c_log_write(ND4C_LOG_WARNING, "config",
@@ -345,10 +177,13 @@ nd4c_status nd4c_config_check_environment(void) {
   ND4C_TRY(values_use());
   nd4c_status status = ND4C_OK;
   nd4c_lock_acquire(&values_lock);
-  for (int key = 0; status == ND4C_OK && key < KEY_LIMIT; key++) {
+  for (int key = 0; status == ND4C_OK && key < nd4c_config_rows_end(); key++) {
     if (values[key].refused != NULL && values[key].set_text == NULL) {
       char name[192];
-      (void)snprintf(name, sizeof name, "%s (%s in the environment)", property_of(key), environment_of(key));
+      const bool early = values[key].refused_early != NULL;
+      (void)snprintf(name, sizeof name, "%s (%s%s)", property_of(key),
+                     early ? "set before its provider was loaded" : environment_of(key),
+                     early ? "" : " in the environment");
       status = fail_value(key, name, values[key].refused);
     }
   }
@@ -369,9 +204,9 @@ int64_t nd4c_config_int(nd4c_config_key key) {
 }
 
 bool nd4c_config_number(int key, int64_t *number) {
-  const value_type type = rows[row_of(key)].type;
+  const nd4c_config_type type = nd4c_config_row_of(key)->type;
   *number = nd4c_config_int((nd4c_config_key)key);
-  return type == type_bool || type == type_int || type == type_bytes;
+  return type == nd4c_config_type_bool || type == nd4c_config_type_int || type == nd4c_config_type_bytes;
 }
 
 size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size) {
@@ -391,7 +226,7 @@ size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size) {
 bool nd4c_config_list_has(nd4c_config_key key, const char *item) {
   (void)values_use();
   nd4c_lock_acquire(&values_lock);
-  bool found = list_has(value_text(key), item);
+  bool found = nd4c_config_value_has(value_text(key), item);
   nd4c_lock_release(&values_lock);
   return found;
 }
@@ -417,39 +252,84 @@ int64_t nd4c_config_device_cap(nd4c_device_type type, int32_t index) {
     return 0;
   }
   (void)values_use();
-  int key = ND4C_CONFIG_KEY_COUNT + nd4c_family_member(type, index);
+  int key = ND4C_MEMBER_BEGIN + nd4c_family_member(type, index);
   return atomic_load_explicit(&values[key].number, memory_order_relaxed);
 }
 
 /* The lock is held. A member is listed while it has a value of its own. */
 static bool is_listed(int key) {
-  return key < ND4C_CONFIG_KEY_COUNT || values[key].set_text != NULL || values[key].environment_text != NULL ||
+  return member_of(key) < 0 || values[key].set_text != NULL || values[key].environment_text != NULL ||
          values[key].refused != NULL;
 }
 
-int32_t nd4c_config_count(void) {
-  (void)values_use();
+/* -- rows: the table's, what providers declared, members, what waits for a provider -------------------------------- */
+
+static int32_t fixed_count(void) {
+  return ND4C_MEMBER_BEGIN + nd4c_config_rows_end() - ND4C_DECLARED_BEGIN;
+}
+
+/* The lock is held. */
+static int32_t member_count(void) {
   int32_t count = 0;
-  nd4c_lock_acquire(&values_lock);
-  for (int key = 0; key < KEY_LIMIT; key++) {
+  for (int key = ND4C_MEMBER_BEGIN; key < ND4C_DECLARED_BEGIN; key++) {
     count += is_listed(key);
   }
+  return count;
+}
+
+int32_t nd4c_config_rows_count(void) {
+  (void)values_use();
+  nd4c_lock_acquire(&values_lock);
+  const int32_t count = fixed_count() + member_count() + nd4c_config_pending_count();
   nd4c_lock_release(&values_lock);
   return count;
 }
 
-/* The lock is held. The key of a row, -1 past the end. */
+/* The lock is held. The key of a row, -1 past the members. */
 static int key_at(int32_t index) {
-  int key = index < ND4C_CONFIG_KEY_COUNT ? index : ND4C_CONFIG_KEY_COUNT;
-  for (int32_t seen = ND4C_CONFIG_KEY_COUNT; key >= ND4C_CONFIG_KEY_COUNT && key < KEY_LIMIT; key++) {
+  if (index < fixed_count()) {
+    return index < ND4C_MEMBER_BEGIN ? index : ND4C_DECLARED_BEGIN + index - ND4C_MEMBER_BEGIN;
+  }
+  int32_t seen = fixed_count();
+  for (int key = ND4C_MEMBER_BEGIN; key < ND4C_DECLARED_BEGIN; key++) {
     if (is_listed(key) && seen++ == index) {
-      break;
+      return key;
     }
   }
-  return index < 0 || key == KEY_LIMIT ? -1 : key;
+  return -1;
 }
 
-nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *out) {
+/* The lock is held. */
+static nd4c_config_row describe_key(int key) {
+  const nd4c_config_definition *row = nd4c_config_row_of(key);
+  return (nd4c_config_row){.property = property_of(key),
+                           .environment = environment_of(key),
+                           .type = nd4c_config_type_name(row->type),
+                           .default_value = row->preset,
+                           .meaning = row->meaning,
+                           .value = value_text(key),
+                           .source = value_source(key),
+                           .refused = values[key].refused,
+                           .expected = value_expectation(key),
+                           .family = member_of(key) < 0 ? NULL : row->property,
+                           .provider = row->owner};
+}
+
+/* The lock is held. */
+static nd4c_config_row describe_pending(int32_t index) {
+  nd4c_config_row row = {
+      .environment = "",
+      .type = nd4c_config_type_name(nd4c_config_type_string),
+      .default_value = "",
+      .meaning = "Set, but no provider that was loaded declares it; the value waits for one that does",
+      .source = ND4C_CONFIG_SET,
+      .expected = nd4c_config_value_expectation(nd4c_config_type_string),
+      .provider = ""};
+  row.property = nd4c_config_pending_at(index, &row.value);
+  return row;
+}
+
+nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *out) {
   enum { FIRST_SIZE = offsetof(nd4c_config_row, refused) }; /* of 0.1, without the fields behind `source` */
   if (out == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get_row: row is NULL");
@@ -460,128 +340,205 @@ nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *out) {
   }
   ND4C_TRY(values_use());
   nd4c_lock_acquire(&values_lock);
-  int key = key_at(index);
-  if (key >= 0) {
-    const row *r = &rows[row_of(key)];
-    const nd4c_config_row filled = {.struct_size = out->struct_size,
-                                    .property = property_of(key),
-                                    .environment = environment_of(key),
-                                    .type = r->type_name,
-                                    .default_value = r->preset,
-                                    .meaning = r->meaning,
-                                    .value = value_text(key),
-                                    .source = value_source(key),
-                                    .refused = values[key].refused,
-                                    .expected = value_expectation(key),
-                                    .family = key < ND4C_CONFIG_KEY_COUNT ? NULL : r->property};
+  const int key = index < 0 ? -1 : key_at(index);
+  const int32_t waiting = key < 0 ? index - fixed_count() - member_count() : -1;
+  const bool found = key >= 0 || (waiting >= 0 && waiting < nd4c_config_pending_count());
+  if (found) {
+    nd4c_config_row filled = key >= 0 ? describe_key(key) : describe_pending(waiting);
+    filled.struct_size = out->struct_size;
     memcpy(out, &filled, out->struct_size < sizeof filled ? out->struct_size : sizeof filled);
   }
   nd4c_lock_release(&values_lock);
-  return key >= 0
-             ? ND4C_OK
-             : nd4c_fail(ND4C_INDEX, "config_get_row: index %d, expected 0 to %d", (int)index, nd4c_config_count() - 1);
-}
-
-/* Edits that turn one name into the other, without regard to case; names longer than the table's are never near. */
-static size_t name_distance(const char *a, const char *b) {
-  enum { LONGEST = 64 };
-  size_t a_length = strlen(a), b_length = strlen(b), costs[LONGEST + 1];
-  if (a_length > LONGEST || b_length > LONGEST) {
-    return SIZE_MAX;
-  }
-  for (size_t j = 0; j <= b_length; j++) {
-    costs[j] = j;
-  }
-  for (size_t i = 1; i <= a_length; i++) {
-    size_t diagonal = costs[0];
-    costs[0] = i;
-    for (size_t j = 1; j <= b_length; j++) {
-      size_t above = costs[j];
-      size_t same = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-      size_t step = 1 + (above < costs[j - 1] ? above : costs[j - 1]);
-      costs[j] = same < step ? same : step;
-      diagonal = above;
-    }
-  }
-  return costs[b_length];
+  return found ? ND4C_OK
+               : nd4c_fail(ND4C_INDEX, "config_get_row: index %d, expected 0 to %d", (int)index,
+                           nd4c_config_rows_count() - 1);
 }
 
 static nd4c_status fail_name(const char *name) {
-  const char *nearest = NULL;
-  size_t best = SIZE_MAX;
-  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
-    const char *names[] = {rows[key].property, rows[key].environment};
-    for (int i = 0; i < 2; i++) {
-      size_t distance = name_distance(name, names[i]);
-      if (distance < best) {
-        best = distance;
-        nearest = names[i];
-      }
-    }
-  }
-  if (nearest == NULL) {
-    nearest = rows[0].property;
-  }
-  return nd4c_fail(ND4C_NAME, "there is no property \"%.200s\"; the nearest is \"%s\"", name, nearest);
+  size_t edits;
+  return nd4c_fail(ND4C_NAME, "there is no property \"%.200s\"; the nearest is \"%s\"", name,
+                   nd4c_config_rows_nearest(name, &edits));
 }
 
 int nd4c_config_find(const char *name) {
-  for (int key = 0; key < ND4C_CONFIG_KEY_COUNT; key++) {
-    if (strcmp(name, rows[key].property) == 0 || strcmp(name, rows[key].environment) == 0) {
-      return key;
-    }
-  }
-  const int member = nd4c_family_claims(name) ? nd4c_family_find(name) : -1;
-  return member >= 0 ? ND4C_CONFIG_KEY_COUNT + member : -1;
+  const int key = nd4c_config_rows_find(name);
+  const int member = key < 0 && nd4c_family_claims(name) ? nd4c_family_find(name) : -1;
+  return member >= 0 ? ND4C_MEMBER_BEGIN + member : key;
 }
 
 static nd4c_status key_find(const char *name, int *found) {
-  if (name == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "config: property is NULL");
-  }
   *found = nd4c_config_find(name);
   return *found >= 0 ? ND4C_OK : nd4c_family_claims(name) ? fail_device(ND4C_NAME, name) : fail_name(name);
 }
 
-nd4c_status nd4c_config_get(const char *property, const char **text) {
+nd4c_status nd4c_config_text_get(const char *property, const char **text) {
   int key;
-  if (text == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get: value is NULL");
+  if (property == NULL || text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, property == NULL ? "config: property is NULL" : "config_get: value is NULL");
   }
-  ND4C_TRY(key_find(property, &key));
   ND4C_TRY(values_use());
   nd4c_lock_acquire(&values_lock);
-  *text = value_text(key);
+  const char *waiting = nd4c_config_pending_get(property);
+  nd4c_status status = waiting != NULL ? ND4C_OK : key_find(property, &key);
+  if (status == ND4C_OK) {
+    *text = waiting != NULL ? waiting : value_text(key);
+  }
   nd4c_lock_release(&values_lock);
+  return status;
+}
+
+/* A name that is near one of those that there are was mistyped. */
+static bool may_be_declared(const char *name) {
+  enum { MISTYPED = 2 };
+  size_t edits;
+  (void)nd4c_config_rows_nearest(name, &edits);
+  return edits > MISTYPED && nd4c_config_rows_may_come(name);
+}
+
+/* A property that a plug-in may declare when it is loaded. *kept is false, and nothing has happened, for other names.
+ */
+static nd4c_status set_early(const char *property, const char *text, bool *kept) {
+  nd4c_status status = ND4C_OK;
+  nd4c_lock_acquire(&values_lock);
+  *kept = nd4c_config_find(property) < 0 && (nd4c_config_pending_get(property) != NULL || may_be_declared(property));
+  if (*kept) {
+    status = nd4c_config_pending_set(property, text);
+  }
+  nd4c_lock_release(&values_lock);
+  if (*kept && text != NULL && status == ND4C_OK) {
+    nd4c_log_write(ND4C_LOG_WARNING, "config", "%s is set before a provider that declares it was loaded", property);
+  }
+  return status;
+}
+
+static nd4c_status copy_value(int key, const char *property, const char *text, char **copy) {
+  int64_t number;
+  *copy = NULL;
+  if (text == NULL) {
+    return ND4C_OK;
+  }
+  if (!value_parse(key, text, &number)) {
+    return fail_value(key, property, text);
+  }
+  *copy = nd4c_duplicate_text(text);
+  if (*copy == NULL) {
+    return nd4c_fail_memory("a property's value", strlen(text) + 1);
+  }
+  value_normalise(key, *copy);
   return ND4C_OK;
 }
 
-nd4c_status nd4c_config_set(const char *property, const char *text) {
+nd4c_status nd4c_config_text_set(const char *property, const char *text) {
   int key;
-  ND4C_TRY(key_find(property, &key));
+  bool early;
+  if (property == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "config: property is NULL");
+  }
   ND4C_TRY(values_use());
+  nd4c_status status = set_early(property, text, &early);
+  if (early) {
+    return status;
+  }
+  ND4C_TRY(key_find(property, &key));
   if (key == ND4C_CONFIG_DEVICE_MEMORY_CAP) {
     return fail_device(ND4C_NAME, property);
   }
-  char *copy = NULL;
-  if (text != NULL) {
-    int64_t number;
-    if (!value_parse(key, text, &number)) {
-      return fail_value(key, property, text);
-    }
-    copy = nd4c_duplicate_text(text);
-    if (copy == NULL) {
-      return nd4c_fail_memory("a property's value", strlen(text) + 1);
-    }
-    value_normalise(key, copy);
-  }
+  char *copy;
+  ND4C_TRY(copy_value(key, property, text, &copy));
   nd4c_lock_acquire(&values_lock);
   (void)make_member_names(key);
-  char *old = values[key].set_text;
-  values[key].set_text = copy;
+  value *v = &values[key];
+  char *old = v->set_text, *refused = v->refused_early;
+  v->set_text = copy;
+  v->refused = refused != NULL ? NULL : v->refused;
+  v->refused_early = NULL;
   value_update(key);
   atomic_fetch_add(&nd4c_config_epoch, 1);
   nd4c_lock_release(&values_lock);
   nd4c_deallocate(old);
+  nd4c_deallocate(refused);
   return ND4C_OK;
+}
+
+/* -- declared by providers ----------------------------------------------------------------------------------------- */
+
+/* The environment's text as the row's words are written, kept as long as the library is loaded. *text is NULL, too, if
+ * there is none. */
+static nd4c_status environment_intern(const nd4c_config_definition *row, const char **text) {
+  int64_t number;
+  const char *given = nd4c_os_environment(row->environment);
+  *text = NULL;
+  if (given == NULL || given[0] == '\0') {
+    return ND4C_OK;
+  }
+  char *copy = nd4c_duplicate_text(given);
+  if (copy != NULL) {
+    if (row->words != NULL && nd4c_config_value_parse(row->type, row->words, copy, &number)) {
+      make_lower(copy);
+    }
+    *text = nd4c_text_intern(copy);
+    nd4c_deallocate(copy);
+  }
+  return *text != NULL ? ND4C_OK : nd4c_fail_memory("a property's value", strlen(given) + 1);
+}
+
+nd4c_status nd4c_config_prepare(const char *from, nd4c_config_definition *declared, int32_t count) {
+  ND4C_TRY(values_use());
+  ND4C_TRY(nd4c_config_rows_check(from, declared, count));
+  for (int32_t i = 0; i < count; i++) {
+    ND4C_TRY(environment_intern(&declared[i], &declared[i].environment_text));
+  }
+  return ND4C_OK;
+}
+
+/* The lock is held; nothing has given the key a value yet. */
+static void adopt(int key, char *early) {
+  int64_t number;
+  value *v = &values[key];
+  const char *given = nd4c_config_row_of(key)->environment_text;
+  const bool given_parses = given != NULL && value_parse(key, given, &number);
+  v->environment_text = given_parses ? given : NULL;
+  v->refused = given_parses ? NULL : given;
+  if (early != NULL && value_parse(key, early, &number)) {
+    value_normalise(key, early);
+    v->set_text = early;
+  } else if (early != NULL) {
+    v->refused = v->refused_early = early;
+  }
+  value_update(key);
+}
+
+bool nd4c_config_declare(const nd4c_config_definition *declared, int32_t count) {
+  nd4c_lock_acquire(&values_lock);
+  const int begin = nd4c_config_rows_end();
+  nd4c_config_rows_add(declared, count);
+  const int end = nd4c_config_rows_end();
+  bool changed = false;
+  for (int key = begin; key < end; key++) {
+    char *early = nd4c_config_pending_take(property_of(key));
+    changed = changed || early != NULL;
+    adopt(key, early);
+  }
+  if (changed) {
+    atomic_fetch_add(&nd4c_config_epoch, 1);
+  }
+  nd4c_lock_release(&values_lock);
+  return end > begin;
+}
+
+void nd4c_config_tell_declared(const char *owner) {
+  for (int key = ND4C_DECLARED_BEGIN; key < nd4c_config_rows_end(); key++) {
+    if (owner == NULL || strcmp(nd4c_config_row_of(key)->owner, owner) == 0) {
+      tell_refused(key);
+    }
+  }
+}
+
+bool nd4c_config_waits(char *name, size_t size) {
+  const char *text;
+  nd4c_lock_acquire(&values_lock);
+  const bool waits = nd4c_config_pending_count() > 0;
+  (void)snprintf(name, size, "%s", waits ? nd4c_config_pending_at(0, &text) : "");
+  nd4c_lock_release(&values_lock);
+  return waits;
 }

@@ -1,4 +1,4 @@
-/* Fast access to configuration for code inside nd4c. The table is config_table.h. */
+/* Fast access to configuration for code inside nd4c. The table of nd4c's own properties is config_table.h. */
 #ifndef ND4C_BASE_CONFIG_H
 #define ND4C_BASE_CONFIG_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/config_table.h"
+#include "base/config_value.h"
 #include "nd4c/config.h"
 #include "nd4c/device.h"
 
@@ -21,9 +22,6 @@ typedef enum nd4c_config_key {
 
 /* Changes whenever a property does: part of every cached choice. */
 extern _Atomic uint32_t nd4c_config_epoch;
-
-/* A fraction is kept as an integer: 1 is this many. */
-#define ND4C_FRACTION_ONE INT64_C(1000000000000000000)
 
 /* Current value, parsed. A file's is true unless it is empty or a word for no. Strings are copied into `buffer`;
  * returns its length. Not for hot paths. */
@@ -44,5 +42,28 @@ nd4c_config_source nd4c_config_get_source(nd4c_config_key key);
  * variable, the value and what was expected. Asked where a device is opened, so that a typing error is not ignored
  * silently. */
 nd4c_status nd4c_config_check_environment(void);
+
+/* -- what nd4c/config.h offers, of the properties that are declared so far (device/properties.h) --------------------
+ */
+
+int32_t nd4c_config_rows_count(void);
+nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *row);
+nd4c_status nd4c_config_text_get(const char *property, const char **text);
+nd4c_status nd4c_config_text_set(const char *property, const char *text);
+
+/* -- declarations of providers ------------------------------------------------------------------------------------- */
+
+struct nd4c_config_definition;
+
+/* Whether a provider's properties can be declared, and all that may fail about it: reads their variables. Then the
+ * second function declares them, unless they are declared already; what was set for them before becomes their value;
+ * false if there were none to declare. NAME, ABI as nd4c_config_rows_check, MEMORY. The caller lets no other thread
+ * declare between the two. */
+nd4c_status nd4c_config_prepare(const char *from, struct nd4c_config_definition *declared, int32_t count);
+bool nd4c_config_declare(const struct nd4c_config_definition *declared, int32_t count);
+/* Warns of refused values of declared properties: the provider's, or of all (NULL). */
+void nd4c_config_tell_declared(const char *owner);
+/* Whether a property is set that no provider has declared; writes the name of one. */
+bool nd4c_config_waits(char *name, size_t size);
 
 #endif

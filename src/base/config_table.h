@@ -1,4 +1,5 @@
-/* The configuration table: the one list of properties. */
+/* The configuration table: the properties of nd4c itself. Those of backends and plug-ins are declared by their providers
+ * (nd4c/plugin/property.h), in their own folders. */
 #ifndef ND4C_BASE_CONFIG_TABLE_H
 #define ND4C_BASE_CONFIG_TABLE_H
 
@@ -76,29 +77,13 @@
     "Routed ops end when their device has finished, so that another one computes what fails in flight, too")           \
   X(TRACE, "nd4j.multibackend.trace", "ND4J_MULTIBACKEND_TRACE", file, "",                                             \
     "Record what runs and moves between devices: true prints a table when the process "                                \
-    "ends or this is turned off, a path (with a '/') also writes a Chrome trace there")                                \
-  X(CPU_MATH, "nd4c.cpu.math", "ND4C_CPU_MATH", string, "",                                                            \
-    "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has them (avx2, " \
-    "arm64's), off by some units in the last place; empty or accurate: the usual ones")                                \
-  X(STREAM_BYTES, "nd4c.cpu.stream_bytes", "ND4C_CPU_STREAM_BYTES", bytes, "0",                                        \
-    "Results larger than this are written with streaming stores, so are those of element-wise calls that read and "    \
-    "write three times as much; 0: half the last-level cache, counted with at most 16 MiB a core")                     \
-  X(OPENCL_LIBRARY, "nd4c.opencl.library", "ND4C_OPENCL_LIBRARY", string, "",                                          \
-    "OpenCL's ICD loader to use: a name to search for, or a path with a '/'; empty: libOpenCL.so.1")                   \
-  X(OPENCL_QUEUE, "nd4c.opencl.queue", "ND4C_OPENCL_QUEUE", string, "in_order",                                        \
-    "Command queues of OpenCL devices: in_order, or out_of_order where the device can (its commands then depend on "   \
-    "each other by events); read when a device is opened")                                                             \
-  X(OPENCL_CACHE, "nd4c.opencl.cache", "ND4C_OPENCL_CACHE", directory, "",                                             \
-    "Directory, absolute, for programs that OpenCL's compilers built; empty: nd4c in $XDG_CACHE_HOME or ~/.cache; "    \
-    "off: none")
+    "ends or this is turned off, a path (with a '/') also writes a Chrome trace there")
 
 /* X(KEY, words): string properties that accept only these words (comma-separated; an empty value is always accepted) */
 #define ND4C_CONFIG_WORDS_TABLE(X)                                \
   X(ROUTING, "off,vote,prefer_gpu,prefer_cpu,follow_data,memory") \
   X(POOL, "auto,openmp,threads,serial")                           \
   X(DEVICE_TRANSFER, "on_demand,eager,none")                      \
-  X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod")                   \
-  X(CPU_MATH, "accurate,fast")                                    \
-  X(OPENCL_QUEUE, "in_order,out_of_order")
+  X(CPU_LEVEL, "base,avx2,avx512,neon,dotprod")
 
 #endif

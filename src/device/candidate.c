@@ -10,6 +10,7 @@
 #include "device/host.h"
 #include "device/memory.h"
 #include "device/plugin_ops.h"
+#include "device/properties.h"
 #include "device/provider_check.h"
 
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
@@ -121,9 +122,8 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_candidate_register_ops(nd4c_candidate *candidate) {
+static nd4c_status register_ops(nd4c_candidate *candidate, const char *from) {
   const nd4c_provider *provider = &candidate->provider;
-  const char *from = candidate->path != NULL ? candidate->path : candidate->name;
   nd4c_contribution *references = NULL;
   if (provider->op_count == 0 || candidate->references != NULL) {
     return ND4C_OK;
@@ -136,6 +136,18 @@ nd4c_status nd4c_candidate_register_ops(nd4c_candidate *candidate) {
   }
   candidate->references = references;
   return ND4C_OK;
+}
+
+nd4c_status nd4c_candidate_register(nd4c_candidate *candidate) {
+  const char *from = candidate->path != NULL ? candidate->path : candidate->name;
+  nd4c_config_definition *prepared = NULL;
+  ND4C_TRY(nd4c_properties_prepare(from, &candidate->provider, &prepared));
+  nd4c_status status = register_ops(candidate, from);
+  if (status == ND4C_OK && nd4c_properties_declare(&candidate->provider, prepared)) {
+    nd4c_config_tell_declared(candidate->name);
+  }
+  nd4c_deallocate(prepared);
+  return status;
 }
 
 nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, char *reason, size_t size) {
@@ -212,7 +224,7 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     return nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
-  nd4c_status status = nd4c_candidate_register_ops(candidate);
+  nd4c_status status = nd4c_candidate_register(candidate);
   if (status != ND4C_OK) {
     if (status != ND4C_MEMORY) {
       nd4c_candidate_refuse(candidate);

@@ -60,8 +60,9 @@ static inline bool nd4c_candidate_has_devices(const nd4c_candidate *candidate) {
 /* Calls the entry function (loading the plug-in first), checks the ABI, copies the tables. On failure the verdict is
  * ABSENT with the reason; the thread's error is set. */
 nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
-/* Makes the ops of a candidate that was loaded and accepted known, once. NAME, ABI, MEMORY: none of them is. */
-nd4c_status nd4c_candidate_register_ops(nd4c_candidate *candidate);
+/* Makes the ops and the properties of a candidate that was loaded and accepted known, once. NAME, ABI, MEMORY: none of
+ * them is. */
+nd4c_status nd4c_candidate_register(nd4c_candidate *candidate);
 /* Leaves nothing of it but name, path and reason, which is the thread's error; it is never tried again. */
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
 /* Whether opening it may succeed: it is there, or lacked what may come back. */

@@ -10,25 +10,10 @@
 #include "base/config.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "builtin_providers.h"
+#include "device/builtins.h"
+#include "device/properties.h"
 
 enum { PATH_SIZE = 4096 };
-
-#define DECLARE_ENTRY(name) nd4c_status nd4c_provider_##name##_entry(const nd4c_host *, const nd4c_provider **);
-ND4C_BUILTIN_PROVIDERS(DECLARE_ENTRY)
-#undef DECLARE_ENTRY
-
-typedef struct builtin {
-  const char *name;
-  nd4c_plugin_entry_function entry;
-} builtin;
-
-static const builtin builtins[] = {
-#define BUILTIN_ROW(name) {#name, nd4c_provider_##name##_entry},
-    ND4C_BUILTIN_PROVIDERS(BUILTIN_ROW)
-#undef BUILTIN_ROW
-};
-enum { BUILTIN_COUNT = sizeof builtins / sizeof builtins[0] };
 
 /* Device types that have a priority: a backend of that name is listed where it is absent, too, and looked for as the
  * plug-in libnd4c_<name>.so. */
@@ -82,14 +67,14 @@ static nd4c_status add_candidate(nd4c_candidate **out) {
 /* -- built in ------------------------------------------------------------------------------------------------------ */
 
 /* Reads the provider's tables and asks its cheap probe. A refusal is the candidate's, not the caller's. */
-static nd4c_status add_builtin(const builtin *row) {
+static nd4c_status add_builtin(const nd4c_builtin *row) {
   nd4c_candidate *candidate = NULL;
   ND4C_TRY(add_candidate(&candidate));
   (void)snprintf(candidate->name, sizeof candidate->name, "%s", row->name);
   candidate->entry = row->entry;
   nd4c_status status = nd4c_candidate_load(candidate);
   if (status == ND4C_OK) {
-    status = nd4c_candidate_register_ops(candidate);
+    status = nd4c_candidate_register(candidate);
     if (status != ND4C_OK && status != ND4C_MEMORY) {
       nd4c_candidate_refuse(candidate);
     }
@@ -150,7 +135,7 @@ static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same)
     return nd4c_fail(ND4C_NAME, "plug-in %s: there is a backend named %s already (%s)", candidate->path,
                      candidate->name, (*same)->path != NULL ? (*same)->path : "built in");
   }
-  return nd4c_candidate_register_ops(candidate);
+  return nd4c_candidate_register(candidate);
 }
 
 /* A refused plug-in has given no name to go by: it bears its file's, which no backend has. */
@@ -242,19 +227,17 @@ nd4c_status nd4c_candidates_probe(void) {
   if (probed) {
     return ND4C_OK;
   }
+  ND4C_TRY(nd4c_properties_use());
   for (int32_t i = 0; i < KNOWN_COUNT; ++i) {
-    const builtin *row = NULL;
-    for (int32_t b = 0; b < BUILTIN_COUNT && row == NULL; ++b) {
-      row = strcmp(builtins[b].name, known[i].name) == 0 ? &builtins[b] : NULL;
-    }
+    const nd4c_builtin *row = nd4c_builtins_find(known[i].name);
     if (nd4c_candidates_find(known[i].name) == NULL) { /* else an earlier attempt ended for want of memory behind it */
       nd4c_status status = row != NULL ? add_builtin(row) : known[i].priority >= 0 ? add_expected(&known[i]) : ND4C_OK;
       ND4C_TRY(status);
     }
   }
-  for (int32_t b = 0; b < BUILTIN_COUNT; ++b) {
-    if (nd4c_candidates_find(builtins[b].name) == NULL) {
-      ND4C_TRY(add_builtin(&builtins[b]));
+  for (int32_t b = 0; b < nd4c_builtins_count(); ++b) {
+    if (nd4c_candidates_find(nd4c_builtins_at(b)->name) == NULL) {
+      ND4C_TRY(add_builtin(nd4c_builtins_at(b)));
     }
   }
   ND4C_TRY(load_configured());

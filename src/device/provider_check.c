@@ -188,6 +188,9 @@ nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider)
     ND4C_TRY(check_count(from, "op_count", provider->op_count, provider->ops));
     ND4C_TRY(nd4c_provider_check_ops(from, provider->ops, provider->op_count));
   }
+  if (ND4C_HAS_FIELD(provider, properties)) {
+    ND4C_TRY(nd4c_provider_check_properties(from, provider->name, provider->properties, provider->property_count));
+  }
   if (provider->backend == NULL && provider->contribution_count == 0 && !has_ops) {
     return nd4c_fail(ND4C_ABI, "plug-in %s brings neither a backend nor a contribution nor an op", from);
   }

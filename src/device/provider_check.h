@@ -3,12 +3,18 @@
 #ifndef ND4C_DEVICE_PROVIDER_CHECK_H
 #define ND4C_DEVICE_PROVIDER_CHECK_H
 
+#include "base/config_rows.h"
 #include "device/candidate.h"
 
 /* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused. */
 nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);
 /* As nd4c_provider_check, of the provider's ops: what each says by itself, and no two of one name. */
 nd4c_status nd4c_provider_check_ops(const char *from, const nd4c_plugin_op *const *ops, int32_t count);
+/* As nd4c_provider_check, of the properties of the provider of that name. */
+nd4c_status nd4c_provider_check_properties(const char *from, const char *provider,
+                                           const nd4c_plugin_property *const *properties, int32_t count);
+/* Rows for the properties of a provider that was checked. MEMORY. Free with nd4c_deallocate. */
+nd4c_status nd4c_provider_define_properties(const nd4c_provider *provider, nd4c_config_definition **definitions);
 /* Whether ops of plug-ins take and give elements of the dtype: not strings, and nothing that is packed. */
 bool nd4c_provider_op_takes(nd4c_dtype dtype);
 /* ABI: what the backend says of a device makes no sense, or functions are missing for it. */

@@ -121,6 +121,11 @@ static nd4c_status check_requests(void) {
                      (long long)rank, (long long)count);
   }
   ND4C_TRY(nd4c_candidates_probe());
+  ND4C_TRY(nd4c_config_check_environment()); /* now with what plug-ins declare */
+  char waiting[64];
+  if (nd4c_config_bool(ND4C_CONFIG_STRICT) && nd4c_config_waits(waiting, sizeof waiting)) {
+    return nd4c_fail(ND4C_STRICT, "%s is set, but no provider that was loaded declares it", waiting);
+  }
   for (int32_t i = 0; nd4c_config_bool(ND4C_CONFIG_STRICT) && i < nd4c_candidates_count(); ++i) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
     if (c->requested && c->refused) {

@@ -266,7 +266,22 @@ FIELD(nd4c_provider, contribution_count, 56);
 FIELD(nd4c_provider, contributions, 64);
 FIELD(nd4c_provider, op_count, 72);
 FIELD(nd4c_provider, ops, 80);
-GROWS(nd4c_provider, 88);
+FIELD(nd4c_provider, property_count, 88);
+FIELD(nd4c_provider, properties, 96);
+GROWS(nd4c_provider, 104);
+
+FIELD(nd4c_plugin_property, struct_size, 0);
+FIELD(nd4c_plugin_property, type, 4);
+FIELD(nd4c_plugin_property, name, 8);
+FIELD(nd4c_plugin_property, environment, 16);
+FIELD(nd4c_plugin_property, default_value, 24);
+FIELD(nd4c_plugin_property, words, 32);
+FIELD(nd4c_plugin_property, meaning, 40);
+GROWS(nd4c_plugin_property, 48);
+_Static_assert(ND4C_PROPERTY_BOOL == 1 && ND4C_PROPERTY_INT == 2 && ND4C_PROPERTY_BYTES == 3 &&
+                   ND4C_PROPERTY_FRACTION == 4 && ND4C_PROPERTY_STRING == 5 && ND4C_PROPERTY_LIST == 6 &&
+                   ND4C_PROPERTY_DIRECTORY == 7 && ND4C_PROPERTY_DIRECTORIES == 8 && ND4C_PROPERTY_FILE == 9,
+               "types of properties are numbered for good");
 
 FIELD(nd4c_plugin_op, struct_size, 0);
 FIELD(nd4c_plugin_op, version, 4);

@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe open memory streams ops layouts outputs refusals plans capture threads faults leaks exit; do
+for section in entry probe properties open memory streams ops layouts outputs refusals plans capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -55,6 +55,12 @@ lie() {
   expect 1 env STUB_LIE="$1" "$nd4c" plugin-check --section "$2" "$stub"
   says out "^  FAILED: .*$3"
 }
+lie property entry 'property nd4c.stub.delay has type 4711'
+lie property_name entry 'property 0: its name does not begin with nd4c'
+lie property_count entry 'property_count is 65, and properties is not'
+lie property properties 'loading it: .*nd4c.stub.delay has type 4711, which nd4c does not know'
+expect 0 "$nd4c" plugin-check --section properties "$stub"
+says out '^  1 properties of its own$'
 lie major entry 'it was built for ABI'
 lie short_struct entry 'nd4c_provider has [0-9]+ bytes, expected'
 lie tiny_struct entry 'struct_size of nd4c_provider is'

@@ -1,6 +1,7 @@
 /* nd4c config: the configuration table with where each value comes from. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -18,7 +19,8 @@ static bool row_at(int32_t index, nd4c_config_row *row) {
 static int print_markdown(void) {
   (void)printf(
       "# Configuration\n\n"
-      "Made by `nd4c config --markdown` from `src/base/config_table.h`; a test keeps it current.\n\n"
+      "Made by `nd4c config --markdown` from `src/base/config_table.h` and what the built-in providers declare; a test "
+      "keeps it current.\n\n"
       "A property's value comes from `nd4c_config_set` (or `-D PROPERTY=VALUE` after a command of `nd4c`), else from "
       "its environment "
       "variable,\n"
@@ -32,7 +34,7 @@ static int print_markdown(void) {
       "property of each device: `nd4j.device.memory.cap.OPENCL.0`.\n\n"
       "| property | environment variable | type | default | meaning |\n|---|---|---|---|---|\n");
   nd4c_config_row row;
-  for (int32_t i = 0; row_at(i, &row) && row.family == NULL; i++) {
+  for (int32_t i = 0; row_at(i, &row) && row.family == NULL && (row.provider == NULL || row.provider[0] != '\0'); i++) {
     (void)printf("| `%s` | `%s` | %s | ", row.property, row.environment, row.type);
     (void)printf(row.default_value[0] != '\0' ? "`%s`" : "%sempty", row.default_value);
     (void)printf(" | %s |\n", row.meaning);
@@ -52,6 +54,9 @@ static int print_json(void) {
     (void)cJSON_AddStringToObject(object, "value", row.value);
     (void)cJSON_AddStringToObject(object, "source", source_text(row.source));
     (void)cJSON_AddStringToObject(object, "meaning", row.meaning);
+    if (row.provider != NULL) {
+      (void)cJSON_AddStringToObject(object, "provider", row.provider);
+    }
     if (row.refused != NULL) {
       (void)cJSON_AddStringToObject(object, "refused", row.refused);
       (void)cJSON_AddStringToObject(object, "expected", row.expected);
@@ -61,23 +66,35 @@ static int print_json(void) {
   return cli_print_json(&cli_config, rows, false);
 }
 
-/* What the environment gives and nobody can read. */
+/* What does not parse: mostly of the environment; of a plug-in's property, also what was set before it was loaded. */
 static void print_refused(const nd4c_config_row *row) {
-  (void)printf("    REFUSED: the environment has %s=\"%s\"; expected %s\n    %s\n", row->environment, row->refused,
-               row->expected,
+  const char *variable = getenv(row->environment);
+  const bool environment = variable != NULL && strcmp(variable, row->refused) == 0;
+  (void)printf("    REFUSED: %s%s=\"%s\"; expected %s\n    %s\n", environment ? "the environment has " : "",
+               environment ? row->environment : row->property, row->refused, row->expected,
                row->source == ND4C_CONFIG_SET ? "It is not used, because the property is set."
-                                              : "Every computation fails until the variable is mended or unset.");
+               : environment                  ? "Every computation fails until the variable is mended or unset."
+                                              : "Every computation fails until the property is set to such a value.");
+}
+
+static void print_names(const nd4c_config_row *row) {
+  (void)printf("%s = %s\n    from %s", row->property, row->value[0] != '\0' ? row->value : "(empty)",
+               source_text(row->source));
+  if (strcmp(row->environment, row->property) == 0) {
+    (void)printf("; environment variable of the same name");
+  } else if (row->environment[0] != '\0') {
+    (void)printf("; environment variable %s", row->environment);
+  }
 }
 
 static int print_text(void) {
   nd4c_config_row row;
   for (int32_t i = 0; row_at(i, &row); i++) {
-    (void)printf("%s = %s\n    from %s%s%s; %s; default %s\n    %s\n", row.property,
-                 row.value[0] != '\0' ? row.value : "(empty)", source_text(row.source),
-                 strcmp(row.environment, row.property) == 0 ? "; environment variable of the same name"
-                                                            : "; environment variable ",
-                 strcmp(row.environment, row.property) == 0 ? "" : row.environment, row.type,
-                 row.default_value[0] != '\0' ? row.default_value : "(empty)", row.meaning);
+    print_names(&row);
+    (void)printf("; %s; default %s%s%s\n    %s\n", row.type,
+                 row.default_value[0] != '\0' ? row.default_value : "(empty)",
+                 row.provider != NULL && row.provider[0] != '\0' ? "; of provider " : "",
+                 row.provider != NULL ? row.provider : "", row.meaning);
     if (row.refused != NULL) {
       print_refused(&row);
     }
@@ -114,6 +131,9 @@ static int run(int argc, char **argv) {
     if (result != CLI_OK) {
       return result;
     }
+  }
+  if (!markdown) {
+    (void)nd4c_backend_count(); /* loads the plug-ins of nd4c.backend.plugins, which declare properties */
   }
   return markdown ? print_markdown() : json ? print_json() : print_text();
 }

@@ -12,6 +12,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
 static const plugin_section sections[] = {
     {"entry", "the file, its entry function, and every table behind it", plugin_section_entry, false},
     {"probe", "what its probe answers, and writes", plugin_section_probe, false},
+    {"properties", "configuration properties that it declares", plugin_section_properties, false},
     {"open", "the library loads it, and opens its devices", plugin_section_open, false},
     {"memory", "bytes to its devices and back, of many sizes", plugin_section_memory, false},
     {"streams", "order between streams, and work under way", plugin_section_streams, false},

@@ -9,6 +9,7 @@
 #include "nd4c/plugin/device.h"
 #include "nd4c/plugin/kernel.h"
 #include "nd4c/plugin/op.h"
+#include "nd4c/plugin/property.h"
 
 ND4C_EXTERN_C_BEGIN
 
@@ -87,6 +88,11 @@ typedef struct nd4c_provider {
   /* Ops of its own. One that cannot be accepted, or whose name another plug-in has taken, refuses the provider. */
   int32_t op_count;
   const nd4c_plugin_op *const *ops;
+  /* Configuration properties of its own; at most ND4C_PLUGIN_PROPERTY_LIMIT. One that cannot be accepted refuses the
+   * provider. Optional. They are declared after the entry function, which reads none of them, and before anything else
+   * is called. */
+  int32_t property_count;
+  const nd4c_plugin_property *const *properties;
 } nd4c_provider;
 
 ND4C_EXTERN_C_END

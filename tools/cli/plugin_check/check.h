@@ -56,6 +56,13 @@ void plugin_section_entry(plugin_check *check);
 void plugin_section_probe(plugin_check *check);
 void plugin_section_tables(plugin_check *check);
 
+/* The plug-in's provider, from its entry function; NULL after what failed was counted. */
+const nd4c_provider *plugin_load_provider(plugin_check *check);
+
+/* Counts whether each property of the table makes sense. properties.c */
+void plugin_check_properties(plugin_check *check, const nd4c_provider *provider);
+void plugin_section_properties(plugin_check *check);
+
 /* -- targets.c: where the plug-in computes, by way of the library -------------------------------------------------- */
 
 enum { PLUGIN_TARGETS = 16, PLUGIN_NAME = 64 };

@@ -49,7 +49,7 @@ static nd4c_plugin_entry_function find_entry(plugin_check *check) {
   return entry;
 }
 
-static const nd4c_provider *plugin_load_provider(plugin_check *check) {
+const nd4c_provider *plugin_load_provider(plugin_check *check) {
   const nd4c_provider *provider = NULL;
   const nd4c_plugin_entry_function entry = find_entry(check);
   if (entry == NULL) {
@@ -232,6 +232,7 @@ void plugin_section_entry(plugin_check *check) {
   for (int32_t i = 0; i < provider->contribution_count; i++) {
     check_contribution(check, provider, provider->contributions[i]);
   }
+  plugin_check_properties(check, provider);
 }
 
 /* -- probe --------------------------------------------------------------------------------------------------------- */
