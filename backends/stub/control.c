@@ -85,6 +85,7 @@ void stub_options_read(void) {
   copy_text(stub_settings.lie, sizeof stub_settings.lie, "STUB_LIE", "");
   copy_text(stub_settings.memory, sizeof stub_settings.memory, "STUB_MEMORY", "opaque");
   copy_text(stub_settings.capture, sizeof stub_settings.capture, "STUB_CAPTURE", "none");
+  copy_text(stub_settings.peers, sizeof stub_settings.peers, "STUB_PEERS", "copy");
   copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);

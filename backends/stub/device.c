@@ -277,10 +277,31 @@ static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to
   if (status == ND4C_OK && device == from_device) {
     status = stub_violation("a copy between two devices that are one");
   }
+  if (status == ND4C_OK && strcmp(stub_settings.peers, "none") == 0) {
+    status = stub_violation("a copy between devices that do not reach each other");
+  }
   return status != ND4C_OK
              ? status
              : submit_copy(stream, to, from,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
+}
+
+/* The link is the faster the nearer their numbers are. */
+static nd4c_status peer(void *device, void *other, nd4c_peer_link *link) {
+  nd4c_status status = stub_attempt(STUB_CALL_peer);
+  const int32_t distance = stub_device_index(device) - stub_device_index(other);
+  if (status == ND4C_OK && distance == 0) {
+    status = stub_violation("a device was asked how it reaches itself");
+  }
+  if (status == ND4C_OK) {
+    const char *kind = stub_settings.peers;
+    link->kind = strcmp(stub_settings.lie, "peer") == 0 ? (nd4c_peer_kind)77
+                 : strcmp(kind, "none") == 0            ? ND4C_PEER_NONE
+                 : strcmp(kind, "access") == 0          ? ND4C_PEER_ACCESS
+                                                        : ND4C_PEER_COPY;
+    link->rank = link->kind == ND4C_PEER_NONE ? 0 : distance < 0 ? -distance : distance;
+  }
+  return status;
 }
 
 static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
@@ -394,4 +415,5 @@ const nd4c_device_ops stub_device_ops = {
     .stream_native = stream_native,
     .fill = fill,
     .copy_between = copy_between,
+    .peer = peer,
 };

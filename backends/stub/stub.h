@@ -63,7 +63,8 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(collective_id)       \
   X(collective_join)     \
   X(collective)          \
-  X(compile) X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between)
+  X(compile)             \
+  X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer)
 
 typedef enum stub_call {
 #define STUB_CALL_ENUM(name) STUB_CALL_##name,
@@ -93,6 +94,7 @@ typedef struct stub_options {
   char lie[32];
   char memory[16];
   char capture[16];
+  char peers[16]; /* what the devices do with each other's memory */
   int32_t priority;
   int32_t devices;
   bool kernels;   /* offers kernels */

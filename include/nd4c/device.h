@@ -155,6 +155,27 @@ ND4C_API nd4c_status nd4c_device_at(int32_t index, nd4c_device **device);
 /* Fills *info as far as its struct_size reaches. */
 ND4C_API nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *info);
 
+/* What a device does with another one's memory by itself. */
+typedef enum nd4c_peer_kind {
+  ND4C_PEER_NONE = 0,  /* nothing: bytes go by way of the host */
+  ND4C_PEER_COPY = 1,  /* it copies from there */
+  ND4C_PEER_ACCESS = 2 /* its kernels read and write there, too */
+} nd4c_peer_kind;
+
+typedef struct nd4c_peer_info {
+  uint32_t struct_size; /* set by the caller: sizeof(nd4c_peer_info) */
+  nd4c_peer_kind kind;
+  int32_t rank; /* of the link's speed among those of the backend: 1 is the fastest; 0: unknown */
+} nd4c_peer_info;
+
+/* "none", "copy", "access"; "?" for another number. Static; any thread. */
+ND4C_API const char *nd4c_peer_kind_name(nd4c_peer_kind kind);
+/* Fills *info with what `device` does with the memory of `other`, which need not be what `other` does with its. Of one
+ * and the same device ACCESS; of devices of two backends NONE. Where the backend does not tell, a device that copies
+ * from others counts as COPY until such a copy fails. Asks the driver once for each pair. Any thread. HANDLE: one is no
+ * device of an open backend; ABI: what its backend told makes no sense; the backend's status if it fails. */
+ND4C_API nd4c_status nd4c_device_peer(const nd4c_device *device, const nd4c_device *other, nd4c_peer_info *info);
+
 /* Waits for everything submitted to the device from any thread. Reports the first failure in flight that nobody has
  * seen yet. */
 ND4C_API nd4c_status nd4c_device_synchronize(nd4c_device *device);

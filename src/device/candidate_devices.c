@@ -12,6 +12,7 @@
 #include "device/candidate.h"
 #include "device/closing.h"
 #include "device/memory_manager.h"
+#include "device/peers.h"
 #include "device/provider_check.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
@@ -85,6 +86,7 @@ static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) 
   ND4C_TRY(describe(candidate, device));
   ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
   ND4C_TRY(nd4c_staging_make(device, &device->staging));
+  ND4C_TRY(nd4c_peers_make(device, candidate->device_count));
   ND4C_TRY(nd4c_memory_manager_make(device, &device->memory));
   ND4C_TRY(nd4c_device_verify(device));
   return nd4c_devices_publish(device);
@@ -93,6 +95,7 @@ static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) 
 static void stop_device(nd4c_candidate *candidate, nd4c_device *device) {
   nd4c_stream_pool_free(device->streams);
   nd4c_staging_free(device->staging);
+  nd4c_peers_free(device);
   nd4c_memory_manager_free(device->memory);
   if (device->handle != NULL && candidate->ops.device_close != NULL) {
     candidate->ops.device_close(device->handle);

@@ -28,6 +28,8 @@ struct nd4c_device {
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
   struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
+  _Atomic int32_t *peers;           /* by index of the backend's devices, peers.c's */
+  int32_t peer_count;
   struct nd4c_replica *residents;   /* replicas that spilling considers, residence.c's */
   const struct nd4c_compute *_Atomic compute; /* what computes on it; another one once a plug-in adds to it */
   _Atomic int32_t closed; /* why it takes no more work, 0: it does; see closing.h */

@@ -102,6 +102,11 @@ static inline nd4c_status nd4c_driver_copy_between(const nd4c_device *device, nd
       "copy_between");
 }
 
+static inline nd4c_status nd4c_driver_peer(const nd4c_device *device, const nd4c_device *other, nd4c_peer_link *link) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->peer(device->handle, other->handle, link), "peer");
+}
+
 static inline nd4c_status nd4c_driver_fill(const nd4c_device *device, nd4c_stream stream, nd4c_buffer buffer,
                                            int64_t offset, int64_t bytes, const void *pattern, int32_t pattern_bytes) {
   nd4c_error_expect();

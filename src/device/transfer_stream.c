@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/host.h"
+#include "device/peers.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
 
@@ -325,7 +326,8 @@ static nd4c_status run_local(const local *l) {
 }
 
 bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *to_device) {
-  return from_device != to_device && from_device->backend == to_device->backend && to_device->ops->copy_between != NULL;
+  return from_device != to_device && from_device->backend == to_device->backend &&
+         to_device->ops->copy_between != NULL && nd4c_peers_reach(to_device, from_device);
 }
 
 nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,

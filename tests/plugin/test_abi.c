@@ -199,7 +199,15 @@ FIELD(nd4c_device_ops, stream_native, 136);
 FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
-GROWS(nd4c_device_ops, 168);
+FIELD(nd4c_device_ops, peer, 168);
+GROWS(nd4c_device_ops, 176);
+
+FIELD(nd4c_peer_link, struct_size, 0);
+FIELD(nd4c_peer_link, kind, 4);
+FIELD(nd4c_peer_link, rank, 8);
+GROWS(nd4c_peer_link, 12);
+_Static_assert(ND4C_PEER_NONE == 0 && ND4C_PEER_COPY == 1 && ND4C_PEER_ACCESS == 2,
+               "kinds of peers are numbered for good");
 
 FIELD(nd4c_collective_ops, struct_size, 0);
 FIELD(nd4c_collective_ops, make_id, 8);

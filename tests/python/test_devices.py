@@ -185,6 +185,7 @@ def test_what_is_known_of_devices():
         with pytest.raises(RuntimeError, match="block.*cpu:0.*with nd4c.device.'stub:0'"):
             there.native_handles()
         assert xp.Device("cpu:0").native_handles() == (None, None)
+        assert there.peer("stub:1") == ("copy", 1) and there.peer(there) == ("access", 0) and there.peer("cpu:0") == ("none", 0)
         assert main(["selftest"]) == 2
     """)
 

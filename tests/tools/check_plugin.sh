@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties open memory streams ops layouts outputs refusals plans capture threads faults leaks exit; do
+for section in entry probe properties open memory streams peers ops layouts outputs refusals plans capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -55,6 +55,9 @@ lie() {
   expect 1 env STUB_LIE="$1" "$nd4c" plugin-check --section "$2" "$stub"
   says out "^  FAILED: .*$3"
 }
+lie peer peers 'stub:1 asked for stub:0: peer of stub:1 to stub:0 gave kind 77'
+expect 0 env STUB_PEERS=none "$nd4c" plugin-check --section peers "$stub"
+says out '^  stub:0 to stub:1: none$'
 lie property entry 'property nd4c.stub.delay has type 4711'
 lie property_name entry 'property 0: its name does not begin with nd4c'
 lie property_count entry 'property_count is 65, and properties is not'

@@ -16,6 +16,7 @@ static const plugin_section sections[] = {
     {"open", "the library loads it, and opens its devices", plugin_section_open, false},
     {"memory", "bytes to its devices and back, of many sizes", plugin_section_memory, false},
     {"streams", "order between streams, and work under way", plugin_section_streams, false},
+    {"peers", "copies between its devices, and what it tells of them", plugin_section_peers, false},
     {"ops", "every op that it offers, against the reference", plugin_section_ops, false},
     {"layouts", "operands behind offsets, transposed, reversed, spread", plugin_section_layouts, false},
     {"outputs", "outputs that the caller gives, in place too", plugin_section_outputs, false},

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _find = bind("nd4c_device_find")
 _default = bind("nd4c_device_default")
 _get_info = bind("nd4c_device_get_info", keeps_gil=True)
+_peer, _peer_kind = bind("nd4c_device_peer"), bind("nd4c_peer_kind_name", keeps_gil=True)
 _synchronize = bind("nd4c_device_synchronize")
 _memory = bind("nd4c_memory_get_info", keeps_gil=True)
 _current, _of_context = (bind("nd4c_context_" + name, keeps_gil=True) for name in ("current", "device"))
@@ -86,6 +87,13 @@ class Device:
         row = _abi.memory_info(struct_size=ctypes.sizeof(_abi.memory_info))
         check(_memory(self.handle, ctypes.byref(row)))
         return facts(row)
+
+    def peer(self, other: Union[Device, str]) -> Tuple[str, int]:
+        """What it does with the memory of another device by itself, "none", "copy" or "access", and the rank of the link's
+        speed: 1 for the fastest of the backend, 0 if that is unknown."""
+        row = _abi.peer_info(struct_size=ctypes.sizeof(_abi.peer_info))
+        check(_peer(self.handle, Device(other).handle, ctypes.byref(row)))
+        return _peer_kind(row.kind).decode(), row.rank
 
     def synchronize(self) -> None:
         """Waits for all work on the device and raises the first failure that nobody has seen."""

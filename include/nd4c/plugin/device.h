@@ -50,6 +50,13 @@ typedef struct nd4c_failed_range {
   int32_t first, last; /* no call before the first failed, and none after the last */
 } nd4c_failed_range;
 
+/* What a device does with the memory of another one of its backend; nd4c presets kind NONE and rank 0. */
+typedef struct nd4c_peer_link {
+  uint32_t struct_size;
+  nd4c_peer_kind kind; /* COPY: copy_between works from there; ACCESS: so do kernels on its buffers */
+  int32_t rank;        /* of the link's speed among the backend's links: 1 is the fastest; 0: unknown; at most 65535 */
+} nd4c_peer_link;
+
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several
  * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time. A handle
  * that is NULL after OK counts as a failure.
@@ -125,6 +132,10 @@ typedef struct nd4c_device_ops {
                               nd4c_buffer from, int64_t from_offset, int64_t bytes);
   /* Recording work and launching it again; of asynchronous devices. NULL: it records none. */
   const nd4c_capture_ops *capture;
+  /* What `device` does with the memory of `other`, another of the backend's devices that are open. Asked once for each
+   * pair, in each direction; the answer holds as long as both are open. NONE: copy_between is not called for the two.
+   * May block for a question to the driver. NULL: COPY where there is a copy_between, whose UNSUPPORTED tells more. */
+  nd4c_status (*peer)(void *device, void *other, nd4c_peer_link *link);
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

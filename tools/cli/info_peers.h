@@ -1,0 +1,12 @@
+/* The part of nd4c info about devices that reach each other's memory. */
+#ifndef ND4C_CLI_INFO_PEERS_H
+#define ND4C_CLI_INFO_PEERS_H
+
+#include "cli.h"
+
+/* A line, or nothing where the device reaches no other. */
+void info_print_peers(nd4c_device *device);
+/* [{"device": "cuda:1", "kind": "copy", "rank": 1}, ...]; rank 0: unknown. */
+cJSON *info_peers_json(nd4c_device *device);
+
+#endif
