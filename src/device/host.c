@@ -170,6 +170,10 @@ static const nd4c_host_files files = {
     .read_own = host_read_own,
     .write_own = host_write_own,
     .list = nd4c_os_list_directory,
+    .map = nd4c_os_shared_map,
+    .unmap = nd4c_os_shared_unmap,
+    .duplicate = nd4c_os_descriptor_duplicate,
+    .close = nd4c_os_descriptor_close,
 };
 
 const nd4c_host *nd4c_host_table(void) {

@@ -373,7 +373,11 @@ FIELD(nd4c_host_files, make_directory, 16);
 FIELD(nd4c_host_files, read_own, 24);
 FIELD(nd4c_host_files, write_own, 32);
 FIELD(nd4c_host_files, list, 40);
-GROWS(nd4c_host_files, 48);
+FIELD(nd4c_host_files, map, 48);
+FIELD(nd4c_host_files, unmap, 56);
+FIELD(nd4c_host_files, duplicate, 64);
+FIELD(nd4c_host_files, close, 72);
+GROWS(nd4c_host_files, 80);
 
 FIELD(nd4c_attr_value, kind, 0);
 FIELD(nd4c_attr_value, count, 4);
