@@ -54,6 +54,13 @@ static void lie(nd4c_device_description *description) {
   } else if (strcmp(about, "words") == 0) {
     description->description = "a\xff\x80 line\nand another";
     description->capability = "7\xff\n1";
+  } else if (strcmp(about, "imports") == 0) {
+    description->imports = ND4C_EXTERNAL_BIT(9);
+  } else if (strcmp(about, "exports") == 0) {
+    description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER); /* which nd4c exports itself */
+  } else if (strcmp(about, "import_pointers") == 0) {
+    description->imports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER);
+    description->addressable = false;
   } else if (strcmp(about, "whole_buffers") == 0) {
     description->whole_buffers = description->addressable = description->host_readable = true;
   }
@@ -84,6 +91,9 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->capability = "7.1";
     if (strcmp(stub_settings.lie, "old_device") != 0) {
       description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
+      description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DESCRIPTOR) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_NATIVE);
+      description->imports = description->exports | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER) |
+                             (stub_settings.addresses ? ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER) : 0);
     }
     lie(description);
   }
@@ -162,6 +172,7 @@ typedef struct stub_copy {
   unsigned char pattern[16];
   int32_t pattern_bytes; /* 0: no fill */
   nd4c_buffer to_handle, from_handle;
+  stub_range *range; /* registered host memory that it uses */
 } stub_copy;
 
 static nd4c_status fill_run(const stub_copy *copy) {
@@ -212,6 +223,7 @@ static void copy_loosen(void *argument) {
 
 static void copy_dispose(void *argument) {
   copy_loosen(argument);
+  stub_range_done(((stub_copy *)argument)->range);
   stub_host->free(argument);
 }
 
@@ -233,41 +245,42 @@ static nd4c_status copy_again(const void *argument, void **made) {
 }
 
 /* to and from: handles, NULL for host memory: such a copy cannot be recorded. */
-static nd4c_status submit_copy(nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
+static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
   const bool inside = given.host_to == NULL && given.host_from == NULL;
   stub_task task = {
       .run = copy_run, .dispose = copy_dispose, .loosen = copy_loosen, .again = inside ? copy_again : NULL};
   given.to_handle = to;
   given.from_handle = from;
   nd4c_status status = copy_again(&given, &task.work);
+  if (status == ND4C_OK && !inside) {
+    ((stub_copy *)task.work)->range =
+        stub_range_use(stub_device_index(device), given.host_to != NULL ? given.host_to : given.host_from, given.bytes);
+  }
   return status != ND4C_OK ? status : stub_stream_submit((stub_stream *)stream, task);
 }
 
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_copy_from_host);
-  return status != ND4C_OK
-             ? status
-             : submit_copy(stream, to, NULL, (stub_copy){.host_from = from, .to_offset = offset, .bytes = bytes});
+  return status != ND4C_OK ? status
+                           : submit_copy(device, stream, to, NULL,
+                                         (stub_copy){.host_from = from, .to_offset = offset, .bytes = bytes});
 }
 
 static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
                                 int64_t bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_copy_to_host);
-  return status != ND4C_OK
-             ? status
-             : submit_copy(stream, NULL, from, (stub_copy){.host_to = to, .from_offset = offset, .bytes = bytes});
+  return status != ND4C_OK ? status
+                           : submit_copy(device, stream, NULL, from,
+                                         (stub_copy){.host_to = to, .from_offset = offset, .bytes = bytes});
 }
 
 static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                                int64_t from_offset, int64_t bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_copy_within);
   return status != ND4C_OK
              ? status
-             : submit_copy(stream, to, from,
+             : submit_copy(device, stream, to, from,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
 }
 
@@ -282,7 +295,7 @@ static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to
   }
   return status != ND4C_OK
              ? status
-             : submit_copy(stream, to, from,
+             : submit_copy(device, stream, to, from,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
 }
 
@@ -306,7 +319,6 @@ static nd4c_status peer(void *device, void *other, nd4c_peer_link *link) {
 
 static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                         const void *pattern, int32_t pattern_bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_fill);
   stub_copy copy = {.to_offset = offset, .bytes = bytes, .pattern_bytes = pattern_bytes};
   if (status != ND4C_OK) {
@@ -317,7 +329,7 @@ static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, in
     return stub_violation("a fill with a pattern that does not fit");
   }
   memcpy(copy.pattern, pattern, (size_t)pattern_bytes);
-  return submit_copy(stream, buffer, NULL, copy);
+  return submit_copy(device, stream, buffer, NULL, copy);
 }
 
 /* -- streams and fences ------------------------------------------------------------------------------------------ */
@@ -416,4 +428,5 @@ const nd4c_device_ops stub_device_ops = {
     .fill = fill,
     .copy_between = copy_between,
     .peer = peer,
+    .external = &stub_external_ops,
 };

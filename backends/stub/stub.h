@@ -63,6 +63,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(collective_id)       \
   X(collective_join)     \
   X(collective)          \
+  X(import_memory)       \
+  X(export_memory)       \
+  X(host_register)       \
   X(compile)             \
   X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer)
 
@@ -73,12 +76,17 @@ typedef enum stub_call {
       STUB_CALL_COUNT
 } stub_call;
 
-/* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
- * handle used after it was freed, an access outside a buffer). */
+/* Things counted for the tests. direct_copies: those from and to registered host memory. violations: what a correct
+ * caller never does (a buffer freed under pending work, a handle used after it was freed, an access outside a buffer).
+ */
 #define STUB_COUNTERS(X) \
   X(buffers)             \
   X(buffer_bytes)        \
   X(pinned)              \
+  X(imports)             \
+  X(exports)             \
+  X(registrations)       \
+  X(direct_copies)       \
   X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
@@ -141,13 +149,21 @@ STUB_EXPORT int64_t stub_counter(const char *name);
 /* -- memory.c: buffers ------------------------------------------------------------------------------------------ */
 
 typedef struct stub_buffer {
-  unsigned char *bytes; /* every byte XORed */
+  unsigned char *bytes; /* every byte XORed with `scramble` */
   int64_t size;
   int32_t device;
-  int32_t uses; /* pending tasks, and 1 until it is freed */
+  int32_t uses; /* pending tasks, buffers over its memory, exports, and 1 until it is freed */
   bool freed;
-  nd4c_memory_kind kind; /* bytes of HOST_PINNED are the host's, as they are */
+  unsigned char scramble; /* 0: the bytes are the host's */
+  nd4c_memory_kind kind;
   nd4c_buffer handle;
+  /* An import: the kind as which it was (0: none), the buffer whose memory it is, its address where that was given,
+   * what its bytes are mapped from. */
+  nd4c_external_kind imported;
+  struct stub_buffer *parent;
+  void *address;
+  int32_t descriptor;
+  int64_t mapped_from;
 } stub_buffer;
 
 /* Where the buffer is: pinned memory's address; on a device with addresses a number at which no process has memory;
@@ -156,6 +172,10 @@ void *stub_buffer_address(const stub_buffer *buffer);
 /* Bytes in buffers of one device. */
 int64_t stub_buffer_used(int32_t device);
 nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **buffer);
+/* Makes a record like the one given, with a handle of its own. Takes over nothing if it fails. */
+nd4c_status stub_buffer_adopt(const stub_buffer *given, stub_buffer **buffer);
+/* The device's buffer in whose memory these bytes of its addresses lie, with one use added; NULL: there is none. */
+stub_buffer *stub_buffer_at(int32_t device, const void *address, int64_t bytes);
 /* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
 stub_buffer *stub_buffer_use(nd4c_buffer handle);
 void stub_buffer_retain(stub_buffer *buffer);
@@ -201,6 +221,17 @@ nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
 /* Waits for every stream of the device. The first failure that no fence told. */
 nd4c_status stub_synchronize(int32_t device);
+
+/* -- external.c: memory of others, memory for others ------------------------------------------------------------- */
+
+typedef struct stub_range stub_range;
+extern const nd4c_external_ops stub_external_ops;
+/* Gives back what an import holds. */
+void stub_import_end(stub_buffer *buffer);
+/* The registered range of the device in which these bytes lie, with one use added, or NULL. */
+stub_range *stub_range_use(int32_t device, const void *memory, int64_t bytes);
+/* NULL is fine. */
+void stub_range_done(stub_range *range);
 
 /* -- capture.c: recordings ---------------------------------------------------------------------------------------- */
 

@@ -143,6 +143,9 @@ typedef struct nd4c_device_info {
   int32_t process_count;
   const char *identity; /* the name; where there are several processes, behind the rank: "2/cpu:0" */
   int32_t dlpack_type;  /* DLPack's number for memory there: 1 host, 2 CUDA, ...; 12 where DLPack has no other */
+  uint32_t imports;     /* kinds of external memory (external.h) of which arrays are made there, ... */
+  uint32_t exports;     /* ... and as which their memory is given to others: sets of ND4C_EXTERNAL_BIT */
+  bool registers_host;  /* nd4c_host_register page-locks host memory for it */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there
@@ -213,6 +216,8 @@ typedef struct nd4c_memory_info {
   int64_t dropped_count; /* copies of arrays that were elsewhere, too */
   int64_t spilled_count; /* arrays that were copied to the host first, and their bytes */
   int64_t spilled_bytes;
+  int64_t imported_count; /* arrays over external memory that are alive, and its bytes: not live, not against the cap */
+  int64_t imported_bytes;
 } nd4c_memory_info;
 
 /* Fills *info as far as its struct_size reaches. */

@@ -7,6 +7,7 @@
  *     provider.h   what a plug-in brings: a backend with devices, contributions to devices, ops
  *     device.h     devices: copies, streams, fences
  *     buffer.h     their memory
+ *     external.h   memory that others allocated, and memory for others
  *     capture.h    work that they record and launch again
  *     collective.h what they do together
  *     kernel.h     kernels: one way each to compute one op

@@ -67,6 +67,8 @@ nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device,
 bool nd4c_device_is_named(const nd4c_device *device);
 /* DLPack's type of its memory (dlpack.c). */
 int32_t nd4c_device_dlpack_type(const nd4c_device *device);
+/* Kinds of external memory as which the device's is given to others: those of its backend, and pointers. */
+uint32_t nd4c_device_exports(const nd4c_device *device);
 /* Total memory, 0 if unknown. */
 int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 

@@ -158,6 +158,45 @@ static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, 
   return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream), "capture.launch");
 }
 
+/* -- external memory: the caller has seen that the device has it ----------------------------------------------------
+ */
+
+static inline nd4c_status nd4c_driver_import_memory(const nd4c_device *device, const nd4c_external *external,
+                                                    nd4c_buffer *buffer) {
+  *buffer = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->external->import_memory(device->handle, external, buffer);
+  return nd4c_driver_handle(status, *buffer, "external.import_memory");
+}
+
+/* What is refused of an answer is given back to the device. */
+static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, nd4c_buffer buffer,
+                                                    nd4c_external *external) {
+  const nd4c_external_kind kind = external->kind;
+  const int64_t bytes = external->bytes;
+  nd4c_error_expect();
+  ND4C_TRY(nd4c_driver_answer(device->ops->external->export_memory(device->handle, buffer, kind, external),
+                              "external.export_memory"));
+  const bool named = kind == ND4C_EXTERNAL_DESCRIPTOR ? external->descriptor >= 0 : external->pointer != NULL;
+  const bool aligned = external->alignment >= 0 && (external->alignment & (external->alignment - 1)) == 0;
+  if (external->kind == kind && named && aligned && external->offset >= 0 && external->bytes == bytes) {
+    return ND4C_OK;
+  }
+  if (external->release != NULL) {
+    external->release(external->user);
+  }
+  return nd4c_fail(ND4C_DEVICE, "external.export_memory gave %s, and no failure",
+                   external->kind != kind ? "another kind than was asked for"
+                   : !named               ? "no memory"
+                                          : "odd numbers");
+}
+
+static inline nd4c_status nd4c_driver_host_register(const nd4c_device *device, void *pointer, int64_t bytes) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->external->host_register(device->handle, pointer, bytes),
+                            "external.host_register");
+}
+
 /* OK where the backend has no such function. */
 static inline nd4c_status nd4c_driver_synchronize(const nd4c_device *device) {
   return device->ops->synchronize == NULL ? ND4C_OK

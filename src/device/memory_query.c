@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/imported.h"
 #include "device/memory_body.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
@@ -29,7 +30,8 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
   }
   nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
   nd4c_fence_collect(device);  /* nor is the scratch of finished work */
-  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
+  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0, imported_count = 0, imported_bytes = 0;
+  nd4c_imports_count(device, &imported_count, &imported_bytes);
   if (holds_small_storages(device)) {
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
   }
@@ -48,7 +50,9 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
                                    .cache_hits = manager->cache_hits + hits,
                                    .dropped_count = manager->dropped_count,
                                    .spilled_count = manager->spilled_count,
-                                   .spilled_bytes = manager->spilled_bytes};
+                                   .spilled_bytes = manager->spilled_bytes,
+                                   .imported_count = imported_count,
+                                   .imported_bytes = imported_bytes};
   pthread_mutex_unlock(&manager->lock);
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
@@ -179,5 +183,6 @@ nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
   if (count > 0) {
     nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);
   }
+  nd4c_imports_report(device, &report);
   return nd4c_text_take(&report, text);
 }

@@ -146,14 +146,21 @@ void nd4c_storage_collect_own(bool wait) {
   collect(wait, false);
 }
 
-static void destroy_storage(nd4c_storage *base) {
-  nd4c_storage_body *body = (nd4c_storage_body *)base;
+bool nd4c_storage_body_end(nd4c_storage_body *body) {
   nd4c_storage_unlist(body);
   if (!nd4c_storage_body_let_go(body)) {
     nd4c_storage_bury(body);
-    return;
+    return false;
   }
   nd4c_storage_body_reset(body);
+  return true;
+}
+
+static void destroy_storage(nd4c_storage *base) {
+  nd4c_storage_body *body = (nd4c_storage_body *)base;
+  if (!nd4c_storage_body_end(body)) {
+    return;
+  }
   if (body->first.block.node != NULL) {
     nd4c_memory_free(body->first.device, &body->first.block);
   }

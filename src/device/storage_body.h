@@ -76,6 +76,9 @@ bool nd4c_storage_body_let_go(nd4c_storage_body *body);
 void nd4c_storage_body_settle(nd4c_storage_body *body);
 /* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
 void nd4c_storage_bury(nd4c_storage_body *body);
+/* The end of a storage without references, up to its first replica's block, which is the caller's to free.
+ * False: work is pending on it; it was buried, and is destroyed again later. */
+bool nd4c_storage_body_end(nd4c_storage_body *body);
 /* Of all that are kept so, and of the pending blocks. */
 int64_t nd4c_storage_buried_bytes(void);
 

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/host.h"
+#include "device/host_ranges.h"
 #include "device/peers.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
@@ -98,8 +99,8 @@ static bool take_staging(nd4c_device *device, piece *p) {
   return taken;
 }
 
-static nd4c_status copy_on_stream(const transfer *t, piece *pieces, int64_t bytes) {
-  if (!take_staging(t->device, &pieces[0])) {
+static nd4c_status copy_on_stream(const transfer *t, bool registered, piece *pieces, int64_t bytes) {
+  if (registered || !take_staging(t->device, &pieces[0])) {
     return copy_part(t, t->host, 0, bytes);
   }
   if (bytes > ND4C_STAGING_BYTES) {
@@ -118,12 +119,14 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
   }
   ND4C_TRY(nd4c_stream_take(device, &t->stream));
   piece pieces[2] = {{0}};
-  nd4c_status status = copy_on_stream(t, pieces, bytes);
+  nd4c_host_range *registered = nd4c_host_range_enter(device, t->host, bytes);
+  nd4c_status status = copy_on_stream(t, registered != NULL, pieces, bytes);
   if (status == ND4C_OK) {
     nd4c_stream_give(device, t->stream);
   } else {
     nd4c_stream_drop(device, t->stream); /* waits: nothing refers to host memory any more */
   }
+  nd4c_host_range_leave(registered);
   for (int i = 0; i < 2; ++i) {
     if (pieces[i].fence != NULL) {
       device->ops->fence_destroy(device->handle, pieces[i].fence);

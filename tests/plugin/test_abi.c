@@ -158,7 +158,9 @@ FIELD(nd4c_device_description, memory_kinds, 116);
 FIELD(nd4c_device_description, pci, 120);
 FIELD(nd4c_device_description, capability, 128);
 FIELD(nd4c_device_description, whole_buffers, 136);
-GROWS(nd4c_device_description, 144);
+FIELD(nd4c_device_description, imports, 140);
+FIELD(nd4c_device_description, exports, 144);
+GROWS(nd4c_device_description, 152);
 
 FIELD(nd4c_buffer_descriptor, struct_size, 0);
 FIELD(nd4c_buffer_descriptor, kind, 4);
@@ -200,7 +202,8 @@ FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
 FIELD(nd4c_device_ops, peer, 168);
-GROWS(nd4c_device_ops, 176);
+FIELD(nd4c_device_ops, external, 176);
+GROWS(nd4c_device_ops, 184);
 
 FIELD(nd4c_peer_link, struct_size, 0);
 FIELD(nd4c_peer_link, kind, 4);
@@ -208,6 +211,25 @@ FIELD(nd4c_peer_link, rank, 8);
 GROWS(nd4c_peer_link, 12);
 _Static_assert(ND4C_PEER_NONE == 0 && ND4C_PEER_COPY == 1 && ND4C_PEER_ACCESS == 2,
                "kinds of peers are numbered for good");
+
+FIELD(nd4c_external, struct_size, 0);
+FIELD(nd4c_external, kind, 4);
+FIELD(nd4c_external, pointer, 8);
+FIELD(nd4c_external, descriptor, 16);
+FIELD(nd4c_external, read_only, 20);
+FIELD(nd4c_external, offset, 24);
+FIELD(nd4c_external, bytes, 32);
+FIELD(nd4c_external, alignment, 40);
+FIELD(nd4c_external, release, 48);
+FIELD(nd4c_external, user, 56);
+GROWS(nd4c_external, 64);
+
+FIELD(nd4c_external_ops, struct_size, 0);
+FIELD(nd4c_external_ops, import_memory, 8);
+FIELD(nd4c_external_ops, export_memory, 16);
+FIELD(nd4c_external_ops, host_register, 24);
+FIELD(nd4c_external_ops, host_unregister, 32);
+GROWS(nd4c_external_ops, 40);
 
 FIELD(nd4c_collective_ops, struct_size, 0);
 FIELD(nd4c_collective_ops, make_id, 8);

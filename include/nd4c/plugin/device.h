@@ -8,6 +8,7 @@
 #include "nd4c/plugin/abi.h"
 #include "nd4c/plugin/buffer.h"
 #include "nd4c/plugin/capture.h"
+#include "nd4c/plugin/external.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -43,6 +44,8 @@ typedef struct nd4c_device_description {
    * order. nd4c then gives each value a buffer of its own, and copies views. Copies and fills may have offsets all the
    * same. Not with host_readable. */
   bool whole_buffers;
+  /* Sets of ND4C_EXTERNAL_BIT: what nd4c_device_ops.external imports, and what it exports beside pointers. */
+  uint32_t imports, exports;
 } nd4c_device_description;
 
 /* Which of the calls that a fence covers failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
@@ -136,6 +139,8 @@ typedef struct nd4c_device_ops {
    * pair, in each direction; the answer holds as long as both are open. NONE: copy_between is not called for the two.
    * May block for a question to the driver. NULL: COPY where there is a copy_between, whose UNSUPPORTED tells more. */
   nd4c_status (*peer)(void *device, void *other, nd4c_peer_link *link);
+  /* Memory of others, memory for others, and host memory that is page-locked. NULL: none of that. */
+  const nd4c_external_ops *external;
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END
