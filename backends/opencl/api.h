@@ -52,7 +52,8 @@ enum {
 enum { CL_DEVICE_TYPE_CPU = 2, CL_DEVICE_TYPE_GPU = 4, CL_DEVICE_TYPE_ACCELERATOR = 8 };
 enum { CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 128 };
 enum { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1 };
-enum { CL_MEM_READ_WRITE = 1, CL_MEM_ALLOC_HOST_PTR = 16 };
+enum { CL_MEM_READ_WRITE = 1, CL_MEM_READ_ONLY = 4, CL_MEM_USE_HOST_PTR = 8, CL_MEM_ALLOC_HOST_PTR = 16 };
+enum { CL_MEM_SIZE = 0x1102, CL_MEM_CONTEXT = 0x1106, CL_BUFFER_CREATE_TYPE_REGION = 0x1220 };
 enum { CL_MAP_READ = 1, CL_MAP_WRITE = 2 };
 enum { CL_COMPLETE = 0, CL_QUEUED = 3 };
 
@@ -170,7 +171,10 @@ enum {
   X(cl_command_queue, clCreateCommandQueue, (cl_context, cl_device_id, cl_bitfield, cl_int *))                      \
   X(cl_int, clReleaseCommandQueue, (cl_command_queue))                                                              \
   X(cl_mem, clCreateBuffer, (cl_context, cl_bitfield, size_t, void *, cl_int *))                                    \
+  X(cl_mem, clCreateSubBuffer, (cl_mem, cl_bitfield, cl_uint, const void *, cl_int *))                              \
+  X(cl_int, clRetainMemObject, (cl_mem))                                                                            \
   X(cl_int, clReleaseMemObject, (cl_mem))                                                                           \
+  X(cl_int, clGetMemObjectInfo, (cl_mem, cl_uint, size_t, void *, size_t *))                                        \
   X(cl_int, clEnqueueReadBuffer, (cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, CL_WAITS, cl_event *)) \
   X(cl_int, clEnqueueWriteBuffer,                                                                                   \
     (cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, CL_WAITS, cl_event *))                        \

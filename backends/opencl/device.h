@@ -103,7 +103,8 @@ bool nd4c_cl_host_only(char *reason, size_t reason_size);
 enum { ND4C_CL_READS = 8 };
 struct nd4c_buffer_handle {
   cl_mem memory;
-  void *mapped; /* kind HOST_PINNED: its address; else NULL */
+  void *mapped;  /* kind HOST_PINNED: its address; else NULL */
+  bool is_hosts; /* over memory of the host's, which shows what was written when the buffer has ended */
   int64_t bytes;
   cl_event written;
   cl_event reads[ND4C_CL_READS];
@@ -174,6 +175,8 @@ nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer bu
 /* The same within the buffer for an op, whose name a failure tells; NULL: none. */
 nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                                  const void *pattern, int32_t pattern_bytes);
+/* external.c */
+extern const nd4c_external_ops nd4c_cl_external_ops;
 /* Releases the queue behind pinned memory, of which none is left. */
 void nd4c_cl_pinned_close(nd4c_cl_device *device);
 

@@ -208,7 +208,21 @@ static nd4c_status buffer_allocate(void *handle, const nd4c_buffer_descriptor *d
   }
 }
 
+/* Mapping is what makes the host's memory show what the device wrote. */
+static void show_host(nd4c_cl_device *device, nd4c_buffer buffer) {
+  nd4c_cl_lock(&device->pinned_lock);
+  nd4c_status status = map(device, buffer);
+  nd4c_cl_unlock(&device->pinned_lock);
+  if (status != ND4C_OK) {
+    nd4c_cl_host->log(ND4C_CL_LOG_ERROR, "opencl", "imported memory may lack what was written last: %s",
+                      nd4c_cl_host->error_message());
+  }
+}
+
 static void buffer_free(void *device, nd4c_buffer buffer) {
+  if (buffer->is_hosts) {
+    show_host(device, buffer);
+  }
   if (buffer->mapped != NULL) {
     unpin(device, buffer);
   }
