@@ -21,12 +21,24 @@ static nd4c_status check_external(const nd4c_external *e) {
   return ND4C_OK;
 }
 
+/* STUB_LIE: memory of its own instead of the host's. */
+static bool copies_imports(void) {
+  return strcmp(stub_settings.lie, "copied_import") == 0;
+}
+
 static nd4c_status import_from_host(const nd4c_external *external, stub_buffer *made) {
   if (external->alignment < ALIGNMENT) {
     return stub_host->fail(ND4C_ARGUMENT, "stub: host memory is imported with an alignment of %d bytes, not of %lld",
                            ALIGNMENT, (long long)external->alignment);
   }
   made->bytes = external->pointer;
+  if (copies_imports()) {
+    made->bytes = stub_host->allocate((size_t)external->bytes);
+    if (made->bytes == NULL) {
+      return stub_host->fail(ND4C_MEMORY, "stub: no memory for an import");
+    }
+    memcpy(made->bytes, external->pointer, (size_t)external->bytes);
+  }
   return ND4C_OK;
 }
 
@@ -55,8 +67,7 @@ static nd4c_status import_part(const nd4c_external *external, stub_buffer *made)
   if (parent == NULL) {
     return stub_host->fail(ND4C_ARGUMENT, "stub: %p is no memory of the device", external->pointer);
   }
-  const int64_t offset =
-      native ? external->offset : (char *)external->pointer - (char *)stub_buffer_address(parent);
+  const int64_t offset = native ? external->offset : (char *)external->pointer - (char *)stub_buffer_address(parent);
   if (parent->device != made->device || external->bytes > parent->size || offset > parent->size - external->bytes) {
     stub_buffer_done(parent);
     return stub_host->fail(ND4C_ARGUMENT, "stub: a buffer of another device, or one that is too short");
@@ -73,14 +84,19 @@ void stub_import_end(stub_buffer *buffer) {
     stub_host->files->unmap(buffer->bytes, buffer->size);
     stub_host->files->close(buffer->descriptor);
   }
+  if (buffer->imported == ND4C_EXTERNAL_HOST_POINTER && copies_imports()) {
+    stub_host->free(buffer->bytes);
+  }
   if (buffer->parent != NULL) {
     stub_buffer_done(buffer->parent);
   }
 }
 
 static nd4c_status import_memory(void *device, const nd4c_external *external, nd4c_buffer *handle) {
-  stub_buffer made = {
-      .size = external->bytes, .device = stub_device_index(device), .imported = external->kind, .kind = ND4C_MEMORY_KIND_DEVICE};
+  stub_buffer made = {.size = external->bytes,
+                      .device = stub_device_index(device),
+                      .imported = external->kind,
+                      .kind = ND4C_MEMORY_KIND_DEVICE};
   stub_buffer *buffer = NULL;
   nd4c_status status = stub_attempt(STUB_CALL_import_memory);
   status = status == ND4C_OK ? check_external(external) : status;

@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties open memory streams peers ops layouts outputs refusals plans capture threads faults leaks exit; do
+for section in entry probe properties open memory external streams peers ops layouts outputs refusals plans capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -23,6 +23,14 @@ expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --sec
 says out '^  FAILED: stub:0: recording failed, .*: stub: instantiate was told to fail$'
 expect 0 "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:0: not capture: stub:0 does not record work$'
+expect 0 env STUB_MEMORY=address "$nd4c" plugin-check --section external "$stub"
+expect 1 env STUB_LIE=copied_import "$nd4c" plugin-check --section external "$stub"
+says out "^  FAILED: the host's memory does not show what was written on stub:0$"
+expect 1 env STUB_FAIL=import_memory:1,host_register:1 "$nd4c" plugin-check --section external "$stub"
+says out "^  FAILED: the host's memory on stub:0.*: stub: import_memory was told to fail$"
+says out '^  FAILED: registering memory for stub:0.*: stub: host_register was told to fail$'
+expect 0 env STUB_LIE=old_device "$nd4c" plugin-check --section external "$stub"
+says out '^  stub:0 imports no memory of others and registers none of the host.s$'
 expect 0 "$nd4c" plugin-check "$contributor"
 says out '^  contiguous operands: [1-9][0-9]* computed'
 says out '^  it brings no devices of its own$'

@@ -15,6 +15,7 @@ static const plugin_section sections[] = {
     {"properties", "configuration properties that it declares", plugin_section_properties, false},
     {"open", "the library loads it, and opens its devices", plugin_section_open, false},
     {"memory", "bytes to its devices and back, of many sizes", plugin_section_memory, false},
+    {"external", "memory of others in arrays, and registered host memory", plugin_section_external, false},
     {"streams", "order between streams, and work under way", plugin_section_streams, false},
     {"peers", "copies between its devices, and what it tells of them", plugin_section_peers, false},
     {"ops", "every op that it offers, against the reference", plugin_section_ops, false},

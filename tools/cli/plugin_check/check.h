@@ -155,6 +155,7 @@ void plugin_devices_each(plugin_check *check,
 void plugin_section_open(plugin_check *check); /* device.c */
 void plugin_section_memory(plugin_check *check);
 void plugin_section_streams(plugin_check *check);
+void plugin_section_external(plugin_check *check); /* external.c */
 void plugin_section_peers(plugin_check *check); /* peers.c */
 void plugin_section_ops(plugin_check *check); /* compute.c */
 void plugin_section_layouts(plugin_check *check);
