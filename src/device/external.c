@@ -15,28 +15,39 @@
 #include "device/pinning.h"
 #include "device/storage.h"
 
-static const struct {
-  nd4c_external_kind kind;
-  const char *name;
-} kinds[] = {{ND4C_EXTERNAL_HOST_POINTER, "host pointers"},
-             {ND4C_EXTERNAL_DEVICE_POINTER, "device pointers"},
-             {ND4C_EXTERNAL_DESCRIPTOR, "descriptors"},
-             {ND4C_EXTERNAL_NATIVE, "native handles"}};
-enum { KIND_COUNT = sizeof kinds / sizeof kinds[0], NAMES_SIZE = 96 };
+enum { NAMES_SIZE = 96 };
 
-static const char *kind_name(nd4c_external_kind kind) {
-  return (int)kind >= 1 && (int)kind <= (int)KIND_COUNT ? kinds[kind - 1].name : NULL;
+const char *nd4c_external_kind_name(nd4c_external_kind kind) {
+  switch (kind) {
+    case ND4C_EXTERNAL_HOST_POINTER:
+      return "host pointer";
+    case ND4C_EXTERNAL_DEVICE_POINTER:
+      return "device pointer";
+    case ND4C_EXTERNAL_DESCRIPTOR:
+      return "descriptor";
+    case ND4C_EXTERNAL_NATIVE:
+      return "native handle";
+    default:
+      return "?";
+  }
 }
 
-/* "host pointers, descriptors" for a set, "nothing" for none. */
+/* "host pointer, descriptor" for a set, "nothing" for none. */
 static const char *set_names(uint32_t set, char *text) {
   size_t used = 0;
-  for (size_t i = 0; i < KIND_COUNT; ++i) {
-    if ((set & ND4C_EXTERNAL_BIT(kinds[i].kind)) != 0) {
-      used += (size_t)snprintf(text + used, NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", kinds[i].name);
+  for (nd4c_external_kind kind = ND4C_EXTERNAL_HOST_POINTER; kind <= ND4C_EXTERNAL_NATIVE; ++kind) {
+    if ((set & ND4C_EXTERNAL_BIT(kind)) != 0) {
+      used +=
+          (size_t)snprintf(text + used, NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", nd4c_external_kind_name(kind));
     }
   }
   return used > 0 ? text : "nothing";
+}
+
+static nd4c_status check_known(nd4c_external_kind kind) {
+  return kind >= ND4C_EXTERNAL_HOST_POINTER && kind <= ND4C_EXTERNAL_NATIVE
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ARGUMENT, "kind is %d, which is none of nd4c_external_kind", (int)kind);
 }
 
 /* -- from external memory ------------------------------------------------------------------------------------------ */
@@ -51,21 +62,20 @@ static nd4c_status check_kind(const nd4c_device *device, const nd4c_external *ex
   if (!ND4C_HAS_FIELD(external, user)) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_external)", external->struct_size);
   }
-  if (kind_name(external->kind) == NULL) {
-    return nd4c_fail(ND4C_ARGUMENT, "kind is %d, which is none of nd4c_external_kind", (int)external->kind);
-  }
+  ND4C_TRY(check_known(external->kind));
   return nd4c_device_imports(device, external->kind)
              ? ND4C_OK
-             : nd4c_fail(ND4C_UNSUPPORTED, "%s does not import %s; it imports %s", device->name,
-                         kind_name(external->kind), set_names(device->description.imports, names));
+             : nd4c_fail(ND4C_UNSUPPORTED, "%s imports no %s; it imports: %s", device->name,
+                         nd4c_external_kind_name(external->kind), set_names(device->description.imports, names));
 }
 
 static nd4c_status check_numbers(const nd4c_external *e) {
-  const bool by_descriptor = e->kind == ND4C_EXTERNAL_DESCRIPTOR;
   int64_t end = 0;
-  if (by_descriptor ? e->descriptor < 0 : e->pointer == NULL) {
-    return nd4c_fail(by_descriptor ? ND4C_ARGUMENT : ND4C_NULL_ARGUMENT,
-                     by_descriptor ? "descriptor is %d, expected 0 or more" : "pointer is NULL", (int)e->descriptor);
+  if (e->kind != ND4C_EXTERNAL_DESCRIPTOR && e->pointer == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "pointer is NULL");
+  }
+  if (e->kind == ND4C_EXTERNAL_DESCRIPTOR && e->descriptor < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "descriptor is %d, expected 0 or more", (int)e->descriptor);
   }
   if (e->offset < 0 || (is_pointer(e->kind) && e->offset != 0)) {
     return nd4c_fail(ND4C_ARGUMENT, "offset is %lld, expected %s", (long long)e->offset,
@@ -219,12 +229,10 @@ static nd4c_status check_export(const nd4c_array *array, const nd4c_device *devi
   if (!ND4C_HAS_FIELD(external, user)) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_external)", external->struct_size);
   }
-  if (kind_name(kind) == NULL) {
-    return nd4c_fail(ND4C_ARGUMENT, "kind is %d, which is none of nd4c_external_kind", (int)kind);
-  }
+  ND4C_TRY(check_known(kind));
   const uint32_t exports = nd4c_device_exports(device);
   if ((exports & ND4C_EXTERNAL_BIT(kind)) == 0) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "%s does not export %s; it exports %s", device->name, kind_name(kind),
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s exports no %s; it exports: %s", device->name, nd4c_external_kind_name(kind),
                      set_names(exports, names));
   }
   if (array->dtype == ND4C_UTF8) {

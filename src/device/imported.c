@@ -72,19 +72,14 @@ static void end_import(imported *storage) {
 
 static void destroy_imported(nd4c_storage *base) {
   nd4c_storage_body *body = (nd4c_storage_body *)base;
-  nd4c_storage_unlist(body);
-  if (!nd4c_storage_body_let_go(body)) {
-    nd4c_storage_bury(body);
-    return;
+  if (nd4c_storage_body_end(body)) {
+    end_import((imported *)body);
   }
-  nd4c_storage_body_reset(body);
-  end_import((imported *)body);
 }
 
 static nd4c_status import_block(nd4c_device *device, const nd4c_external *external, nd4c_block *block) {
   ND4C_TRY(nd4c_driver_import_memory(device, external, &block->buffer));
-  nd4c_status status =
-      nd4c_driver_buffer_address(device, block->buffer, ND4C_MEMORY_KIND_DEVICE, &block->address);
+  nd4c_status status = nd4c_driver_buffer_address(device, block->buffer, ND4C_MEMORY_KIND_DEVICE, &block->address);
   if (status == ND4C_OK && external->kind == ND4C_EXTERNAL_DEVICE_POINTER && block->address != external->pointer) {
     status = nd4c_fail(ND4C_DEVICE, "buffers.address gave %p for memory that was imported at %p", block->address,
                        external->pointer);
@@ -133,12 +128,11 @@ void nd4c_imports_count(const nd4c_device *device, int64_t *count, int64_t *byte
 }
 
 void nd4c_imports_report(const nd4c_device *device, nd4c_text *report) {
-  static const char *const names[] = {"", "host pointer", "device pointer", "descriptor", "native handle"};
   lock_all();
   for (const imported *storage = all; storage != NULL; storage = storage->next) {
     if (storage->body.first.device == device) {
       nd4c_text_print(report, "%lld bytes imported from a %s, not allocated here\n",
-                      (long long)storage->body.base.bytes, names[storage->kind]);
+                      (long long)storage->body.base.bytes, nd4c_external_kind_name(storage->kind));
     }
   }
   unlock_all();

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "cli.h"
+#include "info_external.h"
 #include "info_peers.h"
 
 enum { WARNINGS = 16, WARNING_SIZE = 512, STATE_SIZE = 512 };
@@ -245,6 +246,7 @@ static void print_memory(const nd4c_device *device, const nd4c_device_info *info
     (void)printf("    one array at most %s\n", cli_bytes_text(info->largest_bytes, largest, sizeof largest));
   }
   print_counts(memory);
+  info_print_external(info, memory);
 }
 
 static void print_device(nd4c_device *device, bool picked) {
@@ -437,6 +439,7 @@ static cJSON *device_json(nd4c_device *device) {
       (void)cJSON_AddItemToArray(dtypes, cJSON_CreateString(nd4c_dtype_name((nd4c_dtype)dtype)));
     }
   }
+  info_add_external(object, &info, &memory);
   (void)cJSON_AddNumberToObject(object, "width", info.width);
   (void)cJSON_AddNumberToObject(object, "memory_bytes", (double)info.memory_bytes);
   (void)cJSON_AddNumberToObject(object, "live_bytes", (double)memory.live_bytes);
