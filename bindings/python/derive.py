@@ -15,7 +15,7 @@ import ctypes
 import os
 import re
 
-HEADERS = ("status", "version", "dtype", "device", "context", "array", "lists", "indexing", "dlpack", "datum", "io",
+HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
            "op", "graph", "model", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 

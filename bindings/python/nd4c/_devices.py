@@ -79,7 +79,8 @@ class Device:
         known = facts(row)
         native = (known["native"] or 0) if known.pop("has_native") else None  # the handle may be a NULL pointer
         return dict(known, native=native, type=_TYPES.get(row.type, "other"), dtypes=tuple(
-            name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1))
+            name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1),
+            imports=_kinds(row.imports), exports=_kinds(row.exports))
 
     @property
     def memory(self) -> Dict[str, int]:
@@ -118,6 +119,22 @@ class Device:
 
 
 _TYPES = {row[1]: row[2] for row in _abi.TABLES["DEVICE_TYPE"]}
+
+
+def _kinds(bits):
+    """Names of kinds of external memory."""
+    return tuple(row[2] for row in _abi.TABLES["EXTERNAL_KIND"] if bits >> row[1] & 1)
+
+
+def import_pointers(kind, number):
+    """Whether an open device takes addresses that DLPack says are of this type and number."""
+    handle = ctypes.c_void_p()
+    for index in range(bind("nd4c_device_count")()):
+        check(bind("nd4c_device_at")(index, ctypes.byref(handle)))
+        row = _info_row(handle.value)
+        if (row.dlpack_type, row.index) == (kind, number) and "device_pointer" in _kinds(row.imports):
+            return True
+    return False
 
 
 def _info_row(handle):

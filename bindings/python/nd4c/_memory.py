@@ -24,24 +24,30 @@ _next = iter(range(1, 2 ** 62)).__next__
 
 
 @_abi.release_callback
-def _forget(key):
+def forget(key):
     _owners.pop(key, None)
+
+
+def keep(owner):
+    """A number for the library's release callback, `forget`: until that is called the owner is held."""
+    key = _next()
+    _owners[key] = owner
+    return key
 
 
 def wrap(address, shape, strides, dtype, read_only, owner):
     """An array over memory that `owner` keeps; strides count elements, None: C order."""
-    key = _next()
-    _owners[key] = owner
+    key = keep(owner)
     out = c_void_p()
-    status = _wrap(dtype.number, len(shape), _int64(shape), None if strides is None else _int64(strides), address,
-                   read_only, _forget, key, byref(out))
+    status = _wrap(dtype.number, len(shape), int64(shape), None if strides is None else int64(strides), address,
+                   read_only, forget, key, byref(out))
     if status:
         del _owners[key]
         check(status)
     return from_handle(out.value)
 
 
-def _int64(values):
+def int64(values):
     return (c_int64 * len(values))(*values)
 
 
@@ -91,8 +97,8 @@ def from_strings(texts, shape):
     """An array of strings."""
     encoded = [text.encode() for text in texts]
     out = c_void_p()
-    check(_from_strings(len(shape), _int64(shape), (ctypes.c_char_p * len(encoded))(*encoded),
-                        _int64([len(text) for text in encoded]), byref(out)))
+    check(_from_strings(len(shape), int64(shape), (ctypes.c_char_p * len(encoded))(*encoded),
+                        int64([len(text) for text in encoded]), byref(out)))
     return from_handle(out.value)
 
 
