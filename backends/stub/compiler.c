@@ -23,6 +23,7 @@ typedef struct stub_executable {
 typedef struct stub_execution {
   stub_executable *executable;
   stub_operand *values;
+  stub_scratch scratch;
 } stub_execution;
 
 static void executable_release(stub_executable *executable) {
@@ -177,6 +178,7 @@ static void execution_destroy(void *argument) {
       stub_buffer_done(execution->values[i].buffer);
     }
   }
+  stub_scratch_loosen(&execution->scratch);
   stub_host->free(execution->values);
   executable_release(execution->executable);
   stub_host->free(execution);
@@ -184,7 +186,9 @@ static void execution_destroy(void *argument) {
 
 static nd4c_status execution_run(void *argument) {
   stub_execution *execution = argument;
+  int64_t stamp = 0;
   nd4c_status status = stub_attempt(STUB_CALL_in_flight);
+  status = status == ND4C_OK ? stub_scratch_begin(&execution->scratch, &stamp) : status;
   for (int32_t i = 0; i < execution->executable->node_count && status == ND4C_OK; i++) {
     const stub_node *node = &execution->executable->nodes[i];
     stub_operand inputs[STUB_INPUTS];
@@ -196,7 +200,7 @@ static nd4c_status execution_run(void *argument) {
     work.output = execution->values[node->output];
     status = stub_work_run(&work);
   }
-  return status;
+  return status == ND4C_OK ? stub_scratch_end(&execution->scratch, stamp) : status;
 }
 
 /* What leaves the segment is the caller's; every other result gets a buffer of its own, in C order. */
@@ -238,6 +242,12 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
   return ND4C_OK;
 }
 
+static void ask_scratch(nd4c_executable_info *info) {
+  const nd4c_scratch_range asked = stub_scratch_asked();
+  info->scratch_bytes = info->device_scratch_bytes = asked.least;
+  info->device_scratch_best = asked.best;
+}
+
 static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *inputs, int32_t input_count,
                     const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info) {
   (void)data;
@@ -250,7 +260,7 @@ static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *input
   for (int32_t i = 0; i < output_count && alike; i++) {
     alike = same_shape(&outputs[i], &outputs[0]);
   }
-  info->scratch_bytes = info->device_scratch_bytes = stub_scratch();
+  ask_scratch(info);
   return alike;
 }
 
@@ -258,8 +268,7 @@ static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executa
   (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_describe_executable);
   info->flags = ((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0;
-  info->scratch_bytes = stub_scratch();
-  info->device_scratch_bytes = stub_scratch();
+  ask_scratch(info);
   return status;
 }
 
@@ -283,7 +292,7 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
   if (status != ND4C_OK) {
     return status;
   }
-  if (stub_scratch() > 0 && (call->scratch == NULL || call->scratch_buffer == NULL)) {
+  if (stub_scratch_asked().least > 0 && (call->scratch == NULL || call->scratch_buffer == NULL)) {
     return stub_violation("an execution without the scratch that it needs");
   }
   stub_execution *execution = stub_host->allocate(sizeof *execution);
@@ -293,8 +302,11 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
   atomic_fetch_add(&executable->references, 1);
   execution->executable = executable;
   execution->values = stub_host->allocate((size_t)(executable->value_count + 1) * sizeof(stub_operand));
-  status = execution->values != NULL ? bind_values(execution, call->inputs, call->outputs)
-                                     : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
+  status = stub_scratch_bind(call->scratch_buffer, call->scratch_buffer_bytes, &execution->scratch);
+  if (status == ND4C_OK) {
+    status = execution->values != NULL ? bind_values(execution, call->inputs, call->outputs)
+                                       : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
+  }
   if (status != ND4C_OK) {
     execution_destroy(execution);
     return status;

@@ -31,7 +31,7 @@ static _Atomic int64_t counters[STUB_COUNT_COUNT];
 static _Atomic int64_t delay_microseconds;
 #define USUAL_MEMORY (INT64_C(1) << 30)
 static _Atomic int64_t memory_bytes = USUAL_MEMORY;
-static _Atomic int64_t scratch_bytes;
+static _Atomic int64_t scratch_least, scratch_best;
 static _Atomic bool idle, endless;
 
 static void clear_rules(void) {
@@ -136,6 +136,10 @@ void stub_count_add(stub_count counter, int64_t amount) {
   atomic_fetch_add(&counters[counter], amount);
 }
 
+void stub_count_set(stub_count counter, int64_t value) {
+  atomic_store(&counters[counter], value);
+}
+
 nd4c_status stub_violation(const char *what) {
   stub_count_add(STUB_COUNT_violations, 1);
   return stub_host->fail(ND4C_INTERNAL, "stub: violation: %s", what);
@@ -153,8 +157,8 @@ int64_t stub_memory(void) {
   return atomic_load(&memory_bytes);
 }
 
-int64_t stub_scratch(void) {
-  return atomic_load(&scratch_bytes);
+nd4c_scratch_range stub_scratch_asked(void) {
+  return (nd4c_scratch_range){atomic_load(&scratch_least), atomic_load(&scratch_best)};
 }
 
 bool stub_idle(void) {
@@ -175,7 +179,10 @@ int32_t stub_control(const char *command) {
     return ND4C_OK;
   }
   if (strncmp(command, "scratch ", 8) == 0) {
-    atomic_store(&scratch_bytes, strtoll(command + 8, NULL, 10));
+    char *end = NULL;
+    const int64_t least = strtoll(command + 8, &end, 10);
+    atomic_store(&scratch_least, least);
+    atomic_store(&scratch_best, *end == ' ' ? strtoll(end, NULL, 10) : least);
     return ND4C_OK;
   }
   if (strcmp(command, "idle 1") == 0) {
@@ -194,7 +201,8 @@ int32_t stub_control(const char *command) {
     clear_rules();
     atomic_store(&delay_microseconds, 0);
     atomic_store(&memory_bytes, USUAL_MEMORY);
-    atomic_store(&scratch_bytes, 0);
+    atomic_store(&scratch_least, 0);
+    atomic_store(&scratch_best, 0);
     atomic_store(&idle, false);
     atomic_store(&endless, false);
   } else {

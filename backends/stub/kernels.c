@@ -75,9 +75,12 @@ static nd4c_status run(const nd4c_call *call) {
   return stub_stream_submit((stub_stream *)call->stream, task);
 }
 
-static int64_t device_scratch_bytes(const nd4c_call *call) {
+static nd4c_status device_scratch(const nd4c_call *call, int64_t limit, nd4c_scratch_range *range) {
   (void)call;
-  return stub_scratch();
+  nd4c_status status = stub_attempt(STUB_CALL_device_scratch);
+  stub_count_set(STUB_COUNT_scratch_limit, limit);
+  *range = stub_scratch_asked();
+  return status;
 }
 
 /* STUB_CAPTURE=some: two kernels say that they cannot be recorded, each for another reason. */
@@ -104,7 +107,7 @@ static void add(nd4c_op op, const char *name, uint32_t version) {
       .prepare = prepare,
       .unprepare = unprepare,
       .run = run,
-      .device_scratch_bytes = device_scratch_bytes,
+      .device_scratch = device_scratch,
       .flags = flags_of(op),
   };
   kernel_list[kernel_total] = &kernel_rows[kernel_total];

@@ -49,7 +49,7 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(synchronize)         \
   X(usable)              \
   X(prepare)             \
-  X(scratch_bytes)       \
+  X(device_scratch)      \
   X(run)                 \
   X(supports)            \
   X(partition)           \
@@ -74,12 +74,17 @@ typedef enum stub_call {
 } stub_call;
 
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
- * handle used after it was freed, an access outside a buffer). */
+ * handle used after it was freed, an access outside a buffer, two pieces of work at once in the same scratch).
+ * scratch_granted, scratch_limit: bytes that the latest call was given, and that the latest kernel was told it may ask
+ * for. */
 #define STUB_COUNTERS(X) \
   X(buffers)             \
   X(buffer_bytes)        \
   X(pinned)              \
-  X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
+  X(streams)             \
+  X(scratch_granted)     \
+  X(scratch_limit)       \
+  X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -114,14 +119,15 @@ bool stub_fails(stub_call call);
 /* As stub_fails, as a status with a text. */
 nd4c_status stub_attempt(stub_call call);
 void stub_count_add(stub_count counter, int64_t amount);
+void stub_count_set(stub_count counter, int64_t value);
 /* Notes that a caller broke the rules; returns INTERNAL with a text. */
 nd4c_status stub_violation(const char *what);
 int64_t stub_delay(void);
 void stub_delay_set(int64_t microseconds);
 /* Bytes of memory of each device. */
 int64_t stub_memory(void);
-/* Bytes of the device's that every kernel asks for beside its operands. */
-int64_t stub_scratch(void);
+/* How much of the device's memory every kernel and executable asks for beside its operands. */
+nd4c_scratch_range stub_scratch_asked(void);
 bool stub_idle(void);
 /* Whether kernels work until they are cancelled. */
 bool stub_endless(void);
@@ -130,7 +136,7 @@ bool stub_endless(void);
  *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
  *   "delay MICROSECONDS"        of every task submitted from now on
  *   "memory BYTES"              of each device from now on
- *   "scratch BYTES"             of the device's that a kernel asks for, for signatures not seen before
+ *   "scratch LEAST [BEST]"      bytes of the device's that a kernel asks for, for signatures not seen before
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
  *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
  *   "reset"                     no failures, no delay, the usual memory, no scratch, kernels that compute */
@@ -254,6 +260,21 @@ stub_value stub_convert(stub_value value, nd4c_dtype from, nd4c_dtype to);
 /* Wraps an integer to the width of a dtype. */
 int64_t stub_wrap(int64_t value, nd4c_dtype dtype);
 
+/* -- scratch.c ----------------------------------------------------------------------------------------------------- */
+
+typedef struct stub_scratch {
+  nd4c_buffer handle; /* NULL: the call has none */
+  stub_buffer *buffer; /* one use held, or NULL until bound */
+  int64_t bytes;
+} stub_scratch;
+
+nd4c_status stub_scratch_bind(nd4c_buffer handle, int64_t bytes, stub_scratch *scratch);
+/* Gives back the use of the buffer. */
+void stub_scratch_loosen(stub_scratch *scratch);
+/* Around the work that uses it. */
+nd4c_status stub_scratch_begin(const stub_scratch *scratch, int64_t *stamp);
+nd4c_status stub_scratch_end(const stub_scratch *scratch, int64_t stamp);
+
 /* -- work.c: one call, copied out of the caller's memory ---------------------------------------------------------- */
 
 typedef struct stub_work {
@@ -263,6 +284,7 @@ typedef struct stub_work {
   stub_operand *inputs;
   stub_operand output;
   nd4c_attr_value *attrs;
+  stub_scratch scratch;
 } stub_work;
 
 nd4c_status stub_work_create(const nd4c_call *call, stub_work **work);

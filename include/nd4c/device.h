@@ -202,7 +202,7 @@ ND4C_API nd4c_status nd4c_machine_get_info(nd4c_machine_info *info);
 
 typedef struct nd4c_memory_info {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_memory_info) */
-  int64_t live_bytes;   /* in use by arrays and workspaces */
+  int64_t live_bytes;   /* in use by arrays, workspaces and what streams work in */
   int64_t cached_bytes; /* kept for reuse */
   int64_t peak_bytes;   /* highest live since start or nd4c_memory_reset_peak */
   int64_t cap_bytes;    /* limit of live + cached, 0: none */
@@ -213,6 +213,8 @@ typedef struct nd4c_memory_info {
   int64_t dropped_count; /* copies of arrays that were elsewhere, too */
   int64_t spilled_count; /* arrays that were copied to the host first, and their bytes */
   int64_t spilled_bytes;
+  /* Of live_bytes: */
+  int64_t scratch_bytes; /* what streams work in, kept from call to call: goes when memory is short, and by trim to 0 */
 } nd4c_memory_info;
 
 /* Fills *info as far as its struct_size reaches. */
@@ -221,7 +223,7 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
  * what nd4c holds there. INT64_MAX if nothing of that is known. Others may be faster: no promise. */
 ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
 /* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache and, unless it
- * is larger than the limit itself, waits for what is under way on the device, whose scratch and released arrays may be
+ * is larger than the limit itself, waits for what is under way on the device, whose released arrays and scratch may be
  * what is missing; then arenas of workspaces that nobody has entered go, and then it fails with MEMORY_CAP stating
  * usage, request and cap. Nothing else that is alive is taken away, unless the property
  * nd4c.device.memory.spill is true: then arrays that nothing is using go to the host first, and come back when they are
@@ -229,7 +231,7 @@ ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *b
  * (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for
  * others). */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
-/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams and staging buffers, what kernels on
+/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams, scratch and staging buffers, what kernels on
  * the host worked in, and the records of calls that the calling thread and all threads together keep, too. ARGUMENT for
  * less than 0: nothing is given back. */
 ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);

@@ -40,6 +40,8 @@
     "its own; 0: none")                                                                                                \
   X(DEVICE_SPILL, "nd4c.device.memory.spill", "ND4C_DEVICE_MEMORY_SPILL", bool, "false",                               \
     "Where a device's memory or cap is exhausted, idle arrays give way: copies first, then others to the host")        \
+  X(DEVICE_SCRATCH, "nd4c.device.scratch", "ND4C_DEVICE_SCRATCH", bytes, "0",                                          \
+    "Most of a device's memory that one call works in where it can do with less; 0: what there is room for")           \
   X(DEVICE_TRANSFER, "nd4c.device.transfer", "ND4C_DEVICE_TRANSFER", string, "on_demand",                              \
     "What happens when an operation needs an array of another device: on_demand copies it, eager also brings copies "  \
     "that were current up to date when an array is written, none refuses")                                             \

@@ -96,7 +96,7 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
   return ND4C_OK;
 }
 
-/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, scratch. */
+/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, what destroyed plans had. */
 static void add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
   static const int64_t much = INT64_C(64) << 20;
   bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;

@@ -24,10 +24,12 @@ static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable execu
 static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_executable_info *info) {
   const int64_t most = INT64_C(1) << 56;
   bool sound = info->scratch_bytes >= 0 && info->scratch_bytes <= most && info->device_scratch_bytes >= 0 &&
-               info->device_scratch_bytes <= most;
+               info->device_scratch_bytes <= most && info->device_scratch_best >= 0 &&
+               info->device_scratch_best <= most;
   return sound ? ND4C_OK
-               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld bytes of scratch",
-                           compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes);
+               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld to %lld bytes of scratch",
+                           compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes,
+                           (long long)info->device_scratch_best);
 }
 
 /* Takes an executable over; releases it if this fails. */

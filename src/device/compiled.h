@@ -26,6 +26,12 @@ nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled);
 /* NULL is fine. The work of all runs has ended, or something else holds a reference until it has. */
 void nd4c_compiled_release(nd4c_compiled *compiled);
 
+/* What runs with this answer work in of the device's memory. */
+static inline nd4c_scratch_range nd4c_compiled_scratch(const nd4c_executable_info *info) {
+  const int64_t least = info->device_scratch_bytes, best = info->device_scratch_best;
+  return (nd4c_scratch_range){least, best > least ? best : least};
+}
+
 /* Runs it on the device that it was made for; struct_size and device of the execution are set here. */
 static inline nd4c_status nd4c_compiled_execute(const nd4c_compiled *compiled, nd4c_execution *execution) {
   execution->struct_size = ND4C_SIZE_OF(nd4c_execution);

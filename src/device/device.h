@@ -11,6 +11,7 @@
 struct nd4c_memory_manager;
 struct nd4c_compute;
 struct nd4c_stream_pool;
+struct nd4c_scratch_pool;
 struct nd4c_staging;
 struct nd4c_replica;
 
@@ -27,6 +28,7 @@ struct nd4c_device {
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
+  struct nd4c_scratch_pool *scratch; /* what streams' work works in */
   struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
   _Atomic int32_t *peers;           /* by index of the backend's devices, peers.c's */
   int32_t peer_count;

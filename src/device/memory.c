@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/scratch.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/workspace.h"
@@ -217,9 +218,10 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
       return fail_cap(manager, live, cached, bytes, asked, cap);
     }
     if (attempt == 1) {
-      nd4c_fence_settle_all(manager->device); /* whose work has scratch of its own */
+      nd4c_fence_settle_all(manager->device); /* whose work needs memory until then */
     }
     nd4c_storage_collect_own(attempt == 1);
+    nd4c_scratch_collect(manager->device);
     nd4c_memory_manager_trim(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
   }
 }
@@ -294,6 +296,7 @@ static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_m
   if (status == ND4C_MEMORY && is_possible(device, size)) {
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
+    nd4c_scratch_collect(device);
     nd4c_memory_manager_trim(manager, 0);
     status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
     while (status == ND4C_MEMORY && make_room(manager, bytes, request->origin)) {

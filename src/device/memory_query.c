@@ -8,6 +8,7 @@
 #include "device/driver.h"
 #include "device/memory_body.h"
 #include "device/scope.h"
+#include "device/scratch.h"
 #include "device/small_storage.h"
 #include "device/staging.h"
 #include "device/storage.h"
@@ -28,7 +29,7 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
   }
   nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
-  nd4c_fence_collect(device);  /* nor is the scratch of finished work */
+  nd4c_fence_collect(device);  /* nor is what finished work kept */
   int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
   if (holds_small_storages(device)) {
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
@@ -48,7 +49,8 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
                                    .cache_hits = manager->cache_hits + hits,
                                    .dropped_count = manager->dropped_count,
                                    .spilled_count = manager->spilled_count,
-                                   .spilled_bytes = manager->spilled_bytes};
+                                   .spilled_bytes = manager->spilled_bytes,
+                                   .scratch_bytes = nd4c_scratch_bytes(device)};
   pthread_mutex_unlock(&manager->lock);
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
@@ -123,10 +125,13 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   }
   nd4c_storage_collect(false);
   nd4c_fence_collect(device);
-  nd4c_memory_manager_trim(device->memory, keep_bytes);
-  if (keep_bytes == 0) {
+  if (keep_bytes == 0) { /* scratch goes with its stream, too */
     nd4c_scope_trim(device);
     nd4c_stream_trim(device);
+    nd4c_scratch_collect(device);
+  }
+  nd4c_memory_manager_trim(device->memory, keep_bytes);
+  if (keep_bytes == 0) {
     nd4c_staging_trim(device);
     nd4c_pages_trim();
     nd4c_recycle_trim(); /* last: what goes above gives its records back */

@@ -86,7 +86,7 @@ nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *devi
  * being copied. */
 nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
 /* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
- * gives its scratch back. */
+ * gives back what it kept. */
 nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
 /* Makes the replica's contents current; complete when this returns, or, if `asynchronous` and the devices can, under
  * way behind replica->written. Does nothing if they are current. */

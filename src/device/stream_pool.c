@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/scratch.h"
 
 enum { IDLE_LIMIT = 32 };
 
@@ -81,7 +82,9 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
 
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
+    nd4c_scratch *detached = nd4c_scratch_detach(device, stream); /* the handle may be another stream's behind it */
     device->ops->stream_destroy(device->handle, stream);
+    nd4c_scratch_free_detached(detached);
   }
 }
 

@@ -14,7 +14,7 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream);
 /* Gives a stream back whose last piece of work is behind a fence, so that no failure is left on it. NULL is fine. */
 void nd4c_stream_give(nd4c_device *device, nd4c_stream stream);
-/* Destroys a stream of which it is not known what it holds; waits for its work. NULL is fine. In a child of fork the
+/* Destroys a stream, with its scratch, of which it is not known what it holds; waits for its work. NULL is fine. In a child of fork the
  * parent's streams are left alone. */
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream);
 /* Destroys the idle streams of the device. */

@@ -106,9 +106,10 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
   nd4c_executable_info info;
   nd4c_block scratch = {0};
   ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, &compiled, &info));
-  nd4c_status status = info.device_scratch_bytes > 0
+  const int64_t scratch_bytes = nd4c_compiled_scratch(&info).best;
+  nd4c_status status = scratch_bytes > 0
                            ? nd4c_memory_allocate(c->device,
-                                                  &(nd4c_memory_request){.bytes = info.device_scratch_bytes,
+                                                  &(nd4c_memory_request){.bytes = scratch_bytes,
                                                                          .origin = "check",
                                                                          .usage = ND4C_BUFFER_SCRATCH,
                                                                          .stream = call->stream},
@@ -126,7 +127,8 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
                                 .inputs = call->inputs,
                                 .outputs = call->outputs,
                                 .scratch = host,
-                                .scratch_buffer = scratch.buffer};
+                                .scratch_buffer = scratch.buffer,
+                                .scratch_buffer_bytes = scratch_bytes};
     status = nd4c_compiled_execute(compiled, &execution);
   }
   nd4c_status waited = wait_for(c);

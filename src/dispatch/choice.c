@@ -11,6 +11,7 @@
 #include "device/answer.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/scratch.h"
 #include "dispatch/engines.h"
 
 enum { REASON_SIZE = 512 };
@@ -56,6 +57,34 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   return kernel->usable == NULL || kernel->usable(&call, reason, reason_size);
 }
 
+/* Asks how much of the device's memory runs work in; a kernel that cannot tell is passed over. */
+static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
+  const nd4c_kernel *kernel = choice->kernel;
+  nd4c_status status = ND4C_OK;
+  if (ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL) {
+    nd4c_error_expect();
+    status = nd4c_driver_answer(
+        kernel->device_scratch(call, nd4c_scratch_limit(choice->device), &choice->device_scratch), "device_scratch");
+    status = status == ND4C_OK ? nd4c_scratch_check(kernel->name, &choice->device_scratch) : status;
+  }
+  *taken = status == ND4C_OK;
+  if (*taken) {
+    return ND4C_OK;
+  }
+  if (kernel->unprepare != NULL && choice->state != NULL) {
+    kernel->unprepare(choice->state);
+  }
+  choice->kernel = NULL;
+  choice->state = NULL;
+  choice->scratch_bytes = 0;
+  choice->device_scratch = (nd4c_scratch_range){0, 0};
+  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+    return status;
+  }
+  note(s, kernel->name, kernel->engine, nd4c_error_message());
+  return ND4C_OK;
+}
+
 /* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of
  * memory ends the search. */
 static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
@@ -78,11 +107,7 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   choice->kernel = kernel;
   choice->state = state;
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&prepared) : 0;
-  choice->device_scratch_bytes = ND4C_HAS_FIELD(kernel, device_scratch_bytes) && kernel->device_scratch_bytes != NULL
-                                     ? kernel->device_scratch_bytes(&prepared)
-                                     : 0;
-  *taken = true;
-  return ND4C_OK;
+  return ask_scratch(s, &prepared, choice, taken);
 }
 
 /* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. */
@@ -169,7 +194,7 @@ static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, 
     return ND4C_OK;
   }
   choice->scratch_bytes = info.scratch_bytes;
-  choice->device_scratch_bytes = info.device_scratch_bytes;
+  choice->device_scratch = nd4c_compiled_scratch(&info);
   note_taken(s, "compiler", compiler->engine);
   return ND4C_OK;
 }
@@ -321,6 +346,7 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
                               .outputs = call->outputs,
                               .scratch = call->scratch,
                               .scratch_buffer = call->scratch_buffer,
+                              .scratch_buffer_bytes = call->scratch_buffer_bytes,
                               .cancellation = call->cancellation,
                               .point = call->point};
   return nd4c_compiled_execute(choice->compiled, &execution);

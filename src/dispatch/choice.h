@@ -18,8 +18,8 @@ typedef struct nd4c_choice {
   const nd4c_kernel *kernel; /* NULL: `compiled` */
   void *state;
   nd4c_compiled *compiled; /* one reference */
-  int64_t scratch_bytes;        /* of the host's memory */
-  int64_t device_scratch_bytes; /* of the device's */
+  int64_t scratch_bytes;             /* of the host's memory */
+  nd4c_scratch_range device_scratch; /* of the device's */
 } nd4c_choice;
 
 /* Picks and prepares for `call`, whose tensors carry dtype, shape, strides and flags, and data for CONSTANT inputs.

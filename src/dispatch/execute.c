@@ -103,7 +103,7 @@ static nd4c_status commit(const execution *e, nd4c_submission *submission) {
     return nd4c_execute_fail(e->choice, e->context, e->def, e->outputs, status);
   }
   if (fence != NULL) {
-    nd4c_submission_keep(submission, fence, nd4c_choice_retain(e->choice), release_choice);
+    nd4c_fence_keep(fence, nd4c_choice_retain(e->choice), 0, release_choice);
   }
   nd4c_submission_commit(submission, fence);
   nd4c_fence_release(fence);
@@ -120,7 +120,8 @@ static nd4c_status run(const execution *e, const nd4c_submission *submission) {
                     .attrs = e->attrs,
                     .scratch = e->scratch != NULL ? e->scratch : submission->host_scratch.address,
                     .true_shapes = e->true_shapes,
-                    .scratch_buffer = submission->device_scratch.buffer};
+                    .scratch_buffer = submission->device_buffer,
+                    .scratch_buffer_bytes = submission->device_bytes};
   nd4c_status status = nd4c_choice_run(e->choice, e->context, &call);
   if (status == ND4C_OK) {
     return ND4C_OK;
@@ -137,8 +138,8 @@ static nd4c_status execute_now(const execution *e) {
     status = acquire_all(e, &submission);
   }
   const int64_t host_bytes = e->scratch == NULL ? e->choice->scratch_bytes : 0;
-  if (status == ND4C_OK && (host_bytes > 0 || e->choice->device_scratch_bytes > 0)) {
-    status = nd4c_submission_take_scratch(&submission, host_bytes, e->choice->device_scratch_bytes);
+  if (status == ND4C_OK && (host_bytes > 0 || e->choice->device_scratch.best > 0)) {
+    status = nd4c_submission_take_scratch(&submission, host_bytes, &e->choice->device_scratch);
   }
   if (status == ND4C_OK) {
     status = run(e, &submission);

@@ -256,7 +256,8 @@ void nd4c_plan_release_segment(nd4c_step *step) {
 
 static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_submission *submission) {
   const nd4c_executable_info *info = &step->segment->info;
-  ND4C_TRY(nd4c_submission_take_scratch(submission, info->scratch_bytes, info->device_scratch_bytes));
+  const nd4c_scratch_range range = nd4c_compiled_scratch(info);
+  ND4C_TRY(nd4c_submission_take_scratch(submission, info->scratch_bytes, &range));
   nd4c_execution execution = {.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                               .stream = plan->context->stream,
                               .width = plan->context->width,
@@ -265,7 +266,8 @@ static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_su
                               .inputs = step->call.inputs,
                               .outputs = step->call.outputs,
                               .scratch = submission->host_scratch.address,
-                              .scratch_buffer = submission->device_scratch.buffer,
+                              .scratch_buffer = submission->device_buffer,
+                              .scratch_buffer_bytes = submission->device_bytes,
                               .cancellation = nd4c_cancellation_current()};
   return nd4c_compiled_execute(step->segment->compiled, &execution);
 }
@@ -319,7 +321,7 @@ static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submissio
     return fail_outputs(plan, step, status);
   }
   if (fence != NULL) {
-    nd4c_submission_keep(submission, fence, nd4c_compiled_retain(step->segment->compiled), release_compiled);
+    nd4c_fence_keep(fence, nd4c_compiled_retain(step->segment->compiled), 0, release_compiled);
   }
   nd4c_submission_commit(submission, fence);
   nd4c_fence_release(fence);

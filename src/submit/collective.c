@@ -213,7 +213,7 @@ static nd4c_status submit(nd4c_group *group, const operation *o, nd4c_submission
   }
   if (fence != NULL) {
     atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed);
-    nd4c_submission_keep(submission, fence, group, drop);
+    nd4c_fence_keep(fence, group, 0, drop);
   }
   nd4c_submission_commit(submission, fence);
   nd4c_fence_release(fence);

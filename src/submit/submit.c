@@ -58,26 +58,36 @@ nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c
 
 /* -- scratch ------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status take_block(const nd4c_submission *submission, nd4c_device *device, nd4c_stream stream, int64_t bytes,
-                              nd4c_block *block) {
-  const nd4c_memory_request request = {
-      .bytes = bytes, .origin = submission->name, .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
-  const nd4c_status status = nd4c_memory_allocate(device, &request, block);
+static nd4c_status take_host(nd4c_submission *submission, int64_t bytes) {
+  const nd4c_memory_request request = {.bytes = bytes, .origin = submission->name, .usage = ND4C_BUFFER_SCRATCH};
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  const nd4c_status status = nd4c_memory_allocate(host, &request, &submission->host_scratch);
   return status == ND4C_OK ? status
-                           : nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch",
-                                                     submission->name, (long long)bytes);
+                           : nd4c_device_fail_prefix(status, host, "on", "%s: %lld bytes of scratch", submission->name,
+                                                     (long long)bytes);
 }
 
-nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes, int64_t device_bytes) {
+nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes,
+                                         const nd4c_scratch_range *device) {
   const nd4c_context *context = submission->context;
   if (host_bytes > 0) {
-    nd4c_device *host = NULL;
-    ND4C_TRY(nd4c_device_host(&host));
-    ND4C_TRY(take_block(submission, host, NULL, host_bytes, &submission->host_scratch));
+    ND4C_TRY(take_host(submission, host_bytes));
   }
-  return device_bytes > 0
-             ? take_block(submission, context->device, context->stream, device_bytes, &submission->device_scratch)
-             : ND4C_OK;
+  if (device->best == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_scratch_lend(context->device, context->stream, device, submission->name, &submission->device_scratch));
+  submission->device_buffer = submission->device_scratch->block.buffer;
+  submission->device_bytes = nd4c_scratch_granted(submission->device_scratch, device);
+  return ND4C_OK;
+}
+
+static void return_scratch(nd4c_submission *submission, nd4c_shared_fence *fence) {
+  if (submission->device_scratch != NULL) {
+    nd4c_scratch_return(submission->device_scratch, fence);
+    submission->device_scratch = NULL;
+  }
 }
 
 /* -- the end of the work ------------------------------------------------------------------------------------------- */
@@ -112,44 +122,12 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
                     : nd4c_fence_record(context->device, context->stream, submission->name, submission->before,
                                         submission->acquired, fence);
   if (ND4C_LIKELY(status == ND4C_OK)) {
+    return_scratch(submission, *fence);
     return ND4C_OK;
   }
   /* The work is under way and nothing marks its end: it must end here. What failed in it says more. */
   const nd4c_status ended = nd4c_driver_synchronize(context->device);
   return ended != ND4C_OK ? ended : status;
-}
-
-/* What work in flight needs of ours. */
-typedef struct in_flight {
-  nd4c_device *device;
-  nd4c_block scratch;
-  void *object;
-  void (*release)(void *object);
-} in_flight;
-
-static void release_in_flight(void *argument) {
-  in_flight *kept = argument;
-  if (kept->scratch.node != NULL) {
-    nd4c_memory_free(kept->device, &kept->scratch);
-  }
-  kept->release(kept->object);
-  nd4c_recycle_give(kept, sizeof *kept);
-}
-
-void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence, void *object,
-                          void (*release)(void *object)) {
-  in_flight *kept = nd4c_recycle_take(sizeof *kept);
-  if (kept == NULL) {
-    nd4c_fence_settle(fence);
-    release(object);
-    return;
-  }
-  *kept = (in_flight){submission->context->device, {0}, object, release};
-  if (submission->device_scratch.node != NULL) {
-    kept->scratch = submission->device_scratch;
-    submission->device_scratch = (nd4c_block){0};
-  }
-  nd4c_fence_keep(fence, kept, kept->scratch.bytes, release_in_flight);
 }
 
 void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, nd4c_shared_fence *fence) {
@@ -178,9 +156,7 @@ void nd4c_submission_end(nd4c_submission *submission) {
     }
     nd4c_fence_release(submission->before[i]);
   }
-  if (submission->device_scratch.node != NULL) {
-    nd4c_memory_free(context->device, &submission->device_scratch);
-  }
+  return_scratch(submission, NULL); /* what was enqueued and has no fence has ended */
   if (submission->host_scratch.node != NULL) {
     nd4c_device *host = NULL;
     (void)nd4c_device_host(&host);

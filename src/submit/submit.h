@@ -7,7 +7,7 @@
  *     nd4c_submission_take_scratch   memory to work in
  *     (the caller runs kernels or an executable on the context's stream)
  *     nd4c_submission_record         the fence behind what was enqueued; nothing on a synchronous device
- *     nd4c_submission_keep           what the work needs until it has ended
+ *     nd4c_fence_keep                what the work needs until it has ended
  *     nd4c_submission_commit         tells the storages what reads and writes them
  *     nd4c_submission_end            always: lets go of the rest
  *
@@ -22,6 +22,7 @@
 #include "device/context.h"
 #include "device/fence.h"
 #include "device/memory.h"
+#include "device/scratch.h"
 #include "device/storage.h"
 #include "nd4c/plugin/call.h"
 
@@ -38,7 +39,10 @@ typedef struct nd4c_submission {
   nd4c_submission_operand *operands;
   nd4c_shared_fence **before; /* by operand: unfinished work that writes what is read; NULL: none */
   int32_t room, acquired;
-  nd4c_block host_scratch, device_scratch; /* node NULL: none */
+  nd4c_block host_scratch;      /* node NULL: none */
+  nd4c_scratch *device_scratch; /* the stream's, lent; NULL: none, or returned */
+  nd4c_buffer device_buffer;    /* of it: what calls are given, with their bytes */
+  int64_t device_bytes;
   nd4c_submission_operand inline_operands[ND4C_SUBMISSION_INLINE];
   nd4c_shared_fence *inline_before[ND4C_SUBMISSION_INLINE];
 } nd4c_submission;
@@ -54,9 +58,11 @@ static inline nd4c_status nd4c_submission_start(nd4c_submission *submission, con
   submission->before = submission->inline_before;
   submission->room = ND4C_SUBMISSION_INLINE;
   submission->acquired = 0;
-  submission->host_scratch.node = submission->device_scratch.node = NULL;
+  submission->host_scratch.node = NULL;
   submission->host_scratch.address = NULL;
-  submission->device_scratch.buffer = NULL;
+  submission->device_scratch = NULL;
+  submission->device_buffer = NULL;
+  submission->device_bytes = 0;
   ND4C_TRY(nd4c_cancellation_poll());
   return ND4C_LIKELY(count <= ND4C_SUBMISSION_INLINE) ? ND4C_OK : nd4c_submission_make_room(submission, count);
 }
@@ -86,17 +92,13 @@ nd4c_access nd4c_submission_output_access(const nd4c_array *array);
 nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c_status status, const nd4c_array *array,
                                          const char *role, int32_t number, nd4c_access access);
 
-/* Host memory and device memory of so many bytes, 0: none. Freed by `end`, unless `keep` took the device's. */
-nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes, int64_t device_bytes);
+/* Host memory of so many bytes, freed by `end`, and the stream's scratch, returned by `record`; zeros: none. */
+nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes,
+                                         const nd4c_scratch_range *device);
 
 /* The fence behind what was enqueued; one reference. NULL on a synchronous device. With `steps` the calls are numbered,
  * and the fence knows no inputs: its parts do. After a failure the work has ended. */
 nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps *steps, nd4c_shared_fence **fence);
-
-/* Keeps the device's scratch, and calls `release` with `object`, when the fence's work has ended: before this returns
- * where there is no memory for the note. Not with a NULL fence. */
-void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence, void *object,
-                          void (*release)(void *object));
 
 /* Tells each storage that the work which ends with the fence (NULL: done) reads or writes it. */
 void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fence);

@@ -199,6 +199,59 @@ static void a_moved_plan_runs_on_the_other_stream(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static int64_t scratch_bytes(void) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  CHECK_OK(nd4c_memory_get_info(stub_device, &info));
+  return info.scratch_bytes;
+}
+
+/* Plans and eager calls on one stream, on this thread and another one, work in the same scratch. */
+static void *square_often(void *failed) {
+  const int64_t size = 99;
+  nd4c_array *a = NULL;
+  *(int *)failed = nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, stub_device, &a) != ND4C_OK;
+  for (int32_t i = 0; i < 100; ++i) {
+    nd4c_array *y = NULL;
+    *(int *)failed += nd4c_square_on(stub_context, a, &y) != ND4C_OK;
+    nd4c_array_release(y);
+  }
+  nd4c_array_release(a);
+  return NULL;
+}
+
+static void scratch_is_the_streams(void **state) {
+  (void)state;
+  nd4c_graph *graph = check_make_fork();
+  (void)stub_control("scratch 4096");
+  nd4c_plan *plans[2] = {make_fork_plan(graph), make_fork_plan(graph)};
+  nd4c_array *inputs[2], *right[3] = {NULL};
+  int failed = 0;
+  pthread_t thread;
+  check_make_inputs(graph, 5, inputs);
+  check_evaluate(graph, inputs, right);
+  const nd4c_array *given[] = {inputs[0], inputs[1]};
+  assert_int_equal(pthread_create(&thread, NULL, square_often, &failed), 0);
+  for (int32_t round = 0; round < 60; ++round) {
+    nd4c_array *outputs[3] = {NULL};
+    CHECK_OK(nd4c_plan_run(plans[round % 2], given, 2, outputs, 3));
+    for (int32_t i = 0; i < 3; ++i) {
+      assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
+    }
+    check_release(outputs, 3);
+  }
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(failed, 0);
+  assert_in_range(scratch_bytes(), 4096, 2 * 4096); /* one a thread at most */
+  nd4c_plan_destroy(plans[0]);
+  nd4c_plan_destroy(plans[1]);
+  CHECK_OK(nd4c_context_synchronize(stub_context));
+  CHECK_OK(nd4c_memory_trim(stub_device, 0));
+  assert_int_equal(scratch_bytes(), 0);
+  check_release(inputs, 2);
+  check_release(right, 3);
+  nd4c_graph_destroy(graph);
+}
+
 static void the_report_names_the_mode(void **state) {
   (void)state;
   nd4c_plan *plan = make_chain(2);
@@ -219,6 +272,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_failure_reaches_what_depends_on_it, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(an_input_without_a_value_reaches_what_reads_it, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(a_moved_plan_runs_on_the_other_stream, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(scratch_is_the_streams, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(the_report_names_the_mode, stub_test_begin, stub_test_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();

@@ -50,7 +50,12 @@ FIELD(nd4c_call, true_shapes, 96);
 FIELD(nd4c_call, scratch_buffer, 104);
 FIELD(nd4c_call, point, 112);
 FIELD(nd4c_call, cancellation, 120);
-GROWS(nd4c_call, 128);
+FIELD(nd4c_call, scratch_buffer_bytes, 128);
+GROWS(nd4c_call, 136);
+
+FIELD(nd4c_scratch_range, least, 0);
+FIELD(nd4c_scratch_range, best, 8);
+_Static_assert(sizeof(nd4c_scratch_range) == 16, "nd4c_scratch_range is frozen");
 
 FIELD(nd4c_failed_range, first, 0);
 FIELD(nd4c_failed_range, last, 4);
@@ -70,7 +75,7 @@ FIELD(nd4c_kernel, unprepare, 72);
 FIELD(nd4c_kernel, scratch_bytes, 80);
 FIELD(nd4c_kernel, run, 88);
 FIELD(nd4c_kernel, preferred_order, 96);
-FIELD(nd4c_kernel, device_scratch_bytes, 104);
+FIELD(nd4c_kernel, device_scratch, 104);
 FIELD(nd4c_kernel, flags, 112);
 GROWS(nd4c_kernel, 120);
 
@@ -105,7 +110,8 @@ FIELD(nd4c_executable_info, flags, 4);
 FIELD(nd4c_executable_info, scratch_bytes, 8);
 FIELD(nd4c_executable_info, device_scratch_bytes, 16);
 FIELD(nd4c_executable_info, device_bytes, 24);
-GROWS(nd4c_executable_info, 32);
+FIELD(nd4c_executable_info, device_scratch_best, 32);
+GROWS(nd4c_executable_info, 40);
 
 FIELD(nd4c_execution, struct_size, 0);
 FIELD(nd4c_execution, flags, 4);
@@ -120,7 +126,8 @@ FIELD(nd4c_execution, scratch, 56);
 FIELD(nd4c_execution, scratch_buffer, 64);
 FIELD(nd4c_execution, cancellation, 72);
 FIELD(nd4c_execution, point, 80);
-GROWS(nd4c_execution, 88);
+FIELD(nd4c_execution, scratch_buffer_bytes, 88);
+GROWS(nd4c_execution, 96);
 
 FIELD(nd4c_compiler, struct_size, 0);
 FIELD(nd4c_compiler, priority, 4);

@@ -29,8 +29,8 @@ def _handle(device):
 
 
 def stats(device: Union[Device, str, None] = None) -> Dict[str, int]:
-    """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits, and
-    what nd4c.device.memory.spill moved away."""
+    """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits,
+    what nd4c.device.memory.spill moved away, and of live_bytes the scratch_bytes that streams work in."""
     return (current_device() if device is None else find(device)).memory
 
 
@@ -48,7 +48,7 @@ def set_cap(bytes: int, device: Union[Device, str, None] = None) -> None:
 
 
 def trim(device: Union[Device, str, None] = None, *, keep_bytes: int = 0) -> None:
-    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams and staging buffers, too."""
+    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams, scratch and staging buffers, too."""
     check(bind("nd4c_memory_trim")(_handle(device), integer("trim: keep_bytes", keep_bytes)))
 
 

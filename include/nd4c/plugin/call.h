@@ -37,6 +37,12 @@ typedef struct nd4c_tensor {
   int64_t offset;         /* of element 0, in elements from the buffer's start */
 } nd4c_tensor;
 
+/* How much of the device's memory a call works in beside its operands: `least`, below which it cannot run, and `best`,
+ * beyond which more is of no use to it; 0 <= least <= best. Not versioned by struct_size. */
+typedef struct nd4c_scratch_range {
+  int64_t least, best;
+} nd4c_scratch_range;
+
 /* Flags of a call. */
 enum { ND4C_CALL_DETERMINISTIC = 1 };
 
@@ -61,8 +67,10 @@ typedef struct nd4c_call {
    * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
    * the true shape here, before it returns. NULL for all other ops. */
   int64_t *const *true_shapes;
-  /* A buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work that it
-   * enqueues is done; else NULL. */
+  /* A buffer of the device's with scratch_buffer_bytes, as device_scratch asked; else NULL. It belongs to the stream: the
+   * calls before and behind this one there work in the same buffer, other streams' calls do not. What is in it is
+   * undefined. Work that runs at once on one stream must not use it at once: a backend whose queues are out of order
+   * orders its users as it does those of operands. Recorded calls are given it as they are given operands. */
   nd4c_buffer scratch_buffer;
   /* Number of the call among those that the next fence of its stream covers: 1 or more, growing in the order in which
    * they are enqueued. 0: the call is not numbered. A device that keeps it tells which calls failed, see fence_wait. */
@@ -70,6 +78,7 @@ typedef struct nd4c_call {
   /* NULL: nothing will. nd4c asks before each call; a kernel that works for long asks again in between, from whatever
    * thread it works on, and returns what it is told. */
   const nd4c_cancellation_scope *cancellation;
+  int64_t scratch_buffer_bytes; /* from `least` to `best` of what device_scratch answered; 0 without scratch_buffer */
 } nd4c_call;
 
 ND4C_EXTERN_C_END

@@ -77,8 +77,9 @@ typedef struct nd4c_executable_info {
   uint32_t struct_size;
   uint32_t flags;
   int64_t scratch_bytes;        /* host memory for each run */
-  int64_t device_scratch_bytes; /* the device's memory for each run, beside operands */
+  int64_t device_scratch_bytes; /* the device's memory for each run, beside operands: the least that it needs */
   int64_t device_bytes;         /* the device's memory that the executable holds until it is released, for reports */
+  int64_t device_scratch_best;  /* beyond which more is of no use; less than device_scratch_bytes: the same */
 } nd4c_executable_info;
 
 /* One run. inputs and outputs stand in the order of the segment's; their buffers and data are valid until the work has
@@ -93,9 +94,10 @@ typedef struct nd4c_execution {
   const nd4c_tensor *inputs;
   const nd4c_tensor *outputs;
   void *scratch;              /* scratch_bytes of host memory, 64-byte aligned, until execute returns; else NULL */
-  nd4c_buffer scratch_buffer; /* device_scratch_bytes, this run's alone until its work has ended; else NULL */
+  nd4c_buffer scratch_buffer; /* the stream's, with scratch_buffer_bytes, as in nd4c_call; else NULL */
   const nd4c_cancellation_scope *cancellation; /* as in nd4c_call */
   int32_t point;                               /* as in nd4c_call */
+  int64_t scratch_buffer_bytes;                /* from device_scratch_bytes to device_scratch_best; 0: none */
 } nd4c_execution;
 
 /* A compiler of a device. Static; valid after its provider was opened. One set of functions may serve several tables

@@ -24,8 +24,8 @@ static void free_body(void *argument) {
     nd4c_memory_free(body->device, &body->blocks[i]);
   }
   nd4c_deallocate(body->blocks);
-  if (body->device_scratch.node != NULL) {
-    nd4c_memory_free(body->device, &body->device_scratch);
+  if (body->scratch != NULL) {
+    nd4c_scratch_drop(body->scratch);
   }
   if (body->host_scratch.node != NULL) {
     nd4c_memory_free(body->host, &body->host_scratch);
@@ -39,13 +39,23 @@ static void free_body(void *argument) {
   nd4c_deallocate(body);
 }
 
-static nd4c_status take_scratch(nd4c_device *device, nd4c_stream stream, int64_t bytes, nd4c_block *block) {
-  const nd4c_memory_request request = {
-      .bytes = bytes, .origin = "plan scratch", .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
-  nd4c_status status = bytes > 0 ? nd4c_memory_allocate(device, &request, block) : ND4C_OK;
+static nd4c_status take_host_scratch(nd4c_stream_body *body, int64_t bytes) {
+  const nd4c_memory_request request = {.bytes = bytes, .origin = "plan scratch", .usage = ND4C_BUFFER_SCRATCH};
+  ND4C_TRY(nd4c_device_host(&body->host));
+  nd4c_status status = bytes > 0 ? nd4c_memory_allocate(body->host, &request, &body->host_scratch) : ND4C_OK;
   return status == ND4C_OK
              ? status
-             : nd4c_device_fail_prefix(status, device, "on", "plan: %lld bytes of scratch", (long long)bytes);
+             : nd4c_device_fail_prefix(status, body->host, "on", "plan: %lld bytes of scratch", (long long)bytes);
+}
+
+static nd4c_status hold_scratch(const nd4c_plan *plan, nd4c_stream_body *body, const nd4c_scratch_range *range) {
+  if (range->best == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_scratch_lend(body->device, plan->context->stream, range, "plan", &body->scratch));
+  nd4c_scratch_hold(body->scratch);
+  nd4c_scratch_return(body->scratch, NULL);
+  return ND4C_OK;
 }
 
 static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
@@ -71,17 +81,19 @@ static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
 
 /* What a step works in: the host's memory and the device's. */
 typedef struct scratch_need {
-  int64_t host, device;
+  int64_t host;
+  nd4c_scratch_range device;
 } scratch_need;
 
 static scratch_need need_of(const nd4c_step *step) {
   return step->segment != NULL
-             ? (scratch_need){step->segment->info.scratch_bytes, step->segment->info.device_scratch_bytes}
-             : (scratch_need){step->choice->scratch_bytes, step->choice->device_scratch_bytes};
+             ? (scratch_need){step->segment->info.scratch_bytes, nd4c_compiled_scratch(&step->segment->info)}
+             : (scratch_need){step->choice->scratch_bytes, step->choice->device_scratch};
 }
 
 static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
-  int64_t host = 0, device = 0;
+  int64_t host = 0;
+  nd4c_scratch_range range = {0, 0};
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
     const scratch_need need = need_of(step);
@@ -91,17 +103,17 @@ static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
       body->kept[body->kept_count++].choice = nd4c_choice_retain(step->choice);
     }
     host = need.host > host ? need.host : host;
-    device = need.device > device ? need.device : device;
+    range.least = need.device.least > range.least ? need.device.least : range.least;
+    range.best = need.device.best > range.best ? need.device.best : range.best;
   }
   body->device = plan->device;
   ND4C_TRY(take_buffers(plan, body));
-  ND4C_TRY(nd4c_device_host(&body->host));
-  ND4C_TRY(take_scratch(body->host, NULL, host, &body->host_scratch));
-  return take_scratch(body->device, plan->context->stream, device, &body->device_scratch);
+  ND4C_TRY(take_host_scratch(body, host));
+  return hold_scratch(plan, body, &range);
 }
 
 static int64_t bytes_of(const nd4c_stream_body *body) {
-  int64_t bytes = body->device_scratch.bytes;
+  int64_t bytes = 0;
   for (int32_t i = 0; i < body->block_count; ++i) {
     bytes += body->blocks[i].bytes;
   }
@@ -154,6 +166,12 @@ static nd4c_status wait_for_constants(const nd4c_plan *plan) {
   return ND4C_OK;
 }
 
+static void give_scratch(const nd4c_stream_body *body, nd4c_step *step) {
+  const nd4c_scratch_range range = need_of(step).device;
+  step->call.scratch_buffer = range.best > 0 ? body->scratch->block.buffer : NULL;
+  step->call.scratch_buffer_bytes = range.best > 0 ? nd4c_scratch_granted(body->scratch, &range) : 0;
+}
+
 /* Takes the calls to the context's stream. A body of its own: the one before may still be in use on another stream. */
 static nd4c_status bind(nd4c_plan *plan) {
   nd4c_plan_stream *stream = plan->stream;
@@ -172,7 +190,7 @@ static nd4c_status bind(nd4c_plan *plan) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = plan->context->stream;
     step->call.scratch = need_of(step).host > 0 ? stream->body->host_scratch.address : NULL;
-    step->call.scratch_buffer = need_of(step).device > 0 ? stream->body->device_scratch.buffer : NULL;
+    give_scratch(stream->body, step);
   }
   stream->bound = plan->context->stream;
   return ND4C_OK;
@@ -297,6 +315,7 @@ static nd4c_status run_compiled(const nd4c_plan *plan, int32_t index) {
                               .outputs = step->call.outputs,
                               .scratch = step->call.scratch,
                               .scratch_buffer = step->call.scratch_buffer,
+                              .scratch_buffer_bytes = step->call.scratch_buffer_bytes,
                               .cancellation = plan->cancellation,
                               .point = index + 1};
   return nd4c_compiled_execute(compiled_of(step), &execution);
@@ -404,11 +423,18 @@ nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *p
   if (ND4C_UNLIKELY(plan->stream->bound != plan->context->stream)) {
     ND4C_TRY(bind(plan));
   }
+  nd4c_scratch *scratch = plan->stream->body->scratch;
   nd4c_submission submission;
+  if (scratch != NULL) {
+    nd4c_scratch_take(scratch);
+  }
   nd4c_status status = nd4c_submission_start(&submission, plan->context, "plan",
                                              plan->graph->inputs.count + plan->graph->outputs.count + 1);
   status = status == ND4C_OK ? submit(plan, &submission, enqueue) : status;
   nd4c_submission_end(&submission);
+  if (scratch != NULL) {
+    nd4c_scratch_return(scratch, plan->stream->last); /* after a failure nothing is under way behind that */
+  }
   return status;
 }
 

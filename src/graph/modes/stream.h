@@ -6,12 +6,14 @@
 #include "device/capture.h"
 #include "device/fence.h"
 #include "device/memory.h"
+#include "device/scratch.h"
 #include "graph/plan.h"
 
 /* What work in flight needs of the plan: it outlives the plan until the last run has ended. */
 typedef struct nd4c_stream_body {
   nd4c_device *device, *host;
-  nd4c_block device_scratch, host_scratch; /* node NULL: none. All steps share them: a stream runs one after another */
+  nd4c_block host_scratch; /* node NULL: none. All steps share it: a stream runs one after another */
+  nd4c_scratch *scratch;   /* the stream's, held, since calls and what was recorded of them name it; NULL: none */
   int32_t block_count;
   nd4c_block *blocks;    /* where buffers are whole: those of the plan's values; no run acquires them */
   nd4c_capture *capture; /* NULL: nothing was recorded */
