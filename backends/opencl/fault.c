@@ -2,6 +2,8 @@
  * it says is of use only where the reset before worked; else it may be what an op before that fence told. */
 #include "backends/opencl/queue.h"
 
+#define FAULT_BYTES (ND4C_CL_FAULT_WORDS * (int64_t)sizeof(int32_t))
+
 /* Keeps what stands before and behind apart. Under the stream's lock. */
 static nd4c_status place_barrier(nd4c_stream stream) {
   cl_int code =
@@ -28,8 +30,7 @@ static nd4c_status reset(nd4c_stream stream) {
 }
 
 static nd4c_status make_buffer(nd4c_stream stream) {
-  nd4c_status status =
-      nd4c_cl_buffer_make(stream->device, ND4C_CL_FAULT_WORDS * (int64_t)sizeof(int32_t), &stream->fault);
+  nd4c_status status = nd4c_cl_buffer_make(stream->device, FAULT_BYTES, &stream->fault);
   if (status != ND4C_OK) {
     stream->fault = NULL;
     return status;
@@ -41,11 +42,36 @@ static nd4c_status make_buffer(nd4c_stream stream) {
   return status;
 }
 
+/* Not under the stream's lock: nd4c may have to make room. */
+static nd4c_status count_buffer(nd4c_stream stream, nd4c_device_memory **counted) {
+  const nd4c_device_memory_request request = {.struct_size = ND4C_SIZE_OF(nd4c_device_memory_request),
+                                              .backend = "opencl",
+                                              .device = stream->device,
+                                              .bytes = FAULT_BYTES,
+                                              .origin = "a stream's fault buffer"};
+  return nd4c_cl_host->device_memory->count(&request, counted);
+}
+
 nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault) {
+  nd4c_device_memory *counted = NULL;
   nd4c_cl_lock(&stream->lock);
-  nd4c_status status = stream->fault == NULL ? make_buffer(stream) : ND4C_OK;
+  const bool missing = stream->fault == NULL;
+  nd4c_cl_unlock(&stream->lock);
+  nd4c_status status = missing ? count_buffer(stream, &counted) : ND4C_OK;
+  if (status != ND4C_OK) {
+    return status;
+  }
+  nd4c_cl_lock(&stream->lock);
+  if (stream->fault == NULL) {
+    status = make_buffer(stream);
+    if (status == ND4C_OK) {
+      stream->fault_counted = counted;
+      counted = NULL;
+    }
+  }
   *fault = stream->fault;
   nd4c_cl_unlock(&stream->lock);
+  nd4c_cl_host->device_memory->give(counted);
   return status;
 }
 
@@ -127,5 +153,7 @@ void nd4c_cl_fault_free(nd4c_stream stream) {
   if (stream->fault != NULL) {
     nd4c_cl_buffer_end(stream->device, stream->fault);
     stream->fault = NULL;
+    nd4c_cl_host->device_memory->give(stream->fault_counted);
+    stream->fault_counted = NULL;
   }
 }

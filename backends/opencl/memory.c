@@ -86,20 +86,6 @@ static nd4c_status copy(nd4c_stream stream, nd4c_buffer to, int64_t to_offset, n
                                       (size_t)bytes, c.wait_count, c.wait_list, &c.event));
 }
 
-/* OpenCL refuses ranges that overlap: they go by way of a third buffer, which the queue keeps until it is done. The
- * memory manager does not count it: backends have no way to ask for memory. */
-static nd4c_status copy_overlapping(nd4c_cl_device *device, nd4c_stream stream, nd4c_buffer buffer, int64_t to_offset,
-                                    int64_t from_offset, int64_t bytes) {
-  nd4c_buffer between = NULL;
-  nd4c_status status = nd4c_cl_buffer_make(device, bytes, &between);
-  if (status == ND4C_OK) {
-    status = copy(stream, between, 0, buffer, from_offset, bytes);
-    status = status == ND4C_OK ? copy(stream, buffer, to_offset, between, 0, bytes) : status;
-    nd4c_cl_buffer_end(device, between);
-  }
-  return status;
-}
-
 nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                                 int64_t from_offset, int64_t bytes) {
   nd4c_status status = check_range(device, to, to_offset, bytes);
@@ -107,9 +93,7 @@ nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to
   if (status != ND4C_OK || bytes == 0 || (to == from && to_offset == from_offset)) {
     return status;
   }
-  bool overlap = to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes;
-  return overlap ? copy_overlapping(device, stream, to, to_offset, from_offset, bytes)
-                 : copy(stream, to, to_offset, from, from_offset, bytes);
+  return copy(stream, to, to_offset, from, from_offset, bytes);
 }
 
 nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,

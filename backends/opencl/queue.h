@@ -27,6 +27,7 @@ struct nd4c_stream_handle {
   nd4c_cl_entry *entries;
   int32_t count, capacity;
   nd4c_buffer fault;    /* made on first use */
+  nd4c_device_memory *fault_counted;
   nd4c_cl_reset reset;  /* the last of the fault buffer */
   const char *fault_op; /* of the first kernel since the last fence that may tell a fault; NULL: none */
   bool fault_others;    /* kernels of other ops, too */

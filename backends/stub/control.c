@@ -185,6 +185,9 @@ int32_t stub_control(const char *command) {
     atomic_store(&scratch_best, *end == ' ' ? strtoll(end, NULL, 10) : least);
     return ND4C_OK;
   }
+  if (strncmp(command, "hold", 4) == 0 || strcmp(command, "unhold") == 0 || strncmp(command, "give_way ", 9) == 0) {
+    return stub_held_control(command);
+  }
   if (strcmp(command, "idle 1") == 0) {
     atomic_store(&idle, true);
     return ND4C_OK;

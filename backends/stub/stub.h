@@ -75,7 +75,8 @@ typedef enum stub_call {
 
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
  * handle used after it was freed, an access outside a buffer, two pieces of work at once in the same scratch).
- * scratch_granted, scratch_limit: bytes that the latest call was given, and that the latest kernel was told it may ask
+ * held, asked_to_give: pieces of memory beside arrays, and how often nd4c asked for one. scratch_granted,
+ * scratch_limit: bytes that the latest call was given, and that the latest kernel was told it may ask
  * for. */
 #define STUB_COUNTERS(X) \
   X(buffers)             \
@@ -84,6 +85,8 @@ typedef enum stub_call {
   X(streams)             \
   X(scratch_granted)     \
   X(scratch_limit)       \
+  X(held)                \
+  X(asked_to_give)       \
   X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
@@ -137,6 +140,11 @@ bool stub_endless(void);
  *   "delay MICROSECONDS"        of every task submitted from now on
  *   "memory BYTES"              of each device from now on
  *   "scratch LEAST [BEST]"      bytes of the device's that a kernel asks for, for signatures not seen before
+ *   "hold BYTES"                counts a piece of memory of the first device as held; returns the status
+ *   "hold_buffer BYTES"         the same, with a buffer
+ *   "unhold"                    gives every piece back
+ *   "give_way WAY"              what is done when nd4c asks for a piece: own (it is given back), all (all are), none, or
+ *                               greedy (another one is asked for, which counts as a violation if it is granted)
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
  *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
  *   "reset"                     no failures, no delay, the usual memory, no scratch, kernels that compute */
@@ -275,6 +283,11 @@ void stub_scratch_loosen(stub_scratch *scratch);
 nd4c_status stub_scratch_begin(const stub_scratch *scratch, int64_t *stamp);
 nd4c_status stub_scratch_end(const stub_scratch *scratch, int64_t stamp);
 
+/* -- held.c: memory beside arrays ---------------------------------------------------------------------------------- */
+
+/* Commands "hold BYTES", "hold_buffer BYTES", "unhold", "give_way WAY" of stub_control. */
+nd4c_status stub_held_control(const char *command);
+
 /* -- work.c: one call, copied out of the caller's memory ---------------------------------------------------------- */
 
 typedef struct stub_work {
@@ -324,6 +337,7 @@ nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs
 const nd4c_kernel *const *stub_kernels(void);
 extern const nd4c_compiler stub_compiler;
 extern const nd4c_device_ops stub_device_ops;
+void *stub_device_at(int32_t index);
 /* Index of an opened device. */
 int32_t stub_device_index(const void *device);
 

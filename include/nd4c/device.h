@@ -215,6 +215,7 @@ typedef struct nd4c_memory_info {
   int64_t spilled_bytes;
   /* Of live_bytes: */
   int64_t scratch_bytes; /* what streams work in, kept from call to call: goes when memory is short, and by trim to 0 */
+  int64_t held_bytes;    /* what backends hold beside arrays: packed weights, what vendors' libraries have */
 } nd4c_memory_info;
 
 /* Fills *info as far as its struct_size reaches. */
@@ -224,14 +225,16 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
 ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
 /* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache and, unless it
  * is larger than the limit itself, waits for what is under way on the device, whose released arrays and scratch may be
- * what is missing; then arenas of workspaces that nobody has entered go, and then it fails with MEMORY_CAP stating
+ * what is missing; then arenas of workspaces that nobody has entered go, and backends
+ * are asked for what they hold, and then it fails with MEMORY_CAP stating
  * usage, request and cap. Nothing else that is alive is taken away, unless the property
  * nd4c.device.memory.spill is true: then arrays that nothing is using go to the host first, and come back when they are
  * needed. The cap holds until one of the properties that cap the device gives another value
  * (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for
  * others). */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
-/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams, scratch and staging buffers, what kernels on
+/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams, scratch and staging buffers, what
+ * backends can spare of what they hold, what kernels on
  * the host worked in, and the records of calls that the calling thread and all threads together keep, too. ARGUMENT for
  * less than 0: nothing is given back. */
 ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);

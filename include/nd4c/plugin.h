@@ -15,6 +15,7 @@
  *     call.h       tensors and calls, which kernels and compilers are given
  *     host.h       what nd4c offers in return
  *     thread.h     of that, locks, threads and time
+ *     memory.h     of that, memory of devices that backends hold
  *     file.h       of that, files
  *     abi.h        versions, struct_size, handles
  *

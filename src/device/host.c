@@ -1,4 +1,5 @@
 #include "device/cancellation.h"
+#include "device/held.h"
 #include "device/host.h"
 
 #include <stdarg.h>
@@ -197,6 +198,7 @@ const nd4c_host *nd4c_host_table(void) {
       .threads = &nd4c_os_threads,
       .files = &files,
       .check_cancelled = nd4c_cancellation_check_scope,
+      .device_memory = &nd4c_held_table,
   };
   return &table;
 }

@@ -1,6 +1,7 @@
 #include "device/memory_body.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
@@ -8,6 +9,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/held.h"
 #include "device/scratch.h"
 #include "device/storage.h"
 #include "device/tracer.h"
@@ -90,6 +92,19 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
   return ND4C_OK;
 }
 
+nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle) {
+  const size_t length = strlen(backend);
+  nd4c_device *found = NULL;
+  pthread_mutex_lock(&managers_lock);
+  for (struct nd4c_memory_manager *manager = managers; manager != NULL && found == NULL; manager = manager->next) {
+    nd4c_device *device = manager->device;
+    const bool named = strncmp(device->name, backend, length) == 0 && device->name[length] == ':';
+    found = named && device->handle == handle ? device : NULL;
+  }
+  pthread_mutex_unlock(&managers_lock);
+  return found;
+}
+
 /* Takes the oldest cached block out of the books; the caller frees it outside the lock. NULL if none. */
 static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
   nd4c_block_node *node = manager->cached.oldest;
@@ -128,6 +143,7 @@ void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_
 
 void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   if (manager != NULL) {
+    nd4c_held_abandon(manager->device);
     nd4c_memory_manager_trim(manager, 0);
     pthread_mutex_lock(&managers_lock);
     struct nd4c_memory_manager **link = &managers;
@@ -144,19 +160,23 @@ void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
 /* `asked` of the bytes that do not fit were asked for, the rest is rounding. */
 static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
                             int64_t asked, int64_t cap) {
-  char arenas[64] = "", rounded[64] = "";
+  char arenas[64] = "", held[64] = "", rounded[64] = "";
+  const int64_t held_bytes = nd4c_memory_held(manager->device);
   pthread_mutex_lock(&manager->lock);
   int64_t arena_bytes = manager->arena_bytes;
   pthread_mutex_unlock(&manager->lock);
   if (arena_bytes > 0) {
     (void)snprintf(arenas, sizeof arenas, " (%lld of them in arenas of workspaces)", (long long)arena_bytes);
   }
+  if (held_bytes > 0) {
+    (void)snprintf(held, sizeof held, " (%lld held by backends)", (long long)held_bytes);
+  }
   if (asked != bytes) {
     (void)snprintf(rounded, sizeof rounded, " (rounded up to %lld)", (long long)bytes);
   }
   return nd4c_fail(ND4C_MEMORY_CAP,
-                   "memory cap of %s exceeded: %lld bytes in use%s and %lld cached, %lld more requested%s, cap %lld",
-                   manager->device->name, (long long)live, arenas, (long long)cached, (long long)asked, rounded,
+                   "memory cap of %s exceeded: %lld bytes in use%s%s and %lld cached, %lld more requested%s, cap %lld",
+                   manager->device->name, (long long)live, arenas, held, (long long)cached, (long long)asked, rounded,
                    (long long)cap);
 }
 
@@ -177,10 +197,10 @@ void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager) {
   pthread_mutex_unlock(&manager->lock);
 }
 
-/* Whether arenas of closed workspaces, or else idle arrays, gave way on the device for `bytes` more: then it is worth
+/* Whether arenas of closed workspaces, or else what backends hold, or else idle arrays, gave way on the device for `bytes` more: then it is worth
  * another attempt. */
 static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
-  if (nd4c_workspace_give_way(manager->device)) {
+  if (nd4c_workspace_give_way(manager->device) || nd4c_held_give_way(manager->device, bytes)) {
     return true;
   }
   pthread_mutex_lock(&manager->lock);
@@ -200,6 +220,7 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
 /* Makes room under the cap for `bytes` by trimming, then by what gives way; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t asked, const char *origin,
                            int64_t *counter) {
+  ND4C_TRY(nd4c_held_check());
   nd4c_memory_manager_refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
     pthread_mutex_lock(&manager->lock);
@@ -238,17 +259,29 @@ static void note_peak(struct nd4c_memory_manager *manager) {
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
 }
 
-nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
-  struct nd4c_memory_manager *manager = device->memory;
-  ND4C_TRY(reserve(manager, bytes, bytes, NULL, &manager->reserved_bytes));
+/* What is taken at once, and no block follows. */
+static nd4c_status take(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
+  ND4C_TRY(reserve(manager, bytes, bytes, origin, counter));
   pthread_mutex_lock(&manager->lock);
   note_peak(manager);
   pthread_mutex_unlock(&manager->lock);
   return ND4C_OK;
 }
 
+nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
+  return take(device->memory, bytes, NULL, &device->memory->reserved_bytes);
+}
+
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes) {
   unreserve(device->memory, bytes, &device->memory->reserved_bytes);
+}
+
+nd4c_status nd4c_memory_hold(nd4c_device *device, int64_t bytes, const char *origin) {
+  return take(device->memory, bytes, origin, &device->memory->live_bytes);
+}
+
+void nd4c_memory_unhold(nd4c_device *device, int64_t bytes) {
+  unreserve(device->memory, bytes, &device->memory->live_bytes);
 }
 
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {

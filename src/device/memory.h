@@ -38,6 +38,15 @@ void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const c
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes);
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes);
 
+/* The same for what a backend holds: live from here on. `origin` as in a request. nd4c_memory_unhold ends it. */
+nd4c_status nd4c_memory_hold(nd4c_device *device, int64_t bytes, const char *origin);
+void nd4c_memory_unhold(nd4c_device *device, int64_t bytes);
+/* Tells how many of the live bytes backends hold, and changes that. */
+int64_t nd4c_memory_held(const nd4c_device *device);
+void nd4c_memory_count_held(nd4c_device *device, int64_t bytes);
+/* The device of a backend with that handle, also one that is being opened; NULL if there is none. */
+nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle);
+
 /* Counts a replica that was taken from the device to make room; `saved`: it had to be copied to the host first. */
 void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved);
 /* Whether a block of that size can be had with nothing more than what is cached given back. Gives nothing back. */

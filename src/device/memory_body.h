@@ -44,6 +44,7 @@ struct nd4c_memory_manager {
   int64_t live_count, total_count, cache_hits;
   int64_t dropped_count, spilled_count, spilled_bytes;
   int64_t arena_bytes;              /* of what is alive: in arenas of workspaces */
+  _Atomic int64_t held_bytes;       /* of what is alive: held by backends */
   bool spills;                      /* nd4c.device.memory.spill */
   struct nd4c_memory_manager *next; /* under managers_lock */
 };

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/held.h"
 #include "device/memory_body.h"
 #include "device/scope.h"
 #include "device/scratch.h"
@@ -50,7 +51,8 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
                                    .dropped_count = manager->dropped_count,
                                    .spilled_count = manager->spilled_count,
                                    .spilled_bytes = manager->spilled_bytes,
-                                   .scratch_bytes = nd4c_scratch_bytes(device)};
+                                   .scratch_bytes = nd4c_scratch_bytes(device),
+                                   .held_bytes = nd4c_memory_held(device)};
   pthread_mutex_unlock(&manager->lock);
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
@@ -95,6 +97,14 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
   return ND4C_OK;
 }
 
+int64_t nd4c_memory_held(const nd4c_device *device) {
+  return atomic_load_explicit(&device->memory->held_bytes, memory_order_relaxed);
+}
+
+void nd4c_memory_count_held(nd4c_device *device, int64_t bytes) {
+  atomic_fetch_add_explicit(&device->memory->held_bytes, bytes, memory_order_relaxed);
+}
+
 void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {
   pthread_mutex_lock(&device->memory->lock);
   device->memory->arena_bytes += bytes;
@@ -129,6 +139,7 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
     nd4c_scope_trim(device);
     nd4c_stream_trim(device);
     nd4c_scratch_collect(device);
+    (void)nd4c_held_give_way(device, INT64_MAX);
   }
   nd4c_memory_manager_trim(device->memory, keep_bytes);
   if (keep_bytes == 0) {
@@ -181,6 +192,7 @@ nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
     }
   }
   pthread_mutex_unlock(&device->memory->lock);
+  nd4c_held_print(device, &report);
   if (count > 0) {
     nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);
   }

@@ -32,8 +32,19 @@ static bool lies(const char *about) {
   return lie != NULL && strcmp(lie, about) == 0;
 }
 
+/* Holds 64 bytes of a device's memory: of the call's, or of none. */
+static nd4c_status hold(void *device, nd4c_device_memory **memory) {
+  const nd4c_device_memory_request request = {.struct_size = ND4C_SIZE_OF(nd4c_device_memory_request),
+                                              .backend = "cpu",
+                                              .device = device,
+                                              .bytes = 64,
+                                              .origin = "contributor"};
+  return the_host->device_memory->count(&request, memory);
+}
+
 /* What `nd4c plugin-check` must find out about a kernel. */
-static nd4c_status misbehave(float *y, int64_t size) {
+static nd4c_status misbehave(void *device, float *y, int64_t size) {
+  nd4c_device_memory *held = NULL;
   if (lies("wrong")) {
     y[size - 1] += 1;
   } else if (lies("beyond")) {
@@ -52,6 +63,15 @@ static nd4c_status misbehave(float *y, int64_t size) {
     the_host->free(memory);
   } else if (lies("leaks")) {
     (void)the_host->allocate(64);
+  } else if (lies("holds")) {
+    (void)hold(device, &held);
+  } else if (lies("senseless")) {
+    (void)hold(&held, &held);
+  } else if (lies("unheld")) {
+    if (hold(device, &held) != ND4C_OK) {
+      abort();
+    }
+    the_host->device_memory->give(held);
   }
   return ND4C_OK;
 }
@@ -83,7 +103,7 @@ static nd4c_status run(const nd4c_call *call) {
   for (int64_t i = 0; i < size; i++) {
     y[i] = of->compute(a[i], b[i]);
   }
-  return misbehave(y, size);
+  return misbehave(call->device, y, size);
 }
 
 #define KERNEL(op_name, version, number)                                                                             \

@@ -354,7 +354,8 @@ FIELD(nd4c_host, free_buffer, 136);
 FIELD(nd4c_host, threads, 144);
 FIELD(nd4c_host, files, 152);
 FIELD(nd4c_host, check_cancelled, 160);
-GROWS(nd4c_host, 168);
+FIELD(nd4c_host, device_memory, 168);
+GROWS(nd4c_host, 176);
 
 FIELD(nd4c_host_threads, struct_size, 0);
 FIELD(nd4c_host_threads, lock_acquire, 8);
@@ -373,6 +374,21 @@ FIELD(nd4c_host_threads, yield, 104);
 GROWS(nd4c_host_threads, 112);
 FIXED(nd4c_host_lock, 64);
 FIXED(nd4c_host_condition, 64);
+
+FIELD(nd4c_device_memory_request, struct_size, 0);
+FIELD(nd4c_device_memory_request, backend, 8);
+FIELD(nd4c_device_memory_request, device, 16);
+FIELD(nd4c_device_memory_request, bytes, 24);
+FIELD(nd4c_device_memory_request, origin, 32);
+FIELD(nd4c_device_memory_request, give_way, 40);
+FIELD(nd4c_device_memory_request, owner, 48);
+GROWS(nd4c_device_memory_request, 56);
+
+FIELD(nd4c_host_device_memory, struct_size, 0);
+FIELD(nd4c_host_device_memory, count, 8);
+FIELD(nd4c_host_device_memory, allocate, 16);
+FIELD(nd4c_host_device_memory, give, 24);
+GROWS(nd4c_host_device_memory, 32);
 
 FIELD(nd4c_host_files, struct_size, 0);
 FIELD(nd4c_host_files, cache_directory, 8);

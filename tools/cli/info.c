@@ -221,7 +221,7 @@ static const char *remaining_text(const nd4c_device *device, char *text, size_t 
 }
 
 static void print_counts(const nd4c_memory_info *memory) {
-  char spilled[32], scratch[32];
+  char spilled[32], scratch[32], held[32];
   (void)printf("    allocations %" PRId64 " alive, %" PRId64 " in all, %" PRId64 " of them from the cache",
                memory->live_count, memory->total_count, memory->cache_hits);
   if (memory->dropped_count > 0 || memory->spilled_count > 0) {
@@ -231,6 +231,9 @@ static void print_counts(const nd4c_memory_info *memory) {
   }
   if (memory->scratch_bytes > 0) {
     (void)printf("; scratch of streams %s", cli_bytes_text(memory->scratch_bytes, scratch, sizeof scratch));
+  }
+  if (memory->held_bytes > 0) {
+    (void)printf("; held by backends %s", cli_bytes_text(memory->held_bytes, held, sizeof held));
   }
   (void)printf("\n");
 }
@@ -454,6 +457,7 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "spilled_count", (double)memory.spilled_count);
   (void)cJSON_AddNumberToObject(object, "spilled_bytes", (double)memory.spilled_bytes);
   (void)cJSON_AddNumberToObject(object, "scratch_bytes", (double)memory.scratch_bytes);
+  (void)cJSON_AddNumberToObject(object, "held_bytes", (double)memory.held_bytes);
   int64_t remaining = 0;
   if (nd4c_memory_remaining(device, &remaining) == ND4C_OK && remaining != INT64_MAX) {
     (void)cJSON_AddNumberToObject(object, "remaining_bytes", (double)remaining);

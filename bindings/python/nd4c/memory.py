@@ -30,7 +30,8 @@ def _handle(device):
 
 def stats(device: Union[Device, str, None] = None) -> Dict[str, int]:
     """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits,
-    what nd4c.device.memory.spill moved away, and of live_bytes the scratch_bytes that streams work in."""
+    what nd4c.device.memory.spill moved away, and, of live_bytes, scratch_bytes, which streams work in, and held_bytes,
+    which backends hold beside arrays."""
     return (current_device() if device is None else find(device)).memory
 
 

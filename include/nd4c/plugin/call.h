@@ -67,8 +67,8 @@ typedef struct nd4c_call {
    * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
    * the true shape here, before it returns. NULL for all other ops. */
   int64_t *const *true_shapes;
-  /* A buffer of the device's with scratch_buffer_bytes, as device_scratch asked; else NULL. It belongs to the stream: the
-   * calls before and behind this one there work in the same buffer, other streams' calls do not. What is in it is
+  /* A buffer of the device's with scratch_buffer_bytes, as device_scratch asked; else NULL. It belongs to the stream:
+   * the calls before and behind this one there work in the same buffer, other streams' calls do not. What is in it is
    * undefined. Work that runs at once on one stream must not use it at once: a backend whose queues are out of order
    * orders its users as it does those of operands. Recorded calls are given it as they are given operands. */
   nd4c_buffer scratch_buffer;

@@ -51,12 +51,12 @@ typedef struct nd4c_kernel {
   /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no
    * wish. The graph's layout pass asks. Optional; NULL: no wish. */
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
-  /* Writes how much of the device's memory a run works in beside its operands; nd4c presets *range with zeros. `limit` is
-   * what one call may have now: what the device and its cap can spare, its largest buffer, nd4c.device.scratch.
-   * INT64_MAX: not known. Asked once for a signature: runs get between least and best bytes, best unless memory is short
-   * when they are submitted; MEMORY or MEMORY_CAP is told for them where not even the least can be had. A failure but
-   * for MEMORY passes the kernel over, with its text as the reason, and so does a range that makes no sense. Does not
-   * block. Optional; NULL: none. */
+  /* Writes how much of the device's memory a run works in beside its operands; nd4c presets *range with zeros. `limit`
+   * is what one call may have now: what the device and its cap can spare, its largest buffer, nd4c.device.scratch.
+   * INT64_MAX: not known. Asked once for a signature: runs get between least and best bytes, best unless memory is
+   * short when they are submitted; MEMORY or MEMORY_CAP is told for them where not even the least can be had. A failure
+   * but for MEMORY passes the kernel over, with its text as the reason, and so does a range that makes no sense. Does
+   * not block. Optional; NULL: none. */
   nd4c_status (*device_scratch)(const nd4c_call *call, int64_t limit, nd4c_scratch_range *range);
   uint32_t flags; /* ND4C_KERNEL_* */
 } nd4c_kernel;
