@@ -13,6 +13,7 @@
  *     op.h         ops of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable
  *     call.h       tensors and calls, which kernels and compilers are given
+ *     layout.h     how operands lie in memory where strides cannot say it
  *     host.h       what nd4c offers in return
  *     thread.h     of that, locks, threads and time
  *     file.h       of that, files

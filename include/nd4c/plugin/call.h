@@ -5,16 +5,9 @@
 #include "nd4c/dtype.h"
 #include "nd4c/op.h"
 #include "nd4c/plugin/abi.h"
+#include "nd4c/plugin/layout.h"
 
 ND4C_EXTERN_C_BEGIN
-
-/* How the bytes of a buffer are arranged. */
-typedef enum nd4c_layout_tag {
-  ND4C_LAYOUT_STRIDED = 0, /* element i at offset + sum of index * stride */
-  ND4C_LAYOUT_BLOCKED = 1, /* known to the backend that made it */
-  ND4C_LAYOUT_ENCODED = 2,
-  ND4C_LAYOUT_OPAQUE = 3
-} nd4c_layout_tag;
 
 /* Flags of a tensor. */
 enum {
@@ -23,18 +16,19 @@ enum {
   ND4C_TENSOR_CONTIGUOUS = 4 /* C order without gaps */
 };
 
-/* One operand of a call. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen (64 bytes). */
+/* One operand of a call. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen (72 bytes). */
 typedef struct nd4c_tensor {
   nd4c_dtype dtype; /* ND4C_DTYPE_NONE: an optional input left out */
   int32_t rank;
   uint32_t flags;
-  int32_t layout; /* nd4c_layout_tag */
+  int32_t layout; /* nd4c_layout_tag. A kernel that neither asks for another one nor reads others gets STRIDED */
   const int64_t *shape;
   const int64_t *strides; /* elements; NULL while inferring */
   int64_t size;           /* elements */
   void *data;             /* addressable devices: address of element 0; NULL on others and while choosing */
   nd4c_buffer buffer;     /* the storage's; may be NULL on synchronous devices that are host-readable */
-  int64_t offset;         /* of element 0, in elements from the buffer's start */
+  int64_t offset;         /* of element 0, in elements from the buffer's start; with another layout 0 */
+  const nd4c_layout *arrangement; /* of another layout than STRIDED, which lies from the buffer's start on; else NULL */
 } nd4c_tensor;
 
 /* Flags of a call. */
