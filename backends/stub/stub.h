@@ -49,6 +49,7 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(synchronize)         \
   X(usable)              \
   X(prepare)             \
+  X(pack)                \
   X(scratch_bytes)       \
   X(run)                 \
   X(supports)            \
@@ -233,6 +234,7 @@ typedef struct stub_operand {
   int64_t size, offset;
   nd4c_buffer handle;
   stub_buffer *buffer; /* one use held, or NULL until bound */
+  nd4c_layout layout;  /* BLOCKED: where the elements are, in place of strides */
 } stub_operand;
 
 stub_class stub_class_of(nd4c_dtype dtype);
@@ -296,6 +298,14 @@ nd4c_status stub_compute_broadcast(const stub_work *work, stub_value *const *inp
 nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs, stub_value *output);
+
+/* -- layouts.c --------------------------------------------------------------------------------------------------- */
+
+/* Of the kernel of matmul. */
+bool stub_wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout);
+nd4c_status stub_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
+/* Whether each operand lies as kernels of the stub read it; a violation. */
+nd4c_status stub_check_layouts(const nd4c_call *call);
 
 /* -- kernels.c, compiler.c, device.c ------------------------------------------------------------------------------ */
 

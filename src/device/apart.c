@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "base/status.h"
+#include "device/forms.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
 #include "device/tracer.h"
@@ -155,6 +156,7 @@ nd4c_status nd4c_storage_write_piece(nd4c_storage *storage, int64_t offset, int6
   }
   ND4C_TRY(nd4c_device_host(&host));
   nd4c_storage_lock_settled(body, NULL);
+  nd4c_forms_detach(body);
   nd4c_status status = write_piece(body, host, offset, bytes, from);
   if (status == ND4C_OK && nd4c_tracer_is_on()) {
     nd4c_tracer_write(body, atomic_load(&storage->device));

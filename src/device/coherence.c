@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/forms.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
 #include "device/stream_pool.h"
@@ -32,6 +33,9 @@ void nd4c_storage_update_address(nd4c_storage_body *body) {
   }
   bool direct = current == 1 && body->poison == ND4C_OK && nd4c_device_is_immediate(only->device) &&
                 only->written == NULL && only->readers.count == 0;
+  if (direct && atomic_load_explicit(&body->forms, memory_order_relaxed) != NULL) {
+    nd4c_forms_doubt(body);
+  }
   atomic_store(&body->base.address, direct ? only->block.address : NULL);
 }
 
@@ -298,6 +302,7 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
 }
 
 static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_shared_fence *fence) {
+  nd4c_forms_detach(body);
   nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
   written->written = nd4c_fence_retain(fence);
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/forms.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/workspace.h"
@@ -176,10 +177,10 @@ void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager) {
   pthread_mutex_unlock(&manager->lock);
 }
 
-/* Whether arenas of closed workspaces, or else idle arrays, gave way on the device for `bytes` more: then it is worth
- * another attempt. */
+/* Whether arenas of closed workspaces, packed constants that no plan uses, or else idle arrays, gave way on the device
+ * for `bytes` more: then it is worth another attempt. */
 static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
-  if (nd4c_workspace_give_way(manager->device)) {
+  if (nd4c_workspace_give_way(manager->device) || nd4c_forms_give_way(manager->device, bytes) > 0) {
     return true;
   }
   pthread_mutex_lock(&manager->lock);

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/forms.h"
 #include "device/memory_body.h"
 #include "device/scope.h"
 #include "device/small_storage.h"
@@ -123,6 +124,9 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   }
   nd4c_storage_collect(false);
   nd4c_fence_collect(device);
+  if (keep_bytes == 0) {
+    (void)nd4c_forms_give_way(device, INT64_MAX);
+  }
   nd4c_memory_manager_trim(device->memory, keep_bytes);
   if (keep_bytes == 0) {
     nd4c_scope_trim(device);

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/forms.h"
 #include "device/pending_blocks.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
@@ -38,6 +39,7 @@ void nd4c_storage_forget_locks(void) {
   make_locks();
   pthread_mutex_init(&grave_lock, NULL);
   nd4c_residents_forget_lock();
+  nd4c_forms_forget_lock();
 }
 
 void nd4c_storage_lock(nd4c_storage_body *body) {
@@ -55,6 +57,7 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body) {
 /* -- life ----------------------------------------------------------------------------------------------------- */
 
 void nd4c_storage_body_reset(nd4c_storage_body *body) {
+  nd4c_forms_detach(body);
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
   body->first.copied = body->first.pinned = body->first.eager = body->first.left = false;

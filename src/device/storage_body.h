@@ -47,6 +47,7 @@ typedef struct nd4c_storage_body {
   /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
    * read without one by the thread that ends the storage. See nd4c_storage_attach. */
   _Atomic bool attached;
+  struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
 } nd4c_storage_body;
 
 static inline void nd4c_storage_attach(nd4c_storage_body *body) {

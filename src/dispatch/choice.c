@@ -11,6 +11,7 @@
 #include "device/answer.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "dispatch/constants.h"
 #include "dispatch/engines.h"
 
 enum { REASON_SIZE = 512 };
@@ -19,6 +20,7 @@ enum { REASON_SIZE = 512 };
 typedef struct search {
   const nd4c_context *context;
   const nd4c_call *call;
+  const nd4c_constants *constants; /* NULL: none */
   nd4c_engine_rules rules;
   nd4c_text *trail; /* NULL: nobody reads it */
   bool explains;    /* who is taken is told, too; an error text has nobody who was */
@@ -60,19 +62,26 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
  * memory ends the search. */
 static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
   *taken = false;
+  bool declined = false;
+  if (s->constants != NULL) {
+    nd4c_constants_reset(s->constants, s->call->input_count);
+    ND4C_TRY(nd4c_constants_place(s->context, s->call, s->constants, kernel, choice, &declined));
+  }
   nd4c_call prepared = *s->call;
   void *state = NULL;
   prepared.data = kernel->data;
-  if (kernel->prepare != NULL) {
+  if (!declined && kernel->prepare != NULL) {
     nd4c_error_expect();
     nd4c_status status = nd4c_driver_answer(kernel->prepare(&prepared, &state), "prepare");
     if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
       return status;
     }
-    if (status != ND4C_OK) {
-      note(s, kernel->name, kernel->engine, nd4c_error_message());
-      return ND4C_OK;
-    }
+    declined = status != ND4C_OK;
+  }
+  if (declined) {
+    note(s, kernel->name, kernel->engine, nd4c_error_message());
+    nd4c_choice_drop_forms(choice);
+    return ND4C_OK;
   }
   prepared.state = state;
   choice->kernel = kernel;
@@ -182,6 +191,9 @@ static nd4c_status find_compiler(const search *s, bool forced_only, nd4c_choice 
   if (count == 0) {
     return ND4C_OK;
   }
+  if (s->constants != NULL) {
+    ND4C_TRY(nd4c_constants_bind(s->context, s->call, s->constants));
+  }
   size_t bytes = (size_t)(s->call->input_count + s->call->output_count) * sizeof(int32_t);
   int32_t *values = nd4c_allocate(bytes);
   if (values == NULL) {
@@ -263,10 +275,11 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **out) {
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                             nd4c_choice **out) {
   ND4C_TRY(nd4c_device_admit(context->device)); /* preparing a kernel may call the driver */
   nd4c_text trail = {0};
-  search s = {.context = context, .call = call, .trail = &trail};
+  search s = {.context = context, .call = call, .constants = constants, .trail = &trail};
   nd4c_engine_rules_read(&s.rules);
   nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
   if (choice == NULL) {
@@ -277,6 +290,7 @@ nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call,
   nd4c_status status = find_choice(&s, choice);
   nd4c_text_free(&trail);
   if (status != ND4C_OK) {
+    nd4c_choice_drop_forms(choice);
     nd4c_recycle_give(choice, sizeof *choice);
     return status;
   }
@@ -297,6 +311,7 @@ void nd4c_choice_release(nd4c_choice *choice) {
   if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
     choice->kernel->unprepare(choice->state);
   }
+  nd4c_choice_drop_forms(choice);
   nd4c_compiled_release(choice->compiled);
   nd4c_recycle_give(choice, sizeof *choice);
 }

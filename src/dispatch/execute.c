@@ -6,6 +6,7 @@
 #include "device/provider_check.h"
 #include "device/storage.h"
 #include "device/tracer.h"
+#include "dispatch/constants.h"
 #include "submit/submit.h"
 
 enum { INLINE_OPERANDS = 8 };
@@ -44,6 +45,12 @@ static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) 
   for (int32_t i = 0; i < e->input_count; ++i) {
     const nd4c_array *input = e->inputs[i];
     nd4c_tensor_describe(input, &e->tensors[i]);
+    const nd4c_form *form = nd4c_choice_form(e->choice, i);
+    if (ND4C_UNLIKELY(form != NULL)) { /* a plan's step on arrays */
+      nd4c_form_describe(form, &e->tensors[i]);
+      e->tensors[i].flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
+      continue;
+    }
     nd4c_status status =
         input == NULL ? ND4C_OK : nd4c_submission_acquire_array(submission, input, ND4C_ACCESS_READ, &e->tensors[i]);
     if (ND4C_UNLIKELY(status != ND4C_OK)) {

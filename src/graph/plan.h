@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "device/storage.h"
 #include "dispatch/choice.h"
+#include "dispatch/constants.h"
 #include "dispatch/engines.h"
 #include "graph/graph.h"
 
@@ -37,6 +38,7 @@ typedef struct nd4c_slot {
   int32_t buffer;        /* ARENA, where buffers are whole: number among its place's; -1: it has no bytes */
   int32_t port;          /* INPUT, OUTPUT: position among the graph's */
   nd4c_array *array;     /* CONSTANT: borrowed from the graph */
+  bool bound;            /* CONSTANT: a step reads it as it is, not packed */
   int32_t place;         /* ARENA, OWN, OUTPUT: whose step makes it */
   nd4c_storage *storage; /* OWN: one reference */
   bool in_parts;         /* OWN: written through views, so that a run must begin with a new value */
@@ -200,9 +202,6 @@ static inline bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value val
 static inline bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value) {
   return plan->hidden != NULL && plan->hidden[value];
 }
-/* Where a constant's elements are on the context's device: fills data, buffer, offset and flags. */
-nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
-                                    nd4c_tensor *tensor);
 /* Where node `index` is placed, as a position in places. */
 int32_t nd4c_plan_place_of(const nd4c_plan *plan, int32_t index);
 /* Several devices: says of each slot who makes it, and gives those that cross from one device to another storages of

@@ -51,6 +51,20 @@ static void print_operands(const nd4c_plan *plan, const nd4c_step *step, nd4c_te
   }
 }
 
+/* The constants that the step reads packed, and how they are arranged. */
+static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, nd4c_text *text) {
+  for (int32_t i = 0; i < choice->form_count; ++i) {
+    char layout[64];
+    const int32_t input = choice->form_inputs[i], last = node->def->info.input_count - 1;
+    nd4c_text_print(text, "%s%s %s", i == 0 ? " {packed constants: " : ", ",
+                    node->def->info.inputs[input < last ? input : last].name,
+                    nd4c_layout_text(nd4c_form_layout(choice->forms[i]), layout, sizeof layout));
+  }
+  if (choice->form_count > 0) {
+    nd4c_text_print(text, "}");
+  }
+}
+
 static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
@@ -81,6 +95,7 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   if (node->fused != NULL) {
     nd4c_text_print(text, " [%s]", node->fused);
   }
+  print_forms(node, step->choice, text);
   print_operands(plan, step, text);
   nd4c_text_print(text, "\n");
 }

@@ -23,7 +23,10 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
   }
   if (constant != NULL) {
     memcpy(strides, constant->strides, (size_t)tensor->rank * sizeof *strides);
-    ND4C_TRY(nd4c_plan_bind_constant(plan->context, constant, 0, tensor));
+    ND4C_TRY(nd4c_constant_bind(plan->context, &(nd4c_constant_input){constant, 0}, tensor));
+    if (plan->slots != NULL) { /* not while compilers are asked what they take */
+      plan->slots[value].bound = true;
+    }
   } else {
     nd4c_shape_strides(tensor->rank, tensor->shape, strides);
   }

@@ -92,6 +92,12 @@ static nd4c_status run(const nd4c_call *call) {
     .name = "contributor." #op_name, .priority = 1000, .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), .data = &rows[number], \
     .usable = usable, .run = run                                                                                     \
   }
+static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
+  (void)call;
+  (void)input;
+  (void)layout;
+  return false;
+}
 static nd4c_kernel kernels[] = {KERNEL(add, 1, 0), KERNEL(subtract, 1, 1), KERNEL(multiply, 1, 2)};
 static const nd4c_kernel *const family[] = {&kernels[0], &kernels[1], &kernels[2], NULL};
 static const nd4c_kernel *const *const families[] = {family};
@@ -142,6 +148,8 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) 
     kernels[0].engine = "another";
   } else if (lies("run")) {
     kernels[0].run = NULL;
+  } else if (lies("unpacked")) {
+    kernels[0].wants_layout = wants_layout;
   } else if (lies("elsewhere")) {
     contribution.backend = "nosuch";
   }

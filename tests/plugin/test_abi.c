@@ -94,7 +94,9 @@ FIELD(nd4c_kernel, run, 88);
 FIELD(nd4c_kernel, preferred_order, 96);
 FIELD(nd4c_kernel, device_scratch_bytes, 104);
 FIELD(nd4c_kernel, flags, 112);
-GROWS(nd4c_kernel, 120);
+FIELD(nd4c_kernel, wants_layout, 120);
+FIELD(nd4c_kernel, pack, 128);
+GROWS(nd4c_kernel, 136);
 
 FIELD(nd4c_segment, struct_size, 0);
 FIELD(nd4c_segment, node_count, 4);

@@ -17,6 +17,8 @@ says out 'every statement holds$'
 lacks out FAILED
 expect 0 env STUB_MODE=compiler "$nd4c" plugin-check --section plans "$stub"
 says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+expect 0 "$nd4c" plugin-check --section plans --ops matmul "$stub"
+says out '^  [1-9][0-9]+ plans ran, 0 of them with compiled segments, [1-9][0-9]* with packed constants'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:1: mode: capture '
 expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --section capture "$stub"
@@ -39,6 +41,8 @@ finds op entry "a kernel is for op 'no_such_op', which this library does not hav
 finds version entry 'the kernel of add is for version 99'
 finds engine entry "the kernel of add names engine 'another', which the contribution does not list"
 finds run entry 'the kernel of add has no run'
+finds unpacked entry 'the kernel of add has one of wants_layout and pack: both are needed'
+finds unpacked open 'wants_layout and pack are needed together'
 finds wrong ops 'add of float32 on cpu:0 .engine contributor., contiguous: '
 finds wrong plans 'in a plan: '
 finds wrong threads '4 threads at once: '
@@ -74,6 +78,8 @@ lie type entry 'device type'
 lie verdict probe 'which is no verdict'
 lie engines entry 'a count without a table'
 lie memory_bytes open 'memory'
+expect 1 env STUB_LIE=layout "$nd4c" plugin-check --section plans --ops matmul "$stub"
+says out '^  FAILED: .*: wants_layout of input 1: no layout: bytes is'
 expect 1 env STUB_FAIL=in_flight:40 "$nd4c" plugin-check --section ops "$stub"
 says out '^  FAILED: .* of .* on stub:0, contiguous: '
 

@@ -19,6 +19,8 @@ enum {
  *
  *     function                            strides  operands' data and buffers  state  scratch  stream
  *     usable, preferred_order             yes      no                          no     no       no
+ *     wants_layout                        yes      no                          no     no       no
+ *     pack                                yes      of the input to be packed   no     no       yes
  *     prepare                             yes      of CONSTANT inputs          no     no       yes
  *     scratch_bytes, device_scratch_bytes yes      no                          yes    no       no
  *     run                                 yes      yes                         yes    yes      yes
@@ -54,6 +56,18 @@ typedef struct nd4c_kernel {
   /* Bytes of the device's memory that a run needs beside its operands. Optional; NULL: none. */
   int64_t (*device_scratch_bytes)(const nd4c_call *call);
   uint32_t flags; /* ND4C_KERNEL_* */
+  /* The layout in which the kernel would like to read a CONSTANT input, by its position: writes it into *layout, of
+   * which struct_size is set and the rest is zero, and returns true. false: as it is, STRIDED. Asked after `usable`, and
+   * before `prepare`; the same call must get the same answer. BLOCKED or OPAQUE. Must not block, but may open the
+   * engine's library. Optional, and needs pack; NULL: no wish. */
+  bool (*wants_layout)(const nd4c_call *call, int32_t input, nd4c_layout *layout);
+  /* Writes the input, STRIDED in the call, in that layout to *to: its dtype and shape are the input's, its memory has
+   * layout->bytes bytes. May block; on an asynchronous device it enqueues on call->stream what reads and writes, and
+   * nd4c waits for that. nd4c keeps what was packed, in counted memory, for all calls whose kernels are of the same
+   * engine and want the same array in the same layout: of other shapes, of other plans. prepare, scratch_bytes and run
+   * then see the input in that layout, `arrangement` equal to the one asked for. After a failure with MEMORY or
+   * MEMORY_CAP they see it STRIDED; any other failure passes the kernel over, with its text as the reason. */
+  nd4c_status (*pack)(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
 } nd4c_kernel;
 
 ND4C_EXTERN_C_END

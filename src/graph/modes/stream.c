@@ -142,7 +142,7 @@ static void bind_buffers(const nd4c_plan *plan) {
 /* Lets the stream come after what brought the constants to the device. */
 static nd4c_status wait_for_constants(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->slot_count; ++i) {
-    if (plan->slots[i].kind == ND4C_SLOT_CONSTANT) {
+    if (plan->slots[i].kind == ND4C_SLOT_CONSTANT && plan->slots[i].bound) {
       nd4c_storage *storage = plan->slots[i].array->storage;
       nd4c_replica_view view;
       ND4C_TRY(nd4c_storage_acquire(storage, plan->device, plan->context->stream, ND4C_ACCESS_READ,
