@@ -14,6 +14,7 @@
  *     compiler.h   compilers: what turns a run of nodes into one executable
  *     call.h       tensors and calls, which kernels and compilers are given
  *     layout.h     how operands lie in memory where strides cannot say it
+ *     blocks.h     of that, formats of quantised blocks
  *     host.h       what nd4c offers in return
  *     thread.h     of that, locks, threads and time
  *     file.h       of that, files

@@ -10,7 +10,8 @@
 
 typedef struct nd4c_storage nd4c_storage;
 
-enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2 };
+/* ENCODED: the contents are quantised blocks, see device/encoded.h; READ_ONLY, too. */
+enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2, ND4C_STORAGE_ENCODED = 4 };
 
 struct nd4c_storage {
   _Atomic int32_t references;

@@ -6,6 +6,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/encoded.h"
 #include "device/forms.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
@@ -175,6 +176,13 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bo
     return ND4C_OK;
   }
   nd4c_replica *source = nd4c_storage_find_current(body);
+  if (source == NULL && body->encoding != NULL) {
+    ND4C_TRY(nd4c_encoded_decode(body));
+    if (target->state != 'I') {
+      return ND4C_OK;
+    }
+    source = nd4c_storage_find_current(body);
+  }
   if (source == NULL) {
     return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
   }
@@ -223,6 +231,9 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
     return ND4C_OK;
   }
   const nd4c_device *from = atomic_load(&body->base.device);
+  if (body->encoding != NULL && from == device && nd4c_storage_find_current(body) == NULL) {
+    return ND4C_OK; /* it is decoded where it is */
+  }
   return nd4c_fail(ND4C_UNSUPPORTED,
                    "its contents are on %s and needed on %s, and transfers are off (none, by the context's option "
                    "transfer or nd4c.device.transfer): nd4c_array_migrate or nd4c_array_prefetch brings them there",

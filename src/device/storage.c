@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/encoded.h"
 #include "device/forms.h"
 #include "device/pending_blocks.h"
 #include "device/small_storage.h"
@@ -58,6 +59,7 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body) {
 
 void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_forms_detach(body);
+  nd4c_encoded_free(body);
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
   body->first.copied = body->first.pinned = body->first.eager = body->first.left = false;
@@ -181,7 +183,7 @@ void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_
   body->first.state = 'M';
 }
 
-static nd4c_storage_body *make_body(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags) {
+nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags) {
   nd4c_storage_body *body = nd4c_recycle_take_raw(sizeof *body);
   if (body == NULL) {
     (void)nd4c_fail_memory("a storage", sizeof *body);
@@ -224,7 +226,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dty
 
 nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
                                     const char *origin, nd4c_storage **storage) {
-  nd4c_storage_body *body = make_body(device, dtype, bytes, 0);
+  nd4c_storage_body *body = nd4c_storage_body_make(device, dtype, bytes, 0);
   if (body == NULL) {
     return ND4C_MEMORY;
   }
@@ -266,7 +268,8 @@ nd4c_status nd4c_storage_wrap(void *address, nd4c_dtype dtype, int64_t bytes, bo
                               nd4c_release_callback release, void *user, nd4c_storage **storage) {
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_body *body = make_body(host, dtype, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
+  nd4c_storage_body *body =
+      nd4c_storage_body_make(host, dtype, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
   if (body == NULL) {
     return ND4C_MEMORY;
   }

@@ -47,6 +47,7 @@ typedef struct nd4c_storage_body {
   /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
    * read without one by the thread that ends the storage. See nd4c_storage_attach. */
   _Atomic bool attached;
+  struct nd4c_encoding *encoding;  /* of an encoded storage; then there may be no current replica */
   struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
 } nd4c_storage_body;
 
@@ -68,6 +69,8 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body);
 /* Makes a body for its first use: one reference, first replica on `device` without a block. */
 void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
                              uint32_t flags, void (*destroy)(nd4c_storage *storage));
+/* One of its own kind, with `destroy` that of ordinary storages; NULL: no memory, which the thread's error tells. */
+nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags);
 /* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
 void nd4c_storage_body_reset(nd4c_storage_body *body);
 /* Of a storage that ends: true if nothing of it has to wait for pending work. Blocks of asynchronous devices on which

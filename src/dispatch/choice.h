@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/compiled.h"
 #include "device/context.h"
+#include "device/encoded.h"
 #include "device/forms.h"
 #include "nd4c/plugin.h"
 #include "ops/op.h"
@@ -24,9 +25,10 @@ typedef struct nd4c_choice {
   nd4c_compiled *compiled; /* one reference */
   int64_t scratch_bytes;        /* of the host's memory */
   int64_t device_scratch_bytes; /* of the device's */
+  uint64_t encoded;             /* inputs, by bit, that the kernel reads as they are encoded */
   int32_t form_count;
-  int32_t form_inputs[ND4C_CHOICE_FORMS];   /* the input that each stands for */
-  nd4c_form *forms[ND4C_CHOICE_FORMS];      /* packed constants, one reference each */
+  int32_t form_inputs[ND4C_CHOICE_FORMS]; /* the input that each stands for */
+  nd4c_form *forms[ND4C_CHOICE_FORMS];    /* packed constants, one reference each */
 } nd4c_choice;
 
 /* The constant behind an input of a call that is chosen for; array NULL: it is none, or left out. */

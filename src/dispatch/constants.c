@@ -24,8 +24,7 @@ nd4c_status nd4c_constant_bind(const nd4c_context *context, const nd4c_constant_
   nd4c_storage *storage = constant->array->storage;
   nd4c_replica_view view;
   ND4C_TRY(nd4c_storage_own(storage));
-  ND4C_TRY(
-      nd4c_storage_acquire(storage, context->device, context->stream, ND4C_ACCESS_READ, context->transfer, &view));
+  ND4C_TRY(nd4c_storage_acquire(storage, context->device, context->stream, ND4C_ACCESS_READ, context->transfer, &view));
   nd4c_storage_pin(storage, context->device);
   nd4c_fence_release(view.written); /* the stream waits for it */
   set_place(constant, &view, tensor);
@@ -42,6 +41,16 @@ void nd4c_constants_reset(const nd4c_constants *constants, int32_t input_count) 
       tensor->data = NULL;
       tensor->buffer = NULL;
       tensor->offset = 0;
+    }
+  }
+}
+
+void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
+  for (int32_t i = 0; i < call->input_count; ++i) {
+    const nd4c_constant_input *item = &constants->items[i];
+    if (item->array != NULL) {
+      (void)nd4c_encoded_show(item->array->storage, item->array->offset + item->offset, context->device,
+                              &constants->inputs[i]);
     }
   }
 }
@@ -89,10 +98,9 @@ static nd4c_status check_layout(const packing *p) {
       break;
     }
   }
-  return size == tensor->size
-             ? ND4C_OK
-             : nd4c_fail(ND4C_ABI, "%s: its shape has other than the input's %lld elements", what,
-                         (long long)tensor->size);
+  return size == tensor->size ? ND4C_OK
+                              : nd4c_fail(ND4C_ABI, "%s: its shape has other than the input's %lld elements", what,
+                                          (long long)tensor->size);
 }
 
 /* Runs the kernel's pack on the inputs in `tensors`, a copy of the call's, and waits for its end. */
@@ -177,7 +185,8 @@ static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, co
   asked.data = kernel->data;
   for (int32_t i = 0; i < call->input_count && count < ND4C_CHOICE_FORMS; ++i) {
     packing *p = &wishes[count];
-    if (constants->items[i].array == NULL || constants->inputs[i].size == 0) {
+    if (constants->items[i].array == NULL || constants->inputs[i].size == 0 ||
+        constants->inputs[i].layout != ND4C_LAYOUT_STRIDED) {
       continue;
     }
     *p = (packing){context, call, kernel, &constants->items[i], i, {.struct_size = ND4C_SIZE_OF(nd4c_layout)}};

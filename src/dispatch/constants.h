@@ -12,7 +12,10 @@ nd4c_status nd4c_constant_bind(const nd4c_context *context, const nd4c_constant_
 /* Makes the inputs what they were before any kernel was asked: without a place. */
 void nd4c_constants_reset(const nd4c_constants *constants, int32_t input_count);
 
-/* All of them as they are: for compilers. */
+/* Shows those that are encoded as they are, on the host. */
+void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants);
+
+/* All of them as they are, STRIDED: for compilers. */
 nd4c_status nd4c_constants_bind(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants);
 
 /* As the kernel would like to read them, with the forms in the choice. *declined: packing failed, and the thread's

@@ -51,6 +51,10 @@ static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) 
       e->tensors[i].flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
       continue;
     }
+    if (ND4C_UNLIKELY((e->choice->encoded >> (i & 63) & 1) != 0) && i < 64 &&
+        nd4c_encoded_show(input->storage, input->offset, e->context->device, &e->tensors[i])) {
+      continue;
+    }
     nd4c_status status =
         input == NULL ? ND4C_OK : nd4c_submission_acquire_array(submission, input, ND4C_ACCESS_READ, &e->tensors[i]);
     if (ND4C_UNLIKELY(status != ND4C_OK)) {

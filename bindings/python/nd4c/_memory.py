@@ -13,6 +13,9 @@ _deleter = ctypes.CFUNCTYPE(None, c_void_p)
 _read = bind("nd4c_array_read")
 _string = bind("nd4c_array_string")
 _from_strings = bind("nd4c_array_from_strings")
+_from_blocks = bind("nd4c_array_from_blocks")
+_block_format = bind("nd4c_array_block_format", keeps_gil=True)
+_block_format.restype = ctypes.c_char_p
 _read_only = bind("nd4c_array_is_read_only", keeps_gil=True)
 _contiguous = bind("nd4c_array_is_contiguous", keeps_gil=True)
 _strides = bind("nd4c_array_strides", keeps_gil=True)
@@ -94,6 +97,22 @@ def from_strings(texts, shape):
     check(_from_strings(len(shape), _int64(shape), (ctypes.c_char_p * len(encoded))(*encoded),
                         _int64([len(text) for text in encoded]), byref(out)))
     return from_handle(out.value)
+
+
+def from_blocks(format, shape, blocks):
+    """A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks` their
+    bytes. `x @ array` and `x @ array.mT` read the blocks on the CPU; everything else sees the elements, decoded once."""
+    data = bytes(blocks)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    out = c_void_p()
+    check(_from_blocks(format.encode(), len(shape), _int64(shape), data, len(data), byref(out)))
+    return from_handle(out.value)
+
+
+def block_format(array):
+    """The format of the blocks in which an array, or what it is a view of, is kept; None: in none."""
+    name = _block_format(handle(array))
+    return None if name is None else name.decode()
 
 
 # -- the array interface, version 3 ----------------------------------------------------------------------------------

@@ -9,8 +9,12 @@ ND4C_EXTERN_C_BEGIN
 
 /* Flags of a kernel. */
 enum {
-  ND4C_KERNEL_CAPTURABLE = 1,       /* run may be recorded, see capture.h: all that it does is enqueued on the stream */
-  ND4C_KERNEL_SYNCHRONISES_HOST = 2 /* run waits for the stream, on an asynchronous device: it cannot be recorded */
+  ND4C_KERNEL_CAPTURABLE = 1, /* run may be recorded, see capture.h: all that it does is enqueued on the stream */
+  ND4C_KERNEL_SYNCHRONISES_HOST = 2, /* run waits for the stream, on an asynchronous device: it cannot be recorded */
+  /* Is shown operands of layout QUANTISED as they are (plugin/blocks.h), and refuses in `usable` what it does not read:
+   * then, and for kernels without this flag, nd4c decodes them. A kernel that reads them as they are goes before all
+   * that do not, whatever its priority. The host's memory alone holds such operands. */
+  ND4C_KERNEL_READS_QUANTISED = 4
 };
 
 /* Static. Any thread may call any function at any time, several at once.
@@ -57,8 +61,8 @@ typedef struct nd4c_kernel {
   int64_t (*device_scratch_bytes)(const nd4c_call *call);
   uint32_t flags; /* ND4C_KERNEL_* */
   /* The layout in which the kernel would like to read a CONSTANT input, by its position: writes it into *layout, of
-   * which struct_size is set and the rest is zero, and returns true. false: as it is, STRIDED. Asked after `usable`, and
-   * before `prepare`; the same call must get the same answer. BLOCKED or OPAQUE. Must not block, but may open the
+   * which struct_size is set and the rest is zero, and returns true. false: as it is, STRIDED. Asked after `usable`,
+   * and before `prepare`; the same call must get the same answer. BLOCKED or OPAQUE. Must not block, but may open the
    * engine's library. Optional, and needs pack; NULL: no wish. */
   bool (*wants_layout)(const nd4c_call *call, int32_t input, nd4c_layout *layout);
   /* Writes the input, STRIDED in the call, in that layout to *to: its dtype and shape are the input's, its memory has
