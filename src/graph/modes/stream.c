@@ -24,6 +24,9 @@ static void free_body(void *argument) {
     nd4c_memory_free(body->device, &body->blocks[i]);
   }
   nd4c_deallocate(body->blocks);
+  if (body->nothing.node != NULL) {
+    nd4c_memory_free(body->device, &body->nothing);
+  }
   if (body->device_scratch.node != NULL) {
     nd4c_memory_free(body->device, &body->device_scratch);
   }
@@ -69,6 +72,21 @@ static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
   return ND4C_OK;
 }
 
+static bool is_nothing(const nd4c_slot *slot) {
+  return slot->kind == ND4C_SLOT_ARENA && slot->bytes == 0;
+}
+
+/* Values without elements have no place in an arena, but their tensors name a buffer, as those of arrays do. */
+static nd4c_status take_nothing(const nd4c_plan *plan, nd4c_stream_body *body) {
+  const nd4c_memory_request request = {.origin = "plan value", .usage = ND4C_BUFFER_ARENA};
+  for (int32_t i = 0; i < plan->slot_count && body->nothing.node == NULL; ++i) {
+    if (is_nothing(&plan->slots[i])) {
+      ND4C_TRY(nd4c_memory_allocate(body->device, &request, &body->nothing));
+    }
+  }
+  return ND4C_OK;
+}
+
 /* What a step works in: the host's memory and the device's. */
 typedef struct scratch_need {
   int64_t host, device;
@@ -95,6 +113,7 @@ static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
   }
   body->device = plan->device;
   ND4C_TRY(take_buffers(plan, body));
+  ND4C_TRY(take_nothing(plan, body));
   ND4C_TRY(nd4c_device_host(&body->host));
   ND4C_TRY(take_scratch(body->host, NULL, host, &body->host_scratch));
   return take_scratch(body->device, plan->context->stream, device, &body->device_scratch);
@@ -139,6 +158,21 @@ static void bind_buffers(const nd4c_plan *plan) {
   }
 }
 
+static void bind_nothing(const nd4c_plan *plan) {
+  const nd4c_block *block = &plan->stream->body->nothing;
+  for (int32_t i = 0; block->node != NULL && i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    for (int32_t k = 0; k < step->input_count + step->output_count; ++k) {
+      const nd4c_value value = k < step->input_count ? step->inputs[k] : step->outputs[k - step->input_count];
+      if (value >= 0 && is_nothing(&plan->slots[plan->slots[value].root])) {
+        step->tensors[k].buffer = block->buffer;
+        step->tensors[k].data = block->address;
+        step->tensors[k].offset = 0;
+      }
+    }
+  }
+}
+
 /* Lets the stream come after what brought the constants to the device. */
 static nd4c_status wait_for_constants(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->slot_count; ++i) {
@@ -168,6 +202,7 @@ static nd4c_status bind(nd4c_plan *plan) {
   ND4C_TRY(fill_body(plan, stream->body));
   ND4C_TRY(wait_for_constants(plan));
   bind_buffers(plan);
+  bind_nothing(plan);
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = plan->context->stream;
@@ -420,12 +455,6 @@ bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size)
   if (!plan->device->description.asynchronous) {
     (void)snprintf(reason, reason_size, "%s has no streams", plan->device->name);
     return false;
-  }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
-    if (plan->slots[i].kind == ND4C_SLOT_ARENA && plan->slots[i].bytes == 0) {
-      (void)snprintf(reason, reason_size, "value %d has no elements", i);
-      return false;
-    }
   }
   return true;
 }

@@ -14,6 +14,7 @@ typedef struct nd4c_stream_body {
   nd4c_block device_scratch, host_scratch; /* node NULL: none. All steps share them: a stream runs one after another */
   int32_t block_count;
   nd4c_block *blocks;    /* where buffers are whole: those of the plan's values; no run acquires them */
+  nd4c_block nothing;    /* a buffer for values without elements to name; node NULL: there are none */
   nd4c_capture *capture; /* NULL: nothing was recorded */
   int32_t kept_count;
   struct {
