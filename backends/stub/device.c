@@ -271,14 +271,29 @@ static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
 }
 
+/* Whether waits for other devices' fences are dropped, as a broken backend would. */
+static bool is_hasty(void) {
+  return strcmp(stub_settings.lie, "hasty") == 0;
+}
+
+static nd4c_status wait_for_other(nd4c_stream stream, void *from_device, nd4c_fence fence) {
+  return is_hasty()
+             ? ND4C_OK
+             : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence, stub_device_index(from_device));
+}
+
 static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
-                                nd4c_buffer from, int64_t from_offset, int64_t bytes) {
+                                nd4c_buffer from, int64_t from_offset, int64_t bytes, const nd4c_fence *waits,
+                                int32_t wait_count) {
   nd4c_status status = stub_attempt(STUB_CALL_copy_between);
   if (status == ND4C_OK && device == from_device) {
     status = stub_violation("a copy between two devices that are one");
   }
   if (status == ND4C_OK && strcmp(stub_settings.peers, "none") == 0) {
     status = stub_violation("a copy between devices that do not reach each other");
+  }
+  for (int32_t i = 0; i < wait_count && status == ND4C_OK; i++) {
+    status = wait_for_other(stream, from_device, waits[i]);
   }
   return status != ND4C_OK
              ? status
@@ -340,9 +355,18 @@ static void stream_destroy(void *device, nd4c_stream stream) {
 }
 
 static nd4c_status stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_stream_wait_fence);
-  return status != ND4C_OK ? status : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence);
+  return status != ND4C_OK
+             ? status
+             : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence, stub_device_index(device));
+}
+
+static nd4c_status stream_wait_other(void *device, nd4c_stream stream, void *from_device, nd4c_fence fence) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_wait_other);
+  if (status == ND4C_OK && device == from_device) {
+    status = stub_violation("a wait for another device that is the stream's own");
+  }
+  return status != ND4C_OK ? status : wait_for_other(stream, from_device, fence);
 }
 
 static nd4c_status fence_record(void *device, nd4c_stream stream, nd4c_fence *fence) {
@@ -416,4 +440,5 @@ const nd4c_device_ops stub_device_ops = {
     .fill = fill,
     .copy_between = copy_between,
     .peer = peer,
+    .stream_wait_other = stream_wait_other,
 };

@@ -9,6 +9,7 @@ struct stub_fence {
   nd4c_host_lock lock;
   nd4c_host_condition changed;
   int32_t references;
+  int32_t device; /* whose stream recorded it */
   bool ready;
   nd4c_status status;
   char text[STUB_TEXT];
@@ -43,10 +44,11 @@ static stub_stream *streams;
 
 /* -- fences ------------------------------------------------------------------------------------------------------ */
 
-static stub_fence *fence_create(void) {
+static stub_fence *fence_create(int32_t device) {
   stub_fence *fence = stub_host->allocate(sizeof *fence);
   if (fence != NULL) {
     fence->references = 1;
+    fence->device = device;
     stub_count_add(STUB_COUNT_fences, 1);
   }
   return fence;
@@ -103,7 +105,10 @@ static void fence_block(stub_fence *fence) {
 }
 
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed) {
-  fence_block(fence);
+  if (!stub_fence_ready(fence)) {
+    stub_count_add(STUB_COUNT_host_waits, 1);
+    fence_block(fence);
+  }
   /* Ready fences do not change. */
   if (fence->failed.first > 0) {
     *failed = fence->failed;
@@ -318,7 +323,10 @@ nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
   return ND4C_OK;
 }
 
-nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
+nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence, int32_t device) {
+  if (fence->device != device) {
+    return stub_violation("a wait for a fence that another device's stream recorded");
+  }
   stub_recording *recording = recording_of(stream);
   if (recording != NULL) {
     return stub_recording_spoil(recording, "a wait for a fence");
@@ -343,7 +351,7 @@ nd4c_status stub_fence_record(stub_stream *stream, stub_fence **result) {
   if (status != ND4C_OK) {
     return status;
   }
-  stub_fence *fence = fence_create();
+  stub_fence *fence = fence_create(stream->device);
   if (fence == NULL) {
     stub_host->free(entry);
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a fence");

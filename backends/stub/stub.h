@@ -43,6 +43,7 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(copy_within)         \
   X(stream_create)       \
   X(stream_wait_fence)   \
+  X(stream_wait_other)   \
   X(fence_record)        \
   X(fence_query)         \
   X(fence_wait)          \
@@ -74,11 +75,13 @@ typedef enum stub_call {
 } stub_call;
 
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
- * handle used after it was freed, an access outside a buffer). */
+ * handle used after it was freed, an access outside a buffer). host_waits: waits of the host for a fence that was not
+ * ready. */
 #define STUB_COUNTERS(X) \
   X(buffers)             \
   X(buffer_bytes)        \
   X(pinned)              \
+  X(host_waits)          \
   X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
@@ -194,7 +197,8 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
  * recorded already, or not at all. */
 nd4c_status stub_stream_begin_recording(stub_stream *stream);
 nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording);
-nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
+/* device: the one whose stream recorded the fence, as the caller says. INTERNAL (a violation): another one did. */
+nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence, int32_t device);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
 bool stub_fence_ready(stub_fence *fence);
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);

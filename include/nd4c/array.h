@@ -89,7 +89,8 @@ ND4C_API nd4c_device *nd4c_array_device(const nd4c_array *array);
  * failed, its status and text (DEVICE, ...), or POISONED if one of its inputs had no value. */
 ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data);
 
-/* As nd4c_array_data, for writing: other devices' replicas become invalid. ND4C_READ_ONLY where refused. */
+/* As nd4c_array_data, for writing: other devices' replicas become invalid. What is written later through the address
+ * reaches no operation that was submitted before. ND4C_READ_ONLY where refused. */
 ND4C_API nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data);
 
 /* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Any device; of an

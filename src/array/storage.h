@@ -23,6 +23,9 @@ struct nd4c_storage {
   nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);
   nd4c_dtype dtype; /* of the array that it was made for; NONE: of several arrays */
+  /* The user was given the host replica's address to write through: work under way reads it no longer than the call
+   * that submits it. */
+  _Atomic bool lent;
 };
 
 static inline nd4c_storage *nd4c_storage_retain(nd4c_storage *storage) {

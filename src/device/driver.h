@@ -92,14 +92,25 @@ static inline nd4c_status nd4c_driver_copy_within(const nd4c_device *device, nd4
                             "copy_within");
 }
 
-/* UNSUPPORTED: nothing was enqueued. */
+/* wait: of from_device, NULL: none. UNSUPPORTED: nothing was enqueued. */
 static inline nd4c_status nd4c_driver_copy_between(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
                                                    int64_t to_offset, const nd4c_device *from_device, nd4c_buffer from,
-                                                   int64_t from_offset, int64_t bytes) {
+                                                   int64_t from_offset, int64_t bytes, nd4c_fence wait) {
   nd4c_error_expect();
-  return nd4c_driver_answer(
-      device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from, from_offset, bytes),
-      "copy_between");
+  return nd4c_driver_answer(device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from,
+                                                      from_offset, bytes, wait != NULL ? &wait : NULL, wait != NULL),
+                            "copy_between");
+}
+
+/* UNSUPPORTED, also where the backend has no such function: nothing was enqueued. */
+static inline nd4c_status nd4c_driver_stream_wait_other(const nd4c_device *device, nd4c_stream stream,
+                                                        const nd4c_device *from_device, nd4c_fence fence) {
+  if (device->backend != from_device->backend || device->ops->stream_wait_other == NULL) {
+    return ND4C_UNSUPPORTED;
+  }
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->stream_wait_other(device->handle, stream, from_device->handle, fence),
+                            "stream_wait_other");
 }
 
 static inline nd4c_status nd4c_driver_peer(const nd4c_device *device, const nd4c_device *other, nd4c_peer_link *link) {

@@ -410,16 +410,43 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
   if (nd4c_fence_is_ready(fence)) {
     return ND4C_OK;
   }
-  if (fence->device != device || stream == NULL) {
-    nd4c_fence_settle(fence); /* devices of different backends meet on the host */
+  if (stream == NULL) {
+    nd4c_fence_settle(fence);
     return ND4C_OK;
   }
-  fence = fence->run != NULL ? fence->run : fence;
-  pthread_mutex_lock(&fence->lock);
-  nd4c_status status =
-      atomic_load(&fence->done) ? ND4C_OK : device->ops->stream_wait_fence(device->handle, stream, fence->handle);
-  pthread_mutex_unlock(&fence->lock);
+  nd4c_status status = ND4C_OK;
+  const nd4c_fence handle = nd4c_fence_hold(fence);
+  if (handle != NULL) {
+    status = fence->device == device ? device->ops->stream_wait_fence(device->handle, stream, handle)
+                                     : nd4c_driver_stream_wait_other(device, stream, fence->device, handle);
+    nd4c_fence_let_go(fence);
+  }
+  if (status == ND4C_UNSUPPORTED && fence->device != device) {
+    nd4c_fence_settle(fence); /* these devices meet on the host */
+    status = ND4C_OK;
+  }
   return status;
+}
+
+bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device) {
+  return fence->device == device;
+}
+
+nd4c_fence nd4c_fence_hold(nd4c_shared_fence *fence) {
+  if (fence == NULL || atomic_load(&fence->done) || is_orphan(fence)) {
+    return NULL;
+  }
+  nd4c_shared_fence *run = fence->run != NULL ? fence->run : fence;
+  pthread_mutex_lock(&run->lock);
+  if (atomic_load(&run->done)) {
+    pthread_mutex_unlock(&run->lock);
+    return NULL;
+  }
+  return run->handle;
+}
+
+void nd4c_fence_let_go(nd4c_shared_fence *fence) {
+  pthread_mutex_unlock(&(fence->run != NULL ? fence->run : fence)->lock);
 }
 
 /* Which fences are looked for: of which nobody knows how they ended, which are not known to have ended, or those of the

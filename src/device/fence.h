@@ -46,9 +46,15 @@ void nd4c_fence_settle(nd4c_shared_fence *fence);
 bool nd4c_fence_settle_all(const nd4c_device *device);
 /* Gives back the memory that finished work of the device still keeps; looks at nothing where none keeps any. */
 void nd4c_fence_collect(const nd4c_device *device);
-/* Lets work on `stream` of `device` come after the fence, however that ends; waits here if the fence belongs to another
- * device or there is no stream. */
+/* Lets work on `stream` of `device` come after the fence, however that ends. The host waits here if there is no stream,
+ * or if the fence belongs to another device for which this one cannot wait. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);
+/* Whether a stream of that device recorded it. */
+bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device);
+/* The device's own fence, for a call that lets work come after it; nd4c_fence_let_go must follow soon, because others
+ * who ask the fence wait for that. NULL, and nothing to let go of: the work has ended, or there is none. */
+nd4c_fence nd4c_fence_hold(nd4c_shared_fence *fence);
+void nd4c_fence_let_go(nd4c_shared_fence *fence);
 /* Waits for all fences of the device that are alive and were when this began, and reports the first failure nobody has
  * seen yet. */
 nd4c_status nd4c_fence_drain(nd4c_device *device);

@@ -92,6 +92,7 @@ nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64
   base->flags = 0;
   base->bytes = bytes;
   base->dtype = dtype;
+  atomic_store_explicit(&base->lent, false, memory_order_relaxed);
   atomic_store_explicit(&base->device, host, memory_order_relaxed);
   atomic_store_explicit(&base->address, storage->data, memory_order_release);
   *out = base;

@@ -43,6 +43,7 @@ typedef struct nd4c_storage_body {
   char *poison_text;
   struct nd4c_storage_body *grave_next;
   int64_t read_apart;  /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
+  bool unsettled;      /* nd4c_replica_bring's answer: what writes the contents must have ended first */
   int64_t wrote_apart; /* and what writing pieces has since it was used on a device, see nd4c_storage_writes_apart */
   /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
    * read without one by the thread that ends the storage. See nd4c_storage_attach. */
@@ -58,8 +59,9 @@ static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
 
 void nd4c_storage_lock(nd4c_storage_body *body);
 /* The same when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to wait for
- * it. Storages share locks: waiting under one would keep other threads from submitting what that work may wait for. */
-void nd4c_storage_lock_settled(nd4c_storage_body *body, const nd4c_device *device);
+ * it; follows: not where a copy for work there can be enqueued behind it. Storages share locks: waiting under one would
+ * keep other threads from submitting what that work may wait for. */
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 void nd4c_storage_unlock(nd4c_storage_body *body);
 /* False if it is taken, by this thread or another. */
 bool nd4c_storage_try_lock(nd4c_storage_body *body);
@@ -88,9 +90,10 @@ nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
 /* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
  * gives its scratch back. */
 nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
-/* Makes the replica's contents current; complete when this returns, or, if `asynchronous` and the devices can, under
- * way behind replica->written. Does nothing if they are current. */
-nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, bool asynchronous);
+/* Lets work on `stream` of `device` come after what writes the replica, and if it `writes`, after all that reads it. */
+nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes);
+/* Notes work that reads the replica. */
+void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence);
 /* Waits for a copy that is under way; if it failed the replica is stale. */
 void nd4c_replica_settle_copy(nd4c_replica *replica);
 /* Publishes or withdraws the address through which the host may use the storage without asking. */

@@ -273,6 +273,7 @@ typedef struct local {
   const void *pattern;
   int32_t pattern_bytes;
   int64_t bytes;
+  nd4c_fence wait; /* of from_device's that is not `device`: the copy comes after it; NULL: none */
 } local;
 
 static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
@@ -283,7 +284,7 @@ static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
   return l->from_device == l->device
              ? nd4c_driver_copy_within(l->device, stream, to->buffer, to->offset, from->buffer, from->offset, l->bytes)
              : nd4c_driver_copy_between(l->device, stream, to->buffer, to->offset, l->from_device, from->buffer,
-                                        from->offset, l->bytes);
+                                        from->offset, l->bytes, l->wait);
 }
 
 static nd4c_status run_on_stream(const local *l) {
@@ -330,12 +331,16 @@ bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *
          to_device->ops->copy_between != NULL && nd4c_peers_reach(to_device, from_device);
 }
 
-nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,
-                                  const nd4c_block *from, nd4c_device *to_device, const nd4c_block *to, int64_t bytes) {
-  if (carrier == to_device && nd4c_transfer_is_direct(from_device, to_device)) {
-    return enqueue_local(
-        &(local){.device = to_device, .from_device = from_device, .from = from, .to = to, .bytes = bytes}, stream);
-  }
+nd4c_status nd4c_transfer_enqueue_direct(nd4c_device *from_device, const nd4c_block *from, nd4c_fence wait,
+                                         nd4c_device *to_device, const nd4c_block *to, nd4c_stream stream,
+                                         int64_t bytes) {
+  return enqueue_local(
+      &(local){.device = to_device, .from_device = from_device, .from = from, .to = to, .bytes = bytes, .wait = wait},
+      stream);
+}
+
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *to_device,
+                                  const nd4c_block *from, const nd4c_block *to, int64_t bytes) {
   bool up = carrier == to_device;
   const transfer t = {.device = carrier,
                       .stream = stream,

@@ -126,6 +126,7 @@ static nd4c_status run(const execution *e, const nd4c_submission *submission) {
     return ND4C_OK;
   }
   nd4c_submission_settle(e->context, status);
+  status = nd4c_submission_explain(submission, status);
   return nd4c_execute_fail(e->choice, e->context, e->def, e->outputs, status);
 }
 

@@ -312,6 +312,7 @@ static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submissio
   nd4c_status status = execute(plan, step, submission);
   if (status != ND4C_OK) {
     nd4c_submission_settle(plan->context, status);
+    status = nd4c_submission_explain(submission, status);
     return fail_outputs(plan, step, status);
   }
   status = nd4c_submission_record(submission, NULL, &fence);

@@ -119,6 +119,19 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
   return ended != ND4C_OK ? ended : status;
 }
 
+nd4c_status nd4c_submission_explain(const nd4c_submission *submission, nd4c_status status) {
+  const bool stopped = status == ND4C_CANCELLED || status == ND4C_DEADLINE;
+  for (int32_t i = 0; i < submission->acquired && !stopped; ++i) {
+    if (submission->before[i] != NULL && nd4c_fence_outcome(submission->before[i]) != ND4C_OK) {
+      const nd4c_status why = nd4c_fence_wait(submission->before[i]);
+      nd4c_storage *storage = submission->operands[i].storage;
+      const bool lost = storage != NULL && nd4c_storage_wait(storage) != ND4C_OK;
+      return nd4c_fail_prefix(lost ? ND4C_POISONED : why, "%s: an input was left without a value", submission->name);
+    }
+  }
+  return status;
+}
+
 /* What work in flight needs of ours. */
 typedef struct in_flight {
   nd4c_device *device;

@@ -106,6 +106,11 @@ void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, 
 /* Cancels what was acquired and not committed, releases fences and scratch. */
 void nd4c_submission_end(nd4c_submission *submission);
 
+/* After work failed with `status` and has ended: why, if it had not what it was to read. Of an input that has no value
+ * POISONED; what a copy failed with that was to bring an input, which is whole elsewhere; else `status`, and the
+ * thread's error as it is. */
+nd4c_status nd4c_submission_explain(const nd4c_submission *submission, nd4c_status status);
+
 /* After a failure with `status`: waits for what may be under way on the context's stream, before what it uses goes. The
  * thread's error stays as it is. */
 void nd4c_submission_settle(const nd4c_context *context, nd4c_status status);

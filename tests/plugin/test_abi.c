@@ -200,7 +200,8 @@ FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
 FIELD(nd4c_device_ops, peer, 168);
-GROWS(nd4c_device_ops, 176);
+FIELD(nd4c_device_ops, stream_wait_other, 176);
+GROWS(nd4c_device_ops, 184);
 
 FIELD(nd4c_peer_link, struct_size, 0);
 FIELD(nd4c_peer_link, kind, 4);

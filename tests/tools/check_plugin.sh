@@ -74,6 +74,7 @@ lie type entry 'device type'
 lie verdict probe 'which is no verdict'
 lie engines entry 'a count without a table'
 lie memory_bytes open 'memory'
+lie hasty streams 'a chain of .* on two devices of stub gave'
 expect 1 env STUB_FAIL=in_flight:40 "$nd4c" plugin-check --section ops "$stub"
 says out '^  FAILED: .* of .* on stub:0, contiguous: '
 

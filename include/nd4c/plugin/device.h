@@ -126,16 +126,23 @@ typedef struct nd4c_device_ops {
   nd4c_status (*fill)(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                       const void *pattern, int32_t pattern_bytes);
   /* Copies a part of a buffer of another of the backend's devices to a buffer of `device`, without host memory, on
-   * `stream` of `device`. What writes the source has ended. UNSUPPORTED: these two cannot reach each other, nothing was
+   * `stream` of `device`. The copy begins after the `wait_count` fences of from_device are ready, which mark the end of
+   * the work that writes the source, however that work ended. The fences may be destroyed when this returns. On a
+   * synchronous device there are none. Does not block. UNSUPPORTED: these two cannot reach each other, nothing was
    * enqueued, and the bytes go by way of the host. NULL: none can. */
   nd4c_status (*copy_between)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
-                              nd4c_buffer from, int64_t from_offset, int64_t bytes);
+                              nd4c_buffer from, int64_t from_offset, int64_t bytes, const nd4c_fence *waits,
+                              int32_t wait_count);
   /* Recording work and launching it again; of asynchronous devices. NULL: it records none. */
   const nd4c_capture_ops *capture;
   /* What `device` does with the memory of `other`, another of the backend's devices that are open. Asked once for each
    * pair, in each direction; the answer holds as long as both are open. NONE: copy_between is not called for the two.
    * May block for a question to the driver. NULL: COPY where there is a copy_between, whose UNSUPPORTED tells more. */
   nd4c_status (*peer)(void *device, void *other, nd4c_peer_link *link);
+  /* As stream_wait_fence, for a fence that a stream of another of the backend's devices has recorded. Does not block.
+   * UNSUPPORTED: `device` cannot wait for that one, nothing was enqueued, and the host waits for the fence instead.
+   * NULL: none can. */
+  nd4c_status (*stream_wait_other)(void *device, nd4c_stream stream, void *from_device, nd4c_fence fence);
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

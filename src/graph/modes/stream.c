@@ -431,8 +431,8 @@ static nd4c_status submit(nd4c_plan *plan, nd4c_submission *submission, nd4c_sta
     ND4C_TRY(acquire_arena(plan, submission));
   }
   plan->began = true;
-  ND4C_TRY(enqueue(plan));
-  return commit(plan, submission);
+  const nd4c_status status = enqueue(plan);
+  return status == ND4C_OK ? commit(plan, submission) : nd4c_submission_explain(submission, status);
 }
 
 nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan)) {

@@ -171,7 +171,9 @@ static nd4c_status run_chain(nd4c_context *const *contexts, nd4c_array **value, 
   return status;
 }
 
-static void check_values(plugin_check *check, const nd4c_array *array, float expected, const char *name) {
+/* where: "two streams", "two devices". */
+static void check_values(plugin_check *check, const nd4c_array *array, float expected, const char *where,
+                         const char *name) {
   float *values = malloc((size_t)nd4c_array_size(array) * sizeof *values);
   nd4c_status status =
       values != NULL ? nd4c_array_read(array, values, (size_t)nd4c_array_size(array) * sizeof *values) : ND4C_MEMORY;
@@ -179,8 +181,8 @@ static void check_values(plugin_check *check, const nd4c_array *array, float exp
   for (int64_t i = 0; right && i < nd4c_array_size(array); i++) {
     right = values[i] == expected;
   }
-  if (plugin_check_status(check, status, "reading behind a chain on two streams of %s", name)) {
-    (void)plugin_check_that(check, right, "a chain of %d additions on two streams of %s gave %g, expected %g", CHAIN,
+  if (plugin_check_status(check, status, "reading behind a chain on %s of %s", where, name)) {
+    (void)plugin_check_that(check, right, "a chain of %d additions on %s of %s gave %g, expected %g", CHAIN, where,
                             name, (double)values[0], (double)expected);
   }
   free(values);
@@ -204,7 +206,7 @@ static void check_streams(plugin_check *check, nd4c_device *device, const char *
       plugin_check_note("%s does not add in float32: order between streams was not checked", name);
       made = false;
     } else if (plugin_check_status(check, status, "a chain of additions on two streams of %s", name)) {
-      check_values(check, value, 3 + CHAIN, name);
+      check_values(check, value, 3 + CHAIN, "two streams", name);
     }
     nd4c_array_release(value);
     nd4c_array_release(one);
@@ -236,6 +238,46 @@ static void check_flight(plugin_check *check, nd4c_device *device, const char *n
   plugin_arrays_release(copies, FLIGHT);
 }
 
+/* A chain by turns on two devices: each call needs what the other device has just been given to do. */
+static void check_pair(plugin_check *check, nd4c_device *const *devices, const char *name) {
+  static const int64_t sizes[] = {1, 1000, 100000};
+  nd4c_context *contexts[2] = {NULL};
+  nd4c_status status = ND4C_OK;
+  plugin_check_at("a chain of %d additions by turns on two devices of %s", CHAIN, name);
+  for (int32_t i = 0; i < 2 && status == ND4C_OK; i++) {
+    nd4c_context_options options = {.struct_size = sizeof options, .device = devices[i], .strict = true};
+    status = nd4c_context_create(&options, &contexts[i]);
+  }
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && status == ND4C_OK; i++) {
+    nd4c_array *value = NULL, *one = NULL;
+    status = nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 3, devices[0], &value);
+    status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 1, devices[1], &one) : status;
+    status = status == ND4C_OK ? run_chain(contexts, &value, one, CHAIN) : status;
+    if (status == ND4C_OK) {
+      check_values(check, value, 3 + CHAIN, "two devices", name);
+    }
+    nd4c_array_release(value);
+    nd4c_array_release(one);
+  }
+  (void)plugin_check_that(check, status == ND4C_OK || plugin_declined(status),
+                          "a chain of additions by turns on two devices of %s: %s", name, nd4c_error_message());
+  for (int32_t i = 0; i < 2; i++) {
+    (void)nd4c_context_destroy(contexts[i]);
+  }
+}
+
+static void check_devices(plugin_check *check) {
+  plugin_targets targets;
+  nd4c_device *devices[2] = {NULL};
+  char name[PLUGIN_NAME + 16];
+  if (plugin_targets_find(check, &targets) && targets.devices[0] != '\0' &&
+      nd4c_device_find(own_device(&targets, 0, name, sizeof name), &devices[0]) == ND4C_OK &&
+      nd4c_device_find(own_device(&targets, 1, name, sizeof name), &devices[1]) == ND4C_OK) {
+    check_pair(check, devices, targets.devices);
+  }
+  plugin_targets_free(&targets);
+}
+
 static void check_order(plugin_check *check, nd4c_device *device, const char *name) {
   check_streams(check, device, name);
   check_flight(check, device, name);
@@ -243,4 +285,5 @@ static void check_order(plugin_check *check, nd4c_device *device, const char *na
 
 void plugin_section_streams(plugin_check *check) {
   plugin_devices_each(check, check_order);
+  check_devices(check);
 }
