@@ -14,6 +14,7 @@ static nd4c_backend backend_table;
 static nd4c_contribution contribution_table;
 static const nd4c_contribution *contributions[] = {&contribution_table};
 static nd4c_device_ops device_table, cut_device_ops;
+static nd4c_buffer_ops cut_buffer_ops;
 static nd4c_capture_ops cut_capture_ops;
 static nd4c_collective_ops cut_collective_ops;
 static const nd4c_engine *const no_engines[2];
@@ -159,6 +160,10 @@ static void lie(void) {
     cut_device_ops = device_table;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, memory_available); /* without what is optional: accepted */
     backend_table.device = &cut_device_ops;
+  } else if (lies("old_buffers")) {
+    cut_buffer_ops = *device_table.buffers;
+    cut_buffer_ops.struct_size = offsetof(nd4c_buffer_ops, free_on); /* without what is optional: accepted */
+    device_table.buffers = &cut_buffer_ops;
   } else if (lies("no_fences")) {
     cut_device_ops = device_table;
     cut_device_ops.fence_record = NULL;

@@ -229,7 +229,7 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
         stride *= value->shape[axis];
       }
       nd4c_status status = stub_buffer_create(executable->device, ND4C_MEMORY_KIND_DEVICE,
-                                              value->size * stub_size_of(value->dtype), &value->buffer);
+                                              value->size * stub_size_of(value->dtype), 0, &value->buffer);
       if (status != ND4C_OK) {
         return status;
       }

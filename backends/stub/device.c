@@ -116,7 +116,8 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
     status = check_descriptor(descriptor);
   }
   if (status == ND4C_OK) {
-    status = stub_buffer_create(stub_device_index(device), descriptor->kind, descriptor->bytes, &buffer);
+    status = stub_buffer_create(stub_device_index(device), descriptor->kind, descriptor->bytes,
+                                stub_stream_leaving((stub_stream *)descriptor->stream), &buffer);
   }
   if (status == ND4C_OK) {
     *handle = buffer->handle;
@@ -135,6 +136,17 @@ static void buffer_free(void *device, nd4c_buffer handle) {
   }
 }
 
+static void buffer_free_on(void *device, nd4c_buffer handle, nd4c_stream stream) {
+  (void)stub_fails(STUB_CALL_buffer_free_on); /* counted; it does not fail */
+  stub_buffer *buffer = stub_buffer_use(handle);
+  if (buffer != NULL) {
+    if (buffer->device != stub_device_index(device)) {
+      (void)stub_violation("a buffer was freed on another device than its own");
+    }
+    stub_stream_free((stub_stream *)stream, buffer);
+  }
+}
+
 static void *buffer_address(void *device, nd4c_buffer handle) {
   (void)device;
   stub_buffer *buffer = stub_fails(STUB_CALL_buffer_address) ? NULL : stub_buffer_use(handle);
@@ -150,6 +162,7 @@ static const nd4c_buffer_ops buffer_ops = {
     .allocate = buffer_allocate,
     .free = buffer_free,
     .address = buffer_address,
+    .free_on = buffer_free_on,
 };
 
 /* -- copies ------------------------------------------------------------------------------------------------------ */
@@ -408,7 +421,8 @@ static nd4c_status synchronize(void *device) {
 static nd4c_status memory_available(void *device, int64_t *bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_memory_available);
   if (status == ND4C_OK) {
-    *bytes = stub_memory() - stub_buffer_used(stub_device_index(device)); /* negative for a test that asks for it */
+    const int64_t memory = stub_memory(), used = stub_buffer_used(stub_device_index(device));
+    *bytes = memory < 0 ? memory : used < memory ? memory - used : 0; /* negative for a test that asks for it */
   }
   return status;
 }

@@ -64,8 +64,9 @@ static void destroy(stub_buffer *buffer) {
   stub_host->free(buffer);
 }
 
-nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **result) {
-  if (kind == ND4C_MEMORY_KIND_DEVICE && bytes > stub_memory() - stub_buffer_used(device)) {
+nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, int64_t leaving,
+                               stub_buffer **result) {
+  if (kind == ND4C_MEMORY_KIND_DEVICE && bytes > stub_memory() - stub_buffer_used(device) + leaving) {
     return stub_host->fail(ND4C_MEMORY, "stub: %lld bytes do not fit the device", (long long)bytes);
   }
   stub_buffer *buffer = stub_host->allocate(sizeof *buffer);
@@ -147,6 +148,12 @@ void stub_buffer_drop(stub_buffer *buffer) {
     (void)stub_violation("a buffer was freed while work on it was pending");
   }
   stub_buffer_done(buffer);
+}
+
+void stub_buffer_retire(stub_buffer *buffer) {
+  stub_lock(&lock);
+  buffer->freed = true;
+  stub_unlock(&lock);
 }
 
 static bool within(const stub_buffer *buffer, int64_t offset, int64_t bytes) {

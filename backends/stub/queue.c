@@ -31,6 +31,7 @@ struct stub_stream {
   stub_entry *first, *last;
   bool busy, stop;
   int32_t device;
+  int64_t leaving; /* bytes of buffers that end when the stream comes to that */
   /* First failure since the last fence; a fence carries it away. */
   nd4c_status status;
   char text[STUB_TEXT];
@@ -363,6 +364,67 @@ nd4c_status stub_fence_record(stub_stream *stream, stub_fence **result) {
   return ND4C_OK;
 }
 
+/* -- buffers that end -------------------------------------------------------------------------------------------- */
+
+typedef struct stub_leave {
+  stub_stream *stream;
+  stub_buffer *buffer; /* one use of it, and its owner's */
+} stub_leave;
+
+/* What the stream did with the buffer is done: pending work on it is another stream's. */
+static nd4c_status leave_run(void *argument) {
+  stub_leave *leave = argument;
+  const int64_t bytes = leave->buffer->size;
+  stub_buffer_drop(leave->buffer);
+  stub_buffer_done(leave->buffer);
+  stub_lock(&leave->stream->lock);
+  leave->stream->leaving -= bytes;
+  stub_unlock(&leave->stream->lock);
+  return ND4C_OK;
+}
+
+static void wait_until_idle(stub_stream *stream) {
+  while (stream->first != NULL || stream->busy) {
+    stub_host->threads->condition_wait(&stream->changed, &stream->lock);
+  }
+}
+
+void stub_stream_free(stub_stream *stream, stub_buffer *buffer) {
+  const int64_t bytes = buffer->size;
+  stub_leave *leave = stub_host->allocate(sizeof *leave);
+  stub_entry *entry = NULL;
+  stub_buffer_retire(buffer);
+  if (stream->device != buffer->device || recording_of(stream) != NULL) {
+    (void)stub_violation("a buffer was freed on a stream of another device, or while that is being recorded");
+  }
+  stub_lock(&stream->lock);
+  stream->leaving += bytes;
+  stub_unlock(&stream->lock);
+  if (leave == NULL || entry_create(&entry) != ND4C_OK) {
+    stub_lock(&stream->lock);
+    wait_until_idle(stream);
+    stub_unlock(&stream->lock);
+    (void)leave_run(&(stub_leave){stream, buffer});
+    stub_host->free(leave);
+    return;
+  }
+  *leave = (stub_leave){stream, buffer};
+  entry->task = (stub_task){.run = leave_run, .dispose = stub_host->free, .work = leave};
+  append(stream, entry);
+}
+
+int64_t stub_stream_leaving(stub_stream *stream) {
+  if (stream == NULL) {
+    return 0;
+  }
+  stub_lock(&stream->lock);
+  const int64_t bytes = stream->leaving;
+  stub_unlock(&stream->lock);
+  return bytes;
+}
+
+/* -- the device -------------------------------------------------------------------------------------------------- */
+
 nd4c_status stub_synchronize(int32_t device) {
   nd4c_status status = ND4C_OK;
   char text[STUB_TEXT] = "";
@@ -373,9 +435,7 @@ nd4c_status stub_synchronize(int32_t device) {
       continue;
     }
     stub_lock(&stream->lock);
-    while (stream->first != NULL || stream->busy) {
-      stub_host->threads->condition_wait(&stream->changed, &stream->lock);
-    }
+    wait_until_idle(stream);
     if (status == ND4C_OK && stream->status != ND4C_OK) {
       status = stream->status;
       memcpy(text, stream->text, sizeof text);

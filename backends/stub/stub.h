@@ -37,6 +37,7 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(device_open)         \
   X(describe)            \
   X(buffer_allocate)     \
+  X(buffer_free_on)      \
   X(buffer_address)      \
   X(copy_from_host)      \
   X(copy_to_host)        \
@@ -158,13 +159,17 @@ typedef struct stub_buffer {
 void *stub_buffer_address(const stub_buffer *buffer);
 /* Bytes in buffers of one device. */
 int64_t stub_buffer_used(int32_t device);
-nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **buffer);
+/* leaving: bytes that are used, and will be free when it is used. */
+nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, int64_t leaving,
+                               stub_buffer **buffer);
 /* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
 stub_buffer *stub_buffer_use(nd4c_buffer handle);
 void stub_buffer_retain(stub_buffer *buffer);
 void stub_buffer_done(stub_buffer *buffer);
 /* The owner gives it back; pending work on it is a violation. */
 void stub_buffer_drop(stub_buffer *buffer);
+/* From here on the handle is stale; work that is pending may use the buffer. */
+void stub_buffer_retire(stub_buffer *buffer);
 /* Moves bytes in and out, unscrambled outside. INTERNAL (a violation) outside the buffer. */
 nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to, int64_t bytes);
 nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *from, int64_t bytes);
@@ -200,6 +205,10 @@ nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **reco
 /* device: the one whose stream recorded the fence, as the caller says. INTERNAL (a violation): another one did. */
 nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence, int32_t device);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
+/* Ends the buffer, of which the caller has a use, when the stream has passed this point. */
+void stub_stream_free(stub_stream *stream, stub_buffer *buffer);
+/* Bytes that are on their way out on the stream. NULL: 0. */
+int64_t stub_stream_leaving(stub_stream *stream);
 bool stub_fence_ready(stub_fence *fence);
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);

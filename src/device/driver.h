@@ -32,6 +32,17 @@ static inline void nd4c_driver_buffer_free(const nd4c_device *device, nd4c_buffe
   device->ops->buffers->free(device->handle, buffer);
 }
 
+/* Whether buffers can be ended behind work that is under way, by the next function. */
+static inline bool nd4c_driver_frees_on_streams(const nd4c_device *device) {
+  const nd4c_buffer_ops *buffers = device->ops->buffers;
+  return device->description.asynchronous && ND4C_HAS_FIELD(buffers, free_on) && buffers->free_on != NULL;
+}
+
+/* All the work that uses it is on the stream. */
+static inline void nd4c_driver_buffer_free_on(const nd4c_device *device, nd4c_buffer buffer, nd4c_stream stream) {
+  device->ops->buffers->free_on(device->handle, buffer, stream);
+}
+
 /* NULL for memory of a device without addresses. */
 static inline nd4c_status nd4c_driver_buffer_address(const nd4c_device *device, nd4c_buffer buffer,
                                                      nd4c_memory_kind kind, void **address) {

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/pending_blocks.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/workspace.h"
@@ -291,6 +292,10 @@ static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_m
                                              .shape = &count,
                                              .stream = request->stream};
   nd4c_status status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
+  if (status == ND4C_MEMORY && nd4c_pending_blocks_free_on(device, request->stream)) {
+    nd4c_memory_manager_trim(manager, 0);
+    status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
+  }
   if (status == ND4C_MEMORY && is_possible(device, size)) {
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
@@ -386,6 +391,22 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   if (over) {
     nd4c_memory_manager_trim(manager, limit);
   }
+}
+
+void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream stream) {
+  struct nd4c_memory_manager *manager = device->memory;
+  nd4c_block_node *node = block->node;
+  *block = (nd4c_block){0};
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_free(device, node->bytes);
+  }
+  pthread_mutex_lock(&manager->lock);
+  list_remove(&manager->alive, node);
+  --manager->live_count;
+  manager->live_bytes -= node->bytes;
+  pthread_mutex_unlock(&manager->lock);
+  nd4c_driver_buffer_free_on(device, node->buffer, stream);
+  nd4c_deallocate(node);
 }
 
 void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin) {

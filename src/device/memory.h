@@ -28,6 +28,10 @@ typedef struct nd4c_memory_request {
 nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request *request, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
 
+/* Frees a block behind the work that still uses it, all of it on the stream, which is alive: not kept for reuse. Only
+ * where nd4c_driver_frees_on_streams. */
+void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream stream);
+
 /* How many bytes a block for so many has. */
 int64_t nd4c_memory_granted(int64_t bytes);
 /* Names a new origin for a block that is alive, and counts it as an allocation that the cache served. */

@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/recycle.h"
+#include "device/driver.h"
 
 typedef struct pending_block {
   nd4c_device *device;
@@ -118,9 +119,39 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
   return true;
 }
 
+/* The first block in a bin all of whose work is on the stream, taken out. NULL: there is none. */
+static pending_block *take_on(pending_bin *bin, const nd4c_device *device, nd4c_stream stream) {
+  pending_block *found = NULL, *before = NULL;
+  pthread_mutex_lock(&lock);
+  for (pending_block *at = bin->oldest; at != NULL && found == NULL; before = at, at = at->next) {
+    if (at->device == device && at->block.node != NULL && nd4c_readers_are_on(&at->users, device, stream)) {
+      found = unlink_next(bin, before);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+bool nd4c_pending_blocks_free_on(nd4c_device *device, nd4c_stream stream) {
+  bool any = false;
+  if (stream == NULL || !nd4c_driver_frees_on_streams(device)) {
+    return false;
+  }
+  for (int b = 0; b < BIN_COUNT; ++b) {
+    for (pending_block *found; (found = take_on(&bins[b], device, stream)) != NULL;) {
+      nd4c_memory_free_on(device, &found->block, stream);
+      push(found); /* its work may need what a fence keeps: without a block it waits on for that alone */
+      any = true;
+    }
+  }
+  return any;
+}
+
 static void give_back(pending_block *pending) {
   nd4c_readers_forget(&pending->users);
-  nd4c_memory_free(pending->device, &pending->block);
+  if (pending->block.node != NULL) {
+    nd4c_memory_free(pending->device, &pending->block);
+  }
   nd4c_recycle_give(pending, sizeof *pending);
 }
 

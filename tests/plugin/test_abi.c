@@ -176,7 +176,8 @@ FIELD(nd4c_buffer_ops, struct_size, 0);
 FIELD(nd4c_buffer_ops, allocate, 8);
 FIELD(nd4c_buffer_ops, free, 16);
 FIELD(nd4c_buffer_ops, address, 24);
-GROWS(nd4c_buffer_ops, 32);
+FIELD(nd4c_buffer_ops, free_on, 32);
+GROWS(nd4c_buffer_ops, 40);
 
 FIELD(nd4c_device_ops, struct_size, 0);
 FIELD(nd4c_device_ops, device_open, 8);
