@@ -57,12 +57,23 @@ static bool supports(const nd4c_call *node, char *reason, size_t reason_size) {
   return stub_compute_usable(node, reason, reason_size);
 }
 
+/* The caller's option DECLINE names an op that is left to others. */
+static bool is_declined(const nd4c_call *node, const nd4c_compile_options *options, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < options->option_count; i++) {
+    if (strcmp(options->options[i].key, "DECLINE") == 0 && strcmp(options->options[i].value, node->op->name) == 0) {
+      (void)snprintf(reason, reason_size, "the caller's options decline %s, with math %d and %lld bytes",
+                     node->op->name, options->math, (long long)options->memory_bytes);
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Runs of supported nodes that stand one behind the other: such a run is always convex. */
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
   (void)data;
   (void)device;
-  (void)options;
   nd4c_status status = stub_attempt(STUB_CALL_partition);
   int32_t *nodes = stub_host->allocate((size_t)region->node_count * sizeof *nodes);
   if (status == ND4C_OK && nodes == NULL) {
@@ -72,7 +83,8 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   int64_t cost = 0;
   for (int32_t i = 0; status == ND4C_OK && i <= region->node_count; i++) {
     char reason[STUB_TEXT] = "";
-    if (i < region->node_count && supports(&region->nodes[i], reason, sizeof reason)) {
+    if (i < region->node_count && !is_declined(&region->nodes[i], options, reason, sizeof reason) &&
+        supports(&region->nodes[i], reason, sizeof reason)) {
       cost += cost_of(&region->nodes[i]);
       nodes[count++] = i;
       continue;

@@ -16,7 +16,7 @@ import os
 import re
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "lists", "indexing", "dlpack", "datum", "io",
-           "op", "graph", "model", "routing", "config", "log", "trace", "workspace",
+           "op", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 
 # Integer attributes whose values have names: attribute -> table of the header, by op where ops differ.

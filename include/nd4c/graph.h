@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nd4c/compile.h"
 #include "nd4c/op.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -76,6 +77,7 @@ typedef struct nd4c_plan_options {
    * are copied once, when the plan is made. A device that cannot compute its node leaves it to the plan's, which the
    * report tells (strict context: UNSUPPORTED). Fresh outputs lie where they were computed. */
   const nd4c_placement *placement;
+  const nd4c_compile_request *compile; /* for compilers; NULL: exact arithmetic, no limit, no options */
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps

@@ -22,6 +22,7 @@ typedef struct nd4c_model_options {
   const nd4c_placement *placement; /* of the model's plans (nd4c_plan_options), copied; NULL: one device. A model that
                                     * is interpreted has no plan: it runs on the context. A strict context refuses what
                                     * a plan cannot place (UNSUPPORTED) */
+  const nd4c_compile_request *compile; /* of the model's plans (nd4c_plan_options), copied */
 } nd4c_model_options;
 
 /* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL:

@@ -195,7 +195,7 @@ static nd4c_status choose(const nd4c_pending *p, nd4c_choice **choice) {
     nd4c_tensor_describe(p->targets[i], &p->tensors[p->input_count + i]);
   }
   nd4c_call call = nd4c_pending_call(p);
-  nd4c_status status = nd4c_choice_make(p->context, &call, choice);
+  nd4c_status status = nd4c_choice_make(p->context, &call, NULL, choice);
   if (status == ND4C_UNSUPPORTED && p->context->device->description.type != ND4C_DEVICE_CPU && !p->context->routed &&
       p->context->routing == NULL) {
     return nd4c_fail(status,

@@ -19,6 +19,7 @@ enum { REASON_SIZE = 512 };
 typedef struct search {
   const nd4c_context *context;
   const nd4c_call *call;
+  const nd4c_compile_request *request; /* NULL: none */
   nd4c_engine_rules rules;
   nd4c_text *trail; /* NULL: nobody reads it */
   bool explains;    /* who is taken is told, too; an error text has nobody who was */
@@ -128,13 +129,6 @@ static void make_segment(const nd4c_call *call, int32_t *values, const int32_t *
                             .outputs = lists[1]};
 }
 
-static nd4c_compile_options options_of(const nd4c_context *context) {
-  return (nd4c_compile_options){.struct_size = ND4C_SIZE_OF(nd4c_compile_options),
-                                .deterministic = context->deterministic,
-                                .math = ND4C_MATH_EXACT,
-                                .width = context->width};
-}
-
 /* Whether the compiler takes the one node of the segment; notes why not. */
 static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
                                 const nd4c_compile_options *options, bool *takes) {
@@ -152,7 +146,8 @@ static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, 
  * only a lack of memory ends the search. */
 static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
                                 nd4c_choice *choice, bool *taken) {
-  const nd4c_compile_options options = options_of(s->context);
+  nd4c_compile_room room;
+  const nd4c_compile_options options = nd4c_compile_request_tell(s->request, s->context, compiler, &room);
   ND4C_TRY(ask_compiler(s, compiler, segment, &options, taken));
   if (!*taken) {
     return ND4C_OK;
@@ -263,10 +258,11 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **out) {
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request,
+                             nd4c_choice **out) {
   ND4C_TRY(nd4c_device_admit(context->device)); /* preparing a kernel may call the driver */
   nd4c_text trail = {0};
-  search s = {.context = context, .call = call, .trail = &trail};
+  search s = {.context = context, .call = call, .request = request, .trail = &trail};
   nd4c_engine_rules_read(&s.rules);
   nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
   if (choice == NULL) {
@@ -382,11 +378,12 @@ static bool some_compiler_takes(const search *s) {
   if (count > 0) {
     values = nd4c_allocate((size_t)(s->call->input_count + s->call->output_count) * sizeof *values);
   }
-  const nd4c_compile_options options = options_of(s->context);
   const int32_t *lists[2];
   nd4c_segment segment;
   bool takes = false;
   for (int32_t i = 0; values != NULL && i < count && !takes; ++i) {
+    nd4c_compile_room room;
+    const nd4c_compile_options options = nd4c_compile_request_tell(s->request, s->context, compilers[i], &room);
     make_segment(s->call, values, lists, &segment);
     if (!nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
       (void)ask_compiler(s, compilers[i], &segment, &options, &takes);
@@ -396,8 +393,8 @@ static bool some_compiler_takes(const search *s) {
   return takes;
 }
 
-bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call) {
-  search s = {.context = context, .call = call};
+bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request) {
+  search s = {.context = context, .call = call, .request = request};
   nd4c_engine_rules_read(&s.rules);
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(context->device, call->op->op, &count);

@@ -5,6 +5,7 @@
 #define ND4C_DISPATCH_CHOICE_H
 
 #include "base/text.h"
+#include "device/compile_request.h"
 #include "device/compiled.h"
 #include "device/context.h"
 #include "nd4c/plugin.h"
@@ -24,8 +25,9 @@ typedef struct nd4c_choice {
 
 /* Picks and prepares for `call`, whose tensors carry dtype, shape, strides and flags, and data for CONSTANT inputs.
  * Honours SD_KERNEL_FORCE_ENGINE, SD_KERNEL_DISABLE_ENGINES, determinism and strictness (STRICT: forced engine cannot).
- * UNSUPPORTED if nothing computes the call, with each candidate's reason. */
-nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **choice);
+ * UNSUPPORTED if nothing computes the call, with each candidate's reason. `request`: for compilers; NULL: none. */
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request,
+                             nd4c_choice **choice);
 nd4c_choice *nd4c_choice_retain(nd4c_choice *choice);
 void nd4c_choice_release(nd4c_choice *choice);
 
@@ -34,7 +36,7 @@ void nd4c_choice_release(nd4c_choice *choice);
 nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
 /* True if some kernel, or the device's compiler, says that it can compute the call. Prepares nothing. */
-bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call);
+bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request);
 
 /* Engine and kernel name of a choice. */
 const char *nd4c_choice_engine(const nd4c_choice *choice);

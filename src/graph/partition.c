@@ -116,7 +116,8 @@ static nd4c_status offer_region(partitioning *work, int32_t count) {
   nd4c_segment region;
   nd4c_value *inputs = NULL, *outputs = NULL;
   nd4c_answer answer;
-  const nd4c_compile_options options = nd4c_plan_compile_options(plan);
+  nd4c_compile_room room;
+  const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, work->compiler, &room);
   ND4C_TRY(nd4c_plan_describe_segment(plan, work->nodes, count, &region, &inputs, &outputs));
   nd4c_status status = nd4c_answer_ask(work->compiler, plan->device->handle, &region, &options, &answer);
   if (status == ND4C_OK) {

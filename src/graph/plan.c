@@ -57,6 +57,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   nd4c_graph_destroy(plan->graph);
   nd4c_region_free(&plan->region);
+  nd4c_deallocate(plan->compile);
   if (plan->context != NULL) {
     nd4c_context_drop(plan->context);
   }
@@ -77,6 +78,10 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize
   ND4C_TRY(nd4c_plan_make_steps(plan));
   ND4C_TRY(nd4c_plan_make_arena(plan));
   return nd4c_plan_bind(plan);
+}
+
+static const nd4c_compile_request *request_of(const nd4c_plan_options *options) {
+  return options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL;
 }
 
 nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
@@ -106,7 +111,8 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   created->placement = placement;
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);
-  nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
+  nd4c_status status = nd4c_compile_request_copy("nd4c_plan_create", request_of(options), &created->compile);
+  status = status == ND4C_OK ? build(created, graph, options == NULL || !options->no_optimization) : status;
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);
     return status;

@@ -120,6 +120,7 @@ struct nd4c_plan {
   int32_t place_count;
   bool whole; /* some place's device takes whole buffers alone: every operand is one */
   const nd4c_placement *placement; /* the caller's, while the plan is made */
+  nd4c_compile_request *compile;   /* own; NULL: nothing is asked of compilers */
   const int32_t *place_of;         /* by node, of the first placed_count; NULL: all on places[0] */
   int32_t placed_count;
   nd4c_engine_rules rules; /* when the choices were made */
@@ -189,7 +190,6 @@ nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, in
                                        nd4c_value **inputs, nd4c_value **outputs);
 /* Runs a segment whose operands have addresses, on a synchronous device. */
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
-nd4c_compile_options nd4c_plan_compile_options(const nd4c_plan *plan);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
 void nd4c_plan_release_segment(nd4c_step *step);
 /* True if some node of a segment reads the value. */

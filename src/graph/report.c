@@ -111,6 +111,31 @@ static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
+static void print_request(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text_print(text, "asked of compilers: ");
+  nd4c_compile_request_print(plan->compile, text);
+  nd4c_text_print(text, "\n");
+}
+
+static bool reaches(const nd4c_plan *plan, int32_t option) {
+  bool any = false;
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    any = any || nd4c_compile_request_reaches(plan->compile, option, plan->places[i].device);
+  }
+  return any;
+}
+
+/* Options that no compiler was given. `*count`: lines so far. */
+static void print_lost_options(const nd4c_plan *plan, int32_t *count, nd4c_text *text) {
+  for (int32_t i = 0; plan->compile != NULL && i < plan->compile->option_count; ++i) {
+    if (!reaches(plan, i)) {
+      nd4c_text_print(text, "%s  compile option %s: no compiler here takes it\n",
+                      *count == 0 ? "requested but not applied:\n" : "", plan->compile->options[i].key);
+      *count += 1;
+    }
+  }
+}
+
 static void print_memory(const nd4c_plan *plan, nd4c_text *text) {
   int32_t buffers = 0;
   for (int32_t i = 0; i < plan->place_count; ++i) {
@@ -153,6 +178,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
                     nd4c_engine_forced_reason(&plan->rules, reason, sizeof reason));
     differences += 1;
   }
+  print_lost_options(plan, &differences, text);
   if (differences == 0) {
     nd4c_text_print(text, "requested but not applied: nothing\n");
   }
@@ -167,6 +193,9 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   print_passes(plan, &report);
   nd4c_plan_print_mode(plan, &report);
   print_steps(plan, &report);
+  if (plan->compile != NULL) {
+    print_request(plan, &report);
+  }
   print_memory(plan, &report);
   if (plan->place_count > 1) {
     nd4c_plan_print_copies(plan, &report);

@@ -59,13 +59,6 @@ static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
   return ND4C_OK;
 }
 
-nd4c_compile_options nd4c_plan_compile_options(const nd4c_plan *plan) {
-  return (nd4c_compile_options){.struct_size = ND4C_SIZE_OF(nd4c_compile_options),
-                                .deterministic = plan->context->deterministic,
-                                .math = ND4C_MATH_EXACT,
-                                .width = plan->context->width};
-}
-
 /* The segment while it is put together. `number_of` maps values of the graph to values of the segment, -1: not in it.
  */
 typedef struct assembly {
@@ -242,7 +235,9 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   step->inputs = inputs;
   step->outputs = outputs;
   ND4C_TRY(describe_step(plan, &segment, step));
-  const nd4c_compile_options options = nd4c_plan_compile_options(plan);
+  nd4c_compile_room room;
+  const nd4c_compile_options options =
+      nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
   ND4C_TRY(nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &made->compiled, &made->info));
   step->segment = made;
   return ND4C_OK;

@@ -71,12 +71,12 @@ static nd4c_status choose_at(const nd4c_plan *plan, int32_t place, nd4c_step *st
   step->call.stream = context->stream;
   step->call.device = context->device->handle;
   step->call.width = context->width;
-  if (plan->place_count > 1 && !nd4c_choice_is_possible(context, &step->call)) {
+  if (plan->place_count > 1 && !nd4c_choice_is_possible(context, &step->call, plan->compile)) {
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
                      context->device->name);
   }
   ND4C_TRY(bind_constants(plan, context, step));
-  return nd4c_choice_make(context, &step->call, &step->choice);
+  return nd4c_choice_make(context, &step->call, plan->compile, &step->choice);
 }
 
 /* Where the node was placed; else, and told, on the plan's device and then on the others. */

@@ -46,6 +46,7 @@ struct nd4c_model {
   nd4c_arena arena;
   bool all_intermediates, no_optimization;
   const nd4c_placement *placement; /* the model's copy, NULL: none */
+  nd4c_compile_request *compile;   /* the same */
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used */

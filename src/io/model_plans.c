@@ -121,7 +121,8 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   nd4c_graph *graph = NULL;
   nd4c_plan_options options = {.struct_size = sizeof options,
                                .no_optimization = model->no_optimization || model->all_intermediates,
-                               .placement = model->placement};
+                               .placement = model->placement,
+                               .compile = model->compile};
   nd4c_status status = import_graph(model, context, inputs, &graph, need);
   if (status != ND4C_OK) {
     return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;

@@ -152,6 +152,8 @@ ERRORS = (
     (lambda: nd4c.conv(nd4c.ones((1, 1, 3)), nd4c.ones((1, 1, 2)), auto_pad="some"), ValueError, "auto_pad.*same_upper"),
     (lambda: nd4c.onnx.load("/nonexistent.onnx"), FileNotFoundError, "nonexistent"),
     (lambda: nd4c.onnx.load(b"no model"), ValueError, ""),
+    (lambda: nd4c.onnx.load(b"", math="exactly"), ValueError, "reduced"),
+    (lambda: nd4c.onnx.load(b"", compile_options={"LEVEL": 3}), TypeError, "LEVEL"),
 )
 
 

@@ -98,7 +98,7 @@ static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
   return CLI_OK;
 }
 
-static int open_session(const run_options *options, session *s) {
+static int open_session(run_options *options, session *s) {
   nd4c_device *devices[RUN_DEVICES] = {NULL};
   nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices};
   if (options->devices != NULL) {
@@ -110,7 +110,8 @@ static int open_session(const run_options *options, session *s) {
   const nd4c_model_options model_options = {.struct_size = sizeof model_options,
                                             .all_intermediates = options->all_intermediates,
                                             .no_optimization = options->plain,
-                                            .placement = options->devices != NULL ? &placement : NULL};
+                                            .placement = options->devices != NULL ? &placement : NULL,
+                                            .compile = cli_compile_request(&options->compile)};
   const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
@@ -268,7 +269,9 @@ enum {
   OPT_JSON,
   OPT_PLAIN,
   OPT_TRACE,
-  OPT_DEVICES
+  OPT_DEVICES,
+  OPT_MATH,
+  OPT_COMPILE
 };
 
 static int apply_option(run_options *o, int option, char *argument) {
@@ -302,6 +305,10 @@ static int apply_option(run_options *o, int option, char *argument) {
     case OPT_REPORT:
       o->report = true;
       return CLI_OK;
+    case OPT_MATH:
+      return cli_compile_math(&cli_run, &o->compile, argument);
+    case OPT_COMPILE:
+      return cli_compile_option(&cli_run, &o->compile, argument);
     case OPT_DEVICES:
       o->devices = argument;
       return CLI_OK;
@@ -330,6 +337,8 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"repeat", required_argument, NULL, OPT_REPEAT},
                                           {"report", no_argument, NULL, OPT_REPORT},
                                           {"devices", required_argument, NULL, OPT_DEVICES},
+                                          {"math", required_argument, NULL, OPT_MATH},
+                                          {"compile-option", required_argument, NULL, OPT_COMPILE},
                                           {"trace", required_argument, NULL, OPT_TRACE},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, 'h'},
@@ -402,6 +411,9 @@ const cli_command cli_run = {
         "  --report               print the plan: passes, each step with its kernel, what was not applied as "
         "requested\n"
         "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"
+        "  --math LEVEL           how far compilers may change the arithmetic: exact (default), reorder, fast, reduced\n"
+        "  --compile-option KEY=VALUE\n"
+        "                         an option for compilers; ENGINE.KEY=VALUE: for that engine's alone\n"
         "  --trace FILE           record what runs and moves between devices: FILE is for chrome://tracing, a table "
         "is\n"
         "                         printed; - for the table alone\n"

@@ -21,6 +21,7 @@ typedef struct run_options {
   bool random, all_intermediates, report, json, plain;
   uint64_t seed;
   int64_t repeat;
+  cli_compile compile;
   int input_count, shape_count;
   run_named inputs[RUN_NAMED], shapes[RUN_NAMED];
 } run_options;

@@ -38,12 +38,40 @@ Node.__doc__ = """A node that is about to be placed: its number of `count`, its 
 def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *, all_intermediates: bool = False,
          optimize: bool = True, progress: Optional[Callable[[str, int, int], object]] = None,
          devices: Union[Sequence[_Device], Callable[[Node], Optional[_Device]], None] = None,
-         device: Optional[_Device] = None) -> Model:
+         device: Optional[_Device] = None, math: Optional[str] = None, compile_memory: int = 0,
+         compile_options: Optional[Mapping[str, str]] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work. device: the one that it runs on; what that cannot compute, the host does. devices: those that its
     nodes run on in turn, or a function that says a Node's device (None: the one of the run). Neither: the device of the
-    run, which is nd4c.current_device()."""
-    return Model(model, all_intermediates, optimize, progress, devices, device)
+    run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
+    device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
+    "engine.LEVEL" for one compiler alone)."""
+    request = _request(math, compile_memory, compile_options)
+    return Model(model, all_intermediates, optimize, progress, devices, device, request)
+
+
+_MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
+
+
+def _request(math, memory, options):
+    """An nd4c_compile_request with what it points to, which lives as long; None where nothing is asked."""
+    if math is None and not memory and not options:
+        return None
+    if math is not None and math not in _MATH:
+        raise ValueError("onnx.load: math: expected one of %s, got %r" % (", ".join(_MATH), math))
+    pairs = [(_c_text(key, "key"), _c_text(value, "value of %r" % key)) for key, value in (options or {}).items()]
+    rows = (_abi.compile_option * len(pairs))(*[_abi.compile_option(*pair) for pair in pairs])
+    row = _abi.compile_request(struct_size=ctypes.sizeof(_abi.compile_request), math=_MATH[math or "exact"],
+                               memory_bytes=memory, options=ctypes.addressof(rows) if pairs else None,
+                               option_count=len(pairs))
+    row.kept = rows, pairs
+    return row
+
+
+def _c_text(text, what):
+    if not isinstance(text, str) or "\0" in text:
+        raise TypeError("onnx.load: compile_options: expected a %s that is text without zeros, got %r" % (what, text))
+    return text.encode()
 
 
 class _Placed:
@@ -96,7 +124,7 @@ def _check_callable(function):
 class Model:
     """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
 
-    def __init__(self, model, all_intermediates, optimize, progress, devices, device):
+    def __init__(self, model, all_intermediates, optimize, progress, devices, device, request=None):
         self._handle, self._placed = None, None
         if device is not None and devices is not None:
             raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")
@@ -105,6 +133,7 @@ class Model:
         options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
         placement = None if devices is None else self._placement(devices)
         options.placement = None if placement is None else ctypes.addressof(placement)
+        options.compile = None if request is None else ctypes.addressof(request)
         out = c_void_p()
         if isinstance(model, (bytes, bytearray, memoryview)):
             self._bytes = bytes(model)
