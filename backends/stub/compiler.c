@@ -211,7 +211,7 @@ static nd4c_status execution_run(void *argument) {
   return status;
 }
 
-/* What leaves the segment is the caller's; every other result gets a buffer of its own, in C order. */
+/* What leaves the segment is the caller's, unless it is returned; every other result gets a buffer of its own, in C order. */
 static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inputs, const nd4c_tensor *outputs) {
   const stub_executable *executable = execution->executable;
   for (int32_t i = 0; i < executable->input_count; i++) {
@@ -220,7 +220,7 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
       return status;
     }
   }
-  for (int32_t i = 0; i < executable->output_count; i++) {
+  for (int32_t i = 0; i < executable->output_count && !stub_settings.returns; i++) {
     nd4c_status status = stub_operand_copy(&outputs[i], &execution->values[executable->outputs[i]]);
     if (status != ND4C_OK) {
       return status;
@@ -269,7 +269,8 @@ static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *input
 static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
   (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_describe_executable);
-  info->flags = ((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0;
+  info->flags = (((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0) |
+                (stub_settings.returns ? ND4C_EXECUTABLE_RETURNS_OUTPUTS : 0);
   info->scratch_bytes = stub_scratch();
   info->device_scratch_bytes = stub_scratch();
   return status;
@@ -284,6 +285,65 @@ static nd4c_status check_execution(const stub_executable *executable, const nd4c
              : stub_violation("an execution that does not fit its executable");
 }
 
+/* Outputs that are returned come without buffers, with places for those that the stub makes. */
+static nd4c_status check_outputs(const nd4c_execution *call) {
+  const bool places = ND4C_HAS_FIELD(call, returned) && call->returned != NULL;
+  bool fits = places == stub_settings.returns;
+  for (int32_t i = 0; i < call->output_count && stub_settings.returns; i++) {
+    fits = fits && call->outputs[i].buffer == NULL && call->outputs[i].data == NULL && call->returned[i].buffer == NULL;
+  }
+  return fits ? ND4C_OK : stub_violation("outputs that do not fit how the executable gives them");
+}
+
+/* Outputs that nd4c owns from here on, or a lie about one. */
+static void hand_over(stub_buffer *const *kept, int32_t count, nd4c_returned_buffer *returned) {
+  for (int32_t i = 0; i < count; i++) {
+    returned[i] = (nd4c_returned_buffer){kept[i]->handle, kept[i]->size};
+    if (stub_fails(STUB_CALL_return_output)) {
+      returned[i].buffer = NULL;
+      stub_buffer_done(kept[i]);
+    } else if (stub_fails(STUB_CALL_return_bytes)) {
+      returned[i].bytes = kept[i]->size - 1;
+    } else if (i > 0 && stub_fails(STUB_CALL_return_twice)) {
+      returned[i] = returned[0];
+      stub_buffer_done(kept[i]);
+    }
+  }
+}
+
+/* What was not enqueued hands over nothing. */
+static void take_back(stub_buffer *const *kept, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    stub_buffer_done(kept[i]);
+  }
+}
+
+/* Takes over the execution. */
+static nd4c_status submit(stub_execution *execution, const nd4c_execution *call) {
+  const int32_t count = stub_settings.returns ? call->output_count : 0;
+  stub_buffer **kept = stub_host->allocate((size_t)(count + 1) * sizeof *kept);
+  if (kept == NULL) {
+    execution_destroy(execution);
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for what an execution returns");
+  }
+  for (int32_t i = 0; i < count; i++) {
+    kept[i] = execution->values[execution->executable->outputs[i]].buffer;
+    stub_buffer_retain(kept[i]);
+  }
+  const stub_task task = {.run = execution_run,
+                          .dispose = execution_destroy,
+                          .work = execution,
+                          .point = ND4C_HAS_FIELD(call, point) ? call->point : 0};
+  nd4c_status status = stub_stream_submit((stub_stream *)call->stream, task);
+  if (status == ND4C_OK) {
+    hand_over(kept, count, call->returned);
+  } else {
+    take_back(kept, count);
+  }
+  stub_host->free(kept);
+  return status;
+}
+
 static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execution *call) {
   (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_execute);
@@ -292,6 +352,7 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
   }
   stub_executable *executable = (stub_executable *)handle;
   status = check_execution(executable, call);
+  status = status == ND4C_OK ? check_outputs(call) : status;
   if (status != ND4C_OK) {
     return status;
   }
@@ -311,11 +372,7 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
     execution_destroy(execution);
     return status;
   }
-  stub_task task = {.run = execution_run,
-                    .dispose = execution_destroy,
-                    .work = execution,
-                    .point = ND4C_HAS_FIELD(call, point) ? call->point : 0};
-  return stub_stream_submit((stub_stream *)call->stream, task);
+  return submit(execution, call);
 }
 
 static void release(void *data, nd4c_executable handle) {

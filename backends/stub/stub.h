@@ -26,8 +26,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 
 /* -- control.c: options, injected failures, counters ------------------------------------------------------------ */
 
-/* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
- */
+/* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there;
+ * return_output, return_bytes, return_twice: an executable that hands over no buffer, too small a size, the first buffer
+ * once more. */
 #define STUB_CALLS(X)    \
   X(entry)               \
   X(probe)               \
@@ -55,6 +56,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(partition)           \
   X(accepts)             \
   X(describe_executable) \
+  X(return_output)       \
+  X(return_bytes)        \
+  X(return_twice)        \
   X(capture_begin)       \
   X(capture_end)         \
   X(instantiate)         \
@@ -99,6 +103,7 @@ typedef struct stub_options {
   int32_t devices;
   bool kernels;   /* offers kernels */
   bool compiler;  /* offers the compiler */
+  bool returns;   /* executables return their outputs */
   bool whole;     /* kernels and executables take whole buffers in C order alone */
   bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;

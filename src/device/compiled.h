@@ -33,6 +33,11 @@ static inline nd4c_status nd4c_compiled_execute(const nd4c_compiled *compiled, n
   return compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution);
 }
 
+/* Whether it makes the buffers of its outputs. */
+static inline bool nd4c_compiled_returns(const nd4c_compiled *compiled) {
+  return (compiled->info.flags & ND4C_EXECUTABLE_RETURNS_OUTPUTS) != 0;
+}
+
 /* -- segment_pattern.c -------------------------------------------------------------------------------------------- */
 
 /* What of a segment and the options stays when extents and strides change, as bytes that are equal if it is the same;

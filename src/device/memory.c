@@ -356,12 +356,31 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
   return ND4C_OK;
 }
 
+/* Under the lock. */
+static void count_out(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  list_remove(&manager->alive, node);
+  --manager->live_count;
+  manager->live_bytes -= node->bytes;
+  node->origin = NULL;
+}
+
+static void free_adopted(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  pthread_mutex_lock(&manager->lock);
+  count_out(manager, node);
+  pthread_mutex_unlock(&manager->lock);
+  free_node(manager, node);
+}
+
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   struct nd4c_memory_manager *manager = device->memory;
   nd4c_block_node *node = block->node;
   *block = (nd4c_block){0};
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_free(device, node->bytes);
+  }
+  if (ND4C_UNLIKELY(node->size_class == CLASS_ADOPTED)) {
+    free_adopted(manager, node);
+    return;
   }
   uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
   int64_t limit = atomic_load_explicit(&manager->limit_epoch, memory_order_relaxed) != epoch
@@ -373,11 +392,8 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
     atomic_store_explicit(&manager->limit_epoch, epoch, memory_order_relaxed);
   }
   limit = manager->cache_limit;
-  list_remove(&manager->alive, node);
-  --manager->live_count;
-  manager->live_bytes -= node->bytes;
+  count_out(manager, node);
   manager->cached_bytes += node->bytes;
-  node->origin = NULL;
   node->bin_next = manager->bins[node->size_class];
   manager->bins[node->size_class] = node;
   list_push(&manager->cached, node);
@@ -386,6 +402,35 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   if (over) {
     nd4c_memory_manager_trim(manager, limit);
   }
+}
+
+nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t bytes, const char *origin,
+                              nd4c_block *block) {
+  struct nd4c_memory_manager *manager = device->memory;
+  void *address = NULL;
+  ND4C_TRY(nd4c_driver_buffer_address(device, buffer, ND4C_MEMORY_KIND_DEVICE, &address));
+  nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
+  if (node == NULL) {
+    return nd4c_fail_memory("a block's record", sizeof *node);
+  }
+  *node = (nd4c_block_node){
+      .buffer = buffer, .address = address, .bytes = bytes, .size_class = CLASS_ADOPTED, .origin = origin};
+  pthread_mutex_lock(&manager->lock);
+  ++manager->total_count;
+  ++manager->live_count;
+  manager->live_bytes += bytes;
+  note_peak(manager);
+  list_push(&manager->alive, node);
+  pthread_mutex_unlock(&manager->lock);
+  *block = (nd4c_block){.buffer = buffer, .address = address, .bytes = bytes, .node = node};
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_allocate(device, bytes, origin);
+  }
+  return ND4C_OK;
+}
+
+bool nd4c_memory_is_adopted(const nd4c_block *block) {
+  return block->node != NULL && block->node->size_class == CLASS_ADOPTED;
 }
 
 void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin) {

@@ -2,6 +2,7 @@
 #ifndef ND4C_DEVICE_MEMORY_H
 #define ND4C_DEVICE_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "device/device.h"
@@ -27,6 +28,13 @@ typedef struct nd4c_memory_request {
 /* MEMORY, MEMORY_CAP (after trimming), DEVICE. */
 nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request *request, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
+
+/* Makes a block of a buffer that an executable of the device made: counted, whatever the cap, until it is freed, and
+ * then given back to the device. MEMORY, DEVICE: the buffer is still the caller's. */
+nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t bytes, const char *origin,
+                              nd4c_block *block);
+/* Whether it is one of those: its bytes are no class's, and it is used by nothing else. */
+bool nd4c_memory_is_adopted(const nd4c_block *block);
 
 /* How many bytes a block for so many has. */
 int64_t nd4c_memory_granted(int64_t bytes);

@@ -14,7 +14,8 @@ enum {
   SUBCLASS_SHIFT = 3,
   SUBCLASSES = 1 << SUBCLASS_SHIFT,
   CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES,
-  CLASS_NOTHING = CLASS_COUNT /* storages without bytes: a buffer to name, which counts as nothing */
+  CLASS_NOTHING = CLASS_COUNT, /* storages without bytes: a buffer to name, which counts as nothing */
+  CLASS_ADOPTED = -1           /* an executable made it: freed, never cached */
 };
 
 /* One block of the device, alive or cached. */

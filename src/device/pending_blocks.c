@@ -83,7 +83,7 @@ static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_
   pthread_mutex_lock(&lock);
   pending_bin *bin = bin_of(device, bytes);
   for (pending_block *at = bin->oldest; at != NULL && looked < LOOKED_AT; before = at, at = at->next, ++looked) {
-    if (at->device == device && at->block.bytes == bytes &&
+    if (at->device == device && at->block.bytes == bytes && !nd4c_memory_is_adopted(&at->block) &&
         (stream == NULL || nd4c_readers_are_on(&at->users, device, stream))) {
       found = unlink_next(bin, before);
       break;

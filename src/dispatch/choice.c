@@ -142,6 +142,15 @@ static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, 
   return status;
 }
 
+/* Returned outputs are in C order; the dispatcher makes such arrays where it is declined for others. */
+static bool has_fitting_outputs(const nd4c_call *call) {
+  bool fitting = true;
+  for (int32_t i = 0; i < call->output_count; ++i) {
+    fitting = fitting && (call->outputs[i].flags & ND4C_TENSOR_CONTIGUOUS) != 0;
+  }
+  return fitting;
+}
+
 /* Has the compiler compile the segment if it takes it. One that fails is passed over like one that does not take it;
  * only a lack of memory ends the search. */
 static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
@@ -161,6 +170,13 @@ static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, 
   }
   if (!*taken) {
     note(s, "compiler", compiler->engine, nd4c_error_message());
+    return ND4C_OK;
+  }
+  if (nd4c_compiled_returns(choice->compiled) && !has_fitting_outputs(s->call)) {
+    nd4c_compiled_release(choice->compiled);
+    choice->compiled = NULL;
+    *taken = false;
+    note(s, "compiler", compiler->engine, "it returns outputs in C order, which the given ones are not in");
     return ND4C_OK;
   }
   choice->scratch_bytes = info.scratch_bytes;
@@ -297,28 +313,37 @@ void nd4c_choice_release(nd4c_choice *choice) {
   nd4c_recycle_give(choice, sizeof *choice);
 }
 
-nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
+static void complete(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
   call->struct_size = ND4C_SIZE_OF(nd4c_call);
   call->state = choice->state;
   call->stream = context->stream;
   call->device = choice->device->handle;
   call->width = context->width;
   call->cancellation = nd4c_cancellation_current();
+}
+
+nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
+  complete(choice, context, call);
+  return (nd4c_execution){.flags = call->flags,
+                          .stream = call->stream,
+                          .width = call->width,
+                          .input_count = call->input_count,
+                          .output_count = call->output_count,
+                          .inputs = call->inputs,
+                          .outputs = call->outputs,
+                          .scratch = call->scratch,
+                          .scratch_buffer = call->scratch_buffer,
+                          .cancellation = call->cancellation,
+                          .point = call->point};
+}
+
+nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
   if (choice->kernel != NULL) {
+    complete(choice, context, call);
     call->data = choice->kernel->data;
     return choice->kernel->run(call);
   }
-  nd4c_execution execution = {.flags = call->flags,
-                              .stream = call->stream,
-                              .width = call->width,
-                              .input_count = call->input_count,
-                              .output_count = call->output_count,
-                              .inputs = call->inputs,
-                              .outputs = call->outputs,
-                              .scratch = call->scratch,
-                              .scratch_buffer = call->scratch_buffer,
-                              .cancellation = call->cancellation,
-                              .point = call->point};
+  nd4c_execution execution = nd4c_choice_execution(choice, context, call);
   return nd4c_compiled_execute(choice->compiled, &execution);
 }
 

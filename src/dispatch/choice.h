@@ -35,6 +35,9 @@ void nd4c_choice_release(nd4c_choice *choice);
  * least scratch_bytes). */
 nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
+/* The run of a compiled choice for `call`, filled in as nd4c_choice_run does. */
+nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
+
 /* True if some kernel, or the device's compiler, says that it can compute the call. Prepares nothing. */
 bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request);
 

@@ -110,7 +110,13 @@ static nd4c_status commit(const execution *e, nd4c_submission *submission) {
   return ND4C_OK;
 }
 
-static nd4c_status run(const execution *e, const nd4c_submission *submission) {
+/* Runs a compiled choice, which may return its outputs. */
+static nd4c_status run_compiled(const execution *e, nd4c_submission *submission, nd4c_call *call) {
+  nd4c_execution run = nd4c_choice_execution(e->choice, e->context, call);
+  return nd4c_submission_execute(submission, e->choice->compiled, &run, e->outputs);
+}
+
+static nd4c_status run(const execution *e, nd4c_submission *submission) {
   nd4c_call call = {.flags = e->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
                     .op = &e->def->info,
                     .input_count = e->input_count,
@@ -121,7 +127,8 @@ static nd4c_status run(const execution *e, const nd4c_submission *submission) {
                     .scratch = e->scratch != NULL ? e->scratch : submission->host_scratch.address,
                     .true_shapes = e->true_shapes,
                     .scratch_buffer = submission->device_scratch.buffer};
-  nd4c_status status = nd4c_choice_run(e->choice, e->context, &call);
+  nd4c_status status = e->choice->kernel != NULL ? nd4c_choice_run(e->choice, e->context, &call)
+                                                 : run_compiled(e, submission, &call);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }

@@ -192,6 +192,8 @@ nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, in
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
 void nd4c_plan_release_segment(nd4c_step *step);
+/* Whether some step makes the buffers of its outputs, and which: those are bound to arrays anew in each run. */
+bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size);
 /* True if some node of a segment reads the value. */
 static inline bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value) {
   return plan->fed != NULL && plan->fed[value];

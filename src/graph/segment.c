@@ -1,5 +1,6 @@
 /* Segments: runs of nodes that the device's compiler takes as one. Inside a segment every value is C-contiguous and has
  * no memory of the plan's; what enters and leaves has a slot. */
+#include <stdio.h>
 #include <string.h>
 
 #include "array/shape.h"
@@ -243,13 +244,27 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   return ND4C_OK;
 }
 
+bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    const nd4c_compiled *compiled = step->segment != NULL ? step->segment->compiled : step->choice->compiled;
+    if (compiled != NULL && nd4c_compiled_returns(compiled)) {
+      (void)snprintf(reason, reason_size, "step %d returns its outputs", i);
+      return true;
+    }
+  }
+  return false;
+}
+
 void nd4c_plan_release_segment(nd4c_step *step) {
   if (step->segment != NULL) {
     nd4c_compiled_release(step->segment->compiled);
   }
 }
 
-static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_submission *submission) {
+/* `outputs`: the arrays of the step's outputs; NULL where it returns none. */
+static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_array *const *outputs,
+                           nd4c_submission *submission) {
   const nd4c_executable_info *info = &step->segment->info;
   ND4C_TRY(nd4c_submission_take_scratch(submission, info->scratch_bytes, info->device_scratch_bytes));
   nd4c_execution execution = {.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
@@ -262,13 +277,13 @@ static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_su
                               .scratch = submission->host_scratch.address,
                               .scratch_buffer = submission->device_scratch.buffer,
                               .cancellation = nd4c_cancellation_current()};
-  return nd4c_compiled_execute(step->segment->compiled, &execution);
+  return nd4c_submission_execute(submission, step->segment->compiled, &execution, outputs);
 }
 
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step) {
   nd4c_submission submission;
   ND4C_TRY(nd4c_submission_start(&submission, plan->context, "segment", 0));
-  nd4c_status status = execute(plan, step, &submission);
+  nd4c_status status = execute(plan, step, NULL, &submission); /* mode direct has no steps that return outputs */
   nd4c_submission_end(&submission);
   return status;
 }
@@ -304,7 +319,10 @@ static nd4c_status fail_outputs(const nd4c_plan *plan, const nd4c_step *step, nd
 static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submission *submission) {
   nd4c_shared_fence *fence = NULL;
   ND4C_TRY(acquire_all(plan, step, submission));
-  nd4c_status status = execute(plan, step, submission);
+  for (int32_t i = 0; i < step->output_count; ++i) {
+    plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
+  }
+  nd4c_status status = execute(plan, step, plan->step_outputs, submission);
   if (status != ND4C_OK) {
     nd4c_submission_settle(plan->context, status);
     return fail_outputs(plan, step, status);

@@ -123,6 +123,7 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
 typedef struct in_flight {
   nd4c_device *device;
   nd4c_block scratch;
+  nd4c_left_block *left;
   void *object;
   void (*release)(void *object);
 } in_flight;
@@ -132,6 +133,7 @@ static void release_in_flight(void *argument) {
   if (kept->scratch.node != NULL) {
     nd4c_memory_free(kept->device, &kept->scratch);
   }
+  nd4c_left_blocks_free(kept->left);
   kept->release(kept->object);
   nd4c_recycle_give(kept, sizeof *kept);
 }
@@ -144,12 +146,17 @@ void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence,
     release(object);
     return;
   }
-  *kept = (in_flight){submission->context->device, {0}, object, release};
+  *kept = (in_flight){submission->context->device, {0}, submission->left, object, release};
+  submission->left = NULL;
   if (submission->device_scratch.node != NULL) {
     kept->scratch = submission->device_scratch;
     submission->device_scratch = (nd4c_block){0};
   }
-  nd4c_fence_keep(fence, kept, kept->scratch.bytes, release_in_flight);
+  int64_t bytes = kept->scratch.bytes;
+  for (const nd4c_left_block *left = kept->left; left != NULL; left = left->next) {
+    bytes += left->block.bytes;
+  }
+  nd4c_fence_keep(fence, kept, bytes, release_in_flight);
 }
 
 void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, nd4c_shared_fence *fence) {
@@ -180,6 +187,9 @@ void nd4c_submission_end(nd4c_submission *submission) {
   }
   if (submission->device_scratch.node != NULL) {
     nd4c_memory_free(context->device, &submission->device_scratch);
+  }
+  if (ND4C_UNLIKELY(submission->left != NULL)) {
+    nd4c_left_blocks_free(submission->left);
   }
   if (submission->host_scratch.node != NULL) {
     nd4c_device *host = NULL;

@@ -19,6 +19,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "device/cancellation.h"
+#include "device/compiled.h"
 #include "device/context.h"
 #include "device/fence.h"
 #include "device/memory.h"
@@ -32,6 +33,13 @@ typedef struct nd4c_submission_operand {
   nd4c_access access;
 } nd4c_submission_operand;
 
+/* A block that the work still uses and that nothing refers to any more. */
+typedef struct nd4c_left_block {
+  struct nd4c_left_block *next;
+  nd4c_device *device;
+  nd4c_block block;
+} nd4c_left_block;
+
 typedef struct nd4c_submission {
   const nd4c_context *context;
   const char *name; /* static: of what is enqueued, for texts and reports of memory */
@@ -39,6 +47,7 @@ typedef struct nd4c_submission {
   nd4c_shared_fence **before; /* by operand: unfinished work that writes what is read; NULL: none */
   int32_t room, acquired;
   nd4c_block host_scratch, device_scratch; /* node NULL: none */
+  nd4c_left_block *left;                   /* returned.c's */
   nd4c_submission_operand inline_operands[ND4C_SUBMISSION_INLINE];
   nd4c_shared_fence *inline_before[ND4C_SUBMISSION_INLINE];
 } nd4c_submission;
@@ -57,6 +66,7 @@ static inline nd4c_status nd4c_submission_start(nd4c_submission *submission, con
   submission->host_scratch.node = submission->device_scratch.node = NULL;
   submission->host_scratch.address = NULL;
   submission->device_scratch.buffer = NULL;
+  submission->left = NULL;
   ND4C_TRY(nd4c_cancellation_poll());
   return ND4C_LIKELY(count <= ND4C_SUBMISSION_INLINE) ? ND4C_OK : nd4c_submission_make_room(submission, count);
 }
@@ -89,11 +99,16 @@ nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c
 /* Host memory and device memory of so many bytes, 0: none. Freed by `end`, unless `keep` took the device's. */
 nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes, int64_t device_bytes);
 
+/* Runs an executable; `outputs`: the arrays that were acquired for execution->outputs, in C order. Of one that returns
+ * its outputs, the storages get the buffers where that can be, else their contents by a copy. */
+nd4c_status nd4c_submission_execute(nd4c_submission *submission, const nd4c_compiled *compiled,
+                                    nd4c_execution *execution, nd4c_array *const *outputs);
+
 /* The fence behind what was enqueued; one reference. NULL on a synchronous device. With `steps` the calls are numbered,
  * and the fence knows no inputs: its parts do. After a failure the work has ended. */
 nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps *steps, nd4c_shared_fence **fence);
 
-/* Keeps the device's scratch, and calls `release` with `object`, when the fence's work has ended: before this returns
+/* Keeps the device's scratch and blocks that are left over, and calls `release` with `object`, when the fence's work has ended: before this returns
  * where there is no memory for the note. Not with a NULL fence. */
 void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence, void *object,
                           void (*release)(void *object));
@@ -103,8 +118,10 @@ void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fenc
 /* The same for one operand, where they have fences of their own. */
 void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, nd4c_shared_fence *fence);
 
-/* Cancels what was acquired and not committed, releases fences and scratch. */
+/* Cancels what was acquired and not committed, releases fences, scratch and blocks that are left over. */
 void nd4c_submission_end(nd4c_submission *submission);
+/* Frees the list. */
+void nd4c_left_blocks_free(nd4c_left_block *left);
 
 /* After a failure with `status`: waits for what may be under way on the context's stream, before what it uses goes. The
  * thread's error stays as it is. */

@@ -120,7 +120,9 @@ FIELD(nd4c_execution, scratch, 56);
 FIELD(nd4c_execution, scratch_buffer, 64);
 FIELD(nd4c_execution, cancellation, 72);
 FIELD(nd4c_execution, point, 80);
-GROWS(nd4c_execution, 88);
+FIELD(nd4c_execution, returned, 88);
+GROWS(nd4c_execution, 96);
+_Static_assert(sizeof(nd4c_returned_buffer) == 16, "nd4c_returned_buffer is frozen");
 
 FIELD(nd4c_compiler, struct_size, 0);
 FIELD(nd4c_compiler, priority, 4);

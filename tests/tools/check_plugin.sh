@@ -17,6 +17,9 @@ says out 'every statement holds$'
 lacks out FAILED
 expect 0 env STUB_MODE=compiler "$nd4c" plugin-check --section plans "$stub"
 says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+expect 0 env STUB_MODE=compiler STUB_RETURN=1 "$nd4c" plugin-check --section plans --ops add,matmul "$stub"
+expect 1 env STUB_MODE=compiler STUB_RETURN=1 STUB_FAIL=return_bytes:9 "$nd4c" plugin-check --section plans --ops add "$stub"
+says out 'execute of stub_compiler returned .* bytes for output 0'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:1: mode: capture '
 expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --section capture "$stub"

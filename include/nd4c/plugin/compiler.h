@@ -69,7 +69,11 @@ typedef struct nd4c_partition {
 /* Flags of an executable. */
 enum {
   /* It may serve other extents than those that it was compiled for: `accepts` is asked. */
-  ND4C_EXECUTABLE_DYNAMIC = 1
+  ND4C_EXECUTABLE_DYNAMIC = 1,
+  /* It makes the buffers of its outputs itself, whatever the extents: see nd4c_execution.returned. Of compilers of the
+   * provider whose backend has the device. Eager calls into arrays that are not in C order are left to others, except
+   * on devices with whole_buffers. */
+  ND4C_EXECUTABLE_RETURNS_OUTPUTS = 2
 };
 
 /* What a run of an executable on given extents needs. nd4c presets everything with 0. */
@@ -80,6 +84,13 @@ typedef struct nd4c_executable_info {
   int64_t device_scratch_bytes; /* the device's memory for each run, beside operands */
   int64_t device_bytes;         /* the device's memory that the executable holds until it is released, for reports */
 } nd4c_executable_info;
+
+/* An output that an executable made: a handle as buffers->allocate gives them, with the elements in C order from its
+ * first byte, and its size. Not versioned by struct_size. */
+typedef struct nd4c_returned_buffer {
+  nd4c_buffer buffer;
+  int64_t bytes; /* at least what the elements take */
+} nd4c_returned_buffer;
 
 /* One run. inputs and outputs stand in the order of the segment's; their buffers and data are valid until the work has
  * ended. */
@@ -96,6 +107,10 @@ typedef struct nd4c_execution {
   nd4c_buffer scratch_buffer; /* device_scratch_bytes, this run's alone until its work has ended; else NULL */
   const nd4c_cancellation_scope *cancellation; /* as in nd4c_call */
   int32_t point;                               /* as in nd4c_call */
+  /* For RETURNS_OUTPUTS, else NULL: a place for each output, zeros. The outputs then have no buffers and no data. execute
+   * fills all of them before it returns OK, but those of outputs without elements, and nd4c owns the buffers from then
+   * on: it counts them, and frees them by buffers->free when no work uses them any more. A failure hands over none. */
+  nd4c_returned_buffer *returned;
 } nd4c_execution;
 
 /* A compiler of a device. Static; valid after its provider was opened. One set of functions may serve several tables

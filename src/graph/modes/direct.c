@@ -127,7 +127,7 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
     (void)snprintf(reason, reason_size, "%s is asynchronous, or the host does not read its memory", plan->device->name);
     return false;
   }
-  return true;
+  return !nd4c_plan_returns_outputs(plan, reason, reason_size);
 }
 
 const nd4c_plan_mode nd4c_mode_direct = {.name = "direct",

@@ -427,7 +427,7 @@ bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size)
       return false;
     }
   }
-  return true;
+  return !nd4c_plan_returns_outputs(plan, reason, reason_size);
 }
 
 static nd4c_status run(nd4c_plan *plan) {
