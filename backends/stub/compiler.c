@@ -4,28 +4,13 @@
 
 #include "stub.h"
 
-typedef struct stub_node {
-  stub_work *work; /* operands unbound */
-  int32_t *inputs; /* value numbers, -1: left out */
-  int32_t output;
-} stub_node;
-
-/* Shared by its handle and by pending executions. */
-typedef struct stub_executable {
-  _Atomic int32_t references;
-  int32_t node_count, value_count, input_count, output_count, device;
-  stub_node *nodes;
-  int32_t *outputs;
-  bool dynamic; /* a chain of element-wise ops on operands of one shape: serves any */
-} stub_executable;
-
 /* One execution: every value's operand, bound. */
 typedef struct stub_execution {
   stub_executable *executable;
   stub_operand *values;
 } stub_execution;
 
-static void executable_release(stub_executable *executable) {
+void stub_executable_release(stub_executable *executable) {
   if (atomic_fetch_sub(&executable->references, 1) != 1) {
     return;
   }
@@ -37,6 +22,28 @@ static void executable_release(stub_executable *executable) {
   stub_host->free(executable->outputs);
   stub_host->free(executable);
   stub_count_add(STUB_COUNT_executables, -1);
+}
+
+nd4c_status stub_executable_create(const stub_executable *counts, stub_executable **result) {
+  stub_executable *executable = stub_host->allocate(sizeof *executable);
+  if (executable == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable");
+  }
+  *executable = (stub_executable){.references = 1,
+                                  .node_count = counts->node_count,
+                                  .value_count = counts->value_count,
+                                  .input_count = counts->input_count,
+                                  .output_count = counts->output_count,
+                                  .device = counts->device};
+  stub_count_add(STUB_COUNT_executables, 1);
+  executable->nodes = stub_host->allocate((size_t)(counts->node_count + 1) * sizeof(stub_step));
+  executable->outputs = stub_host->allocate((size_t)(counts->output_count + 1) * sizeof(int32_t));
+  if (executable->nodes == NULL || executable->outputs == NULL) {
+    stub_executable_release(executable);
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable's nodes");
+  }
+  *result = executable;
+  return ND4C_OK;
 }
 
 /* One nanosecond for a thousand bytes that are touched, and ten for each node: the estimate of a toy. */
@@ -103,7 +110,7 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
 }
 
 /* A node's call with its data left out. */
-static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_node *node) {
+static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_step *node) {
   nd4c_call call = segment->nodes[index];
   nd4c_tensor inputs[STUB_INPUTS], output = call.outputs[0];
   if (call.input_count > STUB_INPUTS || call.output_count != 1) {
@@ -151,31 +158,24 @@ static nd4c_status compile(void *data, void *device, const nd4c_segment *segment
   if (status != ND4C_OK) {
     return status;
   }
-  stub_executable *executable = stub_host->allocate(sizeof *executable);
-  if (executable == NULL) {
-    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable");
-  }
-  *executable = (stub_executable){.references = 1,
-                                  .node_count = segment->node_count,
+  const stub_executable counts = {.node_count = segment->node_count,
                                   .value_count = segment->value_count,
                                   .input_count = segment->input_count,
                                   .output_count = segment->output_count,
                                   .device = stub_device_index(device)};
-  stub_count_add(STUB_COUNT_executables, 1);
-  executable->nodes = stub_host->allocate((size_t)(segment->node_count + 1) * sizeof(stub_node));
-  executable->outputs = stub_host->allocate((size_t)(segment->output_count + 1) * sizeof(int32_t));
-  if (executable->nodes == NULL || executable->outputs == NULL) {
-    status = stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable's nodes");
-  } else {
-    memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
+  stub_executable *executable = NULL;
+  status = stub_executable_create(&counts, &executable);
+  if (status != ND4C_OK) {
+    return status;
   }
+  memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
   executable->dynamic = true;
   for (int32_t i = 0; i < segment->node_count && status == ND4C_OK; i++) {
     executable->dynamic = executable->dynamic && is_elementwise(&segment->nodes[i]);
     status = copy_node(segment, i, &executable->nodes[i]);
   }
   if (status != ND4C_OK) {
-    executable_release(executable);
+    stub_executable_release(executable);
     return status;
   }
   *result = (nd4c_executable)executable;
@@ -190,7 +190,7 @@ static void execution_destroy(void *argument) {
     }
   }
   stub_host->free(execution->values);
-  executable_release(execution->executable);
+  stub_executable_release(execution->executable);
   stub_host->free(execution);
 }
 
@@ -198,7 +198,7 @@ static nd4c_status execution_run(void *argument) {
   stub_execution *execution = argument;
   nd4c_status status = stub_attempt(STUB_CALL_in_flight);
   for (int32_t i = 0; i < execution->executable->node_count && status == ND4C_OK; i++) {
-    const stub_node *node = &execution->executable->nodes[i];
+    const stub_step *node = &execution->executable->nodes[i];
     stub_operand inputs[STUB_INPUTS];
     stub_work work = *node->work;
     for (int32_t k = 0; k < work.input_count; k++) {
@@ -377,7 +377,7 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
 
 static void release(void *data, nd4c_executable handle) {
   (void)data;
-  executable_release((stub_executable *)handle);
+  stub_executable_release((stub_executable *)handle);
 }
 
 const nd4c_compiler stub_compiler = {
@@ -391,4 +391,7 @@ const nd4c_compiler stub_compiler = {
     .release = release,
     .describe = describe,
     .accepts = accepts,
+    .fingerprint = stub_fingerprint,
+    .serialise = stub_serialise,
+    .load = stub_load,
 };

@@ -90,6 +90,7 @@ void stub_options_read(void) {
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);
   stub_settings.kernels = strcmp(mode, "compiler") != 0;
+  stub_settings.generation = (int32_t)number_of("STUB_GENERATION", 1);
   stub_settings.returns = number_of("STUB_RETURN", 0) != 0;
   stub_settings.whole = strcmp(stub_settings.memory, "whole") == 0;
   stub_settings.addresses = strcmp(stub_settings.memory, "address") == 0;

@@ -67,6 +67,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(collective_id)       \
   X(collective_join)     \
   X(collective)          \
+  X(fingerprint)         \
+  X(serialise)           \
+  X(load)                \
   X(compile)             \
   X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer)
 
@@ -101,6 +104,7 @@ typedef struct stub_options {
   char peers[16]; /* what the devices do with each other's memory */
   int32_t priority;
   int32_t devices;
+  int32_t generation; /* of the devices: executables are for one alone */
   bool kernels;   /* offers kernels */
   bool compiler;  /* offers the compiler */
   bool returns;   /* executables return their outputs */
@@ -301,6 +305,31 @@ nd4c_status stub_compute_broadcast(const stub_work *work, stub_value *const *inp
 nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs, stub_value *output);
+
+/* -- compiler.c, executable.c ------------------------------------------------------------------------------------- */
+
+typedef struct stub_step {
+  stub_work *work; /* operands unbound */
+  int32_t *inputs; /* value numbers, -1: left out */
+  int32_t output;
+} stub_step;
+
+/* Shared by its handle and by pending executions. */
+typedef struct stub_executable {
+  _Atomic int32_t references;
+  int32_t node_count, value_count, input_count, output_count, device;
+  stub_step *nodes;
+  int32_t *outputs;
+  bool dynamic; /* a chain of element-wise ops on operands of one shape: serves any */
+} stub_executable;
+
+/* One with room for its nodes and outputs, of which the counts are set; one reference. */
+nd4c_status stub_executable_create(const stub_executable *counts, stub_executable **executable);
+void stub_executable_release(stub_executable *executable);
+/* Functions of the compiler's table. */
+nd4c_status stub_fingerprint(void *data, void *device, const nd4c_compile_options *options, char *text, size_t size);
+nd4c_status stub_serialise(void *data, nd4c_executable executable, nd4c_sink *sink);
+nd4c_status stub_load(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
 
 /* -- kernels.c, compiler.c, device.c ------------------------------------------------------------------------------ */
 

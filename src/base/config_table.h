@@ -53,8 +53,13 @@
     "Ask the system for huge pages behind large arrays")                                                               \
   X(LOG, "nd4j.log.initialization", "ND4J_LOG_INITIALIZATION", bool, "false",                                          \
     "Write messages about start-up, choices and fallbacks to stderr when no log callback is set")                      \
-  X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", string, "",                                                          \
-    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                 \
+  X(COMPILE_CACHE, "nd4c.compile.cache", "ND4C_COMPILE_CACHE", directory, "",                                          \
+    "Directory, absolute, for executables of compilers that can write them, which later processes load; empty: "       \
+    "OV_CACHE_DIR; off: none")                                                                                         \
+  X(COMPILE_LIMIT, "nd4c.compile.limit", "ND4C_COMPILE_LIMIT", bytes, "1g",                                            \
+    "Largest file of executables that is written or read")                                                             \
+  X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", directory, "",                                                       \
+    "The reference's name of nd4c.compile.cache, used where that is empty; empty or off: no cache")                    \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
     "Plans a model keeps, one for each combination of input shapes")                                                   \
   X(PLAN_CAPTURE, "nd4c.plan.capture", "ND4C_PLAN_CAPTURE", bool, "true",                                              \

@@ -119,7 +119,7 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
   nd4c_compiled *compiled = NULL;
   nd4c_executable_info info;
   nd4c_block scratch = {0};
-  ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, &compiled, &info));
+  ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, NULL, &compiled, &info));
   nd4c_status status = info.device_scratch_bytes > 0
                            ? nd4c_memory_allocate(c->device,
                                                   &(nd4c_memory_request){.bytes = info.device_scratch_bytes,

@@ -163,7 +163,7 @@ static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, 
   }
   nd4c_executable_info info;
   nd4c_status status =
-      nd4c_compiled_make(compiler, s->context->device, segment, &options, &choice->compiled, &info);
+      nd4c_compiled_make(compiler, s->context->device, segment, &options, NULL, &choice->compiled, &info);
   *taken = status == ND4C_OK;
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     return status;

@@ -188,6 +188,9 @@ static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) 
  * `outputs`: values of the graph. */
 nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, int32_t count, nd4c_segment *segment,
                                        nd4c_value **inputs, nd4c_value **outputs);
+/* The arrays behind those of a segment's inputs that are constants, NULL for the others; in the plan's region. */
+nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *inputs, int32_t count,
+                                        const nd4c_array *const **constants);
 /* Runs a segment whose operands have addresses, on a synchronous device. */
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);

@@ -219,6 +219,19 @@ static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, n
   return ND4C_OK;
 }
 
+nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *inputs, int32_t count,
+                                        const nd4c_array *const **constants) {
+  const nd4c_array **arrays = nd4c_region_take(&plan->region, (int64_t)count + 1, sizeof *arrays);
+  if (arrays == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    arrays[i] = plan->graph->values[inputs[i]].constant;
+  }
+  *constants = arrays;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
   nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
   int32_t *nodes = nd4c_region_take(&plan->region, made->node_count, sizeof *nodes);
@@ -239,7 +252,10 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   nd4c_compile_room room;
   const nd4c_compile_options options =
       nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
-  ND4C_TRY(nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &made->compiled, &made->info));
+  nd4c_compile_source source = {0};
+  ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
+  ND4C_TRY(
+      nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info));
   step->segment = made;
   return ND4C_OK;
 }

@@ -135,7 +135,14 @@ FIELD(nd4c_compiler, execute, 48);
 FIELD(nd4c_compiler, release, 56);
 FIELD(nd4c_compiler, describe, 64);
 FIELD(nd4c_compiler, accepts, 72);
-GROWS(nd4c_compiler, 80);
+FIELD(nd4c_compiler, fingerprint, 80);
+FIELD(nd4c_compiler, serialise, 88);
+FIELD(nd4c_compiler, load, 96);
+GROWS(nd4c_compiler, 104);
+
+FIELD(nd4c_sink, struct_size, 0);
+FIELD(nd4c_sink, write, 8);
+GROWS(nd4c_sink, 16);
 
 FIELD(nd4c_device_description, struct_size, 0);
 FIELD(nd4c_device_description, description, 8);

@@ -113,6 +113,14 @@ typedef struct nd4c_execution {
   nd4c_returned_buffer *returned;
 } nd4c_execution;
 
+/* Takes the bytes of an executable, piece after piece. nd4c's, for the duration of `serialise`. */
+typedef struct nd4c_sink {
+  uint32_t struct_size;
+  /* Copies the bytes. A status other than OK is to be returned by `serialise`: MEMORY, or OVERFLOW where all that was
+   * written is more than nd4c.compile.limit. */
+  nd4c_status (*write)(struct nd4c_sink *sink, const void *bytes, int64_t size);
+} nd4c_sink;
+
 /* A compiler of a device. Static; valid after its provider was opened. One set of functions may serve several tables
  * that differ in `data`. */
 typedef struct nd4c_compiler {
@@ -140,6 +148,23 @@ typedef struct nd4c_compiler {
    * writes into info what runs on these need. Tensors have no data. Does not block. NULL: no. */
   bool (*accepts)(void *data, nd4c_executable executable, const nd4c_tensor *inputs, int32_t input_count,
                   const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info);
+
+  /* The three that follow are optional, but all there or none: then nd4c keeps executables in files
+   * (nd4c.compile.cache), and programs compile ahead of time (nd4c_plan_compile). */
+
+  /* Writes into `text` what must be equal where an executable is compiled and where it is loaded: the version of what
+   * makes the code, the device's capability, the driver if code depends on it. One line of printable ASCII, not empty.
+   * `options` and the ops, dtypes, shapes and constants of a piece are nd4c's to compare; options->width is not
+   * compared: an executable takes the width of its execution. A failure lets nd4c compile, and is told by the log. May
+   * block. */
+  nd4c_status (*fingerprint)(void *data, void *device, const nd4c_compile_options *options, char *text,
+                             size_t text_size);
+  /* Writes the executable. Work of it may be under way. May block. UNSUPPORTED for one that cannot be written. */
+  nd4c_status (*serialise)(void *data, nd4c_executable executable, nd4c_sink *sink);
+  /* Makes an executable of bytes that `serialise` wrote, in this process or another, under an equal fingerprint. They
+   * are the caller's, aligned to 16 bytes, and gone when this returns; nd4c has checked that they are complete, not what
+   * they say: a file may have been made by anyone. FORMAT for bytes that make no sense. May block. */
+  nd4c_status (*load)(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
 } nd4c_compiler;
 
 ND4C_EXTERN_C_END
