@@ -22,14 +22,19 @@ static bool lies(const char *about) {
   return strcmp(stub_settings.lie, about) == 0;
 }
 
+static bool compile_only(void) {
+  return strcmp(stub_settings.verdict, "compile-only") == 0;
+}
+
 static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   (void)verify;
   if (stub_fails(STUB_CALL_probe)) {
     (void)snprintf(reason, reason_size, "stub: probe was told to fail");
     return ND4C_VERDICT_ABSENT;
   }
-  (void)snprintf(reason, reason_size, "a stub needs nothing");
-  return lies("verdict") ? (nd4c_verdict)77 : lies("compile_only") ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
+  const bool compiles = compile_only();
+  (void)snprintf(reason, reason_size, "%s", compiles ? "no stub is plugged in" : "a stub needs nothing");
+  return lies("verdict") ? (nd4c_verdict)77 : compiles ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
 }
 
 /* -- properties ---------------------------------------------------------------------------------------------------- */
@@ -73,6 +78,10 @@ static nd4c_status open_backend(void) {
 
 static int32_t device_count(void) {
   return stub_fails(STUB_CALL_device_count) ? 0 : lies("device_count") ? INT32_MAX : stub_settings.devices;
+}
+
+static int32_t target_count(void) {
+  return lies("target_count") ? -1 : stub_settings.devices;
 }
 
 static bool kernels_state(bool verify, char *text, size_t text_size) {
@@ -199,6 +208,8 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provi
       .device_count = device_count,
       .device = &device_table,
       .collective = &stub_collective_ops,
+      .target_count = lies("no_targets") ? NULL : target_count,
+      .target_open = lies("no_targets") ? NULL : stub_target_open,
   };
   families[0] = stub_kernels();
   contribution_table = (nd4c_contribution){

@@ -86,6 +86,7 @@ void stub_options_read(void) {
   copy_text(stub_settings.memory, sizeof stub_settings.memory, "STUB_MEMORY", "opaque");
   copy_text(stub_settings.capture, sizeof stub_settings.capture, "STUB_CAPTURE", "none");
   copy_text(stub_settings.peers, sizeof stub_settings.peers, "STUB_PEERS", "copy");
+  copy_text(stub_settings.verdict, sizeof stub_settings.verdict, "STUB_VERDICT", "found");
   copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);

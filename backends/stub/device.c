@@ -17,11 +17,7 @@ int32_t stub_device_index(const void *device) {
   return ((const stub_device *)device)->index;
 }
 
-static nd4c_status device_open(int32_t index, void **device) {
-  nd4c_status status = stub_attempt(STUB_CALL_device_open);
-  if (status != ND4C_OK) {
-    return status;
-  }
+static nd4c_status name_device(int32_t index, void **device) {
   if (index < 0 || index >= DEVICES) {
     return stub_host->fail(ND4C_HARDWARE, "stub: no device %d", index);
   }
@@ -30,6 +26,14 @@ static nd4c_status device_open(int32_t index, void **device) {
   (void)snprintf(devices[index].pci, sizeof devices[index].pci, "00ab:%02x:1f.7", (unsigned)index & 0xff);
   *device = &devices[index];
   return ND4C_OK;
+}
+
+static nd4c_status device_open(int32_t index, void **device) {
+  nd4c_status status = stub_attempt(STUB_CALL_device_open);
+  if (status == ND4C_OK && strcmp(stub_settings.verdict, "compile-only") == 0) {
+    status = stub_violation("a device was opened that is not there");
+  }
+  return status == ND4C_OK ? name_device(index, device) : status;
 }
 
 static void device_close(void *device) {
@@ -86,6 +90,16 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
       description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
     }
     lie(description);
+  }
+  return status;
+}
+
+nd4c_status stub_target_open(int32_t index, nd4c_device_description *description, void **target) {
+  nd4c_status status = stub_attempt(STUB_CALL_target_open);
+  status = status == ND4C_OK ? name_device(index, target) : status;
+  status = status == ND4C_OK ? describe(*target, description) : status;
+  if (strcmp(stub_settings.lie, "null_target") == 0) {
+    *target = NULL;
   }
   return status;
 }

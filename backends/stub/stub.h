@@ -36,6 +36,7 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(device_count)        \
   X(engine_state)        \
   X(device_open)         \
+  X(target_open)         \
   X(describe)            \
   X(buffer_allocate)     \
   X(buffer_address)      \
@@ -102,6 +103,7 @@ typedef struct stub_options {
   char memory[16];
   char capture[16];
   char peers[16]; /* what the devices do with each other's memory */
+  char verdict[16];
   int32_t priority;
   int32_t devices;
   int32_t generation; /* of the devices: executables are for one alone */
@@ -336,6 +338,7 @@ nd4c_status stub_load(void *data, void *device, const void *bytes, int64_t size,
 const nd4c_kernel *const *stub_kernels(void);
 extern const nd4c_compiler stub_compiler;
 extern const nd4c_device_ops stub_device_ops;
+nd4c_status stub_target_open(int32_t index, nd4c_device_description *description, void **target);
 /* Index of an opened device. */
 int32_t stub_device_index(const void *device);
 

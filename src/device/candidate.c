@@ -173,7 +173,7 @@ static nd4c_status probe_backend(nd4c_candidate *candidate) {
   if (verdict == ND4C_VERDICT_COMPILE_ONLY) {
     candidate->verdict = verdict;
     (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", reason);
-    return nd4c_fail(ND4C_HARDWARE, "backend %s can only compile ahead of time: %s", candidate->name, reason);
+    return nd4c_candidate_fail_compile_only(candidate);
   }
   return verdict == ND4C_VERDICT_ABSENT ? nd4c_fail(ND4C_HARDWARE, "%s", reason) : ND4C_OK;
 }
@@ -221,7 +221,9 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     return ND4C_OK;
   }
   if (candidate->tried || (candidate->entry == NULL && candidate->path == NULL)) {
-    return nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
+    return candidate->verdict == ND4C_VERDICT_COMPILE_ONLY
+               ? nd4c_candidate_fail_compile_only(candidate)
+               : nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
   nd4c_status status = nd4c_candidate_register(candidate);

@@ -236,8 +236,9 @@ nd4c_status nd4c_executable_write(const nd4c_compiler *compiler, void *handle, c
     return nd4c_fail(ND4C_UNSUPPORTED, "a node has an attribute that is an array, which files do not compare");
   }
   nd4c_error_expect();
-  ND4C_TRY(nd4c_driver_handle(compile(&p, &executable), executable, "compile"));
-  const nd4c_status status = nd4c_executables_add(writer, &p.identity, compiler, p.fingerprint, executable);
+  nd4c_status status = compile(&p, &executable);
+  ND4C_TRY(nd4c_driver_handle(status, executable, "compile"));
+  status = nd4c_executables_add(writer, &p.identity, compiler, p.fingerprint, executable);
   compiler->release(compiler->data, executable);
   return status;
 }

@@ -63,6 +63,7 @@ typedef struct nd4c_plan_segment {
   nd4c_executable_info info;
   int32_t first, node_count; /* of the plan's graph */
   int64_t nanoseconds;       /* the compiler's estimate of a run; ND4C_COST_UNKNOWN */
+  const char *missing_from;  /* the file that was given and has no executable for it; NULL: none, or it has */
 } nd4c_plan_segment;
 
 /* A node that a compiler did not take. */
@@ -121,6 +122,10 @@ struct nd4c_plan {
   bool whole; /* some place's device takes whole buffers alone: every operand is one */
   const nd4c_placement *placement; /* the caller's, while the plan is made */
   nd4c_compile_request *compile;   /* own; NULL: nothing is asked of compilers */
+  bool portable; /* pieces are to be equal in another process: constants are folded on the host */
+  bool ahead;    /* only compiled: the device is a target, the context is the host's or the device's */
+  const char *unused_file;  /* a file of executables that was given to a plan without pieces; NULL: none */
+  nd4c_compile_source file; /* while the plan is made: of executables that were compiled ahead; own; NULL: none */
   const int32_t *place_of;         /* by node, of the first placed_count; NULL: all on places[0] */
   int32_t placed_count;
   nd4c_engine_rules rules; /* when the choices were made */
@@ -159,6 +164,16 @@ struct nd4c_plan {
   nd4c_array **input_arrays, **output_arrays;
   bool began; /* some step may have written: what was given for outputs is not as it was */
 };
+
+/* An empty plan, for nd4c_plan_destroy. */
+nd4c_status nd4c_plan_allocate(nd4c_plan **plan);
+/* Reads the file of executables that the options name into plan->file. */
+nd4c_status nd4c_plan_read_compiled(nd4c_plan *plan, const char *path);
+void nd4c_plan_drop_compiled(nd4c_plan *plan);
+/* A file that no piece asks for, since there is none: told by the report, or an error where strict. */
+nd4c_status nd4c_plan_note_unused_file(nd4c_plan *plan);
+/* A line for each node that a compiler declined. */
+void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text);
 
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_plan_check(const nd4c_plan *plan);

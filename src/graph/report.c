@@ -85,7 +85,7 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   nd4c_text_print(text, "\n");
 }
 
-static void print_declines(const nd4c_plan *plan, nd4c_text *text) {
+void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text) {
   for (const nd4c_plan_decline *decline = plan->declines; decline != NULL; decline = decline->next) {
     char node[256];
     nd4c_text_print(text, "  %s: declined by %s: %s\n", nd4c_plan_node_text(plan, decline->node, node, sizeof node),
@@ -107,7 +107,7 @@ static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
     nd4c_text_print(text, "segments: none (no compiler on %s); all steps run slot by slot\n", plan->device->name);
   } else {
     nd4c_text_print(text, "segments: %d; the other steps run slot by slot\n", plan->segment_count);
-    print_declines(plan, text);
+    nd4c_plan_print_declines(plan, text);
   }
 }
 
@@ -131,6 +131,24 @@ static void print_lost_options(const nd4c_plan *plan, int32_t *count, nd4c_text 
     if (!reaches(plan, i)) {
       nd4c_text_print(text, "%s  compile option %s: no compiler here takes it\n",
                       *count == 0 ? "requested but not applied:\n" : "", plan->compile->options[i].key);
+      *count += 1;
+    }
+  }
+}
+
+/* Pieces that the file of executables lacks. */
+static void print_missing(const nd4c_plan *plan, int32_t *count, nd4c_text *text) {
+  if (plan->unused_file != NULL) {
+    nd4c_text_print(text, "%s  executables of %s: no compiler takes part in the plan\n",
+                    *count == 0 ? "requested but not applied:\n" : "", plan->unused_file);
+    *count += 1;
+  }
+  for (int32_t i = 0; i < plan->segment_count; ++i) {
+    const nd4c_plan_segment *segment = &plan->segments[i];
+    if (segment->missing_from != NULL) {
+      nd4c_text_print(text, "%s  segment of %d nodes by %s: compiled now: %s has no executable for it\n",
+                      *count == 0 ? "requested but not applied:\n" : "", segment->node_count,
+                      segment->compiler->engine, segment->missing_from);
       *count += 1;
     }
   }
@@ -179,6 +197,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
     differences += 1;
   }
   print_lost_options(plan, &differences, text);
+  print_missing(plan, &differences, text);
   if (differences == 0) {
     nd4c_text_print(text, "requested but not applied: nothing\n");
   }

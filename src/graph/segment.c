@@ -232,6 +232,20 @@ nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *input
   return ND4C_OK;
 }
 
+/* The piece was to come from a file: what was done instead is told, or strictness makes it an error. */
+static nd4c_status note_missing(nd4c_plan *plan, nd4c_plan_segment *segment) {
+  if (plan->context->strict) {
+    return nd4c_fail(ND4C_STRICT, "%s has no executable for a segment of %d nodes by %s", plan->file.file_name,
+                     segment->node_count, segment->compiler->engine);
+  }
+  segment->missing_from = nd4c_region_text(&plan->region, plan->file.file_name);
+  if (segment->missing_from == NULL) {
+    return nd4c_error_code();
+  }
+  nd4c_report_difference("segment", plan->file.file_name, "compiled now", "the file has no executable for it");
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
   nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
   int32_t *nodes = nd4c_region_take(&plan->region, made->node_count, sizeof *nodes);
@@ -252,12 +266,12 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   nd4c_compile_room room;
   const nd4c_compile_options options =
       nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
-  nd4c_compile_source source = {0};
+  nd4c_compile_source source = plan->file;
   ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
   ND4C_TRY(
       nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info));
   step->segment = made;
-  return ND4C_OK;
+  return source.missed ? note_missing(plan, made) : ND4C_OK;
 }
 
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {

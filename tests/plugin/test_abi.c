@@ -250,7 +250,9 @@ FIELD(nd4c_backend, device_count, 16);
 FIELD(nd4c_backend, device, 24);
 FIELD(nd4c_backend, by_request_only, 32);
 FIELD(nd4c_backend, collective, 40);
-GROWS(nd4c_backend, 48);
+FIELD(nd4c_backend, target_count, 48);
+FIELD(nd4c_backend, target_open, 56);
+GROWS(nd4c_backend, 64);
 
 FIELD(nd4c_engine, struct_size, 0);
 FIELD(nd4c_engine, name, 8);

@@ -122,7 +122,7 @@ typedef struct nd4c_sink {
 } nd4c_sink;
 
 /* A compiler of a device. Static; valid after its provider was opened. One set of functions may serve several tables
- * that differ in `data`. */
+ * that differ in `data`. `device` is the pointer that device_open gave, or target_open where the device is not here. */
 typedef struct nd4c_compiler {
   uint32_t struct_size;
   int32_t priority;    /* of those of a device, the highest is asked first */
