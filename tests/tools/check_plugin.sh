@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties open memory streams peers ops layouts outputs refusals plans capture threads faults leaks exit; do
+for section in entry probe properties open memory streams peers ops layouts outputs refusals plans kept capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -20,6 +20,13 @@ says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
 expect 0 env STUB_MODE=compiler STUB_RETURN=1 "$nd4c" plugin-check --section plans --ops add,matmul "$stub"
 expect 1 env STUB_MODE=compiler STUB_RETURN=1 STUB_FAIL=return_bytes:9 "$nd4c" plugin-check --section plans --ops add "$stub"
 says out 'execute of stub_compiler returned .* bytes for output 0'
+expect 0 env STUB_MODE=both "$nd4c" plugin-check --section kept "$stub"
+says out '^  [1-9][0-9]+ executables were written, [1-9][0-9]+ times one was loaded$'
+says out '^  [1-9][0-9]+ allocations were refused while executables were loaded$'
+expect 1 env STUB_MODE=both STUB_FAIL=load:9 "$nd4c" plugin-check --section kept "$stub"
+says out 'could not be kept, or not be loaded: .* compiled anew: stub: load was told to fail'
+expect 1 env STUB_MODE=both STUB_FAIL=serialise:0 "$nd4c" plugin-check --section kept --ops add "$stub"
+says out 'could not be kept, or not be loaded: .*: an executable is not kept: stub: serialise was told to fail'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:1: mode: capture '
 expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --section capture "$stub"

@@ -22,6 +22,7 @@ static const plugin_section sections[] = {
     {"outputs", "outputs that the caller gives, in place too", plugin_section_outputs, false},
     {"refusals", "a kernel that declines says why", plugin_section_refusals, false},
     {"plans", "ops in plans, alone and before others", plugin_section_plans, false},
+    {"kept", "executables that its compilers write, and load again", plugin_section_kept, false},
     {"capture", "a plan run again and again, recorded where a device can", plugin_section_capture, false},
     {"threads", "the same call from several threads at once", plugin_section_threads, false},
     {"faults", "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults, false},

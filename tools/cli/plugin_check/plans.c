@@ -136,7 +136,7 @@ static void plan_graph(plugin_round *round, const plugin_case *p, nd4c_graph *gr
   plugin_arrays_release(inputs, SELFTEST_INPUTS);
 }
 
-static void plan_case(plugin_round *round, const plugin_case *p, bool extended) {
+static void plan_case(plugin_round *round, const plugin_case *p, bool extended, const char *how) {
   plugin_case own = *p;
   nd4c_graph *graph = NULL;
   memset(own.wanted, 0, sizeof own.wanted);
@@ -146,17 +146,35 @@ static void plan_case(plugin_round *round, const plugin_case *p, bool extended) 
     status = compute_wanted(round, p, graph, &own);
   }
   if (plugin_check_status(round->check, status, "%s: the reference's plan", p->label) && recorded) {
-    plan_graph(round, &own, graph, extended ? "in a plan before three ops" : "in a plan");
+    plan_graph(round, &own, graph, how);
   }
   nd4c_graph_destroy(graph);
   plugin_arrays_release(own.wanted, SELFTEST_OUTPUTS);
 }
 
 static void plan_both(plugin_round *round, const plugin_case *p) {
-  plan_case(round, p, false);
+  plan_case(round, p, false, "in a plan");
   if (can_extend(p)) {
-    plan_case(round, p, true);
+    plan_case(round, p, true, "in a plan before three ops");
   }
+}
+
+void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how) {
+  tally t = {.computed = 0};
+  plugin_round own = *round;
+  own.user = &t;
+  plan_case(&own, p, can_extend(p), how);
+}
+
+nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_plan **plan) {
+  nd4c_graph *graph = NULL;
+  *plan = NULL;
+  nd4c_status status = nd4c_graph_create(&graph);
+  if (status == ND4C_OK && record(p, can_extend(p), graph) == ND4C_OK) {
+    status = nd4c_plan_create(graph, round->relaxed, NULL, plan);
+  }
+  nd4c_graph_destroy(graph);
+  return status;
 }
 
 void plugin_section_plans(plugin_check *check) {
