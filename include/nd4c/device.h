@@ -110,9 +110,9 @@ ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
 
 /* A device by name, in either case: "cpu:0", "cpu" (index 0), "OPENCL:1". Opens its backend if need be. Borrowed, lives
  * as long as the process. NO_BACKEND: the text lists the devices there are, or says why this one's backend cannot be
- * used. INDEX: the backend has fewer devices, however large the number is. NAME: no name and number. If it is this
- * device alone that cannot be used: the status of its opening (MEMORY, DEVICE, DEVICE_LOST, HARDWARE, ...) with the
- * reason. */
+ * used. HARDWARE: it can only compile ahead of time. INDEX: the backend has fewer devices, however large the number is.
+ * NAME: no name and number. If it is this device alone that cannot be used: the status of its opening (MEMORY, DEVICE,
+ * DEVICE_LOST, HARDWARE, ...) with the reason. */
 ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
 
 typedef struct nd4c_device_info {

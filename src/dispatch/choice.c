@@ -142,7 +142,7 @@ static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, 
   return status;
 }
 
-/* Returned outputs are in C order; the dispatcher makes such arrays where it is declined for others. */
+/* Outputs that an executable returns are in C order. */
 static bool has_fitting_outputs(const nd4c_call *call) {
   bool fitting = true;
   for (int32_t i = 0; i < call->output_count; ++i) {
