@@ -270,8 +270,14 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
   ND4C_TRY(
       nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info));
+  const nd4c_status status = source.missed ? note_missing(plan, made) : ND4C_OK;
+  if (status != ND4C_OK) {
+    nd4c_compiled_release(made->compiled); /* no step has it yet */
+    made->compiled = NULL;
+    return status;
+  }
   step->segment = made;
-  return source.missed ? note_missing(plan, made) : ND4C_OK;
+  return ND4C_OK;
 }
 
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {

@@ -176,6 +176,7 @@ static void what_is_missing_is_told(void **state) {
   CHECK_OK(make_plan(false, strict, &plan));
   nd4c_plan_destroy(plan);
   CHECK_OK(nd4c_context_destroy(strict));
+  assert_int_equal(stub_counter("executables"), 0);
 }
 
 static void damaged_files_are_refused(void **state) {
