@@ -8,7 +8,7 @@
 stub_options stub_settings;
 
 typedef struct stub_rule {
-  int64_t number; /* fails when the call's count reaches it; 0: always; -1: no rule */
+  int64_t number, second; /* fails when the count of calls reaches one of them; 0: always; -1: no rule */
   nd4c_status status;
 } stub_rule;
 
@@ -36,22 +36,25 @@ static _Atomic bool idle, endless;
 
 static void clear_rules(void) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
-    rules[i] = (stub_rule){.number = -1, .status = ND4C_DEVICE};
+    rules[i] = (stub_rule){.number = -1, .second = -1, .status = ND4C_DEVICE};
   }
 }
 
-/* "CALL:N[:STATUS]" up to a comma or the end. */
+/* "CALL:N[+M][:STATUS]" up to a comma or the end. */
 static bool add_rule(const char *text, size_t length) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
     size_t name = strlen(call_names[i]);
     if (length > name + 1 && strncmp(text, call_names[i], name) == 0 && text[name] == ':') {
       char *end = NULL;
       long long number = strtoll(text + name + 1, &end, 10);
+      long long more = *end == '+' ? strtoll(end + 1, &end, 10) : 0;
       long status = *end == ':' ? strtol(end + 1, &end, 10) : ND4C_DEVICE;
-      if (number < 0 || end != text + length) {
+      if (number < 0 || more < 0 || end != text + length) {
         return false;
       }
-      rules[i] = (stub_rule){.number = number == 0 ? 0 : calls[i] + number, .status = (nd4c_status)status};
+      rules[i] = (stub_rule){.number = number == 0 ? 0 : calls[i] + number,
+                             .second = more == 0 ? -1 : calls[i] + number + more,
+                             .status = (nd4c_status)status};
       return true;
     }
   }
@@ -79,17 +82,19 @@ static int64_t number_of(const char *variable, int64_t preset) {
 }
 
 void stub_options_read(void) {
-  char mode[16];
+  char mode[16], points[16];
   copy_text(stub_settings.name, sizeof stub_settings.name, "STUB_NAME", "stub");
   copy_text(stub_settings.type, sizeof stub_settings.type, "STUB_TYPE", "other");
   copy_text(stub_settings.lie, sizeof stub_settings.lie, "STUB_LIE", "");
   copy_text(stub_settings.memory, sizeof stub_settings.memory, "STUB_MEMORY", "opaque");
   copy_text(stub_settings.capture, sizeof stub_settings.capture, "STUB_CAPTURE", "none");
   copy_text(stub_settings.peers, sizeof stub_settings.peers, "STUB_PEERS", "copy");
+  copy_text(points, sizeof points, "STUB_POINTS", "all");
   copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);
   stub_settings.kernels = strcmp(mode, "compiler") != 0;
+  stub_settings.tells = strcmp(points, "none") != 0;
   stub_settings.whole = strcmp(stub_settings.memory, "whole") == 0;
   stub_settings.addresses = strcmp(stub_settings.memory, "address") == 0;
   stub_settings.compiler = strcmp(mode, "kernels") != 0;
@@ -116,7 +121,7 @@ nd4c_device_type stub_settings_type(void) {
 static bool take_rule(stub_call call, nd4c_status *status) {
   stub_lock(&lock);
   int64_t number = ++calls[call];
-  bool fails = rules[call].number == 0 || rules[call].number == number;
+  bool fails = rules[call].number == 0 || rules[call].number == number || rules[call].second == number;
   *status = rules[call].status;
   stub_unlock(&lock);
   return fails;

@@ -68,6 +68,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->host_readable = strcmp(stub_settings.lie, "host_readable") == 0;
     description->asynchronous = true;
     description->whole_buffers = stub_settings.whole;
+    description->tells_points = stub_settings.tells;
     description->memory_bytes = stub_memory();
     description->width = 1;
     description->alignment = 64;
@@ -369,6 +370,12 @@ static nd4c_status fence_wait(void *device, nd4c_fence fence, nd4c_failed_range 
   return status != ND4C_OK ? status : stub_attempt(STUB_CALL_fence_wait);
 }
 
+static nd4c_status fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {
+  (void)device;
+  (void)stub_fails(STUB_CALL_fence_failure); /* counted: a failure would be one that the fence tells */
+  return stub_fence_failure((stub_fence *)fence, index, failed);
+}
+
 static void fence_destroy(void *device, nd4c_fence fence) {
   (void)device;
   stub_fence_release((stub_fence *)fence);
@@ -416,4 +423,5 @@ const nd4c_device_ops stub_device_ops = {
     .fill = fill,
     .copy_between = copy_between,
     .peer = peer,
+    .fence_failure = fence_failure,
 };

@@ -4,15 +4,26 @@
 
 #include "stub.h"
 
+/* Work that failed since a stream's last fence; the fence carries it away. */
+typedef struct stub_failure {
+  struct stub_failure *next;
+  nd4c_status status;
+  int64_t point; /* 0: work without a number */
+  char text[STUB_TEXT];
+} stub_failure;
+
+typedef struct stub_failures {
+  stub_failure *first, *last;
+  nd4c_status lost; /* one for which there was no memory */
+} stub_failures;
+
 /* Shared by its handle and by the queue entries that signal or wait for it. */
 struct stub_fence {
   nd4c_host_lock lock;
   nd4c_host_condition changed;
   int32_t references;
   bool ready;
-  nd4c_status status;
-  char text[STUB_TEXT];
-  nd4c_failed_range failed;
+  stub_failures failures;
 };
 
 typedef struct stub_entry {
@@ -30,16 +41,53 @@ struct stub_stream {
   stub_entry *first, *last;
   bool busy, stop;
   int32_t device;
-  /* First failure since the last fence; a fence carries it away. */
-  nd4c_status status;
-  char text[STUB_TEXT];
-  nd4c_failed_range failed; /* since then; first -1: work without a number failed, too */
+  stub_failures failures;
+  int64_t point; /* of the latest call */
   struct stub_stream *next_stream;
   stub_recording *recording; /* not NULL: submissions go there; only the thread that began it submits then */
 };
 
 static nd4c_host_lock streams_lock;
 static stub_stream *streams;
+
+/* -- failures ---------------------------------------------------------------------------------------------------- */
+
+static void failures_add(stub_failures *failures, nd4c_status status, int64_t point) {
+  stub_failure *made = stub_host->allocate(sizeof *made);
+  if (made == NULL) {
+    failures->lost = status;
+    return;
+  }
+  made->status = status;
+  made->point = point;
+  (void)snprintf(made->text, sizeof made->text, "%s", stub_host->error_message());
+  *(failures->last != NULL ? &failures->last->next : &failures->first) = made;
+  failures->last = made;
+}
+
+static void failures_free(stub_failures *failures) {
+  for (stub_failure *failure = failures->first, *next = NULL; failure != NULL; failure = next) {
+    next = failure->next;
+    stub_host->free(failure);
+  }
+  *failures = (stub_failures){NULL, NULL, ND4C_OK};
+}
+
+static nd4c_status failures_tell(const stub_failures *failures, int32_t index, nd4c_failed_range *failed) {
+  const stub_failure *failure = failures->first;
+  for (; index > 0 && failure != NULL; index--) {
+    failure = failure->next;
+  }
+  if (failure == NULL) {
+    return index == 0 && failures->lost != ND4C_OK
+               ? stub_host->fail(failures->lost, "stub: work failed, and there was no memory to say which")
+               : ND4C_OK;
+  }
+  if (stub_settings.tells && failure->point > 0) {
+    *failed = (nd4c_failed_range){failure->point, failure->point};
+  }
+  return stub_host->fail(failure->status, "%s", failure->text);
+}
 
 /* -- fences ------------------------------------------------------------------------------------------------------ */
 
@@ -63,6 +111,7 @@ void stub_fence_release(stub_fence *fence) {
   bool last = --fence->references == 0;
   stub_unlock(&fence->lock);
   if (last) {
+    failures_free(&fence->failures);
     stub_host->threads->condition_destroy(&fence->changed);
     stub_host->threads->lock_destroy(&fence->lock);
     stub_host->free(fence);
@@ -70,12 +119,10 @@ void stub_fence_release(stub_fence *fence) {
   }
 }
 
-static void fence_signal(stub_fence *fence, nd4c_status status, const char *text, nd4c_failed_range failed) {
+static void fence_signal(stub_fence *fence, stub_failures failures) {
   stub_lock(&fence->lock);
   fence->ready = true;
-  fence->status = status;
-  fence->failed = failed;
-  (void)snprintf(fence->text, sizeof fence->text, "%s", text);
+  fence->failures = failures;
   stub_host->threads->condition_broadcast(&fence->changed);
   stub_unlock(&fence->lock);
 }
@@ -104,26 +151,35 @@ static void fence_block(stub_fence *fence) {
 
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed) {
   fence_block(fence);
-  /* Ready fences do not change. */
-  if (fence->failed.first > 0) {
-    *failed = fence->failed;
+  nd4c_failed_range all = {0, 0}, each = {0, 0};
+  nd4c_status status = failures_tell(&fence->failures, 0, &all); /* ready fences do not change */
+  for (const stub_failure *failure = fence->failures.first; failure != NULL && all.first > 0; failure = failure->next) {
+    each.first = failure->point < all.first ? failure->point : all.first;
+    each.last = failure->point > all.last ? failure->point : all.last;
+    all = failure->point > 0 ? each : (nd4c_failed_range){0, 0};
   }
-  return fence->status == ND4C_OK ? ND4C_OK : stub_host->fail(fence->status, "%s", fence->text);
+  *failed = fence->failures.lost == ND4C_OK ? all : (nd4c_failed_range){0, 0};
+  return status;
+}
+
+nd4c_status stub_fence_failure(const stub_fence *fence, int32_t index, nd4c_failed_range *failed) {
+  return failures_tell(&fence->failures, index, failed);
 }
 
 /* -- streams ----------------------------------------------------------------------------------------------------- */
 
-/* Points grow along a stream, so that the latest failure is the range's last. */
-static void note_failure(stub_stream *stream, nd4c_status status, int32_t point) {
+static void note_failure(stub_stream *stream, nd4c_status status, int64_t point) {
   stub_lock(&stream->lock);
-  if (stream->status == ND4C_OK) {
-    stream->status = status;
-    (void)snprintf(stream->text, sizeof stream->text, "%s", stub_host->error_message());
-    stream->failed = (nd4c_failed_range){point > 0 ? point : -1, point};
-  } else if (stream->failed.first > 0) {
-    stream->failed = (nd4c_failed_range){point > 0 ? stream->failed.first : -1, point};
-  }
+  failures_add(&stream->failures, status, point);
   stub_unlock(&stream->lock);
+}
+
+/* No two calls have one number. */
+static void check_point(stub_stream *stream, int64_t point) {
+  if (point > 0 && point == stream->point) {
+    (void)stub_violation("a number that the call before it has");
+  }
+  stream->point = point > 0 ? point : stream->point;
 }
 
 static void entry_run(stub_stream *stream, stub_entry *entry) {
@@ -133,6 +189,7 @@ static void entry_run(stub_stream *stream, stub_entry *entry) {
     stub_fence_release(entry->awaits);
   }
   if (entry->task.run != NULL) {
+    check_point(stream, entry->task.point);
     nd4c_status status = entry->task.run(entry->task.work);
     entry->task.dispose(entry->task.work);
     stub_count_add(STUB_COUNT_tasks, 1);
@@ -142,13 +199,10 @@ static void entry_run(stub_stream *stream, stub_entry *entry) {
   }
   if (entry->signals != NULL) {
     stub_lock(&stream->lock);
-    nd4c_status status = stream->status;
-    const nd4c_failed_range failed = stream->failed;
-    stream->status = ND4C_OK;
-    stream->failed = (nd4c_failed_range){0, 0};
+    const stub_failures failures = stream->failures;
+    stream->failures = (stub_failures){NULL, NULL, ND4C_OK};
     stub_unlock(&stream->lock);
-    /* Only this thread writes the text. */
-    fence_signal(entry->signals, status, status == ND4C_OK ? "" : stream->text, failed);
+    fence_signal(entry->signals, failures);
     stub_fence_release(entry->signals);
   }
 }
@@ -218,6 +272,7 @@ void stub_stream_destroy(stub_stream *stream) {
   stub_host->threads->condition_broadcast(&stream->changed);
   stub_unlock(&stream->lock);
   (void)stub_host->threads->thread_join(stream->thread);
+  failures_free(&stream->failures);
   stub_host->threads->condition_destroy(&stream->changed);
   stub_host->threads->lock_destroy(&stream->lock);
   stub_host->free(stream);
@@ -268,7 +323,7 @@ nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **reco
   return *recording != NULL ? ND4C_OK : stub_violation("a recording was ended on a stream that is not being recorded");
 }
 
-nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count) {
+nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count, int64_t points) {
   stub_recording *recording = recording_of(stream);
   stub_entry *first = NULL, **link = &first;
   nd4c_status status = recording != NULL ? stub_recording_spoil(recording, "a launch") : ND4C_OK;
@@ -276,6 +331,7 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
     status = entry_create(link);
     if (status == ND4C_OK) {
       (*link)->task = tasks[i];
+      (*link)->task.point += tasks[i].point > 0 ? points : 0;
       (*link)->delay = stub_delay();
       link = &(*link)->next;
     }
@@ -368,12 +424,13 @@ nd4c_status stub_synchronize(int32_t device) {
     while (stream->first != NULL || stream->busy) {
       stub_host->threads->condition_wait(&stream->changed, &stream->lock);
     }
-    if (status == ND4C_OK && stream->status != ND4C_OK) {
-      status = stream->status;
-      memcpy(text, stream->text, sizeof text);
+    nd4c_failed_range unused;
+    nd4c_status told = failures_tell(&stream->failures, 0, &unused);
+    if (status == ND4C_OK && told != ND4C_OK) {
+      status = told;
+      (void)snprintf(text, sizeof text, "%s", stub_host->error_message());
     }
-    stream->status = ND4C_OK;
-    stream->failed = (nd4c_failed_range){0, 0};
+    failures_free(&stream->failures);
     stub_unlock(&stream->lock);
   }
   stub_unlock(&streams_lock);

@@ -46,6 +46,7 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(fence_record)        \
   X(fence_query)         \
   X(fence_wait)          \
+  X(fence_failure)       \
   X(synchronize)         \
   X(usable)              \
   X(prepare)             \
@@ -100,6 +101,7 @@ typedef struct stub_options {
   bool kernels;   /* offers kernels */
   bool compiler;  /* offers the compiler */
   bool whole;     /* kernels and executables take whole buffers in C order alone */
+  bool tells;     /* failures have the points of their calls */
   bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;
 
@@ -127,7 +129,8 @@ bool stub_idle(void);
 bool stub_endless(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
- *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
+ *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600);
+ *                               N+M: so does the M-th after it
  *   "delay MICROSECONDS"        of every task submitted from now on
  *   "memory BYTES"              of each device from now on
  *   "scratch BYTES"             of the device's that a kernel asks for, for signatures not seen before
@@ -177,7 +180,7 @@ typedef struct stub_task {
   nd4c_status (*run)(void *work);
   void (*dispose)(void *work);
   void *work;
-  int32_t point; /* the call's; 0: none */
+  int64_t point; /* the call's; 0: none */
   /* Of work that may be recorded: gives back what it holds of buffers; makes the same work with buffers held that the
    * handles name now. */
   void (*loosen)(void *work);
@@ -188,8 +191,8 @@ nd4c_status stub_stream_create(int32_t device, stub_stream **stream);
 void stub_stream_destroy(stub_stream *stream);
 /* Takes over the work even when it fails. stream NULL: runs at once. */
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
-/* All of them, or none. Takes over the work even when it fails. */
-nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count);
+/* All of them, or none, with `points` added to those that they have. Takes over the work even when it fails. */
+nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count, int64_t points);
 /* From here on submissions go into a recording, until it is ended and handed over. INTERNAL (a violation): it is being
  * recorded already, or not at all. */
 nd4c_status stub_stream_begin_recording(stub_stream *stream);
@@ -198,6 +201,8 @@ nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
 bool stub_fence_ready(stub_fence *fence);
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
+/* See nd4c_device_ops.fence_failure. */
+nd4c_status stub_fence_failure(const stub_fence *fence, int32_t index, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
 /* Waits for every stream of the device. The first failure that no fence told. */
 nd4c_status stub_synchronize(int32_t device);

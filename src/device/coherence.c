@@ -201,7 +201,7 @@ static nd4c_shared_fence *find_wait(nd4c_storage_body *body, const nd4c_device *
 void nd4c_storage_lock_settled(nd4c_storage_body *body, const nd4c_device *device) {
   nd4c_storage_lock(body);
   nd4c_shared_fence *fence = find_wait(body, device);
-  while (fence != NULL && !nd4c_fence_is_ready(fence)) {
+  while (fence != NULL && !nd4c_fence_is_known(fence)) {
     fence = nd4c_fence_retain(fence);
     nd4c_storage_unlock(body);
     nd4c_fence_settle(fence);
@@ -227,11 +227,8 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
 
 /* Makes what is read current for work on the device. */
 static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) {
-  if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_ready(replica->written))) {
+  if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_known(replica->written))) {
     nd4c_replica_settle_copy(replica);
-  }
-  if (nd4c_fence_is_ready(replica->written)) {
-    nd4c_fence_settle(replica->written); /* lets go of the fences that it came after */
   }
   nd4c_status status = nd4c_replica_bring(body, replica, false);
   if (status != ND4C_OK && replica->state == 'I' && !replica->pinned && replica->holds == 0 &&

@@ -41,7 +41,9 @@ nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool determini
   if (device->description.asynchronous) {
     nd4c_status status = nd4c_device_admit(device);
     status = status == ND4C_OK ? nd4c_driver_stream_create(device, &context->stream) : status;
+    status = status == ND4C_OK ? nd4c_timeline_of(device, context->stream, &context->timeline) : status;
     if (status != ND4C_OK) {
+      nd4c_stream_drop(device, context->stream);
       nd4c_deallocate(context);
       return status;
     }
@@ -91,7 +93,7 @@ nd4c_context *nd4c_context_retain(nd4c_context *context) {
 /* Waits for the context's work, without a word about how it ended. */
 static nd4c_status settle_stream(const nd4c_context *context) {
   nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_fence_record(context->device, context->stream, "synchronize", NULL, 0, &fence));
+  ND4C_TRY(nd4c_fence_place(context->timeline, "synchronize", &fence));
   nd4c_fence_settle(fence);
   nd4c_fence_release(fence);
   nd4c_storage_collect(false);

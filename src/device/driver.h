@@ -66,6 +66,18 @@ static inline nd4c_status nd4c_driver_fence_wait_range(const nd4c_device *device
   return status;
 }
 
+/* OK: there are no more; see fence_failure, which the device has. *failed: as above. */
+static inline nd4c_status nd4c_driver_fence_failure(const nd4c_device *device, nd4c_fence fence, int32_t index,
+                                                    nd4c_failed_range *failed) {
+  *failed = (nd4c_failed_range){0, 0};
+  const nd4c_status status =
+      nd4c_driver_answer(device->ops->fence_failure(device->handle, fence, index, failed), "fence_failure");
+  if (failed->first < 1 || failed->last < failed->first) {
+    *failed = (nd4c_failed_range){0, 0};
+  }
+  return status;
+}
+
 static inline nd4c_status nd4c_driver_fence_wait(const nd4c_device *device, nd4c_fence fence) {
   nd4c_failed_range failed;
   return nd4c_driver_fence_wait_range(device, fence, &failed);
@@ -154,8 +166,8 @@ static inline nd4c_status nd4c_driver_capture_update(const nd4c_device *device, 
 }
 
 static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, nd4c_launchable launchable,
-                                                     nd4c_stream stream) {
-  return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream), "capture.launch");
+                                                     nd4c_stream stream, int64_t points) {
+  return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream, points), "capture.launch");
 }
 
 /* OK where the backend has no such function. */

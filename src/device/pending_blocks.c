@@ -16,6 +16,10 @@ typedef struct pending_bin {
   pending_block *oldest, *newest;
 } pending_bin;
 
+/* Bytes from which on a sweep makes vendor fences: that of fewer is known as free when a fence is made for another
+ * reason. */
+enum { WORTH_ASKING = 1 << 20 };
+
 /* By device and size. */
 enum { BIN_COUNT = 64, LOOKED_AT = 32 };
 
@@ -76,6 +80,47 @@ bool nd4c_pending_blocks_add(nd4c_device *device, nd4c_block *block, nd4c_reader
   return true;
 }
 
+static void give_back(pending_block *pending) {
+  nd4c_readers_forget(&pending->users);
+  nd4c_memory_free(pending->device, &pending->block);
+  nd4c_recycle_give(pending, sizeof *pending);
+}
+
+/* The oldest block of a bin, taken out. NULL: there is none. */
+static pending_block *take_oldest(pending_bin *bin) {
+  pthread_mutex_lock(&lock);
+  pending_block *oldest = bin->oldest != NULL ? unlink_next(bin, NULL) : NULL;
+  pthread_mutex_unlock(&lock);
+  return oldest;
+}
+
+static int64_t count_bin(const pending_bin *bin) {
+  int64_t count = 0;
+  pthread_mutex_lock(&lock);
+  for (const pending_block *at = bin->oldest; at != NULL; at = at->next) {
+    ++count;
+  }
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+static void collect(bool wait, bool ask) {
+  for (int b = 0; b < BIN_COUNT && atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; ++b) {
+    pending_block *pending = NULL;
+    /* Each block is looked at once: what is still pending goes to the end. */
+    for (int64_t left = count_bin(&bins[b]); left > 0 && (pending = take_oldest(&bins[b])) != NULL; --left) {
+      if (wait) {
+        nd4c_readers_settle(&pending->users);
+      }
+      if (wait || (ask ? nd4c_readers_are_done(&pending->users) : nd4c_readers_are_known(&pending->users))) {
+        give_back(pending);
+      } else {
+        push(pending);
+      }
+    }
+  }
+}
+
 /* The oldest block of the size whose work is all on the stream. stream NULL: the oldest one. */
 static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_t bytes) {
   pending_block *found = NULL, *before = NULL;
@@ -101,7 +146,7 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
   int64_t granted = nd4c_memory_granted(bytes);
   pending_block *found = find(device, stream, granted);
   if (found == NULL) {
-    nd4c_pending_blocks_collect(false);
+    nd4c_pending_blocks_sweep();
     found = find(device, NULL, granted);
     if (found != NULL && nd4c_memory_has_room(device, bytes)) { /* which asks the backend */
       push(found);
@@ -118,45 +163,12 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
   return true;
 }
 
-static void give_back(pending_block *pending) {
-  nd4c_readers_forget(&pending->users);
-  nd4c_memory_free(pending->device, &pending->block);
-  nd4c_recycle_give(pending, sizeof *pending);
-}
-
-/* The oldest block of a bin, taken out. NULL: there is none. */
-static pending_block *take_oldest(pending_bin *bin) {
-  pthread_mutex_lock(&lock);
-  pending_block *oldest = bin->oldest != NULL ? unlink_next(bin, NULL) : NULL;
-  pthread_mutex_unlock(&lock);
-  return oldest;
-}
-
-static int64_t count_bin(const pending_bin *bin) {
-  int64_t count = 0;
-  pthread_mutex_lock(&lock);
-  for (const pending_block *at = bin->oldest; at != NULL; at = at->next) {
-    ++count;
-  }
-  pthread_mutex_unlock(&lock);
-  return count;
-}
-
 void nd4c_pending_blocks_collect(bool wait) {
-  for (int b = 0; b < BIN_COUNT && atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; ++b) {
-    pending_block *pending = NULL;
-    /* Each block is looked at once: what is still pending goes to the end. */
-    for (int64_t left = count_bin(&bins[b]); left > 0 && (pending = take_oldest(&bins[b])) != NULL; --left) {
-      if (wait) {
-        nd4c_readers_settle(&pending->users);
-      }
-      if (wait || nd4c_readers_are_done(&pending->users)) {
-        give_back(pending);
-      } else {
-        push(pending);
-      }
-    }
-  }
+  collect(wait, true);
+}
+
+void nd4c_pending_blocks_sweep(void) {
+  collect(false, nd4c_pending_blocks_bytes() > WORTH_ASKING);
 }
 
 int64_t nd4c_pending_blocks_bytes(void) {

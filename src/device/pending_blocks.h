@@ -17,6 +17,9 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
                               nd4c_block *block, nd4c_readers *users);
 /* Gives blocks on which no work is pending any more back to their managers; wait: waits for the work on all. */
 void nd4c_pending_blocks_collect(bool wait);
+/* The same for those that are known to be free; where much waits here, the others are asked, see nd4c_fence_is_ready.
+ * Never waits. */
+void nd4c_pending_blocks_sweep(void);
 /* Of all that wait here, on whatever device. */
 int64_t nd4c_pending_blocks_bytes(void);
 

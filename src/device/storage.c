@@ -81,10 +81,14 @@ static bool give_block_away(nd4c_replica *replica) {
   return nd4c_pending_blocks_add(replica->device, &replica->block, &replica->readers);
 }
 
+static bool is_known_idle(nd4c_replica *replica) {
+  return nd4c_fence_is_known(replica->written) && nd4c_readers_are_known(&replica->readers);
+}
+
 bool nd4c_storage_body_let_go(nd4c_storage_body *body) {
   bool gone = true;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    gone = (nd4c_replica_is_idle(replica) || (body->release == NULL && give_block_away(replica))) && gone;
+    gone = (is_known_idle(replica) || (body->release == NULL && give_block_away(replica))) && gone;
   }
   return gone;
 }
@@ -108,6 +112,13 @@ void nd4c_storage_body_settle(nd4c_storage_body *body) {
   }
 }
 
+/* Makes known what has ended. */
+static void ask(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    (void)nd4c_replica_is_idle(replica);
+  }
+}
+
 static void collect_graves(bool wait, bool foreign) {
   pthread_mutex_lock(&grave_lock);
   nd4c_storage_body *body = graves;
@@ -124,6 +135,8 @@ static void collect_graves(bool wait, bool foreign) {
     }
     if (wait) {
       nd4c_storage_body_settle(body);
+    } else {
+      ask(body);
     }
     body->base.destroy(&body->base); /* buries it again if it is still busy */
     body = next;
@@ -209,7 +222,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dty
     if (stream != NULL && nd4c_pending_blocks_take(device, stream, bytes, origin, &first->block, &first->readers)) {
       return ND4C_OK;
     }
-    nd4c_pending_blocks_collect(false); /* so that the manager may have one in its cache */
+    nd4c_pending_blocks_sweep(); /* so that the manager may have one in its cache */
   }
   const nd4c_memory_request request = {.bytes = bytes,
                                        .origin = origin,

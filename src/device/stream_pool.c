@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/fence.h"
 
 enum { IDLE_LIMIT = 32 };
 
@@ -81,7 +82,7 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
 
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
-    device->ops->stream_destroy(device->handle, stream);
+    nd4c_fence_end_stream(device, stream);
   }
 }
 

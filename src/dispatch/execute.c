@@ -110,7 +110,7 @@ static nd4c_status commit(const execution *e, nd4c_submission *submission) {
   return ND4C_OK;
 }
 
-static nd4c_status run(const execution *e, const nd4c_submission *submission) {
+static nd4c_status run(const execution *e, nd4c_submission *submission) {
   nd4c_call call = {.flags = e->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
                     .op = &e->def->info,
                     .input_count = e->input_count,
@@ -120,7 +120,8 @@ static nd4c_status run(const execution *e, const nd4c_submission *submission) {
                     .attrs = e->attrs,
                     .scratch = e->scratch != NULL ? e->scratch : submission->host_scratch.address,
                     .true_shapes = e->true_shapes,
-                    .scratch_buffer = submission->device_scratch.buffer};
+                    .scratch_buffer = submission->device_scratch.buffer,
+                    .point = nd4c_submission_number(submission, 1)};
   nd4c_status status = nd4c_choice_run(e->choice, e->context, &call);
   if (status == ND4C_OK) {
     return ND4C_OK;

@@ -266,7 +266,8 @@ static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_su
                               .outputs = step->call.outputs,
                               .scratch = submission->host_scratch.address,
                               .scratch_buffer = submission->device_scratch.buffer,
-                              .cancellation = nd4c_cancellation_current()};
+                              .cancellation = nd4c_cancellation_current(),
+                              .point = nd4c_submission_number(submission, 1)};
   return nd4c_compiled_execute(step->segment->compiled, &execution);
 }
 

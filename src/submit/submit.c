@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "device/driver.h"
 
 nd4c_status nd4c_submission_make_room(nd4c_submission *submission, int32_t count) {
@@ -83,18 +84,11 @@ nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t ho
 /* -- the end of the work ------------------------------------------------------------------------------------------- */
 
 void nd4c_submission_settle(const nd4c_context *context, nd4c_status status) {
-  if (context->stream == NULL) {
+  if (context->stream == NULL || nd4c_device_is_forked(context->device)) {
     return;
   }
-  nd4c_device *device = context->device;
-  nd4c_fence fence = NULL;
   char *text = nd4c_duplicate_text(nd4c_error_message());
-  if (nd4c_driver_fence_record(device, context->stream, &fence) == ND4C_OK) {
-    (void)nd4c_driver_fence_wait(device, fence); /* the failure that is told came first */
-    device->ops->fence_destroy(device->handle, fence);
-  } else {
-    (void)nd4c_driver_synchronize(device);
-  }
+  nd4c_timeline_wait_all(context->timeline); /* the failure that is told came first */
   if (text != NULL) {
     (void)nd4c_fail(status, "%s", text);
   }
@@ -107,11 +101,15 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
   if (context->stream == NULL) {
     return ND4C_OK;
   }
-  const nd4c_status status =
-      steps != NULL ? nd4c_fence_record_steps(context->device, context->stream, submission->name, steps, fence)
-                    : nd4c_fence_record(context->device, context->stream, submission->name, submission->before,
-                                        submission->acquired, fence);
+  const nd4c_fence_work work = {.op = submission->name,
+                                .first = submission->point,
+                                .count = submission->call_count,
+                                .steps = steps,
+                                .after = submission->before,
+                                .after_count = steps != NULL ? 0 : submission->acquired};
+  const nd4c_status status = nd4c_fence_submit(context->timeline, &work, fence);
   if (ND4C_LIKELY(status == ND4C_OK)) {
+    submission->call_count = 0;
     return ND4C_OK;
   }
   /* The work is under way and nothing marks its end: it must end here. What failed in it says more. */
@@ -177,6 +175,9 @@ void nd4c_submission_end(nd4c_submission *submission) {
       nd4c_storage_cancel(submission->operands[i].storage, context->device);
     }
     nd4c_fence_release(submission->before[i]);
+  }
+  if (ND4C_UNLIKELY(submission->call_count > 0) && !nd4c_device_is_forked(context->device)) {
+    nd4c_timeline_drop(context->timeline, submission->point, submission->call_count);
   }
   if (submission->device_scratch.node != NULL) {
     nd4c_memory_free(context->device, &submission->device_scratch);

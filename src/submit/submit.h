@@ -5,6 +5,7 @@
  *     nd4c_submission_acquire        each operand's storage: current on the device, and the stream comes after what
  *                                    still uses it
  *     nd4c_submission_take_scratch   memory to work in
+ *     nd4c_submission_number         numbers for the calls, by which a failure finds its fence
  *     (the caller runs kernels or an executable on the context's stream)
  *     nd4c_submission_record         the fence behind what was enqueued; nothing on a synchronous device
  *     nd4c_submission_keep           what the work needs until it has ended
@@ -38,6 +39,8 @@ typedef struct nd4c_submission {
   nd4c_submission_operand *operands;
   nd4c_shared_fence **before; /* by operand: unfinished work that writes what is read; NULL: none */
   int32_t room, acquired;
+  int64_t point;                           /* number of the first call on the stream's timeline; 0: they have none */
+  int32_t call_count;                      /* that have one */
   nd4c_block host_scratch, device_scratch; /* node NULL: none */
   nd4c_submission_operand inline_operands[ND4C_SUBMISSION_INLINE];
   nd4c_shared_fence *inline_before[ND4C_SUBMISSION_INLINE];
@@ -54,11 +57,24 @@ static inline nd4c_status nd4c_submission_start(nd4c_submission *submission, con
   submission->before = submission->inline_before;
   submission->room = ND4C_SUBMISSION_INLINE;
   submission->acquired = 0;
+  submission->point = 0;
+  submission->call_count = 0;
   submission->host_scratch.node = submission->device_scratch.node = NULL;
   submission->host_scratch.address = NULL;
   submission->device_scratch.buffer = NULL;
   ND4C_TRY(nd4c_cancellation_poll());
   return ND4C_LIKELY(count <= ND4C_SUBMISSION_INLINE) ? ND4C_OK : nd4c_submission_make_room(submission, count);
+}
+
+/* Numbers for the calls that are about to be enqueued, see nd4c_call.point: the first one; 0 on a synchronous device.
+ * Once a submission. */
+static inline int64_t nd4c_submission_number(nd4c_submission *submission, int32_t count) {
+  nd4c_timeline *timeline = submission->context->timeline;
+  if (timeline != NULL) {
+    submission->point = nd4c_timeline_number(timeline, count);
+    submission->call_count = count;
+  }
+  return submission->point;
 }
 
 /* The next operand. *view: where it is; its fence is the submission's. A storage may be acquired several times. */
@@ -89,8 +105,8 @@ nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c
 /* Host memory and device memory of so many bytes, 0: none. Freed by `end`, unless `keep` took the device's. */
 nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes, int64_t device_bytes);
 
-/* The fence behind what was enqueued; one reference. NULL on a synchronous device. With `steps` the calls are numbered,
- * and the fence knows no inputs: its parts do. After a failure the work has ended. */
+/* The fence behind what was enqueued; one reference. NULL on a synchronous device. With `steps` the fence knows no
+ * inputs: its parts do. After a failure the work has ended. */
 nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps *steps, nd4c_shared_fence **fence);
 
 /* Keeps the device's scratch, and calls `release` with `object`, when the fence's work has ended: before this returns

@@ -322,12 +322,12 @@ static void calls_in_a_wrong_order_are_refused(void **state) {
   nd4c_stream stream = NULL, again = NULL;
   CHECK_OK(nd4c_capture_make(stub_device, &work));
   assert_int_equal(nd4c_capture_end(work, NULL), ND4C_INTERNAL);
-  assert_int_equal(nd4c_capture_launch(work, NULL), ND4C_INTERNAL);
+  assert_int_equal(nd4c_capture_launch(work, NULL, 0), ND4C_INTERNAL);
   assert_non_null(strstr(nd4c_error_message(), "before anything was recorded"));
   nd4c_capture_abandon(work); /* nothing to abandon */
   CHECK_OK(nd4c_capture_begin(work, &stream));
   assert_int_equal(nd4c_capture_begin(work, &again), ND4C_INTERNAL);
-  assert_int_equal(nd4c_capture_launch(work, stream), ND4C_INTERNAL);
+  assert_int_equal(nd4c_capture_launch(work, stream, 0), ND4C_INTERNAL);
   assert_non_null(strstr(nd4c_error_message(), "while recording"));
   nd4c_capture_free(work); /* abandons */
 }
@@ -392,7 +392,7 @@ static void fills_copies_and_callbacks_are_recorded(void **state) {
   CHECK_OK(nd4c_capture_end(work, NULL));
   assert_int_equal(calls_seen, 0);
   for (int32_t i = 0; i < 3; ++i) {
-    CHECK_OK(nd4c_capture_launch(work, stream));
+    CHECK_OK(nd4c_capture_launch(work, stream, 0));
   }
   nd4c_fence fence = NULL;
   CHECK_OK(nd4c_driver_copy_to_host(stub_device, stream, bytes, view.buffer, view.offset, 8));

@@ -53,8 +53,8 @@ FIELD(nd4c_call, cancellation, 120);
 GROWS(nd4c_call, 128);
 
 FIELD(nd4c_failed_range, first, 0);
-FIELD(nd4c_failed_range, last, 4);
-_Static_assert(sizeof(nd4c_failed_range) == 8, "nd4c_failed_range is frozen");
+FIELD(nd4c_failed_range, last, 8);
+_Static_assert(sizeof(nd4c_failed_range) == 16, "nd4c_failed_range is frozen");
 
 FIELD(nd4c_kernel, struct_size, 0);
 FIELD(nd4c_kernel, op_version, 4);
@@ -158,6 +158,7 @@ FIELD(nd4c_device_description, memory_kinds, 116);
 FIELD(nd4c_device_description, pci, 120);
 FIELD(nd4c_device_description, capability, 128);
 FIELD(nd4c_device_description, whole_buffers, 136);
+FIELD(nd4c_device_description, tells_points, 137);
 GROWS(nd4c_device_description, 144);
 
 FIELD(nd4c_buffer_descriptor, struct_size, 0);
@@ -200,7 +201,8 @@ FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
 FIELD(nd4c_device_ops, peer, 168);
-GROWS(nd4c_device_ops, 176);
+FIELD(nd4c_device_ops, fence_failure, 176);
+GROWS(nd4c_device_ops, 184);
 
 FIELD(nd4c_peer_link, struct_size, 0);
 FIELD(nd4c_peer_link, kind, 4);

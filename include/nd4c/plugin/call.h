@@ -64,9 +64,10 @@ typedef struct nd4c_call {
   /* A buffer of the device's as long as device_scratch_bytes asked for, this call's alone until the work that it
    * enqueues is done; else NULL. */
   nd4c_buffer scratch_buffer;
-  /* Number of the call among those that the next fence of its stream covers: 1 or more, growing in the order in which
-   * they are enqueued. 0: the call is not numbered. A device that keeps it tells which calls failed, see fence_wait. */
-  int32_t point;
+  /* Number of the call on its stream, 1 or more, which no other call there has or will have. They grow in the order in
+   * which nd4c began to enqueue the calls; threads that share a stream may overtake each other. 0: the call is not
+   * numbered. A device that keeps it tells which calls failed, see fence_failure. */
+  int64_t point;
   /* NULL: nothing will. nd4c asks before each call; a kernel that works for long asks again in between, from whatever
    * thread it works on, and returns what it is told. */
   const nd4c_cancellation_scope *cancellation;

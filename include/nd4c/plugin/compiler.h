@@ -95,7 +95,7 @@ typedef struct nd4c_execution {
   void *scratch;              /* scratch_bytes of host memory, 64-byte aligned, until execute returns; else NULL */
   nd4c_buffer scratch_buffer; /* device_scratch_bytes, this run's alone until its work has ended; else NULL */
   const nd4c_cancellation_scope *cancellation; /* as in nd4c_call */
-  int32_t point;                               /* as in nd4c_call */
+  int64_t point;                               /* as in nd4c_call */
 } nd4c_execution;
 
 /* A compiler of a device. Static; valid after its provider was opened. One set of functions may serve several tables

@@ -43,11 +43,15 @@ typedef struct nd4c_device_description {
    * order. nd4c then gives each value a buffer of its own, and copies views. Copies and fills may have offsets all the
    * same. Not with host_readable. */
   bool whole_buffers;
+  /* A failure in flight of a call that has a point is told with that point (fence_wait, fence_failure), whatever else
+   * the fence covers. nd4c then asks for a fence only where the host or another stream waits, and one may cover hundreds
+   * of calls. Else it asks for one behind each call, and everything that the fence covers counts as failed. */
+  bool tells_points;
 } nd4c_device_description;
 
-/* Which of the calls that a fence covers failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
+/* Which calls failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
 typedef struct nd4c_failed_range {
-  int32_t first, last; /* no call before the first failed, and none after the last */
+  int64_t first, last; /* no call before the first failed, and none after the last */
 } nd4c_failed_range;
 
 /* What a device does with the memory of another one of its backend; nd4c presets kind NONE and rank 0. */
@@ -58,8 +62,8 @@ typedef struct nd4c_peer_link {
 } nd4c_peer_link;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several
- * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time. A handle
- * that is NULL after OK counts as a failure.
+ * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time, while
+ * others may let streams wait for it. A handle that is NULL after OK counts as a failure.
  *
  * On an asynchronous device everything that takes a stream enqueues its work and returns; on a synchronous one the
  * stream is NULL, and the work has ended when the function returns. nd4c keeps buffers, host memory and executables
@@ -96,16 +100,17 @@ typedef struct nd4c_device_ops {
   /* Lets what is enqueued on `stream` from here on begin after the fence, which another stream of the device may have
    * recorded, is ready, however its work ended. Does not block. The fence may be destroyed before that. */
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
-  /* A fence that is ready when everything enqueued on the stream before this call has ended. It then tells the first
-   * failure among the work enqueued since the stream's previous fence. What depends on failed work is nd4c's matter: it
-   * follows the fences of inputs. Does not block. */
+  /* A fence that is ready when everything enqueued on the stream before this call has ended; where work has failed, it
+   * is enough that everything has ended which was enqueued since the stream's previous fence, because nd4c asks a
+   * stream's fences in their order. It tells the failures among the work enqueued since the previous fence. What depends on
+   * failed work is nd4c's matter: it follows the fences of inputs. Does not block. */
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);
   /* Whether it is ready. Does not block. */
   bool (*fence_query)(void *device, nd4c_fence fence);
   /* Blocks until it is ready. The status of the work, with its text set through host->fail, in every call the same. A
    * failure, too, means that the work has ended: the memory that it used may be freed next. After a failure a device
-   * that knows which calls failed writes them to *failed, which nd4c presets with zeros: only what depends on those
-   * counts as failed, and the error names the first one's op. Else everything that the fence covers has failed. */
+   * that tells points writes to *failed, which nd4c presets with zeros, which calls failed: what depends on those counts as
+   * failed. Zeros: everything that the fence covers has failed. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence, nd4c_failed_range *failed);
   /* Also of a fence that is not ready yet: its work goes on. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
@@ -136,6 +141,10 @@ typedef struct nd4c_device_ops {
    * pair, in each direction; the answer holds as long as both are open. NONE: copy_between is not called for the two.
    * May block for a question to the driver. NULL: COPY where there is a copy_between, whose UNSUPPORTED tells more. */
   nd4c_status (*peer)(void *device, void *other, nd4c_peer_link *link);
+  /* The failures that a fence tells, one by one, for a device that tells points: number `index`, 0 first, in any order.
+   * Its status, with its text through host->fail, and in *failed, which nd4c presets with zeros, the point of its call.
+   * OK: there are no more. Only called where fence_wait has failed. Does not block. NULL: what fence_wait says is all. */
+  nd4c_status (*fence_failure)(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

@@ -298,12 +298,13 @@ static nd4c_status run_compiled(const nd4c_plan *plan, int32_t index) {
                               .scratch = step->call.scratch,
                               .scratch_buffer = step->call.scratch_buffer,
                               .cancellation = plan->cancellation,
-                              .point = index + 1};
+                              .point = plan->stream->point + index};
   return nd4c_compiled_execute(compiled_of(step), &execution);
 }
 
 static nd4c_status run_step(const nd4c_plan *plan, int32_t index) {
-  const nd4c_step *step = &plan->steps[index];
+  nd4c_step *step = &plan->steps[index];
+  step->call.point = plan->stream->point + index;
   return ND4C_LIKELY(is_kernel(step)) ? step->choice->kernel->run(&step->call) : run_compiled(plan, index);
 }
 
@@ -396,6 +397,7 @@ static nd4c_status submit(nd4c_plan *plan, nd4c_submission *submission, nd4c_sta
     ND4C_TRY(acquire_arena(plan, submission));
   }
   plan->began = true;
+  plan->stream->point = nd4c_submission_number(submission, plan->step_count);
   ND4C_TRY(enqueue(plan));
   return commit(plan, submission);
 }
