@@ -95,6 +95,9 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
     description->capability = device->capability;
     description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
   }
+  if (ND4C_HAS_FIELD(description, tells_points)) {
+    description->tells_points = true;
+  }
   return ND4C_OK;
 }
 
@@ -117,4 +120,5 @@ const nd4c_device_ops nd4c_cl_device_ops = {
     .synchronize = nd4c_cl_synchronize,
     .stream_native = nd4c_cl_stream_native,
     .fill = nd4c_cl_buffer_fill,
+    .fence_failure = nd4c_cl_fence_failure,
 };

@@ -121,6 +121,7 @@ typedef struct nd4c_cl_command {
   cl_command_queue queue;
   const char *call; /* name of the function that enqueues */
   const char *op;   /* whose work it is, or NULL */
+  int64_t point;    /* of the call, or 0 */
   int32_t use_count;
   nd4c_cl_use uses[ND4C_CL_ARGS];
   cl_uint wait_count;
@@ -129,18 +130,19 @@ typedef struct nd4c_cl_command {
   cl_event event;            /* for the function to fill */
 } nd4c_cl_command;
 
-/* A command of an op that uses the stream's fault buffer is noted: the next fence reads it. Under the same lock as the
- * enqueuing, so that no fence comes between. */
+/* point: nd4c_call's; 0: none. A command of an op that uses a fault buffer is noted: the next fence reads it. Under the
+ * same lock as the enqueuing, so that no fence comes between. */
 void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
-                           int32_t use_count, const nd4c_cl_use *uses);
+                           int64_t point, int32_t use_count, const nd4c_cl_use *uses);
 /* Takes what the function gave; the event belongs to the stream from then on. */
 nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
 /* The same, and returns when the command is done. */
 nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
-/* How the first failed of those since the last fence that are done; OK if none did. */
-nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream);
-/* The stream's fault buffer, made on first use (fault.c). */
+/* How the first of a call's commands failed, of those that are done; OK if none did. */
+nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream, int64_t point);
+/* A fault buffer for a launch (fault.c), which is enqueued next, or not: then the buffer is returned. */
 nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
+void nd4c_cl_stream_return_fault(nd4c_stream stream, nd4c_buffer fault);
 /* Drops the events of a buffer that is freed. */
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
 
@@ -154,6 +156,7 @@ nd4c_status nd4c_cl_synchronize(void *device);
 nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence);
 nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed);
+nd4c_status nd4c_cl_fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
 
 /* -- memory.c --------------------------------------------------------------------------------------------------------
@@ -171,9 +174,9 @@ nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to
                                 int64_t from_offset, int64_t bytes);
 nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                                 const void *pattern, int32_t pattern_bytes);
-/* The same within the buffer for an op, whose name a failure tells; NULL: none. */
-nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
-                                 const void *pattern, int32_t pattern_bytes);
+/* The same within the buffer for an op, whose name a failure tells; NULL: none. point: its call's, or 0. */
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, int64_t point, nd4c_buffer buffer, int64_t offset,
+                                 int64_t bytes, const void *pattern, int32_t pattern_bytes);
 /* Releases the queue behind pinned memory, of which none is left. */
 void nd4c_cl_pinned_close(nd4c_cl_device *device);
 

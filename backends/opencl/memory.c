@@ -58,7 +58,7 @@ nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer
   }
   const nd4c_cl_use use = {to, ND4C_CL_WRITE};
   nd4c_cl_command c;
-  nd4c_cl_command_begin(&c, stream, "clEnqueueWriteBuffer", NULL, 1, &use);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueWriteBuffer", NULL, 0, 1, &use);
   return nd4c_cl_command_end(&c, nd4c_cl.clEnqueueWriteBuffer(c.queue, to->memory, 0, (size_t)offset, (size_t)bytes,
                                                               from, c.wait_count, c.wait_list, &c.event));
 }
@@ -71,7 +71,7 @@ nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4
   }
   const nd4c_cl_use use = {from, ND4C_CL_READ};
   nd4c_cl_command c;
-  nd4c_cl_command_begin(&c, stream, "clEnqueueReadBuffer", NULL, 1, &use);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueReadBuffer", NULL, 0, 1, &use);
   return nd4c_cl_command_end(&c, nd4c_cl.clEnqueueReadBuffer(c.queue, from->memory, 0, (size_t)offset, (size_t)bytes,
                                                              to, c.wait_count, c.wait_list, &c.event));
 }
@@ -80,7 +80,7 @@ static nd4c_status copy(nd4c_stream stream, nd4c_buffer to, int64_t to_offset, n
                         int64_t bytes) {
   const nd4c_cl_use uses[2] = {{from, ND4C_CL_READ}, {to, ND4C_CL_WRITE}};
   nd4c_cl_command c;
-  nd4c_cl_command_begin(&c, stream, "clEnqueueCopyBuffer", NULL, 2, uses);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueCopyBuffer", NULL, 0, 2, uses);
   return nd4c_cl_command_end(
       &c, nd4c_cl.clEnqueueCopyBuffer(c.queue, from->memory, to->memory, (size_t)from_offset, (size_t)to_offset,
                                       (size_t)bytes, c.wait_count, c.wait_list, &c.event));
@@ -112,14 +112,14 @@ nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to
                  : copy(stream, to, to_offset, from, from_offset, bytes);
 }
 
-nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
-                                 const void *pattern, int32_t pattern_bytes) {
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, int64_t point, nd4c_buffer buffer, int64_t offset,
+                                 int64_t bytes, const void *pattern, int32_t pattern_bytes) {
   const nd4c_cl_use use = {buffer, ND4C_CL_WRITE};
   nd4c_cl_command c;
   if (bytes == 0) {
     return ND4C_OK;
   }
-  nd4c_cl_command_begin(&c, stream, "clEnqueueFillBuffer", op, 1, &use);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueFillBuffer", op, point, 1, &use);
   return nd4c_cl_command_end(
       &c, nd4c_cl.clEnqueueFillBuffer(c.queue, buffer->memory, pattern, (size_t)pattern_bytes, (size_t)offset,
                                       (size_t)bytes, c.wait_count, c.wait_list, &c.event));
@@ -128,7 +128,8 @@ nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer
 nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                                 const void *pattern, int32_t pattern_bytes) {
   nd4c_status status = check_range(device, buffer, offset, bytes);
-  return status == ND4C_OK ? nd4c_cl_enqueue_fill(stream, NULL, buffer, offset, bytes, pattern, pattern_bytes) : status;
+  return status == ND4C_OK ? nd4c_cl_enqueue_fill(stream, NULL, 0, buffer, offset, bytes, pattern, pattern_bytes)
+                           : status;
 }
 
 /* -- pinned memory ----------------------------------------------------------------------------------------------------

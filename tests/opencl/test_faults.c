@@ -117,8 +117,8 @@ static const fault_row rows[] = {
     {"clSetKernelArg", CODE(CL_INVALID_ARG_SIZE), false, EVERYWHERE},
     {"clEnqueueNDRangeKernel", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
     {"clEnqueueNDRangeKernel", CODE(-9999), false, EVERYWHERE},
-    {"clEnqueueMarkerWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
-    {"clEnqueueBarrierWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, OUT_OF_ORDER},
+    {"clEnqueueMarkerWithWaitList", CODE(CL_OUT_OF_RESOURCES), true, EVERYWHERE}, /* a fence */
+    {"clEnqueueBarrierWithWaitList", CODE(CL_OUT_OF_RESOURCES), true, OUT_OF_ORDER},
     {"clWaitForEvents", CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST), false, EVERYWHERE},
     {"clGetEventInfo", CODE(CL_INVALID_EVENT), true, EVERYWHERE},
     {"clRetainEvent", CODE(CL_INVALID_EVENT), true, OUT_OF_ORDER}, /* kept beyond their command there alone */
@@ -134,8 +134,14 @@ static bool text_is_complete(const fault_row *row, const char *text) {
   return strstr(text, "opencl:0") != NULL && strstr(text, row->call) != NULL && strstr(text, row->name) != NULL;
 }
 
+/* How many of the calls are parts of recording a fence, which may be had at the second attempt: a fault buffer is read
+ * and reset. */
+static int mended(const fault_row *row) {
+  return strcmp(row->call, "clEnqueueReadBuffer") == 0 || strcmp(row->call, "clEnqueueFillBuffer") == 0 ? 1 : 0;
+}
+
 /* One failure at the n-th call. False if the scenario made fewer. */
-static bool fail_once(const fault_row *row, long number, long baseline, int *problems) {
+static bool fail_once(const fault_row *row, long number, long baseline, int *unnoticed, int *problems) {
   play p = {0};
   char command[128], text[1024];
   const long before = faulty_count(row->call);
@@ -155,7 +161,8 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *pro
   }
   play_clear(&p);
   settle();
-  if (told && status == ND4C_OK && !row->harmless) {
+  *unnoticed += told && status == ND4C_OK && !row->harmless;
+  if (told && status == ND4C_OK && !row->harmless && *unnoticed > mended(row)) {
     print_error("%s went unnoticed\n", command);
     (*problems)++;
   }
@@ -195,7 +202,8 @@ static void each_call_fails_once(void **state) {
   const long baseline = held();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     long number = 1;
-    for (; number <= MOST_CALLS && fail_once(&rows[i], number, baseline, &problems); number++) {
+    int unnoticed = 0;
+    for (; number <= MOST_CALLS && fail_once(&rows[i], number, baseline, &unnoticed, &problems); number++) {
     }
     if ((number == 1 && makes_call(&rows[i])) || number > MOST_CALLS) {
       print_error("%s: %s\n", rows[i].call,
