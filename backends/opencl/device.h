@@ -36,6 +36,7 @@ struct nd4c_cl_device {
   nd4c_cl_limits limits;
   int64_t memory_bytes;
   bool unified_memory, exact_division, can_reorder;
+  bool has_priorities; /* of queues: cl_khr_priority_hints */
   bool is_pocl; /* keeps what it builds on disk itself (cache.c) and need not read Clang's header (program.c) */
   char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
   char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
@@ -145,6 +146,8 @@ nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
 
 nd4c_status nd4c_cl_stream_create(void *device, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_create_with(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_wrap(void *device, void *native, nd4c_stream *stream);
 void nd4c_cl_stream_destroy(void *device, nd4c_stream stream);
 nd4c_status nd4c_cl_stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence);
 void *nd4c_cl_stream_native(void *device, nd4c_stream stream);

@@ -285,20 +285,12 @@ nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code) 
 
 /* -- streams --------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_cl_stream_create(void *handle, nd4c_stream *out) {
-  nd4c_cl_device *device = handle;
+nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *out) {
   nd4c_stream stream = nd4c_cl_host->allocate(sizeof *stream);
   if (stream == NULL) {
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a stream", device->name);
   }
-  cl_int code = CL_SUCCESS;
-  cl_bitfield order = device->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
-  stream->queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, order, &code);
-  if (code != CL_SUCCESS || stream->queue == NULL) {
-    nd4c_cl_host->free(stream);
-    return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, "clCreateCommandQueue", code)
-                              : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
-  }
+  stream->queue = queue;
   stream->device = device;
   nd4c_cl_lock(&device->stream_lock);
   stream->next = device->streams;

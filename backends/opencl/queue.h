@@ -62,6 +62,9 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
  * is under way it says OK. */
 nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_entry *entry);
 
+/* A stream on a queue, of which it takes over one reference; not after a failure (MEMORY). queue.c */
+nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *stream);
+
 /* -- fault.c -------------------------------------------------------------------------------------------------------
  */
 

@@ -51,6 +51,8 @@ static void lie(nd4c_device_description *description) {
     description->type = (nd4c_device_type)4711;
   } else if (strcmp(about, "pci") == 0) {
     description->pci = "65:00.0\n\xff";
+  } else if (strcmp(about, "priorities") == 0) {
+    description->least_priority = 1;
   } else if (strcmp(about, "words") == 0) {
     description->description = "a\xff\x80 line\nand another";
     description->capability = "7\xff\n1";
@@ -84,6 +86,8 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->capability = "7.1";
     if (strcmp(stub_settings.lie, "old_device") != 0) {
       description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
+      description->least_priority = STUB_LEAST_PRIORITY;
+      description->greatest_priority = STUB_GREATEST_PRIORITY;
     }
     lie(description);
   }
@@ -326,11 +330,38 @@ static nd4c_status stream_create(void *device, nd4c_stream *stream) {
   nd4c_status status = stub_attempt(STUB_CALL_stream_create);
   stub_stream *made = NULL;
   if (status == ND4C_OK) {
-    status = stub_stream_create(stub_device_index(device), &made);
+    status = stub_stream_create(stub_device_index(device), 0, &made);
   }
   if (status == ND4C_OK) {
     *stream = (nd4c_stream)made;
   }
+  return status;
+}
+
+static nd4c_status stream_create_with(void *device, const nd4c_stream_options *options, nd4c_stream *stream) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_create);
+  stub_stream *made = NULL;
+  if (status == ND4C_OK) {
+    status = stub_attempt(STUB_CALL_stream_create_with);
+  }
+  if (status == ND4C_OK && (options->struct_size != ND4C_SIZE_OF(nd4c_stream_options) ||
+                            options->priority < STUB_LEAST_PRIORITY || options->priority > STUB_GREATEST_PRIORITY)) {
+    status = stub_violation("a priority that the device does not have");
+  }
+  if (status == ND4C_OK) {
+    status = stub_stream_create(stub_device_index(device), options->priority, &made);
+  }
+  *stream = (nd4c_stream)made;
+  return status;
+}
+
+static nd4c_status stream_wrap(void *device, void *native, nd4c_stream *stream) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_wrap);
+  stub_stream *wrapped = NULL;
+  if (status == ND4C_OK) {
+    status = stub_stream_wrap(stub_device_index(device), native, &wrapped);
+  }
+  *stream = (nd4c_stream)wrapped;
   return status;
 }
 
@@ -416,4 +447,6 @@ const nd4c_device_ops stub_device_ops = {
     .fill = fill,
     .copy_between = copy_between,
     .peer = peer,
+    .stream_create_with = stream_create_with,
+    .stream_wrap = stream_wrap,
 };

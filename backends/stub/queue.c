@@ -29,7 +29,8 @@ struct stub_stream {
   nd4c_host_thread *thread;
   stub_entry *first, *last;
   bool busy, stop;
-  int32_t device;
+  int32_t device, priority;
+  int32_t references; /* under streams_lock */
   /* First failure since the last fence; a fence carries it away. */
   nd4c_status status;
   char text[STUB_TEXT];
@@ -185,12 +186,14 @@ static nd4c_status stream_loop(void *argument) {
   return ND4C_OK; /* failures of the work are told by fences */
 }
 
-nd4c_status stub_stream_create(int32_t device, stub_stream **result) {
+nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **result) {
   stub_stream *stream = stub_host->allocate(sizeof *stream);
   if (stream == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a stream");
   }
   stream->device = device;
+  stream->priority = priority;
+  stream->references = 1;
   nd4c_status status = stub_host->threads->thread_start("stub stream", 0, stream_loop, stream, &stream->thread);
   if (status != ND4C_OK) {
     stub_host->free(stream);
@@ -201,11 +204,47 @@ nd4c_status stub_stream_create(int32_t device, stub_stream **result) {
   streams = stream;
   stub_unlock(&streams_lock);
   stub_count_add(STUB_COUNT_streams, 1);
+  stub_count_add(STUB_COUNT_priorities, priority);
   *result = stream;
   return ND4C_OK;
 }
 
+/* Waits until nothing is enqueued. */
+static void stream_settle(stub_stream *stream) {
+  stub_lock(&stream->lock);
+  while (stream->first != NULL || stream->busy) {
+    stub_host->threads->condition_wait(&stream->changed, &stream->lock);
+  }
+  stub_unlock(&stream->lock);
+}
+
+nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **result) {
+  stub_lock(&streams_lock);
+  stub_stream *stream = streams;
+  while (stream != NULL && ((void *)stream != native || stream->device != device)) {
+    stream = stream->next_stream;
+  }
+  if (stream != NULL) {
+    stream->references++;
+  }
+  stub_unlock(&streams_lock);
+  *result = stream;
+  return stream != NULL ? ND4C_OK
+                        : stub_host->fail(ND4C_ARGUMENT, "stub:%d: %p is no stream of this device", device, native);
+}
+
+static bool drop_reference(stub_stream *stream) {
+  stub_lock(&streams_lock);
+  const bool last = --stream->references == 0;
+  stub_unlock(&streams_lock);
+  return last;
+}
+
 void stub_stream_destroy(stub_stream *stream) {
+  if (!drop_reference(stream)) {
+    stream_settle(stream);
+    return;
+  }
   stub_lock(&streams_lock);
   stub_stream **link = &streams;
   while (*link != stream) {
@@ -220,6 +259,7 @@ void stub_stream_destroy(stub_stream *stream) {
   (void)stub_host->threads->thread_join(stream->thread);
   stub_host->threads->condition_destroy(&stream->changed);
   stub_host->threads->lock_destroy(&stream->lock);
+  stub_count_add(STUB_COUNT_priorities, -stream->priority);
   stub_host->free(stream);
   stub_count_add(STUB_COUNT_streams, -1);
 }
@@ -378,4 +418,47 @@ nd4c_status stub_synchronize(int32_t device) {
   }
   stub_unlock(&streams_lock);
   return status == ND4C_OK ? ND4C_OK : stub_host->fail(status, "%s", text);
+}
+
+/* -- streams of an application's ----------------------------------------------------------------------------------- */
+
+void *stub_native_create(int32_t device) {
+  stub_stream *stream = NULL;
+  if (stub_stream_create(device, 0, &stream) == ND4C_OK) {
+    stub_count_add(STUB_COUNT_natives, 1);
+  }
+  return stream;
+}
+
+typedef struct native_work {
+  int64_t microseconds;
+  _Atomic int32_t *place;
+  int32_t number;
+} native_work;
+
+static nd4c_status native_run(void *argument) {
+  const native_work *work = argument;
+  stub_host->threads->sleep(1000 * work->microseconds);
+  atomic_store(work->place, work->number);
+  return ND4C_OK;
+}
+
+int32_t stub_native_work(void *native, int64_t microseconds, _Atomic int32_t *place, int32_t number) {
+  native_work *work = stub_host->allocate(sizeof *work);
+  if (work == NULL) {
+    return ND4C_MEMORY;
+  }
+  *work = (native_work){microseconds, place, number};
+  return stub_stream_submit(native, (stub_task){.run = native_run, .dispose = stub_host->free, .work = work});
+}
+
+void stub_native_destroy(void *native) {
+  stub_stream *stream = native;
+  stub_lock(&streams_lock);
+  if (stream->references != 1) {
+    (void)stub_violation("a stream of the application's is still wrapped where the application destroys it");
+  }
+  stub_unlock(&streams_lock);
+  stub_count_add(STUB_COUNT_natives, -1);
+  stub_stream_destroy(stream);
 }

@@ -28,43 +28,46 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
  */
-#define STUB_CALLS(X)    \
-  X(entry)               \
-  X(probe)               \
-  X(open)                \
-  X(device_count)        \
-  X(engine_state)        \
-  X(device_open)         \
-  X(describe)            \
-  X(buffer_allocate)     \
-  X(buffer_address)      \
-  X(copy_from_host)      \
-  X(copy_to_host)        \
-  X(copy_within)         \
-  X(stream_create)       \
-  X(stream_wait_fence)   \
-  X(fence_record)        \
-  X(fence_query)         \
-  X(fence_wait)          \
-  X(synchronize)         \
-  X(usable)              \
-  X(prepare)             \
-  X(scratch_bytes)       \
-  X(run)                 \
-  X(supports)            \
-  X(partition)           \
-  X(accepts)             \
-  X(describe_executable) \
-  X(capture_begin)       \
-  X(capture_end)         \
-  X(instantiate)         \
-  X(capture_update)      \
-  X(launch)              \
-  X(collective_id)       \
-  X(collective_join)     \
-  X(collective)          \
-  X(compile)             \
-  X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer)
+#define STUB_CALLS(X)                                                                                            \
+  X(entry)                                                                                                       \
+  X(probe)                                                                                                       \
+  X(open)                                                                                                        \
+  X(device_count)                                                                                                \
+  X(engine_state)                                                                                                \
+  X(device_open)                                                                                                 \
+  X(describe)                                                                                                    \
+  X(buffer_allocate)                                                                                             \
+  X(buffer_address)                                                                                              \
+  X(copy_from_host)                                                                                              \
+  X(copy_to_host)                                                                                                \
+  X(copy_within)                                                                                                 \
+  X(stream_create)                                                                                               \
+  X(stream_wait_fence)                                                                                           \
+  X(fence_record)                                                                                                \
+  X(fence_query)                                                                                                 \
+  X(fence_wait)                                                                                                  \
+  X(synchronize)                                                                                                 \
+  X(usable)                                                                                                      \
+  X(prepare)                                                                                                     \
+  X(scratch_bytes)                                                                                               \
+  X(run)                                                                                                         \
+  X(supports)                                                                                                    \
+  X(partition)                                                                                                   \
+  X(accepts)                                                                                                     \
+  X(describe_executable)                                                                                         \
+  X(capture_begin)                                                                                               \
+  X(capture_end)                                                                                                 \
+  X(instantiate)                                                                                                 \
+  X(capture_update)                                                                                              \
+  X(launch)                                                                                                      \
+  X(collective_id)                                                                                               \
+  X(collective_join)                                                                                             \
+  X(collective)                                                                                                  \
+  X(compile)                                                                                                     \
+  X(execute)                                                                                                     \
+  X(in_flight)                                                                                                   \
+  X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer) X(stream_create_with) \
+      X(stream_wrap)
 
 typedef enum stub_call {
 #define STUB_CALL_ENUM(name) STUB_CALL_##name,
@@ -79,7 +82,9 @@ typedef enum stub_call {
   X(buffers)             \
   X(buffer_bytes)        \
   X(pinned)              \
-  X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
+  X(streams)             \
+  X(priorities)          \
+  X(natives) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -138,6 +143,14 @@ STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 STUB_EXPORT int64_t stub_counter(const char *name);
 
+/* What an application does with the "vendor's" streams, in queue.c: makes one; enqueues work of its own, which takes
+ * that long and then stores the number; destroys it. */
+STUB_EXPORT void *stub_native_create(int32_t device);
+STUB_EXPORT int32_t stub_native_work(void *native, int64_t microseconds, _Atomic int32_t *place, int32_t number);
+STUB_EXPORT void stub_native_destroy(void *native);
+
+enum { STUB_LEAST_PRIORITY = -1, STUB_GREATEST_PRIORITY = 2 };
+
 /* -- memory.c: buffers ------------------------------------------------------------------------------------------ */
 
 typedef struct stub_buffer {
@@ -184,7 +197,10 @@ typedef struct stub_task {
   nd4c_status (*again)(const void *work, void **copy);
 } stub_task;
 
-nd4c_status stub_stream_create(int32_t device, stub_stream **stream);
+nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **stream);
+/* One more reference to a stream. ARGUMENT: it is none of the device's. */
+nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **stream);
+/* Waits for what is enqueued; the last reference ends the stream. */
 void stub_stream_destroy(stub_stream *stream);
 /* Takes over the work even when it fails. stream NULL: runs at once. */
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);

@@ -143,6 +143,9 @@ typedef struct nd4c_device_info {
   int32_t process_count;
   const char *identity; /* the name; where there are several processes, behind the rank: "2/cpu:0" */
   int32_t dlpack_type;  /* DLPack's number for memory there: 1 host, 2 CUDA, ...; 12 where DLPack has no other */
+  /* Priorities of streams (nd4c_context_options.priority); both 0: it has one alone. */
+  int32_t least_priority, greatest_priority;
+  bool wraps_streams; /* nd4c_context_wrap takes streams of the application's */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there

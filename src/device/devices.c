@@ -194,6 +194,9 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .process_count = device->process_count,
       .identity = device->identity,
       .dlpack_type = nd4c_device_dlpack_type(device),
+      .least_priority = description->least_priority,
+      .greatest_priority = description->greatest_priority,
+      .wraps_streams = description->asynchronous && device->ops->stream_wrap != NULL,
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

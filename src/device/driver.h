@@ -49,6 +49,23 @@ static inline nd4c_status nd4c_driver_stream_create(const nd4c_device *device, n
   return nd4c_driver_handle(status, *stream, "stream_create");
 }
 
+/* Where the backend has stream_create_with. */
+static inline nd4c_status nd4c_driver_stream_create_with(const nd4c_device *device, const nd4c_stream_options *options,
+                                                         nd4c_stream *stream) {
+  *stream = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->stream_create_with(device->handle, options, stream);
+  return nd4c_driver_handle(status, *stream, "stream_create_with");
+}
+
+/* Where the backend has stream_wrap. */
+static inline nd4c_status nd4c_driver_stream_wrap(const nd4c_device *device, void *native, nd4c_stream *stream) {
+  *stream = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->stream_wrap(device->handle, native, stream);
+  return nd4c_driver_handle(status, *stream, "stream_wrap");
+}
+
 static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd4c_stream stream, nd4c_fence *fence) {
   *fence = NULL;
   const nd4c_status status = device->ops->fence_record(device->handle, stream, fence);

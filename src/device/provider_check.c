@@ -259,6 +259,16 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                      "backend %s: a device that is addressable or has memory kinds needs its buffers' address",
                      candidate->name);
   }
+  if (description->least_priority > 0 || description->greatest_priority < 0) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave priorities from %d to %d, expected 0 within", candidate->name,
+                     description->least_priority, description->greatest_priority);
+  }
+  if (description->least_priority != description->greatest_priority &&
+      (!description->asynchronous || ops->stream_create_with == NULL)) {
+    return nd4c_fail(ND4C_ABI,
+                     "backend %s: describe gave priorities, which need an asynchronous device and stream_create_with",
+                     candidate->name);
+  }
   if (description->host_readable && !description->addressable) {
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave host_readable without addressable", candidate->name);
   }

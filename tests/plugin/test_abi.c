@@ -158,7 +158,9 @@ FIELD(nd4c_device_description, memory_kinds, 116);
 FIELD(nd4c_device_description, pci, 120);
 FIELD(nd4c_device_description, capability, 128);
 FIELD(nd4c_device_description, whole_buffers, 136);
-GROWS(nd4c_device_description, 144);
+FIELD(nd4c_device_description, least_priority, 140);
+FIELD(nd4c_device_description, greatest_priority, 144);
+GROWS(nd4c_device_description, 152);
 
 FIELD(nd4c_buffer_descriptor, struct_size, 0);
 FIELD(nd4c_buffer_descriptor, kind, 4);
@@ -200,7 +202,14 @@ FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
 FIELD(nd4c_device_ops, peer, 168);
-GROWS(nd4c_device_ops, 176);
+FIELD(nd4c_device_ops, stream_create_with, 176);
+FIELD(nd4c_device_ops, stream_wrap, 184);
+GROWS(nd4c_device_ops, 192);
+
+FIELD(nd4c_stream_options, struct_size, 0);
+FIELD(nd4c_stream_options, priority, 4);
+FIELD(nd4c_stream_options, timed, 8);
+GROWS(nd4c_stream_options, 12);
 
 FIELD(nd4c_peer_link, struct_size, 0);
 FIELD(nd4c_peer_link, kind, 4);

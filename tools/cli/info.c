@@ -272,6 +272,7 @@ static void print_device(nd4c_device *device, bool picked) {
   if (info.has_native) {
     (void)printf("    native handle %p\n", info.native);
   }
+  info_print_streams(&info);
   info_print_peers(device);
   print_memory(device, &info, &memory);
   if (info.dtypes != 0) {
@@ -424,6 +425,9 @@ static cJSON *device_json(nd4c_device *device) {
   char native[32]; /* text: a number of JSON's has not all bits of an address */
   (void)snprintf(native, sizeof native, "%p", info.native);
   (void)cJSON_AddItemToObject(object, "native", info.has_native ? cJSON_CreateString(native) : cJSON_CreateNull());
+  (void)cJSON_AddNumberToObject(object, "least_priority", info.least_priority);
+  (void)cJSON_AddNumberToObject(object, "greatest_priority", info.greatest_priority);
+  (void)cJSON_AddBoolToObject(object, "wraps_streams", info.wraps_streams);
   (void)cJSON_AddItemToObject(object, "peers", info_peers_json(device));
   (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
   (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);

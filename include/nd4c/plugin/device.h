@@ -43,6 +43,9 @@ typedef struct nd4c_device_description {
    * order. nd4c then gives each value a buffer of its own, and copies views. Copies and fills may have offsets all the
    * same. Not with host_readable. */
   bool whole_buffers;
+  /* Priorities that streams may have: from the least, at most 0, to the greatest, at least 0, which goes first. Both 0:
+   * there is one alone. Else stream_create_with is required. */
+  int32_t least_priority, greatest_priority;
 } nd4c_device_description;
 
 /* Which of the calls that a fence covers failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
@@ -56,6 +59,13 @@ typedef struct nd4c_peer_link {
   nd4c_peer_kind kind; /* COPY: copy_between works from there; ACCESS: so do kernels on its buffers */
   int32_t rank;        /* of the link's speed among the backend's links: 1 is the fastest; 0: unknown; at most 65535 */
 } nd4c_peer_link;
+
+/* How a stream is to be made. */
+typedef struct nd4c_stream_options {
+  uint32_t struct_size;
+  int32_t priority; /* within the description's range; 0: the usual one */
+  bool timed;       /* nd4c records what runs, and is going to ask for times (plugin/timing.h) */
+} nd4c_stream_options;
 
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several
  * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time. A handle
@@ -136,6 +146,15 @@ typedef struct nd4c_device_ops {
    * pair, in each direction; the answer holds as long as both are open. NONE: copy_between is not called for the two.
    * May block for a question to the driver. NULL: COPY where there is a copy_between, whose UNSUPPORTED tells more. */
   nd4c_status (*peer)(void *device, void *other, nd4c_peer_link *link);
+  /* As stream_create, with options; nd4c then calls this one for streams of contexts. NULL: streams have no priority.
+   */
+  nd4c_status (*stream_create_with)(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
+  /* A handle for a stream that the application has made with the vendor's functions and owns (CUstream,
+   * cl_command_queue): nd4c's work goes there, in order with the application's own. The application keeps it alive
+   * until stream_destroy, which frees the handle, leaves the vendor's stream alone, and blocks until everything on it
+   * has ended. ARGUMENT, with a text that says what is expected: it is no stream of this device. Does not block. NULL:
+   * none can be taken. */
+  nd4c_status (*stream_wrap)(void *device, void *native, nd4c_stream *stream);
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

@@ -186,28 +186,61 @@ static void check_values(plugin_check *check, const nd4c_array *array, float exp
   free(values);
 }
 
+/* A chain on two contexts; false where the device does not add. */
+static bool check_chain(plugin_check *check, nd4c_context *const *contexts, int64_t size, const char *name) {
+  nd4c_array *value = NULL, *one = NULL;
+  nd4c_device *device = nd4c_context_device(contexts[0]);
+  nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, device, &value);
+  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &size, 1, device, &one) : status;
+  status = status == ND4C_OK ? run_chain(contexts, &value, one, CHAIN) : status;
+  const bool adds = !plugin_declined(status);
+  if (!adds) {
+    plugin_check_note("%s does not add in float32: order between streams was not checked", name);
+  } else if (plugin_check_status(check, status, "a chain of additions on two streams of %s", name)) {
+    check_values(check, value, 3 + CHAIN, name);
+  }
+  nd4c_array_release(value);
+  nd4c_array_release(one);
+  return adds;
+}
+
+/* A context on the very stream of the first one, as if the application had made it: both compute in turns, and the
+ * stream serves on when the second has gone. */
+static void check_wrapped(plugin_check *check, nd4c_context *context, const char *name) {
+  nd4c_context *contexts[2] = {context, NULL};
+  nd4c_native_handles handles = {.struct_size = sizeof handles};
+  plugin_check_at("a context on a stream of others on %s", name);
+  nd4c_status status = nd4c_context_native(context, &handles);
+  (void)plugin_check_that(check, handles.stream != NULL, "%s takes streams of others, but stream_native gives none",
+                          name);
+  status = status == ND4C_OK ? nd4c_context_wrap(nd4c_context_device(context), handles.stream, &contexts[1]) : status;
+  if (plugin_check_status(check, status, "a context on a stream of others on %s", name)) {
+    const bool adds = check_chain(check, contexts, 1000, name);
+    (void)plugin_check_status(check, nd4c_context_destroy(contexts[1]), "destroying a context on a stream of others");
+    contexts[1] = context;
+    if (adds) {
+      (void)check_chain(check, contexts, 1000, name);
+    }
+  }
+}
+
 static void check_streams(plugin_check *check, nd4c_device *device, const char *name) {
   static const int64_t sizes[] = {1, 1000, 100000};
+  nd4c_device_info info = {.struct_size = sizeof info};
   nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = true};
   nd4c_context *contexts[2] = {NULL};
-  bool made = true;
-  for (int32_t i = 0; i < 2; i++) {
-    made = made && plugin_check_status(check, nd4c_context_create(&options, &contexts[i]), "a context on %s", name);
+  bool made = plugin_check_status(check, nd4c_device_get_info(device, &info), "what is known of %s", name);
+  for (int32_t i = 0; i < 2 && made; i++) {
+    options.priority = i == 0 ? info.least_priority : info.greatest_priority;
+    made = plugin_check_status(check, nd4c_context_create(&options, &contexts[i]), "a context on %s, priority %" PRId32,
+                               name, options.priority);
   }
   for (size_t i = 0; made && i < sizeof sizes / sizeof sizes[0]; i++) {
-    nd4c_array *value = NULL, *one = NULL;
     plugin_check_at("a chain of %d additions of %" PRId64 " elements on two streams of %s", CHAIN, sizes[i], name);
-    nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 3, device, &value);
-    status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 1, device, &one) : status;
-    status = status == ND4C_OK ? run_chain(contexts, &value, one, CHAIN) : status;
-    if (plugin_declined(status)) {
-      plugin_check_note("%s does not add in float32: order between streams was not checked", name);
-      made = false;
-    } else if (plugin_check_status(check, status, "a chain of additions on two streams of %s", name)) {
-      check_values(check, value, 3 + CHAIN, name);
-    }
-    nd4c_array_release(value);
-    nd4c_array_release(one);
+    made = check_chain(check, contexts, sizes[i], name);
+  }
+  if (made && info.wraps_streams) {
+    check_wrapped(check, contexts[0], name);
   }
   for (int32_t i = 0; i < 2; i++) {
     (void)plugin_check_status(check, nd4c_context_destroy(contexts[i]), "destroying a context on %s", name);
