@@ -51,11 +51,14 @@ enum {
   CL_PROGRAM_BINARIES = 0x1166,
   CL_PROGRAM_BUILD_LOG = 0x1183,
   CL_KERNEL_WORK_GROUP_SIZE = 0x11B0,
-  CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3
+  CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3,
+  CL_PROFILING_COMMAND_QUEUED = 0x1280,
+  CL_PROFILING_COMMAND_START = 0x1282,
+  CL_PROFILING_COMMAND_END = 0x1283
 };
 enum { CL_DEVICE_TYPE_CPU = 2, CL_DEVICE_TYPE_GPU = 4, CL_DEVICE_TYPE_ACCELERATOR = 8 };
 enum { CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 128 };
-enum { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1 };
+enum { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1, CL_QUEUE_PROFILING_ENABLE = 2 };
 enum { CL_QUEUE_PRIORITY_HIGH_KHR = 1, CL_QUEUE_PRIORITY_MED_KHR = 2, CL_QUEUE_PRIORITY_LOW_KHR = 4 };
 enum { CL_MEM_READ_WRITE = 1, CL_MEM_ALLOC_HOST_PTR = 16 };
 enum { CL_MAP_READ = 1, CL_MAP_WRITE = 2 };
@@ -212,6 +215,7 @@ enum {
 #define ND4C_CL_OPTIONAL_SYMBOLS(X)                                                       \
   X(cl_int, clRetainCommandQueue, (cl_command_queue))                                     \
   X(cl_int, clGetCommandQueueInfo, (cl_command_queue, cl_uint, size_t, void *, size_t *)) \
+  X(cl_int, clGetEventProfilingInfo, (cl_event, cl_uint, size_t, void *, size_t *))       \
   X(cl_command_queue, clCreateCommandQueueWithProperties,                                 \
     (cl_context, cl_device_id, const cl_ulong *, cl_int *)) /* OpenCL 2.0 */
 

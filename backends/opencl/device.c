@@ -124,4 +124,5 @@ const nd4c_device_ops nd4c_cl_device_ops = {
     .fill = nd4c_cl_buffer_fill,
     .stream_create_with = nd4c_cl_stream_create_with,
     .stream_wrap = nd4c_cl_stream_wrap,
+    .timing = &nd4c_cl_timing_ops,
 };

@@ -153,6 +153,8 @@ nd4c_status nd4c_cl_stream_wait_fence(void *device, nd4c_stream stream, nd4c_fen
 void *nd4c_cl_stream_native(void *device, nd4c_stream stream);
 nd4c_status nd4c_cl_synchronize(void *device);
 
+extern const nd4c_timing_ops nd4c_cl_timing_ops; /* timing.c */
+
 /* fence.c */
 nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence);

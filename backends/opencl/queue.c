@@ -258,6 +258,9 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
       (void)nd4c_cl.clFlush(stream->queue); /* commands of other queues may wait for it */
     }
   }
+  if (status == ND4C_OK && stream->timing != NULL) {
+    nd4c_cl_timing_note(stream, command->event);
+  }
   if (status == ND4C_OK && keep) {
     if (make_room(stream)) {
       stream->entries[stream->count++] = (nd4c_cl_entry){command->event, command->call, command->op};

@@ -20,6 +20,13 @@ typedef struct nd4c_cl_reset {
   cl_int code;
 } nd4c_cl_reset;
 
+/* Events of commands whose times are wanted. */
+struct nd4c_timing_handle {
+  int32_t count, capacity;
+  bool lost; /* there was no memory for one */
+  cl_event *events;
+};
+
 struct nd4c_stream_handle {
   nd4c_cl_device *device;
   cl_command_queue queue;
@@ -30,6 +37,8 @@ struct nd4c_stream_handle {
   nd4c_cl_reset reset;  /* the last of the fault buffer */
   const char *fault_op; /* of the first kernel since the last fence that may tell a fault; NULL: none */
   bool fault_others;    /* kernels of other ops, too */
+  bool timed;           /* the queue tells times; set before it is used */
+  nd4c_timing timing;   /* that commands are added to; NULL: none */
   nd4c_stream next;
 };
 
@@ -61,6 +70,9 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
 /* OK if the command was done; else fails as it did, or with clGetEventInfo's name if that cannot be told. Of one that
  * is under way it says OK. */
 nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_entry *entry);
+
+/* Adds a command to the timing that its stream is in. Under the stream's lock. timing.c */
+void nd4c_cl_timing_note(nd4c_stream stream, cl_event event);
 
 /* A stream on a queue, of which it takes over one reference; not after a failure (MEMORY). queue.c */
 nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *stream);

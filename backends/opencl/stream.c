@@ -2,8 +2,9 @@
 #include "backends/opencl/queue.h"
 
 /* A queue of the device; NULL after a failure. */
-static cl_command_queue make_queue(const nd4c_cl_device *device, int32_t priority, cl_int *code) {
-  const cl_bitfield order = device->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
+static cl_command_queue make_queue(const nd4c_cl_device *device, int32_t priority, bool timed, cl_int *code) {
+  const cl_bitfield order =
+      (device->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0) | (timed ? CL_QUEUE_PROFILING_ENABLE : 0);
   if (priority == 0) {
     return nd4c_cl.clCreateCommandQueue(device->context, device->id, order, code);
   }
@@ -16,15 +17,20 @@ nd4c_status nd4c_cl_stream_create_with(void *handle, const nd4c_stream_options *
   nd4c_cl_device *device = handle;
   const char *call = options->priority == 0 ? "clCreateCommandQueue" : "clCreateCommandQueueWithProperties";
   cl_int code = CL_SUCCESS;
-  cl_command_queue queue = make_queue(device, options->priority, &code);
+  int64_t always = 0;
+  (void)nd4c_cl_host->config_number("nd4c.opencl.profiling", &always);
+  const bool timed = options->timed || always != 0;
+  cl_command_queue queue = make_queue(device, options->priority, timed, &code);
   if (code != CL_SUCCESS || queue == NULL) {
     return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, call, code) : nd4c_cl_fail_nothing(device, call, "no queue");
   }
   nd4c_status status = nd4c_cl_stream_adopt(device, queue, stream);
   if (status != ND4C_OK) {
     (void)nd4c_cl.clReleaseCommandQueue(queue);
+    return status;
   }
-  return status;
+  (*stream)->timed = timed;
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_cl_stream_create(void *device, nd4c_stream *stream) {
@@ -45,7 +51,7 @@ static nd4c_status ask(const nd4c_cl_device *device, cl_command_queue queue, cl_
 
 /* What is enqueued on a queue of another context would find no buffer of ours, and one whose commands run in any order
  * would not keep the order that nd4c counts on. */
-static nd4c_status check_queue(const nd4c_cl_device *device, cl_command_queue queue) {
+static nd4c_status check_queue(const nd4c_cl_device *device, cl_command_queue queue, bool *timed) {
   cl_context context = NULL;
   cl_device_id id = NULL;
   cl_bitfield properties = 0;
@@ -67,6 +73,7 @@ static nd4c_status check_queue(const nd4c_cl_device *device, cl_command_queue qu
                               "nd4c.opencl.queue = out_of_order",
                               device->name);
   }
+  *timed = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
   return ND4C_OK;
 }
 
@@ -82,7 +89,8 @@ nd4c_status nd4c_cl_stream_wrap(void *handle, void *native, nd4c_stream *stream)
   if (queue == NULL) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "%s: the cl_command_queue is NULL", device->name);
   }
-  nd4c_status status = check_queue(device, queue);
+  bool timed = false;
+  nd4c_status status = check_queue(device, queue, &timed);
   if (status != ND4C_OK) {
     return status;
   }
@@ -93,6 +101,8 @@ nd4c_status nd4c_cl_stream_wrap(void *handle, void *native, nd4c_stream *stream)
   status = nd4c_cl_stream_adopt(device, queue, stream);
   if (status != ND4C_OK) {
     (void)nd4c_cl.clReleaseCommandQueue(queue);
+    return status;
   }
-  return status;
+  (*stream)->timed = timed;
+  return ND4C_OK;
 }

@@ -15,6 +15,7 @@ static nd4c_contribution contribution_table;
 static const nd4c_contribution *contributions[] = {&contribution_table};
 static nd4c_device_ops device_table, cut_device_ops;
 static nd4c_capture_ops cut_capture_ops;
+static nd4c_timing_ops cut_timing_ops;
 static nd4c_collective_ops cut_collective_ops;
 static const nd4c_engine *const no_engines[2];
 
@@ -167,6 +168,10 @@ static void lie(void) {
     cut_capture_ops = stub_capture_ops;
     cut_capture_ops.launch = NULL;
     device_table.capture = &cut_capture_ops;
+  } else if (lies("short_timing")) {
+    cut_timing_ops = stub_timing_ops;
+    cut_timing_ops.read = NULL;
+    device_table.timing = &cut_timing_ops;
   } else if (lies("short_collective")) {
     cut_collective_ops = stub_collective_ops;
     cut_collective_ops.struct_size = offsetof(nd4c_collective_ops, broadcast);

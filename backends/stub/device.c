@@ -449,4 +449,5 @@ const nd4c_device_ops stub_device_ops = {
     .peer = peer,
     .stream_create_with = stream_create_with,
     .stream_wrap = stream_wrap,
+    .timing = &stub_timing_ops,
 };

@@ -20,6 +20,7 @@ typedef struct stub_entry {
   stub_task task;      /* run NULL: a marker or a wait */
   stub_fence *signals; /* set ready by this entry */
   stub_fence *awaits;  /* waited for by this entry */
+  stub_timing *timing; /* that the task belongs to */
   int64_t delay;
 } stub_entry;
 
@@ -36,6 +37,7 @@ struct stub_stream {
   char text[STUB_TEXT];
   nd4c_failed_range failed; /* since then; first -1: work without a number failed, too */
   struct stub_stream *next_stream;
+  stub_timing *timing;       /* not NULL: tasks belong to it */
   stub_recording *recording; /* not NULL: submissions go there; only the thread that began it submits then */
 };
 
@@ -134,7 +136,11 @@ static void entry_run(stub_stream *stream, stub_entry *entry) {
     stub_fence_release(entry->awaits);
   }
   if (entry->task.run != NULL) {
+    const int64_t begun = entry->timing != NULL ? stub_host->threads->nanoseconds() : 0;
     nd4c_status status = entry->task.run(entry->task.work);
+    if (entry->timing != NULL) {
+      stub_timing_done(entry->timing, begun, stub_host->threads->nanoseconds(), status != ND4C_OK);
+    }
     entry->task.dispose(entry->task.work);
     stub_count_add(STUB_COUNT_tasks, 1);
     if (status != ND4C_OK) {
@@ -266,6 +272,9 @@ void stub_stream_destroy(stub_stream *stream) {
 
 static void append(stub_stream *stream, stub_entry *entry) {
   stub_lock(&stream->lock);
+  if (stream->timing != NULL && entry->task.run != NULL) {
+    entry->timing = stub_timing_add(stream->timing);
+  }
   if (stream->last != NULL) {
     stream->last->next = entry;
   } else {
@@ -286,6 +295,22 @@ static stub_recording *recording_of(stub_stream *stream) {
   stub_recording *recording = stream->recording;
   stub_unlock(&stream->lock);
   return recording;
+}
+
+nd4c_status stub_stream_begin_timing(stub_stream *stream, stub_timing *timing) {
+  stub_lock(&stream->lock);
+  const bool timed = stream->timing != NULL;
+  stream->timing = timed ? stream->timing : timing;
+  stub_unlock(&stream->lock);
+  return timed ? stub_host->fail(ND4C_UNSUPPORTED, "stub: the stream is timed already") : ND4C_OK;
+}
+
+stub_timing *stub_stream_end_timing(stub_stream *stream) {
+  stub_lock(&stream->lock);
+  stub_timing *timing = stream->timing;
+  stream->timing = NULL;
+  stub_unlock(&stream->lock);
+  return timing;
 }
 
 nd4c_status stub_stream_begin_recording(stub_stream *stream) {

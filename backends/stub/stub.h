@@ -28,46 +28,47 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
  */
-#define STUB_CALLS(X)                                                                                            \
-  X(entry)                                                                                                       \
-  X(probe)                                                                                                       \
-  X(open)                                                                                                        \
-  X(device_count)                                                                                                \
-  X(engine_state)                                                                                                \
-  X(device_open)                                                                                                 \
-  X(describe)                                                                                                    \
-  X(buffer_allocate)                                                                                             \
-  X(buffer_address)                                                                                              \
-  X(copy_from_host)                                                                                              \
-  X(copy_to_host)                                                                                                \
-  X(copy_within)                                                                                                 \
-  X(stream_create)                                                                                               \
-  X(stream_wait_fence)                                                                                           \
-  X(fence_record)                                                                                                \
-  X(fence_query)                                                                                                 \
-  X(fence_wait)                                                                                                  \
-  X(synchronize)                                                                                                 \
-  X(usable)                                                                                                      \
-  X(prepare)                                                                                                     \
-  X(scratch_bytes)                                                                                               \
-  X(run)                                                                                                         \
-  X(supports)                                                                                                    \
-  X(partition)                                                                                                   \
-  X(accepts)                                                                                                     \
-  X(describe_executable)                                                                                         \
-  X(capture_begin)                                                                                               \
-  X(capture_end)                                                                                                 \
-  X(instantiate)                                                                                                 \
-  X(capture_update)                                                                                              \
-  X(launch)                                                                                                      \
-  X(collective_id)                                                                                               \
-  X(collective_join)                                                                                             \
-  X(collective)                                                                                                  \
-  X(compile)                                                                                                     \
-  X(execute)                                                                                                     \
-  X(in_flight)                                                                                                   \
-  X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer) X(stream_create_with) \
-      X(stream_wrap)
+#define STUB_CALLS(X)    \
+  X(entry)               \
+  X(probe)               \
+  X(open)                \
+  X(device_count)        \
+  X(engine_state)        \
+  X(device_open)         \
+  X(describe)            \
+  X(buffer_allocate)     \
+  X(buffer_address)      \
+  X(copy_from_host)      \
+  X(copy_to_host)        \
+  X(copy_within)         \
+  X(stream_create)       \
+  X(stream_wait_fence)   \
+  X(fence_record)        \
+  X(fence_query)         \
+  X(fence_wait)          \
+  X(synchronize)         \
+  X(usable)              \
+  X(prepare)             \
+  X(scratch_bytes)       \
+  X(run)                 \
+  X(supports)            \
+  X(partition)           \
+  X(accepts)             \
+  X(describe_executable) \
+  X(capture_begin)       \
+  X(capture_end)         \
+  X(instantiate)         \
+  X(capture_update)      \
+  X(launch)              \
+  X(collective_id)       \
+  X(collective_join)     \
+  X(collective)          \
+  X(compile)             \
+  X(execute)             \
+  X(in_flight)           \
+  X(in_flight_copy)      \
+  X(memory_available)    \
+  X(pinned_allocate) X(fill) X(copy_between) X(peer) X(stream_create_with) X(stream_wrap) X(timing_begin) X(timing_read)
 
 typedef enum stub_call {
 #define STUB_CALL_ENUM(name) STUB_CALL_##name,
@@ -84,7 +85,8 @@ typedef enum stub_call {
   X(pinned)              \
   X(streams)             \
   X(priorities)          \
-  X(natives) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
+  X(natives)             \
+  X(timings) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -184,6 +186,7 @@ nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *f
 typedef struct stub_stream stub_stream;
 typedef struct stub_fence stub_fence;
 typedef struct stub_recording stub_recording;
+typedef struct stub_timing stub_timing;
 
 /* Work of a task: runs once on the stream's thread (or in the caller), then dispose is called. */
 typedef struct stub_task {
@@ -210,6 +213,10 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
  * recorded already, or not at all. */
 nd4c_status stub_stream_begin_recording(stub_stream *stream);
 nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording);
+/* Tasks that are submitted from here on belong to the timing, until it is taken off the stream, which gives it.
+ * UNSUPPORTED: the stream is timed already, as by another handle for it. */
+nd4c_status stub_stream_begin_timing(stub_stream *stream, stub_timing *timing);
+stub_timing *stub_stream_end_timing(stub_stream *stream);
 nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
 bool stub_fence_ready(stub_fence *fence);
@@ -217,6 +224,13 @@ nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
 /* Waits for every stream of the device. The first failure that no fence told. */
 nd4c_status stub_synchronize(int32_t device);
+
+/* -- timing.c: times of tasks ------------------------------------------------------------------------------------- */
+
+extern const nd4c_timing_ops stub_timing_ops;
+/* For a task that is submitted; returns the timing, with a reference that `done` gives back. */
+stub_timing *stub_timing_add(stub_timing *timing);
+void stub_timing_done(stub_timing *timing, int64_t begin, int64_t end, bool failed);
 
 /* -- capture.c: recordings ---------------------------------------------------------------------------------------- */
 

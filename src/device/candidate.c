@@ -30,6 +30,7 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   memset(&candidate->ops, 0, sizeof candidate->ops);
   memset(&candidate->buffers, 0, sizeof candidate->buffers);
   memset(&candidate->capture, 0, sizeof candidate->capture);
+  memset(&candidate->timing, 0, sizeof candidate->timing);
   memset(&candidate->collective, 0, sizeof candidate->collective);
   candidate->entry = NULL;
   candidate->type = ND4C_DEVICE_NONE;
@@ -80,6 +81,11 @@ static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *p
       nd4c_provider_copy(&candidate->capture, sizeof candidate->capture, candidate->ops.capture,
                          candidate->ops.capture->struct_size);
       candidate->ops.capture = &candidate->capture;
+    }
+    if (candidate->ops.timing != NULL) {
+      nd4c_provider_copy(&candidate->timing, sizeof candidate->timing, candidate->ops.timing,
+                         candidate->ops.timing->struct_size);
+      candidate->ops.timing = &candidate->timing;
     }
     candidate->backend.device = &candidate->ops;
     if (candidate->backend.collective != NULL) {

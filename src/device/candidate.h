@@ -41,6 +41,7 @@ typedef struct nd4c_candidate {
   nd4c_device_ops ops;
   nd4c_buffer_ops buffers;
   nd4c_capture_ops capture; /* of ops; all zero: it has none */
+  nd4c_timing_ops timing;   /* of ops; all zero: it has none */
   nd4c_collective_ops collective; /* of backend; all zero: it has none */
   nd4c_contribution *contributions; /* provider.contribution_count of them */
   nd4c_contribution *references; /* the reference kernels of its ops; NULL: it has none, or they wait for register */

@@ -140,6 +140,28 @@ static inline nd4c_status nd4c_driver_memory_available(const nd4c_device *device
              : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more", (long long)*bytes);
 }
 
+/* -- timing: the caller has seen that the device has it ------------------------------------------------------------ */
+
+static inline nd4c_status nd4c_driver_timing_end(const nd4c_device *device, nd4c_stream stream, nd4c_timing *timing) {
+  *timing = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->timing->end(device->handle, stream, timing);
+  return nd4c_driver_handle(status, *timing, "timing.end");
+}
+
+static inline nd4c_status nd4c_driver_timing_read(const nd4c_device *device, nd4c_timing timing, bool wait, bool *ready,
+                                                  nd4c_timing_span *span) {
+  *ready = wait;
+  nd4c_error_expect();
+  ND4C_TRY(nd4c_driver_answer(device->ops->timing->read(device->handle, timing, wait, ready, span), "timing.read"));
+  const bool sound = !*ready || (span->begin <= span->end && span->busy >= 0 &&
+                                 (span->submitted == 0 || span->submitted <= span->begin));
+  return sound ? ND4C_OK
+               : nd4c_fail(ND4C_DEVICE, "timing.read gave %lld, %lld to %lld and %lld busy, which is in no order",
+                           (long long)span->submitted, (long long)span->begin, (long long)span->end,
+                           (long long)span->busy);
+}
+
 /* -- capture: the caller has seen that the device has it ----------------------------------------------------------- */
 
 static inline nd4c_status nd4c_driver_capture_begin(const nd4c_device *device, nd4c_stream stream) {

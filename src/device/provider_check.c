@@ -132,6 +132,11 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
   if (!ND4C_HAS_FIELD(ops->buffers, free) || ops->buffers->allocate == NULL || ops->buffers->free == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: allocate and free of its buffers are required", from);
   }
+  if (ND4C_HAS_FIELD(ops, timing) && ops->timing != NULL &&
+      (!ND4C_HAS_FIELD(ops->timing, destroy) || ops->timing->begin == NULL || ops->timing->end == NULL ||
+       ops->timing->read == NULL || ops->timing->destroy == NULL)) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: of timing, all functions are required where it is given", from);
+  }
   return ND4C_HAS_FIELD(ops, capture) && ops->capture != NULL ? check_capture(from, ops->capture) : ND4C_OK;
 }
 

@@ -153,7 +153,7 @@ static nd4c_status execute_now(const execution *e) {
 /* As execute_now, recorded. */
 static ND4C_NOINLINE nd4c_status execute_traced(const execution *e) {
   const char *name = e->def->info.name;
-  int64_t begin = nd4c_tracer_begin(name);
+  int64_t begin = nd4c_tracer_begin(name, e->context);
   nd4c_status status = execute_now(e);
   const void *written[INLINE_OPERANDS];
   int32_t count = 0;

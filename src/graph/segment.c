@@ -329,7 +329,7 @@ static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submissio
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
   nd4c_submission submission;
   const bool traced = nd4c_tracer_is_on();
-  const int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
+  const int64_t begin = traced ? nd4c_tracer_begin("segment", plan->context) : 0;
   nd4c_status status =
       nd4c_submission_start(&submission, plan->context, "segment", step->input_count + step->output_count);
   status = status == ND4C_OK ? submit(plan, step, &submission) : status;

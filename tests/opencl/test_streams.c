@@ -131,6 +131,46 @@ static void priorities_are_the_driver_s(void **state) {
   }
 }
 
+static int64_t timed_on(nd4c_context *context) {
+  nd4c_array *one = NULL, *two = NULL;
+  nd4c_trace_totals before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
+  assert_int_equal(nd4c_trace_get_totals(NULL, device, &before), ND4C_OK);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, device, &one), ND4C_OK);
+  assert_int_equal(nd4c_add_on(context, one, one, &two), ND4C_OK);
+  assert_int_equal(nd4c_trace_get_totals(NULL, device, &after), ND4C_OK);
+  assert_int_equal(after.executions, before.executions + 1);
+  nd4c_array_release(two);
+  nd4c_array_release(one);
+  assert_true(after.device_timed == before.device_timed || after.device_nanoseconds > before.device_nanoseconds);
+  return after.device_timed - before.device_timed;
+}
+
+/* Queues that were made while the tracer is on tell times, those of before do not, and the application's as it made
+ * them. */
+static void queues_tell_times(void **state) {
+  (void)state;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device};
+  nd4c_context *made = NULL, *wrapped = NULL;
+  cl_command_queue queue = make_queue(CL_QUEUE_PROFILING_ENABLE);
+  assert_int_equal(nd4c_context_wrap(device, queue, &wrapped), ND4C_OK);
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_create(&options, &made), ND4C_OK);
+  assert_int_equal(timed_on(made), 1);
+  assert_int_equal(timed_on(wrapped), 1);
+  assert_int_equal(timed_on(own), 0);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(made), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(wrapped), ND4C_OK);
+  assert_int_equal(cl.clReleaseCommandQueue(queue), CL_SUCCESS);
+  assert_int_equal(nd4c_config_set("nd4c.opencl.profiling", "true"), ND4C_OK);
+  assert_int_equal(nd4c_context_create(&options, &made), ND4C_OK);
+  assert_int_equal(nd4c_config_set("nd4c.opencl.profiling", NULL), ND4C_OK);
+  assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
+  assert_int_equal(timed_on(made), 1);
+  assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
+  assert_int_equal(nd4c_context_destroy(made), ND4C_OK);
+}
+
 int main(void) {
   nd4c_context_options options = {.struct_size = sizeof options};
   if (nd4c_device_find("opencl:0", &device) != ND4C_OK || !find_functions()) {
@@ -142,7 +182,8 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(work_goes_to_the_queue), cmocka_unit_test(refuses_other_queues),
-                                     cmocka_unit_test(priorities_are_the_driver_s)};
+                                     cmocka_unit_test(priorities_are_the_driver_s),
+                                     cmocka_unit_test(queues_tell_times)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   (void)nd4c_context_destroy(own);
   return failed;

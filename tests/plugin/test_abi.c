@@ -204,7 +204,21 @@ FIELD(nd4c_device_ops, capture, 160);
 FIELD(nd4c_device_ops, peer, 168);
 FIELD(nd4c_device_ops, stream_create_with, 176);
 FIELD(nd4c_device_ops, stream_wrap, 184);
-GROWS(nd4c_device_ops, 192);
+FIELD(nd4c_device_ops, timing, 192);
+GROWS(nd4c_device_ops, 200);
+
+FIELD(nd4c_timing_ops, struct_size, 0);
+FIELD(nd4c_timing_ops, begin, 8);
+FIELD(nd4c_timing_ops, end, 16);
+FIELD(nd4c_timing_ops, read, 24);
+FIELD(nd4c_timing_ops, destroy, 32);
+GROWS(nd4c_timing_ops, 40);
+FIELD(nd4c_timing_span, struct_size, 0);
+FIELD(nd4c_timing_span, submitted, 8);
+FIELD(nd4c_timing_span, begin, 16);
+FIELD(nd4c_timing_span, end, 24);
+FIELD(nd4c_timing_span, busy, 32);
+GROWS(nd4c_timing_span, 40);
 
 FIELD(nd4c_stream_options, struct_size, 0);
 FIELD(nd4c_stream_options, priority, 4);

@@ -11,6 +11,7 @@ for section in entry probe properties open memory streams peers ops layouts outp
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
+says out '^  stub:1 tells how long it works$'
 says out '^  contiguous operands: [5-9][0-9]{2} computed, [0-9]+ declined'
 says out '^  [1-9][0-9]+ allocations of the plug-in.s were refused$'
 says out 'every statement holds$'
@@ -58,6 +59,8 @@ lie() {
 lie peer peers 'stub:1 asked for stub:0: peer of stub:1 to stub:0 gave kind 77'
 expect 0 env STUB_PEERS=none "$nd4c" plugin-check --section peers "$stub"
 says out '^  stub:0 to stub:1: none$'
+expect 1 env STUB_FAIL=timing_read:3 "$nd4c" plugin-check --section streams "$stub"
+says out '^  FAILED: stub:0 tells the times of [0-9]+ executions and not of 1 others$'
 lie property entry 'property nd4c.stub.delay has type 4711'
 lie property_name entry 'property 0: its name does not begin with nd4c'
 lie property_count entry 'property_count is 65, and properties is not'

@@ -8,6 +8,7 @@
 #include "nd4c/plugin/abi.h"
 #include "nd4c/plugin/buffer.h"
 #include "nd4c/plugin/capture.h"
+#include "nd4c/plugin/timing.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -155,6 +156,9 @@ typedef struct nd4c_device_ops {
    * has ended. ARGUMENT, with a text that says what is expected: it is no stream of this device. Does not block. NULL:
    * none can be taken. */
   nd4c_status (*stream_wrap)(void *device, void *native, nd4c_stream *stream);
+  /* Times of work, of asynchronous devices. NULL: it tells none, and the tracer has the time until work is submitted.
+   */
+  const nd4c_timing_ops *timing;
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

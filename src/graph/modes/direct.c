@@ -57,7 +57,7 @@ static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
 static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   const nd4c_op_info *op = &plan->graph->nodes[step->node].def->info;
   bool traced = nd4c_tracer_is_on();
-  int64_t begin = traced ? nd4c_tracer_begin(op->name) : plan->profiled ? nd4c_os_nanoseconds() : 0;
+  int64_t begin = traced ? nd4c_tracer_begin(op->name, plan->context) : plan->profiled ? nd4c_os_nanoseconds() : 0;
   nd4c_status status = run_one(plan, step);
   if (traced) {
     const char *kernel = step->choice != NULL ? nd4c_choice_name(step->choice) : "compiled segment";

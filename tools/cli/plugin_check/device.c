@@ -247,6 +247,27 @@ static void check_streams(plugin_check *check, nd4c_device *device, const char *
   }
 }
 
+/* Times, on a stream that is made while a recording goes on: of all executions, or of none. */
+static void check_times(plugin_check *check, nd4c_device *device, const char *name) {
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = true};
+  nd4c_trace_totals sums = {.struct_size = sizeof sums};
+  nd4c_context *contexts[2] = {NULL};
+  plugin_check_at("times of a chain of additions on %s", name);
+  nd4c_status status = nd4c_trace_start(NULL);
+  status = status == ND4C_OK ? nd4c_context_create(&options, &contexts[0]) : status;
+  contexts[1] = contexts[0];
+  if (plugin_check_status(check, status, "a context on %s while a recording goes on", name) &&
+      check_chain(check, contexts, 1000, name) &&
+      plugin_check_status(check, nd4c_trace_get_totals(NULL, device, &sums), "what was recorded on %s", name)) {
+    (void)plugin_check_that(check, sums.device_timed == 0 || sums.device_timed == sums.executions,
+                            "%s tells the times of %" PRId64 " executions and not of %" PRId64 " others", name,
+                            sums.device_timed, sums.executions - sums.device_timed);
+    plugin_check_note("%s %s how long it works", name, sums.device_timed > 0 ? "tells" : "does not tell");
+  }
+  (void)plugin_check_status(check, nd4c_context_destroy(contexts[0]), "destroying a context on %s", name);
+  (void)nd4c_trace_stop(NULL);
+}
+
 /* Copies that are under way at once, each from an array that is released right behind its submission. */
 static void check_flight(plugin_check *check, nd4c_device *device, const char *name) {
   nd4c_array *copies[FLIGHT] = {NULL};
@@ -271,6 +292,7 @@ static void check_flight(plugin_check *check, nd4c_device *device, const char *n
 
 static void check_order(plugin_check *check, nd4c_device *device, const char *name) {
   check_streams(check, device, name);
+  check_times(check, device, name);
   check_flight(check, device, name);
 }
 
