@@ -422,7 +422,7 @@ static nd4c_status memory_available(void *device, int64_t *bytes) {
 
 static void *stream_native(void *device, nd4c_stream stream) {
   (void)device;
-  return stream;
+  return stub_stream_native((stub_stream *)stream);
 }
 
 const nd4c_device_ops stub_device_ops = {

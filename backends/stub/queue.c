@@ -25,6 +25,7 @@ typedef struct stub_entry {
 } stub_entry;
 
 struct stub_stream {
+  stub_stream *wraps;  /* a further handle of that stream, and nothing else; NULL: a stream */
   nd4c_host_lock lock; /* guards all below */
   nd4c_host_condition changed;
   nd4c_host_thread *thread;
@@ -43,6 +44,15 @@ struct stub_stream {
 
 static nd4c_host_lock streams_lock;
 static stub_stream *streams;
+
+/* The stream behind a handle. */
+static stub_stream *stream_of(stub_stream *handle) {
+  return handle != NULL && handle->wraps != NULL ? handle->wraps : handle;
+}
+
+void *stub_stream_native(stub_stream *handle) {
+  return stream_of(handle);
+}
 
 /* -- fences ------------------------------------------------------------------------------------------------------ */
 
@@ -225,6 +235,10 @@ static void stream_settle(stub_stream *stream) {
 }
 
 nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **result) {
+  stub_stream *handle = stub_host->allocate(sizeof *handle);
+  if (handle == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a stream");
+  }
   stub_lock(&streams_lock);
   stub_stream *stream = streams;
   while (stream != NULL && ((void *)stream != native || stream->device != device)) {
@@ -234,9 +248,14 @@ nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **result)
     stream->references++;
   }
   stub_unlock(&streams_lock);
-  *result = stream;
-  return stream != NULL ? ND4C_OK
-                        : stub_host->fail(ND4C_ARGUMENT, "stub:%d: %p is no stream of this device", device, native);
+  if (stream == NULL) {
+    stub_host->free(handle);
+    return stub_host->fail(ND4C_ARGUMENT, "stub:%d: %p is no stream of this device", device, native);
+  }
+  handle->wraps = stream;
+  stub_count_add(STUB_COUNT_wrapped, 1);
+  *result = handle;
+  return ND4C_OK;
 }
 
 static bool drop_reference(stub_stream *stream) {
@@ -246,7 +265,12 @@ static bool drop_reference(stub_stream *stream) {
   return last;
 }
 
-void stub_stream_destroy(stub_stream *stream) {
+void stub_stream_destroy(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
+  if (handle != stream) {
+    stub_host->free(handle);
+    stub_count_add(STUB_COUNT_wrapped, -1);
+  }
   if (!drop_reference(stream)) {
     stream_settle(stream);
     return;
@@ -297,7 +321,8 @@ static stub_recording *recording_of(stub_stream *stream) {
   return recording;
 }
 
-nd4c_status stub_stream_begin_timing(stub_stream *stream, stub_timing *timing) {
+nd4c_status stub_stream_begin_timing(stub_stream *handle, stub_timing *timing) {
+  stub_stream *stream = stream_of(handle);
   stub_lock(&stream->lock);
   const bool timed = stream->timing != NULL;
   stream->timing = timed ? stream->timing : timing;
@@ -305,7 +330,8 @@ nd4c_status stub_stream_begin_timing(stub_stream *stream, stub_timing *timing) {
   return timed ? stub_host->fail(ND4C_UNSUPPORTED, "stub: the stream is timed already") : ND4C_OK;
 }
 
-stub_timing *stub_stream_end_timing(stub_stream *stream) {
+stub_timing *stub_stream_end_timing(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
   stub_lock(&stream->lock);
   stub_timing *timing = stream->timing;
   stream->timing = NULL;
@@ -313,7 +339,8 @@ stub_timing *stub_stream_end_timing(stub_stream *stream) {
   return timing;
 }
 
-nd4c_status stub_stream_begin_recording(stub_stream *stream) {
+nd4c_status stub_stream_begin_recording(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = NULL;
   if (recording_of(stream) != NULL) {
     return stub_violation("a recording was begun on a stream that is being recorded");
@@ -325,7 +352,8 @@ nd4c_status stub_stream_begin_recording(stub_stream *stream) {
   return status;
 }
 
-nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording) {
+nd4c_status stub_stream_end_recording(stub_stream *handle, stub_recording **recording) {
+  stub_stream *stream = stream_of(handle);
   stub_lock(&stream->lock);
   *recording = stream->recording;
   stream->recording = NULL;
@@ -333,7 +361,8 @@ nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **reco
   return *recording != NULL ? ND4C_OK : stub_violation("a recording was ended on a stream that is not being recorded");
 }
 
-nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count) {
+nd4c_status stub_stream_submit_all(stub_stream *handle, const stub_task *tasks, int32_t count) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = recording_of(stream);
   stub_entry *first = NULL, **link = &first;
   nd4c_status status = recording != NULL ? stub_recording_spoil(recording, "a launch") : ND4C_OK;
@@ -360,7 +389,8 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
   return status;
 }
 
-nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
+nd4c_status stub_stream_submit(stub_stream *handle, stub_task task) {
+  stub_stream *stream = stream_of(handle);
   if (stream == NULL) {
     nd4c_status status = task.run(task.work);
     task.dispose(task.work);
@@ -383,7 +413,8 @@ nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
   return ND4C_OK;
 }
 
-nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
+nd4c_status stub_stream_wait_fence(stub_stream *handle, stub_fence *fence) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = recording_of(stream);
   if (recording != NULL) {
     return stub_recording_spoil(recording, "a wait for a fence");
@@ -398,7 +429,8 @@ nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
   return status;
 }
 
-nd4c_status stub_fence_record(stub_stream *stream, stub_fence **result) {
+nd4c_status stub_fence_record(stub_stream *handle, stub_fence **result) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = recording_of(stream);
   if (recording != NULL) {
     return stub_recording_spoil(recording, "a fence");

@@ -79,14 +79,15 @@ typedef enum stub_call {
 
 /* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
  * handle used after it was freed, an access outside a buffer). */
-#define STUB_COUNTERS(X) \
-  X(buffers)             \
-  X(buffer_bytes)        \
-  X(pinned)              \
-  X(streams)             \
-  X(priorities)          \
-  X(natives)             \
-  X(timings) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
+#define STUB_COUNTERS(X)                                                                                         \
+  X(buffers)                                                                                                     \
+  X(buffer_bytes)                                                                                                \
+  X(pinned)                                                                                                      \
+  X(streams)                                                                                                     \
+  X(priorities)                                                                                                  \
+  X(wrapped)                                                                                                     \
+  X(natives) X(timings) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) \
+      X(members)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -201,9 +202,11 @@ typedef struct stub_task {
 } stub_task;
 
 nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **stream);
-/* One more reference to a stream. ARGUMENT: it is none of the device's. */
+/* A handle of its own for a stream. ARGUMENT: it is none of the device's. */
 nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **stream);
-/* Waits for what is enqueued; the last reference ends the stream. */
+/* What stub_stream_wrap takes. */
+void *stub_stream_native(stub_stream *stream);
+/* Waits for what is enqueued; the last handle ends the stream. */
 void stub_stream_destroy(stub_stream *stream);
 /* Takes over the work even when it fails. stream NULL: runs at once. */
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);

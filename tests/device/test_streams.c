@@ -94,6 +94,7 @@ static void contexts_come_and_go(void **state) {
   assert_int_equal(nd4c_context_wrap(stub_device, native, &first), ND4C_OK);
   assert_int_equal(nd4c_context_wrap(stub_device, native, &second), ND4C_OK);
   assert_int_equal(stub_counter("streams"), streams + 1);
+  assert_int_equal(stub_counter("wrapped"), 2);
   assert_int_equal(nd4c_add_on(first, one, one, &two), ND4C_OK);
   assert_int_equal(nd4c_add_on(second, two, two, &four), ND4C_OK);
   assert_int_equal(native_work(native, 20000, &place, 1), 0);
@@ -107,6 +108,7 @@ static void contexts_come_and_go(void **state) {
   native_destroy(native);
   assert_int_equal(stub_counter("streams"), streams);
   assert_int_equal(stub_counter("natives"), natives);
+  assert_int_equal(stub_counter("wrapped"), 0);
 }
 
 /* A failure in flight belongs to what depends on it, as on any stream. */
