@@ -21,10 +21,15 @@ static const nd4c_engine *const engines[] = {&nd4c_cpu_simd_engine, &nd4c_cpu_re
 /* There is one device and it has no state; its handle only has to differ from NULL. */
 static char the_device;
 
-/* A buffer is one block; the header, one alignment unit long, remembers their size for free. */
+/* A buffer of the backend's own is one block, of which the header, one alignment unit long, is the beginning; one over
+ * memory of others is a header alone. */
 enum { ALIGNMENT = 64 };
 struct nd4c_buffer_handle {
-  size_t total_bytes;
+  void *address;
+  size_t total_bytes;   /* of the block with its header */
+  int32_t descriptor;   /* a duplicate of the one of which `mapped_bytes` bytes are mapped at the address, ... */
+  int64_t mapped_bytes; /* 0: none */
+  int64_t mapped_from;  /* ... from this offset on */
 };
 
 static nd4c_status device_open(int32_t index, void **device) {
@@ -47,6 +52,8 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
   description->memory_bytes = 0;
   description->width = 0;
   description->alignment = ALIGNMENT;
+  description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DESCRIPTOR);
+  description->imports = description->exports | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER);
   return ND4C_OK;
 }
 
@@ -59,26 +66,84 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
   struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_buffer(total);
   if (handle == NULL)
     return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: the system has no %lld bytes for a buffer", (long long)bytes);
-  handle->total_bytes = total;
+  *handle = (struct nd4c_buffer_handle){.address = (char *)handle + ALIGNMENT, .total_bytes = total};
   *buffer = handle;
   return ND4C_OK;
 }
 
 static void buffer_free(void *device, nd4c_buffer buffer) {
   (void)device;
-  if (buffer != NULL)
-    nd4c_cpu_host->free_buffer(buffer, buffer->total_bytes);
+  if (buffer == NULL)
+    return;
+  if (buffer->mapped_bytes > 0) {
+    nd4c_cpu_host->files->unmap(buffer->address, buffer->mapped_bytes);
+    nd4c_cpu_host->files->close(buffer->descriptor);
+  }
+  nd4c_cpu_host->free_buffer(buffer, buffer->total_bytes);
 }
 
 static void *buffer_address(void *device, nd4c_buffer buffer) {
   (void)device;
-  return (char *)buffer + ALIGNMENT;
+  return buffer->address;
 }
 
 static const nd4c_buffer_ops buffer_ops = {.struct_size = ND4C_SIZE_OF(nd4c_buffer_ops),
                                            .allocate = buffer_allocate,
                                            .free = buffer_free,
                                            .address = buffer_address};
+
+/* -- external memory ------------------------------------------------------------------------------------------ */
+
+static nd4c_status map_descriptor(const nd4c_external *external, struct nd4c_buffer_handle *handle) {
+  const nd4c_host_files *files = nd4c_cpu_host->files;
+  nd4c_status status = files->duplicate(external->descriptor, &handle->descriptor);
+  if (status != ND4C_OK)
+    return status;
+  status = files->map(handle->descriptor, external->offset, external->bytes, !external->read_only, &handle->address);
+  if (status != ND4C_OK)
+    files->close(handle->descriptor);
+  else
+    handle->mapped_bytes = external->bytes;
+  handle->mapped_from = external->offset;
+  return status;
+}
+
+static nd4c_status import_memory(void *device, const nd4c_external *external, nd4c_buffer *buffer) {
+  (void)device;
+  struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_buffer(ALIGNMENT);
+  if (handle == NULL)
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: no memory for a buffer's record");
+  *handle = (struct nd4c_buffer_handle){.address = external->pointer, .total_bytes = ALIGNMENT};
+  nd4c_status status = external->kind == ND4C_EXTERNAL_DESCRIPTOR ? map_descriptor(external, handle) : ND4C_OK;
+  if (status != ND4C_OK)
+    nd4c_cpu_host->free_buffer(handle, ALIGNMENT);
+  else
+    *buffer = handle;
+  return status;
+}
+
+static void close_exported(void *user) {
+  nd4c_cpu_host->files->close((int32_t)(intptr_t)user);
+}
+
+static nd4c_status export_memory(void *device, nd4c_buffer buffer, nd4c_external_kind kind, nd4c_external *external) {
+  (void)device;
+  (void)kind; /* a descriptor: nothing else is offered */
+  if (buffer->mapped_bytes == 0)
+    return nd4c_cpu_host->fail(ND4C_UNSUPPORTED, "cpu: only memory that was imported from a descriptor has one");
+  nd4c_status status = nd4c_cpu_host->files->duplicate(buffer->descriptor, &external->descriptor);
+  if (status == ND4C_OK) {
+    external->offset = buffer->mapped_from;
+    external->release = close_exported;
+    external->user = (void *)(intptr_t)external->descriptor;
+  }
+  return status;
+}
+
+static const nd4c_external_ops external_ops = {
+    .struct_size = ND4C_SIZE_OF(nd4c_external_ops), .import_memory = import_memory, .export_memory = export_memory};
+
+/* -- copies --------------------------------------------------------------------------------------------------- */
 
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
@@ -120,6 +185,7 @@ static const nd4c_device_ops device_ops = {
     .copy_to_host = copy_to_host,
     .copy_within = copy_within,
     .synchronize = synchronize,
+    .external = &external_ops,
 };
 
 /* -- backend -------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,17 @@ extern const nd4c_engine nd4c_cpu_simd_engine, nd4c_cpu_reference_engine;
 /* Picks the tables of this machine's level; before any kernel of engine simd runs. */
 void nd4c_cpu_simd_open(void);
 
+/* Memory that a prepared state has beside its record: host memory, counted as the device's. */
+typedef struct nd4c_cpu_held {
+  void *memory; /* NULL: none */
+  size_t bytes;
+  nd4c_device_memory *counted;
+} nd4c_cpu_held;
+/* Fails, with *held empty, where there is none or the device's cap leaves no room. `origin` is static. */
+nd4c_status nd4c_cpu_hold(const nd4c_call *call, size_t bytes, const char *origin, nd4c_cpu_held *held);
+/* An empty one is fine, and so is zeroed memory. */
+void nd4c_cpu_let_go(nd4c_cpu_held *held);
+
 /* Sets of dtypes that kernels declare, limited to those of this build. */
 #define ND4C_CPU_DTYPE_BIT(NAME, name, kind) | ND4C_DTYPE_BIT(ND4C_##NAME)
 #define ND4C_CPU_BOOLS (UINT64_C(0) ND4C_BOOL_DTYPES(ND4C_CPU_DTYPE_BIT))

@@ -17,6 +17,7 @@
   X(simd_repeat)             \
   X(simd_nonzero)            \
   X(reference_contraction)   \
+  X(reference_blocks)        \
   X(reference_decomposition) \
   X(reference_elementwise)   \
   X(reference_image)         \

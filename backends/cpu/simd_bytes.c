@@ -17,7 +17,7 @@ typedef struct layout {
 typedef struct packed {
   int8_t *b;
   int32_t *sums;
-  size_t bytes;
+  nd4c_cpu_held held; /* both of them */
 } packed;
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -78,9 +78,7 @@ static void pack_weights(const nd4c_bytes_call *c, const layout *l, int32_t widt
 
 static void unprepare(void *state) {
   packed *p = state;
-  if (p->b != NULL) {
-    nd4c_cpu_host->free_pages(p->b, p->bytes);
-  }
+  nd4c_cpu_let_go(&p->held);
   nd4c_cpu_host->free(p);
 }
 
@@ -100,9 +98,9 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   int64_t panels = (l.panels * ND4C_BYTES_COLUMNS * l.whole + 63) & ~(int64_t)63;
   size_t beside = nd4c_bytes_flipped(&c) ? (size_t)(c.k * c.n) : 0;
   int8_t *flipped = beside > 0 ? nd4c_cpu_host->allocate_pages(beside) : NULL;
-  p->bytes = (size_t)(panels + c.n * 4);
-  p->b = beside == 0 || flipped != NULL ? nd4c_cpu_host->allocate_pages(p->bytes) : NULL;
-  if (p->b != NULL) {
+  if ((beside == 0 || flipped != NULL) &&
+      nd4c_cpu_hold(call, (size_t)(panels + c.n * 4), "packed weights", &p->held) == ND4C_OK) {
+    p->b = p->held.memory;
     p->sums = (int32_t *)(void *)(p->b + panels);
     pack_weights(&c, &l, call->width, b->data, flipped, p->b, p->sums);
   }

@@ -127,8 +127,8 @@ static void pack_weights(const nd4c_call *call, const shape *s, float *to) {
 }
 
 typedef struct state {
-  float *packed; /* NULL: packed in each run */
-  size_t bytes;
+  float *packed; /* in `held`; NULL: packed in each run */
+  nd4c_cpu_held held;
 } state;
 
 static bool is_constant(const nd4c_tensor *x) {
@@ -141,14 +141,13 @@ static nd4c_status prepare(const nd4c_call *call, void **result) {
   if (st == NULL) {
     return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for its prepared state", call->op->name);
   }
-  *st = (state){NULL, (size_t)packed_bytes(&s)};
   if (is_constant(&call->inputs[ND4C_IN_rnn_w]) && is_constant(&call->inputs[ND4C_IN_rnn_r])) {
-    st->packed = nd4c_cpu_host->allocate_pages(st->bytes);
-    if (st->packed == NULL) {
+    nd4c_status status = nd4c_cpu_hold(call, (size_t)packed_bytes(&s), "packed weights", &st->held);
+    if (status != ND4C_OK) {
       nd4c_cpu_host->free(st);
-      return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name,
-                                 (size_t)packed_bytes(&s));
+      return status;
     }
+    st->packed = st->held.memory;
     pack_weights(call, &s, st->packed);
   }
   *result = st;
@@ -157,9 +156,7 @@ static nd4c_status prepare(const nd4c_call *call, void **result) {
 
 static void unprepare(void *result) {
   state *st = result;
-  if (st->packed != NULL) {
-    nd4c_cpu_host->free_pages(st->packed, st->bytes);
-  }
+  nd4c_cpu_let_go(&st->held);
   nd4c_cpu_host->free(st);
 }
 

@@ -43,16 +43,25 @@ enum {
   CL_DEVICE_UUID_KHR = 0x106A,         /* cl_khr_device_uuid */
   CL_DEVICE_PCI_BUS_INFO_KHR = 0x410F, /* cl_khr_pci_bus_info */
   CL_CONTEXT_PLATFORM = 0x1084,
+  CL_QUEUE_CONTEXT = 0x1090,
+  CL_QUEUE_DEVICE = 0x1091,
+  CL_QUEUE_PROPERTIES = 0x1093,
+  CL_QUEUE_PRIORITY_KHR = 0x1096, /* cl_khr_priority_hints */
   CL_PROGRAM_BINARY_SIZES = 0x1165,
   CL_PROGRAM_BINARIES = 0x1166,
   CL_PROGRAM_BUILD_LOG = 0x1183,
   CL_KERNEL_WORK_GROUP_SIZE = 0x11B0,
-  CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3
+  CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3,
+  CL_PROFILING_COMMAND_QUEUED = 0x1280,
+  CL_PROFILING_COMMAND_START = 0x1282,
+  CL_PROFILING_COMMAND_END = 0x1283
 };
 enum { CL_DEVICE_TYPE_CPU = 2, CL_DEVICE_TYPE_GPU = 4, CL_DEVICE_TYPE_ACCELERATOR = 8 };
 enum { CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 128 };
-enum { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1 };
-enum { CL_MEM_READ_WRITE = 1, CL_MEM_ALLOC_HOST_PTR = 16 };
+enum { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1, CL_QUEUE_PROFILING_ENABLE = 2 };
+enum { CL_QUEUE_PRIORITY_HIGH_KHR = 1, CL_QUEUE_PRIORITY_MED_KHR = 2, CL_QUEUE_PRIORITY_LOW_KHR = 4 };
+enum { CL_MEM_READ_WRITE = 1, CL_MEM_READ_ONLY = 4, CL_MEM_USE_HOST_PTR = 8, CL_MEM_ALLOC_HOST_PTR = 16 };
+enum { CL_MEM_SIZE = 0x1102, CL_MEM_CONTEXT = 0x1106, CL_BUFFER_CREATE_TYPE_REGION = 0x1220 };
 enum { CL_MAP_READ = 1, CL_MAP_WRITE = 2 };
 enum { CL_COMPLETE = 0, CL_QUEUED = 3 };
 
@@ -170,7 +179,10 @@ enum {
   X(cl_command_queue, clCreateCommandQueue, (cl_context, cl_device_id, cl_bitfield, cl_int *))                      \
   X(cl_int, clReleaseCommandQueue, (cl_command_queue))                                                              \
   X(cl_mem, clCreateBuffer, (cl_context, cl_bitfield, size_t, void *, cl_int *))                                    \
+  X(cl_mem, clCreateSubBuffer, (cl_mem, cl_bitfield, cl_uint, const void *, cl_int *))                              \
+  X(cl_int, clRetainMemObject, (cl_mem))                                                                            \
   X(cl_int, clReleaseMemObject, (cl_mem))                                                                           \
+  X(cl_int, clGetMemObjectInfo, (cl_mem, cl_uint, size_t, void *, size_t *))                                        \
   X(cl_int, clEnqueueReadBuffer, (cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, CL_WAITS, cl_event *)) \
   X(cl_int, clEnqueueWriteBuffer,                                                                                   \
     (cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, CL_WAITS, cl_event *))                        \
@@ -203,10 +215,19 @@ enum {
   X(cl_int, clFlush, (cl_command_queue))                                                                            \
   X(cl_int, clFinish, (cl_command_queue))
 
+/* The same, of functions without which a part of the backend is missing; NULL where the library lacks them. */
+#define ND4C_CL_OPTIONAL_SYMBOLS(X)                                                       \
+  X(cl_int, clRetainCommandQueue, (cl_command_queue))                                     \
+  X(cl_int, clGetCommandQueueInfo, (cl_command_queue, cl_uint, size_t, void *, size_t *)) \
+  X(cl_int, clGetEventProfilingInfo, (cl_event, cl_uint, size_t, void *, size_t *))       \
+  X(cl_command_queue, clCreateCommandQueueWithProperties,                                 \
+    (cl_context, cl_device_id, const cl_ulong *, cl_int *)) /* OpenCL 2.0 */
+
 /* The functions, set by nd4c_cl_loader_open. */
 typedef struct nd4c_cl_api {
 #define ND4C_CL_MEMBER(result, name, parameters) result(*name) parameters;
   ND4C_CL_SYMBOLS(ND4C_CL_MEMBER)
+  ND4C_CL_OPTIONAL_SYMBOLS(ND4C_CL_MEMBER)
 #undef ND4C_CL_MEMBER
 } nd4c_cl_api;
 extern nd4c_cl_api nd4c_cl;

@@ -147,7 +147,7 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   nd4c_cl_command c;
   cl_int code = CL_SUCCESS;
   nd4c_cl_command_begin(&c, call->stream, wide ? "CLBlastDgemmStridedBatched" : "CLBlastSgemmStridedBatched", "matmul",
-                        3, uses);
+                        call->point, 3, uses);
   if (c.wait_count > 0) /* out of order: the library waits for nothing by itself */
     code = nd4c_cl.clWaitForEvents(c.wait_count, c.wait_list);
 #define GEMM(function)                                                                                                \

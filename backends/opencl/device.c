@@ -95,6 +95,18 @@ static nd4c_status describe(void *handle, nd4c_device_description *description) 
     description->capability = device->capability;
     description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
   }
+  if (ND4C_HAS_FIELD(description, exports)) {
+    description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_NATIVE);
+    description->imports = description->exports | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER);
+  }
+  if (ND4C_HAS_FIELD(description, greatest_priority) && device->has_priorities &&
+      nd4c_cl.clCreateCommandQueueWithProperties != NULL) {
+    description->least_priority = -1;
+    description->greatest_priority = 1;
+  }
+  if (ND4C_HAS_FIELD(description, tells_points)) {
+    description->tells_points = true;
+  }
   return ND4C_OK;
 }
 
@@ -117,4 +129,9 @@ const nd4c_device_ops nd4c_cl_device_ops = {
     .synchronize = nd4c_cl_synchronize,
     .stream_native = nd4c_cl_stream_native,
     .fill = nd4c_cl_buffer_fill,
+    .external = &nd4c_cl_external_ops,
+    .stream_create_with = nd4c_cl_stream_create_with,
+    .stream_wrap = nd4c_cl_stream_wrap,
+    .timing = &nd4c_cl_timing_ops,
+    .fence_failure = nd4c_cl_fence_failure,
 };

@@ -36,6 +36,7 @@ struct nd4c_cl_device {
   nd4c_cl_limits limits;
   int64_t memory_bytes;
   bool unified_memory, exact_division, can_reorder;
+  bool has_priorities; /* of queues: cl_khr_priority_hints */
   bool is_pocl; /* keeps what it builds on disk itself (cache.c) and need not read Clang's header (program.c) */
   char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
   char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
@@ -103,7 +104,8 @@ bool nd4c_cl_host_only(char *reason, size_t reason_size);
 enum { ND4C_CL_READS = 8 };
 struct nd4c_buffer_handle {
   cl_mem memory;
-  void *mapped; /* kind HOST_PINNED: its address; else NULL */
+  void *mapped;  /* kind HOST_PINNED: its address; else NULL */
+  bool is_hosts; /* over memory of the host's, which shows what was written when the buffer has ended */
   int64_t bytes;
   cl_event written;
   cl_event reads[ND4C_CL_READS];
@@ -121,6 +123,7 @@ typedef struct nd4c_cl_command {
   cl_command_queue queue;
   const char *call; /* name of the function that enqueues */
   const char *op;   /* whose work it is, or NULL */
+  int64_t point;    /* of the call, or 0 */
   int32_t use_count;
   nd4c_cl_use uses[ND4C_CL_ARGS];
   cl_uint wait_count;
@@ -129,31 +132,37 @@ typedef struct nd4c_cl_command {
   cl_event event;            /* for the function to fill */
 } nd4c_cl_command;
 
-/* A command of an op that uses the stream's fault buffer is noted: the next fence reads it. Under the same lock as the
- * enqueuing, so that no fence comes between. */
+/* point: nd4c_call's; 0: none. A command of an op that uses a fault buffer is noted: the next fence reads it. Under the
+ * same lock as the enqueuing, so that no fence comes between. */
 void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
-                           int32_t use_count, const nd4c_cl_use *uses);
+                           int64_t point, int32_t use_count, const nd4c_cl_use *uses);
 /* Takes what the function gave; the event belongs to the stream from then on. */
 nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
 /* The same, and returns when the command is done. */
 nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
-/* How the first failed of those since the last fence that are done; OK if none did. */
-nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream);
-/* The stream's fault buffer, made on first use (fault.c). */
+/* How the first of a call's commands failed, of those that are done; OK if none did. */
+nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream, int64_t point);
+/* A fault buffer for a launch (fault.c), which is enqueued next, or not: then the buffer is returned. */
 nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
+void nd4c_cl_stream_return_fault(nd4c_stream stream, nd4c_buffer fault);
 /* Drops the events of a buffer that is freed. */
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
 
 nd4c_status nd4c_cl_stream_create(void *device, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_create_with(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_wrap(void *device, void *native, nd4c_stream *stream);
 void nd4c_cl_stream_destroy(void *device, nd4c_stream stream);
 nd4c_status nd4c_cl_stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence);
 void *nd4c_cl_stream_native(void *device, nd4c_stream stream);
 nd4c_status nd4c_cl_synchronize(void *device);
 
+extern const nd4c_timing_ops nd4c_cl_timing_ops; /* timing.c */
+
 /* fence.c */
 nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence);
 nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed);
+nd4c_status nd4c_cl_fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
 
 /* -- memory.c --------------------------------------------------------------------------------------------------------
@@ -171,9 +180,11 @@ nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to
                                 int64_t from_offset, int64_t bytes);
 nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                                 const void *pattern, int32_t pattern_bytes);
-/* The same within the buffer for an op, whose name a failure tells; NULL: none. */
-nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
-                                 const void *pattern, int32_t pattern_bytes);
+/* The same within the buffer for an op, whose name a failure tells; NULL: none. point: its call's, or 0. */
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, int64_t point, nd4c_buffer buffer, int64_t offset,
+                                 int64_t bytes, const void *pattern, int32_t pattern_bytes);
+/* external.c */
+extern const nd4c_external_ops nd4c_cl_external_ops;
 /* Releases the queue behind pinned memory, of which none is left. */
 void nd4c_cl_pinned_close(nd4c_cl_device *device);
 

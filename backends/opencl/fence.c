@@ -2,12 +2,7 @@
 #include "backends/opencl/queue.h"
 
 static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {
-  nd4c_status status = ND4C_OK;
-  if (stream->fault_op != NULL && stream->fault != NULL) {
-    fence->fault_op = stream->fault_op;
-    fence->fault_others = stream->fault_others;
-    status = nd4c_cl_fault_collect(stream, fence);
-  }
+  nd4c_status status = nd4c_cl_fault_collect(stream);
   if (status == ND4C_OK) {
     cl_int code = nd4c_cl.clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &fence->marker);
     if (code != CL_SUCCESS) {
@@ -24,18 +19,6 @@ static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {
   return status;
 }
 
-/* The read may still write to the fence. */
-static void drop_fault(nd4c_fence fence) {
-  nd4c_cl_reset_drop(&fence->reset);
-  if (fence->fault_read != NULL) {
-    if (nd4c_cl_event_status(fence->fault_read) > CL_COMPLETE) {
-      (void)nd4c_cl_event_wait(fence->fault_read);
-    }
-    (void)nd4c_cl.clReleaseEvent(fence->fault_read);
-    fence->fault_read = NULL;
-  }
-}
-
 nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *out) {
   nd4c_cl_device *device = handle;
   nd4c_fence fence = nd4c_cl_host->allocate(sizeof *fence);
@@ -49,12 +32,10 @@ nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *o
     fence->count = stream->count;
     stream->entries = NULL;
     stream->count = stream->capacity = 0;
-    stream->fault_op = NULL;
-    stream->fault_others = false;
+    nd4c_cl_fault_hand_over(stream, fence);
   }
   nd4c_cl_unlock(&stream->lock);
   if (status != ND4C_OK) {
-    drop_fault(fence);
     if (fence->marker != NULL) {
       (void)nd4c_cl.clReleaseEvent(fence->marker);
     }
@@ -80,7 +61,10 @@ bool nd4c_cl_fence_query(void *device, nd4c_fence fence) {
   for (int32_t i = 0; ready && i < fence->count; i++) { /* a marker may fail before what it stands behind is done */
     ready = is_ready(fence->entries[i].event);
   }
-  return ready && (fence->fault_read == NULL || is_ready(fence->fault_read));
+  for (const nd4c_cl_reading *reading = fence->readings; ready && reading != NULL; reading = reading->next) {
+    ready = is_ready(reading->event);
+  }
+  return ready;
 }
 
 /* All of them, since what follows a failure may still run, and memory is freed once this returns. */
@@ -93,28 +77,74 @@ static cl_int wait_for_entries(nd4c_fence fence) {
   return first;
 }
 
-nd4c_status nd4c_cl_fence_wait(void *handle, nd4c_fence fence, nd4c_failed_range *failed) {
-  (void)failed; /* an event does not lead back to its call */
-  nd4c_cl_device *device = handle;
-  cl_int marked = nd4c_cl_event_wait(fence->marker), waited = wait_for_entries(fence);
-  waited = marked == CL_SUCCESS ? waited : marked;
+/* A failure of the marker, or of waiting: nothing says what it is of. One that only comes from a command that failed
+ * says nothing new. */
+static nd4c_status marker_outcome(const nd4c_cl_device *device, nd4c_fence fence, bool commands_failed) {
+  enum { OF_WHAT_IT_WAITED_FOR = -14 }; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
+  const nd4c_cl_entry marker = {fence->marker, "clEnqueueMarkerWithWaitList", NULL, 0};
+  if (fence->waited != CL_SUCCESS) {
+    return nd4c_cl_fail(device, "clWaitForEvents", fence->waited);
+  }
+  return commands_failed && nd4c_cl_event_status(fence->marker) == OF_WHAT_IT_WAITED_FOR
+             ? ND4C_OK
+             : nd4c_cl_entry_outcome(device, &marker);
+}
+
+/* Failure `index` of a fence that is ready. */
+static nd4c_status tell(const nd4c_cl_device *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {
+  bool any = false;
   for (int32_t i = 0; i < fence->count; i++) {
-    nd4c_status status = nd4c_cl_entry_outcome(device, &fence->entries[i]);
-    if (status != ND4C_OK) {
+    const nd4c_cl_entry *entry = &fence->entries[i];
+    nd4c_status status = nd4c_cl_entry_outcome(device, entry);
+    any = any || status != ND4C_OK;
+    if (status != ND4C_OK && index-- == 0) {
+      *failed = (nd4c_failed_range){entry->point, entry->point};
       return status;
     }
   }
-  if (waited != CL_SUCCESS) {
-    return nd4c_cl_fail(device, "clWaitForEvents", waited);
+  nd4c_status status = marker_outcome(device, fence, any);
+  if (status != ND4C_OK && index-- == 0) {
+    return status;
   }
-  const nd4c_cl_entry marker = {fence->marker, "clEnqueueMarkerWithWaitList", NULL};
-  nd4c_status status = nd4c_cl_entry_outcome(device, &marker);
-  return status != ND4C_OK ? status : nd4c_cl_fault_outcome(device, fence);
+  for (const nd4c_cl_reading *reading = fence->readings; reading != NULL; reading = reading->next) {
+    status = nd4c_cl_reading_outcome(device, reading);
+    if (status != ND4C_OK && index-- == 0) {
+      *failed = reading->suspects.points;
+      return status;
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_cl_fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {
+  return tell(device, fence, index, failed);
+}
+
+nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed) {
+  cl_int marked = nd4c_cl_event_wait(fence->marker), waited = wait_for_entries(fence);
+  fence->waited = marked == CL_SUCCESS ? waited : marked;
+  for (nd4c_cl_reading *reading = fence->readings; reading != NULL; reading = reading->next) {
+    nd4c_cl_reading_wait(reading);
+  }
+  nd4c_failed_range all = {0, 0};
+  bool known = true;
+  for (int32_t i = 0;; i++) {
+    nd4c_failed_range each = {0, 0};
+    if (tell(device, fence, i, &each) == ND4C_OK) {
+      break;
+    }
+    known = known && each.first > 0;
+    all.first = i == 0 || each.first < all.first ? each.first : all.first;
+    all.last = each.last > all.last ? each.last : all.last;
+  }
+  nd4c_failed_range unused = {0, 0};
+  *failed = known ? all : unused;
+  return tell(device, fence, 0, &unused); /* whose text is the thread's */
 }
 
 void nd4c_cl_fence_destroy(void *device, nd4c_fence fence) {
   (void)device;
-  drop_fault(fence);
+  nd4c_cl_readings_drop(fence->readings);
   for (int32_t i = 0; i < fence->count; i++) {
     (void)nd4c_cl.clReleaseEvent(fence->entries[i].event);
   }

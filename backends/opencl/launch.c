@@ -75,7 +75,7 @@ void nd4c_cl_arg_fault(nd4c_cl_launch *launch) {
   arg->at = -2;
 }
 
-/* Puts the stream's fault buffer where an argument asks for it, and lists the buffers that the launch uses. */
+/* Puts a fault buffer of the stream's where an argument asks for it, and lists the buffers that the launch uses. */
 static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_use *uses) {
   *use_count = 0;
   for (int32_t i = 0; i < launch->count; i++) {
@@ -92,6 +92,15 @@ static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_u
     }
   }
   return ND4C_OK;
+}
+
+/* The launch is not enqueued after all. */
+static void return_faults(const nd4c_cl_launch *launch) {
+  for (int32_t i = 0; i < launch->count; i++) {
+    if (launch->args[i].at == -2 && launch->args[i].buffer != NULL) {
+      nd4c_cl_stream_return_fault(launch->call->stream, launch->args[i].buffer);
+    }
+  }
 }
 
 /* Under the kernel's lock. */
@@ -140,16 +149,20 @@ nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64
   int32_t use_count = 0;
   nd4c_status status = resolve(launch, &use_count, uses);
   if (status != ND4C_OK) {
+    return_faults(launch);
     return status;
   }
   nd4c_cl_lock(&kernel->lock);
   status = set_args(launch);
   if (status == ND4C_OK) {
     nd4c_cl_command c;
-    nd4c_cl_command_begin(&c, launch->call->stream, "clEnqueueNDRangeKernel", launch->call->op->name, use_count, uses);
+    nd4c_cl_command_begin(&c, launch->call->stream, "clEnqueueNDRangeKernel", launch->call->op->name,
+                          launch->call->point, use_count, uses);
     status =
         nd4c_cl_command_end(&c, nd4c_cl.clEnqueueNDRangeKernel(c.queue, kernel->handle, (cl_uint)dims, NULL, extents,
                                                                groups, c.wait_count, c.wait_list, &c.event));
+  } else {
+    return_faults(launch);
   }
   nd4c_cl_unlock(&kernel->lock);
   return status;
@@ -161,15 +174,15 @@ nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t
   if (bytes == 0) {
     return ND4C_OK;
   }
-  nd4c_cl_command_begin(&c, call->stream, "clEnqueueReadBuffer", call->op->name, 1, &use);
+  nd4c_cl_command_begin(&c, call->stream, "clEnqueueReadBuffer", call->op->name, call->point, 1, &use);
   nd4c_status status = nd4c_cl_command_end_and_wait(
       &c, nd4c_cl.clEnqueueReadBuffer(c.queue, buffer->memory, 0, (size_t)offset, (size_t)bytes, to, c.wait_count,
                                       c.wait_list, &c.event));
   /* A driver may read where a kernel before it failed: what came is nothing to go on with. */
-  return status == ND4C_OK ? nd4c_cl_stream_outcome(call->stream) : status;
+  return status == ND4C_OK ? nd4c_cl_stream_outcome(call->stream, call->point) : status;
 }
 
 nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, int64_t bytes, const void *pattern,
                          int32_t pattern_bytes) {
-  return nd4c_cl_enqueue_fill(call->stream, call->op->name, buffer, offset, bytes, pattern, pattern_bytes);
+  return nd4c_cl_enqueue_fill(call->stream, call->op->name, call->point, buffer, offset, bytes, pattern, pattern_bytes);
 }

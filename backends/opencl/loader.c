@@ -30,6 +30,13 @@ static nd4c_status fill_table(void *library, const char *name) {
   }
   ND4C_CL_SYMBOLS(FIND)
 #undef FIND
+#define LOOK_FOR(result, function, parameters)                       \
+  {                                                                  \
+    void *symbol = nd4c_cl_host->library_symbol(library, #function); \
+    memcpy(&table.function, &symbol, sizeof symbol);                 \
+  }
+  ND4C_CL_OPTIONAL_SYMBOLS(LOOK_FOR)
+#undef LOOK_FOR
   nd4c_cl = table;
   return ND4C_OK;
 }

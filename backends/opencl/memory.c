@@ -58,7 +58,7 @@ nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer
   }
   const nd4c_cl_use use = {to, ND4C_CL_WRITE};
   nd4c_cl_command c;
-  nd4c_cl_command_begin(&c, stream, "clEnqueueWriteBuffer", NULL, 1, &use);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueWriteBuffer", NULL, 0, 1, &use);
   return nd4c_cl_command_end(&c, nd4c_cl.clEnqueueWriteBuffer(c.queue, to->memory, 0, (size_t)offset, (size_t)bytes,
                                                               from, c.wait_count, c.wait_list, &c.event));
 }
@@ -71,7 +71,7 @@ nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4
   }
   const nd4c_cl_use use = {from, ND4C_CL_READ};
   nd4c_cl_command c;
-  nd4c_cl_command_begin(&c, stream, "clEnqueueReadBuffer", NULL, 1, &use);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueReadBuffer", NULL, 0, 1, &use);
   return nd4c_cl_command_end(&c, nd4c_cl.clEnqueueReadBuffer(c.queue, from->memory, 0, (size_t)offset, (size_t)bytes,
                                                              to, c.wait_count, c.wait_list, &c.event));
 }
@@ -80,24 +80,10 @@ static nd4c_status copy(nd4c_stream stream, nd4c_buffer to, int64_t to_offset, n
                         int64_t bytes) {
   const nd4c_cl_use uses[2] = {{from, ND4C_CL_READ}, {to, ND4C_CL_WRITE}};
   nd4c_cl_command c;
-  nd4c_cl_command_begin(&c, stream, "clEnqueueCopyBuffer", NULL, 2, uses);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueCopyBuffer", NULL, 0, 2, uses);
   return nd4c_cl_command_end(
       &c, nd4c_cl.clEnqueueCopyBuffer(c.queue, from->memory, to->memory, (size_t)from_offset, (size_t)to_offset,
                                       (size_t)bytes, c.wait_count, c.wait_list, &c.event));
-}
-
-/* OpenCL refuses ranges that overlap: they go by way of a third buffer, which the queue keeps until it is done. The
- * memory manager does not count it: backends have no way to ask for memory. */
-static nd4c_status copy_overlapping(nd4c_cl_device *device, nd4c_stream stream, nd4c_buffer buffer, int64_t to_offset,
-                                    int64_t from_offset, int64_t bytes) {
-  nd4c_buffer between = NULL;
-  nd4c_status status = nd4c_cl_buffer_make(device, bytes, &between);
-  if (status == ND4C_OK) {
-    status = copy(stream, between, 0, buffer, from_offset, bytes);
-    status = status == ND4C_OK ? copy(stream, buffer, to_offset, between, 0, bytes) : status;
-    nd4c_cl_buffer_end(device, between);
-  }
-  return status;
 }
 
 nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
@@ -107,19 +93,17 @@ nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to
   if (status != ND4C_OK || bytes == 0 || (to == from && to_offset == from_offset)) {
     return status;
   }
-  bool overlap = to == from && to_offset < from_offset + bytes && from_offset < to_offset + bytes;
-  return overlap ? copy_overlapping(device, stream, to, to_offset, from_offset, bytes)
-                 : copy(stream, to, to_offset, from, from_offset, bytes);
+  return copy(stream, to, to_offset, from, from_offset, bytes);
 }
 
-nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer buffer, int64_t offset, int64_t bytes,
-                                 const void *pattern, int32_t pattern_bytes) {
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, int64_t point, nd4c_buffer buffer, int64_t offset,
+                                 int64_t bytes, const void *pattern, int32_t pattern_bytes) {
   const nd4c_cl_use use = {buffer, ND4C_CL_WRITE};
   nd4c_cl_command c;
   if (bytes == 0) {
     return ND4C_OK;
   }
-  nd4c_cl_command_begin(&c, stream, "clEnqueueFillBuffer", op, 1, &use);
+  nd4c_cl_command_begin(&c, stream, "clEnqueueFillBuffer", op, point, 1, &use);
   return nd4c_cl_command_end(
       &c, nd4c_cl.clEnqueueFillBuffer(c.queue, buffer->memory, pattern, (size_t)pattern_bytes, (size_t)offset,
                                       (size_t)bytes, c.wait_count, c.wait_list, &c.event));
@@ -128,7 +112,8 @@ nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, nd4c_buffer
 nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                                 const void *pattern, int32_t pattern_bytes) {
   nd4c_status status = check_range(device, buffer, offset, bytes);
-  return status == ND4C_OK ? nd4c_cl_enqueue_fill(stream, NULL, buffer, offset, bytes, pattern, pattern_bytes) : status;
+  return status == ND4C_OK ? nd4c_cl_enqueue_fill(stream, NULL, 0, buffer, offset, bytes, pattern, pattern_bytes)
+                           : status;
 }
 
 /* -- pinned memory ----------------------------------------------------------------------------------------------------
@@ -208,7 +193,21 @@ static nd4c_status buffer_allocate(void *handle, const nd4c_buffer_descriptor *d
   }
 }
 
+/* Mapping is what makes the host's memory show what the device wrote. */
+static void show_host(nd4c_cl_device *device, nd4c_buffer buffer) {
+  nd4c_cl_lock(&device->pinned_lock);
+  nd4c_status status = map(device, buffer);
+  nd4c_cl_unlock(&device->pinned_lock);
+  if (status != ND4C_OK) {
+    nd4c_cl_host->log(ND4C_CL_LOG_ERROR, "opencl", "imported memory may lack what was written last: %s",
+                      nd4c_cl_host->error_message());
+  }
+}
+
 static void buffer_free(void *device, nd4c_buffer buffer) {
+  if (buffer->is_hosts) {
+    show_host(device, buffer);
+  }
   if (buffer->mapped != NULL) {
     unpin(device, buffer);
   }

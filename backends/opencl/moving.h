@@ -40,7 +40,7 @@ nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step);
 /* A dry pass of a call whose operands can all be moved. */
 bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
 
-/* X(op, dtypes, function): a kernel of one step function. `scratch`: device_scratch_bytes or NULL. */
+/* X(op, dtypes, function): a kernel of one step function. `scratch`: how many bytes a call works in, or NULL. */
 #define ND4C_CL_STEP_KERNEL(op_name, dtype_set, function, scratch)                        \
   static bool op_name##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
     return nd4c_cl_step_usable(call, function, reason, reason_size);                      \

@@ -202,8 +202,20 @@ bool nd4c_cl_walk_strides(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape
 #define ND4C_CL_REALS (ND4C_CL_FLOATS | ND4C_CL_INTS)
 #define ND4C_CL_ALL (ND4C_CL_REALS | ND4C_DTYPE_BIT(ND4C_BOOL))
 
-/* opencl_<op>: a kernel of this engine. scratch: device_scratch_bytes or NULL. */
+/* Writes what a kernel works in that needs so many bytes and has no use for more; NULL: nothing. */
+static inline nd4c_status nd4c_cl_fixed_scratch(int64_t (*bytes)(const nd4c_call *call), const nd4c_call *call,
+                                                nd4c_scratch_range *range) {
+  range->least = range->best = bytes != NULL ? bytes(call) : 0;
+  return ND4C_OK;
+}
+
+/* opencl_<op>: a kernel of this engine. scratch: how many bytes of the device's memory a call works in, or NULL. */
 #define ND4C_CL_KERNEL(op_name, dtype_set, usable_function, run_function, scratch_function) \
+  static nd4c_status opencl_##op_name##_scratch(const nd4c_call *call, int64_t limit,       \
+                                                nd4c_scratch_range *range) {                \
+    (void)limit;                                                                            \
+    return nd4c_cl_fixed_scratch((scratch_function), call, range);                          \
+  }                                                                                         \
   static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),    \
                                                .op_version = 1,                             \
                                                .op = #op_name,                              \
@@ -213,6 +225,6 @@ bool nd4c_cl_walk_strides(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape
                                                .dtypes = (dtype_set),                       \
                                                .usable = (usable_function),                 \
                                                .run = (run_function),                       \
-                                               .device_scratch_bytes = (scratch_function)};
+                                               .device_scratch = opencl_##op_name##_scratch};
 
 #endif

@@ -150,11 +150,12 @@ void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer) {
 /* -- commands -------------------------------------------------------------------------------------------- */
 
 void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
-                           int32_t use_count, const nd4c_cl_use *uses) {
+                           int64_t point, int32_t use_count, const nd4c_cl_use *uses) {
   command->stream = stream;
   command->queue = stream->queue;
   command->call = call;
   command->op = op;
+  command->point = point;
   command->use_count = use_count;
   command->wait_count = 0;
   command->wait_list = NULL;
@@ -163,11 +164,8 @@ void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const c
     memcpy(command->uses, uses, (size_t)use_count * sizeof *uses);
   }
   nd4c_cl_lock(&stream->lock);
-  for (int32_t i = 0; i < use_count; i++) {
-    if (stream->fault != NULL && uses[i].buffer == stream->fault && op != NULL) {
-      stream->fault_others = stream->fault_others || (stream->fault_op != NULL && stream->fault_op != op);
-      stream->fault_op = stream->fault_op != NULL ? stream->fault_op : op;
-    }
+  for (int32_t i = 0; i < use_count && op != NULL; i++) {
+    nd4c_cl_fault_note(stream, uses[i].buffer, op, point);
   }
   if (stream->device->out_of_order) {
     nd4c_cl_lock(&stream->device->order_lock);
@@ -233,7 +231,7 @@ nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_en
 /* Waits, and gives the outcome of the command. */
 static nd4c_status finish_event(const nd4c_cl_command *command) {
   const nd4c_cl_device *device = command->stream->device;
-  const nd4c_cl_entry entry = {command->event, command->call, command->op};
+  const nd4c_cl_entry entry = {command->event, command->call, command->op, command->point};
   cl_int code = nd4c_cl_event_wait(command->event);
   nd4c_status status = nd4c_cl_entry_outcome(device, &entry);
   return status != ND4C_OK || code == CL_SUCCESS ? status : nd4c_cl_fail(device, "clWaitForEvents", code);
@@ -244,7 +242,7 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
   nd4c_cl_device *device = stream->device;
   nd4c_status status = ND4C_OK;
   if (code != CL_SUCCESS) {
-    const nd4c_cl_entry entry = {NULL, command->call, command->op};
+    const nd4c_cl_entry entry = {NULL, command->call, command->op, command->point};
     status = nd4c_cl_entry_fail(device, &entry, code);
   } else if (command->event == NULL) {
     (void)nd4c_cl.clFinish(stream->queue); /* it is under way, and nothing marks its end */
@@ -258,9 +256,12 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
       (void)nd4c_cl.clFlush(stream->queue); /* commands of other queues may wait for it */
     }
   }
+  if (status == ND4C_OK && stream->timing != NULL) {
+    nd4c_cl_timing_note(stream, command->event);
+  }
   if (status == ND4C_OK && keep) {
     if (make_room(stream)) {
-      stream->entries[stream->count++] = (nd4c_cl_entry){command->event, command->call, command->op};
+      stream->entries[stream->count++] = (nd4c_cl_entry){command->event, command->call, command->op, command->point};
     } else { /* without a place to remember it, it ends here */
       status = finish_event(command);
       release_event(command->event);
@@ -285,20 +286,12 @@ nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code) 
 
 /* -- streams --------------------------------------------------------------------------------------------- */
 
-nd4c_status nd4c_cl_stream_create(void *handle, nd4c_stream *out) {
-  nd4c_cl_device *device = handle;
+nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *out) {
   nd4c_stream stream = nd4c_cl_host->allocate(sizeof *stream);
   if (stream == NULL) {
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: no memory for a stream", device->name);
   }
-  cl_int code = CL_SUCCESS;
-  cl_bitfield order = device->out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
-  stream->queue = nd4c_cl.clCreateCommandQueue(device->context, device->id, order, &code);
-  if (code != CL_SUCCESS || stream->queue == NULL) {
-    nd4c_cl_host->free(stream);
-    return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, "clCreateCommandQueue", code)
-                              : nd4c_cl_fail_nothing(device, "clCreateCommandQueue", "no queue");
-  }
+  stream->queue = queue;
   stream->device = device;
   nd4c_cl_lock(&device->stream_lock);
   stream->next = device->streams;
@@ -334,11 +327,12 @@ void *nd4c_cl_stream_native(void *device, nd4c_stream stream) {
   return stream->queue;
 }
 
-nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream) {
+nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream, int64_t point) {
   nd4c_status status = ND4C_OK;
   nd4c_cl_lock(&stream->lock);
   for (int32_t i = 0; i < stream->count && status == ND4C_OK; i++) {
-    status = nd4c_cl_entry_outcome(stream->device, &stream->entries[i]);
+    const nd4c_cl_entry *entry = &stream->entries[i];
+    status = entry->point == point ? nd4c_cl_entry_outcome(stream->device, entry) : ND4C_OK;
   }
   nd4c_cl_unlock(&stream->lock);
   return status;

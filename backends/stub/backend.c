@@ -14,12 +14,19 @@ static nd4c_backend backend_table;
 static nd4c_contribution contribution_table;
 static const nd4c_contribution *contributions[] = {&contribution_table};
 static nd4c_device_ops device_table, cut_device_ops;
+static nd4c_buffer_ops cut_buffer_ops;
 static nd4c_capture_ops cut_capture_ops;
+static nd4c_external_ops cut_external_ops;
+static nd4c_timing_ops cut_timing_ops;
 static nd4c_collective_ops cut_collective_ops;
 static const nd4c_engine *const no_engines[2];
 
 static bool lies(const char *about) {
   return strcmp(stub_settings.lie, about) == 0;
+}
+
+static bool compile_only(void) {
+  return strcmp(stub_settings.verdict, "compile-only") == 0;
 }
 
 static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
@@ -28,8 +35,9 @@ static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
     (void)snprintf(reason, reason_size, "stub: probe was told to fail");
     return ND4C_VERDICT_ABSENT;
   }
-  (void)snprintf(reason, reason_size, "a stub needs nothing");
-  return lies("verdict") ? (nd4c_verdict)77 : lies("compile_only") ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
+  const bool compiles = compile_only();
+  (void)snprintf(reason, reason_size, "%s", compiles ? "no stub is plugged in" : "a stub needs nothing");
+  return lies("verdict") ? (nd4c_verdict)77 : compiles ? ND4C_VERDICT_COMPILE_ONLY : ND4C_VERDICT_FOUND;
 }
 
 /* -- properties ---------------------------------------------------------------------------------------------------- */
@@ -73,6 +81,10 @@ static nd4c_status open_backend(void) {
 
 static int32_t device_count(void) {
   return stub_fails(STUB_CALL_device_count) ? 0 : lies("device_count") ? INT32_MAX : stub_settings.devices;
+}
+
+static int32_t target_count(void) {
+  return lies("target_count") ? -1 : stub_settings.devices;
 }
 
 static bool kernels_state(bool verify, char *text, size_t text_size) {
@@ -159,6 +171,10 @@ static void lie(void) {
     cut_device_ops = device_table;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, memory_available); /* without what is optional: accepted */
     backend_table.device = &cut_device_ops;
+  } else if (lies("old_buffers")) {
+    cut_buffer_ops = *device_table.buffers;
+    cut_buffer_ops.struct_size = offsetof(nd4c_buffer_ops, free_on); /* without what is optional: accepted */
+    device_table.buffers = &cut_buffer_ops;
   } else if (lies("no_fences")) {
     cut_device_ops = device_table;
     cut_device_ops.fence_record = NULL;
@@ -167,6 +183,20 @@ static void lie(void) {
     cut_capture_ops = stub_capture_ops;
     cut_capture_ops.launch = NULL;
     device_table.capture = &cut_capture_ops;
+  } else if (lies("no_external")) {
+    device_table.external = NULL; /* though its devices say what they import */
+  } else if (lies("short_external")) {
+    cut_external_ops = stub_external_ops;
+    cut_external_ops.struct_size = offsetof(nd4c_external_ops, host_register);
+    device_table.external = &cut_external_ops;
+  } else if (lies("no_unregister")) {
+    cut_external_ops = stub_external_ops;
+    cut_external_ops.host_unregister = NULL;
+    device_table.external = &cut_external_ops;
+  } else if (lies("short_timing")) {
+    cut_timing_ops = stub_timing_ops;
+    cut_timing_ops.read = NULL;
+    device_table.timing = &cut_timing_ops;
   } else if (lies("short_collective")) {
     cut_collective_ops = stub_collective_ops;
     cut_collective_ops.struct_size = offsetof(nd4c_collective_ops, broadcast);
@@ -199,6 +229,8 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provi
       .device_count = device_count,
       .device = &device_table,
       .collective = &stub_collective_ops,
+      .target_count = lies("no_targets") ? NULL : target_count,
+      .target_open = lies("no_targets") ? NULL : stub_target_open,
   };
   families[0] = stub_kernels();
   contribution_table = (nd4c_contribution){

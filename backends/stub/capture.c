@@ -167,7 +167,7 @@ static nd4c_status bind(const stub_recording *recording, stub_task *tasks, int32
   return status;
 }
 
-static nd4c_status launch(void *device, nd4c_launchable handle, nd4c_stream stream) {
+static nd4c_status launch(void *device, nd4c_launchable handle, nd4c_stream stream, int64_t points) {
   (void)device;
   const stub_recording *recording = ((stub_launchable *)handle)->recording;
   nd4c_status status = stub_attempt(STUB_CALL_launch);
@@ -181,7 +181,7 @@ static nd4c_status launch(void *device, nd4c_launchable handle, nd4c_stream stre
   int32_t count = 0;
   status = bind(recording, tasks, &count);
   if (status == ND4C_OK) {
-    status = stub_stream_submit_all((stub_stream *)stream, tasks, count);
+    status = stub_stream_submit_all((stub_stream *)stream, tasks, count, points);
   } else {
     for (int32_t i = 0; i < count; i++) {
       tasks[i].dispose(tasks[i].work);

@@ -4,28 +4,14 @@
 
 #include "stub.h"
 
-typedef struct stub_node {
-  stub_work *work; /* operands unbound */
-  int32_t *inputs; /* value numbers, -1: left out */
-  int32_t output;
-} stub_node;
-
-/* Shared by its handle and by pending executions. */
-typedef struct stub_executable {
-  _Atomic int32_t references;
-  int32_t node_count, value_count, input_count, output_count, device;
-  stub_node *nodes;
-  int32_t *outputs;
-  bool dynamic; /* a chain of element-wise ops on operands of one shape: serves any */
-} stub_executable;
-
 /* One execution: every value's operand, bound. */
 typedef struct stub_execution {
   stub_executable *executable;
   stub_operand *values;
+  stub_scratch scratch;
 } stub_execution;
 
-static void executable_release(stub_executable *executable) {
+void stub_executable_release(stub_executable *executable) {
   if (atomic_fetch_sub(&executable->references, 1) != 1) {
     return;
   }
@@ -37,6 +23,28 @@ static void executable_release(stub_executable *executable) {
   stub_host->free(executable->outputs);
   stub_host->free(executable);
   stub_count_add(STUB_COUNT_executables, -1);
+}
+
+nd4c_status stub_executable_create(const stub_executable *counts, stub_executable **result) {
+  stub_executable *executable = stub_host->allocate(sizeof *executable);
+  if (executable == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable");
+  }
+  *executable = (stub_executable){.references = 1,
+                                  .node_count = counts->node_count,
+                                  .value_count = counts->value_count,
+                                  .input_count = counts->input_count,
+                                  .output_count = counts->output_count,
+                                  .device = counts->device};
+  stub_count_add(STUB_COUNT_executables, 1);
+  executable->nodes = stub_host->allocate((size_t)(counts->node_count + 1) * sizeof(stub_step));
+  executable->outputs = stub_host->allocate((size_t)(counts->output_count + 1) * sizeof(int32_t));
+  if (executable->nodes == NULL || executable->outputs == NULL) {
+    stub_executable_release(executable);
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable's nodes");
+  }
+  *result = executable;
+  return ND4C_OK;
 }
 
 /* One nanosecond for a thousand bytes that are touched, and ten for each node: the estimate of a toy. */
@@ -57,12 +65,23 @@ static bool supports(const nd4c_call *node, char *reason, size_t reason_size) {
   return stub_compute_usable(node, reason, reason_size);
 }
 
+/* The caller's option DECLINE names an op that is left to others. */
+static bool is_declined(const nd4c_call *node, const nd4c_compile_options *options, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < options->option_count; i++) {
+    if (strcmp(options->options[i].key, "DECLINE") == 0 && strcmp(options->options[i].value, node->op->name) == 0) {
+      (void)snprintf(reason, reason_size, "the caller's options decline %s, with math %d and %lld bytes",
+                     node->op->name, options->math, (long long)options->memory_bytes);
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Runs of supported nodes that stand one behind the other: such a run is always convex. */
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
   (void)data;
   (void)device;
-  (void)options;
   nd4c_status status = stub_attempt(STUB_CALL_partition);
   int32_t *nodes = stub_host->allocate((size_t)region->node_count * sizeof *nodes);
   if (status == ND4C_OK && nodes == NULL) {
@@ -72,7 +91,8 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   int64_t cost = 0;
   for (int32_t i = 0; status == ND4C_OK && i <= region->node_count; i++) {
     char reason[STUB_TEXT] = "";
-    if (i < region->node_count && supports(&region->nodes[i], reason, sizeof reason)) {
+    if (i < region->node_count && !is_declined(&region->nodes[i], options, reason, sizeof reason) &&
+        supports(&region->nodes[i], reason, sizeof reason)) {
       cost += cost_of(&region->nodes[i]);
       nodes[count++] = i;
       continue;
@@ -91,7 +111,7 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
 }
 
 /* A node's call with its data left out. */
-static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_node *node) {
+static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_step *node) {
   nd4c_call call = segment->nodes[index];
   nd4c_tensor inputs[STUB_INPUTS], output = call.outputs[0];
   if (call.input_count > STUB_INPUTS || call.output_count != 1) {
@@ -139,31 +159,24 @@ static nd4c_status compile(void *data, void *device, const nd4c_segment *segment
   if (status != ND4C_OK) {
     return status;
   }
-  stub_executable *executable = stub_host->allocate(sizeof *executable);
-  if (executable == NULL) {
-    return stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable");
-  }
-  *executable = (stub_executable){.references = 1,
-                                  .node_count = segment->node_count,
+  const stub_executable counts = {.node_count = segment->node_count,
                                   .value_count = segment->value_count,
                                   .input_count = segment->input_count,
                                   .output_count = segment->output_count,
                                   .device = stub_device_index(device)};
-  stub_count_add(STUB_COUNT_executables, 1);
-  executable->nodes = stub_host->allocate((size_t)(segment->node_count + 1) * sizeof(stub_node));
-  executable->outputs = stub_host->allocate((size_t)(segment->output_count + 1) * sizeof(int32_t));
-  if (executable->nodes == NULL || executable->outputs == NULL) {
-    status = stub_host->fail(ND4C_MEMORY, "stub: no memory for an executable's nodes");
-  } else {
-    memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
+  stub_executable *executable = NULL;
+  status = stub_executable_create(&counts, &executable);
+  if (status != ND4C_OK) {
+    return status;
   }
+  memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
   executable->dynamic = true;
   for (int32_t i = 0; i < segment->node_count && status == ND4C_OK; i++) {
     executable->dynamic = executable->dynamic && is_elementwise(&segment->nodes[i]);
     status = copy_node(segment, i, &executable->nodes[i]);
   }
   if (status != ND4C_OK) {
-    executable_release(executable);
+    stub_executable_release(executable);
     return status;
   }
   *result = (nd4c_executable)executable;
@@ -177,16 +190,19 @@ static void execution_destroy(void *argument) {
       stub_buffer_done(execution->values[i].buffer);
     }
   }
+  stub_scratch_loosen(&execution->scratch);
   stub_host->free(execution->values);
-  executable_release(execution->executable);
+  stub_executable_release(execution->executable);
   stub_host->free(execution);
 }
 
 static nd4c_status execution_run(void *argument) {
   stub_execution *execution = argument;
+  int64_t stamp = 0;
   nd4c_status status = stub_attempt(STUB_CALL_in_flight);
+  status = status == ND4C_OK ? stub_scratch_begin(&execution->scratch, &stamp) : status;
   for (int32_t i = 0; i < execution->executable->node_count && status == ND4C_OK; i++) {
-    const stub_node *node = &execution->executable->nodes[i];
+    const stub_step *node = &execution->executable->nodes[i];
     stub_operand inputs[STUB_INPUTS];
     stub_work work = *node->work;
     for (int32_t k = 0; k < work.input_count; k++) {
@@ -196,10 +212,10 @@ static nd4c_status execution_run(void *argument) {
     work.output = execution->values[node->output];
     status = stub_work_run(&work);
   }
-  return status;
+  return status == ND4C_OK ? stub_scratch_end(&execution->scratch, stamp) : status;
 }
 
-/* What leaves the segment is the caller's; every other result gets a buffer of its own, in C order. */
+/* What leaves the segment is the caller's, unless it is returned; every other result gets a buffer of its own, in C order. */
 static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inputs, const nd4c_tensor *outputs) {
   const stub_executable *executable = execution->executable;
   for (int32_t i = 0; i < executable->input_count; i++) {
@@ -208,7 +224,7 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
       return status;
     }
   }
-  for (int32_t i = 0; i < executable->output_count; i++) {
+  for (int32_t i = 0; i < executable->output_count && !stub_settings.returns; i++) {
     nd4c_status status = stub_operand_copy(&outputs[i], &execution->values[executable->outputs[i]]);
     if (status != ND4C_OK) {
       return status;
@@ -229,13 +245,19 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
         stride *= value->shape[axis];
       }
       nd4c_status status = stub_buffer_create(executable->device, ND4C_MEMORY_KIND_DEVICE,
-                                              value->size * stub_size_of(value->dtype), &value->buffer);
+                                              value->size * stub_size_of(value->dtype), 0, &value->buffer);
       if (status != ND4C_OK) {
         return status;
       }
     }
   }
   return ND4C_OK;
+}
+
+static void ask_scratch(nd4c_executable_info *info) {
+  const nd4c_scratch_range asked = stub_scratch_asked();
+  info->scratch_bytes = info->device_scratch_bytes = asked.least;
+  info->device_scratch_best = asked.best;
 }
 
 static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *inputs, int32_t input_count,
@@ -250,16 +272,16 @@ static bool accepts(void *data, nd4c_executable handle, const nd4c_tensor *input
   for (int32_t i = 0; i < output_count && alike; i++) {
     alike = same_shape(&outputs[i], &outputs[0]);
   }
-  info->scratch_bytes = info->device_scratch_bytes = stub_scratch();
+  ask_scratch(info);
   return alike;
 }
 
 static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
   (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_describe_executable);
-  info->flags = ((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0;
-  info->scratch_bytes = stub_scratch();
-  info->device_scratch_bytes = stub_scratch();
+  info->flags = (((const stub_executable *)executable)->dynamic ? ND4C_EXECUTABLE_DYNAMIC : 0) |
+                (stub_settings.returns ? ND4C_EXECUTABLE_RETURNS_OUTPUTS : 0);
+  ask_scratch(info);
   return status;
 }
 
@@ -272,6 +294,65 @@ static nd4c_status check_execution(const stub_executable *executable, const nd4c
              : stub_violation("an execution that does not fit its executable");
 }
 
+/* Outputs that are returned come without buffers, with places for those that the stub makes. */
+static nd4c_status check_outputs(const nd4c_execution *call) {
+  const bool places = ND4C_HAS_FIELD(call, returned) && call->returned != NULL;
+  bool fits = places == stub_settings.returns;
+  for (int32_t i = 0; i < call->output_count && stub_settings.returns; i++) {
+    fits = fits && call->outputs[i].buffer == NULL && call->outputs[i].data == NULL && call->returned[i].buffer == NULL;
+  }
+  return fits ? ND4C_OK : stub_violation("outputs that do not fit how the executable gives them");
+}
+
+/* Outputs that nd4c owns from here on, or a lie about one. */
+static void hand_over(stub_buffer *const *kept, int32_t count, nd4c_returned_buffer *returned) {
+  for (int32_t i = 0; i < count; i++) {
+    returned[i] = (nd4c_returned_buffer){kept[i]->handle, kept[i]->size};
+    if (stub_fails(STUB_CALL_return_output)) {
+      returned[i].buffer = NULL;
+      stub_buffer_done(kept[i]);
+    } else if (stub_fails(STUB_CALL_return_bytes)) {
+      returned[i].bytes = kept[i]->size - 1;
+    } else if (i > 0 && stub_fails(STUB_CALL_return_twice)) {
+      returned[i] = returned[0];
+      stub_buffer_done(kept[i]);
+    }
+  }
+}
+
+/* What was not enqueued hands over nothing. */
+static void take_back(stub_buffer *const *kept, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    stub_buffer_done(kept[i]);
+  }
+}
+
+/* Takes over the execution. */
+static nd4c_status submit(stub_execution *execution, const nd4c_execution *call) {
+  const int32_t count = stub_settings.returns ? call->output_count : 0;
+  stub_buffer **kept = stub_host->allocate((size_t)(count + 1) * sizeof *kept);
+  if (kept == NULL) {
+    execution_destroy(execution);
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for what an execution returns");
+  }
+  for (int32_t i = 0; i < count; i++) {
+    kept[i] = execution->values[execution->executable->outputs[i]].buffer;
+    stub_buffer_retain(kept[i]);
+  }
+  const stub_task task = {.run = execution_run,
+                          .dispose = execution_destroy,
+                          .work = execution,
+                          .point = ND4C_HAS_FIELD(call, point) ? call->point : 0};
+  nd4c_status status = stub_stream_submit((stub_stream *)call->stream, task);
+  if (status == ND4C_OK) {
+    hand_over(kept, count, call->returned);
+  } else {
+    take_back(kept, count);
+  }
+  stub_host->free(kept);
+  return status;
+}
+
 static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execution *call) {
   (void)data;
   nd4c_status status = stub_attempt(STUB_CALL_execute);
@@ -280,10 +361,11 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
   }
   stub_executable *executable = (stub_executable *)handle;
   status = check_execution(executable, call);
+  status = status == ND4C_OK ? check_outputs(call) : status;
   if (status != ND4C_OK) {
     return status;
   }
-  if (stub_scratch() > 0 && (call->scratch == NULL || call->scratch_buffer == NULL)) {
+  if (stub_scratch_asked().least > 0 && (call->scratch == NULL || call->scratch_buffer == NULL)) {
     return stub_violation("an execution without the scratch that it needs");
   }
   stub_execution *execution = stub_host->allocate(sizeof *execution);
@@ -293,22 +375,21 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
   atomic_fetch_add(&executable->references, 1);
   execution->executable = executable;
   execution->values = stub_host->allocate((size_t)(executable->value_count + 1) * sizeof(stub_operand));
-  status = execution->values != NULL ? bind_values(execution, call->inputs, call->outputs)
-                                     : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
+  status = stub_scratch_bind(call->scratch_buffer, call->scratch_buffer_bytes, &execution->scratch);
+  if (status == ND4C_OK) {
+    status = execution->values != NULL ? bind_values(execution, call->inputs, call->outputs)
+                                       : stub_host->fail(ND4C_MEMORY, "stub: no memory for an execution's values");
+  }
   if (status != ND4C_OK) {
     execution_destroy(execution);
     return status;
   }
-  stub_task task = {.run = execution_run,
-                    .dispose = execution_destroy,
-                    .work = execution,
-                    .point = ND4C_HAS_FIELD(call, point) ? call->point : 0};
-  return stub_stream_submit((stub_stream *)call->stream, task);
+  return submit(execution, call);
 }
 
 static void release(void *data, nd4c_executable handle) {
   (void)data;
-  executable_release((stub_executable *)handle);
+  stub_executable_release((stub_executable *)handle);
 }
 
 const nd4c_compiler stub_compiler = {
@@ -322,4 +403,7 @@ const nd4c_compiler stub_compiler = {
     .release = release,
     .describe = describe,
     .accepts = accepts,
+    .fingerprint = stub_fingerprint,
+    .serialise = stub_serialise,
+    .load = stub_load,
 };

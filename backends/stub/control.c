@@ -8,7 +8,7 @@
 stub_options stub_settings;
 
 typedef struct stub_rule {
-  int64_t number; /* fails when the call's count reaches it; 0: always; -1: no rule */
+  int64_t number, second; /* fails when the count of calls reaches one of them; 0: always; -1: no rule */
   nd4c_status status;
 } stub_rule;
 
@@ -31,27 +31,30 @@ static _Atomic int64_t counters[STUB_COUNT_COUNT];
 static _Atomic int64_t delay_microseconds;
 #define USUAL_MEMORY (INT64_C(1) << 30)
 static _Atomic int64_t memory_bytes = USUAL_MEMORY;
-static _Atomic int64_t scratch_bytes;
+static _Atomic int64_t scratch_least, scratch_best;
 static _Atomic bool idle, endless;
 
 static void clear_rules(void) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
-    rules[i] = (stub_rule){.number = -1, .status = ND4C_DEVICE};
+    rules[i] = (stub_rule){.number = -1, .second = -1, .status = ND4C_DEVICE};
   }
 }
 
-/* "CALL:N[:STATUS]" up to a comma or the end. */
+/* "CALL:N[+M][:STATUS]" up to a comma or the end. */
 static bool add_rule(const char *text, size_t length) {
   for (int i = 0; i < STUB_CALL_COUNT; i++) {
     size_t name = strlen(call_names[i]);
     if (length > name + 1 && strncmp(text, call_names[i], name) == 0 && text[name] == ':') {
       char *end = NULL;
       long long number = strtoll(text + name + 1, &end, 10);
+      long long more = *end == '+' ? strtoll(end + 1, &end, 10) : 0;
       long status = *end == ':' ? strtol(end + 1, &end, 10) : ND4C_DEVICE;
-      if (number < 0 || end != text + length) {
+      if (number < 0 || more < 0 || end != text + length) {
         return false;
       }
-      rules[i] = (stub_rule){.number = number == 0 ? 0 : calls[i] + number, .status = (nd4c_status)status};
+      rules[i] = (stub_rule){.number = number == 0 ? 0 : calls[i] + number,
+                             .second = more == 0 ? -1 : calls[i] + number + more,
+                             .status = (nd4c_status)status};
       return true;
     }
   }
@@ -79,17 +82,22 @@ static int64_t number_of(const char *variable, int64_t preset) {
 }
 
 void stub_options_read(void) {
-  char mode[16];
+  char mode[16], points[16];
   copy_text(stub_settings.name, sizeof stub_settings.name, "STUB_NAME", "stub");
   copy_text(stub_settings.type, sizeof stub_settings.type, "STUB_TYPE", "other");
   copy_text(stub_settings.lie, sizeof stub_settings.lie, "STUB_LIE", "");
   copy_text(stub_settings.memory, sizeof stub_settings.memory, "STUB_MEMORY", "opaque");
   copy_text(stub_settings.capture, sizeof stub_settings.capture, "STUB_CAPTURE", "none");
   copy_text(stub_settings.peers, sizeof stub_settings.peers, "STUB_PEERS", "copy");
+  copy_text(stub_settings.verdict, sizeof stub_settings.verdict, "STUB_VERDICT", "found");
+  copy_text(points, sizeof points, "STUB_POINTS", "all");
   copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);
   stub_settings.kernels = strcmp(mode, "compiler") != 0;
+  stub_settings.generation = (int32_t)number_of("STUB_GENERATION", 1);
+  stub_settings.returns = number_of("STUB_RETURN", 0) != 0;
+  stub_settings.tells = strcmp(points, "none") != 0;
   stub_settings.whole = strcmp(stub_settings.memory, "whole") == 0;
   stub_settings.addresses = strcmp(stub_settings.memory, "address") == 0;
   stub_settings.compiler = strcmp(mode, "kernels") != 0;
@@ -116,7 +124,7 @@ nd4c_device_type stub_settings_type(void) {
 static bool take_rule(stub_call call, nd4c_status *status) {
   stub_lock(&lock);
   int64_t number = ++calls[call];
-  bool fails = rules[call].number == 0 || rules[call].number == number;
+  bool fails = rules[call].number == 0 || rules[call].number == number || rules[call].second == number;
   *status = rules[call].status;
   stub_unlock(&lock);
   return fails;
@@ -136,6 +144,10 @@ void stub_count_add(stub_count counter, int64_t amount) {
   atomic_fetch_add(&counters[counter], amount);
 }
 
+void stub_count_set(stub_count counter, int64_t value) {
+  atomic_store(&counters[counter], value);
+}
+
 nd4c_status stub_violation(const char *what) {
   stub_count_add(STUB_COUNT_violations, 1);
   return stub_host->fail(ND4C_INTERNAL, "stub: violation: %s", what);
@@ -153,8 +165,8 @@ int64_t stub_memory(void) {
   return atomic_load(&memory_bytes);
 }
 
-int64_t stub_scratch(void) {
-  return atomic_load(&scratch_bytes);
+nd4c_scratch_range stub_scratch_asked(void) {
+  return (nd4c_scratch_range){atomic_load(&scratch_least), atomic_load(&scratch_best)};
 }
 
 bool stub_idle(void) {
@@ -175,8 +187,14 @@ int32_t stub_control(const char *command) {
     return ND4C_OK;
   }
   if (strncmp(command, "scratch ", 8) == 0) {
-    atomic_store(&scratch_bytes, strtoll(command + 8, NULL, 10));
+    char *end = NULL;
+    const int64_t least = strtoll(command + 8, &end, 10);
+    atomic_store(&scratch_least, least);
+    atomic_store(&scratch_best, *end == ' ' ? strtoll(end, NULL, 10) : least);
     return ND4C_OK;
+  }
+  if (strncmp(command, "hold", 4) == 0 || strcmp(command, "unhold") == 0 || strncmp(command, "give_way ", 9) == 0) {
+    return stub_held_control(command);
   }
   if (strcmp(command, "idle 1") == 0) {
     atomic_store(&idle, true);
@@ -194,7 +212,8 @@ int32_t stub_control(const char *command) {
     clear_rules();
     atomic_store(&delay_microseconds, 0);
     atomic_store(&memory_bytes, USUAL_MEMORY);
-    atomic_store(&scratch_bytes, 0);
+    atomic_store(&scratch_least, 0);
+    atomic_store(&scratch_best, 0);
     atomic_store(&idle, false);
     atomic_store(&endless, false);
   } else {

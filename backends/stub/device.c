@@ -17,11 +17,7 @@ int32_t stub_device_index(const void *device) {
   return ((const stub_device *)device)->index;
 }
 
-static nd4c_status device_open(int32_t index, void **device) {
-  nd4c_status status = stub_attempt(STUB_CALL_device_open);
-  if (status != ND4C_OK) {
-    return status;
-  }
+static nd4c_status name_device(int32_t index, void **device) {
   if (index < 0 || index >= DEVICES) {
     return stub_host->fail(ND4C_HARDWARE, "stub: no device %d", index);
   }
@@ -30,6 +26,18 @@ static nd4c_status device_open(int32_t index, void **device) {
   (void)snprintf(devices[index].pci, sizeof devices[index].pci, "00ab:%02x:1f.7", (unsigned)index & 0xff);
   *device = &devices[index];
   return ND4C_OK;
+}
+
+void *stub_device_at(int32_t index) {
+  return &devices[index];
+}
+
+static nd4c_status device_open(int32_t index, void **device) {
+  nd4c_status status = stub_attempt(STUB_CALL_device_open);
+  if (status == ND4C_OK && strcmp(stub_settings.verdict, "compile-only") == 0) {
+    status = stub_violation("a device was opened that is not there");
+  }
+  return status == ND4C_OK ? name_device(index, device) : status;
 }
 
 static void device_close(void *device) {
@@ -51,9 +59,18 @@ static void lie(nd4c_device_description *description) {
     description->type = (nd4c_device_type)4711;
   } else if (strcmp(about, "pci") == 0) {
     description->pci = "65:00.0\n\xff";
+  } else if (strcmp(about, "priorities") == 0) {
+    description->least_priority = 1;
   } else if (strcmp(about, "words") == 0) {
     description->description = "a\xff\x80 line\nand another";
     description->capability = "7\xff\n1";
+  } else if (strcmp(about, "imports") == 0) {
+    description->imports = ND4C_EXTERNAL_BIT(9);
+  } else if (strcmp(about, "exports") == 0) {
+    description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER); /* which nd4c exports itself */
+  } else if (strcmp(about, "import_pointers") == 0) {
+    description->imports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER);
+    description->addressable = false;
   } else if (strcmp(about, "whole_buffers") == 0) {
     description->whole_buffers = description->addressable = description->host_readable = true;
   }
@@ -68,6 +85,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->host_readable = strcmp(stub_settings.lie, "host_readable") == 0;
     description->asynchronous = true;
     description->whole_buffers = stub_settings.whole;
+    description->tells_points = stub_settings.tells;
     description->memory_bytes = stub_memory();
     description->width = 1;
     description->alignment = 64;
@@ -84,8 +102,23 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->capability = "7.1";
     if (strcmp(stub_settings.lie, "old_device") != 0) {
       description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
+      description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DESCRIPTOR) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_NATIVE);
+      description->imports = description->exports | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER) |
+                             (stub_settings.addresses ? ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER) : 0);
+      description->least_priority = STUB_LEAST_PRIORITY;
+      description->greatest_priority = STUB_GREATEST_PRIORITY;
     }
     lie(description);
+  }
+  return status;
+}
+
+nd4c_status stub_target_open(int32_t index, nd4c_device_description *description, void **target) {
+  nd4c_status status = stub_attempt(STUB_CALL_target_open);
+  status = status == ND4C_OK ? name_device(index, target) : status;
+  status = status == ND4C_OK ? describe(*target, description) : status;
+  if (strcmp(stub_settings.lie, "null_target") == 0) {
+    *target = NULL;
   }
   return status;
 }
@@ -116,7 +149,8 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
     status = check_descriptor(descriptor);
   }
   if (status == ND4C_OK) {
-    status = stub_buffer_create(stub_device_index(device), descriptor->kind, descriptor->bytes, &buffer);
+    status = stub_buffer_create(stub_device_index(device), descriptor->kind, descriptor->bytes,
+                                stub_stream_leaving((stub_stream *)descriptor->stream), &buffer);
   }
   if (status == ND4C_OK) {
     *handle = buffer->handle;
@@ -135,6 +169,17 @@ static void buffer_free(void *device, nd4c_buffer handle) {
   }
 }
 
+static void buffer_free_on(void *device, nd4c_buffer handle, nd4c_stream stream) {
+  (void)stub_fails(STUB_CALL_buffer_free_on); /* counted; it does not fail */
+  stub_buffer *buffer = stub_buffer_use(handle);
+  if (buffer != NULL) {
+    if (buffer->device != stub_device_index(device)) {
+      (void)stub_violation("a buffer was freed on another device than its own");
+    }
+    stub_stream_free((stub_stream *)stream, buffer);
+  }
+}
+
 static void *buffer_address(void *device, nd4c_buffer handle) {
   (void)device;
   stub_buffer *buffer = stub_fails(STUB_CALL_buffer_address) ? NULL : stub_buffer_use(handle);
@@ -150,6 +195,7 @@ static const nd4c_buffer_ops buffer_ops = {
     .allocate = buffer_allocate,
     .free = buffer_free,
     .address = buffer_address,
+    .free_on = buffer_free_on,
 };
 
 /* -- copies ------------------------------------------------------------------------------------------------------ */
@@ -162,6 +208,7 @@ typedef struct stub_copy {
   unsigned char pattern[16];
   int32_t pattern_bytes; /* 0: no fill */
   nd4c_buffer to_handle, from_handle;
+  stub_range *range; /* registered host memory that it uses */
 } stub_copy;
 
 static nd4c_status fill_run(const stub_copy *copy) {
@@ -212,6 +259,7 @@ static void copy_loosen(void *argument) {
 
 static void copy_dispose(void *argument) {
   copy_loosen(argument);
+  stub_range_done(((stub_copy *)argument)->range);
   stub_host->free(argument);
 }
 
@@ -233,46 +281,59 @@ static nd4c_status copy_again(const void *argument, void **made) {
 }
 
 /* to and from: handles, NULL for host memory: such a copy cannot be recorded. */
-static nd4c_status submit_copy(nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
+static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
   const bool inside = given.host_to == NULL && given.host_from == NULL;
   stub_task task = {
       .run = copy_run, .dispose = copy_dispose, .loosen = copy_loosen, .again = inside ? copy_again : NULL};
   given.to_handle = to;
   given.from_handle = from;
   nd4c_status status = copy_again(&given, &task.work);
+  if (status == ND4C_OK && !inside) {
+    ((stub_copy *)task.work)->range =
+        stub_range_use(stub_device_index(device), given.host_to != NULL ? given.host_to : given.host_from, given.bytes);
+  }
   return status != ND4C_OK ? status : stub_stream_submit((stub_stream *)stream, task);
 }
 
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_copy_from_host);
-  return status != ND4C_OK
-             ? status
-             : submit_copy(stream, to, NULL, (stub_copy){.host_from = from, .to_offset = offset, .bytes = bytes});
+  return status != ND4C_OK ? status
+                           : submit_copy(device, stream, to, NULL,
+                                         (stub_copy){.host_from = from, .to_offset = offset, .bytes = bytes});
 }
 
 static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
                                 int64_t bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_copy_to_host);
-  return status != ND4C_OK
-             ? status
-             : submit_copy(stream, NULL, from, (stub_copy){.host_to = to, .from_offset = offset, .bytes = bytes});
+  return status != ND4C_OK ? status
+                           : submit_copy(device, stream, NULL, from,
+                                         (stub_copy){.host_to = to, .from_offset = offset, .bytes = bytes});
 }
 
 static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                                int64_t from_offset, int64_t bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_copy_within);
   return status != ND4C_OK
              ? status
-             : submit_copy(stream, to, from,
+             : submit_copy(device, stream, to, from,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
 }
 
+/* Whether waits for other devices' fences are dropped, as a broken backend would. */
+static bool is_hasty(void) {
+  return strcmp(stub_settings.lie, "hasty") == 0;
+}
+
+static nd4c_status wait_for_other(nd4c_stream stream, void *from_device, nd4c_fence fence) {
+  return is_hasty()
+             ? ND4C_OK
+             : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence, stub_device_index(from_device));
+}
+
 static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
-                                nd4c_buffer from, int64_t from_offset, int64_t bytes) {
+                                nd4c_buffer from, int64_t from_offset, int64_t bytes, const nd4c_fence *waits,
+                                int32_t wait_count) {
   nd4c_status status = stub_attempt(STUB_CALL_copy_between);
   if (status == ND4C_OK && device == from_device) {
     status = stub_violation("a copy between two devices that are one");
@@ -280,9 +341,12 @@ static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to
   if (status == ND4C_OK && strcmp(stub_settings.peers, "none") == 0) {
     status = stub_violation("a copy between devices that do not reach each other");
   }
+  for (int32_t i = 0; i < wait_count && status == ND4C_OK; i++) {
+    status = wait_for_other(stream, from_device, waits[i]);
+  }
   return status != ND4C_OK
              ? status
-             : submit_copy(stream, to, from,
+             : submit_copy(device, stream, to, from,
                            (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
 }
 
@@ -306,7 +370,6 @@ static nd4c_status peer(void *device, void *other, nd4c_peer_link *link) {
 
 static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                         const void *pattern, int32_t pattern_bytes) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_fill);
   stub_copy copy = {.to_offset = offset, .bytes = bytes, .pattern_bytes = pattern_bytes};
   if (status != ND4C_OK) {
@@ -317,7 +380,7 @@ static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, in
     return stub_violation("a fill with a pattern that does not fit");
   }
   memcpy(copy.pattern, pattern, (size_t)pattern_bytes);
-  return submit_copy(stream, buffer, NULL, copy);
+  return submit_copy(device, stream, buffer, NULL, copy);
 }
 
 /* -- streams and fences ------------------------------------------------------------------------------------------ */
@@ -326,11 +389,38 @@ static nd4c_status stream_create(void *device, nd4c_stream *stream) {
   nd4c_status status = stub_attempt(STUB_CALL_stream_create);
   stub_stream *made = NULL;
   if (status == ND4C_OK) {
-    status = stub_stream_create(stub_device_index(device), &made);
+    status = stub_stream_create(stub_device_index(device), 0, &made);
   }
   if (status == ND4C_OK) {
     *stream = (nd4c_stream)made;
   }
+  return status;
+}
+
+static nd4c_status stream_create_with(void *device, const nd4c_stream_options *options, nd4c_stream *stream) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_create);
+  stub_stream *made = NULL;
+  if (status == ND4C_OK) {
+    status = stub_attempt(STUB_CALL_stream_create_with);
+  }
+  if (status == ND4C_OK && (options->struct_size != ND4C_SIZE_OF(nd4c_stream_options) ||
+                            options->priority < STUB_LEAST_PRIORITY || options->priority > STUB_GREATEST_PRIORITY)) {
+    status = stub_violation("a priority that the device does not have");
+  }
+  if (status == ND4C_OK) {
+    status = stub_stream_create(stub_device_index(device), options->priority, &made);
+  }
+  *stream = (nd4c_stream)made;
+  return status;
+}
+
+static nd4c_status stream_wrap(void *device, void *native, nd4c_stream *stream) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_wrap);
+  stub_stream *wrapped = NULL;
+  if (status == ND4C_OK) {
+    status = stub_stream_wrap(stub_device_index(device), native, &wrapped);
+  }
+  *stream = (nd4c_stream)wrapped;
   return status;
 }
 
@@ -340,9 +430,18 @@ static void stream_destroy(void *device, nd4c_stream stream) {
 }
 
 static nd4c_status stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence) {
-  (void)device;
   nd4c_status status = stub_attempt(STUB_CALL_stream_wait_fence);
-  return status != ND4C_OK ? status : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence);
+  return status != ND4C_OK
+             ? status
+             : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence, stub_device_index(device));
+}
+
+static nd4c_status stream_wait_other(void *device, nd4c_stream stream, void *from_device, nd4c_fence fence) {
+  nd4c_status status = stub_attempt(STUB_CALL_stream_wait_other);
+  if (status == ND4C_OK && device == from_device) {
+    status = stub_violation("a wait for another device that is the stream's own");
+  }
+  return status != ND4C_OK ? status : wait_for_other(stream, from_device, fence);
 }
 
 static nd4c_status fence_record(void *device, nd4c_stream stream, nd4c_fence *fence) {
@@ -369,6 +468,12 @@ static nd4c_status fence_wait(void *device, nd4c_fence fence, nd4c_failed_range 
   return status != ND4C_OK ? status : stub_attempt(STUB_CALL_fence_wait);
 }
 
+static nd4c_status fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {
+  (void)device;
+  (void)stub_fails(STUB_CALL_fence_failure); /* counted: a failure would be one that the fence tells */
+  return stub_fence_failure((stub_fence *)fence, index, failed);
+}
+
 static void fence_destroy(void *device, nd4c_fence fence) {
   (void)device;
   stub_fence_release((stub_fence *)fence);
@@ -384,14 +489,15 @@ static nd4c_status synchronize(void *device) {
 static nd4c_status memory_available(void *device, int64_t *bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_memory_available);
   if (status == ND4C_OK) {
-    *bytes = stub_memory() - stub_buffer_used(stub_device_index(device)); /* negative for a test that asks for it */
+    const int64_t memory = stub_memory(), used = stub_buffer_used(stub_device_index(device));
+    *bytes = memory < 0 ? memory : used < memory ? memory - used : 0; /* negative for a test that asks for it */
   }
   return status;
 }
 
 static void *stream_native(void *device, nd4c_stream stream) {
   (void)device;
-  return stream;
+  return stub_stream_native((stub_stream *)stream);
 }
 
 const nd4c_device_ops stub_device_ops = {
@@ -416,4 +522,10 @@ const nd4c_device_ops stub_device_ops = {
     .fill = fill,
     .copy_between = copy_between,
     .peer = peer,
+    .external = &stub_external_ops,
+    .stream_wait_other = stream_wait_other,
+    .stream_create_with = stream_create_with,
+    .stream_wrap = stream_wrap,
+    .timing = &stub_timing_ops,
+    .fence_failure = fence_failure,
 };

@@ -18,18 +18,39 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return stub_compute_usable(call, reason, reason_size);
 }
 
+/* What prepare saw: runs are to get the same. */
+typedef struct prepared {
+  int32_t layouts[STUB_INPUTS];
+} prepared;
+
 static nd4c_status prepare(const nd4c_call *call, void **state) {
-  (void)call;
   nd4c_status status = stub_attempt(STUB_CALL_prepare);
+  if (status == ND4C_OK) {
+    status = stub_check_layouts(call);
+  }
   if (status != ND4C_OK) {
     return status;
   }
-  *state = stub_host->allocate(1);
-  if (*state == NULL) {
+  prepared *made = stub_host->allocate(sizeof *made);
+  if (made == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a prepared call");
   }
+  for (int32_t i = 0; i < call->input_count && i < STUB_INPUTS; i++) {
+    made->layouts[i] = call->inputs[i].layout;
+  }
+  *state = made;
   stub_count_add(STUB_COUNT_prepared, 1);
   return ND4C_OK;
+}
+
+static nd4c_status check_prepared(const nd4c_call *call) {
+  const prepared *made = call->state;
+  for (int32_t i = 0; i < call->input_count && i < STUB_INPUTS; i++) {
+    if (call->inputs[i].layout != made->layouts[i]) {
+      return stub_violation("an operand in another layout than when the call was prepared");
+    }
+  }
+  return stub_check_layouts(call);
 }
 
 static void unprepare(void *state) {
@@ -61,6 +82,9 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_status status = stub_attempt(STUB_CALL_run);
   stub_work *work = NULL;
   if (status == ND4C_OK) {
+    status = check_prepared(call);
+  }
+  if (status == ND4C_OK) {
     status = stub_work_create(call, &work);
   }
   if (status != ND4C_OK) {
@@ -75,9 +99,12 @@ static nd4c_status run(const nd4c_call *call) {
   return stub_stream_submit((stub_stream *)call->stream, task);
 }
 
-static int64_t device_scratch_bytes(const nd4c_call *call) {
+static nd4c_status device_scratch(const nd4c_call *call, int64_t limit, nd4c_scratch_range *range) {
   (void)call;
-  return stub_scratch();
+  nd4c_status status = stub_attempt(STUB_CALL_device_scratch);
+  stub_count_set(STUB_COUNT_scratch_limit, limit);
+  *range = stub_scratch_asked();
+  return status;
 }
 
 /* STUB_CAPTURE=some: two kernels say that they cannot be recorded, each for another reason. */
@@ -104,8 +131,10 @@ static void add(nd4c_op op, const char *name, uint32_t version) {
       .prepare = prepare,
       .unprepare = unprepare,
       .run = run,
-      .device_scratch_bytes = device_scratch_bytes,
+      .device_scratch = device_scratch,
       .flags = flags_of(op),
+      .wants_layout = op == ND4C_OP_matmul ? stub_wants_layout : NULL,
+      .pack = op == ND4C_OP_matmul ? stub_pack : NULL,
   };
   kernel_list[kernel_total] = &kernel_rows[kernel_total];
   kernel_total++;

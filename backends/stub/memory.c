@@ -49,6 +49,10 @@ static int64_t table_find(nd4c_buffer handle) {
 }
 
 static void count(const stub_buffer *buffer, int64_t sign) {
+  if (buffer->imported != 0) {
+    stub_count_add(STUB_COUNT_imports, sign);
+    return;
+  }
   if (buffer->kind != ND4C_MEMORY_KIND_DEVICE) {
     stub_count_add(STUB_COUNT_pinned, sign);
     return;
@@ -60,29 +64,26 @@ static void count(const stub_buffer *buffer, int64_t sign) {
 
 static void destroy(stub_buffer *buffer) {
   count(buffer, -1);
-  stub_host->free(buffer->bytes);
+  if (buffer->imported != 0) {
+    stub_import_end(buffer);
+  } else {
+    stub_host->free(buffer->bytes);
+  }
   stub_host->free(buffer);
 }
 
-nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **result) {
-  if (kind == ND4C_MEMORY_KIND_DEVICE && bytes > stub_memory() - stub_buffer_used(device)) {
-    return stub_host->fail(ND4C_MEMORY, "stub: %lld bytes do not fit the device", (long long)bytes);
-  }
+nd4c_status stub_buffer_adopt(const stub_buffer *given, stub_buffer **result) {
   stub_buffer *buffer = stub_host->allocate(sizeof *buffer);
-  unsigned char *memory = stub_host->allocate(bytes > 0 ? (size_t)bytes : 1);
-  if (buffer == NULL || memory == NULL) {
-    stub_host->free(buffer);
-    stub_host->free(memory);
-    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer of %lld bytes", (long long)bytes);
+  if (buffer == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer's record");
   }
-  memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
-  *buffer = (stub_buffer){.bytes = memory, .size = bytes, .device = device, .uses = 1, .kind = kind};
+  *buffer = *given;
+  buffer->uses = 1;
   stub_lock(&lock);
   buffer->handle = (nd4c_buffer)(++next_number ^ handle_mask); /* a number, not an address */
   bool added = table_add(buffer);
   stub_unlock(&lock);
   if (!added) {
-    stub_host->free(memory);
     stub_host->free(buffer);
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for the table of buffers");
   }
@@ -91,15 +92,49 @@ nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t by
   return ND4C_OK;
 }
 
+nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, int64_t leaving,
+                               stub_buffer **result) {
+  if (kind == ND4C_MEMORY_KIND_DEVICE && bytes > stub_memory() - stub_buffer_used(device) + leaving) {
+    return stub_host->fail(ND4C_MEMORY, "stub: %lld bytes do not fit the device", (long long)bytes);
+  }
+  unsigned char *memory = stub_host->allocate(bytes > 0 ? (size_t)bytes : 1);
+  if (memory == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer of %lld bytes", (long long)bytes);
+  }
+  memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
+  const stub_buffer like = {.bytes = memory, .size = bytes, .device = device, .kind = kind, .scramble = SCRAMBLE};
+  nd4c_status status = stub_buffer_adopt(&like, result);
+  if (status != ND4C_OK) {
+    stub_host->free(memory);
+  }
+  return status;
+}
+
 void *stub_buffer_address(const stub_buffer *buffer) {
   /* Bits 52 to 55, which no processor of today translates; 4 GiB for each of 65536 buffers. */
   uintptr_t number = (uintptr_t)buffer->handle ^ handle_mask;
   uintptr_t address = ((uintptr_t)0xf0 << 48) + ((number & 0xffff) << 32);
-  void *pointer = buffer->kind == ND4C_MEMORY_KIND_HOST_PINNED ? buffer->bytes : NULL;
+  void *pointer = buffer->kind == ND4C_MEMORY_KIND_HOST_PINNED ? buffer->bytes : buffer->address;
   if (pointer == NULL && stub_settings.addresses) {
     memcpy(&pointer, &address, sizeof pointer);
   }
   return pointer;
+}
+
+stub_buffer *stub_buffer_at(int32_t device, const void *address, int64_t bytes) {
+  stub_buffer *found = NULL;
+  stub_lock(&lock);
+  for (int64_t i = 0; i < table_count && found == NULL; i++) {
+    stub_buffer *buffer = table[i];
+    const uintptr_t begin = (uintptr_t)stub_buffer_address(buffer), at = (uintptr_t)address;
+    const bool mine = buffer->device == device && buffer->kind == ND4C_MEMORY_KIND_DEVICE && !buffer->freed;
+    if (mine && at >= begin && bytes <= buffer->size && at - begin <= (uintptr_t)(buffer->size - bytes)) {
+      buffer->uses++;
+      found = buffer;
+    }
+  }
+  stub_unlock(&lock);
+  return found;
 }
 
 stub_buffer *stub_buffer_use(nd4c_buffer handle) {
@@ -149,6 +184,12 @@ void stub_buffer_drop(stub_buffer *buffer) {
   stub_buffer_done(buffer);
 }
 
+void stub_buffer_retire(stub_buffer *buffer) {
+  stub_lock(&lock);
+  buffer->freed = true;
+  stub_unlock(&lock);
+}
+
 static bool within(const stub_buffer *buffer, int64_t offset, int64_t bytes) {
   return offset >= 0 && bytes >= 0 && bytes <= buffer->size && offset <= buffer->size - bytes;
 }
@@ -159,7 +200,7 @@ nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to
   }
   unsigned char *target = to;
   for (int64_t i = 0; i < bytes; i++) {
-    target[i] = buffer->bytes[offset + i] ^ SCRAMBLE;
+    target[i] = buffer->bytes[offset + i] ^ buffer->scramble;
   }
   return ND4C_OK;
 }
@@ -170,7 +211,7 @@ nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *f
   }
   const unsigned char *source = from;
   for (int64_t i = 0; i < bytes; i++) {
-    buffer->bytes[offset + i] = source[i] ^ SCRAMBLE;
+    buffer->bytes[offset + i] = source[i] ^ buffer->scramble;
   }
   return ND4C_OK;
 }

@@ -79,7 +79,14 @@ nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand) 
     operand->strides[i] = tensor->strides != NULL ? tensor->strides[i] : stride;
     stride *= tensor->shape[i];
   }
-  if (stub_settings.whole && !is_whole(tensor)) {
+  if (tensor->layout == ND4C_LAYOUT_BLOCKED && tensor->arrangement != NULL) {
+    operand->layout = *tensor->arrangement;
+  }
+  const bool strided = operand->layout.tag == ND4C_LAYOUT_STRIDED;
+  if (!strided && tensor->offset != 0) {
+    return stub_violation("an operand of another layout that does not begin with its buffer");
+  }
+  if (stub_settings.whole && strided && !is_whole(tensor)) {
     return stub_violation("an operand that is no whole buffer in C order");
   }
   operand->handle = tensor->buffer;
@@ -275,6 +282,11 @@ static void advance(const stub_operand *operand, int64_t *index, int64_t *offset
   }
 }
 
+/* Of the element that the odometer is at, in elements from the buffer's start. */
+static int64_t place_of(const stub_operand *operand, const int64_t *index, int64_t offset) {
+  return operand->layout.tag == ND4C_LAYOUT_BLOCKED ? nd4c_layout_offset(&operand->layout, index) : offset;
+}
+
 nd4c_status stub_operand_load(const stub_operand *operand, stub_value **result) {
   int64_t bytes = stub_size_of(operand->dtype);
   stub_value *values = stub_host->allocate((size_t)(operand->size + 1) * sizeof *values);
@@ -286,7 +298,7 @@ nd4c_status stub_operand_load(const stub_operand *operand, stub_value **result) 
   nd4c_status status = ND4C_OK;
   for (int64_t i = 0; i < operand->size && status == ND4C_OK; i++) {
     unsigned char element[16];
-    status = stub_buffer_read(operand->buffer, offset * bytes, element, bytes);
+    status = stub_buffer_read(operand->buffer, place_of(operand, index, offset) * bytes, element, bytes);
     values[i] = element_load(operand->dtype, element);
     advance(operand, index, &offset);
   }
@@ -306,7 +318,7 @@ nd4c_status stub_operand_store(const stub_operand *operand, const stub_value *va
   for (int64_t i = 0; i < operand->size && status == ND4C_OK; i++) {
     unsigned char element[16];
     element_store(operand->dtype, values[i], element);
-    status = stub_buffer_write(operand->buffer, offset * bytes, element, bytes);
+    status = stub_buffer_write(operand->buffer, place_of(operand, index, offset) * bytes, element, bytes);
     advance(operand, index, &offset);
   }
   return status;

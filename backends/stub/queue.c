@@ -1,154 +1,89 @@
-/* Streams: one thread each, that runs tasks in order and late. Fences: markers in a stream. */
+/* Streams: one thread each, that runs tasks in order and late. */
 #include <stdio.h>
 #include <string.h>
 
-#include "stub.h"
-
-/* Shared by its handle and by the queue entries that signal or wait for it. */
-struct stub_fence {
-  nd4c_host_lock lock;
-  nd4c_host_condition changed;
-  int32_t references;
-  bool ready;
-  nd4c_status status;
-  char text[STUB_TEXT];
-  nd4c_failed_range failed;
-};
+#include "fence.h"
 
 typedef struct stub_entry {
   struct stub_entry *next;
   stub_task task;      /* run NULL: a marker or a wait */
   stub_fence *signals; /* set ready by this entry */
   stub_fence *awaits;  /* waited for by this entry */
+  stub_stream *handle; /* by which it was submitted */
+  stub_timing *timing; /* that the task belongs to */
   int64_t delay;
 } stub_entry;
 
 struct stub_stream {
+  stub_stream *wraps;  /* a further handle of that stream, and nothing else; NULL: a stream */
   nd4c_host_lock lock; /* guards all below */
   nd4c_host_condition changed;
   nd4c_host_thread *thread;
   stub_entry *first, *last;
   bool busy, stop;
-  int32_t device;
-  /* First failure since the last fence; a fence carries it away. */
-  nd4c_status status;
-  char text[STUB_TEXT];
-  nd4c_failed_range failed; /* since then; first -1: work without a number failed, too */
+  int32_t device, priority;
+  int32_t references; /* under streams_lock */
+  int64_t leaving; /* bytes of buffers that end when the stream comes to that */
+  stub_failures failures; /* of a handle: of what was submitted by it */
+  int64_t point;          /* of the latest call by that handle */
   struct stub_stream *next_stream;
+  stub_timing *timing;       /* not NULL: tasks belong to it */
   stub_recording *recording; /* not NULL: submissions go there; only the thread that began it submits then */
 };
 
 static nd4c_host_lock streams_lock;
 static stub_stream *streams;
 
-/* -- fences ------------------------------------------------------------------------------------------------------ */
-
-static stub_fence *fence_create(void) {
-  stub_fence *fence = stub_host->allocate(sizeof *fence);
-  if (fence != NULL) {
-    fence->references = 1;
-    stub_count_add(STUB_COUNT_fences, 1);
-  }
-  return fence;
+/* The stream behind a handle. */
+static stub_stream *stream_of(stub_stream *handle) {
+  return handle != NULL && handle->wraps != NULL ? handle->wraps : handle;
 }
 
-static void fence_retain(stub_fence *fence) {
-  stub_lock(&fence->lock);
-  fence->references++;
-  stub_unlock(&fence->lock);
-}
-
-void stub_fence_release(stub_fence *fence) {
-  stub_lock(&fence->lock);
-  bool last = --fence->references == 0;
-  stub_unlock(&fence->lock);
-  if (last) {
-    stub_host->threads->condition_destroy(&fence->changed);
-    stub_host->threads->lock_destroy(&fence->lock);
-    stub_host->free(fence);
-    stub_count_add(STUB_COUNT_fences, -1);
-  }
-}
-
-static void fence_signal(stub_fence *fence, nd4c_status status, const char *text, nd4c_failed_range failed) {
-  stub_lock(&fence->lock);
-  fence->ready = true;
-  fence->status = status;
-  fence->failed = failed;
-  (void)snprintf(fence->text, sizeof fence->text, "%s", text);
-  stub_host->threads->condition_broadcast(&fence->changed);
-  stub_unlock(&fence->lock);
-}
-
-bool stub_fence_ready(stub_fence *fence) {
-  stub_lock(&fence->lock);
-  bool ready = fence->ready;
-  stub_unlock(&fence->lock);
-  return ready;
-}
-
-/* Turns of looking again before sleeping: being woken costs tens of microseconds on a virtual machine, and a test makes
- * some hundred thousand short waits. */
-enum { LOOKS = 100 };
-
-static void fence_block(stub_fence *fence) {
-  for (int look = 0; look < LOOKS && !stub_fence_ready(fence); look++) {
-    stub_host->threads->yield();
-  }
-  stub_lock(&fence->lock);
-  while (!fence->ready) {
-    stub_host->threads->condition_wait(&fence->changed, &fence->lock);
-  }
-  stub_unlock(&fence->lock);
-}
-
-nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed) {
-  fence_block(fence);
-  /* Ready fences do not change. */
-  if (fence->failed.first > 0) {
-    *failed = fence->failed;
-  }
-  return fence->status == ND4C_OK ? ND4C_OK : stub_host->fail(fence->status, "%s", fence->text);
+void *stub_stream_native(stub_stream *handle) {
+  return stream_of(handle);
 }
 
 /* -- streams ----------------------------------------------------------------------------------------------------- */
 
-/* Points grow along a stream, so that the latest failure is the range's last. */
-static void note_failure(stub_stream *stream, nd4c_status status, int32_t point) {
+static void note_failure(stub_stream *stream, stub_stream *handle, nd4c_status status, int64_t point) {
   stub_lock(&stream->lock);
-  if (stream->status == ND4C_OK) {
-    stream->status = status;
-    (void)snprintf(stream->text, sizeof stream->text, "%s", stub_host->error_message());
-    stream->failed = (nd4c_failed_range){point > 0 ? point : -1, point};
-  } else if (stream->failed.first > 0) {
-    stream->failed = (nd4c_failed_range){point > 0 ? stream->failed.first : -1, point};
-  }
+  stub_failures_add(&handle->failures, status, point);
   stub_unlock(&stream->lock);
+}
+
+/* No two calls have one number. */
+static void check_point(stub_stream *handle, int64_t point) {
+  if (point > 0 && point == handle->point) {
+    (void)stub_violation("a number that the call before it has");
+  }
+  handle->point = point > 0 ? point : handle->point;
 }
 
 static void entry_run(stub_stream *stream, stub_entry *entry) {
   stub_host->threads->sleep(1000 * entry->delay);
   if (entry->awaits != NULL) {
-    fence_block(entry->awaits);
+    stub_fence_block(entry->awaits);
     stub_fence_release(entry->awaits);
   }
   if (entry->task.run != NULL) {
+    const int64_t begun = entry->timing != NULL ? stub_host->threads->nanoseconds() : 0;
+    check_point(entry->handle, entry->task.point);
     nd4c_status status = entry->task.run(entry->task.work);
+    if (entry->timing != NULL) {
+      stub_timing_done(entry->timing, begun, stub_host->threads->nanoseconds(), status != ND4C_OK);
+    }
     entry->task.dispose(entry->task.work);
     stub_count_add(STUB_COUNT_tasks, 1);
     if (status != ND4C_OK) {
-      note_failure(stream, status, entry->task.point);
+      note_failure(stream, entry->handle, status, entry->task.point);
     }
   }
   if (entry->signals != NULL) {
     stub_lock(&stream->lock);
-    nd4c_status status = stream->status;
-    const nd4c_failed_range failed = stream->failed;
-    stream->status = ND4C_OK;
-    stream->failed = (nd4c_failed_range){0, 0};
+    const stub_failures failures = entry->handle->failures;
+    entry->handle->failures = (stub_failures){NULL, NULL, ND4C_OK};
     stub_unlock(&stream->lock);
-    /* Only this thread writes the text. */
-    fence_signal(entry->signals, status, status == ND4C_OK ? "" : stream->text, failed);
+    stub_fence_signal(entry->signals, failures);
     stub_fence_release(entry->signals);
   }
 }
@@ -157,7 +92,7 @@ static nd4c_status stream_loop(void *argument) {
   stub_stream *stream = argument;
   stub_lock(&stream->lock);
   for (;;) {
-    for (int look = 0; look < LOOKS && stream->first == NULL && !stream->stop; look++) {
+    for (int look = 0; look < STUB_LOOKS && stream->first == NULL && !stream->stop; look++) {
       stub_unlock(&stream->lock);
       stub_host->threads->yield();
       stub_lock(&stream->lock);
@@ -185,12 +120,14 @@ static nd4c_status stream_loop(void *argument) {
   return ND4C_OK; /* failures of the work are told by fences */
 }
 
-nd4c_status stub_stream_create(int32_t device, stub_stream **result) {
+nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **result) {
   stub_stream *stream = stub_host->allocate(sizeof *stream);
   if (stream == NULL) {
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a stream");
   }
   stream->device = device;
+  stream->priority = priority;
+  stream->references = 1;
   nd4c_status status = stub_host->threads->thread_start("stub stream", 0, stream_loop, stream, &stream->thread);
   if (status != ND4C_OK) {
     stub_host->free(stream);
@@ -201,11 +138,63 @@ nd4c_status stub_stream_create(int32_t device, stub_stream **result) {
   streams = stream;
   stub_unlock(&streams_lock);
   stub_count_add(STUB_COUNT_streams, 1);
+  stub_count_add(STUB_COUNT_priorities, priority);
   *result = stream;
   return ND4C_OK;
 }
 
-void stub_stream_destroy(stub_stream *stream) {
+/* Waits until nothing is enqueued. */
+static void stream_settle(stub_stream *stream) {
+  stub_lock(&stream->lock);
+  while (stream->first != NULL || stream->busy) {
+    stub_host->threads->condition_wait(&stream->changed, &stream->lock);
+  }
+  stub_unlock(&stream->lock);
+}
+
+nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **result) {
+  stub_stream *handle = stub_host->allocate(sizeof *handle);
+  if (handle == NULL) {
+    return stub_host->fail(ND4C_MEMORY, "stub: no memory for a stream");
+  }
+  stub_lock(&streams_lock);
+  stub_stream *stream = streams;
+  while (stream != NULL && ((void *)stream != native || stream->device != device)) {
+    stream = stream->next_stream;
+  }
+  if (stream != NULL) {
+    stream->references++;
+  }
+  stub_unlock(&streams_lock);
+  if (stream == NULL) {
+    stub_host->free(handle);
+    return stub_host->fail(ND4C_ARGUMENT, "stub:%d: %p is no stream of this device", device, native);
+  }
+  handle->wraps = stream;
+  stub_count_add(STUB_COUNT_wrapped, 1);
+  *result = handle;
+  return ND4C_OK;
+}
+
+static bool drop_reference(stub_stream *stream) {
+  stub_lock(&streams_lock);
+  const bool last = --stream->references == 0;
+  stub_unlock(&streams_lock);
+  return last;
+}
+
+void stub_stream_destroy(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
+  if (handle != stream) {
+    stream_settle(stream); /* what it submitted refers to it */
+    stub_failures_free(&handle->failures);
+    stub_host->free(handle);
+    stub_count_add(STUB_COUNT_wrapped, -1);
+  }
+  if (!drop_reference(stream)) {
+    stream_settle(stream);
+    return;
+  }
   stub_lock(&streams_lock);
   stub_stream **link = &streams;
   while (*link != stream) {
@@ -218,14 +207,22 @@ void stub_stream_destroy(stub_stream *stream) {
   stub_host->threads->condition_broadcast(&stream->changed);
   stub_unlock(&stream->lock);
   (void)stub_host->threads->thread_join(stream->thread);
+  stub_failures_free(&stream->failures);
   stub_host->threads->condition_destroy(&stream->changed);
   stub_host->threads->lock_destroy(&stream->lock);
+  stub_count_add(STUB_COUNT_priorities, -stream->priority);
   stub_host->free(stream);
   stub_count_add(STUB_COUNT_streams, -1);
 }
 
-static void append(stub_stream *stream, stub_entry *entry) {
+/* What it does is the handle's: it gets the failures. */
+static void append(stub_stream *handle, stub_entry *entry) {
+  stub_stream *stream = stream_of(handle);
+  entry->handle = handle;
   stub_lock(&stream->lock);
+  if (stream->timing != NULL && entry->task.run != NULL) {
+    entry->timing = stub_timing_add(stream->timing);
+  }
   if (stream->last != NULL) {
     stream->last->next = entry;
   } else {
@@ -248,7 +245,26 @@ static stub_recording *recording_of(stub_stream *stream) {
   return recording;
 }
 
-nd4c_status stub_stream_begin_recording(stub_stream *stream) {
+nd4c_status stub_stream_begin_timing(stub_stream *handle, stub_timing *timing) {
+  stub_stream *stream = stream_of(handle);
+  stub_lock(&stream->lock);
+  const bool timed = stream->timing != NULL;
+  stream->timing = timed ? stream->timing : timing;
+  stub_unlock(&stream->lock);
+  return timed ? stub_host->fail(ND4C_UNSUPPORTED, "stub: the stream is timed already") : ND4C_OK;
+}
+
+stub_timing *stub_stream_end_timing(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
+  stub_lock(&stream->lock);
+  stub_timing *timing = stream->timing;
+  stream->timing = NULL;
+  stub_unlock(&stream->lock);
+  return timing;
+}
+
+nd4c_status stub_stream_begin_recording(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = NULL;
   if (recording_of(stream) != NULL) {
     return stub_violation("a recording was begun on a stream that is being recorded");
@@ -260,7 +276,8 @@ nd4c_status stub_stream_begin_recording(stub_stream *stream) {
   return status;
 }
 
-nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording) {
+nd4c_status stub_stream_end_recording(stub_stream *handle, stub_recording **recording) {
+  stub_stream *stream = stream_of(handle);
   stub_lock(&stream->lock);
   *recording = stream->recording;
   stream->recording = NULL;
@@ -268,7 +285,8 @@ nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **reco
   return *recording != NULL ? ND4C_OK : stub_violation("a recording was ended on a stream that is not being recorded");
 }
 
-nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count) {
+nd4c_status stub_stream_submit_all(stub_stream *handle, const stub_task *tasks, int32_t count, int64_t points) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = recording_of(stream);
   stub_entry *first = NULL, **link = &first;
   nd4c_status status = recording != NULL ? stub_recording_spoil(recording, "a launch") : ND4C_OK;
@@ -276,6 +294,7 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
     status = entry_create(link);
     if (status == ND4C_OK) {
       (*link)->task = tasks[i];
+      (*link)->task.point += tasks[i].point > 0 ? points : 0;
       (*link)->delay = stub_delay();
       link = &(*link)->next;
     }
@@ -287,7 +306,7 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
     next = entry->next;
     entry->next = NULL;
     if (status == ND4C_OK) {
-      append(stream, entry);
+      append(handle, entry);
     } else {
       stub_host->free(entry);
     }
@@ -295,7 +314,8 @@ nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, 
   return status;
 }
 
-nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
+nd4c_status stub_stream_submit(stub_stream *handle, stub_task task) {
+  stub_stream *stream = stream_of(handle);
   if (stream == NULL) {
     nd4c_status status = task.run(task.work);
     task.dispose(task.work);
@@ -314,11 +334,15 @@ nd4c_status stub_stream_submit(stub_stream *stream, stub_task task) {
   }
   entry->task = task;
   entry->delay = stub_delay();
-  append(stream, entry);
+  append(handle, entry);
   return ND4C_OK;
 }
 
-nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
+nd4c_status stub_stream_wait_fence(stub_stream *handle, stub_fence *fence, int32_t device) {
+  stub_stream *stream = stream_of(handle);
+  if (fence->device != device) {
+    return stub_violation("a wait for a fence that another device's stream recorded");
+  }
   stub_recording *recording = recording_of(stream);
   if (recording != NULL) {
     return stub_recording_spoil(recording, "a wait for a fence");
@@ -326,14 +350,15 @@ nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence) {
   stub_entry *entry = NULL;
   nd4c_status status = entry_create(&entry);
   if (status == ND4C_OK) {
-    fence_retain(fence);
+    stub_fence_retain(fence);
     entry->awaits = fence;
-    append(stream, entry);
+    append(handle, entry);
   }
   return status;
 }
 
-nd4c_status stub_fence_record(stub_stream *stream, stub_fence **result) {
+nd4c_status stub_fence_record(stub_stream *handle, stub_fence **result) {
+  stub_stream *stream = stream_of(handle);
   stub_recording *recording = recording_of(stream);
   if (recording != NULL) {
     return stub_recording_spoil(recording, "a fence");
@@ -343,17 +368,80 @@ nd4c_status stub_fence_record(stub_stream *stream, stub_fence **result) {
   if (status != ND4C_OK) {
     return status;
   }
-  stub_fence *fence = fence_create();
+  stub_fence *fence = stub_fence_create(stream->device);
   if (fence == NULL) {
     stub_host->free(entry);
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a fence");
   }
-  fence_retain(fence);
+  stub_fence_retain(fence);
   entry->signals = fence;
-  append(stream, entry);
+  append(handle, entry);
   *result = fence;
   return ND4C_OK;
 }
+
+/* -- buffers that end -------------------------------------------------------------------------------------------- */
+
+typedef struct stub_leave {
+  stub_stream *stream;
+  stub_buffer *buffer; /* one use of it, and its owner's */
+} stub_leave;
+
+/* What the stream did with the buffer is done: pending work on it is another stream's. */
+static nd4c_status leave_run(void *argument) {
+  stub_leave *leave = argument;
+  const int64_t bytes = leave->buffer->size;
+  stub_buffer_drop(leave->buffer);
+  stub_buffer_done(leave->buffer);
+  stub_lock(&leave->stream->lock);
+  leave->stream->leaving -= bytes;
+  stub_unlock(&leave->stream->lock);
+  return ND4C_OK;
+}
+
+static void wait_until_idle(stub_stream *stream) {
+  while (stream->first != NULL || stream->busy) {
+    stub_host->threads->condition_wait(&stream->changed, &stream->lock);
+  }
+}
+
+void stub_stream_free(stub_stream *handle, stub_buffer *buffer) {
+  stub_stream *stream = stream_of(handle);
+  const int64_t bytes = buffer->size;
+  stub_leave *leave = stub_host->allocate(sizeof *leave);
+  stub_entry *entry = NULL;
+  stub_buffer_retire(buffer);
+  if (stream->device != buffer->device || recording_of(stream) != NULL) {
+    (void)stub_violation("a buffer was freed on a stream of another device, or while that is being recorded");
+  }
+  stub_lock(&stream->lock);
+  stream->leaving += bytes;
+  stub_unlock(&stream->lock);
+  if (leave == NULL || entry_create(&entry) != ND4C_OK) {
+    stub_lock(&stream->lock);
+    wait_until_idle(stream);
+    stub_unlock(&stream->lock);
+    (void)leave_run(&(stub_leave){stream, buffer});
+    stub_host->free(leave);
+    return;
+  }
+  *leave = (stub_leave){stream, buffer};
+  entry->task = (stub_task){.run = leave_run, .dispose = stub_host->free, .work = leave};
+  append(handle, entry);
+}
+
+int64_t stub_stream_leaving(stub_stream *handle) {
+  stub_stream *stream = stream_of(handle);
+  if (stream == NULL) {
+    return 0;
+  }
+  stub_lock(&stream->lock);
+  const int64_t bytes = stream->leaving;
+  stub_unlock(&stream->lock);
+  return bytes;
+}
+
+/* -- the device -------------------------------------------------------------------------------------------------- */
 
 nd4c_status stub_synchronize(int32_t device) {
   nd4c_status status = ND4C_OK;
@@ -365,17 +453,59 @@ nd4c_status stub_synchronize(int32_t device) {
       continue;
     }
     stub_lock(&stream->lock);
-    while (stream->first != NULL || stream->busy) {
-      stub_host->threads->condition_wait(&stream->changed, &stream->lock);
+    wait_until_idle(stream);
+    nd4c_failed_range unused;
+    nd4c_status told = stub_failures_tell(&stream->failures, 0, &unused);
+    if (status == ND4C_OK && told != ND4C_OK) {
+      status = told;
+      (void)snprintf(text, sizeof text, "%s", stub_host->error_message());
     }
-    if (status == ND4C_OK && stream->status != ND4C_OK) {
-      status = stream->status;
-      memcpy(text, stream->text, sizeof text);
-    }
-    stream->status = ND4C_OK;
-    stream->failed = (nd4c_failed_range){0, 0};
+    stub_failures_free(&stream->failures);
     stub_unlock(&stream->lock);
   }
   stub_unlock(&streams_lock);
   return status == ND4C_OK ? ND4C_OK : stub_host->fail(status, "%s", text);
+}
+
+/* -- streams of an application's ----------------------------------------------------------------------------------- */
+
+void *stub_native_create(int32_t device) {
+  stub_stream *stream = NULL;
+  if (stub_stream_create(device, 0, &stream) == ND4C_OK) {
+    stub_count_add(STUB_COUNT_natives, 1);
+  }
+  return stream;
+}
+
+typedef struct native_work {
+  int64_t microseconds;
+  _Atomic int32_t *place;
+  int32_t number;
+} native_work;
+
+static nd4c_status native_run(void *argument) {
+  const native_work *work = argument;
+  stub_host->threads->sleep(1000 * work->microseconds);
+  atomic_store(work->place, work->number);
+  return ND4C_OK;
+}
+
+int32_t stub_native_work(void *native, int64_t microseconds, _Atomic int32_t *place, int32_t number) {
+  native_work *work = stub_host->allocate(sizeof *work);
+  if (work == NULL) {
+    return ND4C_MEMORY;
+  }
+  *work = (native_work){microseconds, place, number};
+  return stub_stream_submit(native, (stub_task){.run = native_run, .dispose = stub_host->free, .work = work});
+}
+
+void stub_native_destroy(void *native) {
+  stub_stream *stream = native;
+  stub_lock(&streams_lock);
+  if (stream->references != 1) {
+    (void)stub_violation("a stream of the application's is still wrapped where the application destroys it");
+  }
+  stub_unlock(&streams_lock);
+  stub_count_add(STUB_COUNT_natives, -1);
+  stub_stream_destroy(stream);
 }

@@ -26,8 +26,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 
 /* -- control.c: options, injected failures, counters ------------------------------------------------------------ */
 
-/* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there.
- */
+/* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there;
+ * return_output, return_bytes, return_twice: an executable that hands over no buffer, too small a size, the first buffer
+ * once more. */
 #define STUB_CALLS(X)    \
   X(entry)               \
   X(probe)               \
@@ -35,26 +36,34 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(device_count)        \
   X(engine_state)        \
   X(device_open)         \
+  X(target_open)         \
   X(describe)            \
   X(buffer_allocate)     \
+  X(buffer_free_on)      \
   X(buffer_address)      \
   X(copy_from_host)      \
   X(copy_to_host)        \
   X(copy_within)         \
   X(stream_create)       \
   X(stream_wait_fence)   \
+  X(stream_wait_other)   \
   X(fence_record)        \
   X(fence_query)         \
   X(fence_wait)          \
+  X(fence_failure)       \
   X(synchronize)         \
   X(usable)              \
   X(prepare)             \
-  X(scratch_bytes)       \
+  X(pack)                \
+  X(device_scratch)      \
   X(run)                 \
   X(supports)            \
   X(partition)           \
   X(accepts)             \
   X(describe_executable) \
+  X(return_output)       \
+  X(return_bytes)        \
+  X(return_twice)        \
   X(capture_begin)       \
   X(capture_end)         \
   X(instantiate)         \
@@ -63,8 +72,18 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
   X(collective_id)       \
   X(collective_join)     \
   X(collective)          \
+  X(import_memory)       \
+  X(export_memory)       \
+  X(host_register)       \
+  X(fingerprint)         \
+  X(serialise)           \
+  X(load)                \
   X(compile)             \
-  X(execute) X(in_flight) X(in_flight_copy) X(memory_available) X(pinned_allocate) X(fill) X(copy_between) X(peer)
+  X(execute)             \
+  X(in_flight)           \
+  X(in_flight_copy)      \
+  X(memory_available)    \
+  X(pinned_allocate) X(fill) X(copy_between) X(peer) X(stream_create_with) X(stream_wrap) X(timing_begin) X(timing_read)
 
 typedef enum stub_call {
 #define STUB_CALL_ENUM(name) STUB_CALL_##name,
@@ -73,13 +92,30 @@ typedef enum stub_call {
       STUB_CALL_COUNT
 } stub_call;
 
-/* Things counted for the tests. violations: what a correct caller never does (a buffer freed under pending work, a
- * handle used after it was freed, an access outside a buffer). */
+/* Things counted for the tests. direct_copies: those from and to registered host memory. violations: what a correct
+ * caller never does (a buffer freed under pending work, a handle used after it was freed, an access outside a buffer,
+ * two pieces of work at once in the same scratch). held, asked_to_give: pieces of memory beside arrays, and how often
+ * nd4c asked for one. scratch_granted, scratch_limit: bytes that the latest call was given, and that the latest kernel
+ * was told it may ask for. host_waits: waits of the host for a fence that was not ready. */
 #define STUB_COUNTERS(X) \
   X(buffers)             \
   X(buffer_bytes)        \
   X(pinned)              \
-  X(streams) X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
+  X(imports)             \
+  X(exports)             \
+  X(registrations)       \
+  X(direct_copies)       \
+  X(host_waits)          \
+  X(streams)             \
+  X(priorities)          \
+  X(wrapped)             \
+  X(natives)             \
+  X(timings)             \
+  X(scratch_granted)     \
+  X(scratch_limit)       \
+  X(held)                \
+  X(asked_to_give)       \
+  X(fences) X(prepared) X(executables) X(tasks) X(violations) X(recordings) X(launchables) X(members)
 
 typedef enum stub_count {
 #define STUB_COUNT_ENUM(name) STUB_COUNT_##name,
@@ -95,11 +131,15 @@ typedef struct stub_options {
   char memory[16];
   char capture[16];
   char peers[16]; /* what the devices do with each other's memory */
+  char verdict[16];
   int32_t priority;
   int32_t devices;
+  int32_t generation; /* of the devices: executables are for one alone */
   bool kernels;   /* offers kernels */
   bool compiler;  /* offers the compiler */
+  bool returns;   /* executables return their outputs */
   bool whole;     /* kernels and executables take whole buffers in C order alone */
+  bool tells;     /* failures have the points of their calls */
   bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;
 
@@ -114,23 +154,30 @@ bool stub_fails(stub_call call);
 /* As stub_fails, as a status with a text. */
 nd4c_status stub_attempt(stub_call call);
 void stub_count_add(stub_count counter, int64_t amount);
+void stub_count_set(stub_count counter, int64_t value);
 /* Notes that a caller broke the rules; returns INTERNAL with a text. */
 nd4c_status stub_violation(const char *what);
 int64_t stub_delay(void);
 void stub_delay_set(int64_t microseconds);
 /* Bytes of memory of each device. */
 int64_t stub_memory(void);
-/* Bytes of the device's that every kernel asks for beside its operands. */
-int64_t stub_scratch(void);
+/* How much of the device's memory every kernel and executable asks for beside its operands. */
+nd4c_scratch_range stub_scratch_asked(void);
 bool stub_idle(void);
 /* Whether kernels work until they are cancelled. */
 bool stub_endless(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
- *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600)
+ *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600);
+ *                               N+M: so does the M-th after it
  *   "delay MICROSECONDS"        of every task submitted from now on
  *   "memory BYTES"              of each device from now on
- *   "scratch BYTES"             of the device's that a kernel asks for, for signatures not seen before
+ *   "scratch LEAST [BEST]"      bytes of the device's that a kernel asks for, for signatures not seen before
+ *   "hold BYTES"                counts a piece of memory of the first device as held; returns the status
+ *   "hold_buffer BYTES"         the same, with a buffer
+ *   "unhold"                    gives every piece back
+ *   "give_way WAY"              what is done when nd4c asks for a piece: own (it is given back), all (all are), none, or
+ *                               greedy (another one is asked for, which counts as a violation if it is granted)
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
  *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
  *   "reset"                     no failures, no delay, the usual memory, no scratch, kernels that compute */
@@ -138,16 +185,32 @@ STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 STUB_EXPORT int64_t stub_counter(const char *name);
 
+/* What an application does with the "vendor's" streams, in queue.c: makes one; enqueues work of its own, which takes
+ * that long and then stores the number; destroys it. */
+STUB_EXPORT void *stub_native_create(int32_t device);
+STUB_EXPORT int32_t stub_native_work(void *native, int64_t microseconds, _Atomic int32_t *place, int32_t number);
+STUB_EXPORT void stub_native_destroy(void *native);
+
+enum { STUB_LEAST_PRIORITY = -1, STUB_GREATEST_PRIORITY = 2 };
+
 /* -- memory.c: buffers ------------------------------------------------------------------------------------------ */
 
 typedef struct stub_buffer {
-  unsigned char *bytes; /* every byte XORed */
+  unsigned char *bytes; /* every byte XORed with `scramble` */
   int64_t size;
   int32_t device;
-  int32_t uses; /* pending tasks, and 1 until it is freed */
+  int32_t uses; /* pending tasks, buffers over its memory, exports, and 1 until it is freed */
   bool freed;
-  nd4c_memory_kind kind; /* bytes of HOST_PINNED are the host's, as they are */
+  unsigned char scramble; /* 0: the bytes are the host's */
+  nd4c_memory_kind kind;
   nd4c_buffer handle;
+  /* An import: the kind as which it was (0: none), the buffer whose memory it is, its address where that was given,
+   * what its bytes are mapped from. */
+  nd4c_external_kind imported;
+  struct stub_buffer *parent;
+  void *address;
+  int32_t descriptor;
+  int64_t mapped_from;
 } stub_buffer;
 
 /* Where the buffer is: pinned memory's address; on a device with addresses a number at which no process has memory;
@@ -155,13 +218,21 @@ typedef struct stub_buffer {
 void *stub_buffer_address(const stub_buffer *buffer);
 /* Bytes in buffers of one device. */
 int64_t stub_buffer_used(int32_t device);
-nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, stub_buffer **buffer);
+/* leaving: bytes that are used, and will be free when it is used. */
+nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, int64_t leaving,
+                               stub_buffer **buffer);
+/* Makes a record like the one given, with a handle of its own. Takes over nothing if it fails. */
+nd4c_status stub_buffer_adopt(const stub_buffer *given, stub_buffer **buffer);
+/* The device's buffer in whose memory these bytes of its addresses lie, with one use added; NULL: there is none. */
+stub_buffer *stub_buffer_at(int32_t device, const void *address, int64_t bytes);
 /* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
 stub_buffer *stub_buffer_use(nd4c_buffer handle);
 void stub_buffer_retain(stub_buffer *buffer);
 void stub_buffer_done(stub_buffer *buffer);
 /* The owner gives it back; pending work on it is a violation. */
 void stub_buffer_drop(stub_buffer *buffer);
+/* From here on the handle is stale; work that is pending may use the buffer. */
+void stub_buffer_retire(stub_buffer *buffer);
 /* Moves bytes in and out, unscrambled outside. INTERNAL (a violation) outside the buffer. */
 nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to, int64_t bytes);
 nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *from, int64_t bytes);
@@ -171,36 +242,71 @@ nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *f
 typedef struct stub_stream stub_stream;
 typedef struct stub_fence stub_fence;
 typedef struct stub_recording stub_recording;
+typedef struct stub_timing stub_timing;
 
 /* Work of a task: runs once on the stream's thread (or in the caller), then dispose is called. */
 typedef struct stub_task {
   nd4c_status (*run)(void *work);
   void (*dispose)(void *work);
   void *work;
-  int32_t point; /* the call's; 0: none */
+  int64_t point; /* the call's; 0: none */
   /* Of work that may be recorded: gives back what it holds of buffers; makes the same work with buffers held that the
    * handles name now. */
   void (*loosen)(void *work);
   nd4c_status (*again)(const void *work, void **copy);
 } stub_task;
 
-nd4c_status stub_stream_create(int32_t device, stub_stream **stream);
+nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **stream);
+/* A handle of its own for a stream. ARGUMENT: it is none of the device's. */
+nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **stream);
+/* What stub_stream_wrap takes. */
+void *stub_stream_native(stub_stream *stream);
+/* Waits for what is enqueued; the last handle ends the stream. */
 void stub_stream_destroy(stub_stream *stream);
 /* Takes over the work even when it fails. stream NULL: runs at once. */
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
-/* All of them, or none. Takes over the work even when it fails. */
-nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count);
+/* All of them, or none, with `points` added to those that they have. Takes over the work even when it fails. */
+nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count, int64_t points);
 /* From here on submissions go into a recording, until it is ended and handed over. INTERNAL (a violation): it is being
  * recorded already, or not at all. */
 nd4c_status stub_stream_begin_recording(stub_stream *stream);
 nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording);
-nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence);
+/* Tasks that are submitted from here on belong to the timing, until it is taken off the stream, which gives it.
+ * UNSUPPORTED: the stream is timed already, as by another handle for it. */
+nd4c_status stub_stream_begin_timing(stub_stream *stream, stub_timing *timing);
+stub_timing *stub_stream_end_timing(stub_stream *stream);
+/* device: the one whose stream recorded the fence, as the caller says. INTERNAL (a violation): another one did. */
+nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence, int32_t device);
 nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
+/* Ends the buffer, of which the caller has a use, when the stream has passed this point. */
+void stub_stream_free(stub_stream *stream, stub_buffer *buffer);
+/* Bytes that are on their way out on the stream. NULL: 0. */
+int64_t stub_stream_leaving(stub_stream *stream);
 bool stub_fence_ready(stub_fence *fence);
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
+/* See nd4c_device_ops.fence_failure. */
+nd4c_status stub_fence_failure(const stub_fence *fence, int32_t index, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
 /* Waits for every stream of the device. The first failure that no fence told. */
 nd4c_status stub_synchronize(int32_t device);
+
+/* -- external.c: memory of others, memory for others ------------------------------------------------------------- */
+
+typedef struct stub_range stub_range;
+extern const nd4c_external_ops stub_external_ops;
+/* Gives back what an import holds. */
+void stub_import_end(stub_buffer *buffer);
+/* The registered range of the device in which these bytes lie, with one use added, or NULL. */
+stub_range *stub_range_use(int32_t device, const void *memory, int64_t bytes);
+/* NULL is fine. */
+void stub_range_done(stub_range *range);
+
+/* -- timing.c: times of tasks ------------------------------------------------------------------------------------- */
+
+extern const nd4c_timing_ops stub_timing_ops;
+/* For a task that is submitted; returns the timing, with a reference that `done` gives back. */
+stub_timing *stub_timing_add(stub_timing *timing);
+void stub_timing_done(stub_timing *timing, int64_t begin, int64_t end, bool failed);
 
 /* -- capture.c: recordings ---------------------------------------------------------------------------------------- */
 
@@ -233,6 +339,7 @@ typedef struct stub_operand {
   int64_t size, offset;
   nd4c_buffer handle;
   stub_buffer *buffer; /* one use held, or NULL until bound */
+  nd4c_layout layout;  /* BLOCKED: where the elements are, in place of strides */
 } stub_operand;
 
 stub_class stub_class_of(nd4c_dtype dtype);
@@ -254,6 +361,26 @@ stub_value stub_convert(stub_value value, nd4c_dtype from, nd4c_dtype to);
 /* Wraps an integer to the width of a dtype. */
 int64_t stub_wrap(int64_t value, nd4c_dtype dtype);
 
+/* -- scratch.c ----------------------------------------------------------------------------------------------------- */
+
+typedef struct stub_scratch {
+  nd4c_buffer handle; /* NULL: the call has none */
+  stub_buffer *buffer; /* one use held, or NULL until bound */
+  int64_t bytes;
+} stub_scratch;
+
+nd4c_status stub_scratch_bind(nd4c_buffer handle, int64_t bytes, stub_scratch *scratch);
+/* Gives back the use of the buffer. */
+void stub_scratch_loosen(stub_scratch *scratch);
+/* Around the work that uses it. */
+nd4c_status stub_scratch_begin(const stub_scratch *scratch, int64_t *stamp);
+nd4c_status stub_scratch_end(const stub_scratch *scratch, int64_t stamp);
+
+/* -- held.c: memory beside arrays ---------------------------------------------------------------------------------- */
+
+/* Commands "hold BYTES", "hold_buffer BYTES", "unhold", "give_way WAY" of stub_control. */
+nd4c_status stub_held_control(const char *command);
+
 /* -- work.c: one call, copied out of the caller's memory ---------------------------------------------------------- */
 
 typedef struct stub_work {
@@ -263,6 +390,7 @@ typedef struct stub_work {
   stub_operand *inputs;
   stub_operand output;
   nd4c_attr_value *attrs;
+  stub_scratch scratch;
 } stub_work;
 
 nd4c_status stub_work_create(const nd4c_call *call, stub_work **work);
@@ -297,11 +425,46 @@ nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs,
 nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs, stub_value *output);
 
+/* -- layouts.c --------------------------------------------------------------------------------------------------- */
+
+/* Of the kernel of matmul. */
+bool stub_wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout);
+nd4c_status stub_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
+/* Whether each operand lies as kernels of the stub read it; a violation. */
+nd4c_status stub_check_layouts(const nd4c_call *call);
+
+/* -- compiler.c, executable.c ------------------------------------------------------------------------------------- */
+
+typedef struct stub_step {
+  stub_work *work; /* operands unbound */
+  int32_t *inputs; /* value numbers, -1: left out */
+  int32_t output;
+} stub_step;
+
+/* Shared by its handle and by pending executions. */
+typedef struct stub_executable {
+  _Atomic int32_t references;
+  int32_t node_count, value_count, input_count, output_count, device;
+  stub_step *nodes;
+  int32_t *outputs;
+  bool dynamic; /* a chain of element-wise ops on operands of one shape: serves any */
+} stub_executable;
+
+/* One with room for its nodes and outputs, of which the counts are set; one reference. */
+nd4c_status stub_executable_create(const stub_executable *counts, stub_executable **executable);
+void stub_executable_release(stub_executable *executable);
+/* Functions of the compiler's table. */
+nd4c_status stub_fingerprint(void *data, void *device, const nd4c_compile_options *options, char *text, size_t size);
+nd4c_status stub_serialise(void *data, nd4c_executable executable, nd4c_sink *sink);
+nd4c_status stub_load(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
+
 /* -- kernels.c, compiler.c, device.c ------------------------------------------------------------------------------ */
 
 const nd4c_kernel *const *stub_kernels(void);
 extern const nd4c_compiler stub_compiler;
 extern const nd4c_device_ops stub_device_ops;
+void *stub_device_at(int32_t index);
+nd4c_status stub_target_open(int32_t index, nd4c_device_description *description, void **target);
 /* Index of an opened device. */
 int32_t stub_device_index(const void *device);
 

@@ -46,6 +46,7 @@ void stub_work_loosen(void *argument) {
     stub_operand_loosen(&work->inputs[i]);
   }
   stub_operand_loosen(&work->output);
+  stub_scratch_loosen(&work->scratch);
 }
 
 void stub_work_destroy(void *argument) {
@@ -84,7 +85,8 @@ static nd4c_status fill(const nd4c_call *call, stub_work *work) {
       return status;
     }
   }
-  return stub_operand_copy(&call->outputs[0], &work->output);
+  nd4c_status status = stub_scratch_bind(call->scratch_buffer, call->scratch_buffer_bytes, &work->scratch);
+  return status == ND4C_OK ? stub_operand_copy(&call->outputs[0], &work->output) : status;
 }
 
 nd4c_status stub_work_create(const nd4c_call *call, stub_work **result) {
@@ -126,6 +128,10 @@ static nd4c_status copy_work(const stub_work *from, stub_work *work) {
       return status;
     }
   }
+  nd4c_status bound = stub_scratch_bind(from->scratch.handle, from->scratch.bytes, &work->scratch);
+  if (bound != ND4C_OK) {
+    return bound;
+  }
   work->output = from->output;
   work->output.buffer = NULL;
   return stub_operand_bind(&work->output);
@@ -150,8 +156,10 @@ nd4c_status stub_work_run(void *argument) {
   const stub_work *work = argument;
   stub_value *values[STUB_INPUTS] = {NULL};
   stub_value *output = stub_host->allocate((size_t)(work->output.size + 1) * sizeof *output);
-  nd4c_status status =
-      output != NULL ? ND4C_OK : stub_host->fail(ND4C_MEMORY, "stub: no memory for the result of %s", work->name);
+  int64_t stamp = 0;
+  nd4c_status status = output != NULL
+                           ? stub_scratch_begin(&work->scratch, &stamp)
+                           : stub_host->fail(ND4C_MEMORY, "stub: no memory for the result of %s", work->name);
   for (int32_t i = 0; i < work->input_count && status == ND4C_OK; i++) {
     if (work->inputs[i].dtype != ND4C_DTYPE_NONE) {
       status = stub_operand_load(&work->inputs[i], &values[i]);
@@ -162,6 +170,9 @@ nd4c_status stub_work_run(void *argument) {
   }
   if (status == ND4C_OK) {
     status = stub_operand_store(&work->output, output);
+  }
+  if (status == ND4C_OK) {
+    status = stub_scratch_end(&work->scratch, stamp);
   }
   for (int32_t i = 0; i < work->input_count; i++) {
     stub_host->free(values[i]);

@@ -15,8 +15,8 @@ import ctypes
 import os
 import re
 
-HEADERS = ("status", "version", "dtype", "device", "context", "array", "lists", "indexing", "dlpack", "datum", "io",
-           "op", "graph", "model", "routing", "config", "log", "trace", "workspace",
+HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
+           "op", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 
 # Integer attributes whose values have names: attribute -> table of the header, by op where ops differ.

@@ -54,6 +54,18 @@ ND4C_API nd4c_status nd4c_array_scalar(nd4c_dtype dtype, double value, nd4c_devi
 ND4C_API nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const char *const *strings,
                                              const int64_t *lengths, nd4c_array **out);
 
+/* A read-only float32 array whose contents are kept as quantised blocks, in `format` as GGUF names it: "q8_0" (32
+ * elements in 34 bytes) or "q4_0" (32 in 18). Copies `bytes` bytes of `blocks`: the blocks of the last axis, which
+ * holds whole ones, in C order. It lives in the host's memory, which holds the blocks alone until something needs
+ * elements. matmul with it, or with its transpose, as the second operand reads the blocks on the CPU, in double
+ * precision, and never the decoded matrix. Everything else sees a float32 array: it is decoded once, when it is first
+ * needed, and keeps the elements beside the blocks. Errors: NAME (no such format, with those that there are), SHAPE (no
+ * axis, an empty one, a part of a block), ARGUMENT (bytes), OVERFLOW, MEMORY, MEMORY_CAP, NULL_ARGUMENT. */
+ND4C_API nd4c_status nd4c_array_from_blocks(const char *format, int32_t rank, const int64_t *shape, const void *blocks,
+                                            size_t bytes, nd4c_array **out);
+/* The format in which the contents of an array, or of what it is a view of, are kept; NULL: they are not in blocks. */
+ND4C_API const char *nd4c_array_block_format(const nd4c_array *array);
+
 /* Wraps host memory without a copy. `data` is the address of element 0; strides (NULL: C-contiguous) count elements
  * and may be negative or zero. With `read_only` an operation that would write into it is refused. `release` (may be
  * NULL) is called with `user` after the last reference and the last use are gone; not when this call fails. The data
@@ -89,7 +101,8 @@ ND4C_API nd4c_device *nd4c_array_device(const nd4c_array *array);
  * failed, its status and text (DEVICE, ...), or POISONED if one of its inputs had no value. */
 ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data);
 
-/* As nd4c_array_data, for writing: other devices' replicas become invalid. ND4C_READ_ONLY where refused. */
+/* As nd4c_array_data, for writing: other devices' replicas become invalid. What is written later through the address
+ * reaches no operation that was submitted before. ND4C_READ_ONLY where refused. */
 ND4C_API nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data);
 
 /* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Any device; of an

@@ -21,5 +21,27 @@ typedef struct nd4c_compile_option {
   const char *key, *value;
 } nd4c_compile_option;
 
+enum {
+  ND4C_COMPILE_OPTION_LIMIT = 64, /* options of one request */
+  ND4C_COMPILE_KEY_SIZE = 128,    /* bytes of a key, with its end */
+  ND4C_COMPILE_VALUE_SIZE = 4096  /* bytes of a value, with its end */
+};
+
+/* What a plan or model asks of the compilers of its device. nd4c copies it. Kernels are not concerned.
+ *
+ * A key without a dot reaches every compiler. A key "openvino.PERFORMANCE_HINT" reaches the compiler whose engine is
+ * "openvino" alone, as "PERFORMANCE_HINT"; the report of a plan names those that no compiler was given.
+ *
+ * Refused with ARGUMENT: a `math` that is none of nd4c_math, a negative number, more options than the limit, a key that
+ * is empty, too long, given twice, or has other characters than printable ones of ASCII (no spaces, no '='), a value
+ * that is too long or has control characters. NULL_ARGUMENT: a key, a value, or `options` where there is a count. */
+typedef struct nd4c_compile_request {
+  uint32_t struct_size; /* sizeof(nd4c_compile_request) */
+  int32_t math;         /* nd4c_math: the most that is allowed */
+  int64_t memory_bytes; /* of the device's that an executable and its scratch may take beside operands; 0: no limit */
+  const nd4c_compile_option *options;
+  int32_t option_count;
+} nd4c_compile_request;
+
 ND4C_EXTERN_C_END
 #endif

@@ -43,10 +43,19 @@ typedef struct nd4c_context_options {
   bool strict;          /* a request that cannot be applied is an error instead of a note in the report */
   /* Appended; a shorter struct_size leaves it out. */
   nd4c_transfer transfer;
+  int32_t priority; /* of its stream, within the device's least_priority to greatest_priority, which goes first */
 } nd4c_context_options;
 
-/* Makes a context with its own stream on the device. options NULL: all defaults. */
+/* Makes a context with its own stream on the device. options NULL: all defaults. ARGUMENT: an option is out of its
+ * range, as a priority that the device does not have. */
 ND4C_API nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_context **context);
+/* Makes a context on a stream that the application has made with the vendor's functions and owns: nd4c's work goes
+ * there, in order with the application's own, and other contexts wait for it and it for them as usual. It stays alive
+ * until the context and the plans made on it are destroyed, which wait for everything on it; nd4c never destroys it.
+ * Width and modes are those of configuration. OpenCL: an in-order cl_command_queue of the device in nd4c's cl_context,
+ * which clGetCommandQueueInfo tells of the queue that nd4c_context_native gives. UNSUPPORTED: the device takes none;
+ * ARGUMENT: it is no such stream; HANDLE. */
+ND4C_API nd4c_status nd4c_context_wrap(nd4c_device *device, void *native_stream, nd4c_context **context);
 /* Waits for the context's stream and frees it; plans made on it keep what they need and may still run. If it is some
  * thread's current one, that thread must leave it first (ND4C_ARGUMENT). NULL is fine. */
 ND4C_API nd4c_status nd4c_context_destroy(nd4c_context *context);

@@ -110,9 +110,9 @@ ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
 
 /* A device by name, in either case: "cpu:0", "cpu" (index 0), "OPENCL:1". Opens its backend if need be. Borrowed, lives
  * as long as the process. NO_BACKEND: the text lists the devices there are, or says why this one's backend cannot be
- * used. INDEX: the backend has fewer devices, however large the number is. NAME: no name and number. If it is this
- * device alone that cannot be used: the status of its opening (MEMORY, DEVICE, DEVICE_LOST, HARDWARE, ...) with the
- * reason. */
+ * used. HARDWARE: it can only compile ahead of time. INDEX: the backend has fewer devices, however large the number is.
+ * NAME: no name and number. If it is this device alone that cannot be used: the status of its opening (MEMORY, DEVICE,
+ * DEVICE_LOST, HARDWARE, ...) with the reason. */
 ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
 
 typedef struct nd4c_device_info {
@@ -143,6 +143,12 @@ typedef struct nd4c_device_info {
   int32_t process_count;
   const char *identity; /* the name; where there are several processes, behind the rank: "2/cpu:0" */
   int32_t dlpack_type;  /* DLPack's number for memory there: 1 host, 2 CUDA, ...; 12 where DLPack has no other */
+  uint32_t imports;     /* kinds of external memory (external.h) of which arrays are made there, ... */
+  uint32_t exports;     /* ... and as which their memory is given to others: sets of ND4C_EXTERNAL_BIT */
+  bool registers_host;  /* nd4c_host_register page-locks host memory for it */
+  /* Priorities of streams (nd4c_context_options.priority); both 0: it has one alone. */
+  int32_t least_priority, greatest_priority;
+  bool wraps_streams; /* nd4c_context_wrap takes streams of the application's */
 } nd4c_device_info;
 
 /* Devices of all backends that are open: an index never changes its device. The host's own has index 0 and is there
@@ -202,7 +208,7 @@ ND4C_API nd4c_status nd4c_machine_get_info(nd4c_machine_info *info);
 
 typedef struct nd4c_memory_info {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_memory_info) */
-  int64_t live_bytes;   /* in use by arrays and workspaces */
+  int64_t live_bytes;   /* in use by arrays, workspaces and what streams work in */
   int64_t cached_bytes; /* kept for reuse */
   int64_t peak_bytes;   /* highest live since start or nd4c_memory_reset_peak */
   int64_t cap_bytes;    /* limit of live + cached, 0: none */
@@ -213,6 +219,11 @@ typedef struct nd4c_memory_info {
   int64_t dropped_count; /* copies of arrays that were elsewhere, too */
   int64_t spilled_count; /* arrays that were copied to the host first, and their bytes */
   int64_t spilled_bytes;
+  int64_t imported_count; /* arrays over external memory that are alive, and its bytes: not live, not against the cap */
+  int64_t imported_bytes;
+  /* Of live_bytes: */
+  int64_t scratch_bytes; /* what streams work in, kept from call to call: goes when memory is short, and by trim to 0 */
+  int64_t held_bytes;    /* what backends hold beside arrays: packed weights, what vendors' libraries have */
 } nd4c_memory_info;
 
 /* Fills *info as far as its struct_size reaches. */
@@ -221,15 +232,17 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
  * what nd4c holds there. INT64_MAX if nothing of that is known. Others may be faster: no promise. */
 ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
 /* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache and, unless it
- * is larger than the limit itself, waits for what is under way on the device, whose scratch and released arrays may be
- * what is missing; then arenas of workspaces that nobody has entered go, and then it fails with MEMORY_CAP stating
+ * is larger than the limit itself, waits for what is under way on the device, whose released arrays and scratch may be
+ * what is missing; then arenas of workspaces that nobody has entered go, and backends
+ * are asked for what they hold, and then it fails with MEMORY_CAP stating
  * usage, request and cap. Nothing else that is alive is taken away, unless the property
  * nd4c.device.memory.spill is true: then arrays that nothing is using go to the host first, and come back when they are
  * needed. The cap holds until one of the properties that cap the device gives another value
  * (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for
  * others). */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
-/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams and staging buffers, what kernels on
+/* Returns cached memory until at most `keep_bytes` are cached; 0: idle streams, scratch and staging buffers, what
+ * backends can spare of what they hold, what kernels on
  * the host worked in, and the records of calls that the calling thread and all threads together keep, too. ARGUMENT for
  * less than 0: nothing is given back. */
 ND4C_API nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes);

@@ -39,7 +39,9 @@ typedef struct nd4c_dl_managed {
 
 /* int4, int2 and float4 are packed, the first element in the lowest bits (DLPack's padded form is refused).
  * Takes over a tensor without a copy; its deleter is called when the last use is gone. If this fails the caller still
- * owns it. UNSUPPORTED for other devices, lanes, or versions with another major number. */
+ * owns it. Host memory (CPU), or memory of an open device that imports device pointers (external.h), by that device's
+ * DLPack type and index; work of others on it has ended. UNSUPPORTED for other devices, lanes, or versions with another
+ * major number; as nd4c_array_from_external. */
 ND4C_API nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out);
 /* Gives an array out as host memory, which it shares from then on; the consumer calls the deleter. The contents are
  * copied to the host first if they are elsewhere. DTYPE for utf8; waits for pending work. */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nd4c/compile.h"
 #include "nd4c/op.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -76,6 +77,13 @@ typedef struct nd4c_plan_options {
    * are copied once, when the plan is made. A device that cannot compute its node leaves it to the plan's, which the
    * report tells (strict context: UNSUPPORTED). Fresh outputs lie where they were computed. */
   const nd4c_placement *placement;
+  const nd4c_compile_request *compile; /* for compilers; NULL: exact arithmetic, no limit, no options */
+  /* A file of nd4c_plan_compile, from which the plan's executables are loaded; read while the plan is made. NULL: none.
+   * FORMAT: it is no such file, or an executable was compiled for another compiler or device, whose fingerprint the text
+   * shows beside the one that is needed. A piece that the file does not have is compiled now, which the report tells
+   * (strict context: STRICT). Constants are then folded on the host, as they were when the file was made. Loading runs
+   * what is in the file. */
+  const char *compiled;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
@@ -94,6 +102,15 @@ ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
  * second run on except fresh outputs. */
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
+
+/* Compiles ahead of time what compilers of `target` take of the graph, and writes their executables into a file, for
+ * nd4c_plan_options.compiled in another process. target: a device's name ("tpu:0"); of a backend whose verdict is
+ * COMPILE_ONLY the device need not be here. options: as for the plan that is to load them, with no placement and no
+ * `compiled` (ARGUMENT). nd4c.deterministic of the configuration is part of what is compiled; widths are not. *report
+ * (may be NULL): the pieces, and why the other nodes are in none; free with nd4c_free. Blocks; any thread. UNSUPPORTED:
+ * no compiler of the target takes a node, or can write what it makes. IO. What is refused writes nothing. */
+ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
+                                       const char *path, char **report);
 
 /* The copies between devices that a plan needs: the distinct pairs of a tensor and a device that reads it and did not
  * make it, counted from the steps. */

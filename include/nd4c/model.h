@@ -22,6 +22,9 @@ typedef struct nd4c_model_options {
   const nd4c_placement *placement; /* of the model's plans (nd4c_plan_options), copied; NULL: one device. A model that
                                     * is interpreted has no plan: it runs on the context. A strict context refuses what
                                     * a plan cannot place (UNSUPPORTED) */
+  const nd4c_compile_request *compile; /* of the model's plans (nd4c_plan_options), copied */
+  const char *compiled; /* a file of nd4c_model_compile, for the model's plans (nd4c_plan_options); copied; read when a
+                         * plan is made. NULL: none */
 } nd4c_model_options;
 
 /* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL:
@@ -78,6 +81,12 @@ ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback 
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);
+
+/* Compiles the model ahead of time for inputs of these shapes, in the order of the model's inputs, as nd4c_plan_compile
+ * does. shapes NULL: as declared; SHAPE names an input of which something is free. UNSUPPORTED, too, where the model is
+ * no graph: the text says why. */
+ND4C_API nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int32_t *ranks,
+                                        const int64_t *const *shapes, const char *path, char **report);
 
 /* As nd4c_model_run for models whose inputs and outputs may be sequences and optionals. outputs receive fresh data,
  * each to be released. ARGUMENT and DTYPE name an input that is of another kind or dtype than declared. */

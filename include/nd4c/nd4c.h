@@ -11,6 +11,7 @@
 #include "nd4c/datum.h"
 #include "nd4c/device.h"
 #include "nd4c/dtype.h"
+#include "nd4c/external.h"
 #include "nd4c/graph.h"
 #include "nd4c/indexing.h"
 #include "nd4c/io.h"

@@ -7,14 +7,18 @@
  *     provider.h   what a plug-in brings: a backend with devices, contributions to devices, ops
  *     device.h     devices: copies, streams, fences
  *     buffer.h     their memory
+ *     external.h   memory that others allocated, and memory for others
  *     capture.h    work that they record and launch again
  *     collective.h what they do together
  *     kernel.h     kernels: one way each to compute one op
  *     op.h         ops of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable
  *     call.h       tensors and calls, which kernels and compilers are given
+ *     layout.h     how operands lie in memory where strides cannot say it
+ *     blocks.h     of that, formats of quantised blocks
  *     host.h       what nd4c offers in return
  *     thread.h     of that, locks, threads and time
+ *     memory.h     of that, memory of devices that backends hold
  *     file.h       of that, files
  *     abi.h        versions, struct_size, handles
  *

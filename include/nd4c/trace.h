@@ -1,11 +1,12 @@
 /* The tracer: what moved and what ran where, while it is on. Off by default; then it costs one relaxed load where an
  * operation runs, memory is taken or bytes are copied. On, each thread records into a buffer of its own without a lock.
  *
- * Recorded are: executions of ops (op, device, kernel; on an asynchronous device the time until the work is submitted),
- * device transitions (a thread's execution on another device than its one before), copies between devices and between
- * the host and a device (bytes, nanoseconds, the op that asked), allocations and frees of device memory (arrays of up
- * to 256 bytes on the host are not among them: they come from lists of the thread's). Each belongs to a thread; threads
- * are numbered from 1 in the order in which they first recorded something.
+ * Recorded are: executions of ops (op, device, kernel; on an asynchronous device the time until the work is submitted,
+ * and the time that the device worked where its backend tells that, as OpenCL does for streams made while the tracer is
+ * on), device transitions (a thread's execution on another device than its one before), copies between devices and
+ * between the host and a device (bytes, nanoseconds, the op that asked), allocations and frees of device memory (arrays
+ * of up to 256 bytes on the host are not among them: they come from lists of the thread's). Each belongs to a thread;
+ * threads are numbered from 1 in the order in which they first recorded something.
  *
  * A round trip is flagged when bytes leave a device D for the host and come back to it for no reason of the user's:
  *  - a "bounce": a storage is copied from D to the host, and later from the host to D, and nothing wrote it in between.
@@ -65,6 +66,9 @@ typedef struct nd4c_trace_totals {
   int64_t dropped; /* events for which there was no room (a million a thread) or no memory */
   /* Appended; a shorter struct_size leaves it out. */
   int32_t threads; /* the highest number that a thread has; those that recorded before this began count */
+  int64_t execute_nanoseconds; /* of executions on the calling threads: on an asynchronous device until submitted */
+  int64_t device_timed;        /* executions whose device told how long it worked on them, and */
+  int64_t device_nanoseconds;  /* how long that was */
 } nd4c_trace_totals;
 
 /* Fills the sums as far as struct_size reaches; from, to (NULL: any) narrow copies to those from and to a device,

@@ -19,7 +19,9 @@ static inline uint64_t hash_add(uint64_t hash, uint64_t word) {
 
 /* Small extents and strides differ in a few low bits only, so each word is multiplied before the next one comes in. */
 static uint64_t layout_signature(const nd4c_array *array) {
-  uint64_t hash = hash_add(UINT64_C(0x6a09e667f3bcc908), (uint64_t)array->dtype << 8 | (uint64_t)array->rank);
+  const uint64_t encoded = array->storage->flags & ND4C_STORAGE_ENCODED; /* calls on such arrays are no others' */
+  uint64_t hash =
+      hash_add(UINT64_C(0x6a09e667f3bcc908), encoded << 32 | (uint64_t)array->dtype << 8 | (uint64_t)array->rank);
   for (int32_t i = 0; i < array->rank; i++) {
     hash = hash_add(hash, (uint64_t)array->shape[i]);
     hash = hash_add(hash, (uint64_t)array->strides[i]);

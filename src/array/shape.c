@@ -41,6 +41,20 @@ nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   return ND4C_OK;
 }
 
+nd4c_status nd4c_shape_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  if (info == NULL) {
+    return nd4c_fail(ND4C_DTYPE, "dtype %d is not known", dtype);
+  }
+  if (!info->available) {
+    return nd4c_fail(ND4C_DTYPE, "%s is not in this build (ND4C_DTYPES=lite)", info->name);
+  }
+  int64_t size = 0;
+  ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
+  *bytes = nd4c_dtype_bytes(dtype, size);
+  return ND4C_OK;
+}
+
 void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides) {
   int64_t step = 1;
   for (int32_t i = rank - 1; i >= 0; i--) {
@@ -80,6 +94,22 @@ bool nd4c_layout_bounds(int32_t rank, const int64_t *shape, const int64_t *strid
     }
   }
   return true;
+}
+
+nd4c_status nd4c_layout_extent(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                               int64_t *first, int64_t *bytes) {
+  int64_t low = 0, high = -1, count = 0, element = nd4c_dtype_size(dtype);
+  *first = 0;
+  ND4C_TRY(nd4c_shape_bytes(dtype, rank, shape, bytes));
+  if (strides == NULL || element == 0) {
+    return ND4C_OK; /* packed arrays have no strides but those of C order: making the handle checks them */
+  }
+  if (!nd4c_layout_bounds(rank, shape, strides, &low, &high) || !nd4c_checked_multiply(low, element, first) ||
+      !nd4c_checked_subtract(high, low, &count) || !nd4c_checked_add(count, 1, &count) ||
+      !nd4c_checked_multiply(count, element, bytes)) {
+    return nd4c_fail(ND4C_OVERFLOW, "the strides reach beyond what addresses can express");
+  }
+  return ND4C_OK;
 }
 
 static int64_t step_of(int64_t stride) {

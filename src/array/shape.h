@@ -12,6 +12,8 @@
 /* Product of the extents. SHAPE for a negative extent or a rank out of range, OVERFLOW if size * dtype exceeds int64.
  */
 nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *size);
+/* Bytes of an array in C order. As nd4c_shape_size, and DTYPE for one that is not known, or not in this build. */
+nd4c_status nd4c_shape_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes);
 /* C-order strides. */
 void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides);
 /* True for C order without gaps (axes of length 1 and empty arrays do not count). */
@@ -19,6 +21,10 @@ bool nd4c_shape_is_contiguous(int32_t rank, const int64_t *shape, const int64_t 
 /* Lowest and highest element offset that the layout touches, relative to element 0; false if the numbers overflow. For
  * an empty array low > high. */
 bool nd4c_layout_bounds(int32_t rank, const int64_t *shape, const int64_t *strides, int64_t *low, int64_t *high);
+/* Where the bytes of a layout begin, relative to element 0, and how many there are; strides NULL: C order, in which
+ * packed dtypes always are. As nd4c_shape_bytes, and OVERFLOW where addresses cannot express it. */
+nd4c_status nd4c_layout_extent(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
+                               int64_t *first, int64_t *bytes);
 /* True if it is sure that no two elements share memory: each axis steps over all that the shorter ones reach. */
 bool nd4c_layout_is_distinct(int32_t rank, const int64_t *shape, const int64_t *strides);
 /* NumPy's broadcasting of two shapes. SHAPE with both in the text. */

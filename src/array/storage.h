@@ -10,7 +10,8 @@
 
 typedef struct nd4c_storage nd4c_storage;
 
-enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2 };
+/* ENCODED: the contents are quantised blocks, see device/encoded.h; READ_ONLY, too. */
+enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2, ND4C_STORAGE_ENCODED = 4 };
 
 struct nd4c_storage {
   _Atomic int32_t references;
@@ -23,6 +24,9 @@ struct nd4c_storage {
   nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);
   nd4c_dtype dtype; /* of the array that it was made for; NONE: of several arrays */
+  /* The user was given the host replica's address to write through: work under way reads it no longer than the call
+   * that submits it. */
+  _Atomic bool lent;
 };
 
 static inline nd4c_storage *nd4c_storage_retain(nd4c_storage *storage) {

@@ -132,13 +132,19 @@ static nd4c_status fail_device(nd4c_status code, const char *name) {
                    ND4C_FAMILY_INDEXES - 1);
 }
 
+/* Not under the lock, since the application's log callback may set properties. */
 static void tell_refused(int key) {
+  char text[256];
+  nd4c_lock_acquire(&values_lock);
   const value *v = &values[key];
-  if (v->refused != NULL) {
+  const bool refused = v->refused != NULL, early = v->refused_early != NULL;
+  (void)snprintf(text, sizeof text, "%s", refused ? v->refused : "");
+  nd4c_lock_release(&values_lock);
+  if (refused) {
     nd4c_log_write(ND4C_LOG_WARNING, "config",
                    "%s=\"%s\"%s is refused: expected %s; no device opens until that is mended",
-                   v->refused_early != NULL ? property_of(key) : environment_of(key), v->refused,
-                   v->refused_early != NULL ? "" : " in the environment", value_expectation(key));
+                   early ? property_of(key) : environment_of(key), text, early ? "" : " in the environment",
+                   value_expectation(key));
   }
 }
 

@@ -40,6 +40,8 @@
     "its own; 0: none")                                                                                                \
   X(DEVICE_SPILL, "nd4c.device.memory.spill", "ND4C_DEVICE_MEMORY_SPILL", bool, "false",                               \
     "Where a device's memory or cap is exhausted, idle arrays give way: copies first, then others to the host")        \
+  X(DEVICE_SCRATCH, "nd4c.device.scratch", "ND4C_DEVICE_SCRATCH", bytes, "0",                                          \
+    "Most of a device's memory that one call works in where it can do with less; 0: what there is room for")           \
   X(DEVICE_TRANSFER, "nd4c.device.transfer", "ND4C_DEVICE_TRANSFER", string, "on_demand",                              \
     "What happens when an operation needs an array of another device: on_demand copies it, eager also brings copies "  \
     "that were current up to date when an array is written, none refuses")                                             \
@@ -53,8 +55,13 @@
     "Ask the system for huge pages behind large arrays")                                                               \
   X(LOG, "nd4j.log.initialization", "ND4J_LOG_INITIALIZATION", bool, "false",                                          \
     "Write messages about start-up, choices and fallbacks to stderr when no log callback is set")                      \
-  X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", string, "",                                                          \
-    "Directory for compiled artefacts of backends that compile; accepted, but no backend uses it yet")                 \
+  X(COMPILE_CACHE, "nd4c.compile.cache", "ND4C_COMPILE_CACHE", directory, "",                                          \
+    "Directory, absolute, for executables of compilers that can write them, which later processes load; empty: "       \
+    "OV_CACHE_DIR; off: none")                                                                                         \
+  X(COMPILE_LIMIT, "nd4c.compile.limit", "ND4C_COMPILE_LIMIT", bytes, "1g",                                            \
+    "Largest file of executables that is written or read")                                                             \
+  X(OV_CACHE_DIR, "OV_CACHE_DIR", "OV_CACHE_DIR", directory, "",                                                       \
+    "The reference's name of nd4c.compile.cache, used where that is empty; empty or off: no cache")                    \
   X(PLAN_CACHE, "nd4c.model.plans", "ND4C_MODEL_PLANS", int, "8",                                                      \
     "Plans a model keeps, one for each combination of input shapes")                                                   \
   X(PLAN_CAPTURE, "nd4c.plan.capture", "ND4C_PLAN_CAPTURE", bool, "true",                                              \

@@ -40,6 +40,12 @@ nd4c_status nd4c_os_write_own_file(const char *path, const void *bytes, size_t s
 nd4c_status nd4c_os_make_directory(const char *path);
 nd4c_status nd4c_os_list_directory(const char *path, bool (*each)(void *user, const char *name), void *user);
 
+/* Memory behind file descriptors: nd4c/plugin/file.h tells the rules. */
+nd4c_status nd4c_os_shared_map(int32_t descriptor, int64_t offset, int64_t bytes, bool writes, void **address);
+void nd4c_os_shared_unmap(void *address, int64_t bytes);
+nd4c_status nd4c_os_descriptor_duplicate(int32_t descriptor, int32_t *duplicate);
+void nd4c_os_descriptor_close(int32_t descriptor);
+
 /* Opens a shared library: by path if it contains '/', else by name in each directory of `directories`
  * (comma-separated, absolute ones only, may be ""), then by the system's loader (which honours the RPATH of libnd4c).
  * Never looks in the current directory. ND4C_LIBRARY with the loader's words for each attempt. */

@@ -101,7 +101,9 @@ nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data) {
   if (array->dtype == ND4C_UTF8) {
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_data_mutable: strings cannot be written in place");
   }
-  return nd4c_array_host_address(array, true, data);
+  ND4C_TRY(nd4c_array_host_address(array, true, data));
+  atomic_store_explicit(&array->storage->lent, true, memory_order_relaxed);
+  return ND4C_OK;
 }
 
 static nd4c_status check_bytes(const nd4c_array *array, size_t bytes, const char *function) {

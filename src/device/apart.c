@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "base/status.h"
+#include "device/forms.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
 #include "device/tracer.h"
@@ -27,7 +28,8 @@ static nd4c_block piece_of(const nd4c_replica *replica, int64_t offset) {
 bool nd4c_storage_reads_apart(nd4c_storage *storage, int64_t bytes, int64_t pieces) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_device *host = NULL;
-  if (atomic_load(&storage->address) != NULL || nd4c_device_host(&host) != ND4C_OK) {
+  if (atomic_load(&storage->address) != NULL || (storage->flags & ND4C_STORAGE_ENCODED) != 0 ||
+      nd4c_device_host(&host) != ND4C_OK) {
     return false;
   }
   const int64_t cost = cost_of(storage, bytes, pieces);
@@ -62,7 +64,7 @@ nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_lock_settled(body, NULL);
+  nd4c_storage_lock_settled(body, NULL, false);
   nd4c_status status = read_piece(body, host, offset, bytes, to);
   nd4c_storage_unlock(body);
   return status;
@@ -154,7 +156,8 @@ nd4c_status nd4c_storage_write_piece(nd4c_storage *storage, int64_t offset, int6
     return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
   }
   ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_lock_settled(body, NULL);
+  nd4c_storage_lock_settled(body, NULL, false);
+  nd4c_forms_detach(body);
   nd4c_status status = write_piece(body, host, offset, bytes, from);
   if (status == ND4C_OK && nd4c_tracer_is_on()) {
     nd4c_tracer_write(body, atomic_load(&storage->device));

@@ -30,6 +30,7 @@ void nd4c_candidate_refuse(nd4c_candidate *candidate) {
   memset(&candidate->ops, 0, sizeof candidate->ops);
   memset(&candidate->buffers, 0, sizeof candidate->buffers);
   memset(&candidate->capture, 0, sizeof candidate->capture);
+  memset(&candidate->timing, 0, sizeof candidate->timing);
   memset(&candidate->collective, 0, sizeof candidate->collective);
   candidate->entry = NULL;
   candidate->type = ND4C_DEVICE_NONE;
@@ -80,6 +81,11 @@ static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *p
       nd4c_provider_copy(&candidate->capture, sizeof candidate->capture, candidate->ops.capture,
                          candidate->ops.capture->struct_size);
       candidate->ops.capture = &candidate->capture;
+    }
+    if (candidate->ops.timing != NULL) {
+      nd4c_provider_copy(&candidate->timing, sizeof candidate->timing, candidate->ops.timing,
+                         candidate->ops.timing->struct_size);
+      candidate->ops.timing = &candidate->timing;
     }
     candidate->backend.device = &candidate->ops;
     if (candidate->backend.collective != NULL) {
@@ -173,7 +179,7 @@ static nd4c_status probe_backend(nd4c_candidate *candidate) {
   if (verdict == ND4C_VERDICT_COMPILE_ONLY) {
     candidate->verdict = verdict;
     (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", reason);
-    return nd4c_fail(ND4C_HARDWARE, "backend %s can only compile ahead of time: %s", candidate->name, reason);
+    return nd4c_candidate_fail_compile_only(candidate);
   }
   return verdict == ND4C_VERDICT_ABSENT ? nd4c_fail(ND4C_HARDWARE, "%s", reason) : ND4C_OK;
 }
@@ -221,7 +227,9 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate) {
     return ND4C_OK;
   }
   if (candidate->tried || (candidate->entry == NULL && candidate->path == NULL)) {
-    return nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
+    return candidate->verdict == ND4C_VERDICT_COMPILE_ONLY
+               ? nd4c_candidate_fail_compile_only(candidate)
+               : nd4c_fail(ND4C_NO_BACKEND, "backend %s: %s", candidate->name, candidate->reason);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
   nd4c_status status = nd4c_candidate_register(candidate);

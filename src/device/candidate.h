@@ -41,12 +41,15 @@ typedef struct nd4c_candidate {
   nd4c_device_ops ops;
   nd4c_buffer_ops buffers;
   nd4c_capture_ops capture; /* of ops; all zero: it has none */
+  nd4c_timing_ops timing;   /* of ops; all zero: it has none */
   nd4c_collective_ops collective; /* of backend; all zero: it has none */
   nd4c_contribution *contributions; /* provider.contribution_count of them */
   nd4c_contribution *references; /* the reference kernels of its ops; NULL: it has none, or they wait for register */
   nd4c_device *devices; /* all of them: one that cannot be used keeps its place, and the others their numbers */
   nd4c_opening *openings;
   int32_t device_count;
+  nd4c_device *targets; /* of one that only compiles, once asked for; as many as target_count, or NULL */
+  int32_t target_count;
   char unusable[2048]; /* a line for each that cannot be used */
   nd4c_compute *compute;       /* what its devices compute with; NULL until it opens */
   char *left_out;              /* a line for each kernel and compiler that was not accepted; NULL: none */
@@ -84,6 +87,15 @@ nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate);
 const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index);
 /* A provider was loaded late: what it contributes reaches the devices that are open already. */
 nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider);
+
+/* -- candidate_targets.c ---------------------------------------------------------------------------------------- */
+
+/* A device to compile for, which `name` asks for: one that is here as nd4c_candidate_find_device does, or, of a candidate
+ * that only compiles, a target, which has a handle for compilers, no memory and no streams. */
+nd4c_status nd4c_candidate_find_target(nd4c_candidate *candidate, const char *name, int64_t index,
+                                       nd4c_device **target);
+/* HARDWARE: what a candidate that only compiles is for. */
+nd4c_status nd4c_candidate_fail_compile_only(const nd4c_candidate *candidate);
 
 /* -- candidate_devices.c ---------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 #include "device/memory_manager.h"
 #include "device/peers.h"
 #include "device/provider_check.h"
+#include "device/scratch.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
 
@@ -85,6 +86,7 @@ static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) 
   }
   ND4C_TRY(describe(candidate, device));
   ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));
+  ND4C_TRY(nd4c_scratch_pool_make(device, &device->scratch));
   ND4C_TRY(nd4c_staging_make(device, &device->staging));
   ND4C_TRY(nd4c_peers_make(device, candidate->device_count));
   ND4C_TRY(nd4c_memory_manager_make(device, &device->memory));
@@ -96,11 +98,13 @@ static void stop_device(nd4c_candidate *candidate, nd4c_device *device) {
   nd4c_stream_pool_free(device->streams);
   nd4c_staging_free(device->staging);
   nd4c_peers_free(device);
+  nd4c_scratch_pool_free(device->scratch);
   nd4c_memory_manager_free(device->memory);
   if (device->handle != NULL && candidate->ops.device_close != NULL) {
     candidate->ops.device_close(device->handle);
   }
   device->streams = NULL;
+  device->scratch = NULL;
   device->staging = NULL;
   device->memory = NULL;
   device->handle = NULL;

@@ -151,7 +151,8 @@ static void free_candidate(nd4c_candidate *candidate) {
   nd4c_deallocate(candidate);
 }
 
-/* A copy would leave pointers into the old one: to its operations, those of its buffers and of capture, and contributions. */
+/* A copy would leave pointers into the old one: to its operations, those of its buffers, of capture and of timing, and
+ * contributions. */
 static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
   nd4c_deallocate(absent->path);
   *absent = *loaded;
@@ -159,6 +160,7 @@ static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
   absent->ops.buffers = loaded->ops.buffers != NULL ? &absent->buffers : NULL;
   absent->backend.collective = loaded->backend.collective != NULL ? &absent->collective : NULL;
   absent->ops.capture = loaded->ops.capture != NULL ? &absent->capture : NULL;
+  absent->ops.timing = loaded->ops.timing != NULL ? &absent->timing : NULL;
   nd4c_deallocate(loaded);
   return absent;
 }

@@ -99,11 +99,11 @@ nd4c_status nd4c_capture_end(nd4c_capture *capture, nd4c_shared_fence *last) {
   return status;
 }
 
-nd4c_status nd4c_capture_launch(nd4c_capture *capture, nd4c_stream stream) {
+nd4c_status nd4c_capture_launch(nd4c_capture *capture, nd4c_stream stream, int64_t points) {
   if (capture->stream != NULL || capture->launchable == NULL) {
     return nd4c_fail(ND4C_INTERNAL, "capture on %s: launch %s", capture->device->name,
                      capture->stream != NULL ? "while recording" : "before anything was recorded");
   }
   ND4C_TRY(nd4c_device_admit(capture->device));
-  return nd4c_driver_capture_launch(capture->device, capture->launchable, stream);
+  return nd4c_driver_capture_launch(capture->device, capture->launchable, stream, points);
 }

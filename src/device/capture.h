@@ -27,7 +27,7 @@ nd4c_status nd4c_capture_begin(nd4c_capture *capture, nd4c_stream *stream);
  * cannot put new operands into what it launched is waited for. */
 nd4c_status nd4c_capture_end(nd4c_capture *capture, nd4c_shared_fence *last);
 void nd4c_capture_abandon(nd4c_capture *capture);
-/* Enqueues the recorded work. A failure: nothing was enqueued. */
-nd4c_status nd4c_capture_launch(nd4c_capture *capture, nd4c_stream stream);
+/* Enqueues the recorded work; `points` is added to the points of its calls. A failure: nothing was enqueued. */
+nd4c_status nd4c_capture_launch(nd4c_capture *capture, nd4c_stream stream, int64_t points);
 
 #endif

@@ -16,6 +16,7 @@
 #include "device/fence.h"
 #include "device/storage.h"
 #include "device/thread.h"
+#include "device/tracer.h"
 
 enum { FIRST_NAP = 20000, LONGEST_NAP = 1000000, STRAGGLE = 2000000 }; /* nanoseconds */
 
@@ -84,6 +85,7 @@ static void settle(void *others) {
     nd4c_os_sleep(STRAGGLE);
     any = settle_devices();
   }
+  nd4c_tracer_settle();
   atomic_store(&settled, true);
 }
 

@@ -6,9 +6,10 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/forms.h"
+#include "device/replica_copy.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
-#include "device/stream_pool.h"
 #include "device/tracer.h"
 #include "device/transfer_stream.h"
 
@@ -32,6 +33,9 @@ void nd4c_storage_update_address(nd4c_storage_body *body) {
   }
   bool direct = current == 1 && body->poison == ND4C_OK && nd4c_device_is_immediate(only->device) &&
                 only->written == NULL && only->readers.count == 0;
+  if (direct && atomic_load_explicit(&body->forms, memory_order_relaxed) != NULL) {
+    nd4c_forms_doubt(body);
+  }
   atomic_store(&body->base.address, direct ? only->block.address : NULL);
 }
 
@@ -96,118 +100,44 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
   return ND4C_OK;
 }
 
-/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, scratch. */
-static void add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
+/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, what destroyed plans had. */
+void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
   static const int64_t much = INT64_C(64) << 20;
   bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
   nd4c_readers_add(&replica->readers, fence, few ? ND4C_READERS_FEW : ND4C_READERS_MOST);
 }
 
-/* Lets work on `stream` come after everything that still uses the replica. */
-static nd4c_status order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes) {
+nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes) {
   ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream));
   return writes ? nd4c_readers_enqueue_wait(&replica->readers, device, stream) : ND4C_OK;
-}
-
-/* -- copies ------------------------------------------------------------------------------------------------------ */
-
-/* Complete when this returns. */
-static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
-  ND4C_TRY(nd4c_storage_settle_source(body, source));
-  ND4C_TRY(order_after(target, target->device, NULL, true)); /* what still reads what was here before */
-  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
-  nd4c_replica_release_fences(target); /* they have ended, and how is nothing to the new contents */
-  if (begin != 0) {
-    nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
-  }
-  return ND4C_OK;
-}
-
-/* The device that can copy between the two by itself while the host goes on; NULL if the host must carry. */
-static nd4c_device *find_carrier(const nd4c_replica *source, const nd4c_replica *target) {
-  bool from_host = nd4c_device_is_immediate(source->device), to_host = nd4c_device_is_immediate(target->device);
-  bool takes = from_host || nd4c_transfer_is_direct(source->device, target->device);
-  if (takes && target->device->description.asynchronous) {
-    return target->device;
-  }
-  return to_host && source->device->description.asynchronous ? source->device : NULL;
-}
-
-static nd4c_status enqueue_copy(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target,
-                                nd4c_device *carrier, nd4c_stream stream, nd4c_shared_fence **fence) {
-  ND4C_TRY(order_after(source, carrier, stream, false));
-  ND4C_TRY(order_after(target, carrier, stream, true));
-  ND4C_TRY(nd4c_transfer_enqueue(carrier, stream, source->device, &source->block, target->device, &target->block,
-                                 body->base.bytes));
-  return nd4c_fence_record(carrier, stream, "copy", &source->written, 1, fence);
-}
-
-/* Under way when this returns: the target's `written` is its end, and the source is being read until then. */
-static nd4c_status copy_later(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target,
-                              nd4c_device *carrier) {
-  nd4c_stream stream = NULL;
-  nd4c_shared_fence *fence = NULL;
-  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  ND4C_TRY(nd4c_stream_take(carrier, &stream));
-  nd4c_status status = enqueue_copy(body, source, target, carrier, stream, &fence);
-  if (status != ND4C_OK) {
-    nd4c_stream_drop(carrier, stream); /* which waits for what was enqueued */
-    return status;
-  }
-  nd4c_stream_give(carrier, stream);
-  if (begin != 0) {
-    nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
-  }
-  add_reader(source, fence);
-  nd4c_fence_release(target->written);
-  target->written = fence;
-  target->copied = true;
-  return ND4C_OK;
-}
-
-nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, bool asynchronous) {
-  if (target->state != 'I') {
-    return ND4C_OK;
-  }
-  nd4c_replica *source = nd4c_storage_find_current(body);
-  if (source == NULL) {
-    return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
-  }
-  nd4c_device *carrier = asynchronous && body->base.bytes > 0 ? find_carrier(source, target) : NULL;
-  nd4c_status status = carrier != NULL ? copy_later(body, source, target, carrier) : ND4C_UNSUPPORTED;
-  if (status == ND4C_UNSUPPORTED) {
-    status = copy_now(body, source, target);
-  }
-  ND4C_TRY(status);
-  source->state = target->state = 'S';
-  nd4c_storage_update_address(body);
-  return ND4C_OK;
 }
 
 /* -- waiting -------------------------------------------------------------------------------------------------------- */
 
 /* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
-static nd4c_shared_fence *find_wait(nd4c_storage_body *body, const nd4c_device *device) {
+static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {
   const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
   if (current == NULL || current->written == NULL) {
     return NULL;
   }
   const bool streams = device != NULL && device->description.asynchronous;
   const nd4c_replica *here = streams ? nd4c_replica_find(body, device) : NULL;
-  return here != NULL && here->state != 'I' ? NULL : current->written;
+  if (here != NULL && here->state != 'I') {
+    return NULL;
+  }
+  return follows && nd4c_replica_can_follow(current, device) ? NULL : current->written;
 }
 
-void nd4c_storage_lock_settled(nd4c_storage_body *body, const nd4c_device *device) {
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows) {
   nd4c_storage_lock(body);
-  nd4c_shared_fence *fence = find_wait(body, device);
-  while (fence != NULL && !nd4c_fence_is_ready(fence)) {
+  nd4c_shared_fence *fence = find_wait(body, device, follows);
+  while (fence != NULL && !nd4c_fence_is_known(fence)) {
     fence = nd4c_fence_retain(fence);
     nd4c_storage_unlock(body);
     nd4c_fence_settle(fence);
     nd4c_fence_release(fence);
     nd4c_storage_lock(body);
-    fence = find_wait(body, device); /* of a write that began meanwhile, perhaps */
+    fence = find_wait(body, device, follows); /* of a write that began meanwhile, perhaps */
   }
 }
 
@@ -219,6 +149,9 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
     return ND4C_OK;
   }
   const nd4c_device *from = atomic_load(&body->base.device);
+  if (body->encoding != NULL && from == device && nd4c_storage_find_current(body) == NULL) {
+    return ND4C_OK; /* it is decoded where it is */
+  }
   return nd4c_fail(ND4C_UNSUPPORTED,
                    "its contents are on %s and needed on %s, and transfers are off (none, by the context's option "
                    "transfer or nd4c.device.transfer): nd4c_array_migrate or nd4c_array_prefetch brings them there",
@@ -226,14 +159,11 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
 }
 
 /* Makes what is read current for work on the device. */
-static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) {
-  if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_ready(replica->written))) {
+static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when) {
+  if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_known(replica->written))) {
     nd4c_replica_settle_copy(replica);
   }
-  if (nd4c_fence_is_ready(replica->written)) {
-    nd4c_fence_settle(replica->written); /* lets go of the fences that it came after */
-  }
-  nd4c_status status = nd4c_replica_bring(body, replica, false);
+  nd4c_status status = nd4c_replica_bring(body, replica, when);
   if (status != ND4C_OK && replica->state == 'I' && !replica->pinned && replica->holds == 0 &&
       nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
     nd4c_replica_drop(body, replica); /* memory without contents is no use */
@@ -243,7 +173,7 @@ static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica) 
 }
 
 static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, nd4c_stream stream, nd4c_access access,
-                                  nd4c_transfer transfer, nd4c_replica_view *view) {
+                                  nd4c_transfer transfer, nd4c_bring when, nd4c_replica_view *view) {
   bool reads = access != ND4C_ACCESS_WRITE;
   if (reads && body->poison != ND4C_OK) {
     return nd4c_storage_fail_poisoned(body);
@@ -256,12 +186,12 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
     ND4C_TRY(nd4c_replica_make(body, device, &replica));
   }
   if (reads) {
-    ND4C_TRY(prepare_read(body, replica));
+    ND4C_TRY(prepare_read(body, replica, when));
   }
   if (device->description.asynchronous) {
     body->wrote_apart = 0; /* had the parts been written on the host, all of it would travel back now */
   }
-  ND4C_TRY(order_after(replica, device, stream, access != ND4C_ACCESS_READ));
+  ND4C_TRY(nd4c_replica_order_after(replica, device, stream, access != ND4C_ACCESS_READ));
   nd4c_replica_use(replica);
   replica->holds += device->description.asynchronous || (access == ND4C_ACCESS_WRITE && replica->state == 'I');
   replica->eager = access != ND4C_ACCESS_READ && transfer == ND4C_TRANSFER_EAGER;
@@ -287,17 +217,25 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_device_admit(device));
+  const nd4c_bring when = stream != NULL ? ND4C_BRING_FOR_WORK : ND4C_BRING_NOW;
   if (access == ND4C_ACCESS_WRITE) {
     nd4c_storage_lock(body);
   } else {
-    nd4c_storage_lock_settled(body, device);
+    nd4c_storage_lock_settled(body, device, stream != NULL);
   }
-  nd4c_status status = acquire_slowly(body, device, stream, access, transfer, view);
+  nd4c_status status = acquire_slowly(body, device, stream, access, transfer, when, view);
+  if (ND4C_UNLIKELY(body->unsettled)) {
+    body->unsettled = false;
+    nd4c_storage_unlock(body);
+    nd4c_storage_lock_settled(body, device, false);
+    status = acquire_slowly(body, device, stream, access, transfer, ND4C_BRING_NOW, view);
+  }
   nd4c_storage_unlock(body);
   return status;
 }
 
 static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_shared_fence *fence) {
+  nd4c_forms_detach(body);
   nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
   written->written = nd4c_fence_retain(fence);
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
@@ -309,6 +247,9 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   body->poison = ND4C_OK;
   body->read_apart = body->wrote_apart = 0;
   atomic_store(&body->base.device, written->device);
+  if (!nd4c_device_is_immediate(written->device)) {
+    atomic_store_explicit(&body->base.lent, false, memory_order_relaxed); /* the address no longer holds */
+  }
   nd4c_storage_update_address(body);
 }
 
@@ -319,7 +260,7 @@ static void refresh(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     bool stale = replica->left && replica->state == 'I' && nd4c_replica_is_there(replica);
     replica->left = false;
-    if (stale && nd4c_replica_bring(body, replica, true) != ND4C_OK) {
+    if (stale && nd4c_replica_bring(body, replica, ND4C_BRING_FOLLOWING) != ND4C_OK) {
       nd4c_log_write(ND4C_LOG_INFO, "coherence", "an eager copy to %s: %s", replica->device->name,
                      nd4c_error_message());
     }
@@ -372,7 +313,7 @@ void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access
       refresh(body);
     }
   } else if (replica != NULL && fence != NULL) {
-    add_reader(replica, fence);
+    nd4c_replica_add_reader(replica, fence);
     nd4c_storage_update_address(body);
   }
   nd4c_storage_unlock(body);
@@ -458,7 +399,7 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
   if (atomic_load(&storage->address) != NULL) {
     return ND4C_OK;
   }
-  nd4c_storage_lock_settled(body, NULL);
+  nd4c_storage_lock_settled(body, NULL, false);
   nd4c_replica *current = nd4c_storage_find_current(body);
   nd4c_status status = body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
                        : current != NULL       ? nd4c_storage_settle_source(body, current)

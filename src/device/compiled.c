@@ -24,10 +24,12 @@ static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable execu
 static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_executable_info *info) {
   const int64_t most = INT64_C(1) << 56;
   bool sound = info->scratch_bytes >= 0 && info->scratch_bytes <= most && info->device_scratch_bytes >= 0 &&
-               info->device_scratch_bytes <= most;
+               info->device_scratch_bytes <= most && info->device_scratch_best >= 0 &&
+               info->device_scratch_best <= most;
   return sound ? ND4C_OK
-               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld bytes of scratch",
-                           compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes);
+               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld to %lld bytes of scratch",
+                           compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes,
+                           (long long)info->device_scratch_best);
 }
 
 /* Takes an executable over; releases it if this fails. */
@@ -130,14 +132,16 @@ static void share(nd4c_compiled *compiled, unsigned char *pattern, size_t bytes)
 }
 
 static nd4c_status compile(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
-                           const nd4c_compile_options *options, nd4c_compiled **compiled) {
+                           const nd4c_compile_options *options, nd4c_compile_source *source,
+                           nd4c_compiled **compiled) {
   nd4c_executable executable = NULL;
-  ND4C_TRY(compiler->compile(compiler->data, device->handle, segment, options, &executable));
+  ND4C_TRY(nd4c_executable_obtain(compiler, device, segment, options, source, &executable));
   return adopt(compiler, device, executable, compiled);
 }
 
 nd4c_status nd4c_compiled_make(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
-                               const nd4c_compile_options *options, nd4c_compiled **out, nd4c_executable_info *info) {
+                               const nd4c_compile_options *options, nd4c_compile_source *source, nd4c_compiled **out,
+                               nd4c_executable_info *info) {
   unsigned char *pattern = NULL;
   size_t bytes = 0;
   nd4c_compiled *compiled = NULL;
@@ -147,7 +151,7 @@ nd4c_status nd4c_compiled_make(const nd4c_compiler *compiler, nd4c_device *devic
     status = look_for_shared(compiler, device, segment, pattern, bytes, &compiled, info);
   }
   if (status == ND4C_OK && compiled == NULL) {
-    status = compile(compiler, device, segment, options, &compiled);
+    status = compile(compiler, device, segment, options, source, &compiled);
     if (status == ND4C_OK) {
       *info = compiled->info;
       if (pattern != NULL && (info->flags & ND4C_EXECUTABLE_DYNAMIC) != 0) {

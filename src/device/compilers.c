@@ -2,6 +2,20 @@
 
 #include <stdio.h>
 
+/* What is of no use alone. */
+static bool has_all_or_none(const nd4c_compiler *compiler, char *reason, size_t reason_size) {
+  if (!ND4C_HAS_FIELD(compiler, load)) {
+    return true;
+  }
+  const int there = (compiler->fingerprint != NULL) + (compiler->serialise != NULL) + (compiler->load != NULL);
+  if (there != 0 && there != 3) {
+    (void)snprintf(reason, reason_size, "compiler %.64s: fingerprint, serialise and load are there together or not at all",
+                   compiler->engine);
+    return false;
+  }
+  return true;
+}
+
 bool nd4c_compiler_is_complete(const nd4c_compiler *compiler, char *reason, size_t reason_size) {
   if (compiler == NULL) {
     (void)snprintf(reason, reason_size, "a compiler is NULL");
@@ -18,5 +32,9 @@ bool nd4c_compiler_is_complete(const nd4c_compiler *compiler, char *reason, size
                    compiler->engine != NULL ? compiler->engine : "?");
     return false;
   }
-  return true;
+  return has_all_or_none(compiler, reason, reason_size);
+}
+
+bool nd4c_compiler_keeps(const nd4c_compiler *compiler) {
+  return ND4C_HAS_FIELD(compiler, load) && compiler->load != NULL;
 }

@@ -7,5 +7,7 @@
 
 /* Whether a table has what is required; writes why not. */
 bool nd4c_compiler_is_complete(const nd4c_compiler *compiler, char *reason, size_t reason_size);
+/* Whether its executables can be written and loaded. */
+bool nd4c_compiler_keeps(const nd4c_compiler *compiler);
 
 #endif

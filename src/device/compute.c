@@ -77,6 +77,12 @@ static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd
     nd4c_text_print(left_out, "%s: kernel %d: op, engine, name and run are required\n", source->provider, number);
     return ND4C_OP_NONE;
   }
+  const bool wants = ND4C_HAS_FIELD(kernel, wants_layout) && kernel->wants_layout != NULL;
+  if (wants != (ND4C_HAS_FIELD(kernel, pack) && kernel->pack != NULL)) {
+    nd4c_text_print(left_out, "%s: kernel %.60s of op %.60s: wants_layout and pack are needed together\n",
+                    source->provider, kernel->name, kernel->op);
+    return ND4C_OP_NONE;
+  }
   if (!has_engine(source->contribution, kernel->engine)) {
     nd4c_text_print(left_out, "%s: kernel %.60s of op %.60s: engine '%.60s' is none of the contribution's\n",
                     source->provider, kernel->name, kernel->op, kernel->engine);

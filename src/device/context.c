@@ -27,28 +27,36 @@ nd4c_transfer nd4c_context_default_transfer(void) {
                                      : ND4C_TRANSFER_ON_DEMAND;
 }
 
-nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict, nd4c_context **out) {
+/* Takes over the stream, NULL on a synchronous device, also where it fails. */
+static nd4c_status make_on(nd4c_device *device, nd4c_stream stream, int32_t width, bool deterministic, bool strict,
+                           nd4c_context **out) {
   nd4c_context *context = nd4c_allocate_zeroed(1, sizeof *context);
   if (context == NULL) {
+    nd4c_stream_drop(device, stream);
     return nd4c_fail_memory("a context", sizeof *context);
   }
   atomic_init(&context->references, 1);
   context->device = device;
+  context->stream = stream;
   context->width = width;
   context->deterministic = deterministic;
   context->strict = strict;
   context->transfer = nd4c_context_default_transfer();
-  if (device->description.asynchronous) {
-    nd4c_status status = nd4c_device_admit(device);
-    status = status == ND4C_OK ? nd4c_driver_stream_create(device, &context->stream) : status;
-    if (status != ND4C_OK) {
-      nd4c_deallocate(context);
-      return status;
-    }
+  nd4c_status status = stream != NULL ? nd4c_timeline_of(device, stream, &context->timeline) : ND4C_OK;
+  if (status != ND4C_OK) {
+    nd4c_stream_drop(device, stream);
+    nd4c_deallocate(context);
+    return status;
   }
   nd4c_context_note(context);
   *out = context;
   return ND4C_OK;
+}
+
+nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict, nd4c_context **out) {
+  nd4c_stream stream = NULL;
+  ND4C_TRY(nd4c_stream_open(device, 0, &stream));
+  return make_on(device, stream, width, deterministic, strict, out);
 }
 
 nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_context **context) {
@@ -76,11 +84,26 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   if (transfer < ND4C_TRANSFER_DEFAULT || transfer > ND4C_TRANSFER_NONE) {
     return nd4c_fail(ND4C_ARGUMENT, "transfer is %d: expected an nd4c_transfer", (int)transfer);
   }
-  ND4C_TRY(nd4c_context_make(device, width, deterministic, strict, context));
+  nd4c_stream stream = NULL;
+  ND4C_TRY(
+      nd4c_stream_open(device, options != NULL && ND4C_HAS_FIELD(options, priority) ? options->priority : 0, &stream));
+  ND4C_TRY(make_on(device, stream, width, deterministic, strict, context));
   if (transfer != ND4C_TRANSFER_DEFAULT) {
     (*context)->transfer = transfer;
   }
   return ND4C_OK;
+}
+
+nd4c_status nd4c_context_wrap(nd4c_device *device, void *native_stream, nd4c_context **context) {
+  if (context == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_wrap: context is NULL");
+  }
+  nd4c_tracer_follow_config();
+  ND4C_TRY(nd4c_device_check(device, "nd4c_context_wrap"));
+  nd4c_stream stream = NULL;
+  ND4C_TRY(nd4c_stream_wrap(device, native_stream, &stream));
+  return make_on(device, stream, nd4c_context_default_width(device), nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC),
+                 nd4c_config_bool(ND4C_CONFIG_STRICT), context);
 }
 
 nd4c_context *nd4c_context_retain(nd4c_context *context) {
@@ -91,7 +114,7 @@ nd4c_context *nd4c_context_retain(nd4c_context *context) {
 /* Waits for the context's work, without a word about how it ended. */
 static nd4c_status settle_stream(const nd4c_context *context) {
   nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_fence_record(context->device, context->stream, "synchronize", NULL, 0, &fence));
+  ND4C_TRY(nd4c_fence_place(context->timeline, "synchronize", &fence));
   nd4c_fence_settle(fence);
   nd4c_fence_release(fence);
   nd4c_storage_collect(false);

@@ -11,6 +11,7 @@ struct nd4c_context {
   _Atomic int32_t references;
   nd4c_device *device;
   nd4c_stream stream; /* NULL on synchronous devices */
+  struct nd4c_timeline *timeline; /* the stream's, which lives as long */
   int32_t width;
   bool deterministic;
   bool strict;

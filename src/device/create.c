@@ -5,7 +5,6 @@
 #include "array/element.h"
 #include "array/shape.h"
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/status.h"
 #include "device/context.h"
 #include "device/host.h"
@@ -16,21 +15,6 @@
 #include "device/write.h"
 
 enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
-
-/* Bytes of a C-contiguous array. */
-static nd4c_status count_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes) {
-  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
-  if (info == NULL) {
-    return nd4c_fail(ND4C_DTYPE, "dtype %d is not known", dtype);
-  }
-  if (!info->available) {
-    return nd4c_fail(ND4C_DTYPE, "%s is not in this build (ND4C_DTYPES=lite)", info->name);
-  }
-  int64_t size = 0;
-  ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
-  *bytes = nd4c_dtype_bytes(dtype, size);
-  return ND4C_OK;
-}
 
 static nd4c_status resolve_device(int64_t bytes, nd4c_device **device) {
   if (*device != NULL) {
@@ -48,7 +32,7 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", origin, out == NULL ? "out" : "shape");
   }
   int64_t bytes = 0;
-  ND4C_TRY(count_bytes(dtype, rank, shape, &bytes));
+  ND4C_TRY(nd4c_shape_bytes(dtype, rank, shape, &bytes));
   if (dtype == ND4C_UTF8) {
     const nd4c_device *asked = device;
     ND4C_TRY(nd4c_device_host(&device));
@@ -194,28 +178,6 @@ nd4c_status nd4c_array_from_data(nd4c_dtype dtype, int32_t rank, const int64_t *
   return fill_fresh(out, array, bytes > 0 ? nd4c_array_write_contiguous(array, data, bytes) : ND4C_OK);
 }
 
-/* Checks a foreign layout and finds where its bytes begin and how many there are, relative to element 0. */
-static nd4c_status find_extent(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
-                               int64_t *first, int64_t *bytes) {
-  int64_t low = 0, high = -1, element = nd4c_dtype_size(dtype);
-  if (strides == NULL || element == 0) {
-    *first = 0; /* packed arrays have no strides but those of C order: making the handle checks them */
-    return count_bytes(dtype, rank, shape, bytes);
-  }
-  int64_t ignored = 0;
-  ND4C_TRY(count_bytes(dtype, rank, shape, &ignored));
-  if (!nd4c_layout_bounds(rank, shape, strides, &low, &high) || !nd4c_checked_multiply(low, element, first) ||
-      !nd4c_checked_multiply(high, element, bytes)) {
-    return nd4c_fail(ND4C_OVERFLOW, "nd4c_array_wrap: the strides reach beyond what addresses can express");
-  }
-  if (low > high) {
-    *first = *bytes = 0;
-    return ND4C_OK;
-  }
-  *bytes = (high - low + 1) * element;
-  return ND4C_OK;
-}
-
 nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides, void *data,
                             bool read_only, nd4c_release_callback release, void *user, nd4c_array **out) {
   if (out == NULL || (shape == NULL && rank > 0)) {
@@ -225,7 +187,7 @@ nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_wrap: utf8 arrays are made by nd4c_array_from_strings");
   }
   int64_t first = 0, bytes = 0;
-  ND4C_TRY(find_extent(dtype, rank, shape, strides, &first, &bytes));
+  ND4C_TRY(nd4c_layout_extent(dtype, rank, shape, strides, &first, &bytes));
   if (data == NULL && bytes > 0) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_wrap: data is NULL");
   }

@@ -11,6 +11,7 @@
 struct nd4c_memory_manager;
 struct nd4c_compute;
 struct nd4c_stream_pool;
+struct nd4c_scratch_pool;
 struct nd4c_staging;
 struct nd4c_replica;
 
@@ -27,6 +28,7 @@ struct nd4c_device {
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
   struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
+  struct nd4c_scratch_pool *scratch; /* what streams' work works in */
   struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
   _Atomic int32_t *peers;           /* by index of the backend's devices, peers.c's */
   int32_t peer_count;
@@ -67,6 +69,8 @@ nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device,
 bool nd4c_device_is_named(const nd4c_device *device);
 /* DLPack's type of its memory (dlpack.c). */
 int32_t nd4c_device_dlpack_type(const nd4c_device *device);
+/* Kinds of external memory as which the device's is given to others: those of its backend, and pointers. */
+uint32_t nd4c_device_exports(const nd4c_device *device);
 /* Total memory, 0 if unknown. */
 int64_t nd4c_device_memory_bytes(const nd4c_device *device);
 

@@ -152,6 +152,12 @@ int64_t nd4c_device_memory_bytes(const nd4c_device *device) {
                                                                                 : description->memory_bytes;
 }
 
+uint32_t nd4c_device_exports(const nd4c_device *device) {
+  const nd4c_device_description *description = &device->description;
+  return description->exports | (description->host_readable ? ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER) : 0) |
+         (description->addressable ? ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER) : 0);
+}
+
 static const char *text_or_empty(const char *text) {
   return text != NULL ? text : "";
 }
@@ -194,6 +200,12 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
       .process_count = device->process_count,
       .identity = device->identity,
       .dlpack_type = nd4c_device_dlpack_type(device),
+      .imports = description->imports,
+      .exports = nd4c_device_exports(device),
+      .registers_host = device->ops->external != NULL && device->ops->external->host_register != NULL,
+      .least_priority = description->least_priority,
+      .greatest_priority = description->greatest_priority,
+      .wraps_streams = description->asynchronous && device->ops->stream_wrap != NULL,
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;

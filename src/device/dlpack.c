@@ -5,11 +5,12 @@
 
 #include "array/array.h"
 #include "array/narrow.h"
+#include "array/shape.h"
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/storage.h"
-#include "device/tracer.h"
+#include "device/external.h"
+#include "device/pinning.h"
 
 enum { DL_CPU = 1, DL_CUDA = 2, DL_OPENCL = 4, DL_VULKAN = 7, DL_METAL = 8, DL_ROCM = 10, DL_OTHER = 12 };
 enum { DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
@@ -99,6 +100,42 @@ static void delete_managed(void *user) {
   }
 }
 
+/* The device here whose memory DLPack calls so, among those that import addresses; NULL: none, or several. */
+static nd4c_device *find_device(nd4c_dl_device wanted) {
+  nd4c_device *found = NULL, *device = NULL;
+  int32_t position = 0, count = 0;
+  while ((device = nd4c_devices_next(&position)) != NULL) {
+    const bool is_it = nd4c_device_imports(device, ND4C_EXTERNAL_DEVICE_POINTER) &&
+                       nd4c_device_dlpack_type(device) == wanted.device_type && device->index == wanted.device_id;
+    found = is_it ? device : found;
+    count += is_it;
+  }
+  return count == 1 ? found : NULL;
+}
+
+/* Over memory of a device. `data` is the address of element 0. */
+static nd4c_status import_on(nd4c_device *device, nd4c_dtype dtype, nd4c_dl_managed *managed, char *data,
+                             nd4c_array **out) {
+  const nd4c_dl_tensor *tensor = &managed->tensor;
+  int64_t first = 0, bytes = 0;
+  ND4C_TRY(nd4c_layout_extent(dtype, tensor->ndim, tensor->shape, tensor->strides, &first, &bytes));
+  if (bytes == 0) { /* nothing is shared */
+    ND4C_TRY(nd4c_array_empty(dtype, tensor->ndim, tensor->shape, device, out));
+    delete_managed(managed);
+    return ND4C_OK;
+  }
+  const nd4c_external external = {.struct_size = ND4C_SIZE_OF(nd4c_external),
+                                  .kind = ND4C_EXTERNAL_DEVICE_POINTER,
+                                  .pointer = data != NULL ? data + first : NULL,
+                                  .descriptor = -1,
+                                  .read_only = (managed->flags & DL_READ_ONLY) != 0,
+                                  .bytes = bytes,
+                                  .release = delete_managed,
+                                  .user = managed};
+  const int64_t offset = first == 0 ? 0 : -first / nd4c_dtype_size(dtype);
+  return nd4c_array_from_external(device, dtype, tensor->ndim, tensor->shape, tensor->strides, offset, &external, out);
+}
+
 nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out) {
   if (managed == NULL || out == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_array_from_dlpack: %s is NULL", managed == NULL ? "managed" : "out");
@@ -108,8 +145,12 @@ nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out) {
                      managed->version_minor, DL_VERSION_MAJOR);
   }
   const nd4c_dl_tensor *tensor = &managed->tensor;
-  if (tensor->device.device_type != DL_CPU) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: device type %d, expected %d (CPU)", tensor->device.device_type, DL_CPU);
+  nd4c_device *device = tensor->device.device_type != DL_CPU ? find_device(tensor->device) : NULL;
+  if (device == NULL && tensor->device.device_type != DL_CPU) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "DLPack: memory of device type %d, number %d: expected type %d (CPU) or that of one open device "
+                     "that imports device pointers",
+                     tensor->device.device_type, tensor->device.device_id, DL_CPU);
   }
   if ((managed->flags & DL_SUB_BYTE) != 0) {
     return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: padded sub-byte types are not known here");
@@ -121,6 +162,9 @@ nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out) {
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(from_dl(tensor->dtype, &dtype));
   char *data = tensor->data != NULL ? (char *)tensor->data + tensor->byte_offset : NULL;
+  if (device != NULL) {
+    return import_on(device, dtype, managed, data, out);
+  }
   return nd4c_array_wrap(dtype, tensor->ndim, tensor->shape, tensor->strides, data,
                          (managed->flags & DL_READ_ONLY) != 0, delete_managed, managed, out);
 }
@@ -137,42 +181,18 @@ static void delete_export(nd4c_dl_managed *managed) {
   nd4c_recycle_give(exported, sizeof *exported);
 }
 
-/* Where the elements are on the device, for as long as the array lives: ready, kept there, and the only ones that are
- * current if the consumer may write. */
-static nd4c_status pin_address(nd4c_array *array, nd4c_device *device, bool writes, char **address) {
-  nd4c_storage *storage = array->storage;
-  nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_own(storage)); /* the receiver keeps the address: it must not end with a scope */
-  ND4C_TRY(nd4c_storage_acquire(storage, device, NULL, ND4C_ACCESS_READ, ND4C_TRANSFER_ON_DEMAND, &view));
-  *address = view.address != NULL ? (char *)view.address + nd4c_array_offset_bytes(array) : NULL;
-  nd4c_storage_pin(storage, device); /* before another thread that needs room can send it elsewhere */
-  nd4c_status status = nd4c_fence_wait(view.written);
-  nd4c_fence_release(view.written);
-  if (status != ND4C_OK || !writes) {
-    return status;
-  }
-  ND4C_TRY(nd4c_storage_acquire(storage, device, NULL, ND4C_ACCESS_READ_WRITE, ND4C_TRANSFER_ON_DEMAND, &view));
-  status = nd4c_fence_wait(view.written);
-  nd4c_fence_release(view.written);
-  if (status != ND4C_OK) {
-    nd4c_storage_cancel(storage, device);
-    return status;
-  }
-  nd4c_storage_commit(storage, device, ND4C_ACCESS_READ_WRITE, NULL);
-  if (nd4c_tracer_is_on()) {
-    nd4c_tracer_write(storage, device);
-  }
-  return ND4C_OK;
+static void *address_in(const nd4c_array *array, const nd4c_replica_view *view) {
+  return view->address != NULL ? (char *)view->address + nd4c_array_offset_bytes(array) : NULL;
 }
 
 static nd4c_status export_on(nd4c_array *array, nd4c_device *device, nd4c_dl_managed **managed) {
   bool read_only = nd4c_array_is_read_only(array);
-  char *address = NULL;
+  nd4c_replica_view view;
   dl_export *exported = nd4c_recycle_take(sizeof *exported);
   if (exported == NULL) {
     return nd4c_fail_memory("a DLPack tensor", sizeof *exported);
   }
-  nd4c_status status = pin_address(array, device, !read_only, &address);
+  nd4c_status status = nd4c_array_pin(array, device, &view);
   if (status != ND4C_OK) {
     nd4c_recycle_give(exported, sizeof *exported);
     return status;
@@ -183,7 +203,7 @@ static nd4c_status export_on(nd4c_array *array, nd4c_device *device, nd4c_dl_man
                                         .manager_ctx = exported,
                                         .deleter = delete_export,
                                         .flags = read_only ? DL_READ_ONLY : 0,
-                                        .tensor = {.data = address,
+                                        .tensor = {.data = address_in(array, &view),
                                                    .device = {nd4c_device_dlpack_type(device), device->index},
                                                    .ndim = array->rank,
                                                    .dtype = to_dl(array->dtype),

@@ -32,6 +32,17 @@ static inline void nd4c_driver_buffer_free(const nd4c_device *device, nd4c_buffe
   device->ops->buffers->free(device->handle, buffer);
 }
 
+/* Whether buffers can be ended behind work that is under way, by the next function. */
+static inline bool nd4c_driver_frees_on_streams(const nd4c_device *device) {
+  const nd4c_buffer_ops *buffers = device->ops->buffers;
+  return device->description.asynchronous && ND4C_HAS_FIELD(buffers, free_on) && buffers->free_on != NULL;
+}
+
+/* All the work that uses it is on the stream. */
+static inline void nd4c_driver_buffer_free_on(const nd4c_device *device, nd4c_buffer buffer, nd4c_stream stream) {
+  device->ops->buffers->free_on(device->handle, buffer, stream);
+}
+
 /* NULL for memory of a device without addresses. */
 static inline nd4c_status nd4c_driver_buffer_address(const nd4c_device *device, nd4c_buffer buffer,
                                                      nd4c_memory_kind kind, void **address) {
@@ -49,6 +60,23 @@ static inline nd4c_status nd4c_driver_stream_create(const nd4c_device *device, n
   return nd4c_driver_handle(status, *stream, "stream_create");
 }
 
+/* Where the backend has stream_create_with. */
+static inline nd4c_status nd4c_driver_stream_create_with(const nd4c_device *device, const nd4c_stream_options *options,
+                                                         nd4c_stream *stream) {
+  *stream = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->stream_create_with(device->handle, options, stream);
+  return nd4c_driver_handle(status, *stream, "stream_create_with");
+}
+
+/* Where the backend has stream_wrap. */
+static inline nd4c_status nd4c_driver_stream_wrap(const nd4c_device *device, void *native, nd4c_stream *stream) {
+  *stream = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->stream_wrap(device->handle, native, stream);
+  return nd4c_driver_handle(status, *stream, "stream_wrap");
+}
+
 static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd4c_stream stream, nd4c_fence *fence) {
   *fence = NULL;
   const nd4c_status status = device->ops->fence_record(device->handle, stream, fence);
@@ -62,6 +90,18 @@ static inline nd4c_status nd4c_driver_fence_wait_range(const nd4c_device *device
   const nd4c_status status = nd4c_driver_answer(device->ops->fence_wait(device->handle, fence, failed), "fence_wait");
   if (failed->first < 1 || failed->last < failed->first) {
     *failed = (nd4c_failed_range){0, 0}; /* it makes no sense: not known */
+  }
+  return status;
+}
+
+/* OK: there are no more; see fence_failure, which the device has. *failed: as above. */
+static inline nd4c_status nd4c_driver_fence_failure(const nd4c_device *device, nd4c_fence fence, int32_t index,
+                                                    nd4c_failed_range *failed) {
+  *failed = (nd4c_failed_range){0, 0};
+  const nd4c_status status =
+      nd4c_driver_answer(device->ops->fence_failure(device->handle, fence, index, failed), "fence_failure");
+  if (failed->first < 1 || failed->last < failed->first) {
+    *failed = (nd4c_failed_range){0, 0};
   }
   return status;
 }
@@ -92,14 +132,26 @@ static inline nd4c_status nd4c_driver_copy_within(const nd4c_device *device, nd4
                             "copy_within");
 }
 
-/* UNSUPPORTED: nothing was enqueued. */
+/* wait: of from_device, NULL: none. UNSUPPORTED: nothing was enqueued. */
 static inline nd4c_status nd4c_driver_copy_between(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
                                                    int64_t to_offset, const nd4c_device *from_device, nd4c_buffer from,
-                                                   int64_t from_offset, int64_t bytes) {
+                                                   int64_t from_offset, int64_t bytes, const nd4c_fence *waits,
+                                                   int32_t wait_count) {
   nd4c_error_expect();
-  return nd4c_driver_answer(
-      device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from, from_offset, bytes),
-      "copy_between");
+  return nd4c_driver_answer(device->ops->copy_between(device->handle, stream, to, to_offset, from_device->handle, from,
+                                                      from_offset, bytes, waits, wait_count),
+                            "copy_between");
+}
+
+/* UNSUPPORTED, also where the backend has no such function: nothing was enqueued. */
+static inline nd4c_status nd4c_driver_stream_wait_other(const nd4c_device *device, nd4c_stream stream,
+                                                        const nd4c_device *from_device, nd4c_fence fence) {
+  if (device->backend != from_device->backend || device->ops->stream_wait_other == NULL) {
+    return ND4C_UNSUPPORTED;
+  }
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->stream_wait_other(device->handle, stream, from_device->handle, fence),
+                            "stream_wait_other");
 }
 
 static inline nd4c_status nd4c_driver_peer(const nd4c_device *device, const nd4c_device *other, nd4c_peer_link *link) {
@@ -121,6 +173,28 @@ static inline nd4c_status nd4c_driver_memory_available(const nd4c_device *device
   return *bytes >= 0
              ? ND4C_OK
              : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more", (long long)*bytes);
+}
+
+/* -- timing: the caller has seen that the device has it ------------------------------------------------------------ */
+
+static inline nd4c_status nd4c_driver_timing_end(const nd4c_device *device, nd4c_stream stream, nd4c_timing *timing) {
+  *timing = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->timing->end(device->handle, stream, timing);
+  return nd4c_driver_handle(status, *timing, "timing.end");
+}
+
+static inline nd4c_status nd4c_driver_timing_read(const nd4c_device *device, nd4c_timing timing, bool wait, bool *ready,
+                                                  nd4c_timing_span *span) {
+  *ready = wait;
+  nd4c_error_expect();
+  ND4C_TRY(nd4c_driver_answer(device->ops->timing->read(device->handle, timing, wait, ready, span), "timing.read"));
+  const bool sound = !*ready || (span->begin <= span->end && span->busy >= 0 &&
+                                 (span->submitted == 0 || span->submitted <= span->begin));
+  return sound ? ND4C_OK
+               : nd4c_fail(ND4C_DEVICE, "timing.read gave %lld, %lld to %lld and %lld busy, which is in no order",
+                           (long long)span->submitted, (long long)span->begin, (long long)span->end,
+                           (long long)span->busy);
 }
 
 /* -- capture: the caller has seen that the device has it ----------------------------------------------------------- */
@@ -154,8 +228,47 @@ static inline nd4c_status nd4c_driver_capture_update(const nd4c_device *device, 
 }
 
 static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, nd4c_launchable launchable,
-                                                     nd4c_stream stream) {
-  return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream), "capture.launch");
+                                                     nd4c_stream stream, int64_t points) {
+  return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream, points), "capture.launch");
+}
+
+/* -- external memory: the caller has seen that the device has it ----------------------------------------------------
+ */
+
+static inline nd4c_status nd4c_driver_import_memory(const nd4c_device *device, const nd4c_external *external,
+                                                    nd4c_buffer *buffer) {
+  *buffer = NULL;
+  nd4c_error_expect();
+  const nd4c_status status = device->ops->external->import_memory(device->handle, external, buffer);
+  return nd4c_driver_handle(status, *buffer, "external.import_memory");
+}
+
+/* What is refused of an answer is given back to the device. */
+static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, nd4c_buffer buffer,
+                                                    nd4c_external *external) {
+  const nd4c_external_kind kind = external->kind;
+  const int64_t bytes = external->bytes;
+  nd4c_error_expect();
+  ND4C_TRY(nd4c_driver_answer(device->ops->external->export_memory(device->handle, buffer, kind, external),
+                              "external.export_memory"));
+  const bool named = kind == ND4C_EXTERNAL_DESCRIPTOR ? external->descriptor >= 0 : external->pointer != NULL;
+  const bool aligned = external->alignment >= 0 && (external->alignment & (external->alignment - 1)) == 0;
+  if (external->kind == kind && named && aligned && external->offset >= 0 && external->bytes == bytes) {
+    return ND4C_OK;
+  }
+  if (external->release != NULL) {
+    external->release(external->user);
+  }
+  return nd4c_fail(ND4C_DEVICE, "external.export_memory gave %s, and no failure",
+                   external->kind != kind ? "another kind than was asked for"
+                   : !named               ? "no memory"
+                                          : "odd numbers");
+}
+
+static inline nd4c_status nd4c_driver_host_register(const nd4c_device *device, void *pointer, int64_t bytes) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(device->ops->external->host_register(device->handle, pointer, bytes),
+                            "external.host_register");
 }
 
 /* OK where the backend has no such function. */

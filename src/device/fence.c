@@ -1,6 +1,5 @@
 #include "device/fence.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,85 +9,21 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/fence_body.h"
 
-enum { TEXT_SIZE = 512, INLINE_AFTER = 8 };
-
-struct nd4c_shared_fence {
-  _Atomic int32_t references;
-  _Atomic bool done; /* status and text are final */
-  nd4c_device *device;
-  nd4c_stream stream; /* only to compare: it may be gone */
-  nd4c_fence handle;
-  const char *op;
-  nd4c_status status;
-  char text[TEXT_SIZE];
-  _Atomic bool seen;         /* a failure was reported to someone */
-  pthread_mutex_t lock;      /* guards settling: done, status, text, handle, after */
-  nd4c_shared_fence **after; /* fences of the inputs, until it is done */
-  nd4c_shared_fence *inline_after[INLINE_AFTER];
-  int32_t after_count, after_room;
-  int32_t depth; /* length of the longest chain of unfinished fences that it came after when it was recorded */
-  void *kept;    /* what the work needs until it is done, see nd4c_fence_keep */
-  _Atomic int64_t kept_bytes; /* of that, 0 once it is released */
-  void (*release_kept)(void *kept);
-  nd4c_fence_steps *steps;  /* of a run: one reference, else NULL */
-  nd4c_failed_range failed; /* of a run whose device tells; final when it is done */
-  nd4c_shared_fence *run;   /* of a part: one reference, else NULL. A part has no handle and is not listed */
-  int32_t part;
-  nd4c_shared_fence *next, *previous; /* all fences alive but parts, under list_lock */
-};
-
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static nd4c_shared_fence *list; /* the newest first */
 static _Atomic int64_t kept_bytes;
 
-static void lock_list(void) {
-  pthread_mutex_lock(&list_lock);
-}
-
-static void unlock_list(void) {
-  pthread_mutex_unlock(&list_lock);
-}
-
-/* A child of fork finds the list in order. */
-static void watch_forks(void) {
-  nd4c_os_around_fork(lock_list, unlock_list);
-}
-
-static void link_fence(nd4c_shared_fence *fence) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-  pthread_mutex_lock(&list_lock);
-  fence->next = list;
-  if (list != NULL) {
-    list->previous = fence;
-  }
-  list = fence;
-  pthread_mutex_unlock(&list_lock);
-}
-
-static void unlink_fence(nd4c_shared_fence *fence) {
-  pthread_mutex_lock(&list_lock);
-  if (fence->previous != NULL) {
-    fence->previous->next = fence->next;
-  } else {
-    list = fence->next;
-  }
-  if (fence->next != NULL) {
-    fence->next->previous = fence->previous;
-  }
-  pthread_mutex_unlock(&list_lock);
-}
+/* -- making and freeing -------------------------------------------------------------------------------------------- */
 
 /* Recycled, as every call on an asynchronous device makes one. NULL when there is no memory. */
-static nd4c_shared_fence *make_fence(int32_t after_count) {
+static nd4c_shared_fence *take_fence(int32_t after_count) {
   nd4c_shared_fence *fence = nd4c_recycle_take(sizeof *fence);
   if (fence == NULL) {
     return NULL;
   }
   fence->after = fence->inline_after;
   fence->after_room = after_count;
-  if (after_count > INLINE_AFTER) {
+  if (after_count > ND4C_FENCE_INLINE_AFTER) {
     fence->after = nd4c_recycle_take((size_t)after_count * sizeof(void *));
   }
   if (fence->after == NULL) {
@@ -98,11 +33,24 @@ static nd4c_shared_fence *make_fence(int32_t after_count) {
   return fence;
 }
 
-static void free_fence(nd4c_shared_fence *fence) {
-  if (fence->after != fence->inline_after) {
-    nd4c_recycle_give(fence->after, (size_t)fence->after_room * sizeof(void *));
+static nd4c_status make_fence(nd4c_timeline *timeline, const char *op, nd4c_shared_fence *const *after,
+                              int32_t after_count, nd4c_shared_fence **out) {
+  nd4c_shared_fence *fence = take_fence(after_count);
+  if (fence == NULL) {
+    return nd4c_fail_memory("a fence", sizeof *fence);
   }
-  nd4c_recycle_give(fence, sizeof *fence);
+  atomic_init(&fence->entry.references, 1);
+  fence->timeline = nd4c_timeline_retain(timeline);
+  fence->device = nd4c_timeline_device(timeline);
+  fence->op = op;
+  for (int32_t i = 0; i < after_count; ++i) {
+    if (after[i] != NULL) {
+      fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
+    }
+  }
+  pthread_mutex_init(&fence->lock, NULL);
+  *out = fence;
+  return ND4C_OK;
 }
 
 /* Whether the parent of this forked process recorded it, and had not seen its end. */
@@ -110,71 +58,96 @@ static bool is_orphan(const nd4c_shared_fence *fence) {
   return nd4c_device_is_forked(fence->device) && !atomic_load(&fence->done);
 }
 
-/* A chain that never was ready when it grew is waited for once it is long: settling it is a recursion. */
-static void note_depth(nd4c_shared_fence *fence, nd4c_shared_fence *after) {
-  enum { LONGEST = 1000 };
-  if (after->depth >= LONGEST) {
-    nd4c_fence_settle(after);
+static void free_fence(nd4c_shared_fence *fence) {
+  if (fence->after != fence->inline_after) {
+    nd4c_recycle_give(fence->after, (size_t)fence->after_room * sizeof(void *));
   }
-  int32_t depth = atomic_load(&after->done) ? 0 : after->depth + 1;
-  fence->depth = depth > fence->depth ? depth : fence->depth;
+  nd4c_deallocate(fence->text);
+  nd4c_recycle_give(fence, sizeof *fence);
 }
 
-static void fill_fence(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream, const char *op,
-                       nd4c_shared_fence *const *after, int32_t after_count) {
-  fence->references = 1;
-  fence->device = device;
-  fence->stream = stream;
-  fence->op = op;
-  for (int32_t i = 0; i < after_count; ++i) {
-    if (after[i] != NULL) {
-      fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
-      note_depth(fence, after[i]);
-    }
+nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {
+  if (fence != NULL) {
+    atomic_fetch_add_explicit(&fence->entry.references, 1, memory_order_relaxed);
   }
-  pthread_mutex_init(&fence->lock, NULL);
+  return fence;
 }
 
-static nd4c_status record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_fence_steps *steps,
-                          nd4c_shared_fence *const *after, int32_t after_count, nd4c_shared_fence **out) {
-  if (nd4c_device_is_forked(device)) {
-    return nd4c_device_refuse(device);
+/* The timeline holds a reference until the outcome is known: nothing is waited for here. */
+void nd4c_fence_release(nd4c_shared_fence *fence) {
+  if (fence == NULL || atomic_fetch_sub_explicit(&fence->entry.references, 1, memory_order_acq_rel) != 1) {
+    return;
   }
-  nd4c_shared_fence *fence = make_fence(after_count);
-  if (fence == NULL) {
-    return nd4c_fail_memory("a fence", sizeof *fence);
+  if (fence->run == NULL && atomic_load(&fence->done) && fence->status != ND4C_OK) {
+    nd4c_fence_unlist_failed(fence);
   }
-  nd4c_status status = nd4c_driver_fence_record(device, stream, &fence->handle);
+  for (int32_t i = 0; i < fence->after_count; ++i) { /* of one that was not put on its timeline */
+    nd4c_fence_release(fence->after[i]);
+  }
+  pthread_mutex_destroy(&fence->lock);
+  nd4c_fence_steps_release(fence->steps);
+  nd4c_timeline_free_failures(fence->failed);
+  nd4c_fence_release(fence->run);
+  nd4c_timeline_release(fence->timeline);
+  free_fence(fence);
+}
+
+/* -- recording ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status refuse_forked(const nd4c_device *device) {
+  return nd4c_device_is_forked(device) ? nd4c_device_refuse(device) : ND4C_OK;
+}
+
+static void settle_finished(nd4c_timeline *timeline);
+
+/* Puts it on its timeline; the caller's reference ends where that fails. */
+static nd4c_status append(nd4c_shared_fence *fence, bool now, nd4c_shared_fence **out) {
+  nd4c_status status = nd4c_timeline_append(fence->timeline, &fence->entry, fence->count, now);
   if (status != ND4C_OK) {
-    free_fence(fence);
+    nd4c_fence_release(fence);
     return status;
   }
-  fill_fence(fence, device, stream, op, after, after_count);
-  fence->steps = nd4c_fence_steps_retain(steps);
-  link_fence(fence);
+  settle_finished(fence->timeline);
   *out = fence;
   return ND4C_OK;
 }
 
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
-                              int32_t after_count, nd4c_shared_fence **fence) {
-  return record(device, stream, op, NULL, after, after_count, fence);
+                              int32_t after_count, nd4c_shared_fence **out) {
+  nd4c_timeline *timeline = NULL;
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(refuse_forked(device));
+  ND4C_TRY(nd4c_timeline_of(device, stream, &timeline));
+  ND4C_TRY(make_fence(timeline, op, after, after_count, &fence));
+  return append(fence, true, out);
 }
 
-nd4c_status nd4c_fence_record_steps(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_fence_steps *steps,
-                                    nd4c_shared_fence **fence) {
-  return record(device, stream, op, steps, NULL, 0, fence);
+nd4c_status nd4c_fence_place(nd4c_timeline *timeline, const char *op, nd4c_shared_fence **out) {
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(refuse_forked(nd4c_timeline_device(timeline)));
+  ND4C_TRY(make_fence(timeline, op, NULL, 0, &fence));
+  return append(fence, false, out);
+}
+
+nd4c_status nd4c_fence_submit(nd4c_timeline *timeline, const nd4c_fence_work *work, nd4c_shared_fence **out) {
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(refuse_forked(nd4c_timeline_device(timeline)));
+  ND4C_TRY(make_fence(timeline, work->op, work->after, work->after_count, &fence));
+  fence->first = work->first;
+  fence->count = work->count;
+  fence->steps = nd4c_fence_steps_retain(work->steps);
+  /* The vendor's fence of a run is made at once, so that a wait for the run does not include the next one. So is that
+   * of work without numbers, so that its failure is not taken for one of what comes behind it. */
+  return append(fence, work->steps != NULL || work->count == 0, out);
 }
 
 nd4c_status nd4c_fence_make_part(nd4c_shared_fence *run, int32_t part, nd4c_shared_fence *const *after,
                                  int32_t after_count, nd4c_shared_fence **out) {
-  nd4c_shared_fence *fence = make_fence(after_count);
-  if (fence == NULL) {
-    return nd4c_fail_memory("a fence", sizeof *fence);
-  }
-  fill_fence(fence, run->device, run->stream, run->op, after, after_count);
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(make_fence(run->timeline, run->op, after, after_count, &fence));
   fence->run = nd4c_fence_retain(run);
   fence->part = part;
+  nd4c_timeline_append_beside(run->timeline, &fence->entry, run->entry.position);
   *out = fence;
   return ND4C_OK;
 }
@@ -188,13 +161,15 @@ void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (
   bool done = atomic_load(&fence->done);
   if (!done) {
     fence->kept = kept;
-    atomic_store_explicit(&fence->kept_bytes, bytes, memory_order_relaxed);
+    fence->kept_bytes = bytes;
     fence->release_kept = release;
     atomic_fetch_add_explicit(&kept_bytes, bytes, memory_order_relaxed);
   }
   pthread_mutex_unlock(&fence->lock);
   if (done) {
     release(kept);
+  } else if (bytes > 0) { /* memory is to be known as free when it is */
+    nd4c_timeline_mark(fence->timeline);
   }
 }
 
@@ -202,174 +177,233 @@ int64_t nd4c_fence_kept_bytes(void) {
   return atomic_load_explicit(&kept_bytes, memory_order_relaxed);
 }
 
-nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {
-  if (fence != NULL) {
-    atomic_fetch_add_explicit(&fence->references, 1, memory_order_relaxed);
-  }
-  return fence;
+/* -- settling ------------------------------------------------------------------------------------------------------ */
+
+/* A failure of the work itself. */
+static void fail_work(nd4c_shared_fence *fence, nd4c_status status, const char *op, const char *why) {
+  char text[ND4C_FENCE_TEXT_SIZE];
+  (void)snprintf(text, sizeof text, "%s failed on %s: %.400s", op != NULL ? op : fence->op, fence->device->name,
+                 why != NULL ? why : "there was no memory for the text that says why");
+  fence->status = status;
+  fence->text = nd4c_duplicate_text(text);
 }
 
-static void settle(nd4c_shared_fence *fence);
-
-/* Waits for the device's fence and lets it go. A failure's text is the fence's. Under fence->lock. */
-static nd4c_status end_work(nd4c_shared_fence *fence, char *text, size_t text_size) {
-  nd4c_status status = nd4c_driver_fence_wait_range(fence->device, fence->handle, &fence->failed);
-  if (status != ND4C_OK) {
-    const char *name = fence->steps == NULL ? NULL : nd4c_fence_steps_get_name(fence->steps, fence->failed.first);
-    (void)snprintf(text, text_size, "%s failed on %s: %.400s", name != NULL ? name : fence->op, fence->device->name,
-                   nd4c_error_message());
+static const nd4c_timeline_failure *find_first(const nd4c_timeline_failure *failures) {
+  const nd4c_timeline_failure *first = failures;
+  for (const nd4c_timeline_failure *at = failures; at != NULL; at = at->next) {
+    first = at->points.first < first->points.first ? at : first;
   }
-  fence->device->ops->fence_destroy(fence->device->handle, fence->handle);
-  fence->handle = NULL;
-  return status;
+  return first;
 }
 
-/* Waits for the run of a part; OK if what failed in it is none of the part's business. Takes the run's lock under the
- * part's; a run never takes that of a part. */
-static nd4c_status end_run(const nd4c_shared_fence *part, char *text, size_t text_size) {
-  nd4c_shared_fence *run = part->run;
-  pthread_mutex_lock(&run->lock);
-  settle(run);
-  nd4c_status status = run->status;
-  if (status != ND4C_OK && !nd4c_fence_steps_depends(run->steps, part->part, run->failed.first, run->failed.last)) {
-    status = ND4C_OK;
-  }
-  if (status != ND4C_OK) {
-    (void)snprintf(text, text_size, "%s", run->text);
-  }
-  pthread_mutex_unlock(&run->lock);
-  return status;
+/* The name of the step that has a point; NULL: there is none. */
+static const char *name_step(const nd4c_shared_fence *fence, int64_t point) {
+  return fence->steps == NULL ? NULL : nd4c_fence_steps_get_name(fence->steps, (int32_t)(point - fence->first + 1));
 }
 
-/* Waits for the work and for the inputs' fences, and keeps the outcome. Under fence->lock. */
-static void settle(nd4c_shared_fence *fence) {
-  if (atomic_load(&fence->done)) {
-    return;
+/* Waits for the work. */
+static void end_work(nd4c_shared_fence *fence) {
+  nd4c_timeline_wait(fence->timeline, fence->entry.position);
+  char *why = NULL;
+  nd4c_timeline_failure *failed = nd4c_timeline_take_failures(fence->timeline, fence->first, fence->count);
+  const nd4c_status unknown = nd4c_timeline_find_unknown(fence->timeline, fence->entry.position, &why);
+  const nd4c_timeline_failure *first = find_first(failed);
+  if (fence->status == ND4C_OK && first != NULL) {
+    fail_work(fence, first->status, name_step(fence, first->points.first), first->text);
+  } else if (fence->status == ND4C_OK && unknown != ND4C_OK) {
+    fail_work(fence, unknown, NULL, why);
   }
-  nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < fence->after_count; ++i) {
-    nd4c_status before = nd4c_fence_wait(fence->after[i]);
-    if (before != ND4C_OK && status == ND4C_OK) {
-      status = ND4C_POISONED;
-      (void)snprintf(fence->text, sizeof fence->text, "%s: an input was left without a value: %.400s", fence->op,
-                     nd4c_error_message());
+  nd4c_deallocate(why);
+  fence->all_failed = unknown != ND4C_OK;
+  if (fence->steps != NULL) {
+    fence->failed = failed; /* for the parts */
+  } else {
+    nd4c_timeline_free_failures(failed);
+  }
+}
+
+/* The first failure in a run that is the part's business; NULL: none is. */
+static const nd4c_timeline_failure *find_failure(const nd4c_shared_fence *run, int32_t part) {
+  const nd4c_timeline_failure *found = NULL;
+  for (const nd4c_timeline_failure *at = run->failed; at != NULL; at = at->next) {
+    const int32_t first = (int32_t)(at->points.first - run->first + 1),
+                  last = (int32_t)(at->points.last - run->first + 1);
+    if ((found == NULL || at->points.first < found->points.first) &&
+        nd4c_fence_steps_depends(run->steps, part, first, last)) {
+      found = at;
     }
   }
-  char text[TEXT_SIZE];
-  nd4c_status waited = fence->run != NULL ? end_run(fence, text, sizeof text) : end_work(fence, text, sizeof text);
-  if (waited != ND4C_OK && status == ND4C_OK) {
-    status = waited;
-    memcpy(fence->text, text, sizeof text);
+  return found;
+}
+
+/* Waits for the run of a part, which is settled without the part. */
+static void end_run(nd4c_shared_fence *part) {
+  const nd4c_shared_fence *run = part->run;
+  nd4c_fence_settle(part->run);
+  const nd4c_timeline_failure *failure = find_failure(run, part->part);
+  if (part->status != ND4C_OK) {
+    return;
   }
-  fence->status = status;
-  atomic_store(&fence->done, true);
+  if (failure != NULL) {
+    fail_work(part, failure->status, name_step(run, failure->points.first), failure->text);
+  } else if (run->all_failed) {
+    part->status = run->status;
+    part->text = nd4c_duplicate_text(nd4c_fence_text(run));
+    part->root = run->root;
+  }
+}
+
+/* Long chains lead to a failure, too: what is between them is left out. */
+static void poison(nd4c_shared_fence *fence, const nd4c_shared_fence *after) {
+  char text[ND4C_FENCE_TEXT_SIZE];
+  const int begin = snprintf(text, sizeof text, "%.60s: an input was left without a value: ", fence->op);
+  (void)snprintf(text + begin, sizeof text - (size_t)begin, "%.400s",
+                 after->text != NULL ? after->text + after->root : nd4c_fence_text(after));
+  fence->status = ND4C_POISONED;
+  fence->text = nd4c_duplicate_text(text);
+  fence->root = (size_t)begin;
+}
+
+/* The first input that has no value fails what is made of it. */
+static void end_inputs(nd4c_shared_fence *fence) {
   for (int32_t i = 0; i < fence->after_count; ++i) {
-    nd4c_fence_release(fence->after[i]); /* their outcome is in ours */
+    nd4c_shared_fence *after = fence->after[i];
+    if (nd4c_fence_outcome(after) != ND4C_OK && fence->status == ND4C_OK) {
+      poison(fence, after);
+    }
+  }
+}
+
+/* How many fences' locks the thread holds, and the settled ones, retained, whose `kept` is still to be released: that
+ * may submit, wait, and end a stream. */
+static _Thread_local int32_t settling, releasing;
+static _Thread_local nd4c_shared_fence *unreleased;
+static _Atomic int32_t unreleased_count; /* of all threads */
+
+static void release_kept(void) {
+  while (settling == 0 && unreleased != NULL) {
+    nd4c_shared_fence *fence = unreleased;
+    unreleased = fence->next_release;
+    releasing += 1;
+    fence->release_kept(fence->kept);
+    releasing -= 1;
+    atomic_fetch_sub(&unreleased_count, 1);
+    nd4c_fence_release(fence);
+  }
+}
+
+/* A child of fork has none of the other threads. */
+static void forget_other_threads(void) {
+  atomic_store(&unreleased_count, 0);
+}
+
+static void watch_forks(void) {
+  nd4c_os_on_fork(forget_other_threads);
+}
+
+/* What other threads are giving back may be what this one waits for. */
+static void wait_for_releases(void) {
+  enum { NAP = 20000 };
+  while (settling == 0 && releasing == 0 && atomic_load(&unreleased_count) > 0) {
+    nd4c_os_sleep(NAP);
+  }
+}
+
+/* Under its lock. */
+static void end_fence(nd4c_shared_fence *fence) {
+  end_inputs(fence);
+  if (fence->run != NULL) {
+    end_run(fence);
+  } else {
+    end_work(fence);
+  }
+  if (fence->status != ND4C_OK && fence->run == NULL) {
+    nd4c_fence_list_failed(fence);
+  }
+  for (int32_t i = 0; i < fence->after_count; ++i) {
+    nd4c_fence_release(fence->after[i]); /* their outcome is in this one */
   }
   fence->after_count = 0;
   if (fence->release_kept != NULL) {
-    fence->release_kept(fence->kept);
-    fence->release_kept = NULL;
-    int64_t bytes = atomic_exchange_explicit(&fence->kept_bytes, 0, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&kept_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&kept_bytes, fence->kept_bytes, memory_order_relaxed);
+    fence->next_release = unreleased;
+    unreleased = nd4c_fence_retain(fence);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    atomic_fetch_add(&unreleased_count, 1);
   }
+  atomic_store(&fence->done, true);
 }
 
-/* Failures of fences that went away before anyone asked, for nd4c_fence_drain: the oldest of each device. */
-enum { LOST_LIMIT = 16 };
-static struct {
-  const nd4c_device *device;
-  nd4c_status status;
-  char text[TEXT_SIZE];
-} lost[LOST_LIMIT];
-
-static void remember_lost(const nd4c_shared_fence *fence) {
-  pthread_mutex_lock(&list_lock);
-  int free_slot = -1;
-  for (int i = 0; i < LOST_LIMIT; ++i) {
-    if (lost[i].device == fence->device) {
-      free_slot = -1;
-      break;
-    }
-    if (lost[i].device == NULL && free_slot < 0) {
-      free_slot = i;
-    }
+/* Waits for the work and for the inputs' fences, keeps the outcome, and gives back what the work needed. While a
+ * fence's lock is held, those of fences are taken that were recorded before it. */
+static void settle(nd4c_shared_fence *fence) {
+  pthread_mutex_lock(&fence->lock);
+  settling += 1;
+  if (!atomic_load(&fence->done)) {
+    end_fence(fence);
   }
-  if (free_slot >= 0) {
-    lost[free_slot].device = fence->device;
-    lost[free_slot].status = fence->status;
-    memcpy(lost[free_slot].text, fence->text, TEXT_SIZE);
-  }
-  pthread_mutex_unlock(&list_lock);
+  settling -= 1;
+  pthread_mutex_unlock(&fence->lock);
+  release_kept();
 }
 
-static nd4c_status take_lost(const nd4c_device *device, char *text) {
-  nd4c_status status = ND4C_OK;
-  pthread_mutex_lock(&list_lock);
-  for (int i = 0; i < LOST_LIMIT; ++i) {
-    if (lost[i].device == device) {
-      status = lost[i].status;
-      memcpy(text, lost[i].text, TEXT_SIZE);
-      lost[i].device = NULL;
-    }
-  }
-  pthread_mutex_unlock(&list_lock);
-  return status;
-}
-
-void nd4c_fence_release(nd4c_shared_fence *fence) {
-  if (fence == NULL || atomic_fetch_sub_explicit(&fence->references, 1, memory_order_acq_rel) != 1) {
-    return;
-  }
-  if (fence->run == NULL) {
-    unlink_fence(fence);
-  }
-  bool forked = is_orphan(fence);
-  if (forked) {
-    fence->handle = NULL; /* the driver's, which is not called any more */
-    if (fence->release_kept != NULL) {
-      fence->release_kept(fence->kept);
-    }
-  }
-  /* Work that needs something of ours is waited for: a rare case, a result overwritten while it is being computed. */
-  if (fence->handle != NULL &&
-      (fence->release_kept != NULL || fence->device->ops->fence_query(fence->device->handle, fence->handle))) {
+/* One after another from the oldest on, so that settling one finds those done that it came after: without this a chain
+ * of submissions would be a recursion as deep as it is long. Between timelines the recursion ends, since each fence
+ * only comes after those that were recorded before it. */
+static bool settle_up_to(nd4c_timeline *timeline, int64_t order, bool finished) {
+  bool any = false;
+  nd4c_timeline_entry *entry = NULL;
+  while ((!finished || nd4c_timeline_has_finished(timeline)) &&
+         (entry = nd4c_timeline_oldest(timeline, order)) != NULL) {
+    nd4c_shared_fence *fence = (nd4c_shared_fence *)entry;
     settle(fence);
+    if (nd4c_timeline_take_off(timeline, entry)) {
+      nd4c_fence_release(fence);
+    }
+    nd4c_fence_release(fence);
+    any = true;
   }
-  if (fence->run == NULL && atomic_load(&fence->done) && fence->status != ND4C_OK && !fence->seen) {
-    remember_lost(fence);
-  }
-  if (fence->handle != NULL) {
-    fence->device->ops->fence_destroy(fence->device->handle, fence->handle);
-  }
-  for (int32_t i = 0; i < fence->after_count; ++i) {
-    nd4c_fence_release(fence->after[i]);
-  }
-  if (!forked) { /* else a thread of the parent may have held it */
-    pthread_mutex_destroy(&fence->lock);
-  }
-  nd4c_fence_steps_release(fence->steps);
-  nd4c_fence_release(fence->run);
-  free_fence(fence);
+  return any;
 }
+
+/* What is known to have ended. */
+static void settle_finished(nd4c_timeline *timeline) {
+  (void)settle_up_to(timeline, INT64_MAX, true);
+}
+
+void nd4c_fence_settle(nd4c_shared_fence *fence) {
+  if (fence != NULL && !atomic_load(&fence->done) && !is_orphan(fence)) {
+    nd4c_timeline_wait(fence->timeline, fence->entry.position);
+    (void)settle_up_to(fence->timeline, fence->entry.order, false);
+    settle(fence); /* another thread may have taken it off */
+  }
+}
+
+/* -- asking -------------------------------------------------------------------------------------------------------- */
 
 bool nd4c_fence_is_on(const nd4c_shared_fence *fence, const nd4c_device *device, nd4c_stream stream) {
-  return fence->device == device && fence->stream == stream;
+  return nd4c_timeline_is_of(fence->timeline, device, stream);
+}
+
+bool nd4c_fence_covers(const nd4c_shared_fence *fence, const nd4c_shared_fence *earlier) {
+  return fence->timeline == earlier->timeline && fence->entry.position >= earlier->entry.position;
+}
+
+bool nd4c_fence_is_known(nd4c_shared_fence *fence) {
+  return fence == NULL || atomic_load(&fence->done) || is_orphan(fence) ||
+         nd4c_timeline_is_known(fence->timeline, fence->entry.position);
 }
 
 bool nd4c_fence_is_ready(nd4c_shared_fence *fence) {
-  if (fence == NULL || atomic_load(&fence->done) || is_orphan(fence)) {
-    return true;
+  return fence == NULL || atomic_load(&fence->done) || is_orphan(fence) ||
+         nd4c_timeline_has_ended(fence->timeline, fence->entry.position);
+}
+
+void nd4c_fence_mark(nd4c_shared_fence *fence) {
+  if (fence != NULL && !atomic_load(&fence->done) && !is_orphan(fence)) {
+    nd4c_timeline_mark(fence->timeline);
   }
-  if (fence->run != NULL) {
-    return nd4c_fence_is_ready(fence->run);
-  }
-  if (pthread_mutex_trylock(&fence->lock) != 0) {
-    return false; /* somebody is waiting for it */
-  }
-  bool ready = atomic_load(&fence->done) || fence->device->ops->fence_query(fence->device->handle, fence->handle);
-  pthread_mutex_unlock(&fence->lock);
-  return ready;
 }
 
 nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence) {
@@ -379,15 +413,12 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence) {
   if (is_orphan(fence)) {
     return nd4c_device_refuse(fence->device);
   }
-  pthread_mutex_lock(&fence->lock);
-  settle(fence);
-  nd4c_status status = fence->status;
+  nd4c_fence_settle(fence);
   fence->seen = true;
-  if (fence->run != NULL && status != ND4C_OK && status != ND4C_POISONED) {
+  if (fence->run != NULL && fence->status != ND4C_OK && fence->status != ND4C_POISONED) {
     fence->run->seen = true;
   }
-  pthread_mutex_unlock(&fence->lock);
-  return status;
+  return fence->status;
 }
 
 nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
@@ -395,93 +426,96 @@ nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
     return nd4c_device_refuse(fence->device);
   }
   nd4c_status status = nd4c_fence_outcome(fence);
-  return status == ND4C_OK ? ND4C_OK : nd4c_fail(status, "%s", fence->text);
+  return status == ND4C_OK ? ND4C_OK : nd4c_fail(status, "%s", nd4c_fence_text(fence));
 }
 
-void nd4c_fence_settle(nd4c_shared_fence *fence) {
-  if (fence != NULL && !is_orphan(fence)) {
-    pthread_mutex_lock(&fence->lock);
-    settle(fence);
-    pthread_mutex_unlock(&fence->lock);
+/* What comes after work that may wait for other ranks may wait for them, too. */
+static nd4c_status stand_apart_as(nd4c_timeline *awaited, nd4c_device *device, nd4c_stream stream) {
+  nd4c_timeline *timeline = NULL;
+  if (!nd4c_timeline_stands_apart(awaited)) {
+    return ND4C_OK;
   }
+  ND4C_TRY(nd4c_timeline_of(device, stream, &timeline));
+  nd4c_timeline_stand_apart(timeline);
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream) {
-  if (nd4c_fence_is_ready(fence)) {
+  if (fence == NULL || nd4c_fence_is_on(fence, device, stream) || nd4c_fence_is_known(fence)) {
     return ND4C_OK;
   }
-  if (fence->device != device || stream == NULL) {
-    nd4c_fence_settle(fence); /* devices of different backends meet on the host */
+  if (stream == NULL) {
+    nd4c_fence_settle(fence);
     return ND4C_OK;
   }
-  fence = fence->run != NULL ? fence->run : fence;
-  pthread_mutex_lock(&fence->lock);
-  nd4c_status status =
-      atomic_load(&fence->done) ? ND4C_OK : device->ops->stream_wait_fence(device->handle, stream, fence->handle);
-  pthread_mutex_unlock(&fence->lock);
+  ND4C_TRY(stand_apart_as(fence->timeline, device, stream));
+  const nd4c_status status = nd4c_timeline_enqueue_wait(fence->timeline, fence->entry.position, device, stream);
+  if (status == ND4C_UNSUPPORTED && fence->device != device) {
+    nd4c_fence_settle(fence); /* these devices meet on the host */
+    return ND4C_OK;
+  }
   return status;
 }
 
-/* Which fences are looked for: of which nobody knows how they ended, which are not known to have ended, or those of the
- * latter that keep memory. */
-typedef enum search { UNSEEN, UNFINISHED, KEEPING } search;
-
-static bool is_wanted(const nd4c_shared_fence *fence, const nd4c_device *device, search what) {
-  return fence->device == device && !(what == UNSEEN ? fence->seen : atomic_load(&fence->done)) &&
-         (what != KEEPING || atomic_load_explicit(&fence->kept_bytes, memory_order_relaxed) > 0);
+bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device) {
+  return fence->device == device;
 }
 
-/* The next older fence of the device that is alive and wanted, retained, and NULL if there is none; from the newest on
- * for NULL. Lets go of `newer`, which kept its place in the list. What is recorded after the first call is not found:
- * a walk ends, whatever other threads submit meanwhile. */
-static nd4c_shared_fence *next_older(nd4c_shared_fence *newer, const nd4c_device *device, search what) {
-  nd4c_shared_fence *found = NULL;
-  pthread_mutex_lock(&list_lock);
-  nd4c_shared_fence *fence = newer != NULL ? newer->next : list;
-  for (; fence != NULL && found == NULL; fence = fence->next) {
-    int32_t references = atomic_load(&fence->references);
-    /* A fence whose last reference is being dropped is still listed for a moment: it must not come back to life. */
-    while (is_wanted(fence, device, what) && references > 0 && found == NULL) {
-      if (atomic_compare_exchange_weak(&fence->references, &references, references + 1)) {
-        found = fence;
-      }
-    }
+int32_t nd4c_fence_hold(nd4c_shared_fence *fence, nd4c_fence *handles) {
+  if (fence == NULL || atomic_load(&fence->done) || is_orphan(fence)) {
+    return 0;
   }
-  pthread_mutex_unlock(&list_lock);
-  nd4c_fence_release(newer);
-  return found;
+  return nd4c_timeline_hold(fence->timeline, fence->entry.position, handles);
 }
+
+void nd4c_fence_let_go(nd4c_shared_fence *fence) {
+  nd4c_timeline_let_go(fence->timeline);
+}
+
+/* -- all of a device ----------------------------------------------------------------------------------------------- */
 
 bool nd4c_fence_settle_all(const nd4c_device *device) {
   bool any = false;
-  nd4c_shared_fence *fence = NULL;
-  while ((fence = next_older(fence, device, UNFINISHED)) != NULL) {
-    nd4c_fence_settle(fence);
-    any = true;
+  nd4c_timeline *timeline = NULL;
+  while (!nd4c_device_is_forked(device) && (timeline = nd4c_timeline_next(timeline, device)) != NULL) {
+    const int64_t newest = nd4c_timeline_newest(timeline);
+    nd4c_timeline_mark(timeline);
+    any = settle_up_to(timeline, newest, false) || any;
   }
+  wait_for_releases();
   return any;
 }
 
 void nd4c_fence_collect(const nd4c_device *device) {
-  nd4c_shared_fence *fence = NULL;
-  while (nd4c_fence_kept_bytes() > 0 && (fence = next_older(fence, device, KEEPING)) != NULL) {
-    if (nd4c_fence_is_ready(fence)) {
-      nd4c_fence_settle(fence);
-    }
+  nd4c_timeline *timeline = NULL;
+  while (nd4c_fence_kept_bytes() > 0 && !nd4c_device_is_forked(device) &&
+         (timeline = nd4c_timeline_next(timeline, device)) != NULL) {
+    (void)nd4c_timeline_is_known(timeline, INT64_MAX);
+    settle_finished(timeline);
   }
-  nd4c_fence_release(fence);
+  nd4c_timeline_release(timeline);
+}
+
+void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream) {
+  nd4c_timeline *timeline = nd4c_timeline_end(device, stream);
+  device->ops->stream_destroy(device->handle, stream);
+  if (timeline != NULL) {
+    (void)settle_up_to(timeline, INT64_MAX, false);
+    nd4c_timeline_release(timeline);
+  }
 }
 
 nd4c_status nd4c_fence_drain(nd4c_device *device) {
-  char text[TEXT_SIZE] = "";
-  nd4c_status first = take_lost(device, text);
+  char text[ND4C_FENCE_TEXT_SIZE] = "";
+  (void)nd4c_fence_settle_all(device);
+  nd4c_status first = nd4c_fence_take_lost(device, text);
   nd4c_shared_fence *fence = NULL;
-  while ((fence = next_older(fence, device, UNSEEN)) != NULL) {
-    nd4c_status status = nd4c_fence_wait(fence);
+  while ((fence = nd4c_fence_next_failed(fence, device)) != NULL) {
+    const nd4c_status status = nd4c_fence_outcome(fence);
     /* The root of a chain of failures is the report, not what came to depend on it. */
     if (status != ND4C_OK && (first == ND4C_OK || (first == ND4C_POISONED && status != ND4C_POISONED))) {
       first = status;
-      (void)snprintf(text, sizeof text, "%s", fence->text);
+      (void)snprintf(text, sizeof text, "%s", nd4c_fence_text(fence));
     }
   }
   return first == ND4C_OK ? ND4C_OK : nd4c_fail(first, "%s", text);

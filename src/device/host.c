@@ -1,4 +1,5 @@
 #include "device/cancellation.h"
+#include "device/held.h"
 #include "device/host.h"
 
 #include <stdarg.h>
@@ -170,6 +171,10 @@ static const nd4c_host_files files = {
     .read_own = host_read_own,
     .write_own = host_write_own,
     .list = nd4c_os_list_directory,
+    .map = nd4c_os_shared_map,
+    .unmap = nd4c_os_shared_unmap,
+    .duplicate = nd4c_os_descriptor_duplicate,
+    .close = nd4c_os_descriptor_close,
 };
 
 const nd4c_host *nd4c_host_table(void) {
@@ -197,6 +202,7 @@ const nd4c_host *nd4c_host_table(void) {
       .threads = &nd4c_os_threads,
       .files = &files,
       .check_cancelled = nd4c_cancellation_check_scope,
+      .device_memory = &nd4c_held_table,
   };
   return &table;
 }

@@ -1,6 +1,7 @@
 #include "device/memory_body.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
@@ -8,6 +9,10 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/forms.h"
+#include "device/held.h"
+#include "device/pending_blocks.h"
+#include "device/scratch.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "device/workspace.h"
@@ -89,6 +94,19 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
   return ND4C_OK;
 }
 
+nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle) {
+  const size_t length = strlen(backend);
+  nd4c_device *found = NULL;
+  pthread_mutex_lock(&managers_lock);
+  for (struct nd4c_memory_manager *manager = managers; manager != NULL && found == NULL; manager = manager->next) {
+    nd4c_device *device = manager->device;
+    const bool named = strncmp(device->name, backend, length) == 0 && device->name[length] == ':';
+    found = named && device->handle == handle ? device : NULL;
+  }
+  pthread_mutex_unlock(&managers_lock);
+  return found;
+}
+
 /* Takes the oldest cached block out of the books; the caller frees it outside the lock. NULL if none. */
 static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
   nd4c_block_node *node = manager->cached.oldest;
@@ -127,6 +145,7 @@ void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_
 
 void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   if (manager != NULL) {
+    nd4c_held_abandon(manager->device);
     nd4c_memory_manager_trim(manager, 0);
     pthread_mutex_lock(&managers_lock);
     struct nd4c_memory_manager **link = &managers;
@@ -143,19 +162,23 @@ void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
 /* `asked` of the bytes that do not fit were asked for, the rest is rounding. */
 static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
                             int64_t asked, int64_t cap) {
-  char arenas[64] = "", rounded[64] = "";
+  char arenas[64] = "", held[64] = "", rounded[64] = "";
+  const int64_t held_bytes = nd4c_memory_held(manager->device);
   pthread_mutex_lock(&manager->lock);
   int64_t arena_bytes = manager->arena_bytes;
   pthread_mutex_unlock(&manager->lock);
   if (arena_bytes > 0) {
     (void)snprintf(arenas, sizeof arenas, " (%lld of them in arenas of workspaces)", (long long)arena_bytes);
   }
+  if (held_bytes > 0) {
+    (void)snprintf(held, sizeof held, " (%lld held by backends)", (long long)held_bytes);
+  }
   if (asked != bytes) {
     (void)snprintf(rounded, sizeof rounded, " (rounded up to %lld)", (long long)bytes);
   }
   return nd4c_fail(ND4C_MEMORY_CAP,
-                   "memory cap of %s exceeded: %lld bytes in use%s and %lld cached, %lld more requested%s, cap %lld",
-                   manager->device->name, (long long)live, arenas, (long long)cached, (long long)asked, rounded,
+                   "memory cap of %s exceeded: %lld bytes in use%s%s and %lld cached, %lld more requested%s, cap %lld",
+                   manager->device->name, (long long)live, arenas, held, (long long)cached, (long long)asked, rounded,
                    (long long)cap);
 }
 
@@ -176,10 +199,11 @@ void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager) {
   pthread_mutex_unlock(&manager->lock);
 }
 
-/* Whether arenas of closed workspaces, or else idle arrays, gave way on the device for `bytes` more: then it is worth
- * another attempt. */
+/* Whether arenas of closed workspaces, packed constants that no plan uses, or else what backends hold, or else idle
+ * arrays, gave way on the device for `bytes` more: then it is worth another attempt. */
 static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
-  if (nd4c_workspace_give_way(manager->device)) {
+  if (nd4c_workspace_give_way(manager->device) || nd4c_forms_give_way(manager->device, bytes) > 0 ||
+      nd4c_held_give_way(manager->device, bytes)) {
     return true;
   }
   pthread_mutex_lock(&manager->lock);
@@ -199,6 +223,7 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
 /* Makes room under the cap for `bytes` by trimming, then by what gives way; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t asked, const char *origin,
                            int64_t *counter) {
+  ND4C_TRY(nd4c_held_check());
   nd4c_memory_manager_refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
     pthread_mutex_lock(&manager->lock);
@@ -217,9 +242,10 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
       return fail_cap(manager, live, cached, bytes, asked, cap);
     }
     if (attempt == 1) {
-      nd4c_fence_settle_all(manager->device); /* whose work has scratch of its own */
+      nd4c_fence_settle_all(manager->device); /* whose work needs memory until then */
     }
     nd4c_storage_collect_own(attempt == 1);
+    nd4c_scratch_collect(manager->device);
     nd4c_memory_manager_trim(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
   }
 }
@@ -236,17 +262,29 @@ static void note_peak(struct nd4c_memory_manager *manager) {
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
 }
 
-nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
-  struct nd4c_memory_manager *manager = device->memory;
-  ND4C_TRY(reserve(manager, bytes, bytes, NULL, &manager->reserved_bytes));
+/* What is taken at once, and no block follows. */
+static nd4c_status take(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
+  ND4C_TRY(reserve(manager, bytes, bytes, origin, counter));
   pthread_mutex_lock(&manager->lock);
   note_peak(manager);
   pthread_mutex_unlock(&manager->lock);
   return ND4C_OK;
 }
 
+nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes) {
+  return take(device->memory, bytes, NULL, &device->memory->reserved_bytes);
+}
+
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes) {
   unreserve(device->memory, bytes, &device->memory->reserved_bytes);
+}
+
+nd4c_status nd4c_memory_hold(nd4c_device *device, int64_t bytes, const char *origin) {
+  return take(device->memory, bytes, origin, &device->memory->live_bytes);
+}
+
+void nd4c_memory_unhold(nd4c_device *device, int64_t bytes) {
+  unreserve(device->memory, bytes, &device->memory->live_bytes);
 }
 
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
@@ -291,9 +329,14 @@ static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_m
                                              .shape = &count,
                                              .stream = request->stream};
   nd4c_status status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
+  if (status == ND4C_MEMORY && nd4c_pending_blocks_free_on(device, request->stream)) {
+    nd4c_memory_manager_trim(manager, 0);
+    status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
+  }
   if (status == ND4C_MEMORY && is_possible(device, size)) {
     nd4c_fence_settle_all(device);
     nd4c_storage_collect_own(true);
+    nd4c_scratch_collect(device);
     nd4c_memory_manager_trim(manager, 0);
     status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);
     while (status == ND4C_MEMORY && make_room(manager, bytes, request->origin)) {
@@ -356,12 +399,31 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
   return ND4C_OK;
 }
 
+/* Under the lock. */
+static void count_out(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  list_remove(&manager->alive, node);
+  --manager->live_count;
+  manager->live_bytes -= node->bytes;
+  node->origin = NULL;
+}
+
+static void free_adopted(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
+  pthread_mutex_lock(&manager->lock);
+  count_out(manager, node);
+  pthread_mutex_unlock(&manager->lock);
+  free_node(manager, node);
+}
+
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   struct nd4c_memory_manager *manager = device->memory;
   nd4c_block_node *node = block->node;
   *block = (nd4c_block){0};
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_free(device, node->bytes);
+  }
+  if (ND4C_UNLIKELY(node->size_class == CLASS_ADOPTED)) {
+    free_adopted(manager, node);
+    return;
   }
   uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed);
   int64_t limit = atomic_load_explicit(&manager->limit_epoch, memory_order_relaxed) != epoch
@@ -373,11 +435,8 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
     atomic_store_explicit(&manager->limit_epoch, epoch, memory_order_relaxed);
   }
   limit = manager->cache_limit;
-  list_remove(&manager->alive, node);
-  --manager->live_count;
-  manager->live_bytes -= node->bytes;
+  count_out(manager, node);
   manager->cached_bytes += node->bytes;
-  node->origin = NULL;
   node->bin_next = manager->bins[node->size_class];
   manager->bins[node->size_class] = node;
   list_push(&manager->cached, node);
@@ -386,6 +445,51 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   if (over) {
     nd4c_memory_manager_trim(manager, limit);
   }
+}
+
+void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream stream) {
+  struct nd4c_memory_manager *manager = device->memory;
+  nd4c_block_node *node = block->node;
+  *block = (nd4c_block){0};
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_free(device, node->bytes);
+  }
+  pthread_mutex_lock(&manager->lock);
+  list_remove(&manager->alive, node);
+  --manager->live_count;
+  manager->live_bytes -= node->bytes;
+  pthread_mutex_unlock(&manager->lock);
+  nd4c_driver_buffer_free_on(device, node->buffer, stream);
+  nd4c_deallocate(node);
+}
+
+nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t bytes, const char *origin,
+                              nd4c_block *block) {
+  struct nd4c_memory_manager *manager = device->memory;
+  void *address = NULL;
+  ND4C_TRY(nd4c_driver_buffer_address(device, buffer, ND4C_MEMORY_KIND_DEVICE, &address));
+  nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
+  if (node == NULL) {
+    return nd4c_fail_memory("a block's record", sizeof *node);
+  }
+  *node = (nd4c_block_node){
+      .buffer = buffer, .address = address, .bytes = bytes, .size_class = CLASS_ADOPTED, .origin = origin};
+  pthread_mutex_lock(&manager->lock);
+  ++manager->total_count;
+  ++manager->live_count;
+  manager->live_bytes += bytes;
+  note_peak(manager);
+  list_push(&manager->alive, node);
+  pthread_mutex_unlock(&manager->lock);
+  *block = (nd4c_block){.buffer = buffer, .address = address, .bytes = bytes, .node = node};
+  if (nd4c_tracer_is_on()) {
+    nd4c_tracer_allocate(device, bytes, origin);
+  }
+  return ND4C_OK;
+}
+
+bool nd4c_memory_is_adopted(const nd4c_block *block) {
+  return block->node != NULL && block->node->size_class == CLASS_ADOPTED;
 }
 
 void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin) {

@@ -2,6 +2,7 @@
 #ifndef ND4C_DEVICE_MEMORY_H
 #define ND4C_DEVICE_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "device/device.h"
@@ -28,6 +29,17 @@ typedef struct nd4c_memory_request {
 nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request *request, nd4c_block *block);
 void nd4c_memory_free(nd4c_device *device, nd4c_block *block);
 
+/* Frees a block behind the work that still uses it, all of it on the stream, which is alive: not kept for reuse. Only
+ * where nd4c_driver_frees_on_streams. */
+void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream stream);
+
+/* Makes a block of a buffer that an executable of the device made: counted, whatever the cap, until it is freed, and
+ * then given back to the device. MEMORY, DEVICE: the buffer is still the caller's. */
+nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t bytes, const char *origin,
+                              nd4c_block *block);
+/* Whether it is one of those: its bytes are no class's, and it is used by nothing else. */
+bool nd4c_memory_is_adopted(const nd4c_block *block);
+
 /* How many bytes a block for so many has. */
 int64_t nd4c_memory_granted(int64_t bytes);
 /* Names a new origin for a block that is alive, and counts it as an allocation that the cache served. */
@@ -37,6 +49,15 @@ void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const c
  */
 nd4c_status nd4c_memory_reserve(nd4c_device *device, int64_t bytes);
 void nd4c_memory_unreserve(nd4c_device *device, int64_t bytes);
+
+/* The same for what a backend holds: live from here on. `origin` as in a request. nd4c_memory_unhold ends it. */
+nd4c_status nd4c_memory_hold(nd4c_device *device, int64_t bytes, const char *origin);
+void nd4c_memory_unhold(nd4c_device *device, int64_t bytes);
+/* Tells how many of the live bytes backends hold, and changes that. */
+int64_t nd4c_memory_held(const nd4c_device *device);
+void nd4c_memory_count_held(nd4c_device *device, int64_t bytes);
+/* The device of a backend with that handle, also one that is being opened; NULL if there is none. */
+nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle);
 
 /* Counts a replica that was taken from the device to make room; `saved`: it had to be copied to the host first. */
 void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved);

@@ -14,7 +14,8 @@ enum {
   SUBCLASS_SHIFT = 3,
   SUBCLASSES = 1 << SUBCLASS_SHIFT,
   CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES,
-  CLASS_NOTHING = CLASS_COUNT /* storages without bytes: a buffer to name, which counts as nothing */
+  CLASS_NOTHING = CLASS_COUNT, /* storages without bytes: a buffer to name, which counts as nothing */
+  CLASS_ADOPTED = -1           /* an executable made it: freed, never cached */
 };
 
 /* One block of the device, alive or cached. */
@@ -44,6 +45,7 @@ struct nd4c_memory_manager {
   int64_t live_count, total_count, cache_hits;
   int64_t dropped_count, spilled_count, spilled_bytes;
   int64_t arena_bytes;              /* of what is alive: in arenas of workspaces */
+  _Atomic int64_t held_bytes;       /* of what is alive: held by backends */
   bool spills;                      /* nd4c.device.memory.spill */
   struct nd4c_memory_manager *next; /* under managers_lock */
 };

@@ -6,8 +6,12 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/forms.h"
+#include "device/held.h"
+#include "device/imported.h"
 #include "device/memory_body.h"
 #include "device/scope.h"
+#include "device/scratch.h"
 #include "device/small_storage.h"
 #include "device/staging.h"
 #include "device/storage.h"
@@ -28,8 +32,9 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
   }
   nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
-  nd4c_fence_collect(device);  /* nor is the scratch of finished work */
-  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0;
+  nd4c_fence_collect(device);  /* nor is what finished work kept */
+  int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0, imported_count = 0, imported_bytes = 0;
+  nd4c_imports_count(device, &imported_count, &imported_bytes);
   if (holds_small_storages(device)) {
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
   }
@@ -48,7 +53,11 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
                                    .cache_hits = manager->cache_hits + hits,
                                    .dropped_count = manager->dropped_count,
                                    .spilled_count = manager->spilled_count,
-                                   .spilled_bytes = manager->spilled_bytes};
+                                   .spilled_bytes = manager->spilled_bytes,
+                                   .imported_count = imported_count,
+                                   .imported_bytes = imported_bytes,
+                                   .scratch_bytes = nd4c_scratch_bytes(device),
+                                   .held_bytes = nd4c_memory_held(device)};
   pthread_mutex_unlock(&manager->lock);
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
@@ -93,6 +102,14 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
   return ND4C_OK;
 }
 
+int64_t nd4c_memory_held(const nd4c_device *device) {
+  return atomic_load_explicit(&device->memory->held_bytes, memory_order_relaxed);
+}
+
+void nd4c_memory_count_held(nd4c_device *device, int64_t bytes) {
+  atomic_fetch_add_explicit(&device->memory->held_bytes, bytes, memory_order_relaxed);
+}
+
 void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {
   pthread_mutex_lock(&device->memory->lock);
   device->memory->arena_bytes += bytes;
@@ -123,10 +140,15 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   }
   nd4c_storage_collect(false);
   nd4c_fence_collect(device);
-  nd4c_memory_manager_trim(device->memory, keep_bytes);
-  if (keep_bytes == 0) {
+  if (keep_bytes == 0) { /* scratch goes with its stream, too */
+    (void)nd4c_forms_give_way(device, INT64_MAX);
     nd4c_scope_trim(device);
     nd4c_stream_trim(device);
+    nd4c_scratch_collect(device);
+    (void)nd4c_held_give_way(device, INT64_MAX);
+  }
+  nd4c_memory_manager_trim(device->memory, keep_bytes);
+  if (keep_bytes == 0) {
     nd4c_staging_trim(device);
     nd4c_pages_trim();
     nd4c_recycle_trim(); /* last: what goes above gives its records back */
@@ -176,8 +198,10 @@ nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
     }
   }
   pthread_mutex_unlock(&device->memory->lock);
+  nd4c_held_print(device, &report);
   if (count > 0) {
     nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);
   }
+  nd4c_imports_report(device, &report);
   return nd4c_text_take(&report, text);
 }

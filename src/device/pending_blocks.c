@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "base/recycle.h"
+#include "device/driver.h"
 
 typedef struct pending_block {
   nd4c_device *device;
@@ -15,6 +16,10 @@ typedef struct pending_block {
 typedef struct pending_bin {
   pending_block *oldest, *newest;
 } pending_bin;
+
+/* Bytes from which on a sweep makes vendor fences: that of fewer is known as free when a fence is made for another
+ * reason. */
+enum { WORTH_ASKING = 1 << 20 };
 
 /* By device and size. */
 enum { BIN_COUNT = 64, LOOKED_AT = 32 };
@@ -76,51 +81,11 @@ bool nd4c_pending_blocks_add(nd4c_device *device, nd4c_block *block, nd4c_reader
   return true;
 }
 
-/* The oldest block of the size whose work is all on the stream. stream NULL: the oldest one. */
-static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_t bytes) {
-  pending_block *found = NULL, *before = NULL;
-  int looked = 0;
-  pthread_mutex_lock(&lock);
-  pending_bin *bin = bin_of(device, bytes);
-  for (pending_block *at = bin->oldest; at != NULL && looked < LOOKED_AT; before = at, at = at->next, ++looked) {
-    if (at->device == device && at->block.bytes == bytes &&
-        (stream == NULL || nd4c_readers_are_on(&at->users, device, stream))) {
-      found = unlink_next(bin, before);
-      break;
-    }
-  }
-  pthread_mutex_unlock(&lock);
-  return found;
-}
-
-bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
-                              nd4c_block *block, nd4c_readers *users) {
-  if (atomic_load_explicit(&pending_count, memory_order_relaxed) == 0 || bytes <= 0) {
-    return false;
-  }
-  int64_t granted = nd4c_memory_granted(bytes);
-  pending_block *found = find(device, stream, granted);
-  if (found == NULL) {
-    nd4c_pending_blocks_collect(false);
-    found = find(device, NULL, granted);
-    if (found != NULL && nd4c_memory_has_room(device, bytes)) { /* which asks the backend */
-      push(found);
-      found = NULL;
-    }
-  }
-  if (found == NULL) {
-    return false;
-  }
-  *block = found->block;
-  *users = found->users;
-  nd4c_memory_take_over(device, block, origin);
-  nd4c_recycle_give(found, sizeof *found);
-  return true;
-}
-
 static void give_back(pending_block *pending) {
   nd4c_readers_forget(&pending->users);
-  nd4c_memory_free(pending->device, &pending->block);
+  if (pending->block.node != NULL) {
+    nd4c_memory_free(pending->device, &pending->block);
+  }
   nd4c_recycle_give(pending, sizeof *pending);
 }
 
@@ -142,7 +107,7 @@ static int64_t count_bin(const pending_bin *bin) {
   return count;
 }
 
-void nd4c_pending_blocks_collect(bool wait) {
+static void collect(bool wait, bool ask) {
   for (int b = 0; b < BIN_COUNT && atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; ++b) {
     pending_block *pending = NULL;
     /* Each block is looked at once: what is still pending goes to the end. */
@@ -150,13 +115,91 @@ void nd4c_pending_blocks_collect(bool wait) {
       if (wait) {
         nd4c_readers_settle(&pending->users);
       }
-      if (wait || nd4c_readers_are_done(&pending->users)) {
+      if (wait || (ask ? nd4c_readers_are_done(&pending->users) : nd4c_readers_are_known(&pending->users))) {
         give_back(pending);
       } else {
         push(pending);
       }
     }
   }
+}
+
+/* The oldest block of the size whose work is all on the stream. stream NULL: the oldest one. */
+static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_t bytes) {
+  pending_block *found = NULL, *before = NULL;
+  int looked = 0;
+  pthread_mutex_lock(&lock);
+  pending_bin *bin = bin_of(device, bytes);
+  for (pending_block *at = bin->oldest; at != NULL && looked < LOOKED_AT; before = at, at = at->next, ++looked) {
+    if (at->device == device && at->block.bytes == bytes && !nd4c_memory_is_adopted(&at->block) &&
+        (stream == NULL || nd4c_readers_are_on(&at->users, device, stream))) {
+      found = unlink_next(bin, before);
+      break;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
+                              nd4c_block *block, nd4c_readers *users) {
+  if (atomic_load_explicit(&pending_count, memory_order_relaxed) == 0 || bytes <= 0) {
+    return false;
+  }
+  int64_t granted = nd4c_memory_granted(bytes);
+  pending_block *found = find(device, stream, granted);
+  if (found == NULL) {
+    nd4c_pending_blocks_sweep();
+    found = find(device, NULL, granted);
+    if (found != NULL && nd4c_memory_has_room(device, bytes)) { /* which asks the backend */
+      push(found);
+      found = NULL;
+    }
+  }
+  if (found == NULL) {
+    return false;
+  }
+  *block = found->block;
+  *users = found->users;
+  nd4c_memory_take_over(device, block, origin);
+  nd4c_recycle_give(found, sizeof *found);
+  return true;
+}
+
+/* The first block in a bin all of whose work is on the stream, taken out. NULL: there is none. */
+static pending_block *take_on(pending_bin *bin, const nd4c_device *device, nd4c_stream stream) {
+  pending_block *found = NULL, *before = NULL;
+  pthread_mutex_lock(&lock);
+  for (pending_block *at = bin->oldest; at != NULL && found == NULL; before = at, at = at->next) {
+    if (at->device == device && at->block.node != NULL && nd4c_readers_are_on(&at->users, device, stream)) {
+      found = unlink_next(bin, before);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+bool nd4c_pending_blocks_free_on(nd4c_device *device, nd4c_stream stream) {
+  bool any = false;
+  if (stream == NULL || !nd4c_driver_frees_on_streams(device)) {
+    return false;
+  }
+  for (int b = 0; b < BIN_COUNT; ++b) {
+    for (pending_block *found; (found = take_on(&bins[b], device, stream)) != NULL;) {
+      nd4c_memory_free_on(device, &found->block, stream);
+      push(found); /* its work may need what a fence keeps: without a block it waits on for that alone */
+      any = true;
+    }
+  }
+  return any;
+}
+
+void nd4c_pending_blocks_collect(bool wait) {
+  collect(wait, true);
+}
+
+void nd4c_pending_blocks_sweep(void) {
+  collect(false, nd4c_pending_blocks_bytes() > WORTH_ASKING);
 }
 
 int64_t nd4c_pending_blocks_bytes(void) {

@@ -15,8 +15,14 @@ bool nd4c_pending_blocks_add(nd4c_device *device, nd4c_block *block, nd4c_reader
  * `users`, which become the caller's. Never waits. False: there is none. */
 bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *origin,
                               nd4c_block *block, nd4c_readers *users);
+/* Frees the blocks of the device on which all pending work is on `stream`, in the order of the stream and without
+ * waiting. False: there is none, or no stream, or the device cannot. */
+bool nd4c_pending_blocks_free_on(nd4c_device *device, nd4c_stream stream);
 /* Gives blocks on which no work is pending any more back to their managers; wait: waits for the work on all. */
 void nd4c_pending_blocks_collect(bool wait);
+/* The same for those that are known to be free; where much waits here, the others are asked, see nd4c_fence_is_ready.
+ * Never waits. */
+void nd4c_pending_blocks_sweep(void);
 /* Of all that wait here, on whatever device. */
 int64_t nd4c_pending_blocks_bytes(void);
 

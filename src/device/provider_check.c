@@ -112,6 +112,15 @@ static nd4c_status check_collective(const char *from, const nd4c_collective_ops 
   return ND4C_OK;
 }
 
+static nd4c_status check_external(const char *from, const nd4c_external_ops *ops) {
+  if (!ND4C_HAS_FIELD(ops, host_unregister) || (ops->host_register == NULL) != (ops->host_unregister == NULL)) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: of external, %s", from,
+                     ND4C_HAS_FIELD(ops, host_unregister) ? "host_register and host_unregister come together"
+                                                          : "the table is too short");
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status check_backend(const char *from, const nd4c_backend *backend) {
   if (!ND4C_HAS_FIELD(backend, device) || backend->device_count == NULL || backend->device == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: its backend lacks device_count or device", from);
@@ -131,6 +140,14 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
   }
   if (!ND4C_HAS_FIELD(ops->buffers, free) || ops->buffers->allocate == NULL || ops->buffers->free == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: allocate and free of its buffers are required", from);
+  }
+  if (ND4C_HAS_FIELD(ops, external) && ops->external != NULL) {
+    ND4C_TRY(check_external(from, ops->external));
+  }
+  if (ND4C_HAS_FIELD(ops, timing) && ops->timing != NULL &&
+      (!ND4C_HAS_FIELD(ops->timing, destroy) || ops->timing->begin == NULL || ops->timing->end == NULL ||
+       ops->timing->read == NULL || ops->timing->destroy == NULL)) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: of timing, all functions are required where it is given", from);
   }
   return ND4C_HAS_FIELD(ops, capture) && ops->capture != NULL ? check_capture(from, ops->capture) : ND4C_OK;
 }
@@ -235,6 +252,30 @@ static bool is_pci_address(const char *text) {
          strspn(rest + 4, digits) == 2 && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7' && rest[8] == '\0';
 }
 
+/* What can be imported and exported must be known kinds, with the functions for them; addresses nd4c exports itself. */
+static nd4c_status check_exchange(const nd4c_candidate *candidate, const nd4c_device_description *description) {
+  const uint32_t named = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DESCRIPTOR) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_NATIVE);
+  const uint32_t pointers =
+      ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER);
+  const nd4c_external_ops *external = candidate->ops.external;
+  if ((description->imports & ~(named | pointers)) != 0 || (description->exports & ~named) != 0) {
+    return nd4c_fail(ND4C_ABI,
+                     "backend %s: describe gave imports 0x%x and exports 0x%x, expected sets within 0x%x and 0x%x",
+                     candidate->name, (unsigned)description->imports, (unsigned)description->exports,
+                     (unsigned)(named | pointers), (unsigned)named);
+  }
+  if ((description->imports != 0 && (external == NULL || external->import_memory == NULL)) ||
+      (description->exports != 0 && (external == NULL || external->export_memory == NULL))) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave imports or exports without the function for them",
+                     candidate->name);
+  }
+  if ((description->imports & ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER)) != 0 && !description->addressable) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave imports of device pointers without addressable",
+                     candidate->name);
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                                             const nd4c_device_description *description) {
   const nd4c_device_ops *ops = &candidate->ops;
@@ -259,11 +300,21 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                      "backend %s: a device that is addressable or has memory kinds needs its buffers' address",
                      candidate->name);
   }
+  if (description->least_priority > 0 || description->greatest_priority < 0) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave priorities from %d to %d, expected 0 within", candidate->name,
+                     description->least_priority, description->greatest_priority);
+  }
+  if (description->least_priority != description->greatest_priority &&
+      (!description->asynchronous || ops->stream_create_with == NULL)) {
+    return nd4c_fail(ND4C_ABI,
+                     "backend %s: describe gave priorities, which need an asynchronous device and stream_create_with",
+                     candidate->name);
+  }
   if (description->host_readable && !description->addressable) {
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave host_readable without addressable", candidate->name);
   }
   if (description->whole_buffers && description->host_readable) {
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave whole_buffers with host_readable", candidate->name);
   }
-  return ND4C_OK;
+  return check_exchange(candidate, description);
 }

@@ -29,17 +29,18 @@ static void forget_first(nd4c_readers *readers, int32_t count) {
     nd4c_fence_release(fences[i]);
   }
   readers->count -= count;
+  readers->replaced = 0;
   memmove(fences, fences + count, bytes_of(readers->count));
   if (readers->count == 0) {
     give_back(readers);
   }
 }
 
-/* Work of one stream ends in order: mostly these are all. */
-static void forget_ready_first(nd4c_readers *readers) {
+/* Work of one stream ends in order: mostly these are all. `ask`: those that are not known to be ready are asked. */
+static void forget_ready_first(nd4c_readers *readers, bool ask) {
   nd4c_shared_fence **fences = fences_of(readers);
   int32_t ready = 0;
-  while (ready < readers->count && nd4c_fence_is_ready(fences[ready])) {
+  while (ready < readers->count && (ask ? nd4c_fence_is_ready(fences[ready]) : nd4c_fence_is_known(fences[ready]))) {
     ++ready;
   }
   if (ready > 0) {
@@ -77,8 +78,31 @@ static inline bool is_full(const nd4c_readers *readers, int32_t most) {
   return readers->count >= most || readers->count == room_of(readers);
 }
 
+/* Puts the fence in the place of one that it stands for; false: there is none. */
+static bool replace(nd4c_readers *readers, nd4c_shared_fence *fence) {
+  nd4c_shared_fence **fences = fences_of(readers);
+  for (int32_t i = readers->count - 1; i >= 0; --i) {
+    if (nd4c_fence_covers(fences[i], fence)) {
+      return true;
+    }
+    if (nd4c_fence_covers(fence, fences[i])) {
+      nd4c_fence_release(fences[i]);
+      fences[i] = nd4c_fence_retain(fence);
+      readers->replaced += readers->replaced < ND4C_READERS_MOST;
+      return true;
+    }
+  }
+  return false;
+}
+
 void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
-  forget_ready_first(readers);
+  if (most > ND4C_READERS_FEW && replace(readers, fence)) {
+    return;
+  }
+  if (most == ND4C_READERS_FEW) {
+    nd4c_fence_mark(fence);
+  }
+  forget_ready_first(readers, false);
   if (is_full(readers, most)) {
     forget_ready(readers);
     /* Half full is cause enough: the next look at all of them is then far away. */
@@ -86,15 +110,20 @@ void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t m
       grow(readers);
     }
   }
-  while (is_full(readers, most)) {
+  while (is_full(readers, most) || (most == ND4C_READERS_FEW && readers->count + readers->replaced >= most)) {
     nd4c_fence_settle(fences_of(readers)[0]);
     forget_first(readers, 1);
   }
   fences_of(readers)[readers->count++] = nd4c_fence_retain(fence);
 }
 
+bool nd4c_readers_are_known(nd4c_readers *readers) {
+  forget_ready_first(readers, false);
+  return readers->count == 0;
+}
+
 bool nd4c_readers_are_done(nd4c_readers *readers) {
-  forget_ready_first(readers);
+  forget_ready_first(readers, true);
   return readers->count == 0;
 }
 

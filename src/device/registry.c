@@ -58,7 +58,8 @@ static nd4c_status fail_without_backend(const char *forced) {
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
     if (nd4c_candidate_has_devices(c)) {
-      nd4c_text_print(&text, "  %s (priority %d): %s\n", c->name, c->priority, c->reason);
+      nd4c_text_print(&text, "  %s (priority %d): %s%s\n", c->name, c->priority,
+                      c->verdict == ND4C_VERDICT_COMPILE_ONLY ? "can only compile ahead of time: " : "", c->reason);
     }
   }
   nd4c_text_print(&text, "What to do: %s; `nd4c info --probe` checks every candidate.", remedy);
@@ -236,7 +237,9 @@ static nd4c_status fail_unknown_device(const char *name) {
   return status;
 }
 
-nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable) {
+typedef nd4c_status (*find_function)(nd4c_candidate *candidate, const char *name, int64_t index, nd4c_device **device);
+
+static nd4c_status find(const char *name, find_function find_in, nd4c_device **device, bool *unusable) {
   *unusable = false;
   if (name == NULL || device == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s is NULL", name == NULL ? "name" : "device");
@@ -251,11 +254,22 @@ nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unu
   nd4c_status status = check_requests();
   if (status == ND4C_OK) {
     nd4c_candidate *candidate = nd4c_candidates_find(backend);
-    status = candidate != NULL ? nd4c_candidate_find_device(candidate, name, index, device) : fail_unknown_device(name);
+    status = candidate != NULL ? find_in(candidate, name, index, device) : fail_unknown_device(name);
     *unusable = candidate != NULL && status != ND4C_OK && status != ND4C_MEMORY;
   }
   release_lock();
   return status;
+}
+
+nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable) {
+  return find(name, nd4c_candidate_find_device, device, unusable);
+}
+
+nd4c_status nd4c_registry_find_target(const char *name, nd4c_device **target, bool *here) {
+  bool unusable;
+  ND4C_TRY(find(name, nd4c_candidate_find_target, target, &unusable));
+  *here = nd4c_device_is_known(*target);
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {

@@ -11,4 +11,8 @@
  * back. */
 nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable);
 
+/* A device to compile for, by name: one that is here, or the target of a backend that only compiles (handle and
+ * description alone: no memory, no streams, *here false). As nd4c_device_find otherwise. */
+nd4c_status nd4c_registry_find_target(const char *name, nd4c_device **target, bool *here);
+
 #endif

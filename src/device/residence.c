@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/replica_copy.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
 #include "device/workspace.h"
@@ -161,8 +162,8 @@ void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica) {
 
 /* -- by request -------------------------------------------------------------------------------------------------- */
 
-/* The replica on `device`, current or, if `asynchronous`, on its way. A failure leaves no fresh memory behind. */
-static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, bool asynchronous, nd4c_replica **out) {
+/* The replica on `device`, current or on its way. A failure leaves no fresh memory behind. */
+static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, nd4c_bring when, nd4c_replica **out) {
   if (body->poison != ND4C_OK) {
     return nd4c_storage_fail_poisoned(body);
   }
@@ -170,11 +171,11 @@ static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, bool a
   bool fresh = replica == NULL || !nd4c_replica_is_there(replica);
   if (fresh) {
     ND4C_TRY(nd4c_replica_make(body, device, &replica));
-  } else if (!asynchronous) {
+  } else if (when == ND4C_BRING_NOW) {
     nd4c_replica_settle_copy(replica);
   }
   nd4c_replica_use(replica);
-  nd4c_status status = nd4c_replica_bring(body, replica, asynchronous);
+  nd4c_status status = nd4c_replica_bring(body, replica, when);
   if (status != ND4C_OK && fresh) {
     nd4c_replica_drop(body, replica);
   }
@@ -210,8 +211,8 @@ static void make_only(nd4c_storage_body *body, nd4c_replica *kept) {
 nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_replica *replica = NULL;
-  nd4c_storage_lock_settled(body, device);
-  nd4c_status status = bring_to(body, device, false, &replica);
+  nd4c_storage_lock_settled(body, device, false);
+  nd4c_status status = bring_to(body, device, ND4C_BRING_NOW, &replica);
   if (status == ND4C_OK) {
     make_only(body, replica);
     atomic_store(&body->base.device, device);
@@ -231,7 +232,7 @@ nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device) {
   }
   nd4c_replica *replica = NULL;
   nd4c_storage_lock(body);
-  nd4c_status status = bring_to(body, device, true, &replica);
+  nd4c_status status = bring_to(body, device, ND4C_BRING_REQUESTED, &replica);
   nd4c_storage_unlock(body);
   return status;
 }
@@ -345,7 +346,7 @@ static nd4c_status save_to_host(nd4c_storage_body *body) {
   nd4c_device *host = NULL;
   nd4c_replica *there = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  return bring_to(body, host, false, &there);
+  return bring_to(body, host, ND4C_BRING_NOW, &there);
 }
 
 /* A device where the contents are, complete there if there is one. */

@@ -1,6 +1,7 @@
-/* What two segments have in common that differ in extents alone, as bytes. */
+/* Segments as bytes: what two of them have in common that differ in extents alone, and what one of them is. */
 #include <string.h>
 
+#include "array/array.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -47,14 +48,21 @@ static bool add_attr(nd4c_text *text, const nd4c_attr_value *attr) {
   }
 }
 
-static bool add_tensor(nd4c_text *text, const nd4c_tensor *tensor, int32_t value) {
+/* False if the value is a constant, which may have been compiled in. */
+static bool add_tensor(nd4c_text *text, const nd4c_tensor *tensor, int32_t value, bool exact) {
+  const bool constant = (tensor->flags & ND4C_TENSOR_CONSTANT) != 0;
   add_number(text, value);
   add_number(text, tensor->dtype);
   add_number(text, tensor->rank);
-  return (tensor->flags & ND4C_TENSOR_CONSTANT) == 0;
+  if (exact && tensor->dtype != ND4C_DTYPE_NONE) {
+    add_number(text, constant);
+    add(text, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
+    add(text, tensor->strides, (size_t)tensor->rank * sizeof *tensor->strides);
+  }
+  return !constant || exact;
 }
 
-static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index) {
+static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index, bool exact) {
   const nd4c_call *node = &segment->nodes[index];
   bool shared = true;
   add_string(text, node->op->name);
@@ -62,10 +70,10 @@ static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index
   add_number(text, node->flags);
   add_number(text, node->input_count);
   for (int32_t i = 0; i < node->input_count; ++i) {
-    shared = add_tensor(text, &node->inputs[i], segment->node_inputs[index][i]) && shared;
+    shared = add_tensor(text, &node->inputs[i], segment->node_inputs[index][i], exact) && shared;
   }
   for (int32_t i = 0; i < node->output_count; ++i) {
-    shared = add_tensor(text, &node->outputs[i], segment->node_outputs[index][i]) && shared;
+    shared = add_tensor(text, &node->outputs[i], segment->node_outputs[index][i], exact) && shared;
   }
   for (int32_t i = 0; node->attrs != NULL && i < node->op->attr_count; ++i) {
     shared = add_attr(text, &node->attrs[i]) && shared;
@@ -73,10 +81,10 @@ static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index
   return shared;
 }
 
-static void add_options(nd4c_text *text, const nd4c_compile_options *options) {
+static void add_options(nd4c_text *text, const nd4c_compile_options *options, bool exact) {
   add_number(text, options->deterministic);
   add_number(text, options->math);
-  add_number(text, options->width);
+  add_number(text, exact ? 0 : options->width);
   add_number(text, options->memory_bytes);
   add_number(text, options->option_count);
   for (int32_t i = 0; i < options->option_count; ++i) {
@@ -85,19 +93,25 @@ static void add_options(nd4c_text *text, const nd4c_compile_options *options) {
   }
 }
 
+/* False if something of the segment is not compared. */
+static bool add_segment(nd4c_text *text, const nd4c_segment *segment, const nd4c_compile_options *options, bool exact) {
+  bool shared = true;
+  add_options(text, options, exact);
+  add_number(text, segment->node_count);
+  add_number(text, segment->input_count);
+  for (int32_t i = 0; i < segment->output_count; ++i) {
+    add_number(text, segment->outputs[i]);
+  }
+  for (int32_t i = 0; i < segment->node_count && shared; ++i) {
+    shared = add_node(text, segment, i, exact);
+  }
+  return shared;
+}
+
 nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options,
                                  unsigned char **pattern, size_t *bytes) {
   nd4c_text text = {0};
-  bool shared = true;
-  add_options(&text, options);
-  add_number(&text, segment->node_count);
-  add_number(&text, segment->input_count);
-  for (int32_t i = 0; i < segment->output_count; ++i) {
-    add_number(&text, segment->outputs[i]);
-  }
-  for (int32_t i = 0; i < segment->node_count && shared; ++i) {
-    shared = add_node(&text, segment, i);
-  }
+  const bool shared = add_segment(&text, segment, options, false);
   *pattern = NULL;
   *bytes = text.length;
   nd4c_status status = text.failed ? nd4c_fail_memory("a segment's pattern", text.capacity) : ND4C_OK;
@@ -108,6 +122,59 @@ nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile
   if (*pattern != NULL) {
     memcpy(*pattern, text.bytes, text.length);
   }
+  nd4c_text_free(&text);
+  return status;
+}
+
+/* -- identity ------------------------------------------------------------------------------------------------------ */
+
+static bool is_constant(const nd4c_segment *segment, int32_t value) {
+  for (int32_t i = 0; i < segment->node_count; ++i) {
+    for (int32_t k = 0; k < segment->nodes[i].input_count; ++k) {
+      if (segment->node_inputs[i][k] == value) {
+        return (segment->nodes[i].inputs[k].flags & ND4C_TENSOR_CONSTANT) != 0;
+      }
+    }
+  }
+  return false;
+}
+
+/* In C order, wherever they are. */
+static nd4c_status hash_contents(nd4c_hasher *hasher, const nd4c_array *array) {
+  const size_t bytes = (size_t)nd4c_dtype_bytes(array->dtype, array->size);
+  const void *ready = atomic_load(&array->storage->address);
+  if (ready != NULL && array->contiguous) {
+    nd4c_hasher_add(hasher, (const char *)ready + nd4c_array_offset_bytes(array), bytes);
+    return ND4C_OK;
+  }
+  void *copy = nd4c_allocate(bytes + 1);
+  if (copy == NULL) {
+    return nd4c_fail_memory("a constant's contents", bytes);
+  }
+  nd4c_status status = nd4c_array_read(array, copy, bytes);
+  if (status == ND4C_OK) {
+    nd4c_hasher_add(hasher, copy, bytes);
+  }
+  nd4c_deallocate(copy);
+  return status;
+}
+
+nd4c_status nd4c_segment_identity(const nd4c_segment *segment, const nd4c_compile_options *options,
+                                  const nd4c_array *const *constants, nd4c_digest *identity, bool *known) {
+  nd4c_text text = {0};
+  nd4c_hasher hasher;
+  *known = add_segment(&text, segment, options, true);
+  nd4c_status status = text.failed ? nd4c_fail_memory("a segment's identity", text.capacity) : ND4C_OK;
+  nd4c_hasher_begin(&hasher);
+  if (status == ND4C_OK) {
+    nd4c_hasher_add(&hasher, text.bytes, text.length);
+  }
+  for (int32_t i = 0; i < segment->input_count && status == ND4C_OK && *known; ++i) {
+    const bool constant = is_constant(segment, i);
+    *known = !constant || (constants != NULL && constants[i] != NULL);
+    status = constant && *known ? hash_contents(&hasher, constants[i]) : ND4C_OK;
+  }
+  *identity = nd4c_hasher_end(&hasher);
   nd4c_text_free(&text);
   return status;
 }

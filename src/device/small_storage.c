@@ -23,13 +23,9 @@ static void destroy_small(nd4c_storage *base) {
   nd4c_small_storage *storage = (nd4c_small_storage *)base;
   nd4c_storage_body *body = &storage->body;
   /* An address means: alone on the host, nothing pending. */
-  if (atomic_load_explicit(&base->address, memory_order_relaxed) == NULL || nd4c_storage_is_attached(body)) {
-    nd4c_storage_unlist(body);
-    if (!nd4c_storage_body_let_go(body)) {
-      nd4c_storage_bury(body);
-      return;
-    }
-    nd4c_storage_body_reset(body);
+  bool plain = atomic_load_explicit(&base->address, memory_order_relaxed) != NULL && !nd4c_storage_is_attached(body);
+  if (!plain && !nd4c_storage_body_end(body)) {
+    return;
   }
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {
@@ -92,6 +88,7 @@ nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64
   base->flags = 0;
   base->bytes = bytes;
   base->dtype = dtype;
+  atomic_store_explicit(&base->lent, false, memory_order_relaxed);
   atomic_store_explicit(&base->device, host, memory_order_relaxed);
   atomic_store_explicit(&base->address, storage->data, memory_order_release);
   *out = base;

@@ -7,13 +7,15 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/fence.h"
 
-enum { IDLE_LIMIT = 8 };
+enum { IDLE_LIMIT = 8, SPARE_LIMIT = 8 };
 
 struct nd4c_staging {
   nd4c_device *device;
   pthread_mutex_t lock; /* guards the rest; not held while the backend runs */
   int32_t count;
+  int32_t spared; /* lent for work under way */
   nd4c_staging_buffer idle[IDLE_LIMIT];
 };
 
@@ -107,6 +109,44 @@ void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer) {
   if (!kept) {
     unpin(device, buffer);
   }
+}
+
+/* Counts one more that is lent for work under way; false: there are as many as may be. */
+static bool reserve_spare(struct nd4c_staging *staging) {
+  pthread_mutex_lock(&staging->lock);
+  const bool more = staging->spared < SPARE_LIMIT;
+  staging->spared += more;
+  pthread_mutex_unlock(&staging->lock);
+  return more;
+}
+
+static void unreserve_spare(struct nd4c_staging *staging) {
+  pthread_mutex_lock(&staging->lock);
+  staging->spared -= 1;
+  pthread_mutex_unlock(&staging->lock);
+}
+
+bool nd4c_staging_take_spare(nd4c_device *device, nd4c_staging_buffer *buffer) {
+  struct nd4c_staging *staging = device->staging;
+  *buffer = (nd4c_staging_buffer){0};
+  if (staging == NULL) {
+    return false;
+  }
+  bool reserved = reserve_spare(staging);
+  if (!reserved) {
+    nd4c_fence_collect(device); /* work that has ended keeps its buffers until its fence is looked at */
+    reserved = reserve_spare(staging);
+  }
+  if (reserved && !nd4c_staging_take(device, buffer)) {
+    unreserve_spare(staging);
+    reserved = false;
+  }
+  return reserved;
+}
+
+void nd4c_staging_give_spare(nd4c_device *device, const nd4c_staging_buffer *buffer) {
+  unreserve_spare(device->staging);
+  nd4c_staging_give(device, buffer);
 }
 
 void nd4c_staging_trim(nd4c_device *device) {

@@ -23,6 +23,9 @@ typedef struct nd4c_staging_buffer {
 bool nd4c_staging_take(nd4c_device *device, nd4c_staging_buffer *buffer);
 /* One without memory is fine. */
 void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer);
+/* The same for a buffer that stays with work under way. Of these a device has eight at most. */
+bool nd4c_staging_take_spare(nd4c_device *device, nd4c_staging_buffer *buffer);
+void nd4c_staging_give_spare(nd4c_device *device, const nd4c_staging_buffer *buffer);
 /* Frees the idle buffers. */
 void nd4c_staging_trim(nd4c_device *device);
 

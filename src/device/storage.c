@@ -6,6 +6,8 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/encoded.h"
+#include "device/forms.h"
 #include "device/pending_blocks.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
@@ -38,6 +40,7 @@ void nd4c_storage_forget_locks(void) {
   make_locks();
   pthread_mutex_init(&grave_lock, NULL);
   nd4c_residents_forget_lock();
+  nd4c_forms_forget_lock();
 }
 
 void nd4c_storage_lock(nd4c_storage_body *body) {
@@ -55,6 +58,8 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body) {
 /* -- life ----------------------------------------------------------------------------------------------------- */
 
 void nd4c_storage_body_reset(nd4c_storage_body *body) {
+  nd4c_forms_detach(body);
+  nd4c_encoded_free(body);
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
   body->first.copied = body->first.pinned = body->first.eager = body->first.left = false;
@@ -81,10 +86,14 @@ static bool give_block_away(nd4c_replica *replica) {
   return nd4c_pending_blocks_add(replica->device, &replica->block, &replica->readers);
 }
 
+static bool is_known_idle(nd4c_replica *replica) {
+  return nd4c_fence_is_known(replica->written) && nd4c_readers_are_known(&replica->readers);
+}
+
 bool nd4c_storage_body_let_go(nd4c_storage_body *body) {
   bool gone = true;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    gone = (nd4c_replica_is_idle(replica) || (body->release == NULL && give_block_away(replica))) && gone;
+    gone = (is_known_idle(replica) || (body->release == NULL && give_block_away(replica))) && gone;
   }
   return gone;
 }
@@ -108,6 +117,13 @@ void nd4c_storage_body_settle(nd4c_storage_body *body) {
   }
 }
 
+/* Makes known what has ended. */
+static void ask(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    (void)nd4c_replica_is_idle(replica);
+  }
+}
+
 static void collect_graves(bool wait, bool foreign) {
   pthread_mutex_lock(&grave_lock);
   nd4c_storage_body *body = graves;
@@ -124,6 +140,8 @@ static void collect_graves(bool wait, bool foreign) {
     }
     if (wait) {
       nd4c_storage_body_settle(body);
+    } else {
+      ask(body);
     }
     body->base.destroy(&body->base); /* buries it again if it is still busy */
     body = next;
@@ -146,14 +164,21 @@ void nd4c_storage_collect_own(bool wait) {
   collect(wait, false);
 }
 
-static void destroy_storage(nd4c_storage *base) {
-  nd4c_storage_body *body = (nd4c_storage_body *)base;
+bool nd4c_storage_body_end(nd4c_storage_body *body) {
   nd4c_storage_unlist(body);
   if (!nd4c_storage_body_let_go(body)) {
     nd4c_storage_bury(body);
-    return;
+    return false;
   }
   nd4c_storage_body_reset(body);
+  return true;
+}
+
+static void destroy_storage(nd4c_storage *base) {
+  nd4c_storage_body *body = (nd4c_storage_body *)base;
+  if (!nd4c_storage_body_end(body)) {
+    return;
+  }
   if (body->first.block.node != NULL) {
     nd4c_memory_free(body->first.device, &body->first.block);
   }
@@ -178,7 +203,7 @@ void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_
   body->first.state = 'M';
 }
 
-static nd4c_storage_body *make_body(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags) {
+nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags) {
   nd4c_storage_body *body = nd4c_recycle_take_raw(sizeof *body);
   if (body == NULL) {
     (void)nd4c_fail_memory("a storage", sizeof *body);
@@ -209,7 +234,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dty
     if (stream != NULL && nd4c_pending_blocks_take(device, stream, bytes, origin, &first->block, &first->readers)) {
       return ND4C_OK;
     }
-    nd4c_pending_blocks_collect(false); /* so that the manager may have one in its cache */
+    nd4c_pending_blocks_sweep(); /* so that the manager may have one in its cache */
   }
   const nd4c_memory_request request = {.bytes = bytes,
                                        .origin = origin,
@@ -221,7 +246,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dty
 
 nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
                                     const char *origin, nd4c_storage **storage) {
-  nd4c_storage_body *body = make_body(device, dtype, bytes, 0);
+  nd4c_storage_body *body = nd4c_storage_body_make(device, dtype, bytes, 0);
   if (body == NULL) {
     return ND4C_MEMORY;
   }
@@ -263,7 +288,8 @@ nd4c_status nd4c_storage_wrap(void *address, nd4c_dtype dtype, int64_t bytes, bo
                               nd4c_release_callback release, void *user, nd4c_storage **storage) {
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  nd4c_storage_body *body = make_body(host, dtype, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
+  nd4c_storage_body *body =
+      nd4c_storage_body_make(host, dtype, bytes, ND4C_STORAGE_FOREIGN | (read_only ? ND4C_STORAGE_READ_ONLY : 0U));
   if (body == NULL) {
     return ND4C_MEMORY;
   }

@@ -43,10 +43,13 @@ typedef struct nd4c_storage_body {
   char *poison_text;
   struct nd4c_storage_body *grave_next;
   int64_t read_apart;  /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
+  bool unsettled;      /* nd4c_replica_bring's answer: what writes the contents must have ended first */
   int64_t wrote_apart; /* and what writing pieces has since it was used on a device, see nd4c_storage_writes_apart */
   /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
    * read without one by the thread that ends the storage. See nd4c_storage_attach. */
   _Atomic bool attached;
+  struct nd4c_encoding *encoding;  /* of an encoded storage; then there may be no current replica */
+  struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
 } nd4c_storage_body;
 
 static inline void nd4c_storage_attach(nd4c_storage_body *body) {
@@ -58,8 +61,9 @@ static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
 
 void nd4c_storage_lock(nd4c_storage_body *body);
 /* The same when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to wait for
- * it. Storages share locks: waiting under one would keep other threads from submitting what that work may wait for. */
-void nd4c_storage_lock_settled(nd4c_storage_body *body, const nd4c_device *device);
+ * it; follows: not where a copy for work there can be enqueued behind it. Storages share locks: waiting under one would
+ * keep other threads from submitting what that work may wait for. */
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 void nd4c_storage_unlock(nd4c_storage_body *body);
 /* False if it is taken, by this thread or another. */
 bool nd4c_storage_try_lock(nd4c_storage_body *body);
@@ -67,6 +71,8 @@ bool nd4c_storage_try_lock(nd4c_storage_body *body);
 /* Makes a body for its first use: one reference, first replica on `device` without a block. */
 void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
                              uint32_t flags, void (*destroy)(nd4c_storage *storage));
+/* One of its own kind, with `destroy` that of ordinary storages; NULL: no memory, which the thread's error tells. */
+nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags);
 /* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
 void nd4c_storage_body_reset(nd4c_storage_body *body);
 /* Of a storage that ends: true if nothing of it has to wait for pending work. Blocks of asynchronous devices on which
@@ -76,6 +82,9 @@ bool nd4c_storage_body_let_go(nd4c_storage_body *body);
 void nd4c_storage_body_settle(nd4c_storage_body *body);
 /* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
 void nd4c_storage_bury(nd4c_storage_body *body);
+/* The end of a storage without references, up to its first replica's block, which is the caller's to free.
+ * False: work is pending on it; it was buried, and is destroyed again later. */
+bool nd4c_storage_body_end(nd4c_storage_body *body);
 /* Of all that are kept so, and of the pending blocks. */
 int64_t nd4c_storage_buried_bytes(void);
 
@@ -86,11 +95,12 @@ nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *devi
  * being copied. */
 nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
 /* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
- * gives its scratch back. */
+ * gives back what it kept. */
 nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
-/* Makes the replica's contents current; complete when this returns, or, if `asynchronous` and the devices can, under
- * way behind replica->written. Does nothing if they are current. */
-nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, bool asynchronous);
+/* Lets work on `stream` of `device` come after what writes the replica, and if it `writes`, after all that reads it. */
+nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes);
+/* Notes work that reads the replica. */
+void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence);
 /* Waits for a copy that is under way; if it failed the replica is stale. */
 void nd4c_replica_settle_copy(nd4c_replica *replica);
 /* Publishes or withdraws the address through which the host may use the storage without asking. */

@@ -6,6 +6,9 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/fence.h"
+#include "device/scratch.h"
+#include "device/tracer.h"
 
 enum { IDLE_LIMIT = 32 };
 
@@ -63,6 +66,32 @@ nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
   return device->streams == NULL || *stream != NULL ? ND4C_OK : nd4c_driver_stream_create(device, stream);
 }
 
+nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream *stream) {
+  const nd4c_device_description *description = &device->description;
+  *stream = NULL;
+  if (priority < description->least_priority || priority > description->greatest_priority) {
+    return nd4c_fail(ND4C_ARGUMENT, "priority is %d: streams of %s have %d to %d", priority, device->name,
+                     description->least_priority, description->greatest_priority);
+  }
+  if (!description->asynchronous) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_device_admit(device));
+  const nd4c_stream_options options = {
+      .struct_size = ND4C_SIZE_OF(nd4c_stream_options), .priority = priority, .timed = nd4c_tracer_is_on()};
+  return device->ops->stream_create_with != NULL ? nd4c_driver_stream_create_with(device, &options, stream)
+                                                 : nd4c_driver_stream_create(device, stream);
+}
+
+nd4c_status nd4c_stream_wrap(nd4c_device *device, void *native, nd4c_stream *stream) {
+  *stream = NULL;
+  if (!device->description.asynchronous || device->ops->stream_wrap == NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s takes no streams of others", device->name);
+  }
+  ND4C_TRY(nd4c_device_admit(device));
+  return nd4c_driver_stream_wrap(device, native, stream);
+}
+
 void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
   if (stream == NULL) {
     return;
@@ -81,7 +110,9 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
 
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
-    device->ops->stream_destroy(device->handle, stream);
+    nd4c_scratch *detached = nd4c_scratch_detach(device, stream); /* the handle may be another stream's behind it */
+    nd4c_fence_end_stream(device, stream);
+    nd4c_scratch_free_detached(detached);
   }
 }
 

@@ -12,9 +12,15 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 /* An idle stream, or a fresh one; NULL on a synchronous device. DEVICE if the device is closed (closing.h). Work that
  * its last user left may still be queued. */
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream);
+/* A stream for a context, which is not the pool's: with the priority, and with times where the tracer is on. NULL on a
+ * synchronous device. ARGUMENT: the device has no such priority; DEVICE if it is closed. */
+nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream *stream);
+/* A handle for a stream of the application's, which nd4c_stream_drop leaves alone. UNSUPPORTED: the device takes none.
+ */
+nd4c_status nd4c_stream_wrap(nd4c_device *device, void *native, nd4c_stream *stream);
 /* Gives a stream back whose last piece of work is behind a fence, so that no failure is left on it. NULL is fine. */
 void nd4c_stream_give(nd4c_device *device, nd4c_stream stream);
-/* Destroys a stream of which it is not known what it holds; waits for its work. NULL is fine. In a child of fork the
+/* Destroys a stream, with its scratch, of which it is not known what it holds; waits for its work. NULL is fine. In a child of fork the
  * parent's streams are left alone. */
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream);
 /* Destroys the idle streams of the device. */

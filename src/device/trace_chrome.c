@@ -51,6 +51,18 @@ static void open_event(chrome *out, int32_t thread, const nd4c_trace_event *even
   out->any = true;
 }
 
+/* What the device did, on a row of its own behind those of threads. */
+static void print_device_time(chrome *out, const nd4c_trace_event *event) {
+  enum { DEVICE_ROWS = 1000000 };
+  nd4c_trace_event work = *event;
+  work.begin = event->device_begin;
+  work.nanoseconds = event->device_span;
+  open_event(out, DEVICE_ROWS + event->to->number, &work, "X", "device", event->op);
+  print_field(out->text, "kernel", event->kernel != NULL ? event->kernel : "");
+  print_field(out->text, "time", "device");
+  nd4c_text_print(out->text, ",\"busy_ns\":%lld}}", (long long)event->device_nanoseconds);
+}
+
 static void print_event(void *user, int32_t thread, const nd4c_trace_event *event) {
   chrome *out = user;
   nd4c_text *text = out->text;
@@ -58,6 +70,7 @@ static void print_event(void *user, int32_t thread, const nd4c_trace_event *even
     case ND4C_TRACE_EXECUTE:
       open_event(out, thread, event, "X", "op", event->op);
       print_field(text, "kernel", event->kernel != NULL ? event->kernel : "");
+      print_field(text, "time", event->time == ND4C_TRACE_WHOLE_TIME ? "whole" : "submission");
       break;
     case ND4C_TRACE_TRANSITION:
       open_event(out, thread, event, "i", "transition", "device transition");
@@ -78,6 +91,9 @@ static void print_event(void *user, int32_t thread, const nd4c_trace_event *even
   }
   nd4c_text_print(text, "}%s}",
                   event->kind == ND4C_TRACE_EXECUTE || event->kind == ND4C_TRACE_COPY ? "" : ",\"s\":\"t\"");
+  if (event->kind == ND4C_TRACE_EXECUTE && event->time == ND4C_TRACE_DEVICE_TIME) {
+    print_device_time(out, event);
+  }
 }
 
 nd4c_status nd4c_trace_chrome(nd4c_trace_recording recording, nd4c_text *text) {

@@ -21,6 +21,7 @@ typedef struct op_row {
   const nd4c_device *device;
   const char *op;
   int64_t count, nanoseconds;
+  int64_t told, device_nanoseconds; /* of executions whose device told its time */
 } op_row;
 
 typedef struct memory_row {
@@ -158,6 +159,8 @@ static void add_execution(summary *s, const nd4c_trace_event *event) {
   if (row != NULL) {
     row->count += 1;
     row->nanoseconds += event->nanoseconds;
+    row->told += event->time == ND4C_TRACE_DEVICE_TIME;
+    row->device_nanoseconds += event->time == ND4C_TRACE_DEVICE_TIME ? event->device_nanoseconds : 0;
   }
 }
 
@@ -292,12 +295,27 @@ static void print_copies(const summary *s, nd4c_text *text) {
   }
 }
 
+/* What the milliseconds of a row are, unless the call's were the work's. */
+static void print_what_that_is(const op_row *row, nd4c_text *text) {
+  if (row->told > 0) {
+    nd4c_text_print(text, " on the device");
+    if (row->told < row->count) {
+      nd4c_text_print(text, " (of %lld; it told nothing of the others)", (long long)row->told);
+    }
+    nd4c_text_print(text, ", %.3f to submit", (double)row->nanoseconds / 1e6);
+  } else if (row->device->description.asynchronous) {
+    nd4c_text_print(text, " to submit; the device told nothing");
+  }
+  nd4c_text_print(text, "\n");
+}
+
 static void print_ops(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "ops: device       op                       count         ms\n");
   for (int32_t i = 0; i < s->op_count; ++i) {
     const op_row *row = &s->ops[i];
-    nd4c_text_print(text, "  %-15s %-20s %9lld %10.3f\n", row->device->name, row->op, (long long)row->count,
-                    (double)row->nanoseconds / 1e6);
+    nd4c_text_print(text, "  %-15s %-20s %9lld %10.3f", row->device->name, row->op, (long long)row->count,
+                    (double)(row->told > 0 ? row->device_nanoseconds : row->nanoseconds) / 1e6);
+    print_what_that_is(row, text);
   }
   if (s->op_count == 0) {
     nd4c_text_print(text, "  none\n");
@@ -426,7 +444,12 @@ static void sum_up(const summary *s, const nd4c_device *from, const nd4c_device 
     totals->copy_nanoseconds += counts ? row->nanoseconds : 0;
   }
   for (int32_t i = 0; i < s->op_count; ++i) {
-    totals->executions += is_wanted(to, s->ops[i].device) ? s->ops[i].count : 0;
+    const op_row *row = &s->ops[i];
+    bool counts = is_wanted(to, row->device);
+    totals->executions += counts ? row->count : 0;
+    totals->execute_nanoseconds += counts ? row->nanoseconds : 0;
+    totals->device_timed += counts ? row->told : 0;
+    totals->device_nanoseconds += counts ? row->device_nanoseconds : 0;
   }
   for (int32_t i = 0; i < s->memory_count; ++i) {
     const memory_row *row = &s->memory[i];

@@ -11,6 +11,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/trace_text.h"
+#include "device/trace_times.h"
 #include "nd4c/array.h"
 #include "nd4c/trace.h"
 
@@ -47,6 +48,7 @@ typedef struct thread_trace {
   const char *room;         /* see nd4c_tracer_make_room */
   bool placed;              /* see nd4c_tracer_place */
   const nd4c_device *where; /* of the execution before */
+  nd4c_trace_times times;
 } thread_trace;
 
 _Atomic bool nd4c_tracer_on;
@@ -68,6 +70,7 @@ static pthread_key_t key;
 /* -- buffers -------------------------------------------------------------------------------------------------- */
 
 static void free_chunks(thread_trace *trace) {
+  nd4c_trace_times_drop(&trace->times);
   chunk *at = atomic_load(&trace->first);
   while (at != NULL) {
     chunk *next = atomic_load(&at->next);
@@ -100,6 +103,7 @@ static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
       nd4c_deallocate(trace);
       return NULL;
     }
+    pthread_mutex_init(&trace->times.lock, NULL);
   }
   pthread_mutex_lock(&lock);
   if (mine == NULL) {
@@ -139,47 +143,63 @@ static bool add_chunk(thread_trace *trace) {
   return true;
 }
 
-static void record(thread_trace *trace, const nd4c_trace_event *event) {
+/* Where the event is now, for as long as the recording is kept; NULL: it was dropped. */
+static nd4c_trace_event *record(thread_trace *trace, const nd4c_trace_event *event) {
   int32_t count = trace->last != NULL ? atomic_load_explicit(&trace->last->count, memory_order_relaxed) : CHUNK_EVENTS;
   if (count == CHUNK_EVENTS) {
     if (!add_chunk(trace)) {
       atomic_fetch_add_explicit(&trace->dropped, 1, memory_order_relaxed);
-      return;
+      return NULL;
     }
     count = 0;
   }
-  trace->last->events[count] = *event;
+  nd4c_trace_event *kept = &trace->last->events[count];
+  *kept = *event;
   trace->total += 1;
   atomic_store_explicit(&trace->last->count, count + 1, memory_order_release);
+  return kept;
 }
 
 /* -- events --------------------------------------------------------------------------------------------------- */
 
-int64_t nd4c_tracer_begin(const char *op) {
+int64_t nd4c_tracer_begin(const char *op, const nd4c_context *context) {
   thread_trace *trace = get_trace();
   if (trace != NULL) {
     trace->op = op;
     trace->call += 1;
+    nd4c_trace_times_begin(&trace->times, context);
   }
   return nd4c_os_nanoseconds();
+}
+
+static void discard(nd4c_timing timing, const nd4c_device *device) {
+  if (timing != NULL) {
+    device->ops->timing->destroy(device->handle, timing);
+  }
 }
 
 void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, const char *kernel,
                      const void *const *storages, int32_t storage_count) {
   thread_trace *trace = get_trace();
-  if (trace == NULL || device == NULL) {
-    if (trace != NULL) {
-      trace->op = NULL;
-    }
+  if (trace == NULL) {
     return;
   }
-  nd4c_trace_event event = {.kind = ND4C_TRACE_TRANSITION,
-                            .call = trace->call,
-                            .begin = begin,
-                            .from = trace->where,
-                            .to = device,
-                            .op = op,
-                            .kernel = kernel};
+  const nd4c_device *timed = trace->times.device;
+  nd4c_timing timing = nd4c_trace_times_end(&trace->times);
+  if (device == NULL) {
+    discard(timing, timed);
+    trace->op = NULL;
+    return;
+  }
+  nd4c_trace_event event = {
+      .kind = ND4C_TRACE_TRANSITION,
+      .call = trace->call,
+      .begin = begin,
+      .from = trace->where,
+      .to = device,
+      .op = op,
+      .kernel = kernel,
+      .time = device->description.asynchronous ? ND4C_TRACE_SUBMISSION_TIME : ND4C_TRACE_WHOLE_TIME};
   if (trace->where != NULL && trace->where != device) {
     record(trace, &event);
   }
@@ -187,7 +207,12 @@ void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, c
   event.kind = ND4C_TRACE_EXECUTE;
   event.from = NULL;
   event.nanoseconds = nd4c_os_nanoseconds() - begin;
-  record(trace, &event);
+  nd4c_trace_event *kept = record(trace, &event);
+  if (kept != NULL && timing != NULL) {
+    nd4c_trace_times_add(&trace->times, kept, timed, timing);
+  } else {
+    discard(timing, timed);
+  }
   event.kind = ND4C_TRACE_WRITE;
   event.begin += event.nanoseconds;
   event.nanoseconds = 0;
@@ -279,6 +304,7 @@ static void forget_ended(void) {
     }
     *link = trace->next;
     free_chunks(trace);
+    pthread_mutex_destroy(&trace->times.lock);
     nd4c_deallocate(trace);
   }
 }
@@ -380,16 +406,29 @@ static void visit_span(const thread_trace *trace, const span *s, nd4c_trace_visi
 int64_t nd4c_tracer_visit(nd4c_trace_recording recording, int32_t thread, nd4c_trace_visitor visit, void *user) {
   int64_t dropped = 0;
   pthread_mutex_lock(&lock);
-  for (const thread_trace *trace = list; trace != NULL; trace = trace->next) {
+  for (thread_trace *trace = list; trace != NULL; trace = trace->next) {
     if (trace->generation == atomic_load(&generation) && (thread == 0 || trace->number == thread)) {
       const span *s = &trace->spans[recording];
       int64_t now = atomic_load(&trace->dropped);
       dropped += (now < s->dropped_to ? now : s->dropped_to) - s->dropped_from;
+      pthread_mutex_lock(&trace->times.lock);
+      nd4c_trace_times_resolve(&trace->times, ND4C_TRACE_WAIT);
       visit_span(trace, s, visit, user);
+      pthread_mutex_unlock(&trace->times.lock);
     }
   }
   pthread_mutex_unlock(&lock);
   return dropped;
+}
+
+void nd4c_tracer_settle(void) {
+  pthread_mutex_lock(&lock);
+  for (thread_trace *trace = list; trace != NULL; trace = trace->next) {
+    pthread_mutex_lock(&trace->times.lock);
+    nd4c_trace_times_resolve(&trace->times, ND4C_TRACE_LAST);
+    pthread_mutex_unlock(&trace->times.lock);
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 static nd4c_status write_file(nd4c_trace_recording which, const char *path) {

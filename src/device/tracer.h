@@ -18,6 +18,12 @@ typedef enum nd4c_trace_kind {
   ND4C_TRACE_FREE
 } nd4c_trace_kind;
 
+typedef enum nd4c_trace_time {
+  ND4C_TRACE_WHOLE_TIME,      /* the work's: the device is synchronous */
+  ND4C_TRACE_SUBMISSION_TIME, /* until it was submitted; the device told nothing, or not yet */
+  ND4C_TRACE_DEVICE_TIME      /* the same, and the device told its own */
+} nd4c_trace_time;
+
 /* What may be recorded at the same time: what the program started, and what the property did. */
 typedef enum nd4c_trace_recording {
   ND4C_TRACE_PROGRAM,
@@ -37,6 +43,10 @@ typedef struct nd4c_trace_event {
   bool asked;  /* COPY: the user named the storage and the device */
   bool placed; /* COPY: for an op that runs where a placement of the user's put it */
   bool room;   /* COPY: to make room, for `op` */
+  /* EXECUTE: what `nanoseconds` are, and what the device told beside: how long it worked, and when it began, on the
+   * host's clock as near as can be told, and for how long until all was over. */
+  nd4c_trace_time time;
+  int64_t device_nanoseconds, device_begin, device_span;
 } nd4c_trace_event;
 
 extern _Atomic bool nd4c_tracer_on;
@@ -46,8 +56,8 @@ static inline bool nd4c_tracer_is_on(void) {
 }
 
 /* Around the execution of one op on the calling thread: copies in between are the op's. `storages` are those that it
- * wrote; device NULL: it failed and is not recorded. */
-int64_t nd4c_tracer_begin(const char *op);
+ * wrote; device NULL: it failed and is not recorded. context: whose stream the work goes to. */
+int64_t nd4c_tracer_begin(const char *op, const struct nd4c_context *context);
 void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, const char *kernel,
                      const void *const *storages, int32_t storage_count);
 /* A copy that began at `begin` (nd4c_os_nanoseconds) and is over. */
@@ -65,6 +75,9 @@ void nd4c_tracer_make_room(const char *origin);
 void nd4c_tracer_write(const void *storage, const nd4c_device *device);
 void nd4c_tracer_allocate(const nd4c_device *device, int64_t bytes, const char *origin);
 void nd4c_tracer_free(const nd4c_device *device, int64_t bytes);
+
+/* Writes down what devices have told by now; before the end of the process, while they still can be asked. */
+void nd4c_tracer_settle(void);
 
 /* Takes up nd4j.multibackend.trace when it changed. Cheap otherwise; failures go to the log. */
 void nd4c_tracer_follow_config(void);

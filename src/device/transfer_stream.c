@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/host.h"
+#include "device/host_ranges.h"
 #include "device/peers.h"
 #include "device/staging.h"
 #include "device/stream_pool.h"
@@ -98,8 +99,8 @@ static bool take_staging(nd4c_device *device, piece *p) {
   return taken;
 }
 
-static nd4c_status copy_on_stream(const transfer *t, piece *pieces, int64_t bytes) {
-  if (!take_staging(t->device, &pieces[0])) {
+static nd4c_status copy_on_stream(const transfer *t, bool registered, piece *pieces, int64_t bytes) {
+  if (registered || !take_staging(t->device, &pieces[0])) {
     return copy_part(t, t->host, 0, bytes);
   }
   if (bytes > ND4C_STAGING_BYTES) {
@@ -118,12 +119,14 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
   }
   ND4C_TRY(nd4c_stream_take(device, &t->stream));
   piece pieces[2] = {{0}};
-  nd4c_status status = copy_on_stream(t, pieces, bytes);
+  nd4c_host_range *registered = nd4c_host_range_enter(device, t->host, bytes);
+  nd4c_status status = copy_on_stream(t, registered != NULL, pieces, bytes);
   if (status == ND4C_OK) {
     nd4c_stream_give(device, t->stream);
   } else {
     nd4c_stream_drop(device, t->stream); /* waits: nothing refers to host memory any more */
   }
+  nd4c_host_range_leave(registered);
   for (int i = 0; i < 2; ++i) {
     if (pieces[i].fence != NULL) {
       device->ops->fence_destroy(device->handle, pieces[i].fence);
@@ -273,6 +276,8 @@ typedef struct local {
   const void *pattern;
   int32_t pattern_bytes;
   int64_t bytes;
+  const nd4c_fence *waits; /* of from_device's that is not `device`: the copy comes after them */
+  int32_t wait_count;
 } local;
 
 static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
@@ -283,7 +288,7 @@ static nd4c_status enqueue_local(const local *l, nd4c_stream stream) {
   return l->from_device == l->device
              ? nd4c_driver_copy_within(l->device, stream, to->buffer, to->offset, from->buffer, from->offset, l->bytes)
              : nd4c_driver_copy_between(l->device, stream, to->buffer, to->offset, l->from_device, from->buffer,
-                                        from->offset, l->bytes);
+                                        from->offset, l->bytes, l->waits, l->wait_count);
 }
 
 static nd4c_status run_on_stream(const local *l) {
@@ -330,12 +335,21 @@ bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *
          to_device->ops->copy_between != NULL && nd4c_peers_reach(to_device, from_device);
 }
 
-nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,
-                                  const nd4c_block *from, nd4c_device *to_device, const nd4c_block *to, int64_t bytes) {
-  if (carrier == to_device && nd4c_transfer_is_direct(from_device, to_device)) {
-    return enqueue_local(
-        &(local){.device = to_device, .from_device = from_device, .from = from, .to = to, .bytes = bytes}, stream);
-  }
+nd4c_status nd4c_transfer_enqueue_direct(nd4c_device *from_device, const nd4c_block *from, const nd4c_fence *waits,
+                                         int32_t wait_count, nd4c_device *to_device, const nd4c_block *to,
+                                         nd4c_stream stream, int64_t bytes) {
+  return enqueue_local(&(local){.device = to_device,
+                                .from_device = from_device,
+                                .from = from,
+                                .to = to,
+                                .bytes = bytes,
+                                .waits = waits,
+                                .wait_count = wait_count},
+                       stream);
+}
+
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *to_device,
+                                  const nd4c_block *from, const nd4c_block *to, int64_t bytes) {
   bool up = carrier == to_device;
   const transfer t = {.device = carrier,
                       .stream = stream,

@@ -1,4 +1,5 @@
-/* Copies within and between devices, and filling, complete when they return, but for nd4c_transfer_enqueue. */
+/* Copies within and between devices, and filling, complete when they return, but for nd4c_transfer_enqueue and
+ * nd4c_transfer_enqueue_direct. */
 #ifndef ND4C_DEVICE_TRANSFER_STREAM_H
 #define ND4C_DEVICE_TRANSFER_STREAM_H
 
@@ -26,10 +27,14 @@ nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, v
  * by UNSUPPORTED. */
 bool nd4c_transfer_is_direct(const nd4c_device *from_device, const nd4c_device *to_device);
 
-/* Enqueues a copy on `stream` of `carrier`, which is one of the two devices; the other's block has an address, or the
- * copy is a direct one and `carrier` the second. Both blocks stay until the stream has passed this point. UNSUPPORTED:
- * a direct copy that the devices cannot make, nothing is enqueued. */
-nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *from_device,
-                                  const nd4c_block *from, nd4c_device *to_device, const nd4c_block *to, int64_t bytes);
+/* Enqueues a copy between host memory and a block of `carrier`, whose block is `to` if it is the device that gets the
+ * bytes. Both blocks stay as they are until `stream` has passed this point. */
+nd4c_status nd4c_transfer_enqueue(nd4c_device *carrier, nd4c_stream stream, nd4c_device *to_device,
+                                  const nd4c_block *from, const nd4c_block *to, int64_t bytes);
+/* Enqueues a direct copy on `stream` of to_device that comes after fences of from_device. Both blocks stay until the
+ * stream has passed this point. UNSUPPORTED: the devices cannot make it, nothing was enqueued. */
+nd4c_status nd4c_transfer_enqueue_direct(nd4c_device *from_device, const nd4c_block *from, const nd4c_fence *waits,
+                                         int32_t wait_count, nd4c_device *to_device, const nd4c_block *to,
+                                         nd4c_stream stream, int64_t bytes);
 
 #endif

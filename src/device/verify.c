@@ -17,6 +17,7 @@ typedef struct check {
   nd4c_device *device;
   nd4c_stream stream;
   nd4c_buffer buffers[OPERANDS];
+  nd4c_buffer replaced; /* by one that an executable returned; NULL: none */
   nd4c_tensor tensors[OPERANDS];
   float result[COUNT]; /* here, because a copy in flight may outlive the function that asked for it */
 } check;
@@ -89,6 +90,19 @@ static nd4c_status run_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *ca
   return status != ND4C_OK ? status : waited;
 }
 
+/* The buffer takes the place of the result's, which goes at the end of the check. */
+static nd4c_status take_returned(check *c, const nd4c_compiler *compiler, const nd4c_returned_buffer *returned) {
+  if (returned->buffer == NULL) {
+    return nd4c_fail(ND4C_DEVICE, "execute of %s returned no buffer for output 0, and no failure", compiler->engine);
+  }
+  c->replaced = c->buffers[OPERANDS - 1];
+  c->buffers[OPERANDS - 1] = returned->buffer;
+  return returned->bytes >= (int64_t)sizeof c->result
+             ? ND4C_OK
+             : nd4c_fail(ND4C_DEVICE, "execute of %s returned %lld bytes for output 0, expected %zu or more",
+                         compiler->engine, (long long)returned->bytes, sizeof c->result);
+}
+
 static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const nd4c_call *call) {
   static const int32_t inputs[] = {0, 1}, outputs[] = {2};
   static const int32_t *const node_inputs[] = {inputs}, *const node_outputs[] = {outputs};
@@ -105,10 +119,11 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
   nd4c_compiled *compiled = NULL;
   nd4c_executable_info info;
   nd4c_block scratch = {0};
-  ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, &compiled, &info));
-  nd4c_status status = info.device_scratch_bytes > 0
+  ND4C_TRY(nd4c_compiled_make(compiler, c->device, &segment, &options, NULL, &compiled, &info));
+  const int64_t scratch_bytes = nd4c_compiled_scratch(&info).best;
+  nd4c_status status = scratch_bytes > 0
                            ? nd4c_memory_allocate(c->device,
-                                                  &(nd4c_memory_request){.bytes = info.device_scratch_bytes,
+                                                  &(nd4c_memory_request){.bytes = scratch_bytes,
                                                                          .origin = "check",
                                                                          .usage = ND4C_BUFFER_SCRATCH,
                                                                          .stream = call->stream},
@@ -119,15 +134,24 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
     status = nd4c_fail_memory("scratch", (size_t)info.scratch_bytes);
   }
   if (status == ND4C_OK) {
+    nd4c_returned_buffer returned = {0};
+    nd4c_tensor unplaced = call->outputs[0];
+    const bool returns = nd4c_compiled_returns(compiled);
+    unplaced.buffer = NULL;
+    unplaced.data = NULL;
     nd4c_execution execution = {.stream = call->stream,
                                 .width = 1,
                                 .input_count = 2,
                                 .output_count = 1,
                                 .inputs = call->inputs,
-                                .outputs = call->outputs,
+                                .outputs = returns ? &unplaced : call->outputs,
                                 .scratch = host,
-                                .scratch_buffer = scratch.buffer};
+                                .scratch_buffer = scratch.buffer,
+                                .scratch_buffer_bytes = scratch_bytes,
+
+                                .returned = returns ? &returned : NULL};
     status = nd4c_compiled_execute(compiled, &execution);
+    status = status == ND4C_OK && returns ? take_returned(c, compiler, &returned) : status;
   }
   nd4c_status waited = wait_for(c);
   nd4c_deallocate(host);
@@ -197,6 +221,9 @@ nd4c_status nd4c_device_verify(nd4c_device *device) {
     if (c.buffers[i] != NULL) {
       nd4c_driver_buffer_free(device, c.buffers[i]);
     }
+  }
+  if (c.replaced != NULL) {
+    nd4c_driver_buffer_free(device, c.replaced);
   }
   return status == ND4C_OK ? status : nd4c_device_fail_prefix(status, device, "of", "check");
 }

@@ -189,13 +189,14 @@ static nd4c_status make_targets(nd4c_pending *p) {
   return ND4C_OK;
 }
 
-static nd4c_status choose(const nd4c_pending *p, nd4c_choice **choice) {
+static nd4c_status choose(nd4c_pending *p, nd4c_choice **choice) {
   int32_t count = p->def->info.output_count;
   for (int32_t i = 0; i < count; ++i) {
     nd4c_tensor_describe(p->targets[i], &p->tensors[p->input_count + i]);
   }
+  nd4c_pending_show_encoded(p);
   nd4c_call call = nd4c_pending_call(p);
-  nd4c_status status = nd4c_choice_make(p->context, &call, choice);
+  nd4c_status status = nd4c_choice_make(p->context, &call, NULL, NULL, choice);
   if (status == ND4C_UNSUPPORTED && p->context->device->description.type != ND4C_DEVICE_CPU && !p->context->routed &&
       p->context->routing == NULL) {
     return nd4c_fail(status,

@@ -345,11 +345,13 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
   return entry;
 }
 
-/* Packed elements have no byte address that an entry could count with: those calls go the whole way. */
+/* Packed elements have no byte address that an entry could count with, and encoded arrays may have no address: those
+ * calls go the whole way. */
 static bool has_packed(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output) {
   bool packed = nd4c_dtype_is_packed(output->dtype);
   for (int32_t i = 0; i < input_count; ++i) {
-    packed = packed || (inputs[i] != NULL && nd4c_dtype_is_packed(inputs[i]->dtype));
+    packed = packed || (inputs[i] != NULL && (nd4c_dtype_is_packed(inputs[i]->dtype) ||
+                                              (inputs[i]->storage->flags & ND4C_STORAGE_ENCODED) != 0));
   }
   return packed;
 }

@@ -7,10 +7,12 @@
 #include "base/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/cancellation.h"
 #include "device/answer.h"
+#include "device/cancellation.h"
 #include "device/closing.h"
 #include "device/driver.h"
+#include "device/scratch.h"
+#include "dispatch/constants.h"
 #include "dispatch/engines.h"
 
 enum { REASON_SIZE = 512 };
@@ -19,6 +21,10 @@ enum { REASON_SIZE = 512 };
 typedef struct search {
   const nd4c_context *context;
   const nd4c_call *call;
+  const nd4c_constants *constants; /* NULL: none */
+  bool encoded;                    /* some input is QUANTISED: `plain` is the call for kernels that do not read those */
+  nd4c_call plain;
+  const nd4c_compile_request *request; /* NULL: none */
   nd4c_engine_rules rules;
   nd4c_text *trail; /* NULL: nobody reads it */
   bool explains;    /* who is taken is told, too; an error text has nobody who was */
@@ -38,6 +44,15 @@ static void note_taken(const search *s, const char *name, const char *engine) {
   }
 }
 
+static bool reads_quantised(const nd4c_kernel *kernel) {
+  return ND4C_HAS_FIELD(kernel, flags) && (kernel->flags & ND4C_KERNEL_READS_QUANTISED) != 0;
+}
+
+/* The call as the kernel is shown it: operands of a layout that it does not read are STRIDED. */
+static const nd4c_call *call_for(const search *s, const nd4c_kernel *kernel) {
+  return s->encoded && !reads_quantised(kernel) ? &s->plain : s->call;
+}
+
 /* Whether the kernel may compute the call; the reason if not. */
 static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, size_t reason_size) {
   /* Without inputs the first output's dtype stands for what kernels declare. */
@@ -51,48 +66,92 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
     (void)snprintf(reason, reason_size, "not for %s", nd4c_dtype_name(dtype));
     return false;
   }
-  nd4c_call call = *s->call;
+  nd4c_call call = *call_for(s, kernel);
   call.data = kernel->data;
+  if (s->encoded && s->constants != NULL && reads_quantised(kernel)) {
+    nd4c_constants_show(s->context, s->call, s->constants);
+  }
   return kernel->usable == NULL || kernel->usable(&call, reason, reason_size);
+}
+
+/* Asks how much of the device's memory runs work in; a kernel that cannot tell is passed over. */
+static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
+  const nd4c_kernel *kernel = choice->kernel;
+  nd4c_status status = ND4C_OK;
+  if (ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL) {
+    nd4c_error_expect();
+    status = nd4c_driver_answer(
+        kernel->device_scratch(call, nd4c_scratch_limit(choice->device), &choice->device_scratch), "device_scratch");
+    status = status == ND4C_OK ? nd4c_scratch_check(kernel->name, &choice->device_scratch) : status;
+  }
+  *taken = status == ND4C_OK;
+  if (*taken) {
+    return ND4C_OK;
+  }
+  if (kernel->unprepare != NULL && choice->state != NULL) {
+    kernel->unprepare(choice->state);
+  }
+  choice->kernel = NULL;
+  choice->state = NULL;
+  choice->scratch_bytes = 0;
+  choice->encoded = 0;
+  choice->device_scratch = (nd4c_scratch_range){0, 0};
+  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
+    return status; /* the choice ends, and its forms with it */
+  }
+  note(s, kernel->name, kernel->engine, nd4c_error_message());
+  nd4c_choice_drop_forms(choice);
+  return ND4C_OK;
 }
 
 /* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of
  * memory ends the search. */
 static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
   *taken = false;
-  nd4c_call prepared = *s->call;
+  bool declined = false;
+  if (s->constants != NULL) {
+    nd4c_constants_reset(s->constants, s->call->input_count);
+    if (s->encoded && reads_quantised(kernel)) {
+      nd4c_constants_show(s->context, s->call, s->constants);
+    }
+    ND4C_TRY(nd4c_constants_place(s->context, s->call, s->constants, kernel, choice, &declined));
+  }
+  nd4c_call prepared = s->constants != NULL ? *s->call : *call_for(s, kernel);
   void *state = NULL;
   prepared.data = kernel->data;
-  if (kernel->prepare != NULL) {
+  if (!declined && kernel->prepare != NULL) {
     nd4c_error_expect();
     nd4c_status status = nd4c_driver_answer(kernel->prepare(&prepared, &state), "prepare");
     if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
       return status;
     }
-    if (status != ND4C_OK) {
-      note(s, kernel->name, kernel->engine, nd4c_error_message());
-      return ND4C_OK;
-    }
+    declined = status != ND4C_OK;
+  }
+  if (declined) {
+    note(s, kernel->name, kernel->engine, nd4c_error_message());
+    nd4c_choice_drop_forms(choice);
+    return ND4C_OK;
   }
   prepared.state = state;
   choice->kernel = kernel;
   choice->state = state;
+  for (int32_t i = 0; s->encoded && i < prepared.input_count && i < 64; ++i) {
+    choice->encoded |= (uint64_t)(prepared.inputs[i].layout == ND4C_LAYOUT_QUANTISED) << i;
+  }
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&prepared) : 0;
-  choice->device_scratch_bytes = ND4C_HAS_FIELD(kernel, device_scratch_bytes) && kernel->device_scratch_bytes != NULL
-                                     ? kernel->device_scratch_bytes(&prepared)
-                                     : 0;
-  *taken = true;
-  return ND4C_OK;
+  return ask_scratch(s, &prepared, choice, taken);
 }
 
-/* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. */
-static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *choice, bool *taken) {
+/* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. Where an operand
+ * is QUANTISED: those that read it (`reading`), or the others. */
+static nd4c_status ask_kernels(const search *s, bool forced_only, bool reading, nd4c_choice *choice, bool *taken) {
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(s->context->device, s->call->op->op, &count);
   *taken = false;
   for (int32_t i = 0; i < count && !*taken; ++i) {
     char reason[REASON_SIZE];
-    if (forced_only && !nd4c_engine_is_forced(&s->rules, kernels[i]->engine)) {
+    if ((forced_only && !nd4c_engine_is_forced(&s->rules, kernels[i]->engine)) ||
+        (s->encoded && reads_quantised(kernels[i]) != reading)) {
       continue;
     }
     if (!is_usable(s, kernels[i], reason, sizeof reason)) {
@@ -105,6 +164,52 @@ static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *c
     }
   }
   return ND4C_OK;
+}
+
+static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *choice, bool *taken) {
+  *taken = false;
+  if (s->encoded) {
+    ND4C_TRY(ask_kernels(s, forced_only, true, choice, taken));
+  }
+  return *taken ? ND4C_OK : ask_kernels(s, forced_only, false, choice, taken);
+}
+
+/* Looks for QUANTISED operands. The search ends with search_end. */
+static nd4c_status search_begin(search *s) {
+  nd4c_engine_rules_read(&s->rules);
+  for (int32_t i = 0; i < s->call->input_count && !s->encoded; ++i) {
+    const nd4c_array *constant = s->constants != NULL ? s->constants->items[i].array : NULL;
+    s->encoded = s->call->inputs[i].layout == ND4C_LAYOUT_QUANTISED ||
+                 (constant != NULL && nd4c_encoded_layout(constant->storage) != NULL);
+  }
+  if (!s->encoded) {
+    return ND4C_OK;
+  }
+  const size_t bytes = (size_t)s->call->input_count * sizeof(nd4c_tensor);
+  nd4c_tensor *inputs = nd4c_recycle_take(bytes);
+  if (inputs == NULL) {
+    return nd4c_fail_memory("a call's operands", bytes);
+  }
+  for (int32_t i = 0; i < s->call->input_count; ++i) {
+    inputs[i] = s->call->inputs[i];
+    inputs[i].layout = ND4C_LAYOUT_STRIDED;
+    inputs[i].arrangement = NULL;
+    inputs[i].data = NULL;
+    inputs[i].buffer = NULL;
+  }
+  s->plain = *s->call;
+  s->plain.inputs = inputs;
+  return ND4C_OK;
+}
+
+static void search_end(search *s) {
+  if (s->plain.inputs != NULL) {
+    union {
+      const nd4c_tensor *read;
+      void *memory;
+    } inputs = {.read = s->plain.inputs};
+    nd4c_recycle_give(inputs.memory, (size_t)s->plain.input_count * sizeof(nd4c_tensor));
+  }
 }
 
 /* -- compilers --------------------------------------------------------------------------------------------------- */
@@ -128,13 +233,6 @@ static void make_segment(const nd4c_call *call, int32_t *values, const int32_t *
                             .outputs = lists[1]};
 }
 
-static nd4c_compile_options options_of(const nd4c_context *context) {
-  return (nd4c_compile_options){.struct_size = ND4C_SIZE_OF(nd4c_compile_options),
-                                .deterministic = context->deterministic,
-                                .math = ND4C_MATH_EXACT,
-                                .width = context->width};
-}
-
 /* Whether the compiler takes the one node of the segment; notes why not. */
 static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
                                 const nd4c_compile_options *options, bool *takes) {
@@ -148,18 +246,28 @@ static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, 
   return status;
 }
 
+/* Outputs that an executable returns are in C order. */
+static bool has_fitting_outputs(const nd4c_call *call) {
+  bool fitting = true;
+  for (int32_t i = 0; i < call->output_count; ++i) {
+    fitting = fitting && (call->outputs[i].flags & ND4C_TENSOR_CONTIGUOUS) != 0;
+  }
+  return fitting;
+}
+
 /* Has the compiler compile the segment if it takes it. One that fails is passed over like one that does not take it;
  * only a lack of memory ends the search. */
 static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
                                 nd4c_choice *choice, bool *taken) {
-  const nd4c_compile_options options = options_of(s->context);
+  nd4c_compile_room room;
+  const nd4c_compile_options options = nd4c_compile_request_tell(s->request, s->context, compiler, &room);
   ND4C_TRY(ask_compiler(s, compiler, segment, &options, taken));
   if (!*taken) {
     return ND4C_OK;
   }
   nd4c_executable_info info;
   nd4c_status status =
-      nd4c_compiled_make(compiler, s->context->device, segment, &options, &choice->compiled, &info);
+      nd4c_compiled_make(compiler, s->context->device, segment, &options, NULL, &choice->compiled, &info);
   *taken = status == ND4C_OK;
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     return status;
@@ -168,8 +276,15 @@ static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, 
     note(s, "compiler", compiler->engine, nd4c_error_message());
     return ND4C_OK;
   }
+  if (nd4c_compiled_returns(choice->compiled) && !has_fitting_outputs(s->call)) {
+    nd4c_compiled_release(choice->compiled);
+    choice->compiled = NULL;
+    *taken = false;
+    note(s, "compiler", compiler->engine, "it returns outputs in C order, which the given ones are not in");
+    return ND4C_OK;
+  }
   choice->scratch_bytes = info.scratch_bytes;
-  choice->device_scratch_bytes = info.device_scratch_bytes;
+  choice->device_scratch = nd4c_compiled_scratch(&info);
   note_taken(s, "compiler", compiler->engine);
   return ND4C_OK;
 }
@@ -182,7 +297,11 @@ static nd4c_status find_compiler(const search *s, bool forced_only, nd4c_choice 
   if (count == 0) {
     return ND4C_OK;
   }
-  size_t bytes = (size_t)(s->call->input_count + s->call->output_count) * sizeof(int32_t);
+  if (s->constants != NULL) {
+    ND4C_TRY(nd4c_constants_bind(s->context, s->call, s->constants));
+  }
+  const nd4c_call *call = s->encoded && s->constants == NULL ? &s->plain : s->call;
+  size_t bytes = (size_t)(call->input_count + call->output_count) * sizeof(int32_t);
   int32_t *values = nd4c_allocate(bytes);
   if (values == NULL) {
     return nd4c_fail_memory("a segment", bytes);
@@ -190,7 +309,7 @@ static nd4c_status find_compiler(const search *s, bool forced_only, nd4c_choice 
   const int32_t *lists[2];
   nd4c_segment segment;
   nd4c_status status = ND4C_OK;
-  make_segment(s->call, values, lists, &segment);
+  make_segment(call, values, lists, &segment);
   for (int32_t i = 0; i < count && !*taken && status == ND4C_OK; ++i) {
     bool asked = !forced_only || nd4c_engine_is_forced(&s->rules, compilers[i]->engine);
     if (asked && !nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
@@ -263,20 +382,25 @@ static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, nd4c_choice **out) {
+nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                             const nd4c_compile_request *request, nd4c_choice **out) {
   ND4C_TRY(nd4c_device_admit(context->device)); /* preparing a kernel may call the driver */
   nd4c_text trail = {0};
-  search s = {.context = context, .call = call, .trail = &trail};
-  nd4c_engine_rules_read(&s.rules);
+  search s = {.context = context, .call = call, .constants = constants, .request = request, .trail = &trail};
   nd4c_choice *choice = nd4c_recycle_take(sizeof *choice);
   if (choice == NULL) {
     return nd4c_fail_memory("a kernel choice", sizeof *choice);
   }
   choice->references = 1;
   choice->device = context->device;
-  nd4c_status status = find_choice(&s, choice);
+  nd4c_status status = search_begin(&s);
+  if (status == ND4C_OK) {
+    status = find_choice(&s, choice);
+  }
+  search_end(&s);
   nd4c_text_free(&trail);
   if (status != ND4C_OK) {
+    nd4c_choice_drop_forms(choice);
     nd4c_recycle_give(choice, sizeof *choice);
     return status;
   }
@@ -297,32 +421,43 @@ void nd4c_choice_release(nd4c_choice *choice) {
   if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
     choice->kernel->unprepare(choice->state);
   }
+  nd4c_choice_drop_forms(choice);
   nd4c_compiled_release(choice->compiled);
   nd4c_recycle_give(choice, sizeof *choice);
 }
 
-nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
+static void complete(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
   call->struct_size = ND4C_SIZE_OF(nd4c_call);
   call->state = choice->state;
   call->stream = context->stream;
   call->device = choice->device->handle;
   call->width = context->width;
   call->cancellation = nd4c_cancellation_current();
+}
+
+nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
+  complete(choice, context, call);
+  return (nd4c_execution){.flags = call->flags,
+                          .stream = call->stream,
+                          .width = call->width,
+                          .input_count = call->input_count,
+                          .output_count = call->output_count,
+                          .inputs = call->inputs,
+                          .outputs = call->outputs,
+                          .scratch = call->scratch,
+                          .scratch_buffer = call->scratch_buffer,
+                          .scratch_buffer_bytes = call->scratch_buffer_bytes,
+                          .cancellation = call->cancellation,
+                          .point = call->point};
+}
+
+nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call) {
   if (choice->kernel != NULL) {
+    complete(choice, context, call);
     call->data = choice->kernel->data;
     return choice->kernel->run(call);
   }
-  nd4c_execution execution = {.flags = call->flags,
-                              .stream = call->stream,
-                              .width = call->width,
-                              .input_count = call->input_count,
-                              .output_count = call->output_count,
-                              .inputs = call->inputs,
-                              .outputs = call->outputs,
-                              .scratch = call->scratch,
-                              .scratch_buffer = call->scratch_buffer,
-                              .cancellation = call->cancellation,
-                              .point = call->point};
+  nd4c_execution execution = nd4c_choice_execution(choice, context, call);
   return nd4c_compiled_execute(choice->compiled, &execution);
 }
 
@@ -334,6 +469,34 @@ const char *nd4c_choice_name(const nd4c_choice *choice) {
   return choice->kernel != NULL ? choice->kernel->name : "compiled segment";
 }
 
+static nd4c_status explain_search(search *s, nd4c_text *text, nd4c_choice *choice, bool *taken) {
+  const nd4c_context *context = s->context;
+  nd4c_text_print(text, "%s on %s", s->call->op->name, context->device->name);
+  if (s->rules.forced[0] != '\0') {
+    nd4c_text_print(text, ", engine %s forced", s->rules.forced);
+  }
+  nd4c_text_print(text, ":\n");
+  nd4c_engine_print_refusals(&s->rules, text);
+  if (s->rules.forced[0] != '\0') {
+    ND4C_TRY(find_forced(s, choice, taken));
+    if (!*taken) {
+      char reason[REASON_SIZE];
+      nd4c_text_print(text, "  %s forced: %s%s\n", s->rules.forced,
+                      nd4c_engine_forced_reason(&s->rules, reason, sizeof reason),
+                      context->strict ? " (strict: an error)" : "; the others are asked");
+    }
+  }
+  if (!*taken) {
+    ND4C_TRY(find_any(s, choice, taken));
+  }
+  if (!*taken) {
+    int32_t count = 0;
+    (void)nd4c_device_kernels(context->device, s->call->op->op, &count);
+    nd4c_text_print(text, "  nothing computes this call here%s\n", count == 0 ? ": " NO_KERNEL : "");
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *anybody) {
   *anybody = false;
   if (nd4c_device_admit(context->device) != ND4C_OK) {
@@ -341,37 +504,17 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
     return ND4C_OK;
   }
   search s = {.context = context, .call = call, .trail = text, .explains = true};
-  nd4c_engine_rules_read(&s.rules);
-  nd4c_text_print(text, "%s on %s", call->op->name, context->device->name);
-  if (s.rules.forced[0] != '\0') {
-    nd4c_text_print(text, ", engine %s forced", s.rules.forced);
-  }
-  nd4c_text_print(text, ":\n");
-  nd4c_engine_print_refusals(&s.rules, text);
   nd4c_choice choice = {.references = 1, .device = context->device};
-  bool taken = false;
-  if (s.rules.forced[0] != '\0') {
-    ND4C_TRY(find_forced(&s, &choice, &taken));
-    if (!taken) {
-      char reason[REASON_SIZE];
-      nd4c_text_print(text, "  %s forced: %s%s\n", s.rules.forced,
-                      nd4c_engine_forced_reason(&s.rules, reason, sizeof reason),
-                      context->strict ? " (strict: an error)" : "; the others are asked");
-    }
+  nd4c_status status = search_begin(&s);
+  if (status == ND4C_OK) {
+    status = explain_search(&s, text, &choice, anybody);
   }
-  if (!taken) {
-    ND4C_TRY(find_any(&s, &choice, &taken));
-  }
-  if (!taken) {
-    int32_t count = 0;
-    (void)nd4c_device_kernels(context->device, call->op->op, &count);
-    nd4c_text_print(text, "  nothing computes this call here%s\n", count == 0 ? ": " NO_KERNEL : "");
-  }
-  *anybody = taken;
+  search_end(&s);
   if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {
     choice.kernel->unprepare(choice.state);
   }
   nd4c_compiled_release(choice.compiled);
+  ND4C_TRY(status);
   return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;
 }
 
@@ -382,11 +525,12 @@ static bool some_compiler_takes(const search *s) {
   if (count > 0) {
     values = nd4c_allocate((size_t)(s->call->input_count + s->call->output_count) * sizeof *values);
   }
-  const nd4c_compile_options options = options_of(s->context);
   const int32_t *lists[2];
   nd4c_segment segment;
   bool takes = false;
   for (int32_t i = 0; values != NULL && i < count && !takes; ++i) {
+    nd4c_compile_room room;
+    const nd4c_compile_options options = nd4c_compile_request_tell(s->request, s->context, compilers[i], &room);
     make_segment(s->call, values, lists, &segment);
     if (!nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
       (void)ask_compiler(s, compilers[i], &segment, &options, &takes);
@@ -396,8 +540,8 @@ static bool some_compiler_takes(const search *s) {
   return takes;
 }
 
-bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call) {
-  search s = {.context = context, .call = call};
+bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request) {
+  search s = {.context = context, .call = call, .request = request};
   nd4c_engine_rules_read(&s.rules);
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(context->device, call->op->op, &count);

@@ -6,6 +6,7 @@
 #include "device/provider_check.h"
 #include "device/storage.h"
 #include "device/tracer.h"
+#include "dispatch/constants.h"
 #include "submit/submit.h"
 
 enum { INLINE_OPERANDS = 8 };
@@ -44,6 +45,16 @@ static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) 
   for (int32_t i = 0; i < e->input_count; ++i) {
     const nd4c_array *input = e->inputs[i];
     nd4c_tensor_describe(input, &e->tensors[i]);
+    const nd4c_form *form = nd4c_choice_form(e->choice, i);
+    if (ND4C_UNLIKELY(form != NULL)) { /* a plan's step on arrays */
+      nd4c_form_describe(form, &e->tensors[i]);
+      e->tensors[i].flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
+      continue;
+    }
+    if (ND4C_UNLIKELY((e->choice->encoded >> (i & 63) & 1) != 0) && i < 64 &&
+        nd4c_encoded_show(input->storage, input->offset, e->context->device, &e->tensors[i])) {
+      continue;
+    }
     nd4c_status status =
         input == NULL ? ND4C_OK : nd4c_submission_acquire_array(submission, input, ND4C_ACCESS_READ, &e->tensors[i]);
     if (ND4C_UNLIKELY(status != ND4C_OK)) {
@@ -110,7 +121,13 @@ static nd4c_status commit(const execution *e, nd4c_submission *submission) {
   return ND4C_OK;
 }
 
-static nd4c_status run(const execution *e, const nd4c_submission *submission) {
+/* Runs a compiled choice, which may return its outputs. */
+static nd4c_status run_compiled(const execution *e, nd4c_submission *submission, nd4c_call *call) {
+  nd4c_execution run = nd4c_choice_execution(e->choice, e->context, call);
+  return nd4c_submission_execute(submission, e->choice->compiled, &run, e->outputs);
+}
+
+static nd4c_status run(const execution *e, nd4c_submission *submission) {
   nd4c_call call = {.flags = e->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0U,
                     .op = &e->def->info,
                     .input_count = e->input_count,
@@ -120,12 +137,16 @@ static nd4c_status run(const execution *e, const nd4c_submission *submission) {
                     .attrs = e->attrs,
                     .scratch = e->scratch != NULL ? e->scratch : submission->host_scratch.address,
                     .true_shapes = e->true_shapes,
-                    .scratch_buffer = submission->device_scratch.buffer};
-  nd4c_status status = nd4c_choice_run(e->choice, e->context, &call);
+                    .scratch_buffer = submission->device_buffer,
+                    .scratch_buffer_bytes = submission->device_bytes,
+                    .point = nd4c_submission_number(submission, 1)};
+  nd4c_status status = e->choice->kernel != NULL ? nd4c_choice_run(e->choice, e->context, &call)
+                                                 : run_compiled(e, submission, &call);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }
   nd4c_submission_settle(e->context, status);
+  status = nd4c_submission_explain(submission, status);
   return nd4c_execute_fail(e->choice, e->context, e->def, e->outputs, status);
 }
 
@@ -137,8 +158,8 @@ static nd4c_status execute_now(const execution *e) {
     status = acquire_all(e, &submission);
   }
   const int64_t host_bytes = e->scratch == NULL ? e->choice->scratch_bytes : 0;
-  if (status == ND4C_OK && (host_bytes > 0 || e->choice->device_scratch_bytes > 0)) {
-    status = nd4c_submission_take_scratch(&submission, host_bytes, e->choice->device_scratch_bytes);
+  if (status == ND4C_OK && (host_bytes > 0 || e->choice->device_scratch.best > 0)) {
+    status = nd4c_submission_take_scratch(&submission, host_bytes, &e->choice->device_scratch);
   }
   if (status == ND4C_OK) {
     status = run(e, &submission);
@@ -153,7 +174,7 @@ static nd4c_status execute_now(const execution *e) {
 /* As execute_now, recorded. */
 static ND4C_NOINLINE nd4c_status execute_traced(const execution *e) {
   const char *name = e->def->info.name;
-  int64_t begin = nd4c_tracer_begin(name);
+  int64_t begin = nd4c_tracer_begin(name, e->context);
   nd4c_status status = execute_now(e);
   const void *written[INLINE_OPERANDS];
   int32_t count = 0;

@@ -59,6 +59,7 @@ static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
     return explain_route(p, text);
   }
   bool taken = false;
+  nd4c_pending_show_encoded(p);
   nd4c_call call = nd4c_pending_call(p);
   return nd4c_choice_explain(p->context, &call, text, &taken);
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/encoded.h"
 #include "dispatch/execute.h"
 
 enum { INPUT_LIMIT = 65536, SHAPE_TEXT_SIZE = 128 };
@@ -86,6 +87,14 @@ void nd4c_pending_order(const nd4c_pending *p, const nd4c_inferred *inferred, in
     nd4c_shape_strides_like(inferred->rank, inferred->shape, count, like, strides);
   } else {
     nd4c_shape_strides(inferred->rank, inferred->shape, strides);
+  }
+}
+
+void nd4c_pending_show_encoded(nd4c_pending *p) {
+  for (int32_t i = 0; i < p->input_count; ++i) {
+    if (p->inputs[i] != NULL && (p->inputs[i]->storage->flags & ND4C_STORAGE_ENCODED) != 0) {
+      (void)nd4c_encoded_show(p->inputs[i]->storage, p->inputs[i]->offset, p->context->device, &p->tensors[i]);
+    }
   }
 }
 

@@ -44,6 +44,8 @@ void nd4c_pending_hand_out(nd4c_array **outputs, nd4c_array *const *fresh, int32
 /* Strides of a fresh output by the op's rule. */
 void nd4c_pending_order(const nd4c_pending *pending, const nd4c_inferred *inferred, int64_t *strides);
 /* The call descriptor over the pending call's tensors. */
+/* Shows inputs that are encoded as they are, for kernels that read them so. After nd4c_pending_infer. */
+void nd4c_pending_show_encoded(nd4c_pending *p);
 nd4c_call nd4c_pending_call(const nd4c_pending *pending);
 
 #endif

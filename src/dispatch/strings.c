@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "device/write.h"
 #include "dispatch/routed.h"
 
 typedef struct string_move {
@@ -23,7 +24,7 @@ static nd4c_status make_stand_in(const string_move *m, const nd4c_array *strings
   nd4c_array *numbers = NULL;
   void *data = NULL;
   ND4C_TRY(nd4c_array_empty(ND4C_INT64, strings->rank, strings->shape, m->host, &numbers));
-  nd4c_status status = nd4c_array_data_mutable(numbers, &data);
+  nd4c_status status = nd4c_array_host_address(numbers, true, &data);
   for (int64_t i = 0; status == ND4C_OK && i < strings->size; ++i) {
     ((int64_t *)data)[i] = first + i;
   }

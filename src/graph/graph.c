@@ -6,6 +6,7 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "graph/derived.h"
 #include "graph/ports.h"
 
 enum { GRAPH_MAGIC = 0x67726170, GRAPH_DEAD = 0x67646561, LABEL_SHOWN = 200 };
@@ -45,6 +46,9 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
     return;
   }
   for (int32_t i = 0; i < graph->value_count; ++i) {
+    if (graph->values[i].derived) {
+      nd4c_derived_drop(graph->values[i].constant);
+    }
     nd4c_array_release(graph->values[i].constant);
   }
   for (int32_t i = 0; i < graph->held_count; ++i) {

@@ -15,6 +15,7 @@ typedef struct nd4c_graph_value {
   int64_t size;
   const int64_t *shape; /* in the graph's region */
   nd4c_array *constant; /* one reference */
+  bool derived;         /* the constant is one of derived.h, and this is a use of it */
   int32_t input;        /* position among the graph's inputs, -1: none */
   int32_t producer;     /* node, -1: none */
   const int32_t *order; /* wished memory order of the axes, slowest first; NULL: C. Set by the layout pass */

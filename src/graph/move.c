@@ -10,7 +10,7 @@ static nd4c_status finish_making(const nd4c_plan_place *place) {
     return ND4C_OK;
   }
   nd4c_shared_fence *fence = NULL;
-  ND4C_TRY(nd4c_fence_record(place->device, place->context->stream, "plan", NULL, 0, &fence));
+  ND4C_TRY(nd4c_fence_place(place->context->timeline, "plan", &fence));
   nd4c_status status = nd4c_fence_wait(fence);
   nd4c_fence_release(fence);
   return status;

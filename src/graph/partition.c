@@ -80,9 +80,23 @@ static nd4c_status note_decline(nd4c_plan *plan, const nd4c_compiler *compiler, 
   return decline->reason == NULL ? nd4c_error_code() : ND4C_OK;
 }
 
-/* A single node is left to the choice of its step, unless the compiler says that it is the cheaper way. */
-static bool is_worth_a_segment(const nd4c_answer_piece *piece) {
-  return piece->node_count > 1 || (piece->flags & ND4C_PIECE_CHEAPER) != 0;
+static bool has_kernels(const partitioning *work, int32_t node) {
+  int32_t count = 0;
+  (void)nd4c_device_kernels(work->plan->device, work->plan->graph->nodes[node].def->info.op, &count);
+  return count > 0;
+}
+
+/* A single node is left to the choice of its step if there are kernels for it, unless the compiler says that it is the
+ * cheaper way. */
+static bool is_worth_a_segment(const partitioning *work, const nd4c_answer *answer, int32_t piece) {
+  if (answer->pieces[piece].node_count > 1 || (answer->pieces[piece].flags & ND4C_PIECE_CHEAPER) != 0) {
+    return true;
+  }
+  int32_t node = 0;
+  while (answer->piece_of[node] != piece) {
+    ++node;
+  }
+  return !has_kernels(work, work->nodes[node]);
 }
 
 static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
@@ -94,7 +108,7 @@ static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
   for (int32_t i = 0; i < answer->piece_count; ++i) {
     const nd4c_answer_piece *piece = &answer->pieces[i];
     number_of[i] = -1;
-    if (is_worth_a_segment(piece)) {
+    if (is_worth_a_segment(work, answer, i)) {
       number_of[i] = plan->segment_count++;
       plan->segments[number_of[i]] = (nd4c_plan_segment){
           .compiler = work->compiler, .node_count = piece->node_count, .nanoseconds = piece->nanoseconds};
@@ -116,7 +130,8 @@ static nd4c_status offer_region(partitioning *work, int32_t count) {
   nd4c_segment region;
   nd4c_value *inputs = NULL, *outputs = NULL;
   nd4c_answer answer;
-  const nd4c_compile_options options = nd4c_plan_compile_options(plan);
+  nd4c_compile_room room;
+  const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, work->compiler, &room);
   ND4C_TRY(nd4c_plan_describe_segment(plan, work->nodes, count, &region, &inputs, &outputs));
   nd4c_status status = nd4c_answer_ask(work->compiler, plan->device->handle, &region, &options, &answer);
   if (status == ND4C_OK) {

@@ -19,15 +19,16 @@ enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 _Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
 
 /* Where constants are computed and kept: the plan's device, or the host where each node has a place of its own. From
- * there every device takes them once; from another device the host would have to fetch what it needs itself. */
+ * there every device takes them once; from another device the host would have to fetch what it needs itself. On the
+ * host, too, where another process is to come to the same constants. */
 static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
   *context = plan->context;
-  if (plan->placement == NULL) {
+  if (plan->placement == NULL && !plan->portable) {
     return ND4C_OK;
   }
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  return plan->device == host ? ND4C_OK : nd4c_routing_context(plan->context, host, context);
+  return plan->context->device == host ? ND4C_OK : nd4c_routing_context(plan->context, host, context);
 }
 
 static nd4c_status run_pass(nd4c_plan *plan, const pass *row, nd4c_context *context) {
@@ -52,10 +53,11 @@ nd4c_status nd4c_passes_run(nd4c_plan *plan) {
   nd4c_context *context = NULL;
   ND4C_TRY(find_context(plan, &context));
   for (int32_t i = 0; i < PASS_COUNT; ++i) {
-    if (plan->placement != NULL && passes[i].run == nd4c_pass_layout) {
-      continue; /* one device's favourite order may be another one's worst */
+    const bool layout = passes[i].run == nd4c_pass_layout;
+    if (layout && (plan->placement != NULL || plan->ahead)) {
+      continue; /* one device's favourite order may be another one's worst; pieces have none */
     }
-    ND4C_TRY(run_pass(plan, &passes[i], context));
+    ND4C_TRY(run_pass(plan, &passes[i], layout ? plan->context : context));
   }
   return ND4C_OK;
 }

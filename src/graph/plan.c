@@ -57,11 +57,23 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   }
   nd4c_graph_destroy(plan->graph);
   nd4c_region_free(&plan->region);
+  nd4c_deallocate(plan->compile);
+  nd4c_plan_drop_compiled(plan);
   if (plan->context != NULL) {
     nd4c_context_drop(plan->context);
   }
   plan->magic = PLAN_DEAD;
   nd4c_deallocate(plan);
+}
+
+nd4c_status nd4c_plan_allocate(nd4c_plan **plan) {
+  nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
+  if (created == NULL) {
+    return nd4c_fail_memory("a plan", sizeof *created);
+  }
+  created->magic = PLAN_MAGIC;
+  *plan = created;
+  return ND4C_OK;
 }
 
 static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
@@ -73,10 +85,15 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize
   ND4C_TRY(nd4c_plan_make_places(plan));
   ND4C_TRY(nd4c_plan_make_whole(plan));
   ND4C_TRY(nd4c_plan_find_segments(plan));
+  ND4C_TRY(nd4c_plan_note_unused_file(plan));
   ND4C_TRY(nd4c_plan_make_slots(plan));
   ND4C_TRY(nd4c_plan_make_steps(plan));
   ND4C_TRY(nd4c_plan_make_arena(plan));
   return nd4c_plan_bind(plan);
+}
+
+static const nd4c_compile_request *request_of(const nd4c_plan_options *options) {
+  return options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL;
 }
 
 nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
@@ -96,22 +113,24 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
   ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
-  nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
-  if (created == NULL) {
-    return nd4c_fail_memory("a plan", sizeof *created);
-  }
-  created->magic = PLAN_MAGIC;
+  nd4c_plan *created = NULL;
+  ND4C_TRY(nd4c_plan_allocate(&created));
   created->context = nd4c_context_retain(resolved);
   created->device = resolved->device;
   created->placement = placement;
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);
-  nd4c_status status = build(created, graph, options == NULL || !options->no_optimization);
+  nd4c_status status = nd4c_compile_request_copy("nd4c_plan_create", request_of(options), &created->compile);
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compiled) && options->compiled != NULL) {
+    status = nd4c_plan_read_compiled(created, options->compiled);
+  }
+  status = status == ND4C_OK ? build(created, graph, options == NULL || !options->no_optimization) : status;
   if (status != ND4C_OK) {
     nd4c_plan_destroy(created);
     return status;
   }
   created->placement = NULL;
+  nd4c_plan_drop_compiled(created);
   *plan = created;
   return ND4C_OK;
 }

@@ -10,6 +10,7 @@
 #include "device/context.h"
 #include "device/storage.h"
 #include "dispatch/choice.h"
+#include "dispatch/constants.h"
 #include "dispatch/engines.h"
 #include "graph/graph.h"
 
@@ -37,6 +38,7 @@ typedef struct nd4c_slot {
   int32_t buffer;        /* ARENA, where buffers are whole: number among its place's; -1: it has no bytes */
   int32_t port;          /* INPUT, OUTPUT: position among the graph's */
   nd4c_array *array;     /* CONSTANT: borrowed from the graph */
+  bool bound;            /* CONSTANT: a step reads it as it is, not packed */
   int32_t place;         /* ARENA, OWN, OUTPUT: whose step makes it */
   nd4c_storage *storage; /* OWN: one reference */
   bool in_parts;         /* OWN: written through views, so that a run must begin with a new value */
@@ -63,6 +65,7 @@ typedef struct nd4c_plan_segment {
   nd4c_executable_info info;
   int32_t first, node_count; /* of the plan's graph */
   int64_t nanoseconds;       /* the compiler's estimate of a run; ND4C_COST_UNKNOWN */
+  const char *missing_from;  /* the file that was given and has no executable for it; NULL: none, or it has */
 } nd4c_plan_segment;
 
 /* A node that a compiler did not take. */
@@ -120,6 +123,11 @@ struct nd4c_plan {
   int32_t place_count;
   bool whole; /* some place's device takes whole buffers alone: every operand is one */
   const nd4c_placement *placement; /* the caller's, while the plan is made */
+  nd4c_compile_request *compile;   /* own; NULL: nothing is asked of compilers */
+  bool portable; /* pieces are to be equal in another process: constants are folded on the host */
+  bool ahead;    /* only compiled: the device is a target, the context is the host's or the device's */
+  const char *unused_file;  /* a file of executables that was given to a plan without pieces; NULL: none */
+  nd4c_compile_source file; /* while the plan is made: of executables that were compiled ahead; own; NULL: none */
   const int32_t *place_of;         /* by node, of the first placed_count; NULL: all on places[0] */
   int32_t placed_count;
   nd4c_engine_rules rules; /* when the choices were made */
@@ -159,6 +167,16 @@ struct nd4c_plan {
   bool began; /* some step may have written: what was given for outputs is not as it was */
 };
 
+/* An empty plan, for nd4c_plan_destroy. */
+nd4c_status nd4c_plan_allocate(nd4c_plan **plan);
+/* Reads the file of executables that the options name into plan->file. */
+nd4c_status nd4c_plan_read_compiled(nd4c_plan *plan, const char *path);
+void nd4c_plan_drop_compiled(nd4c_plan *plan);
+/* A file that no piece asks for, since there is none: told by the report, or an error where strict. */
+nd4c_status nd4c_plan_note_unused_file(nd4c_plan *plan);
+/* A line for each node that a compiler declined. */
+void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text);
+
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_plan_check(const nd4c_plan *plan);
 
@@ -187,11 +205,15 @@ static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) 
  * `outputs`: values of the graph. */
 nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, int32_t count, nd4c_segment *segment,
                                        nd4c_value **inputs, nd4c_value **outputs);
+/* The arrays behind those of a segment's inputs that are constants, NULL for the others; in the plan's region. */
+nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *inputs, int32_t count,
+                                        const nd4c_array *const **constants);
 /* Runs a segment whose operands have addresses, on a synchronous device. */
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
-nd4c_compile_options nd4c_plan_compile_options(const nd4c_plan *plan);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
 void nd4c_plan_release_segment(nd4c_step *step);
+/* Whether some step makes the buffers of its outputs, and which: those are bound to arrays anew in each run. */
+bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size);
 /* True if some node of a segment reads the value. */
 static inline bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value value) {
   return plan->fed != NULL && plan->fed[value];
@@ -200,9 +222,6 @@ static inline bool nd4c_plan_feeds_segment(const nd4c_plan *plan, nd4c_value val
 static inline bool nd4c_plan_inside_segment(const nd4c_plan *plan, nd4c_value value) {
   return plan->hidden != NULL && plan->hidden[value];
 }
-/* Where a constant's elements are on the context's device: fills data, buffer, offset and flags. */
-nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
-                                    nd4c_tensor *tensor);
 /* Where node `index` is placed, as a position in places. */
 int32_t nd4c_plan_place_of(const nd4c_plan *plan, int32_t index);
 /* Several devices: says of each slot who makes it, and gives those that cross from one device to another storages of

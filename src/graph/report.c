@@ -51,6 +51,20 @@ static void print_operands(const nd4c_plan *plan, const nd4c_step *step, nd4c_te
   }
 }
 
+/* The constants that the step reads packed, and how they are arranged. */
+static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, nd4c_text *text) {
+  for (int32_t i = 0; i < choice->form_count; ++i) {
+    char layout[64];
+    const int32_t input = choice->form_inputs[i], last = node->def->info.input_count - 1;
+    nd4c_text_print(text, "%s%s %s", i == 0 ? " {packed constants: " : ", ",
+                    node->def->info.inputs[input < last ? input : last].name,
+                    nd4c_layout_text(nd4c_form_layout(choice->forms[i]), layout, sizeof layout));
+  }
+  if (choice->form_count > 0) {
+    nd4c_text_print(text, "}");
+  }
+}
+
 static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   const nd4c_step *step = &plan->steps[index];
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
@@ -81,11 +95,12 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
   if (node->fused != NULL) {
     nd4c_text_print(text, " [%s]", node->fused);
   }
+  print_forms(node, step->choice, text);
   print_operands(plan, step, text);
   nd4c_text_print(text, "\n");
 }
 
-static void print_declines(const nd4c_plan *plan, nd4c_text *text) {
+void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text) {
   for (const nd4c_plan_decline *decline = plan->declines; decline != NULL; decline = decline->next) {
     char node[256];
     nd4c_text_print(text, "  %s: declined by %s: %s\n", nd4c_plan_node_text(plan, decline->node, node, sizeof node),
@@ -107,7 +122,50 @@ static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
     nd4c_text_print(text, "segments: none (no compiler on %s); all steps run slot by slot\n", plan->device->name);
   } else {
     nd4c_text_print(text, "segments: %d; the other steps run slot by slot\n", plan->segment_count);
-    print_declines(plan, text);
+    nd4c_plan_print_declines(plan, text);
+  }
+}
+
+static void print_request(const nd4c_plan *plan, nd4c_text *text) {
+  nd4c_text_print(text, "asked of compilers: ");
+  nd4c_compile_request_print(plan->compile, text);
+  nd4c_text_print(text, "\n");
+}
+
+static bool reaches(const nd4c_plan *plan, int32_t option) {
+  bool any = false;
+  for (int32_t i = 0; i < plan->place_count; ++i) {
+    any = any || nd4c_compile_request_reaches(plan->compile, option, plan->places[i].device);
+  }
+  return any;
+}
+
+/* Options that no compiler was given. `*count`: lines so far. */
+static void print_lost_options(const nd4c_plan *plan, int32_t *count, nd4c_text *text) {
+  for (int32_t i = 0; plan->compile != NULL && i < plan->compile->option_count; ++i) {
+    if (!reaches(plan, i)) {
+      nd4c_text_print(text, "%s  compile option %s: no compiler here takes it\n",
+                      *count == 0 ? "requested but not applied:\n" : "", plan->compile->options[i].key);
+      *count += 1;
+    }
+  }
+}
+
+/* Pieces that the file of executables lacks. */
+static void print_missing(const nd4c_plan *plan, int32_t *count, nd4c_text *text) {
+  if (plan->unused_file != NULL) {
+    nd4c_text_print(text, "%s  executables of %s: no compiler takes part in the plan\n",
+                    *count == 0 ? "requested but not applied:\n" : "", plan->unused_file);
+    *count += 1;
+  }
+  for (int32_t i = 0; i < plan->segment_count; ++i) {
+    const nd4c_plan_segment *segment = &plan->segments[i];
+    if (segment->missing_from != NULL) {
+      nd4c_text_print(text, "%s  segment of %d nodes by %s: compiled now: %s has no executable for it\n",
+                      *count == 0 ? "requested but not applied:\n" : "", segment->node_count,
+                      segment->compiler->engine, segment->missing_from);
+      *count += 1;
+    }
   }
 }
 
@@ -153,6 +211,8 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
                     nd4c_engine_forced_reason(&plan->rules, reason, sizeof reason));
     differences += 1;
   }
+  print_lost_options(plan, &differences, text);
+  print_missing(plan, &differences, text);
   if (differences == 0) {
     nd4c_text_print(text, "requested but not applied: nothing\n");
   }
@@ -167,6 +227,9 @@ nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text) {
   print_passes(plan, &report);
   nd4c_plan_print_mode(plan, &report);
   print_steps(plan, &report);
+  if (plan->compile != NULL) {
+    print_request(plan, &report);
+  }
   print_memory(plan, &report);
   if (plan->place_count > 1) {
     nd4c_plan_print_copies(plan, &report);

@@ -1,5 +1,6 @@
 /* Segments: runs of nodes that the device's compiler takes as one. Inside a segment every value is C-contiguous and has
  * no memory of the plan's; what enters and leaves has a slot. */
+#include <stdio.h>
 #include <string.h>
 
 #include "array/shape.h"
@@ -23,7 +24,10 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
   }
   if (constant != NULL) {
     memcpy(strides, constant->strides, (size_t)tensor->rank * sizeof *strides);
-    ND4C_TRY(nd4c_plan_bind_constant(plan->context, constant, 0, tensor));
+    ND4C_TRY(nd4c_constant_bind(plan->context, &(nd4c_constant_input){constant, 0}, tensor));
+    if (plan->slots != NULL) { /* not while compilers are asked what they take */
+      plan->slots[value].bound = true;
+    }
   } else {
     nd4c_shape_strides(tensor->rank, tensor->shape, strides);
   }
@@ -57,13 +61,6 @@ static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
                       .device = plan->device->handle,
                       .width = plan->context->width};
   return ND4C_OK;
-}
-
-nd4c_compile_options nd4c_plan_compile_options(const nd4c_plan *plan) {
-  return (nd4c_compile_options){.struct_size = ND4C_SIZE_OF(nd4c_compile_options),
-                                .deterministic = plan->context->deterministic,
-                                .math = ND4C_MATH_EXACT,
-                                .width = plan->context->width};
 }
 
 /* The segment while it is put together. `number_of` maps values of the graph to values of the segment, -1: not in it.
@@ -225,6 +222,33 @@ static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, n
   return ND4C_OK;
 }
 
+nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *inputs, int32_t count,
+                                        const nd4c_array *const **constants) {
+  const nd4c_array **arrays = nd4c_region_take(&plan->region, (int64_t)count + 1, sizeof *arrays);
+  if (arrays == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    arrays[i] = plan->graph->values[inputs[i]].constant;
+  }
+  *constants = arrays;
+  return ND4C_OK;
+}
+
+/* The piece was to come from a file: what was done instead is told, or strictness makes it an error. */
+static nd4c_status note_missing(nd4c_plan *plan, nd4c_plan_segment *segment) {
+  if (plan->context->strict) {
+    return nd4c_fail(ND4C_STRICT, "%s has no executable for a segment of %d nodes by %s", plan->file.file_name,
+                     segment->node_count, segment->compiler->engine);
+  }
+  segment->missing_from = nd4c_region_text(&plan->region, plan->file.file_name);
+  if (segment->missing_from == NULL) {
+    return nd4c_error_code();
+  }
+  nd4c_report_difference("segment", plan->file.file_name, "compiled now", "the file has no executable for it");
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
   nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
   int32_t *nodes = nd4c_region_take(&plan->region, made->node_count, sizeof *nodes);
@@ -242,10 +266,33 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   step->inputs = inputs;
   step->outputs = outputs;
   ND4C_TRY(describe_step(plan, &segment, step));
-  const nd4c_compile_options options = nd4c_plan_compile_options(plan);
-  ND4C_TRY(nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &made->compiled, &made->info));
+  nd4c_compile_room room;
+  const nd4c_compile_options options =
+      nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
+  nd4c_compile_source source = plan->file;
+  ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
+  ND4C_TRY(
+      nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info));
+  const nd4c_status status = source.missed ? note_missing(plan, made) : ND4C_OK;
+  if (status != ND4C_OK) {
+    nd4c_compiled_release(made->compiled); /* no step has it yet */
+    made->compiled = NULL;
+    return status;
+  }
   step->segment = made;
   return ND4C_OK;
+}
+
+bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    const nd4c_compiled *compiled = step->segment != NULL ? step->segment->compiled : step->choice->compiled;
+    if (compiled != NULL && nd4c_compiled_returns(compiled)) {
+      (void)snprintf(reason, reason_size, "step %d returns its outputs", i);
+      return true;
+    }
+  }
+  return false;
 }
 
 void nd4c_plan_release_segment(nd4c_step *step) {
@@ -254,9 +301,12 @@ void nd4c_plan_release_segment(nd4c_step *step) {
   }
 }
 
-static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_submission *submission) {
+/* `outputs`: the arrays of the step's outputs; NULL where it returns none. */
+static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_array *const *outputs,
+                           nd4c_submission *submission) {
   const nd4c_executable_info *info = &step->segment->info;
-  ND4C_TRY(nd4c_submission_take_scratch(submission, info->scratch_bytes, info->device_scratch_bytes));
+  const nd4c_scratch_range range = nd4c_compiled_scratch(info);
+  ND4C_TRY(nd4c_submission_take_scratch(submission, info->scratch_bytes, &range));
   nd4c_execution execution = {.flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
                               .stream = plan->context->stream,
                               .width = plan->context->width,
@@ -265,15 +315,17 @@ static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_su
                               .inputs = step->call.inputs,
                               .outputs = step->call.outputs,
                               .scratch = submission->host_scratch.address,
-                              .scratch_buffer = submission->device_scratch.buffer,
-                              .cancellation = nd4c_cancellation_current()};
-  return nd4c_compiled_execute(step->segment->compiled, &execution);
+                              .scratch_buffer = submission->device_buffer,
+                              .scratch_buffer_bytes = submission->device_bytes,
+                              .cancellation = nd4c_cancellation_current(),
+                              .point = nd4c_submission_number(submission, 1)};
+  return nd4c_submission_execute(submission, step->segment->compiled, &execution, outputs);
 }
 
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step) {
   nd4c_submission submission;
   ND4C_TRY(nd4c_submission_start(&submission, plan->context, "segment", 0));
-  nd4c_status status = execute(plan, step, &submission);
+  nd4c_status status = execute(plan, step, NULL, &submission); /* mode direct has no steps that return outputs */
   nd4c_submission_end(&submission);
   return status;
 }
@@ -309,9 +361,13 @@ static nd4c_status fail_outputs(const nd4c_plan *plan, const nd4c_step *step, nd
 static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submission *submission) {
   nd4c_shared_fence *fence = NULL;
   ND4C_TRY(acquire_all(plan, step, submission));
-  nd4c_status status = execute(plan, step, submission);
+  for (int32_t i = 0; i < step->output_count; ++i) {
+    plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
+  }
+  nd4c_status status = execute(plan, step, plan->step_outputs, submission);
   if (status != ND4C_OK) {
     nd4c_submission_settle(plan->context, status);
+    status = nd4c_submission_explain(submission, status);
     return fail_outputs(plan, step, status);
   }
   status = nd4c_submission_record(submission, NULL, &fence);
@@ -329,7 +385,7 @@ static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submissio
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
   nd4c_submission submission;
   const bool traced = nd4c_tracer_is_on();
-  const int64_t begin = traced ? nd4c_tracer_begin("segment") : 0;
+  const int64_t begin = traced ? nd4c_tracer_begin("segment", plan->context) : 0;
   nd4c_status status =
       nd4c_submission_start(&submission, plan->context, "segment", step->input_count + step->output_count);
   status = status == ND4C_OK ? submit(plan, step, &submission) : status;

@@ -19,23 +19,6 @@ static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
   return node->output_count == 1 && plan->slots[node->outputs[0]].kind == ND4C_SLOT_VIEW && node->def->view != NULL;
 }
 
-/* Constants never change, so where they are now is where they stay. */
-nd4c_status nd4c_plan_bind_constant(const nd4c_context *context, const nd4c_array *array, int64_t offset,
-                                    nd4c_tensor *tensor) {
-  nd4c_replica_view view;
-  ND4C_TRY(nd4c_storage_own(array->storage));
-  ND4C_TRY(nd4c_storage_acquire(array->storage, context->device, context->stream, ND4C_ACCESS_READ, context->transfer,
-                                &view));
-  nd4c_storage_pin(array->storage, context->device);
-  nd4c_fence_release(view.written); /* the stream waits for it */
-  int64_t begin = array->offset + offset;
-  tensor->offset = begin + nd4c_dtype_elements(array->dtype, view.offset);
-  tensor->buffer = view.buffer;
-  tensor->data = view.address == NULL ? NULL : (char *)view.address + nd4c_dtype_bytes(array->dtype, begin);
-  tensor->flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
-  return ND4C_OK;
-}
-
 static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
   for (int32_t i = 0; i < step->input_count; ++i) {
     if (step->inputs[i] < 0) {
@@ -53,42 +36,54 @@ static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
   }
 }
 
-static nd4c_status bind_constants(const nd4c_plan *plan, const nd4c_context *context, nd4c_step *step) {
-  for (int32_t i = 0; i < step->input_count; ++i) {
+/* The constants among a step's inputs; NULL: no memory. */
+static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step *step) {
+  nd4c_constant_input *items = nd4c_region_take(&plan->region, step->input_count, sizeof *items);
+  for (int32_t i = 0; items != NULL && i < step->input_count; ++i) {
     const nd4c_slot *slot = step->inputs[i] < 0 ? NULL : &plan->slots[step->inputs[i]];
     const nd4c_slot *root = slot == NULL ? NULL : &plan->slots[slot->root];
     if (root != NULL && root->kind == ND4C_SLOT_CONSTANT) {
-      ND4C_TRY(nd4c_plan_bind_constant(context, root->array, slot->offset, &step->tensors[i]));
+      items[i] = (nd4c_constant_input){root->array, slot->offset};
     }
   }
-  return ND4C_OK;
+  return items;
 }
 
 /* A choice on one of the plan's devices. With several, constants are brought only to one that can use them. */
-static nd4c_status choose_at(const nd4c_plan *plan, int32_t place, nd4c_step *step) {
+static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
   const nd4c_context *context = plan->places[place].context;
   step->place = place;
   step->call.stream = context->stream;
   step->call.device = context->device->handle;
   step->call.width = context->width;
-  if (plan->place_count > 1 && !nd4c_choice_is_possible(context, &step->call)) {
+  if (plan->place_count > 1 && !nd4c_choice_is_possible(context, &step->call, plan->compile)) {
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
                      context->device->name);
   }
-  ND4C_TRY(bind_constants(plan, context, step));
-  return nd4c_choice_make(context, &step->call, &step->choice);
+  const nd4c_constants constants = {step->tensors, items};
+  ND4C_TRY(nd4c_choice_make(context, &step->call, &constants, plan->compile, &step->choice));
+  for (int32_t i = 0; i < step->input_count; ++i) {
+    if (items[i].array != NULL && step->tensors[i].layout == ND4C_LAYOUT_STRIDED) {
+      plan->slots[plan->slots[step->inputs[i]].root].bound = true;
+    }
+  }
+  return ND4C_OK;
 }
 
 /* Where the node was placed; else, and told, on the plan's device and then on the others. */
 static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
   int32_t wanted = nd4c_plan_place_of(plan, step->node);
-  nd4c_status first = choose_at(plan, wanted, step);
+  const nd4c_constant_input *items = constants_of(plan, step);
+  if (items == NULL) {
+    return nd4c_error_code();
+  }
+  nd4c_status first = choose_at(plan, wanted, items, step);
   if (first != ND4C_UNSUPPORTED || plan->place_count == 1 || plan->context->strict) {
     return first;
   }
   const char *reason = nd4c_region_text(&plan->region, nd4c_error_message());
   for (int32_t i = 0; i < plan->place_count; ++i) {
-    nd4c_status status = i == wanted ? ND4C_UNSUPPORTED : choose_at(plan, i, step);
+    nd4c_status status = i == wanted ? ND4C_UNSUPPORTED : choose_at(plan, i, items, step);
     if (status == ND4C_OK) {
       step->declined = reason != NULL ? reason : "nothing there computes it";
       nd4c_report_difference(step->call.op->name, plan->places[wanted].device->name, plan->places[i].device->name,

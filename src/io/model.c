@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "device/compile_request.h"
 #include "graph/placement.h"
 #include "io/model_internal.h"
 #include "nd4c/plugin.h"
@@ -65,6 +66,13 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
   nd4c_status status = nd4c_onnx_model_parse(blob, directory, &made->onnx);
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, placement)) {
     status = keep_placement(made, options->placement);
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compile)) {
+    status = nd4c_compile_request_copy("nd4c_model_open", options->compile, &made->compile);
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compiled) && options->compiled != NULL) {
+    made->compiled = nd4c_duplicate_text(options->compiled);
+    status = made->compiled != NULL ? ND4C_OK : nd4c_fail_memory("a path", strlen(options->compiled));
   }
   if (status == ND4C_OK) {
     status = prepare(made);
@@ -146,6 +154,8 @@ void nd4c_model_close(nd4c_model *model) {
     nd4c_model_turn_destroy(model->turn);
   }
   nd4c_arena_free(&model->arena);
+  nd4c_deallocate(model->compile);
+  nd4c_deallocate(model->compiled);
   model->magic = MODEL_DEAD;
   nd4c_deallocate(model);
 }

@@ -46,6 +46,8 @@ struct nd4c_model {
   nd4c_arena arena;
   bool all_intermediates, no_optimization;
   const nd4c_placement *placement; /* the model's copy, NULL: none */
+  nd4c_compile_request *compile;   /* the same */
+  char *compiled;                  /* path of a file of executables, NULL: none */
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used */
@@ -68,6 +70,9 @@ nd4c_status nd4c_model_describe(nd4c_model *model);
 /* Puts the plan for these inputs in front of the list, making it if there is none. */
 nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs);
 void nd4c_model_plan_drop(nd4c_model_plan *plan);
+/* A graph of the model for inputs of these shapes. UNSUPPORTED with *need, the caller's: the model is no graph. */
+nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                              const int64_t *const *shapes, nd4c_graph **graph, char **need);
 nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context);
 void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
 /* The first input or output that is no array; NULL: all are. */

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "device/context.h"
+#include "device/routing.h"
 #include "graph/plan.h"
 #include "io/model_internal.h"
 
@@ -91,6 +92,27 @@ nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c
                                     .user = model->user};
 }
 
+/* What is computed while the model is imported has to be the same where it is compiled ahead and where that is used. */
+static nd4c_status find_import_context(const nd4c_model *model, nd4c_context *context, nd4c_context **found) {
+  nd4c_device *host = NULL;
+  *found = context;
+  if (model->compiled == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_device_host(&host));
+  return context->device == host ? ND4C_OK : nd4c_routing_context(context, host, found);
+}
+
+nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                              const int64_t *const *shapes, nd4c_graph **graph, char **need) {
+  nd4c_context *where = NULL;
+  ND4C_TRY(find_import_context(model, context, &where));
+  nd4c_onnx_import_options options = nd4c_model_import_options(model, where);
+  options.input_ranks = ranks;
+  options.input_shapes = shapes;
+  return nd4c_onnx_import(&model->onnx, &options, graph, need);
+}
+
 static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                                 nd4c_graph **graph, char **need) {
   size_t count = (size_t)model->input_count;
@@ -105,10 +127,7 @@ static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const 
     shapes[i] = nd4c_array_shape(inputs[i]);
   }
   if (status == ND4C_OK) {
-    nd4c_onnx_import_options options = nd4c_model_import_options(model, context);
-    options.input_ranks = ranks;
-    options.input_shapes = shapes;
-    status = nd4c_onnx_import(&model->onnx, &options, graph, need);
+    status = nd4c_model_import(model, context, ranks, shapes, graph, need);
   }
   nd4c_deallocate(ranks);
   nd4c_deallocate((void *)shapes);
@@ -121,7 +140,9 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   nd4c_graph *graph = NULL;
   nd4c_plan_options options = {.struct_size = sizeof options,
                                .no_optimization = model->no_optimization || model->all_intermediates,
-                               .placement = model->placement};
+                               .placement = model->placement,
+                               .compile = model->compile,
+                               .compiled = model->compiled};
   nd4c_status status = import_graph(model, context, inputs, &graph, need);
   if (status != ND4C_OK) {
     return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "device/write.h"
 #include "io/blob.h"
 #include "io/npy.h"
 #include "io/npy_header.h"
@@ -145,7 +146,7 @@ static nd4c_status take_elements(const nd4c_npy_header *header, const int64_t *s
   void *own = NULL;
   const void *begin = NULL;
   ND4C_TRY(nd4c_array_data(holder, &begin));
-  ND4C_TRY(nd4c_array_data_mutable(holder, &own));
+  ND4C_TRY(nd4c_array_host_address(holder, true, &own));
   unsigned char *elements = (unsigned char *)own + (data - (const unsigned char *)begin);
   nd4c_array *kept = nd4c_array_retain(holder);
   nd4c_status status =

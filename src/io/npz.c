@@ -3,6 +3,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "device/write.h"
 #include "io/archive.h"
 #include "io/npy.h"
 #include "io/npy_header.h"
@@ -36,7 +37,7 @@ static nd4c_status unpack(nd4c_span file, const nd4c_zip_entry *entry, nd4c_arra
   ND4C_TRY(check_header(file, entry));
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(nd4c_array_empty(ND4C_UINT8, 1, &(int64_t){(int64_t)entry->size}, host, bytes));
-  ND4C_TRY(nd4c_array_data_mutable(*bytes, &to));
+  ND4C_TRY(nd4c_array_host_address(*bytes, true, &to));
   return nd4c_zip_read(file, entry, to, entry->size);
 }
 

@@ -199,6 +199,9 @@ static nd4c_status submit(nd4c_group *group, const operation *o, nd4c_submission
   if (o->to != NULL) {
     ND4C_TRY(acquire(submission, o->to, nd4c_submission_output_access(o->to), &to));
   }
+  if (group->context->timeline != NULL) { /* a wait for what came before must not be one for other ranks */
+    nd4c_timeline_stand_apart(group->context->timeline);
+  }
   nd4c_error_expect();
   nd4c_status status = enqueue(group, o, o->from != NULL ? &from : NULL, o->to != NULL ? &to : NULL);
   if (status != ND4C_OK) {
@@ -213,7 +216,7 @@ static nd4c_status submit(nd4c_group *group, const operation *o, nd4c_submission
   }
   if (fence != NULL) {
     atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed);
-    nd4c_submission_keep(submission, fence, group, drop);
+    nd4c_fence_keep(fence, group, 0, drop);
   }
   nd4c_submission_commit(submission, fence);
   nd4c_fence_release(fence);

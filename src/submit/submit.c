@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/closing.h"
 #include "device/driver.h"
 
 nd4c_status nd4c_submission_make_room(nd4c_submission *submission, int32_t count) {
@@ -58,43 +59,46 @@ nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c
 
 /* -- scratch ------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status take_block(const nd4c_submission *submission, nd4c_device *device, nd4c_stream stream, int64_t bytes,
-                              nd4c_block *block) {
-  const nd4c_memory_request request = {
-      .bytes = bytes, .origin = submission->name, .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
-  const nd4c_status status = nd4c_memory_allocate(device, &request, block);
+static nd4c_status take_host(nd4c_submission *submission, int64_t bytes) {
+  const nd4c_memory_request request = {.bytes = bytes, .origin = submission->name, .usage = ND4C_BUFFER_SCRATCH};
+  nd4c_device *host = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  const nd4c_status status = nd4c_memory_allocate(host, &request, &submission->host_scratch);
   return status == ND4C_OK ? status
-                           : nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch",
-                                                     submission->name, (long long)bytes);
+                           : nd4c_device_fail_prefix(status, host, "on", "%s: %lld bytes of scratch", submission->name,
+                                                     (long long)bytes);
 }
 
-nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes, int64_t device_bytes) {
+nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes,
+                                         const nd4c_scratch_range *device) {
   const nd4c_context *context = submission->context;
   if (host_bytes > 0) {
-    nd4c_device *host = NULL;
-    ND4C_TRY(nd4c_device_host(&host));
-    ND4C_TRY(take_block(submission, host, NULL, host_bytes, &submission->host_scratch));
+    ND4C_TRY(take_host(submission, host_bytes));
   }
-  return device_bytes > 0
-             ? take_block(submission, context->device, context->stream, device_bytes, &submission->device_scratch)
-             : ND4C_OK;
+  if (device->best == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_scratch_lend(context->device, context->stream, device, submission->name, &submission->device_scratch));
+  submission->device_buffer = submission->device_scratch->block.buffer;
+  submission->device_bytes = nd4c_scratch_granted(submission->device_scratch, device);
+  return ND4C_OK;
+}
+
+static void return_scratch(nd4c_submission *submission, nd4c_shared_fence *fence) {
+  if (submission->device_scratch != NULL) {
+    nd4c_scratch_return(submission->device_scratch, fence);
+    submission->device_scratch = NULL;
+  }
 }
 
 /* -- the end of the work ------------------------------------------------------------------------------------------- */
 
 void nd4c_submission_settle(const nd4c_context *context, nd4c_status status) {
-  if (context->stream == NULL) {
+  if (context->stream == NULL || nd4c_device_is_forked(context->device)) {
     return;
   }
-  nd4c_device *device = context->device;
-  nd4c_fence fence = NULL;
   char *text = nd4c_duplicate_text(nd4c_error_message());
-  if (nd4c_driver_fence_record(device, context->stream, &fence) == ND4C_OK) {
-    (void)nd4c_driver_fence_wait(device, fence); /* the failure that is told came first */
-    device->ops->fence_destroy(device->handle, fence);
-  } else {
-    (void)nd4c_driver_synchronize(device);
-  }
+  nd4c_timeline_wait_all(context->timeline); /* the failure that is told came first */
   if (text != NULL) {
     (void)nd4c_fail(status, "%s", text);
   }
@@ -107,11 +111,16 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
   if (context->stream == NULL) {
     return ND4C_OK;
   }
-  const nd4c_status status =
-      steps != NULL ? nd4c_fence_record_steps(context->device, context->stream, submission->name, steps, fence)
-                    : nd4c_fence_record(context->device, context->stream, submission->name, submission->before,
-                                        submission->acquired, fence);
+  const nd4c_fence_work work = {.op = submission->name,
+                                .first = submission->point,
+                                .count = submission->call_count,
+                                .steps = steps,
+                                .after = submission->before,
+                                .after_count = steps != NULL ? 0 : submission->acquired};
+  const nd4c_status status = nd4c_fence_submit(context->timeline, &work, fence);
   if (ND4C_LIKELY(status == ND4C_OK)) {
+    return_scratch(submission, *fence);
+    submission->call_count = 0;
     return ND4C_OK;
   }
   /* The work is under way and nothing marks its end: it must end here. What failed in it says more. */
@@ -119,37 +128,52 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
   return ended != ND4C_OK ? ended : status;
 }
 
-/* What work in flight needs of ours. */
+nd4c_status nd4c_submission_explain(const nd4c_submission *submission, nd4c_status status) {
+  const bool stopped = status == ND4C_CANCELLED || status == ND4C_DEADLINE;
+  for (int32_t i = 0; i < submission->acquired && !stopped; ++i) {
+    if (submission->before[i] != NULL && nd4c_fence_outcome(submission->before[i]) != ND4C_OK) {
+      const nd4c_status why = nd4c_fence_wait(submission->before[i]);
+      nd4c_storage *storage = submission->operands[i].storage;
+      const bool lost = storage != NULL && nd4c_storage_wait(storage) != ND4C_OK;
+      return nd4c_fail_prefix(lost ? ND4C_POISONED : why, "%s: an input was left without a value", submission->name);
+    }
+  }
+  return status;
+}
+
+/* What work in flight needs of ours, where blocks are left over. */
 typedef struct in_flight {
-  nd4c_device *device;
-  nd4c_block scratch;
+  nd4c_left_block *left;
   void *object;
   void (*release)(void *object);
 } in_flight;
 
 static void release_in_flight(void *argument) {
   in_flight *kept = argument;
-  if (kept->scratch.node != NULL) {
-    nd4c_memory_free(kept->device, &kept->scratch);
-  }
+  nd4c_left_blocks_free(kept->left);
   kept->release(kept->object);
   nd4c_recycle_give(kept, sizeof *kept);
 }
 
 void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence, void *object,
                           void (*release)(void *object)) {
+  if (ND4C_LIKELY(submission->left == NULL)) {
+    nd4c_fence_keep(fence, object, 0, release);
+    return;
+  }
   in_flight *kept = nd4c_recycle_take(sizeof *kept);
   if (kept == NULL) {
-    nd4c_fence_settle(fence);
+    nd4c_fence_settle(fence); /* `end` frees the blocks */
     release(object);
     return;
   }
-  *kept = (in_flight){submission->context->device, {0}, object, release};
-  if (submission->device_scratch.node != NULL) {
-    kept->scratch = submission->device_scratch;
-    submission->device_scratch = (nd4c_block){0};
+  *kept = (in_flight){submission->left, object, release};
+  submission->left = NULL;
+  int64_t bytes = 0;
+  for (const nd4c_left_block *left = kept->left; left != NULL; left = left->next) {
+    bytes += left->block.bytes;
   }
-  nd4c_fence_keep(fence, kept, kept->scratch.bytes, release_in_flight);
+  nd4c_fence_keep(fence, kept, bytes, release_in_flight);
 }
 
 void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, nd4c_shared_fence *fence) {
@@ -178,8 +202,12 @@ void nd4c_submission_end(nd4c_submission *submission) {
     }
     nd4c_fence_release(submission->before[i]);
   }
-  if (submission->device_scratch.node != NULL) {
-    nd4c_memory_free(context->device, &submission->device_scratch);
+  return_scratch(submission, NULL); /* what was enqueued and has no fence has ended */
+  if (ND4C_UNLIKELY(submission->left != NULL)) {
+    nd4c_left_blocks_free(submission->left);
+  }
+  if (ND4C_UNLIKELY(submission->call_count > 0) && !nd4c_device_is_forked(context->device)) {
+    nd4c_timeline_drop(context->timeline, submission->point, submission->call_count);
   }
   if (submission->host_scratch.node != NULL) {
     nd4c_device *host = NULL;

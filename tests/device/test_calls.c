@@ -46,6 +46,12 @@ static const call_row rows[] = {
     {"compile", "compile was told to fail", true},
 };
 
+/* Where a device says which call failed, a fence that is recorded for a wait may be had at the second attempt. */
+static bool is_mended(const call_row *row) {
+  const char *points = getenv("STUB_POINTS");
+  return strcmp(row->call, "fence_record") == 0 && (points == NULL || strcmp(points, "none") != 0);
+}
+
 /* One failure at the n-th call. False if the scenario made fewer. */
 static bool fail_once(const call_row *row, int64_t number, int64_t baseline) {
   scenario s = {0};
@@ -62,7 +68,8 @@ static bool fail_once(const call_row *row, int64_t number, int64_t baseline) {
   (void)stub_control("reset");
   scenario_clear(&s);
   stub_settle();
-  bool told = (status != ND4C_OK || row->declines) && strstr(text, row->words) != NULL;
+  bool told = (status == ND4C_OK && is_mended(row)) ||
+              ((status != ND4C_OK || row->declines) && strstr(text, row->words) != NULL);
   if (reached && !told) {
     print_error("fail %s:%lld gave %s \"%s\", expected \"%s\"\n", row->call, (long long)number,
                 nd4c_status_name(status), text, row->words);

@@ -208,6 +208,72 @@ static void threads_do_not_disturb_each_other(void **state) {
 
 #define REUSE_TEST(name) cmocka_unit_test_setup_teardown(name, each_setup, each_teardown)
 
+typedef struct tight {
+  nd4c_array *one, *x, *column, *row, *y, *z;
+  int64_t waits, frees;
+} tight;
+
+/* x of 4 MiB, and room for as much besides, where 5 MiB are wanted next. */
+static tight make_tight(void) {
+  static const int64_t upright[2] = {1024, 1}, flat[2] = {1, 1280};
+  tight t = {.one = filled(stub_device, 1, 1), .x = filled(stub_device, MIB, 2)};
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, upright, 2, stub_device, &t.column), ND4C_OK);
+  assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, flat, -3, stub_device, &t.row), ND4C_OK);
+  assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
+  assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
+  (void)stub_control("memory 9500000");
+  (void)stub_control("delay 20000");
+  t.waits = stub_counter("host_waits");
+  t.frees = stub_counter("buffer_free_on");
+  return t;
+}
+
+/* y on `context`, which reads x; then x goes before that, and z is made. */
+static void fill_tight(tight *t, nd4c_context *context) {
+  assert_int_equal(nd4c_add_on(context, t->x, t->one, &t->y), ND4C_OK);
+  nd4c_array_release(t->x);
+  assert_int_equal(nd4c_add_on(stub_context, t->column, t->row, &t->z), ND4C_OK);
+}
+
+static void end_tight(tight *t) {
+  (void)stub_control("delay 0");
+  assert_all(t->y, MIB, 3);
+  assert_all(t->z, MIB + MIB / 4, -1);
+  assert_true(info_of(stub_device).live_bytes <= 9500000);
+  (void)stub_control("reset");
+  nd4c_array *const arrays[] = {t->one, t->column, t->row, t->y, t->z};
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    nd4c_array_release(arrays[i]);
+  }
+}
+
+/* On a device that has room for one of the two alone, released memory of another size than what is wanted next is freed
+ * in the stream's order, and the host goes on. */
+static void memory_is_freed_in_the_order_of_a_stream(void **state) {
+  (void)state;
+  const char *lie = getenv("STUB_LIE");
+  const bool ordered = lie == NULL || strcmp(lie, "old_buffers") != 0;
+  tight t = make_tight();
+  fill_tight(&t, stub_context);
+  assert_int_equal(stub_counter("host_waits") > t.waits, !ordered);
+  assert_int_equal(stub_counter("buffer_free_on") - t.frees, ordered);
+  end_tight(&t);
+}
+
+/* What another stream still uses is not: that one is waited for. */
+static void memory_of_two_streams_is_waited_for(void **state) {
+  (void)state;
+  nd4c_context *second = NULL;
+  nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
+  assert_int_equal(nd4c_context_create(&options, &second), ND4C_OK);
+  tight t = make_tight();
+  fill_tight(&t, second);
+  assert_true(stub_counter("host_waits") > t.waits);
+  assert_int_equal(stub_counter("buffer_free_on"), t.frees);
+  end_tight(&t);
+  assert_int_equal(nd4c_context_destroy(second), ND4C_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       REUSE_TEST(a_chain_reuses_its_memory),
@@ -215,6 +281,8 @@ int main(void) {
       REUSE_TEST(another_stream_comes_after),
       REUSE_TEST(an_unused_result_waits_for_the_work_before),
       REUSE_TEST(threads_do_not_disturb_each_other),
+      REUSE_TEST(memory_is_freed_in_the_order_of_a_stream),
+      REUSE_TEST(memory_of_two_streams_is_waited_for),
   };
   if (stub_start() != ND4C_OK) {
     return 1;

@@ -93,6 +93,12 @@ static bool can_update(void) {
   return lie == NULL || strcmp(lie, "old_capture") != 0;
 }
 
+static int64_t scratch_bytes(void) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  CHECK_OK(nd4c_memory_get_info(stub_device, &info));
+  return info.scratch_bytes;
+}
+
 /* -- tests ------------------------------------------------------------------------------------------------------- */
 
 /* The first run enqueues, the second one records and launches, those behind it launch. Another address: again. */
@@ -322,12 +328,12 @@ static void calls_in_a_wrong_order_are_refused(void **state) {
   nd4c_stream stream = NULL, again = NULL;
   CHECK_OK(nd4c_capture_make(stub_device, &work));
   assert_int_equal(nd4c_capture_end(work, NULL), ND4C_INTERNAL);
-  assert_int_equal(nd4c_capture_launch(work, NULL), ND4C_INTERNAL);
+  assert_int_equal(nd4c_capture_launch(work, NULL, 0), ND4C_INTERNAL);
   assert_non_null(strstr(nd4c_error_message(), "before anything was recorded"));
   nd4c_capture_abandon(work); /* nothing to abandon */
   CHECK_OK(nd4c_capture_begin(work, &stream));
   assert_int_equal(nd4c_capture_begin(work, &again), ND4C_INTERNAL);
-  assert_int_equal(nd4c_capture_launch(work, stream), ND4C_INTERNAL);
+  assert_int_equal(nd4c_capture_launch(work, stream, 0), ND4C_INTERNAL);
   assert_non_null(strstr(nd4c_error_message(), "while recording"));
   nd4c_capture_free(work); /* abandons */
 }
@@ -392,7 +398,7 @@ static void fills_copies_and_callbacks_are_recorded(void **state) {
   CHECK_OK(nd4c_capture_end(work, NULL));
   assert_int_equal(calls_seen, 0);
   for (int32_t i = 0; i < 3; ++i) {
-    CHECK_OK(nd4c_capture_launch(work, stream));
+    CHECK_OK(nd4c_capture_launch(work, stream, 0));
   }
   nd4c_fence fence = NULL;
   CHECK_OK(nd4c_driver_copy_to_host(stub_device, stream, bytes, view.buffer, view.offset, 8));
@@ -485,6 +491,43 @@ static void a_kernel_says_that_it_cannot_be_recorded(void **state) {
   }
 }
 
+/* What was recorded names the stream's scratch: it stays while the plan does, whatever the stream needs meanwhile. */
+static void scratch_outlives_what_was_recorded(void **state) {
+  (void)state;
+  scene s, second;
+  const int64_t size = 77;
+  nd4c_array *a = NULL, *y = NULL;
+  (void)stub_control("scratch 4096");
+  begin_scene(&s, "capture");
+  begin_scene(&second, "capture");
+  for (int32_t i = 0; i < 4; ++i) {
+    run_right(&s);
+    run_right(&second);
+  }
+  assert_int_equal(scratch_bytes(), 4096); /* both plans' */
+  (void)stub_control("scratch 65536");
+  CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, stub_device, &a));
+  CHECK_OK(nd4c_square_on(stub_context, a, &y));
+  CHECK_OK(nd4c_array_wait(y));
+  assert_int_equal(scratch_bytes(), 4096 + 65536);
+  CHECK_OK(nd4c_memory_trim(stub_device, 0));
+  assert_int_equal(scratch_bytes(), 4096);
+  calls before = {0};
+  (void)count_calls(&before);
+  run_right(&s);
+  run_right(&second);
+  CHECK_CALLS(&before, 0, 0, 0, 0, 2);
+  end_scene(&s);
+  CHECK_OK(nd4c_memory_trim(stub_device, 0));
+  run_right(&second);
+  CHECK_CALLS(&before, 0, 0, 0, 0, 1);
+  end_scene(&second);
+  CHECK_OK(nd4c_memory_trim(stub_device, 0));
+  assert_int_equal(scratch_bytes(), 0);
+  nd4c_array_release(a);
+  nd4c_array_release(y);
+}
+
 int main(int argc, char **argv) {
   capture = argc > 1 ? argv[1] : capture;
   if (setenv("STUB_CAPTURE", capture, 1) != 0 || stub_start() != ND4C_OK) {
@@ -505,6 +548,7 @@ int main(int argc, char **argv) {
       TEST(an_illegal_call_spoils_the_recording),
       TEST(fills_copies_and_callbacks_are_recorded),
       TEST(threads_record_at_once),
+      TEST(scratch_outlives_what_was_recorded),
   };
   const struct CMUnitTest some[] = {TEST(a_kernel_says_that_it_cannot_be_recorded)};
   const int failed =

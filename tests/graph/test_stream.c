@@ -199,6 +199,122 @@ static void a_moved_plan_runs_on_the_other_stream(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static int64_t scratch_bytes(void) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  CHECK_OK(nd4c_memory_get_info(stub_device, &info));
+  return info.scratch_bytes;
+}
+
+/* Plans and eager calls on one stream, on this thread and another one, work in the same scratch. */
+static void *square_often(void *failed) {
+  const int64_t size = 99;
+  nd4c_array *a = NULL;
+  *(int *)failed = nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, stub_device, &a) != ND4C_OK;
+  for (int32_t i = 0; i < 100; ++i) {
+    nd4c_array *y = NULL;
+    *(int *)failed += nd4c_square_on(stub_context, a, &y) != ND4C_OK;
+    nd4c_array_release(y);
+  }
+  nd4c_array_release(a);
+  return NULL;
+}
+
+static void scratch_is_the_streams(void **state) {
+  (void)state;
+  nd4c_graph *graph = check_make_fork();
+  (void)stub_control("scratch 4096");
+  nd4c_plan *plans[2] = {make_fork_plan(graph), make_fork_plan(graph)};
+  nd4c_array *inputs[2], *right[3] = {NULL};
+  int failed = 0;
+  pthread_t thread;
+  check_make_inputs(graph, 5, inputs);
+  check_evaluate(graph, inputs, right);
+  const nd4c_array *given[] = {inputs[0], inputs[1]};
+  assert_int_equal(pthread_create(&thread, NULL, square_often, &failed), 0);
+  for (int32_t round = 0; round < 60; ++round) {
+    nd4c_array *outputs[3] = {NULL};
+    CHECK_OK(nd4c_plan_run(plans[round % 2], given, 2, outputs, 3));
+    for (int32_t i = 0; i < 3; ++i) {
+      assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
+    }
+    check_release(outputs, 3);
+  }
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  assert_int_equal(failed, 0);
+  assert_in_range(scratch_bytes(), 4096, 2 * 4096); /* one a thread at most */
+  nd4c_plan_destroy(plans[0]);
+  nd4c_plan_destroy(plans[1]);
+  CHECK_OK(nd4c_context_synchronize(stub_context));
+  CHECK_OK(nd4c_memory_trim(stub_device, 0));
+  assert_int_equal(scratch_bytes(), 0);
+  check_release(inputs, 2);
+  check_release(right, 3);
+  nd4c_graph_destroy(graph);
+}
+
+/* Values without elements in the middle of a plan: `none` is read, made, joined with others and reduced. */
+static void values_without_elements_run_on_a_stream(void **state) {
+  (void)state;
+  static const int64_t nothing[] = {0, 8};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value none = check_input(graph, "none", 2, nothing), x = check_input(graph, "x", 2, shape);
+  nd4c_value made = check_unary(graph, ND4C_OP_tanh, none), more = check_unary(graph, ND4C_OP_sin, made);
+  nd4c_value joined[] = {more, check_unary(graph, ND4C_OP_cos, x)};
+  const nd4c_attr axis = check_int("axis", 0), axes = check_ints("axes", (int64_t[]){0}, 1);
+  CHECK_OK(nd4c_graph_output(graph, "joined", check_op(graph, ND4C_OP_concat, joined, 2, &axis, 1)));
+  CHECK_OK(nd4c_graph_output(graph, "sum", check_op(graph, ND4C_OP_sum, &made, 1, &axes, 1)));
+  CHECK_OK(nd4c_graph_output(graph, "none", check_unary(graph, ND4C_OP_exp, more)));
+  nd4c_plan *plan = make_fork_plan(graph);
+  nd4c_array *inputs[2], *right[3] = {NULL};
+  char *report = NULL;
+  CHECK_OK(nd4c_plan_report(plan, &report));
+  assert_non_null(strstr(report, "mode: stream"));
+  nd4c_free(report);
+  check_make_inputs(graph, 9, inputs);
+  check_evaluate(graph, inputs, right);
+  const nd4c_array *given[] = {inputs[0], inputs[1]};
+  for (int32_t round = 0; round < 4; ++round) {
+    nd4c_array *outputs[3] = {NULL};
+    const int64_t fences = stub_counter("fence_record");
+    CHECK_OK(nd4c_plan_run(plan, given, 2, outputs, 3));
+    assert_true(round == 0 || stub_counter("fence_record") == fences + 1);
+    for (int32_t i = 0; i < 2; ++i) {
+      assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
+    }
+    CHECK_OK(nd4c_array_wait(outputs[2]));
+    assert_int_equal(nd4c_array_size(outputs[2]), 0);
+    check_release(outputs, 3);
+  }
+  check_release(inputs, 2);
+  check_release(right, 3);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* All that a plan computes may be nothing. */
+static void a_plan_of_nothing_runs_on_a_stream(void **state) {
+  (void)state;
+  static const int64_t nothing[] = {3, 0};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value value = check_input(graph, "x", 2, nothing);
+  for (int32_t i = 0; i < 5; ++i) {
+    value = check_unary(graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin, value);
+  }
+  CHECK_OK(nd4c_graph_output(graph, "y", value));
+  nd4c_plan *plan = make_fork_plan(graph);
+  nd4c_array *input = NULL, *output = NULL;
+  CHECK_OK(nd4c_array_zeros(ND4C_FLOAT32, 2, nothing, NULL, &input));
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){input}, 1, &output, 1));
+  CHECK_OK(nd4c_array_wait(output));
+  assert_int_equal(nd4c_array_size(output), 0);
+  nd4c_array_release(input);
+  nd4c_array_release(output);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void the_report_names_the_mode(void **state) {
   (void)state;
   nd4c_plan *plan = make_chain(2);
@@ -219,6 +335,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_failure_reaches_what_depends_on_it, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(an_input_without_a_value_reaches_what_reads_it, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(a_moved_plan_runs_on_the_other_stream, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(scratch_is_the_streams, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(values_without_elements_run_on_a_stream, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(a_plan_of_nothing_runs_on_a_stream, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(the_report_names_the_mode, stub_test_begin, stub_test_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();

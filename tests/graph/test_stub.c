@@ -13,6 +13,10 @@ static bool has_compiler(void) {
   return mode != NULL && strcmp(mode, "kernels") != 0;
 }
 
+static bool returns_outputs(void) {
+  return has_compiler() && getenv("STUB_RETURN") != NULL;
+}
+
 /* y = tanh(relu(x + c) w^T), z = (x + c)^T: five nodes, one of them a view where nodes run one by one. */
 static nd4c_graph *make_graph(void) {
   nd4c_graph *graph = NULL;
@@ -97,7 +101,7 @@ static void plans_agree_with_the_host(void **state) {
   (void)stub_control("delay 500");
   for (int32_t optimize = 0; optimize < 2; ++optimize) {
     nd4c_plan *plan = make_plan(graph, optimize != 0);
-    assert_string_equal(plan->mode->name, "stream");
+    assert_string_equal(plan->mode->name, returns_outputs() ? "arrays" : "stream");
     check_on_stub(plan, graph);
     nd4c_plan_destroy(plan);
   }

@@ -14,7 +14,6 @@ static const nd4c_cl_api *real;
 static cl_event (*create_user_event)(cl_context context, cl_int *error);
 static cl_int (*set_user_event_status)(cl_event event, cl_int status);
 static cl_int (*get_queue_info)(cl_command_queue queue, cl_uint what, size_t size, void *value, size_t *needed);
-enum { CL_QUEUE_CONTEXT = 0x1090 };
 
 /* Under `lock`: what the commands held since the last wait are waiting for; NULL: there are none. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -495,6 +495,14 @@ EXPORT cl_int clRetainEvent(cl_event event) {
   return given;
 }
 
+EXPORT cl_int clRetainMemObject(cl_mem memory);
+EXPORT cl_int clRetainMemObject(cl_mem memory) {
+  const cl_int code = take(CALL_clRetainMemObject);
+  const cl_int given = code != CL_SUCCESS ? code : real.clRetainMemObject(memory);
+  atomic_fetch_add(&objects[OBJECT_buffers], given == CL_SUCCESS ? 1 : 0);
+  return given;
+}
+
 /* With small_groups kernels take groups of SMALL_GROUP work items at most, as those of many registers do on GPUs. */
 enum { SMALL_GROUP = 8 };
 
@@ -564,6 +572,9 @@ CREATE(cl_command_queue, queues, clCreateCommandQueue, null_queue,
 CREATE(cl_mem, buffers, clCreateBuffer, null_buffer,
        (cl_context context, cl_bitfield flags, size_t size, void *host, cl_int *error),
        (context, flags, size, host, error))
+CREATE(cl_mem, buffers, clCreateSubBuffer, null_buffer,
+       (cl_mem memory, cl_bitfield flags, cl_uint type, const void *region, cl_int *error),
+       (memory, flags, type, region, error))
 CREATE(cl_program, programs, clCreateProgramWithBinary, null_program,
        (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
         const unsigned char **binaries, cl_int *states, cl_int *error),
@@ -608,6 +619,8 @@ FORWARD(clGetProgramBuildInfo,
         (program, device, what, size, value, needed))
 FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t size, const void *value),
         (kernel, index, size, value))
+FORWARD(clGetMemObjectInfo, (cl_mem memory, cl_uint what, size_t size, void *value, size_t *needed),
+        (memory, what, size, value, needed))
 FORWARD(clGetEventInfo, (cl_event event, cl_uint what, size_t size, void *value, size_t *needed),
         (event, what, size, value, needed))
 FORWARD(clFlush, (cl_command_queue queue), (queue))

@@ -21,11 +21,12 @@ static nd4c_device *device;
 /* -- the scenario ------------------------------------------------------------------------------------------------- */
 
 /* What every device does, and what this one does besides: kernels that fill, that read back and that may tell a fault,
- * an array that moves out of its arena, memory that is given back. */
+ * an array that moves out of its arena, memory of the host's and of another array's, memory that is given back. */
 typedef struct play {
   scenario common;
   nd4c_workspace *workspace;
-  nd4c_array *kept, *indices, *picked, *places, *ordered;
+  nd4c_array *kept, *indices, *picked, *places, *ordered, *imported, *part;
+  nd4c_external given; /* release NULL: nothing */
   long told; /* calls of `watched` until memory is given back: with it go idle contexts, whose end fails silently */
 } play;
 
@@ -39,6 +40,43 @@ static nd4c_status keep(play *p) {
   STEP(status);
   STEP(left);
   return scenario_check(p->kept, -3);
+}
+
+static void end_exchange(play *p) {
+  nd4c_array_release(p->part);
+  nd4c_array_release(p->imported);
+  if (p->given.release != NULL) {
+    p->given.release(p->given.user);
+  }
+  p->part = p->imported = NULL;
+  p->given = (nd4c_external){0};
+}
+
+/* Memory of the host's, and half of it as a buffer of its own. */
+static nd4c_status exchange(play *p) {
+  enum { IMPORTED = 128 };
+  static _Alignas(64) float memory[IMPORTED];
+  const int64_t shape[1] = {IMPORTED}, half[1] = {SCENARIO_COUNT};
+  for (int i = 0; i < IMPORTED; i++) {
+    memory[i] = -4;
+  }
+  const nd4c_external hosts = {.struct_size = sizeof hosts,
+                               .kind = ND4C_EXTERNAL_HOST_POINTER,
+                               .pointer = memory,
+                               .descriptor = -1,
+                               .bytes = sizeof memory};
+  STEP(nd4c_array_from_external(device, ND4C_FLOAT32, 1, shape, NULL, 0, &hosts, &p->imported));
+  p->given.struct_size = sizeof p->given;
+  STEP(nd4c_array_to_external(p->imported, device, ND4C_EXTERNAL_NATIVE, &p->given, NULL));
+  nd4c_external part = p->given;
+  part.release = NULL;
+  part.offset = part.bytes / 2;
+  part.bytes /= 2;
+  STEP(nd4c_array_from_external(device, ND4C_FLOAT32, 1, half, NULL, 0, &part, &p->part));
+  STEP(nd4c_negative_on(p->common.first, p->part, &p->part));
+  STEP(scenario_check(p->part, 4));
+  end_exchange(p);
+  return ND4C_OK;
 }
 
 static nd4c_status play_all(play *p) {
@@ -60,6 +98,7 @@ static nd4c_status play_all(play *p) {
   STEP(scenario_check(p->picked, 2));
   nd4c_array_release(p->indices);
   p->indices = NULL;
+  STEP(exchange(p));
   p->told = faulty_count(watched);
   return nd4c_memory_trim(device, 0);
 }
@@ -72,6 +111,7 @@ static void play_clear(play *p) {
   while (p->workspace != NULL && nd4c_workspace_current() == p->workspace) { /* a failure left it open */
     assert_int_equal(nd4c_workspace_leave(p->workspace), ND4C_OK);
   }
+  end_exchange(p);
   assert_int_equal(nd4c_workspace_destroy(p->workspace), ND4C_OK);
   scenario_clear(&p->common);
   *p = (play){0};
@@ -96,7 +136,7 @@ typedef struct fault_row {
   int code;
   const char *name;
   bool harmless;
-  enum { EVERYWHERE, OUT_OF_ORDER, MOBILE_GPU } where; /* devices that make the call */
+  enum { EVERYWHERE, OUT_OF_ORDER } where; /* devices that make the call */
 } fault_row;
 
 // clang-format off
@@ -104,6 +144,10 @@ typedef struct fault_row {
 static const fault_row rows[] = {
     {"clCreateBuffer", CODE(CL_MEM_OBJECT_ALLOCATION_FAILURE), true, EVERYWHERE},
     {"clCreateBuffer", CODE(CL_INVALID_BUFFER_SIZE), true, EVERYWHERE},
+    {"clCreateSubBuffer", CODE(CL_MISALIGNED_SUB_BUFFER_OFFSET), false, EVERYWHERE},
+    {"clCreateSubBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
+    {"clRetainMemObject", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
+    {"clGetMemObjectInfo", CODE(CL_INVALID_MEM_OBJECT), false, EVERYWHERE},
     {"clReleaseMemObject", CODE(CL_INVALID_MEM_OBJECT), true, EVERYWHERE},
     {"clCreateCommandQueue", CODE(CL_OUT_OF_HOST_MEMORY), true, EVERYWHERE}, /* the host packs what is strided */
     {"clCreateCommandQueue", CODE(CL_INVALID_VALUE), false, EVERYWHERE},
@@ -112,13 +156,13 @@ static const fault_row rows[] = {
     {"clEnqueueReadBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
     {"clEnqueueCopyBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
     {"clEnqueueFillBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
-    {"clEnqueueMapBuffer", CODE(CL_MAP_FAILURE), true, MOBILE_GPU}, /* copies go without pinned memory */
-    {"clEnqueueUnmapMemObject", CODE(CL_INVALID_VALUE), true, MOBILE_GPU},
+    {"clEnqueueMapBuffer", CODE(CL_MAP_FAILURE), true, EVERYWHERE}, /* copies go without pinned memory; imports */
+    {"clEnqueueUnmapMemObject", CODE(CL_INVALID_VALUE), true, EVERYWHERE},
     {"clSetKernelArg", CODE(CL_INVALID_ARG_SIZE), false, EVERYWHERE},
     {"clEnqueueNDRangeKernel", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
     {"clEnqueueNDRangeKernel", CODE(-9999), false, EVERYWHERE},
-    {"clEnqueueMarkerWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
-    {"clEnqueueBarrierWithWaitList", CODE(CL_OUT_OF_RESOURCES), false, OUT_OF_ORDER},
+    {"clEnqueueMarkerWithWaitList", CODE(CL_OUT_OF_RESOURCES), true, EVERYWHERE}, /* a fence */
+    {"clEnqueueBarrierWithWaitList", CODE(CL_OUT_OF_RESOURCES), true, OUT_OF_ORDER},
     {"clWaitForEvents", CODE(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST), false, EVERYWHERE},
     {"clGetEventInfo", CODE(CL_INVALID_EVENT), true, EVERYWHERE},
     {"clRetainEvent", CODE(CL_INVALID_EVENT), true, OUT_OF_ORDER}, /* kept beyond their command there alone */
@@ -134,8 +178,14 @@ static bool text_is_complete(const fault_row *row, const char *text) {
   return strstr(text, "opencl:0") != NULL && strstr(text, row->call) != NULL && strstr(text, row->name) != NULL;
 }
 
+/* How many of the calls are parts of recording a fence, which may be had at the second attempt: a fault buffer is read
+ * and reset. */
+static int mended(const fault_row *row) {
+  return strcmp(row->call, "clEnqueueReadBuffer") == 0 || strcmp(row->call, "clEnqueueFillBuffer") == 0 ? 1 : 0;
+}
+
 /* One failure at the n-th call. False if the scenario made fewer. */
-static bool fail_once(const fault_row *row, long number, long baseline, int *problems) {
+static bool fail_once(const fault_row *row, long number, long baseline, int *unnoticed, int *problems) {
   play p = {0};
   char command[128], text[1024];
   const long before = faulty_count(row->call);
@@ -155,7 +205,8 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *pro
   }
   play_clear(&p);
   settle();
-  if (told && status == ND4C_OK && !row->harmless) {
+  *unnoticed += told && status == ND4C_OK && !row->harmless;
+  if (told && status == ND4C_OK && !row->harmless && *unnoticed > mended(row)) {
     print_error("%s went unnoticed\n", command);
     (*problems)++;
   }
@@ -173,10 +224,9 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *pro
 
 /* The device says what it is: see faulty_loader.c. */
 static bool makes_call(const fault_row *row) {
-  const char *queue = NULL, *lie = getenv("FAULTY_CL_LIE");
+  const char *queue = NULL;
   assert_int_equal(nd4c_config_get("nd4c.opencl.queue", &queue), ND4C_OK);
-  return row->where == EVERYWHERE || (row->where == OUT_OF_ORDER && strcmp(queue, "out_of_order") == 0) ||
-         (row->where == MOBILE_GPU && lie != NULL && strcmp(lie, "mobile_gpu") == 0);
+  return row->where == EVERYWHERE || strcmp(queue, "out_of_order") == 0;
 }
 
 static void each_call_fails_once(void **state) {
@@ -195,7 +245,8 @@ static void each_call_fails_once(void **state) {
   const long baseline = held();
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     long number = 1;
-    for (; number <= MOST_CALLS && fail_once(&rows[i], number, baseline, &problems); number++) {
+    int unnoticed = 0;
+    for (; number <= MOST_CALLS && fail_once(&rows[i], number, baseline, &unnoticed, &problems); number++) {
     }
     if ((number == 1 && makes_call(&rows[i])) || number > MOST_CALLS) {
       print_error("%s: %s\n", rows[i].call,

@@ -173,7 +173,7 @@ static void run_case(const struct op_case *c, nd4c_context *context, results *r)
   }
 }
 
-/* What is cached of the device's memory, and so becomes scratch, is full of numbers that lead nowhere, and of zeros
+/* What is cached of the device's memory, and so becomes the streams' scratch, which they give back first, is full of numbers that lead nowhere, and of zeros
  * that hide none of them: where one word is looked at first, another decides. Blocks come in eight sizes between powers
  * of two. */
 static void leave_rubbish(void) {
@@ -182,6 +182,7 @@ static void leave_rubbish(void) {
   static int64_t words[MOST];
   static uint32_t random = 1;
   nd4c_array *arrays[SIZES * EACH];
+  assert_int_equal(nd4c_memory_trim(device, 0), ND4C_OK);
   for (int i = 0; i < MOST; i++) {
     random = random * 1664525 + 1013904223;
     words[i] = kinds[(random >> 16) % (sizeof kinds / sizeof kinds[0])];

@@ -111,6 +111,64 @@ static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executa
   return ND4C_OK;
 }
 
+/* -- keeping ------------------------------------------------------------------------------------------------------ */
+
+static nd4c_status fingerprint(void *data, void *device, const nd4c_compile_options *options, char *text,
+                               size_t text_size) {
+  static const char words[] = "chains 1, this machine's words";
+  (void)data;
+  (void)device;
+  (void)options;
+  if (text_size < sizeof words) {
+    return the_host->fail(ND4C_OVERFLOW, "chain: no room for a fingerprint");
+  }
+  memcpy(text, words, sizeof words);
+  return ND4C_OK;
+}
+
+static nd4c_status serialise(void *data, nd4c_executable executable, nd4c_sink *sink) {
+  (void)data;
+  return sink->write(sink, executable, (int64_t)sizeof *executable);
+}
+
+static bool is_value(int32_t value, int32_t count) {
+  return value >= 0 && value < count;
+}
+
+/* Whatever passes reads and writes within the scratch alone. */
+static bool is_sound(const struct nd4c_executable_handle *made) {
+  bool sound = made->count > 0 && made->count <= NODES && made->value_count > 0 && made->value_count <= VALUES &&
+               made->input_count >= 0 && made->input_count <= made->value_count && made->output_count > 0 &&
+               made->output_count <= made->value_count;
+  for (int32_t i = 0; sound && i < made->count; i++) {
+    const instruction *of = &made->instructions[i];
+    sound = is_value(of->a, made->value_count) && is_value(of->b, made->value_count) &&
+            is_value(of->y, made->value_count) && (of->op == 'a' || of->op == 's' || of->op == 'm');
+  }
+  for (int32_t i = 0; sound && i < made->output_count; i++) {
+    sound = is_value(made->outputs[i], made->value_count);
+  }
+  return sound;
+}
+
+static nd4c_status load(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable) {
+  (void)data;
+  (void)device;
+  struct nd4c_executable_handle *made = the_host->allocate(sizeof *made);
+  if (made == NULL) {
+    return the_host->fail(ND4C_MEMORY, "chain: no memory for an executable");
+  }
+  if (size == (int64_t)sizeof *made) {
+    memcpy(made, bytes, sizeof *made);
+  }
+  if (size != (int64_t)sizeof *made || !is_sound(made)) {
+    the_host->free(made);
+    return the_host->fail(ND4C_FORMAT, "chain: no executable of %d bytes", (int)sizeof *made);
+  }
+  *executable = made;
+  return ND4C_OK;
+}
+
 static void compute(const instruction *of, const float *a, const float *b, float *y, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
     y[i] = of->op == 'a' ? a[i] + b[i] : of->op == 's' ? a[i] - b[i] : a[i] * b[i];
@@ -144,7 +202,7 @@ static nd4c_status execute(void *data, nd4c_executable executable, const nd4c_ex
   {                                                                                                                    \
     .struct_size = ND4C_SIZE_OF(nd4c_compiler), .priority = (its_priority), .engine = (engine_name), .version = "1",   \
     .data = &(table), .partition = partition, .compile = compile, .execute = execute, .release = release,              \
-    .describe = describe                                                                                               \
+    .describe = describe, .fingerprint = fingerprint, .serialise = serialise, .load = load                             \
   }
 static const nd4c_compiler of_sums = COMPILER("chain_sums", sums, 10), of_others = COMPILER("chain_others", others, 20);
 static const nd4c_compiler *const compilers[] = {&of_sums, &of_others};

@@ -32,8 +32,19 @@ static bool lies(const char *about) {
   return lie != NULL && strcmp(lie, about) == 0;
 }
 
+/* Holds 64 bytes of a device's memory: of the call's, or of none. */
+static nd4c_status hold(void *device, nd4c_device_memory **memory) {
+  const nd4c_device_memory_request request = {.struct_size = ND4C_SIZE_OF(nd4c_device_memory_request),
+                                              .backend = "cpu",
+                                              .device = device,
+                                              .bytes = 64,
+                                              .origin = "contributor"};
+  return the_host->device_memory->count(&request, memory);
+}
+
 /* What `nd4c plugin-check` must find out about a kernel. */
-static nd4c_status misbehave(float *y, int64_t size) {
+static nd4c_status misbehave(void *device, float *y, int64_t size) {
+  nd4c_device_memory *held = NULL;
   if (lies("wrong")) {
     y[size - 1] += 1;
   } else if (lies("beyond")) {
@@ -52,6 +63,15 @@ static nd4c_status misbehave(float *y, int64_t size) {
     the_host->free(memory);
   } else if (lies("leaks")) {
     (void)the_host->allocate(64);
+  } else if (lies("holds")) {
+    (void)hold(device, &held);
+  } else if (lies("senseless")) {
+    (void)hold(&held, &held);
+  } else if (lies("unheld")) {
+    if (hold(device, &held) != ND4C_OK) {
+      abort();
+    }
+    the_host->device_memory->give(held);
   }
   return ND4C_OK;
 }
@@ -83,7 +103,7 @@ static nd4c_status run(const nd4c_call *call) {
   for (int64_t i = 0; i < size; i++) {
     y[i] = of->compute(a[i], b[i]);
   }
-  return misbehave(y, size);
+  return misbehave(call->device, y, size);
 }
 
 #define KERNEL(op_name, version, number)                                                                             \
@@ -92,6 +112,12 @@ static nd4c_status run(const nd4c_call *call) {
     .name = "contributor." #op_name, .priority = 1000, .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), .data = &rows[number], \
     .usable = usable, .run = run                                                                                     \
   }
+static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
+  (void)call;
+  (void)input;
+  (void)layout;
+  return false;
+}
 static nd4c_kernel kernels[] = {KERNEL(add, 1, 0), KERNEL(subtract, 1, 1), KERNEL(multiply, 1, 2)};
 static const nd4c_kernel *const family[] = {&kernels[0], &kernels[1], &kernels[2], NULL};
 static const nd4c_kernel *const *const families[] = {family};
@@ -142,6 +168,8 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) 
     kernels[0].engine = "another";
   } else if (lies("run")) {
     kernels[0].run = NULL;
+  } else if (lies("unpacked")) {
+    kernels[0].wants_layout = wants_layout;
   } else if (lies("elsewhere")) {
     contribution.backend = "nosuch";
   }

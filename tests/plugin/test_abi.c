@@ -30,7 +30,29 @@ FIELD(nd4c_tensor, size, 32);
 FIELD(nd4c_tensor, data, 40);
 FIELD(nd4c_tensor, buffer, 48);
 FIELD(nd4c_tensor, offset, 56);
-FIXED(nd4c_tensor, 64);
+FIELD(nd4c_tensor, arrangement, 64);
+FIXED(nd4c_tensor, 72);
+
+FIELD(nd4c_layout, struct_size, 0);
+FIELD(nd4c_layout, tag, 4);
+FIELD(nd4c_layout, bytes, 8);
+FIELD(nd4c_layout, dtype, 16);
+FIELD(nd4c_layout, rank, 20);
+FIELD(nd4c_layout, shape, 24);
+FIELD(nd4c_layout, padded, 120);
+FIELD(nd4c_layout, strides, 216);
+FIELD(nd4c_layout, block_extents, 312);
+FIELD(nd4c_layout, block_axes, 360);
+FIELD(nd4c_layout, block_count, 384);
+FIELD(nd4c_layout, axis, 388);
+FIELD(nd4c_layout, block_elements, 392);
+FIELD(nd4c_layout, block_bytes, 400);
+FIELD(nd4c_layout, side_offset, 408);
+FIELD(nd4c_layout, side_bytes, 416);
+FIELD(nd4c_layout, format, 424);
+FIELD(nd4c_layout, owner, 456);
+FIELD(nd4c_layout, fingerprint, 488);
+GROWS(nd4c_layout, 496);
 
 FIELD(nd4c_call, struct_size, 0);
 FIELD(nd4c_call, flags, 4);
@@ -50,11 +72,16 @@ FIELD(nd4c_call, true_shapes, 96);
 FIELD(nd4c_call, scratch_buffer, 104);
 FIELD(nd4c_call, point, 112);
 FIELD(nd4c_call, cancellation, 120);
-GROWS(nd4c_call, 128);
+FIELD(nd4c_call, scratch_buffer_bytes, 128);
+GROWS(nd4c_call, 136);
+
+FIELD(nd4c_scratch_range, least, 0);
+FIELD(nd4c_scratch_range, best, 8);
+_Static_assert(sizeof(nd4c_scratch_range) == 16, "nd4c_scratch_range is frozen");
 
 FIELD(nd4c_failed_range, first, 0);
-FIELD(nd4c_failed_range, last, 4);
-_Static_assert(sizeof(nd4c_failed_range) == 8, "nd4c_failed_range is frozen");
+FIELD(nd4c_failed_range, last, 8);
+_Static_assert(sizeof(nd4c_failed_range) == 16, "nd4c_failed_range is frozen");
 
 FIELD(nd4c_kernel, struct_size, 0);
 FIELD(nd4c_kernel, op_version, 4);
@@ -70,9 +97,11 @@ FIELD(nd4c_kernel, unprepare, 72);
 FIELD(nd4c_kernel, scratch_bytes, 80);
 FIELD(nd4c_kernel, run, 88);
 FIELD(nd4c_kernel, preferred_order, 96);
-FIELD(nd4c_kernel, device_scratch_bytes, 104);
+FIELD(nd4c_kernel, device_scratch, 104);
 FIELD(nd4c_kernel, flags, 112);
-GROWS(nd4c_kernel, 120);
+FIELD(nd4c_kernel, wants_layout, 120);
+FIELD(nd4c_kernel, pack, 128);
+GROWS(nd4c_kernel, 136);
 
 FIELD(nd4c_segment, struct_size, 0);
 FIELD(nd4c_segment, node_count, 4);
@@ -105,7 +134,8 @@ FIELD(nd4c_executable_info, flags, 4);
 FIELD(nd4c_executable_info, scratch_bytes, 8);
 FIELD(nd4c_executable_info, device_scratch_bytes, 16);
 FIELD(nd4c_executable_info, device_bytes, 24);
-GROWS(nd4c_executable_info, 32);
+FIELD(nd4c_executable_info, device_scratch_best, 32);
+GROWS(nd4c_executable_info, 40);
 
 FIELD(nd4c_execution, struct_size, 0);
 FIELD(nd4c_execution, flags, 4);
@@ -120,7 +150,10 @@ FIELD(nd4c_execution, scratch, 56);
 FIELD(nd4c_execution, scratch_buffer, 64);
 FIELD(nd4c_execution, cancellation, 72);
 FIELD(nd4c_execution, point, 80);
-GROWS(nd4c_execution, 88);
+FIELD(nd4c_execution, scratch_buffer_bytes, 88);
+FIELD(nd4c_execution, returned, 96);
+GROWS(nd4c_execution, 104);
+_Static_assert(sizeof(nd4c_returned_buffer) == 16, "nd4c_returned_buffer is frozen");
 
 FIELD(nd4c_compiler, struct_size, 0);
 FIELD(nd4c_compiler, priority, 4);
@@ -133,7 +166,14 @@ FIELD(nd4c_compiler, execute, 48);
 FIELD(nd4c_compiler, release, 56);
 FIELD(nd4c_compiler, describe, 64);
 FIELD(nd4c_compiler, accepts, 72);
-GROWS(nd4c_compiler, 80);
+FIELD(nd4c_compiler, fingerprint, 80);
+FIELD(nd4c_compiler, serialise, 88);
+FIELD(nd4c_compiler, load, 96);
+GROWS(nd4c_compiler, 104);
+
+FIELD(nd4c_sink, struct_size, 0);
+FIELD(nd4c_sink, write, 8);
+GROWS(nd4c_sink, 16);
 
 FIELD(nd4c_device_description, struct_size, 0);
 FIELD(nd4c_device_description, description, 8);
@@ -158,7 +198,12 @@ FIELD(nd4c_device_description, memory_kinds, 116);
 FIELD(nd4c_device_description, pci, 120);
 FIELD(nd4c_device_description, capability, 128);
 FIELD(nd4c_device_description, whole_buffers, 136);
-GROWS(nd4c_device_description, 144);
+FIELD(nd4c_device_description, tells_points, 137);
+FIELD(nd4c_device_description, imports, 140);
+FIELD(nd4c_device_description, exports, 144);
+FIELD(nd4c_device_description, least_priority, 148);
+FIELD(nd4c_device_description, greatest_priority, 152);
+GROWS(nd4c_device_description, 160);
 
 FIELD(nd4c_buffer_descriptor, struct_size, 0);
 FIELD(nd4c_buffer_descriptor, kind, 4);
@@ -176,7 +221,8 @@ FIELD(nd4c_buffer_ops, struct_size, 0);
 FIELD(nd4c_buffer_ops, allocate, 8);
 FIELD(nd4c_buffer_ops, free, 16);
 FIELD(nd4c_buffer_ops, address, 24);
-GROWS(nd4c_buffer_ops, 32);
+FIELD(nd4c_buffer_ops, free_on, 32);
+GROWS(nd4c_buffer_ops, 40);
 
 FIELD(nd4c_device_ops, struct_size, 0);
 FIELD(nd4c_device_ops, device_open, 8);
@@ -200,7 +246,31 @@ FIELD(nd4c_device_ops, fill, 144);
 FIELD(nd4c_device_ops, copy_between, 152);
 FIELD(nd4c_device_ops, capture, 160);
 FIELD(nd4c_device_ops, peer, 168);
-GROWS(nd4c_device_ops, 176);
+FIELD(nd4c_device_ops, external, 176);
+FIELD(nd4c_device_ops, stream_wait_other, 184);
+FIELD(nd4c_device_ops, stream_create_with, 192);
+FIELD(nd4c_device_ops, stream_wrap, 200);
+FIELD(nd4c_device_ops, timing, 208);
+FIELD(nd4c_device_ops, fence_failure, 216);
+GROWS(nd4c_device_ops, 224);
+
+FIELD(nd4c_timing_ops, struct_size, 0);
+FIELD(nd4c_timing_ops, begin, 8);
+FIELD(nd4c_timing_ops, end, 16);
+FIELD(nd4c_timing_ops, read, 24);
+FIELD(nd4c_timing_ops, destroy, 32);
+GROWS(nd4c_timing_ops, 40);
+FIELD(nd4c_timing_span, struct_size, 0);
+FIELD(nd4c_timing_span, submitted, 8);
+FIELD(nd4c_timing_span, begin, 16);
+FIELD(nd4c_timing_span, end, 24);
+FIELD(nd4c_timing_span, busy, 32);
+GROWS(nd4c_timing_span, 40);
+
+FIELD(nd4c_stream_options, struct_size, 0);
+FIELD(nd4c_stream_options, priority, 4);
+FIELD(nd4c_stream_options, timed, 8);
+GROWS(nd4c_stream_options, 12);
 
 FIELD(nd4c_peer_link, struct_size, 0);
 FIELD(nd4c_peer_link, kind, 4);
@@ -208,6 +278,25 @@ FIELD(nd4c_peer_link, rank, 8);
 GROWS(nd4c_peer_link, 12);
 _Static_assert(ND4C_PEER_NONE == 0 && ND4C_PEER_COPY == 1 && ND4C_PEER_ACCESS == 2,
                "kinds of peers are numbered for good");
+
+FIELD(nd4c_external, struct_size, 0);
+FIELD(nd4c_external, kind, 4);
+FIELD(nd4c_external, pointer, 8);
+FIELD(nd4c_external, descriptor, 16);
+FIELD(nd4c_external, read_only, 20);
+FIELD(nd4c_external, offset, 24);
+FIELD(nd4c_external, bytes, 32);
+FIELD(nd4c_external, alignment, 40);
+FIELD(nd4c_external, release, 48);
+FIELD(nd4c_external, user, 56);
+GROWS(nd4c_external, 64);
+
+FIELD(nd4c_external_ops, struct_size, 0);
+FIELD(nd4c_external_ops, import_memory, 8);
+FIELD(nd4c_external_ops, export_memory, 16);
+FIELD(nd4c_external_ops, host_register, 24);
+FIELD(nd4c_external_ops, host_unregister, 32);
+GROWS(nd4c_external_ops, 40);
 
 FIELD(nd4c_collective_ops, struct_size, 0);
 FIELD(nd4c_collective_ops, make_id, 8);
@@ -241,7 +330,9 @@ FIELD(nd4c_backend, device_count, 16);
 FIELD(nd4c_backend, device, 24);
 FIELD(nd4c_backend, by_request_only, 32);
 FIELD(nd4c_backend, collective, 40);
-GROWS(nd4c_backend, 48);
+FIELD(nd4c_backend, target_count, 48);
+FIELD(nd4c_backend, target_open, 56);
+GROWS(nd4c_backend, 64);
 
 FIELD(nd4c_engine, struct_size, 0);
 FIELD(nd4c_engine, name, 8);
@@ -347,7 +438,8 @@ FIELD(nd4c_host, free_buffer, 136);
 FIELD(nd4c_host, threads, 144);
 FIELD(nd4c_host, files, 152);
 FIELD(nd4c_host, check_cancelled, 160);
-GROWS(nd4c_host, 168);
+FIELD(nd4c_host, device_memory, 168);
+GROWS(nd4c_host, 176);
 
 FIELD(nd4c_host_threads, struct_size, 0);
 FIELD(nd4c_host_threads, lock_acquire, 8);
@@ -367,13 +459,32 @@ GROWS(nd4c_host_threads, 112);
 FIXED(nd4c_host_lock, 64);
 FIXED(nd4c_host_condition, 64);
 
+FIELD(nd4c_device_memory_request, struct_size, 0);
+FIELD(nd4c_device_memory_request, backend, 8);
+FIELD(nd4c_device_memory_request, device, 16);
+FIELD(nd4c_device_memory_request, bytes, 24);
+FIELD(nd4c_device_memory_request, origin, 32);
+FIELD(nd4c_device_memory_request, give_way, 40);
+FIELD(nd4c_device_memory_request, owner, 48);
+GROWS(nd4c_device_memory_request, 56);
+
+FIELD(nd4c_host_device_memory, struct_size, 0);
+FIELD(nd4c_host_device_memory, count, 8);
+FIELD(nd4c_host_device_memory, allocate, 16);
+FIELD(nd4c_host_device_memory, give, 24);
+GROWS(nd4c_host_device_memory, 32);
+
 FIELD(nd4c_host_files, struct_size, 0);
 FIELD(nd4c_host_files, cache_directory, 8);
 FIELD(nd4c_host_files, make_directory, 16);
 FIELD(nd4c_host_files, read_own, 24);
 FIELD(nd4c_host_files, write_own, 32);
 FIELD(nd4c_host_files, list, 40);
-GROWS(nd4c_host_files, 48);
+FIELD(nd4c_host_files, map, 48);
+FIELD(nd4c_host_files, unmap, 56);
+FIELD(nd4c_host_files, duplicate, 64);
+FIELD(nd4c_host_files, close, 72);
+GROWS(nd4c_host_files, 80);
 
 FIELD(nd4c_attr_value, kind, 0);
 FIELD(nd4c_attr_value, count, 4);

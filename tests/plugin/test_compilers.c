@@ -1,4 +1,6 @@
 /* Compilers that a plug-in without devices brings for cpu:0: two of them share a graph. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -98,8 +101,53 @@ static void a_disabled_compiler_is_not_asked(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+static int64_t count_files(const char *folder, bool removes) {
+  int64_t count = 0;
+  DIR *list = opendir(folder);
+  for (struct dirent *entry = list != NULL ? readdir(list) : NULL; entry != NULL; entry = readdir(list)) {
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    count += entry->d_name[0] != '.';
+    if (removes && entry->d_name[0] != '.') {
+      assert_int_equal(remove(path), 0);
+    }
+  }
+  if (list != NULL) {
+    (void)closedir(list);
+  }
+  return count;
+}
+
+static void count_loads(void *user, nd4c_log_level level, const char *area, const char *message) {
+  (void)level;
+  *(int *)user += strcmp(area, "compiler") == 0 && strstr(message, ": loaded ") != NULL;
+}
+
+/* The pieces of both are files, which the next plan loads. */
+static void executables_are_kept(void **state) {
+  (void)state;
+  char folder[256];
+  int loads = 0;
+  (void)snprintf(folder, sizeof folder, "%s/chains.%ld", ND4C_TEST_BINARY_DIR, (long)getpid());
+  assert_int_equal(nd4c_config_set("nd4c.compile.cache", folder), ND4C_OK);
+  nd4c_log_set(count_loads, &loads, ND4C_LOG_INFO);
+  for (int run = 0; run < 2; run++) {
+    nd4c_plan *plan = make_plan();
+    assert_report(plan, "chain_sums", true);
+    check_results(plan);
+    nd4c_plan_destroy(plan);
+  }
+  nd4c_log_set(NULL, NULL, ND4C_LOG_ERROR);
+  assert_int_equal(nd4c_config_set("nd4c.compile.cache", NULL), ND4C_OK);
+  const int64_t files = count_files(folder, true);
+  assert_true(files >= 2);
+  assert_true(loads == files);
+  assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(two_compilers_share_a_graph),
-                                     cmocka_unit_test(a_disabled_compiler_is_not_asked)};
+                                     cmocka_unit_test(a_disabled_compiler_is_not_asked),
+                                     cmocka_unit_test(executables_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -366,6 +368,39 @@ static void properties_are_copied(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.memory.cache", NULL), ND4C_OK);
 }
 
+/* Two mappings of one descriptor show the same bytes, wherever in a page they begin. */
+static void descriptors_are_mapped(void **state) {
+  (void)state;
+  enum { SIZE = 10000, FROM = 4100 };
+  int32_t descriptor = memfd_create("test", MFD_CLOEXEC), second = -1;
+  void *whole = NULL, *part = NULL;
+  assert_true(descriptor >= 0);
+  assert_int_equal(ftruncate(descriptor, SIZE), 0);
+  assert_int_equal(f->duplicate(descriptor, &second), ND4C_OK);
+  assert_true(second >= 0 && second != descriptor);
+  assert_int_equal(fcntl(second, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  assert_int_equal(f->map(descriptor, 0, SIZE, true, &whole), ND4C_OK);
+  (void)close(descriptor);
+  assert_int_equal(f->map(second, FROM, SIZE - FROM, false, &part), ND4C_OK);
+  ((char *)whole)[SIZE - 1] = 5;
+  assert_int_equal(((char *)part)[SIZE - FROM - 1], 5);
+  f->unmap(whole, SIZE);
+  assert_int_equal(((char *)part)[SIZE - FROM - 1], 5);
+  f->unmap(part, SIZE - FROM);
+  assert_int_equal(f->map(second, FROM, SIZE, false, &part), ND4C_ARGUMENT);
+  assert_int_equal(f->map(second, -1, 1, false, &part), ND4C_ARGUMENT);
+  assert_int_equal(f->map(second, 1, INT64_MAX, false, &part), ND4C_ARGUMENT);
+  assert_int_equal(f->map(second, 0, 0, false, &part), ND4C_ARGUMENT);
+  f->close(second);
+  assert_int_equal(f->map(second, 0, 1, false, &part), ND4C_ARGUMENT);
+  assert_int_equal(f->duplicate(second, &second), ND4C_ARGUMENT);
+  int pipes[2];
+  assert_int_equal(pipe(pipes), 0);
+  assert_int_equal(f->map(pipes[0], 0, 1, false, &part), ND4C_ARGUMENT);
+  (void)close(pipes[0]);
+  (void)close(pipes[1]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lock_excludes),
@@ -380,6 +415,7 @@ int main(void) {
       cmocka_unit_test(child_of_fork),
       cmocka_unit_test(files_come_back),
       cmocka_unit_test(cache_directory_is_the_environments),
+      cmocka_unit_test(descriptors_are_mapped),
       cmocka_unit_test(properties_are_copied),
   };
   return cmocka_run_group_tests(tests, set_up, NULL);

@@ -186,6 +186,19 @@ def test_what_is_known_of_devices():
             there.native_handles()
         assert xp.Device("cpu:0").native_handles() == (None, None)
         assert there.peer("stub:1") == ("copy", 1) and there.peer(there) == ("access", 0) and there.peer("cpu:0") == ("none", 0)
+        with xp.device(there, priority=2):
+            assert (xp.ones(3) + 1).tolist() == [2, 2, 2] and xp.ones(3, device="cpu:0").device == "cpu:0"
+        with pytest.raises(ValueError, match="streams of stub:0 have -1 to 2"):
+            xp.device(there, priority=3).__enter__()
+        with xp.device(there, fallback=False) as device:
+            handles = device.native_handles()
+            with xp.device(there, fallback=False, stream=handles.stream):  # it lives as long as this block
+                assert there.native_handles().stream == handles.stream and (xp.ones(3) + 1).tolist() == [2, 2, 2]
+            assert (xp.ones(3) + 2).tolist() == [3, 3, 3]
+        with pytest.raises(ValueError, match="is no stream of this device"):
+            xp.device(there, stream=handles.device).__enter__()
+        with pytest.raises(TypeError, match="stream goes with none"):
+            xp.device(there, stream=handles.stream, strict=True)
         assert main(["selftest"]) == 2
     """)
 

@@ -23,6 +23,39 @@ def live():
     return nd4c.Device("cpu:0").memory["live_count"]
 
 
+# -- quantised blocks ------------------------------------------------------------------------------------------------
+
+def blocks_of(format, count):
+    """Bytes of blocks, and their elements as NumPy decodes them."""
+    random = np.random.default_rng(5)
+    scales = random.uniform(-2, 2, count).astype("<f2")
+    codes = random.integers(0, 256, (count, 32 if format == "q8_0" else 16)).astype("u1")
+    data = b"".join(scale.tobytes() + code.tobytes() for scale, code in zip(scales, codes))
+    whole = codes.view("i1") if format == "q8_0" else np.concatenate([codes & 15, codes >> 4], 1).astype("i4") - 8
+    return data, (scales.astype("f4")[:, None] * whole.astype("f4")).reshape(-1)
+
+
+@pytest.mark.parametrize("format", ("q8_0", "q4_0"))
+def test_blocks(format):
+    data, elements = blocks_of(format, 12)
+    x = nd4c.from_blocks(format, (6, 64), data)
+    assert (x.dtype, x.shape, nd4c.block_format(x)) == (nd4c.float32, (6, 64), format)
+    a = np.linspace(-1, 1, 3 * 64, dtype="f4").reshape(3, 64)
+    product = (a.astype("f8") @ elements.reshape(6, 64).T.astype("f8")).astype("f4")
+    assert np.allclose(np.asarray(nd4c.asarray(a) @ x.mT), product, rtol=1e-6, atol=1e-6)
+    assert np.array_equal(np.asarray(x), elements.reshape(6, 64))
+    with pytest.raises(ValueError):
+        np.asarray(x)[0] = 1
+    assert nd4c.block_format(nd4c.zeros(3)) is None
+
+
+def test_refused_blocks():
+    for arguments, words in ((("q9", 32, b""), "q8_0 or q4_0"), (("q8_0", 33, b""), "multiple of 32"),
+                             (("q8_0", (2, 32), b"123"), "3 bytes given, 64 elements of q8_0 need 68")):
+        with pytest.raises(nd4c.Error, match=words):
+            nd4c.from_blocks(*arguments)
+
+
 # -- lists ------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("value", (

@@ -152,6 +152,8 @@ ERRORS = (
     (lambda: nd4c.conv(nd4c.ones((1, 1, 3)), nd4c.ones((1, 1, 2)), auto_pad="some"), ValueError, "auto_pad.*same_upper"),
     (lambda: nd4c.onnx.load("/nonexistent.onnx"), FileNotFoundError, "nonexistent"),
     (lambda: nd4c.onnx.load(b"no model"), ValueError, ""),
+    (lambda: nd4c.onnx.load(b"", math="exactly"), ValueError, "reduced"),
+    (lambda: nd4c.onnx.load(b"", compile_options={"LEVEL": 3}), TypeError, "LEVEL"),
 )
 
 
@@ -246,7 +248,7 @@ def test_nn_and_image():
     assert "resize" in nd4c.image.__all__
 
 
-def test_model():
+def test_model(tmp_path):
     folder = os.path.join(ROOT, "examples", "digits")
     model = nd4c.onnx.load(os.path.join(folder, "digits.onnx"))
     images, labels = (nd4c.load(os.path.join(folder, "digits_%s.npy" % name)) for name in ("images", "labels"))
@@ -255,6 +257,11 @@ def test_model():
     assert int(nd4c.count_nonzero(nd4c.argmax(logits, axis=-1) == nd4c.astype(labels, "int64"))) > 0.95 * len(images)
     check(model(images[:3]), np.asarray(logits)[:3], 64, absolute=1e-4)
     assert "plan on" in model.report() and "image" in repr(model)
+    for shapes, kind, words in (({"image": (1, 1, 8, 8)}, nd4c.errors.UnsupportedError, "no compiler of cpu:0 takes any"),
+                                (None, ValueError, "shape of input 'image' free"), ({"x": (1,)}, KeyError, "no input 'x'"),
+                                ({"image": (1, 2, 8, 8)}, ValueError, "not one that the model declares")):
+        with pytest.raises(kind, match=words):
+            model.compile("cpu:0", os.path.join(str(tmp_path), "made.nd4cexe"), shapes)
     with open(os.path.join(folder, "digits.onnx"), "rb") as file:
         other = nd4c.onnx.load(file.read())
     check(other(images[:1]), np.asarray(logits)[:1], 64, absolute=1e-4)

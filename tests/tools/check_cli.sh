@@ -154,7 +154,7 @@ says err "'strict' is not PROPERTY=VALUE"
 expect 2 "$nd4c" config --json --markdown
 expect 0 "$nd4c" config OV_CACHE_DIR=/tmp
 says out '^OV_CACHE_DIR = /tmp'
-says out 'no backend uses it yet'
+says out 'used where that is empty'
 
 # What the environment has and nobody can read is shown as it was given; computations name it, not their data.
 expect 0 env ND4C_WIDTH=abc "$nd4c" config

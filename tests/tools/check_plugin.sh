@@ -7,22 +7,43 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties open memory streams peers ops layouts outputs refusals plans capture threads faults leaks exit; do
+for section in entry probe properties open memory external streams peers ops layouts outputs refusals plans kept capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
+says out '^  stub:1 tells how long it works$'
 says out '^  contiguous operands: [5-9][0-9]{2} computed, [0-9]+ declined'
 says out '^  [1-9][0-9]+ allocations of the plug-in.s were refused$'
 says out 'every statement holds$'
 lacks out FAILED
 expect 0 env STUB_MODE=compiler "$nd4c" plugin-check --section plans "$stub"
 says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+expect 0 "$nd4c" plugin-check --section plans --ops matmul "$stub"
+says out '^  [1-9][0-9]+ plans ran, 0 of them with compiled segments, [1-9][0-9]* with packed constants'
+expect 0 env STUB_MODE=compiler STUB_RETURN=1 "$nd4c" plugin-check --section plans --ops add,matmul "$stub"
+expect 1 env STUB_MODE=compiler STUB_RETURN=1 STUB_FAIL=return_bytes:9 "$nd4c" plugin-check --section plans --ops add "$stub"
+says out 'execute of stub_compiler returned .* bytes for output 0'
+expect 0 env STUB_MODE=both "$nd4c" plugin-check --section kept "$stub"
+says out '^  [1-9][0-9]+ executables were written, [1-9][0-9]+ times one was loaded$'
+says out '^  [1-9][0-9]+ allocations were refused while executables were loaded$'
+expect 1 env STUB_MODE=both STUB_FAIL=load:9 "$nd4c" plugin-check --section kept "$stub"
+says out 'could not be kept, or not be loaded: .* compiled anew: stub: load was told to fail'
+expect 1 env STUB_MODE=both STUB_FAIL=serialise:0 "$nd4c" plugin-check --section kept --ops add "$stub"
+says out 'could not be kept, or not be loaded: .*: an executable is not kept: stub: serialise was told to fail'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:1: mode: capture '
 expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --section capture "$stub"
 says out '^  FAILED: stub:0: recording failed, .*: stub: instantiate was told to fail$'
 expect 0 "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:0: not capture: stub:0 does not record work$'
+expect 0 env STUB_MEMORY=address "$nd4c" plugin-check --section external "$stub"
+expect 1 env STUB_LIE=copied_import "$nd4c" plugin-check --section external "$stub"
+says out "^  FAILED: the host's memory does not show what was written on stub:0$"
+expect 1 env STUB_FAIL=import_memory:1,host_register:1 "$nd4c" plugin-check --section external "$stub"
+says out "^  FAILED: the host's memory on stub:0.*: stub: import_memory was told to fail$"
+says out '^  FAILED: registering memory for stub:0.*: stub: host_register was told to fail$'
+expect 0 env STUB_LIE=old_device "$nd4c" plugin-check --section external "$stub"
+says out '^  stub:0 imports no memory of others and registers none of the host.s$'
 expect 0 "$nd4c" plugin-check "$contributor"
 says out '^  contiguous operands: [1-9][0-9]* computed'
 says out '^  it brings no devices of its own$'
@@ -39,6 +60,8 @@ finds op entry "a kernel is for op 'no_such_op', which this library does not hav
 finds version entry 'the kernel of add is for version 99'
 finds engine entry "the kernel of add names engine 'another', which the contribution does not list"
 finds run entry 'the kernel of add has no run'
+finds unpacked entry 'the kernel of add has one of wants_layout and pack: both are needed'
+finds unpacked open 'wants_layout and pack are needed together'
 finds wrong ops 'add of float32 on cpu:0 .engine contributor., contiguous: '
 finds wrong plans 'in a plan: '
 finds wrong threads '4 threads at once: '
@@ -48,6 +71,9 @@ finds hang ops 'the process it did not end within 3 s, while at: add of float32'
 finds refuses ops 'contributor.add'
 finds unchecked faults 'ended by signal 11 .*, with allocation [0-9]+ refused'
 finds leaks leaks 'blocks that the plug-in took from the host in 64 calls'
+finds holds leaks 'blocks that the plug-in took from the host in 64 calls'
+finds senseless leaks 'requests for a device.s memory make no sense, the first one: .*no open device at that pointer'
+finds unheld faults 'ended by signal 6 .*, with allocation [0-9]+ refused'
 finds open open 'it cannot be used: .*its library is not here'
 finds elsewhere open 'none of the devices that it computes for is here'
 
@@ -58,6 +84,8 @@ lie() {
 lie peer peers 'stub:1 asked for stub:0: peer of stub:1 to stub:0 gave kind 77'
 expect 0 env STUB_PEERS=none "$nd4c" plugin-check --section peers "$stub"
 says out '^  stub:0 to stub:1: none$'
+expect 1 env STUB_FAIL=timing_read:3 "$nd4c" plugin-check --section streams "$stub"
+says out '^  FAILED: stub:0 tells the times of [0-9]+ executions and not of 1 others$'
 lie property entry 'property nd4c.stub.delay has type 4711'
 lie property_name entry 'property 0: its name does not begin with nd4c'
 lie property_count entry 'property_count is 65, and properties is not'
@@ -74,6 +102,9 @@ lie type entry 'device type'
 lie verdict probe 'which is no verdict'
 lie engines entry 'a count without a table'
 lie memory_bytes open 'memory'
+expect 1 env STUB_LIE=layout "$nd4c" plugin-check --section plans --ops matmul "$stub"
+says out '^  FAILED: .*: wants_layout of input 1: no layout: bytes is'
+lie hasty streams 'a chain of .* on two devices of stub gave'
 expect 1 env STUB_FAIL=in_flight:40 "$nd4c" plugin-check --section ops "$stub"
 says out '^  FAILED: .* of .* on stub:0, contiguous: '
 

@@ -35,6 +35,15 @@ expect 0 "$nd4c" run "$model" -i "$image" -o "$work/f" --all-intermediates
 [ -e "$work/f/pooled.npy" ] && [ -e "$work/f/a1.npy" ] && cmp "$work/a/logits.npy" "$work/f/logits.npy"
 expect 0 "$nd4c" run "$model" --random-inputs --report
 says out 'conv'
+expect 0 "$nd4c" run "$model" --random-inputs --report --math fast --compile-option LEVEL=3 --compile-option a.B=C=D
+says out '^asked of compilers: math fast, LEVEL=3, a.B=C=D$'
+says out 'compile option a.B: no compiler here takes it'
+expect 2 "$nd4c" run "$model" --random-inputs --math fastest
+says err 'exact, reorder, fast or reduced was expected'
+expect 2 "$nd4c" run "$model" --random-inputs --compile-option LEVEL
+says err 'KEY=VALUE was expected'
+expect 1 "$nd4c" run "$model" --random-inputs --compile-option 'A B=1'
+says err 'expected a key of 1 to 127 printable characters'
 expect 0 "$nd4c" run "$model" --random-inputs --report --json
 value report >/dev/null
 expect 0 "$nd4c" run "$model" --random-inputs -D SD_KERNEL_FORCE_ENGINE=reference --report

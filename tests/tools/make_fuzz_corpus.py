@@ -2,7 +2,9 @@
 
 Needs numpy, ml_dtypes and onnx; writes into the folder given, default tests/fuzz/corpus beside this script.
 """
+import hashlib
 import os
+import struct
 import sys
 
 import ml_dtypes
@@ -137,8 +139,28 @@ def graphs_inside():
     write("onnx", "function.onnx", made.SerializeToString())
 
 
+def executables():
+    def padded(data):
+        return data + bytes(-len(data) % 16)
+
+    def entry(identity, engine, fingerprint, code):
+        head = hashlib.sha256(identity).digest() + struct.pack("<IIQ", len(engine) + 1, len(fingerprint) + 1, len(code))
+        return padded(head + engine + b"\0" + fingerprint + b"\0") + padded(code)
+
+    def file(*entries):
+        body = b"".join(entries)
+        head = b"nd4cexe\0" + struct.pack("<IIQ", 1, len(entries), 64 + len(body)) + hashlib.sha256(body).digest()
+        return head + bytes(8) + body
+
+    one = entry(b"a", b"chain_sums", b"chains 1", bytes(range(40)))
+    write("executables", "one.nd4cexe", file(one))
+    write("executables", "two.nd4cexe", file(one, entry(b"b", b"x", b"y", b"")))
+    write("executables", "none.nd4cexe", file())
+
+
 npy()
 tensor()
 onnx_models()
 datum()
 graphs_inside()
+executables()

@@ -18,7 +18,7 @@ typedef struct cli_command {
   int (*run)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_info, cli_ops, cli_run, cli_bench, cli_config, cli_selftest, cli_plugin_check;
+extern const cli_command cli_info, cli_ops, cli_run, cli_compile_command, cli_bench, cli_config, cli_selftest, cli_plugin_check;
 
 /* Prints the command's help to stdout; returns CLI_OK. */
 int cli_help(const cli_command *command);
@@ -40,6 +40,16 @@ int cli_fail_hint(const cli_command *command, nd4c_status status, const char *fo
 
 /* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if that is refused. */
 int cli_set_property(const cli_command *command, const char *assignment);
+
+/* What --math and --compile-option ask for. Options point into argv, whose texts are cut at their '='. */
+typedef struct cli_compile {
+  nd4c_compile_request request; /* struct_size 0: nothing was asked */
+  nd4c_compile_option options[ND4C_COMPILE_OPTION_LIMIT];
+} cli_compile;
+int cli_compile_math(const cli_command *command, cli_compile *compile, const char *text);
+int cli_compile_option(const cli_command *command, cli_compile *compile, char *text);
+/* NULL: nothing was asked. */
+const nd4c_compile_request *cli_compile_request(cli_compile *compile);
 
 /* Prints and frees; CLI_FAILURE if there was no memory for it (json NULL) or stdout refuses. */
 int cli_print_json(const cli_command *command, cJSON *json, bool one_line);

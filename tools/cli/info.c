@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "cli.h"
+#include "info_external.h"
 #include "info_peers.h"
 
 enum { WARNINGS = 16, WARNING_SIZE = 512, STATE_SIZE = 512 };
@@ -221,13 +222,19 @@ static const char *remaining_text(const nd4c_device *device, char *text, size_t 
 }
 
 static void print_counts(const nd4c_memory_info *memory) {
-  char spilled[32];
+  char spilled[32], scratch[32], held[32];
   (void)printf("    allocations %" PRId64 " alive, %" PRId64 " in all, %" PRId64 " of them from the cache",
                memory->live_count, memory->total_count, memory->cache_hits);
   if (memory->dropped_count > 0 || memory->spilled_count > 0) {
     (void)printf("; spilling dropped %" PRId64 " copies and moved %" PRId64 " arrays, %s, to the host",
                  memory->dropped_count, memory->spilled_count,
                  cli_bytes_text(memory->spilled_bytes, spilled, sizeof spilled));
+  }
+  if (memory->scratch_bytes > 0) {
+    (void)printf("; scratch of streams %s", cli_bytes_text(memory->scratch_bytes, scratch, sizeof scratch));
+  }
+  if (memory->held_bytes > 0) {
+    (void)printf("; held by backends %s", cli_bytes_text(memory->held_bytes, held, sizeof held));
   }
   (void)printf("\n");
 }
@@ -245,6 +252,7 @@ static void print_memory(const nd4c_device *device, const nd4c_device_info *info
     (void)printf("    one array at most %s\n", cli_bytes_text(info->largest_bytes, largest, sizeof largest));
   }
   print_counts(memory);
+  info_print_external(info, memory);
 }
 
 static void print_device(nd4c_device *device, bool picked) {
@@ -272,6 +280,7 @@ static void print_device(nd4c_device *device, bool picked) {
   if (info.has_native) {
     (void)printf("    native handle %p\n", info.native);
   }
+  info_print_streams(&info);
   info_print_peers(device);
   print_memory(device, &info, &memory);
   if (info.dtypes != 0) {
@@ -424,6 +433,9 @@ static cJSON *device_json(nd4c_device *device) {
   char native[32]; /* text: a number of JSON's has not all bits of an address */
   (void)snprintf(native, sizeof native, "%p", info.native);
   (void)cJSON_AddItemToObject(object, "native", info.has_native ? cJSON_CreateString(native) : cJSON_CreateNull());
+  (void)cJSON_AddNumberToObject(object, "least_priority", info.least_priority);
+  (void)cJSON_AddNumberToObject(object, "greatest_priority", info.greatest_priority);
+  (void)cJSON_AddBoolToObject(object, "wraps_streams", info.wraps_streams);
   (void)cJSON_AddItemToObject(object, "peers", info_peers_json(device));
   (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
   (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);
@@ -437,6 +449,7 @@ static cJSON *device_json(nd4c_device *device) {
       (void)cJSON_AddItemToArray(dtypes, cJSON_CreateString(nd4c_dtype_name((nd4c_dtype)dtype)));
     }
   }
+  info_add_external(object, &info, &memory);
   (void)cJSON_AddNumberToObject(object, "width", info.width);
   (void)cJSON_AddNumberToObject(object, "memory_bytes", (double)info.memory_bytes);
   (void)cJSON_AddNumberToObject(object, "live_bytes", (double)memory.live_bytes);
@@ -450,6 +463,8 @@ static cJSON *device_json(nd4c_device *device) {
   (void)cJSON_AddNumberToObject(object, "dropped_count", (double)memory.dropped_count);
   (void)cJSON_AddNumberToObject(object, "spilled_count", (double)memory.spilled_count);
   (void)cJSON_AddNumberToObject(object, "spilled_bytes", (double)memory.spilled_bytes);
+  (void)cJSON_AddNumberToObject(object, "scratch_bytes", (double)memory.scratch_bytes);
+  (void)cJSON_AddNumberToObject(object, "held_bytes", (double)memory.held_bytes);
   int64_t remaining = 0;
   if (nd4c_memory_remaining(device, &remaining) == ND4C_OK && remaining != INT64_MAX) {
     (void)cJSON_AddNumberToObject(object, "remaining_bytes", (double)remaining);

@@ -1,8 +1,21 @@
-/* The part of nd4c info about devices that reach each other's memory. */
+/* The part of nd4c info about streams of a device, and devices that reach each other's memory. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "info_peers.h"
+
+void info_print_streams(const nd4c_device_info *info) {
+  const bool priorities = info->least_priority != info->greatest_priority;
+  if (!priorities && !info->wraps_streams) {
+    return;
+  }
+  (void)printf("    streams:");
+  if (priorities) {
+    (void)printf(" priorities %" PRId32 " to %" PRId32 "%s", info->least_priority, info->greatest_priority,
+                 info->wraps_streams ? "," : "");
+  }
+  (void)printf("%s\n", info->wraps_streams ? " takes the application's own" : "");
+}
 
 /* The next device behind *position that `device` reaches by itself; NULL at the end. What cannot be told is no link. */
 static nd4c_device *next_peer(nd4c_device *device, int32_t *position, nd4c_peer_info *link) {

@@ -98,7 +98,7 @@ static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
   return CLI_OK;
 }
 
-static int open_session(const run_options *options, session *s) {
+static int open_session(run_options *options, session *s) {
   nd4c_device *devices[RUN_DEVICES] = {NULL};
   nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices};
   if (options->devices != NULL) {
@@ -110,7 +110,9 @@ static int open_session(const run_options *options, session *s) {
   const nd4c_model_options model_options = {.struct_size = sizeof model_options,
                                             .all_intermediates = options->all_intermediates,
                                             .no_optimization = options->plain,
-                                            .placement = options->devices != NULL ? &placement : NULL};
+                                            .placement = options->devices != NULL ? &placement : NULL,
+                                            .compile = cli_compile_request(&options->compile),
+                                            .compiled = options->compiled};
   const nd4c_status status = nd4c_model_open(options->model, &model_options, &s->model);
   if (status != ND4C_OK) {
     return cli_fail_status(&cli_run, status);
@@ -221,17 +223,17 @@ static int tell(const run_options *options, session *s, const char *table) {
 
 /* -- command line ---------------------------------------------------------------------------------------------- */
 
-static int add_named(run_named *list, int *count, const char *text, const char *option) {
+int run_add_named(const cli_command *command, run_named *list, int *count, const char *text, const char *option) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text) {
-    return cli_usage(&cli_run, "%s %s: NAME=... was expected", option, text);
+    return cli_usage(command, "%s %s: NAME=... was expected", option, text);
   }
   if (*count == RUN_NAMED) {
-    return cli_usage(&cli_run, "%s: more than %d", option, RUN_NAMED);
+    return cli_usage(command, "%s: more than %d", option, RUN_NAMED);
   }
   char *name = calloc((size_t)(equals - text) + 1, 1);
   if (name == NULL) {
-    return cli_fail(&cli_run, "no memory");
+    return cli_fail(command, "no memory");
   }
   memcpy(name, text, (size_t)(equals - text));
   list[(*count)++] = (run_named){.name = name, .text = equals + 1};
@@ -268,7 +270,10 @@ enum {
   OPT_JSON,
   OPT_PLAIN,
   OPT_TRACE,
-  OPT_DEVICES
+  OPT_DEVICES,
+  OPT_MATH,
+  OPT_COMPILE,
+  OPT_COMPILED
 };
 
 static int apply_option(run_options *o, int option, char *argument) {
@@ -276,9 +281,9 @@ static int apply_option(run_options *o, int option, char *argument) {
   int result = CLI_OK;
   switch (option) {
     case 'i':
-      return add_named(o->inputs, &o->input_count, argument, "--input");
+      return run_add_named(&cli_run, o->inputs, &o->input_count, argument, "--input");
     case OPT_SHAPE:
-      return add_named(o->shapes, &o->shape_count, argument, "--shape");
+      return run_add_named(&cli_run, o->shapes, &o->shape_count, argument, "--shape");
     case 'o':
       o->output = argument;
       return CLI_OK;
@@ -302,6 +307,13 @@ static int apply_option(run_options *o, int option, char *argument) {
     case OPT_REPORT:
       o->report = true;
       return CLI_OK;
+    case OPT_MATH:
+      return cli_compile_math(&cli_run, &o->compile, argument);
+    case OPT_COMPILED:
+      o->compiled = argument;
+      return CLI_OK;
+    case OPT_COMPILE:
+      return cli_compile_option(&cli_run, &o->compile, argument);
     case OPT_DEVICES:
       o->devices = argument;
       return CLI_OK;
@@ -330,6 +342,9 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
                                           {"repeat", required_argument, NULL, OPT_REPEAT},
                                           {"report", no_argument, NULL, OPT_REPORT},
                                           {"devices", required_argument, NULL, OPT_DEVICES},
+                                          {"math", required_argument, NULL, OPT_MATH},
+                                          {"compile-option", required_argument, NULL, OPT_COMPILE},
+                                          {"compiled", required_argument, NULL, OPT_COMPILED},
                                           {"trace", required_argument, NULL, OPT_TRACE},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, 'h'},
@@ -353,7 +368,7 @@ static int parse(int argc, char **argv, run_options *o, bool *help) {
   return CLI_OK;
 }
 
-static void free_options(run_options *o) {
+void run_free_options(run_options *o) {
   for (int i = 0; i < o->input_count; i++) {
     free(o->inputs[i].name);
   }
@@ -379,7 +394,7 @@ static int run(int argc, char **argv) {
     nd4c_free(table);
   }
   close_session(&s);
-  free_options(&options);
+  run_free_options(&options);
   return result;
 }
 
@@ -402,6 +417,10 @@ const cli_command cli_run = {
         "  --report               print the plan: passes, each step with its kernel, what was not applied as "
         "requested\n"
         "  --devices LIST         run the nodes on these devices in turn (cpu:0,opencl:0); one: all nodes on it\n"
+        "  --math LEVEL           how far compilers may change the arithmetic: exact (default), reorder, fast, reduced\n"
+        "  --compile-option KEY=VALUE\n"
+        "                         an option for compilers; ENGINE.KEY=VALUE: for that engine's alone\n"
+        "  --compiled FILE        load executables from a file of nd4c compile\n"
         "  --trace FILE           record what runs and moves between devices: FILE is for chrome://tracing, a table "
         "is\n"
         "                         printed; - for the table alone\n"

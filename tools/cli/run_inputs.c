@@ -109,18 +109,18 @@ static int32_t parse_shape(const char *text, int64_t *shape) {
   return rank;
 }
 
-/* The shape of a random input: from --shape, else the model's with 1 for what is free. */
-static int random_shape(const run_options *options, const nd4c_model_value *value, int64_t *shape, int32_t *rank) {
+int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value, int64_t *shape,
+                   int32_t *rank) {
   char text[512];
   const char *given = find_named(options->shapes, options->shape_count, value->name);
   if (given != NULL) {
     *rank = parse_shape(given, shape);
     return *rank >= 0
                ? CLI_OK
-               : cli_usage(&cli_run, "--shape %s=%s: extents separated by commas were expected", value->name, given);
+               : cli_usage(command, "--shape %s=%s: extents separated by commas were expected", value->name, given);
   }
   if (value->rank < 0) {
-    return cli_usage(&cli_run, "input '%s' may have any rank: give --shape %s=...", value->name, value->name);
+    return cli_usage(command, "input '%s' may have any rank: give --shape %s=...", value->name, value->name);
   }
   bool assumed = false;
   *rank = value->rank;
@@ -161,7 +161,7 @@ static int random_input(const run_options *options, const nd4c_model_value *valu
   int64_t shape[ND4C_MAX_RANK];
   nd4c_model_value shaped = *value;
   nd4c_array *array = NULL;
-  const int result = random_shape(options, value, shape, &shaped.rank);
+  const int result = run_find_shape(&cli_run, options, value, shape, &shaped.rank);
   if (result != CLI_OK) {
     return result;
   }

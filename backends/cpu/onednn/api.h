@@ -10,7 +10,18 @@ enum { DNN_BF16 = 2, DNN_F32 = 3, DNN_S32 = 4, DNN_S8 = 5, DNN_U8 = 6 };
 enum { DNN_ENGINE_CPU = 1, DNN_STREAM_DEFAULT = 1, DNN_TAG_ANY = 1, DNN_FORWARD_INFERENCE = 96 };
 enum { DNN_CONVOLUTION_DIRECT = 1, DNN_DECONVOLUTION_DIRECT = 10, DNN_SCRATCHPAD_USER = 1 };
 enum { DNN_RELU = 32, DNN_TANH = 33, DNN_LOGISTIC = 41, DNN_GELU_TANH = 43, DNN_GELU_ERF = 49, DNN_ADD = 131056 };
-enum { DNN_QUERY_NAME = 8, DNN_QUERY_WEIGHTS = 131, DNN_QUERY_SCRATCHPAD = 136 };
+enum { DNN_QUERY_NAME = 8, DNN_QUERY_STRIDES = 14, DNN_QUERY_WEIGHTS = 131, DNN_QUERY_SCRATCHPAD = 136 };
+/* Of a memory descriptor. */
+enum {
+  DNN_QUERY_NDIMS = 256,
+  DNN_QUERY_DIMS = 257,
+  DNN_QUERY_PADDED_DIMS = 260,
+  DNN_QUERY_FORMAT_KIND = 262,
+  DNN_QUERY_INNER_NBLKS = 263,
+  DNN_QUERY_INNER_BLKS = 264,
+  DNN_QUERY_INNER_IDXS = 265
+};
+enum { DNN_BLOCKED = 2 }; /* dnnl_format_kind_t */
 /* Numbers of arguments; the second operand of post-op n is DNN_ARG_POST_OP(n) | DNN_ARG_SRC_1. */
 enum {
   DNN_ARG_SRC = 1,
@@ -59,6 +70,7 @@ typedef struct dnn_version {
   X(int, dnnl_memory_desc_clone, (dnn_desc *, const struct dnnl_memory_desc *))                                      \
   X(int, dnnl_memory_desc_equal, (const struct dnnl_memory_desc *, const struct dnnl_memory_desc *))                 \
   X(size_t, dnnl_memory_desc_get_size, (const struct dnnl_memory_desc *))                                            \
+  X(int, dnnl_memory_desc_query, (const struct dnnl_memory_desc *, int, void *))                                     \
   X(int, dnnl_memory_desc_destroy, (dnn_desc))                                                                       \
   X(int, dnnl_memory_create, (dnn_memory *, const struct dnnl_memory_desc *, dnn_engine, void *))                    \
   X(int, dnnl_memory_set_data_handle, (dnn_memory, void *))                                                          \

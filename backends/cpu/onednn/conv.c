@@ -1,6 +1,6 @@
 /* conv and conv_transpose on oneDNN. The primitive always works on channels-last activations, where its fastest
  * implementations are and which the graph's layout pass gives it; operands in another order are reordered through
- * scratch. CONSTANT weights are packed once. */
+ * scratch. CONSTANT weights are packed once, for all calls that want them alike. */
 
 #include "backends/cpu/onednn/onednn.h"
 
@@ -166,9 +166,20 @@ static int describe_conv_transpose(nd4c_onednn_node *node, const nd4c_call *call
   return describe(node, call, true);
 }
 
+static const int conv_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_x, ND4C_IN_conv_w, -1, ND4C_IN_conv_bias,
+                                                      ND4C_IN_conv_addend};
+
+static bool conv_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
+  return nd4c_onednn_node_wants(call, input, conv_inputs, describe_conv, layout);
+}
+
+static nd4c_status conv_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
+  (void)input;
+  return nd4c_onednn_node_pack(call, conv_inputs, describe_conv, layout, to);
+}
+
 static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
-  const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_x, ND4C_IN_conv_w, -1, ND4C_IN_conv_bias, ND4C_IN_conv_addend};
-  return nd4c_onednn_node_prepare(call, inputs, describe_conv, state);
+  return nd4c_onednn_node_prepare(call, conv_inputs, describe_conv, state);
 }
 
 /* -- conv_transpose --------------------------------------------------------------------------------------------- */
@@ -204,10 +215,21 @@ static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason
   return nd4c_onednn_accept(why, ND4C_FLOAT32, reason, reason_size);
 }
 
+static const int transposed_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
+                                                            ND4C_IN_conv_transpose_bias, -1};
+
+static bool transposed_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
+  return nd4c_onednn_node_wants(call, input, transposed_inputs, describe_conv_transpose, layout);
+}
+
+static nd4c_status transposed_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout,
+                                   const nd4c_tensor *to) {
+  (void)input;
+  return nd4c_onednn_node_pack(call, transposed_inputs, describe_conv_transpose, layout, to);
+}
+
 static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
-  const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
-                                            ND4C_IN_conv_transpose_bias, -1};
-  return nd4c_onednn_node_prepare(call, inputs, describe_conv_transpose, state);
+  return nd4c_onednn_node_prepare(call, transposed_inputs, describe_conv_transpose, state);
 }
 
 static const nd4c_kernel onednn_conv_transpose = {
@@ -224,6 +246,8 @@ static const nd4c_kernel onednn_conv_transpose = {
     .scratch_bytes = nd4c_onednn_node_scratch_bytes,
     .run = nd4c_onednn_node_run,
     .preferred_order = nd4c_onednn_channels_last,
+    .wants_layout = transposed_wants,
+    .pack = transposed_pack,
 };
 
 static const nd4c_kernel onednn_conv = {
@@ -240,6 +264,8 @@ static const nd4c_kernel onednn_conv = {
     .scratch_bytes = nd4c_onednn_node_scratch_bytes,
     .run = nd4c_onednn_node_run,
     .preferred_order = nd4c_onednn_channels_last,
+    .wants_layout = conv_wants,
+    .pack = conv_pack,
 };
 
 const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[] = {&onednn_conv, &onednn_conv_transpose, NULL};

@@ -26,8 +26,8 @@ typedef struct node {
   nd4c_bytes_call c;
   int32_t width;
   nd4c_onednn_step step;
-  void *packed; /* CONSTANT weights as the primitive wants them, and the sums of their columns */
-  size_t packed_bytes;
+  void *packed; /* CONSTANT weights as the primitive wants them, and the sums of their columns: in `held` */
+  nd4c_cpu_held held;
   int32_t *packed_sums;
   int64_t products, flipped, sums, zeros, rows, factors, bytes; /* in scratch: offsets; sums to factors per column */
 } node;
@@ -86,16 +86,18 @@ static nd4c_status pack(node *s, const nd4c_call *call, const struct dnnl_memory
   const nd4c_bytes_call *c = &s->c;
   size_t weights = (size_t)nd4c_onednn_align((int64_t)s->dnn->dnnl_memory_desc_get_size(wanted));
   size_t plain = nd4c_bytes_flipped(c) ? (size_t)nd4c_onednn_align(c->k * c->n) : 0;
-  s->packed_bytes = weights + (size_t)c->n * sizeof(int32_t);
-  s->packed = nd4c_cpu_host->allocate_pages(s->packed_bytes);
+  nd4c_status status =
+      nd4c_cpu_hold(call, weights + (size_t)c->n * sizeof(int32_t), "onednn packed weights", &s->held);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  s->packed = s->held.memory;
   nd4c_onednn_step reorder = {0};
   int made = nd4c_onednn_step_reorder(s->dnn, &reorder, given, wanted);
   size_t beside = plain + (size_t)reorder.scratchpad_bytes;
   char *memory = beside > 0 ? nd4c_cpu_host->allocate_pages(beside) : NULL;
-  nd4c_status status = ND4C_OK;
-  if (s->packed == NULL || (beside > 0 && memory == NULL)) {
-    status = nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name,
-                                 s->packed_bytes + beside);
+  if (beside > 0 && memory == NULL) {
+    status = nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes to pack weights in", call->op->name, beside);
   } else if (made != DNN_SUCCESS) {
     status = nd4c_onednn_fail("making the reorder of weights", made);
   } else {
@@ -116,9 +118,7 @@ static nd4c_status pack(node *s, const nd4c_call *call, const struct dnnl_memory
 static void unprepare(void *state) {
   node *s = state;
   nd4c_onednn_step_free(s->dnn, &s->step);
-  if (s->packed != NULL) {
-    nd4c_cpu_host->free_pages(s->packed, s->packed_bytes);
-  }
+  nd4c_cpu_let_go(&s->held);
   nd4c_cpu_host->free(s);
 }
 

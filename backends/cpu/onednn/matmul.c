@@ -103,7 +103,7 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_cpu_product *p)
   dnn_desc any = NULL;
   dnn_attr attr = NULL;
   int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, p->activation);
-  bool constant = (w->flags & ND4C_TENSOR_CONSTANT) != 0 && w->data != NULL;
+  bool constant = (w->flags & ND4C_TENSOR_CONSTANT) != 0;
   if (status == DNN_SUCCESS && constant) {
     status = dnn->dnnl_memory_desc_create_with_tag(&any, p->rank, p->b.shape, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
   }
@@ -150,20 +150,44 @@ static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
   return status == DNN_SUCCESS ? describe_primitive(node, &p) : status;
 }
 
-static nd4c_status matmul_prepare(const nd4c_call *call, void **state) {
+static void matmul_inputs(const nd4c_call *call, int *inputs) {
   nd4c_cpu_product p;
   nd4c_cpu_product_read(call, &p);
   bool turned = nd4c_cpu_product_by_columns(call, &p);
-  const int inputs[ND4C_ONEDNN_OPERANDS] = {turned ? ND4C_IN_matmul_b : ND4C_IN_matmul_a,
-                                            turned ? ND4C_IN_matmul_a : ND4C_IN_matmul_b, -1, -1, -1};
-  return nd4c_onednn_node_prepare(call, inputs, describe, state);
+  inputs[ND4C_ONEDNN_X] = turned ? ND4C_IN_matmul_b : ND4C_IN_matmul_a;
+  inputs[ND4C_ONEDNN_W] = turned ? ND4C_IN_matmul_a : ND4C_IN_matmul_b;
+  inputs[ND4C_ONEDNN_Y] = inputs[ND4C_ONEDNN_BIAS] = inputs[ND4C_ONEDNN_ADDEND] = -1;
 }
 
-static nd4c_status linear_prepare(const nd4c_call *call, void **state) {
-  const int inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_linear_x, ND4C_IN_linear_w, -1, ND4C_IN_linear_bias,
-                                            ND4C_IN_linear_addend};
-  return nd4c_onednn_node_prepare(call, inputs, describe, state);
+static void linear_inputs(const nd4c_call *call, int *inputs) {
+  (void)call;
+  inputs[ND4C_ONEDNN_X] = ND4C_IN_linear_x;
+  inputs[ND4C_ONEDNN_W] = ND4C_IN_linear_w;
+  inputs[ND4C_ONEDNN_Y] = -1;
+  inputs[ND4C_ONEDNN_BIAS] = ND4C_IN_linear_bias;
+  inputs[ND4C_ONEDNN_ADDEND] = ND4C_IN_linear_addend;
 }
+
+#define FUNCTIONS(op_name)                                                                           \
+  static bool op_name##_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {           \
+    int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
+    op_name##_inputs(call, inputs);                                                                  \
+    return nd4c_onednn_node_wants(call, input, inputs, describe, layout);                            \
+  }                                                                                                  \
+  static nd4c_status op_name##_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, \
+                                    const nd4c_tensor *to) {                                         \
+    int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
+    (void)input;                                                                                     \
+    op_name##_inputs(call, inputs);                                                                  \
+    return nd4c_onednn_node_pack(call, inputs, describe, layout, to);                                \
+  }                                                                                                  \
+  static nd4c_status op_name##_prepare(const nd4c_call *call, void **state) {                        \
+    int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
+    op_name##_inputs(call, inputs);                                                                  \
+    return nd4c_onednn_node_prepare(call, inputs, describe, state);                                  \
+  }
+FUNCTIONS(matmul)
+FUNCTIONS(linear)
 
 #define KERNEL(op_name)                                                                                           \
   {                                                                                                               \
@@ -171,7 +195,8 @@ static nd4c_status linear_prepare(const nd4c_call *call, void **state) {
     .name = "onednn." #op_name, .priority = ND4C_CPU_PRIORITY_ONEDNN,                                             \
     .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), .usable = usable, \
     .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare,                                        \
-    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .run = nd4c_onednn_node_run                                  \
+    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .run = nd4c_onednn_node_run,                                 \
+    .wants_layout = op_name##_wants, .pack = op_name##_pack                                                       \
   }
 
 static const nd4c_kernel onednn_matmul = KERNEL(matmul);

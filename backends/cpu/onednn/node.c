@@ -1,11 +1,16 @@
 /* Nodes: a primitive with the reorders around it, and packed constants. */
 #include "backends/cpu/onednn/onednn.h"
 
-/* The primitive of step.desc, with the arrangement of the weights that it picked. */
+/* The arrangement of the weights that the primitive of step.desc picked. */
+static int find_weights(nd4c_onednn_node *node) {
+  const struct dnnl_memory_desc *weights =
+      node->dnn->dnnl_primitive_desc_query_md(node->step.desc, DNN_QUERY_WEIGHTS, 0);
+  return node->dnn->dnnl_memory_desc_clone(&node->operands[ND4C_ONEDNN_W].wanted, weights);
+}
+
 static int make_primitive(nd4c_onednn_node *node) {
   const nd4c_onednn *dnn = node->dnn;
-  const struct dnnl_memory_desc *weights = dnn->dnnl_primitive_desc_query_md(node->step.desc, DNN_QUERY_WEIGHTS, 0);
-  int status = dnn->dnnl_memory_desc_clone(&node->operands[ND4C_ONEDNN_W].wanted, weights);
+  int status = DNN_SUCCESS;
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS && status == DNN_SUCCESS; i++) {
     if (node->operands[i].present) {
       status = nd4c_onednn_step_add(dnn, &node->step, node->operands[i].argument, node->operands[i].wanted);
@@ -14,13 +19,25 @@ static int make_primitive(nd4c_onednn_node *node) {
   return status == DNN_SUCCESS ? nd4c_onednn_step_make(dnn, &node->step) : status;
 }
 
-static int make_reorders(nd4c_onednn_node *node) {
+/* Whether nd4c has packed the weights: they are given as they are wanted. */
+static bool is_packed(const nd4c_onednn_node *node, const nd4c_call *call) {
+  return nd4c_onednn_operand_tensor(call, &node->operands[ND4C_ONEDNN_W])->layout != ND4C_LAYOUT_STRIDED;
+}
+
+/* The layout of the weights that the primitive wants, if they have to be moved to it and it can be told. */
+static bool wanted_layout(const nd4c_onednn_node *node, const nd4c_call *call, nd4c_layout *layout) {
+  const nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
+  return !node->dnn->dnnl_memory_desc_equal(op->given, op->wanted) &&
+         nd4c_onednn_layout(node->dnn, op->wanted, nd4c_onednn_operand_tensor(call, op)->dtype, layout);
+}
+
+static int make_reorders(nd4c_onednn_node *node, const nd4c_call *call) {
   const nd4c_onednn *dnn = node->dnn;
   int64_t scratchpad = node->step.scratchpad_bytes;
   for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS; i++) {
     nd4c_onednn_operand *op = &node->operands[i];
     if (i == ND4C_ONEDNN_W) {
-      op->moved = !dnn->dnnl_memory_desc_equal(op->given, op->wanted);
+      op->moved = !is_packed(node, call) && !dnn->dnnl_memory_desc_equal(op->given, op->wanted);
     }
     if (!op->present || !op->moved) {
       continue;
@@ -47,27 +64,50 @@ static void place_operands(nd4c_onednn_node *node) {
   }
 }
 
-static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
+/* Moves the weights of the call to memory in the wanted arrangement. */
+static nd4c_status move_weights(nd4c_onednn_node *node, const nd4c_call *call, void *to) {
   nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
-  const nd4c_tensor *w = nd4c_onednn_operand_tensor(call, op);
-  if (!op->moved || (w->flags & ND4C_TENSOR_CONSTANT) == 0 || w->data == NULL) {
-    return ND4C_OK;
-  }
-  size_t bytes = node->dnn->dnnl_memory_desc_get_size(op->wanted);
   size_t scratchpad = (size_t)op->reorder.scratchpad_bytes;
-  node->packed = nd4c_cpu_host->allocate_pages(bytes);
   void *memory = scratchpad > 0 ? nd4c_cpu_host->allocate_pages(scratchpad) : NULL;
-  nd4c_status status = ND4C_OK;
-  if (node->packed == NULL || (scratchpad > 0 && memory == NULL)) {
-    status = nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name, bytes);
-  } else {
-    node->packed_bytes = bytes;
-    status = nd4c_onednn_step_run(node->dnn, &op->reorder, (void *[]){w->data, node->packed}, memory);
+  if (scratchpad > 0 && memory == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes to pack weights in", call->op->name,
+                               scratchpad);
   }
+  void *from = nd4c_onednn_operand_tensor(call, op)->data;
+  nd4c_status status = nd4c_onednn_step_run(node->dnn, &op->reorder, (void *[]){from, to}, memory);
   if (memory != NULL) {
     nd4c_cpu_host->free_pages(memory, scratchpad);
   }
   return status;
+}
+
+/* Packs CONSTANT weights whose arrangement is not to be told: what can be told, nd4c packs, or had no memory to. */
+static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
+  const nd4c_tensor *w = nd4c_onednn_operand_tensor(call, op);
+  nd4c_layout layout = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  if (!op->moved || (w->flags & ND4C_TENSOR_CONSTANT) == 0 || w->data == NULL || wanted_layout(node, call, &layout)) {
+    return ND4C_OK;
+  }
+  size_t bytes = node->dnn->dnnl_memory_desc_get_size(op->wanted);
+  node->packed = nd4c_cpu_host->allocate_pages(bytes);
+  if (node->packed == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name, bytes);
+  }
+  node->packed_bytes = bytes;
+  return move_weights(node, call, node->packed);
+}
+
+/* Weights that nd4c has packed lie as they are wanted. */
+static nd4c_status check_packed(const nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_layout layout = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  if (!is_packed(node, call) ||
+      (wanted_layout(node, call, &layout) &&
+       nd4c_layout_equal(&layout, nd4c_onednn_operand_tensor(call, &node->operands[ND4C_ONEDNN_W])->arrangement))) {
+    return ND4C_OK;
+  }
+  return nd4c_cpu_host->fail(ND4C_INTERNAL, "%s: oneDNN wants weights in another arrangement than when it was asked",
+                             call->op->name);
 }
 
 void nd4c_onednn_node_unprepare(void *state) {
@@ -90,8 +130,10 @@ void nd4c_onednn_node_unprepare(void *state) {
   nd4c_cpu_host->free(node);
 }
 
-nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
-                                     void **state) {
+/* A node with the description of its primitive and the arrangement of the weights; the width is entered, and what it
+ * was before in *before. */
+static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe, int *before,
+                              nd4c_onednn_node **result) {
   static const int arguments[ND4C_ONEDNN_OPERANDS] = {DNN_ARG_SRC, DNN_ARG_WEIGHTS, DNN_ARG_DST, DNN_ARG_BIAS,
                                                       DNN_ARG_POST_OP(0) | DNN_ARG_SRC_1};
   const nd4c_onednn *dnn = nd4c_onednn_get();
@@ -108,16 +150,42 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, n
     node->operands[i].argument = arguments[i];
     node->operands[i].present = i == ND4C_ONEDNN_Y || (inputs[i] >= 0 && nd4c_cpu_input(call, inputs[i]) != NULL);
   }
-  int before = nd4c_onednn_enter(dnn, call->width);
+  *before = nd4c_onednn_enter(dnn, call->width);
   int made = describe(node, call);
   if (made == DNN_SUCCESS) {
-    made = make_primitive(node);
+    made = find_weights(node);
   }
   if (made == DNN_SUCCESS) {
-    made = make_reorders(node);
+    *result = node;
+    return ND4C_OK;
   }
-  nd4c_status status = made == DNN_SUCCESS ? pack_weights(node, call) : nd4c_onednn_fail("making the primitive", made);
-  nd4c_onednn_leave(dnn, before);
+  nd4c_onednn_leave(dnn, *before);
+  nd4c_onednn_node_unprepare(node);
+  return nd4c_onednn_fail("making the primitive", made);
+}
+
+static nd4c_status node_finish(nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_status status = check_packed(node, call);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  int made = make_primitive(node);
+  if (made == DNN_SUCCESS) {
+    made = make_reorders(node, call);
+  }
+  return made == DNN_SUCCESS ? pack_weights(node, call) : nd4c_onednn_fail("making the primitive", made);
+}
+
+nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+                                     void **state) {
+  nd4c_onednn_node *node = NULL;
+  int before = 0;
+  nd4c_status status = node_start(call, inputs, describe, &before, &node);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  status = node_finish(node, call);
+  nd4c_onednn_leave(node->dnn, before);
   if (status != ND4C_OK) {
     nd4c_onednn_node_unprepare(node);
     return status;
@@ -125,6 +193,45 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, n
   place_operands(node);
   *state = node;
   return ND4C_OK;
+}
+
+/* -- packing ------------------------------------------------------------------------------------------------------ */
+
+bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inputs, nd4c_onednn_describe describe,
+                            nd4c_layout *layout) {
+  nd4c_onednn_node *node = NULL;
+  int before = 0;
+  if (input != inputs[ND4C_ONEDNN_W] || node_start(call, inputs, describe, &before, &node) != ND4C_OK) {
+    return false; /* prepare will tell why */
+  }
+  bool wants = wanted_layout(node, call, layout);
+  nd4c_onednn_leave(node->dnn, before);
+  nd4c_onednn_node_unprepare(node);
+  return wants;
+}
+
+nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+                                  const nd4c_layout *layout, const nd4c_tensor *to) {
+  nd4c_onednn_node *node = NULL;
+  nd4c_layout wanted = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
+  int before = 0;
+  nd4c_status status = node_start(call, inputs, describe, &before, &node);
+  if (status != ND4C_OK) {
+    return status;
+  }
+  nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
+  int made = nd4c_onednn_step_reorder(node->dnn, &op->reorder, op->given, op->wanted);
+  if (made != DNN_SUCCESS) {
+    status = nd4c_onednn_fail("making the reorder of weights", made);
+  } else if (!wanted_layout(node, call, &wanted) || !nd4c_layout_equal(&wanted, layout)) {
+    status = nd4c_cpu_host->fail(
+        ND4C_INTERNAL, "%s: oneDNN wants weights in another arrangement than when it was asked", call->op->name);
+  } else {
+    status = move_weights(node, call, to->data);
+  }
+  nd4c_onednn_leave(node->dnn, before);
+  nd4c_onednn_node_unprepare(node);
+  return status;
 }
 
 /* -- running ---------------------------------------------------------------------------------------------------- */

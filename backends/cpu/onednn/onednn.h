@@ -54,6 +54,9 @@ int nd4c_onednn_desc(const nd4c_onednn *dnn, dnn_desc *desc, int32_t rank, const
 bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *strides);
 /* Attributes with a user's scratchpad and the post-ops + addend (NULL: none), then activation. */
 int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend, int64_t activation);
+/* The descriptor as a BLOCKED layout; false: it is none, or has more beside its elements than a layout says. */
+bool nd4c_onednn_layout(const nd4c_onednn *dnn, const struct dnnl_memory_desc *desc, nd4c_dtype dtype,
+                        nd4c_layout *layout);
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */
 
@@ -115,7 +118,7 @@ typedef struct nd4c_onednn_node {
   int32_t width;
   nd4c_onednn_step step;
   nd4c_onednn_operand operands[ND4C_ONEDNN_OPERANDS];
-  void *packed; /* CONSTANT weights as the primitive wants them */
+  void *packed; /* CONSTANT weights as the primitive wants them, where no layout says how that is */
   size_t packed_bytes;
   int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
 } nd4c_onednn_node;
@@ -126,6 +129,11 @@ typedef int (*nd4c_onednn_describe)(nd4c_onednn_node *node, const nd4c_call *cal
 /* A kernel's prepare: `inputs` has, for each operand, the position of the call's input (-1: the output). */
 nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
                                      void **state);
+/* A kernel's wants_layout and pack: of weights that are CONSTANT. */
+bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inputs, nd4c_onednn_describe describe,
+                            nd4c_layout *layout);
+nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe,
+                                  const nd4c_layout *layout, const nd4c_tensor *to);
 /* A kernel's unprepare, scratch_bytes and run. */
 void nd4c_onednn_node_unprepare(void *state);
 int64_t nd4c_onednn_node_scratch_bytes(const nd4c_call *call);

@@ -26,6 +26,61 @@ int nd4c_onednn_desc(const nd4c_onednn *dnn, dnn_desc *desc, int32_t rank, const
 }
 
 /* No two elements at one place, as oneDNN checks it: sorted by stride, each axis starts past the end of the last. */
+static void copy_dims(int64_t *to, const int64_t *from, int32_t rank) {
+  for (int32_t i = 0; i < rank; i++) {
+    to[i] = from[i];
+  }
+}
+
+/* Bytes of the elements, with padding; a descriptor with compensations beside them has more. */
+static int64_t blocked_bytes(const nd4c_layout *layout, int64_t element) {
+  int64_t end = 1;
+  for (int32_t k = 0; k < layout->block_count; k++) {
+    end *= layout->block_extents[k];
+  }
+  for (int32_t i = 0; i < layout->rank; i++) {
+    int64_t within = 1;
+    for (int32_t k = 0; k < layout->block_count; k++) {
+      within *= layout->block_axes[k] == i ? layout->block_extents[k] : 1;
+    }
+    end += (layout->padded[i] / within - 1) * layout->strides[i];
+  }
+  return end * element;
+}
+
+bool nd4c_onednn_layout(const nd4c_onednn *dnn, const struct dnnl_memory_desc *desc, nd4c_dtype dtype,
+                        nd4c_layout *layout) {
+  int rank = 0, kind = 0, blocks = 0;
+  const int64_t *shape = NULL, *padded = NULL, *strides = NULL, *extents = NULL, *axes = NULL;
+  const struct {
+    int query;
+    void *result;
+  } queries[] = {{DNN_QUERY_NDIMS, &rank},         {DNN_QUERY_FORMAT_KIND, &kind},   {DNN_QUERY_INNER_NBLKS, &blocks},
+                 {DNN_QUERY_DIMS, &shape},         {DNN_QUERY_PADDED_DIMS, &padded}, {DNN_QUERY_STRIDES, &strides},
+                 {DNN_QUERY_INNER_BLKS, &extents}, {DNN_QUERY_INNER_IDXS, &axes}};
+  for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+    if (dnn->dnnl_memory_desc_query(desc, queries[i].query, queries[i].result) != DNN_SUCCESS) {
+      return false;
+    }
+  }
+  if (kind != DNN_BLOCKED || rank > ND4C_LAYOUT_AXES || blocks > ND4C_LAYOUT_BLOCKS) {
+    return false;
+  }
+  layout->tag = ND4C_LAYOUT_BLOCKED;
+  layout->dtype = dtype;
+  layout->rank = rank;
+  layout->block_count = blocks;
+  layout->bytes = (int64_t)dnn->dnnl_memory_desc_get_size(desc);
+  copy_dims(layout->shape, shape, rank);
+  copy_dims(layout->padded, padded, rank);
+  copy_dims(layout->strides, strides, rank);
+  copy_dims(layout->block_extents, extents, blocks);
+  for (int32_t i = 0; i < blocks; i++) {
+    layout->block_axes[i] = (int32_t)axes[i];
+  }
+  return layout->bytes == blocked_bytes(layout, dtype == ND4C_BFLOAT16 ? 2 : 4);
+}
+
 bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *strides) {
   if (rank > DNN_MAX_RANK) {
     return false;

@@ -36,7 +36,8 @@ globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of th
 _MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors", "memory")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
-         "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing"}
+         "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",
+         "from_blocks": "_memory", "block_format": "_memory"}
 
 
 def __getattr__(name):

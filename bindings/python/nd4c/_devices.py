@@ -79,7 +79,8 @@ class Device:
         known = facts(row)
         native = (known["native"] or 0) if known.pop("has_native") else None  # the handle may be a NULL pointer
         return dict(known, native=native, type=_TYPES.get(row.type, "other"), dtypes=tuple(
-            name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1))
+            name for name, dtype in _dtypes.by_name.items() if row.dtypes >> dtype.number & 1),
+            imports=_kinds(row.imports), exports=_kinds(row.exports))
 
     @property
     def memory(self) -> Dict[str, int]:
@@ -118,6 +119,22 @@ class Device:
 
 
 _TYPES = {row[1]: row[2] for row in _abi.TABLES["DEVICE_TYPE"]}
+
+
+def _kinds(bits):
+    """Names of kinds of external memory."""
+    return tuple(row[2] for row in _abi.TABLES["EXTERNAL_KIND"] if bits >> row[1] & 1)
+
+
+def import_pointers(kind, number):
+    """Whether an open device takes addresses that DLPack says are of this type and number."""
+    handle = ctypes.c_void_p()
+    for index in range(bind("nd4c_device_count")()):
+        check(bind("nd4c_device_at")(index, ctypes.byref(handle)))
+        row = _info_row(handle.value)
+        if (row.dlpack_type, row.index) == (kind, number) and "device_pointer" in _kinds(row.imports):
+            return True
+    return False
 
 
 def _info_row(handle):
@@ -228,8 +245,11 @@ class _Block:
         if settings is None:
             check(bind("nd4c_context_acquire")(device, ctypes.byref(self.context)))
         else:
-            options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=device, **settings)
-            check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(self.context)))
+            if "stream" in settings:
+                check(bind("nd4c_context_wrap")(device, settings["stream"], ctypes.byref(self.context)))
+            else:
+                options = _abi.context_options(struct_size=ctypes.sizeof(_abi.context_options), device=device, **settings)
+                check(bind("nd4c_context_create")(ctypes.byref(options), ctypes.byref(self.context)))
             status = bind("nd4c_context_enter")(self.context, ctypes.byref(self.before))
             if status:
                 failure = error(status)
@@ -284,9 +304,11 @@ class Blocks:
 
 
 def settings_of_block():
-    """What the innermost block says but its device and routing, as Blocks.enter takes it."""
+    """What the innermost block says but its device, its stream and routing, as Blocks.enter takes it: for a block that may be
+    on another device."""
     opened = _blocks.__dict__.get("opened")
-    return opened[-1].settings if opened else None
+    settings = opened[-1].settings if opened else None
+    return None if settings is None or "stream" in settings else dict(settings, priority=0)
 
 
 class device:
@@ -297,14 +319,21 @@ class device:
     transfer: what happens when an op needs an array of another device: "on_demand" copies it, "eager" also brings copies
     up to date when an array is written, "none" refuses; None: as nd4c.config["nd4c.device.transfer"] says.
     strict: a request that cannot be applied is an error. deterministic: only kernels whose result does not depend on the
-    number of threads."""
+    number of threads. priority: of the stream, within the device's least_priority and greatest_priority (Device.info).
+    stream: address of a stream that the program made with the vendor's functions (cl_command_queue, CUstream) and owns, to
+    compute on; it stays alive until the block and the plans made in it are gone, and goes with none of the four before."""
 
     def __init__(self, device: Union[Device, str], /, *, fallback: bool = True, transfer: Optional[str] = None,
-                 strict: bool = False, deterministic: bool = False) -> None:
+                 strict: bool = False, deterministic: bool = False, priority: int = 0,
+                 stream: Optional[int] = None) -> None:
         self._device, self._fallback, self._settings = Device(device), fallback, None
-        if transfer is not None or strict or deterministic:
+        if transfer is not None or strict or deterministic or priority:
             kind = 0 if transfer is None else enum_name("device: transfer", transfer, _abi.TABLES["TRANSFER"])
-            self._settings = {"transfer": kind, "strict": strict, "deterministic": deterministic}
+            self._settings = {"transfer": kind, "strict": strict, "deterministic": deterministic, "priority": priority}
+        if stream is not None:
+            if self._settings is not None:
+                raise TypeError("device: stream goes with none of transfer, strict, deterministic and priority")
+            self._settings = {"stream": stream}
         self._blocks = Blocks()
 
     def __repr__(self):

@@ -157,7 +157,7 @@ def _ask(x, device, copy):
     wanted = {"max_version": (1, 1)}
     if hasattr(x, "__dlpack_device__"):
         kind, number = x.__dlpack_device__()
-        if int(kind) not in (1, 3, 11, 13):
+        if int(kind) not in (1, 3, 11, 13) and not _devices.import_pointers(int(kind), int(number)):
             if copy is False:
                 raise BufferError("from_dlpack: the array is on a device of DLPack type %d; nd4c would have to copy it"
                                   % int(kind))

@@ -13,6 +13,9 @@ _deleter = ctypes.CFUNCTYPE(None, c_void_p)
 _read = bind("nd4c_array_read")
 _string = bind("nd4c_array_string")
 _from_strings = bind("nd4c_array_from_strings")
+_from_blocks = bind("nd4c_array_from_blocks")
+_block_format = bind("nd4c_array_block_format", keeps_gil=True)
+_block_format.restype = ctypes.c_char_p
 _read_only = bind("nd4c_array_is_read_only", keeps_gil=True)
 _contiguous = bind("nd4c_array_is_contiguous", keeps_gil=True)
 _strides = bind("nd4c_array_strides", keeps_gil=True)
@@ -24,24 +27,30 @@ _next = iter(range(1, 2 ** 62)).__next__
 
 
 @_abi.release_callback
-def _forget(key):
+def forget(key):
     _owners.pop(key, None)
+
+
+def keep(owner):
+    """A number for the library's release callback, `forget`: until that is called the owner is held."""
+    key = _next()
+    _owners[key] = owner
+    return key
 
 
 def wrap(address, shape, strides, dtype, read_only, owner):
     """An array over memory that `owner` keeps; strides count elements, None: C order."""
-    key = _next()
-    _owners[key] = owner
+    key = keep(owner)
     out = c_void_p()
-    status = _wrap(dtype.number, len(shape), _int64(shape), None if strides is None else _int64(strides), address,
-                   read_only, _forget, key, byref(out))
+    status = _wrap(dtype.number, len(shape), int64(shape), None if strides is None else int64(strides), address,
+                   read_only, forget, key, byref(out))
     if status:
         del _owners[key]
         check(status)
     return from_handle(out.value)
 
 
-def _int64(values):
+def int64(values):
     return (c_int64 * len(values))(*values)
 
 
@@ -91,9 +100,25 @@ def from_strings(texts, shape):
     """An array of strings."""
     encoded = [text.encode() for text in texts]
     out = c_void_p()
-    check(_from_strings(len(shape), _int64(shape), (ctypes.c_char_p * len(encoded))(*encoded),
-                        _int64([len(text) for text in encoded]), byref(out)))
+    check(_from_strings(len(shape), int64(shape), (ctypes.c_char_p * len(encoded))(*encoded),
+                        int64([len(text) for text in encoded]), byref(out)))
     return from_handle(out.value)
+
+
+def from_blocks(format, shape, blocks):
+    """A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks` their
+    bytes. `x @ array` and `x @ array.mT` read the blocks on the CPU; everything else sees the elements, decoded once."""
+    data = bytes(blocks)
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    out = c_void_p()
+    check(_from_blocks(format.encode(), len(shape), _int64(shape), data, len(data), byref(out)))
+    return from_handle(out.value)
+
+
+def block_format(array):
+    """The format of the blocks in which an array, or what it is a view of, is kept; None: in none."""
+    name = _block_format(handle(array))
+    return None if name is None else name.decode()
 
 
 # -- the array interface, version 3 ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Memory of devices: nd4c.memory.stats("opencl:0"), caps, what is left, what is alive.
+"""Memory of devices: nd4c.memory.stats("opencl:0"), caps, what is left, what is alive; memory of others.
 
 device None: the one that arrays are made on here, as with nd4c.zeros()."""
 from __future__ import annotations
@@ -9,6 +9,7 @@ from nd4c import _abi
 from nd4c._arguments import integer
 from nd4c._devices import current_device, find
 from nd4c._errors import check
+from nd4c._external import External, Registered, from_external, register, to_external
 from nd4c._library import bind, take_text
 
 TYPE_CHECKING = False
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from nd4c import Device
 
-__all__ = ["remaining", "report", "reset_peak", "set_cap", "stats", "trim"]
+__all__ = ["External", "Registered", "from_external", "register", "remaining", "report", "reset_peak", "set_cap", "stats",
+           "to_external", "trim"]
 
 _UNKNOWN = 2 ** 63 - 1
 _remaining = bind("nd4c_memory_remaining")
@@ -29,8 +31,9 @@ def _handle(device):
 
 
 def stats(device: Union[Device, str, None] = None) -> Dict[str, int]:
-    """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits, and
-    what nd4c.device.memory.spill moved away."""
+    """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits,
+    what nd4c.device.memory.spill moved away; of live_bytes, scratch_bytes, which streams work in, and held_bytes,
+    which backends hold beside arrays; imported_count and imported_bytes, which are counted apart."""
     return (current_device() if device is None else find(device)).memory
 
 
@@ -48,7 +51,7 @@ def set_cap(bytes: int, device: Union[Device, str, None] = None) -> None:
 
 
 def trim(device: Union[Device, str, None] = None, *, keep_bytes: int = 0) -> None:
-    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams and staging buffers, too."""
+    """Gives cached memory back until at most keep_bytes are cached; 0: idle streams, scratch and staging buffers, too."""
     check(bind("nd4c_memory_trim")(_handle(device), integer("trim: keep_bytes", keep_bytes)))
 
 

@@ -38,12 +38,42 @@ Node.__doc__ = """A node that is about to be placed: its number of `count`, its 
 def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *, all_intermediates: bool = False,
          optimize: bool = True, progress: Optional[Callable[[str, int, int], object]] = None,
          devices: Union[Sequence[_Device], Callable[[Node], Optional[_Device]], None] = None,
-         device: Optional[_Device] = None) -> Model:
+         device: Optional[_Device] = None, math: Optional[str] = None, compile_memory: int = 0,
+         compile_options: Optional[Mapping[str, str]] = None,
+         compiled: Union[str, os.PathLike[str], None] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
     called during long work. device: the one that it runs on; what that cannot compute, the host does. devices: those that its
     nodes run on in turn, or a function that says a Node's device (None: the one of the run). Neither: the device of the
-    run, which is nd4c.current_device()."""
-    return Model(model, all_intermediates, optimize, progress, devices, device)
+    run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
+    device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
+    "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded."""
+    request = _request(math, compile_memory, compile_options)
+    compiled = None if compiled is None else os.fsencode(compiled)
+    return Model(model, all_intermediates, optimize, progress, devices, device, request, compiled)
+
+
+_MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
+
+
+def _request(math, memory, options):
+    """An nd4c_compile_request with what it points to, which lives as long; None where nothing is asked."""
+    if math is None and not memory and not options:
+        return None
+    if math is not None and math not in _MATH:
+        raise ValueError("onnx.load: math: expected one of %s, got %r" % (", ".join(_MATH), math))
+    pairs = [(_c_text(key, "key"), _c_text(value, "value of %r" % key)) for key, value in (options or {}).items()]
+    rows = (_abi.compile_option * len(pairs))(*[_abi.compile_option(*pair) for pair in pairs])
+    row = _abi.compile_request(struct_size=ctypes.sizeof(_abi.compile_request), math=_MATH[math or "exact"],
+                               memory_bytes=memory, options=ctypes.addressof(rows) if pairs else None,
+                               option_count=len(pairs))
+    row.kept = rows, pairs
+    return row
+
+
+def _c_text(text, what):
+    if not isinstance(text, str) or "\0" in text:
+        raise TypeError("onnx.load: compile_options: expected a %s that is text without zeros, got %r" % (what, text))
+    return text.encode()
 
 
 class _Placed:
@@ -96,7 +126,7 @@ def _check_callable(function):
 class Model:
     """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
 
-    def __init__(self, model, all_intermediates, optimize, progress, devices, device):
+    def __init__(self, model, all_intermediates, optimize, progress, devices, device, request=None, compiled=None):
         self._handle, self._placed = None, None
         if device is not None and devices is not None:
             raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")
@@ -105,6 +135,8 @@ class Model:
         options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
         placement = None if devices is None else self._placement(devices)
         options.placement = None if placement is None else ctypes.addressof(placement)
+        options.compile = None if request is None else ctypes.addressof(request)
+        options.compiled = compiled
         out = c_void_p()
         if isinstance(model, (bytes, bytearray, memoryview)):
             self._bytes = bytes(model)
@@ -190,6 +222,26 @@ class Model:
         result = self.run(dict(zip((value.name for value in self.inputs), arguments), **named))
         values = tuple(result.values())
         return values[0] if len(values) == 1 else values
+
+    def compile(self, target: str, path: Union[str, os.PathLike[str]], /,
+                shapes: Optional[Mapping[str, Sequence[int]]] = None) -> str:
+        """Compiles the model ahead of time for a device by name ("tpu:0"), which need not be here if its backend is
+        compile-only, and writes the file for onnx.load(compiled=...). shapes by input; those that the model declares
+        whole may be left out. Returns which pieces there are."""
+        known = {value.name: value.shape for value in self.inputs}
+        unknown = set(shapes or ()) - set(known)
+        if unknown:
+            raise KeyError("compile: shapes: the model has no input %r" % unknown.pop())
+        known.update(shapes or {})
+        for name, shape in known.items():
+            if shape is None or not all(isinstance(extent, int) for extent in shape):
+                raise ValueError("compile: the model leaves the shape of input %r free: give shapes" % name)
+        rows = [(ctypes.c_int64 * len(shape))(*shape) for shape in known.values()]
+        ranks = (ctypes.c_int32 * len(rows))(*map(len, rows))
+        pointers = (c_void_p * len(rows))(*map(ctypes.addressof, rows))
+        out = c_void_p()
+        check(bind("nd4c_model_compile")(self._handle, target.encode(), ranks, pointers, os.fsencode(path), byref(out)))
+        return take_text(out)
 
     def report(self) -> str:
         """What the run before was made of: passes, kernels, or the node that kept the model from being a graph."""

@@ -28,6 +28,7 @@ typedef struct nd4c_executable_handle *nd4c_executable;
 typedef struct nd4c_recording_handle *nd4c_recording;
 typedef struct nd4c_launchable_handle *nd4c_launchable;
 typedef struct nd4c_member_handle *nd4c_member;
+typedef struct nd4c_timing_handle *nd4c_timing;
 
 /* nd4c's: what may stop the thread that makes a call. host->check_cancelled tells. */
 typedef struct nd4c_cancellation_scope nd4c_cancellation_scope;

@@ -49,12 +49,18 @@ typedef struct nd4c_buffer_ops {
    * MEMORY where there is none: nd4c gives back what it has cached and asks again. UNSUPPORTED: a kind that
    * memory_kinds does not name. A handle that is NULL after OK counts as a failure. */
   nd4c_status (*allocate)(void *device, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer);
-  /* Ends a buffer; the work that used it has ended. Required. May block; does not fail. */
+  /* Ends a buffer; the work that used it has ended. Of a buffer that free_on did not end. Required. May block; does not
+   * fail. */
   void (*free)(void *device, nd4c_buffer buffer);
   /* Address of the first byte, the same as long as the buffer lives: the device's for kind DEVICE, one that the host
    * reads and writes for the others. Never NULL. Required of addressable devices and of those with memory_kinds; not
    * called for DEVICE on a device that is not addressable. Does not block. */
   void *(*address)(void *device, nd4c_buffer buffer);
+  /* As free, for a buffer whose work has not ended: all of it was enqueued on `stream` of the device before this call,
+   * and nothing uses the buffer after it. The memory is free when the stream has passed this point; a buffer that is
+   * allocated for the same stream may have it at once. Of asynchronous devices. Optional. Does not fail; blocks only
+   * where it would have to. NULL: nd4c waits for the work and calls free. */
+  void (*free_on)(void *device, nd4c_buffer buffer, nd4c_stream stream);
 } nd4c_buffer_ops;
 
 ND4C_EXTERN_C_END

@@ -19,8 +19,8 @@ ND4C_EXTERN_C_BEGIN
  *
  * A recording names buffers by their handles and keeps none of them. nd4c launches only while each handle is that of a
  * live buffer, which may be another one than while it was recorded. States, scratch and host memory that the recorded
- * calls were given live until the launchable is destroyed. Points of calls (nd4c_call.point) count from the first of
- * the launch's fence, as recorded. */
+ * calls were given live until the launchable is destroyed. Points of recorded
+ * calls (nd4c_call.point) count from 1; a launch says what is to be added to them. */
 typedef struct nd4c_capture_ops {
   uint32_t struct_size;
   /* From here on, work is recorded and not run. Nothing is enqueued on the stream. Required. */
@@ -34,9 +34,9 @@ typedef struct nd4c_capture_ops {
   /* Gives the launchable the operands of a recording of the same calls; launches under way keep theirs. UNSUPPORTED: it
    * cannot take those, and is as before; nd4c makes another. Optional; NULL: none can be updated. */
   nd4c_status (*update)(void *device, nd4c_launchable launchable, nd4c_recording recording);
-  /* Enqueues the recorded work on a stream, any one of the device. A failure means that nothing was enqueued.
-   * Required. */
-  nd4c_status (*launch)(void *device, nd4c_launchable launchable, nd4c_stream stream);
+  /* Enqueues the recorded work on a stream, any one of the device. The point of each call is the recorded one and
+   * `points`; a device that does not tell points ignores it. A failure means that nothing was enqueued. Required. */
+  nd4c_status (*launch)(void *device, nd4c_launchable launchable, nd4c_stream stream, int64_t points);
   /* A launchable made of it goes on. Required. */
   void (*recording_destroy)(void *device, nd4c_recording recording);
   /* No launch of it is under way. Required. */

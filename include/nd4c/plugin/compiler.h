@@ -69,7 +69,11 @@ typedef struct nd4c_partition {
 /* Flags of an executable. */
 enum {
   /* It may serve other extents than those that it was compiled for: `accepts` is asked. */
-  ND4C_EXECUTABLE_DYNAMIC = 1
+  ND4C_EXECUTABLE_DYNAMIC = 1,
+  /* It makes the buffers of its outputs itself, whatever the extents: see nd4c_execution.returned. Of compilers of the
+   * provider whose backend has the device. Eager calls into arrays that are not in C order are left to others, except
+   * on devices with whole_buffers. */
+  ND4C_EXECUTABLE_RETURNS_OUTPUTS = 2
 };
 
 /* What a run of an executable on given extents needs. nd4c presets everything with 0. */
@@ -77,9 +81,17 @@ typedef struct nd4c_executable_info {
   uint32_t struct_size;
   uint32_t flags;
   int64_t scratch_bytes;        /* host memory for each run */
-  int64_t device_scratch_bytes; /* the device's memory for each run, beside operands */
+  int64_t device_scratch_bytes; /* the device's memory for each run, beside operands: the least that it needs */
   int64_t device_bytes;         /* the device's memory that the executable holds until it is released, for reports */
+  int64_t device_scratch_best;  /* beyond which more is of no use; less than device_scratch_bytes: the same */
 } nd4c_executable_info;
+
+/* An output that an executable made: a handle as buffers->allocate gives them, with the elements in C order from its
+ * first byte, and its size. Not versioned by struct_size. */
+typedef struct nd4c_returned_buffer {
+  nd4c_buffer buffer;
+  int64_t bytes; /* at least what the elements take */
+} nd4c_returned_buffer;
 
 /* One run. inputs and outputs stand in the order of the segment's; their buffers and data are valid until the work has
  * ended. */
@@ -93,13 +105,26 @@ typedef struct nd4c_execution {
   const nd4c_tensor *inputs;
   const nd4c_tensor *outputs;
   void *scratch;              /* scratch_bytes of host memory, 64-byte aligned, until execute returns; else NULL */
-  nd4c_buffer scratch_buffer; /* device_scratch_bytes, this run's alone until its work has ended; else NULL */
+  nd4c_buffer scratch_buffer; /* the stream's, with scratch_buffer_bytes, as in nd4c_call; else NULL */
   const nd4c_cancellation_scope *cancellation; /* as in nd4c_call */
-  int32_t point;                               /* as in nd4c_call */
+  int64_t point;                               /* as in nd4c_call */
+  int64_t scratch_buffer_bytes;                /* from device_scratch_bytes to device_scratch_best; 0: none */
+  /* For RETURNS_OUTPUTS, else NULL: a place for each output, zeros. The outputs then have no buffers and no data. execute
+   * fills all of them before it returns OK, but those of outputs without elements, and nd4c owns the buffers from then
+   * on: it counts them, and frees them by buffers->free when no work uses them any more. A failure hands over none. */
+  nd4c_returned_buffer *returned;
 } nd4c_execution;
 
+/* Takes the bytes of an executable, piece after piece. nd4c's, for the duration of `serialise`. */
+typedef struct nd4c_sink {
+  uint32_t struct_size;
+  /* Copies the bytes. A status other than OK is to be returned by `serialise`: MEMORY, or OVERFLOW where all that was
+   * written is more than nd4c.compile.limit. */
+  nd4c_status (*write)(struct nd4c_sink *sink, const void *bytes, int64_t size);
+} nd4c_sink;
+
 /* A compiler of a device. Static; valid after its provider was opened. One set of functions may serve several tables
- * that differ in `data`. */
+ * that differ in `data`. `device` is the pointer that device_open gave, or target_open where the device is not here. */
 typedef struct nd4c_compiler {
   uint32_t struct_size;
   int32_t priority;    /* of those of a device, the highest is asked first */
@@ -125,6 +150,23 @@ typedef struct nd4c_compiler {
    * writes into info what runs on these need. Tensors have no data. Does not block. NULL: no. */
   bool (*accepts)(void *data, nd4c_executable executable, const nd4c_tensor *inputs, int32_t input_count,
                   const nd4c_tensor *outputs, int32_t output_count, nd4c_executable_info *info);
+
+  /* The three that follow are optional, but all there or none: then nd4c keeps executables in files
+   * (nd4c.compile.cache), and programs compile ahead of time (nd4c_plan_compile). */
+
+  /* Writes into `text` what must be equal where an executable is compiled and where it is loaded: the version of what
+   * makes the code, the device's capability, the driver if code depends on it. One line of printable ASCII, not empty.
+   * `options` and the ops, dtypes, shapes and constants of a piece are nd4c's to compare; options->width is not
+   * compared: an executable takes the width of its execution. A failure lets nd4c compile, and is told by the log. May
+   * block. */
+  nd4c_status (*fingerprint)(void *data, void *device, const nd4c_compile_options *options, char *text,
+                             size_t text_size);
+  /* Writes the executable. Work of it may be under way. May block. UNSUPPORTED for one that cannot be written. */
+  nd4c_status (*serialise)(void *data, nd4c_executable executable, nd4c_sink *sink);
+  /* Makes an executable of bytes that `serialise` wrote, in this process or another, under an equal fingerprint. They
+   * are the caller's, aligned to 16 bytes, and gone when this returns; nd4c has checked that they are complete, not what
+   * they say: a file may have been made by anyone. FORMAT for bytes that make no sense. May block. */
+  nd4c_status (*load)(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
 } nd4c_compiler;
 
 ND4C_EXTERN_C_END

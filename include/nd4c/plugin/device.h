@@ -8,6 +8,8 @@
 #include "nd4c/plugin/abi.h"
 #include "nd4c/plugin/buffer.h"
 #include "nd4c/plugin/capture.h"
+#include "nd4c/plugin/external.h"
+#include "nd4c/plugin/timing.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -43,11 +45,20 @@ typedef struct nd4c_device_description {
    * order. nd4c then gives each value a buffer of its own, and copies views. Copies and fills may have offsets all the
    * same. Not with host_readable. */
   bool whole_buffers;
+  /* A failure in flight of a call that has a point is told with that point (fence_wait, fence_failure), whatever else
+   * the fence covers. nd4c then asks for a fence only where the host or another stream waits, and one may cover hundreds
+   * of calls. Else it asks for one behind each call, and everything that the fence covers counts as failed. */
+  bool tells_points;
+  /* Sets of ND4C_EXTERNAL_BIT: what nd4c_device_ops.external imports, and what it exports beside pointers. */
+  uint32_t imports, exports;
+  /* Priorities that streams may have: from the least, at most 0, to the greatest, at least 0, which goes first. Both 0:
+   * there is one alone. Else stream_create_with is required. */
+  int32_t least_priority, greatest_priority;
 } nd4c_device_description;
 
-/* Which of the calls that a fence covers failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
+/* Which calls failed, by nd4c_call.point. Zeros: not known. Not versioned by struct_size. */
 typedef struct nd4c_failed_range {
-  int32_t first, last; /* no call before the first failed, and none after the last */
+  int64_t first, last; /* no call before the first failed, and none after the last */
 } nd4c_failed_range;
 
 /* What a device does with the memory of another one of its backend; nd4c presets kind NONE and rank 0. */
@@ -57,9 +68,16 @@ typedef struct nd4c_peer_link {
   int32_t rank;        /* of the link's speed among the backend's links: 1 is the fastest; 0: unknown; at most 65535 */
 } nd4c_peer_link;
 
+/* How a stream is to be made. */
+typedef struct nd4c_stream_options {
+  uint32_t struct_size;
+  int32_t priority; /* within the description's range; 0: the usual one */
+  bool timed;       /* nd4c records what runs, and is going to ask for times (plugin/timing.h) */
+} nd4c_stream_options;
+
 /* Operations of a backend's devices. `device` is the pointer that device_open gave. Functions may be called by several
- * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time. A handle
- * that is NULL after OK counts as a failure.
+ * threads at once, also for one stream; one fence is waited for, asked and destroyed by one thread at a time, while
+ * others may let streams wait for it. A handle that is NULL after OK counts as a failure.
  *
  * On an asynchronous device everything that takes a stream enqueues its work and returns; on a synchronous one the
  * stream is NULL, and the work has ended when the function returns. nd4c keeps buffers, host memory and executables
@@ -96,16 +114,17 @@ typedef struct nd4c_device_ops {
   /* Lets what is enqueued on `stream` from here on begin after the fence, which another stream of the device may have
    * recorded, is ready, however its work ended. Does not block. The fence may be destroyed before that. */
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
-  /* A fence that is ready when everything enqueued on the stream before this call has ended. It then tells the first
-   * failure among the work enqueued since the stream's previous fence. What depends on failed work is nd4c's matter: it
-   * follows the fences of inputs. Does not block. */
+  /* A fence that is ready when everything enqueued on the stream before this call has ended; where work has failed, it
+   * is enough that everything has ended which was enqueued since the stream's previous fence, because nd4c asks a
+   * stream's fences in their order. It tells the failures among the work enqueued since the previous fence. What depends on
+   * failed work is nd4c's matter: it follows the fences of inputs. Does not block. */
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);
   /* Whether it is ready. Does not block. */
   bool (*fence_query)(void *device, nd4c_fence fence);
   /* Blocks until it is ready. The status of the work, with its text set through host->fail, in every call the same. A
    * failure, too, means that the work has ended: the memory that it used may be freed next. After a failure a device
-   * that knows which calls failed writes them to *failed, which nd4c presets with zeros: only what depends on those
-   * counts as failed, and the error names the first one's op. Else everything that the fence covers has failed. */
+   * that tells points writes to *failed, which nd4c presets with zeros, which calls failed: what depends on those counts as
+   * failed. Zeros: everything that the fence covers has failed. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence, nd4c_failed_range *failed);
   /* Also of a fence that is not ready yet: its work goes on. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
@@ -126,16 +145,41 @@ typedef struct nd4c_device_ops {
   nd4c_status (*fill)(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                       const void *pattern, int32_t pattern_bytes);
   /* Copies a part of a buffer of another of the backend's devices to a buffer of `device`, without host memory, on
-   * `stream` of `device`. What writes the source has ended. UNSUPPORTED: these two cannot reach each other, nothing was
+   * `stream` of `device`. The copy begins after the `wait_count` fences of from_device are ready, which mark the end of
+   * the work that writes the source, however that work ended. The fences may be destroyed when this returns. On a
+   * synchronous device there are none. Does not block. UNSUPPORTED: these two cannot reach each other, nothing was
    * enqueued, and the bytes go by way of the host. NULL: none can. */
   nd4c_status (*copy_between)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
-                              nd4c_buffer from, int64_t from_offset, int64_t bytes);
+                              nd4c_buffer from, int64_t from_offset, int64_t bytes, const nd4c_fence *waits,
+                              int32_t wait_count);
   /* Recording work and launching it again; of asynchronous devices. NULL: it records none. */
   const nd4c_capture_ops *capture;
   /* What `device` does with the memory of `other`, another of the backend's devices that are open. Asked once for each
    * pair, in each direction; the answer holds as long as both are open. NONE: copy_between is not called for the two.
    * May block for a question to the driver. NULL: COPY where there is a copy_between, whose UNSUPPORTED tells more. */
   nd4c_status (*peer)(void *device, void *other, nd4c_peer_link *link);
+  /* Memory of others, memory for others, and host memory that is page-locked. NULL: none of that. */
+  const nd4c_external_ops *external;
+  /* As stream_wait_fence, for a fence that a stream of another of the backend's devices has recorded. Does not block.
+   * UNSUPPORTED: `device` cannot wait for that one, nothing was enqueued, and the host waits for the fence instead.
+   * NULL: none can. */
+  nd4c_status (*stream_wait_other)(void *device, nd4c_stream stream, void *from_device, nd4c_fence fence);
+  /* As stream_create, with options; nd4c then calls this one for streams of contexts. NULL: streams have no priority.
+   */
+  nd4c_status (*stream_create_with)(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
+  /* A handle, another one at each call, for a stream that the application has made with the vendor's functions and owns
+   * (CUstream, cl_command_queue): nd4c's work goes there, in order with the application's own. The application keeps it
+   * alive until stream_destroy, which frees the handle, leaves the vendor's stream alone, and blocks until everything
+   * on it has ended. ARGUMENT, with a text that says what is expected: it is no stream of this device. Does not block.
+   * NULL: none can be taken. */
+  nd4c_status (*stream_wrap)(void *device, void *native, nd4c_stream *stream);
+  /* Times of work, of asynchronous devices. NULL: it tells none, and the tracer has the time until work is submitted.
+   */
+  const nd4c_timing_ops *timing;
+  /* The failures that a fence tells, one by one, for a device that tells points: number `index`, 0 first, in any order.
+   * Its status, with its text through host->fail, and in *failed, which nd4c presets with zeros, the point of its call.
+   * OK: there are no more. Only called where fence_wait has failed. Does not block. NULL: what fence_wait says is all. */
+  nd4c_status (*fence_failure)(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 } nd4c_device_ops;
 
 ND4C_EXTERN_C_END

@@ -1,6 +1,7 @@
-/* Files of a backend's own: compiled programs that it keeps from one process to the next, and what its vendor's
- * installation lists in a directory. Paths are absolute. All functions may block on the disk and may be called from any
- * thread; a failure is IO with the path and the system's words, unless stated otherwise. */
+/* Files of a backend's own: compiled programs that it keeps from one process to the next, what its vendor's
+ * installation lists in a directory, and memory behind file descriptors. Paths are absolute. All functions may block on
+ * the disk and may be called from any thread; a failure is IO with the path and the system's words, unless stated
+ * otherwise. */
 #ifndef ND4C_PLUGIN_FILE_H
 #define ND4C_PLUGIN_FILE_H
 
@@ -30,6 +31,17 @@ typedef struct nd4c_host_files {
   nd4c_status (*write_own)(const char *path, const void *bytes, int64_t size);
   /* Calls each(user, name) for every name in the directory but "." and "..", in no order. */
   nd4c_status (*list)(const char *path, nd4c_name_function each, void *user);
+
+  /* Maps `bytes` bytes, from `offset` on, of what a descriptor names, shared: for reading, and for writing if `writes`.
+   * Neither has to be a multiple of a page. The descriptor stays the caller's, who may close it. ARGUMENT: it has fewer
+   * bytes. */
+  nd4c_status (*map)(int32_t descriptor, int64_t offset, int64_t bytes, bool writes, void **address);
+  /* Ends a mapping, by what map was asked for and gave. */
+  void (*unmap)(void *address, int64_t bytes);
+  /* A descriptor of the same memory, the caller's to close, which no other program inherits. */
+  nd4c_status (*duplicate)(int32_t descriptor, int32_t *duplicate);
+  /* Closes a descriptor that duplicate gave. */
+  void (*close)(int32_t descriptor);
 } nd4c_host_files;
 
 ND4C_EXTERN_C_END

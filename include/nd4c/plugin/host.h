@@ -1,10 +1,11 @@
-/* What nd4c offers backends: error texts, the log, configuration, memory, the pool, libraries; threads and files in
- * tables of their own. */
+/* What nd4c offers backends: error texts, the log, configuration, memory, the pool, libraries; threads, files
+ * and counted device memory in tables of their own. */
 #ifndef ND4C_PLUGIN_HOST_H
 #define ND4C_PLUGIN_HOST_H
 
 #include "nd4c/plugin/abi.h"
 #include "nd4c/plugin/file.h"
+#include "nd4c/plugin/memory.h"
 #include "nd4c/plugin/thread.h"
 #include "nd4c/status.h"
 
@@ -79,6 +80,8 @@ typedef struct nd4c_host {
    * kernel to return; outputs may be written in part. NULL: OK. Any thread, while the kernel runs. A load, and with a
    * deadline the clock: some tens of nanoseconds. */
   nd4c_status (*check_cancelled)(const nd4c_cancellation_scope *cancellation);
+
+  const nd4c_host_device_memory *device_memory;
 } nd4c_host;
 
 ND4C_EXTERN_C_END

@@ -9,8 +9,12 @@ ND4C_EXTERN_C_BEGIN
 
 /* Flags of a kernel. */
 enum {
-  ND4C_KERNEL_CAPTURABLE = 1,       /* run may be recorded, see capture.h: all that it does is enqueued on the stream */
-  ND4C_KERNEL_SYNCHRONISES_HOST = 2 /* run waits for the stream, on an asynchronous device: it cannot be recorded */
+  ND4C_KERNEL_CAPTURABLE = 1, /* run may be recorded, see capture.h: all that it does is enqueued on the stream */
+  ND4C_KERNEL_SYNCHRONISES_HOST = 2, /* run waits for the stream, on an asynchronous device: it cannot be recorded */
+  /* Is shown operands of layout QUANTISED as they are (plugin/blocks.h), and refuses in `usable` what it does not read:
+   * then, and for kernels without this flag, nd4c decodes them. A kernel that reads them as they are goes before all
+   * that do not, whatever its priority. The host's memory alone holds such operands. */
+  ND4C_KERNEL_READS_QUANTISED = 4
 };
 
 /* Static. Any thread may call any function at any time, several at once.
@@ -19,8 +23,10 @@ enum {
  *
  *     function                            strides  operands' data and buffers  state  scratch  stream
  *     usable, preferred_order             yes      no                          no     no       no
+ *     wants_layout                        yes      no                          no     no       no
+ *     pack                                yes      of the input to be packed   no     no       yes
  *     prepare                             yes      of CONSTANT inputs          no     no       yes
- *     scratch_bytes, device_scratch_bytes yes      no                          yes    no       no
+ *     scratch_bytes, device_scratch       yes      no                          yes    no       no
  *     run                                 yes      yes                         yes    yes      yes
  *
  * The call and all that it points to are the caller's, and gone when the function returns. */
@@ -51,9 +57,26 @@ typedef struct nd4c_kernel {
   /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no
    * wish. The graph's layout pass asks. Optional; NULL: no wish. */
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
-  /* Bytes of the device's memory that a run needs beside its operands. Optional; NULL: none. */
-  int64_t (*device_scratch_bytes)(const nd4c_call *call);
+  /* Writes how much of the device's memory a run works in beside its operands; nd4c presets *range with zeros. `limit`
+   * is what one call may have now: what the device and its cap can spare, its largest buffer, nd4c.device.scratch.
+   * INT64_MAX: not known. Asked once for a signature: runs get between least and best bytes, best unless memory is
+   * short when they are submitted; MEMORY or MEMORY_CAP is told for them where not even the least can be had. A failure
+   * but for MEMORY passes the kernel over, with its text as the reason, and so does a range that makes no sense. Does
+   * not block. Optional; NULL: none. */
+  nd4c_status (*device_scratch)(const nd4c_call *call, int64_t limit, nd4c_scratch_range *range);
   uint32_t flags; /* ND4C_KERNEL_* */
+  /* The layout in which the kernel would like to read a CONSTANT input, by its position: writes it into *layout, of
+   * which struct_size is set and the rest is zero, and returns true. false: as it is, STRIDED. Asked after `usable`,
+   * and before `prepare`; the same call must get the same answer. BLOCKED or OPAQUE. Must not block, but may open the
+   * engine's library. Optional, and needs pack; NULL: no wish. */
+  bool (*wants_layout)(const nd4c_call *call, int32_t input, nd4c_layout *layout);
+  /* Writes the input, STRIDED in the call, in that layout to *to: its dtype and shape are the input's, its memory has
+   * layout->bytes bytes. May block; on an asynchronous device it enqueues on call->stream what reads and writes, and
+   * nd4c waits for that. nd4c keeps what was packed, in counted memory, for all calls whose kernels are of the same
+   * engine and want the same array in the same layout: of other shapes, of other plans. prepare, scratch_bytes and run
+   * then see the input in that layout, `arrangement` equal to the one asked for. After a failure with MEMORY or
+   * MEMORY_CAP they see it STRIDED; any other failure passes the kernel over, with its text as the reason. */
+  nd4c_status (*pack)(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
 } nd4c_kernel;
 
 ND4C_EXTERN_C_END

@@ -61,6 +61,15 @@ typedef struct nd4c_backend {
    * NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
   const nd4c_collective_ops *collective; /* NULL: it has none */
+  /* Targets: devices that are not here, for which the provider's compilers compile ahead of time. Asked where the verdict
+   * is COMPILE_ONLY alone: then nd4c calls the provider's open, these two, and of compilers partition, compile,
+   * fingerprint, serialise and release, with the target in the place of the device, on segments whose constants have
+   * data that the host reads; and nothing else. Both or neither; NULL: it has none. May block.
+   *
+   * target_open describes target `index` of 0 .. target_count() - 1, as nd4c_device_ops.describe would the device: its
+   * type, and what it would be there. The target is never NULL, and valid for the life of the process. */
+  int32_t (*target_count)(void);
+  nd4c_status (*target_open)(int32_t index, nd4c_device_description *description, void **target);
 } nd4c_backend;
 
 enum {

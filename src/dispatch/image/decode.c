@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "device/write.h"
 #include "dispatch/host_ops.h"
 
 enum { PIXELS = 1 << 28 };
@@ -93,7 +94,7 @@ static nd4c_status deliver(nd4c_pending *p, const nd4c_picture *picture) {
   inferred->shape[1] = picture->width;
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(nd4c_array_empty(ND4C_UINT8, 3, inferred->shape, host, &p->targets[0]));
-  ND4C_TRY(nd4c_array_data_mutable(p->targets[0], &data));
+  ND4C_TRY(nd4c_array_host_address(p->targets[0], true, &data));
   convert(picture, format, data);
   return ND4C_OK;
 }

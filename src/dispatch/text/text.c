@@ -8,6 +8,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "device/write.h"
 
 /* -- operands ---------------------------------------------------------------------------------------------------- */
 
@@ -127,7 +128,7 @@ nd4c_status nd4c_numbers_make(nd4c_pending *p, int32_t output, void **data) {
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(nd4c_array_empty(inferred->dtype, inferred->rank, inferred->shape, host, &p->targets[output]));
-  return nd4c_array_data_mutable(p->targets[output], data);
+  return nd4c_array_host_address(p->targets[output], true, data);
 }
 
 /* -- code points --------------------------------------------------------------------------------------------------- */

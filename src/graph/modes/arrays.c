@@ -163,7 +163,7 @@ static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
                                 &view));
   nd4c_fence_release(view.written);
   if (context->device->description.asynchronous) {
-    nd4c_status status = nd4c_fence_record(context->device, context->stream, "plan", NULL, 0, &fence);
+    nd4c_status status = nd4c_fence_place(context->timeline, "plan", &fence);
     if (status != ND4C_OK) {
       nd4c_storage_cancel(storage, context->device);
       return status;

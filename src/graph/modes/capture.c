@@ -53,6 +53,7 @@ static nd4c_status record_steps(nd4c_plan *plan, nd4c_stream stream) {
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = stream;
+    step->call.point = i + 1; /* a launch says what comes on top */
     nd4c_status status = step->choice->kernel->run(&step->call);
     step->call.stream = plan->context->stream;
     if (status != ND4C_OK) {
@@ -82,7 +83,7 @@ static nd4c_status record(nd4c_plan *plan) {
 /* -- run ----------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status launch(nd4c_plan *plan) {
-  nd4c_status status = nd4c_capture_launch(plan->stream->body->capture, plan->context->stream);
+  nd4c_status status = nd4c_capture_launch(plan->stream->body->capture, plan->context->stream, plan->stream->point - 1);
   if (status != ND4C_OK) {
     nd4c_submission_settle(plan->context, status);
     return nd4c_fail_prefix(status, "plan on %s: launching %d recorded steps", plan->device->name, plan->step_count);

@@ -57,7 +57,7 @@ static nd4c_status run_one(const nd4c_plan *plan, nd4c_step *step) {
 static nd4c_status run_step(const nd4c_plan *plan, nd4c_step *step) {
   const nd4c_op_info *op = &plan->graph->nodes[step->node].def->info;
   bool traced = nd4c_tracer_is_on();
-  int64_t begin = traced ? nd4c_tracer_begin(op->name) : plan->profiled ? nd4c_os_nanoseconds() : 0;
+  int64_t begin = traced ? nd4c_tracer_begin(op->name, plan->context) : plan->profiled ? nd4c_os_nanoseconds() : 0;
   nd4c_status status = run_one(plan, step);
   if (traced) {
     const char *kernel = step->choice != NULL ? nd4c_choice_name(step->choice) : "compiled segment";
@@ -127,7 +127,7 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
     (void)snprintf(reason, reason_size, "%s is asynchronous, or the host does not read its memory", plan->device->name);
     return false;
   }
-  return true;
+  return !nd4c_plan_returns_outputs(plan, reason, reason_size);
 }
 
 const nd4c_plan_mode nd4c_mode_direct = {.name = "direct",

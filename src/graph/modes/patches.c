@@ -69,7 +69,6 @@ nd4c_status nd4c_patches_make(nd4c_plan *plan) {
       step->call.struct_size = ND4C_SIZE_OF(nd4c_call);
       step->call.data = step->choice->kernel != NULL ? step->choice->kernel->data : NULL;
       step->call.state = step->choice->state;
-      step->call.point = i + 1;
     }
   }
   return ND4C_OK;

@@ -24,8 +24,11 @@ static void free_body(void *argument) {
     nd4c_memory_free(body->device, &body->blocks[i]);
   }
   nd4c_deallocate(body->blocks);
-  if (body->device_scratch.node != NULL) {
-    nd4c_memory_free(body->device, &body->device_scratch);
+  if (body->nothing.node != NULL) {
+    nd4c_memory_free(body->device, &body->nothing);
+  }
+  if (body->scratch != NULL) {
+    nd4c_scratch_drop(body->scratch);
   }
   if (body->host_scratch.node != NULL) {
     nd4c_memory_free(body->host, &body->host_scratch);
@@ -39,13 +42,23 @@ static void free_body(void *argument) {
   nd4c_deallocate(body);
 }
 
-static nd4c_status take_scratch(nd4c_device *device, nd4c_stream stream, int64_t bytes, nd4c_block *block) {
-  const nd4c_memory_request request = {
-      .bytes = bytes, .origin = "plan scratch", .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
-  nd4c_status status = bytes > 0 ? nd4c_memory_allocate(device, &request, block) : ND4C_OK;
+static nd4c_status take_host_scratch(nd4c_stream_body *body, int64_t bytes) {
+  const nd4c_memory_request request = {.bytes = bytes, .origin = "plan scratch", .usage = ND4C_BUFFER_SCRATCH};
+  ND4C_TRY(nd4c_device_host(&body->host));
+  nd4c_status status = bytes > 0 ? nd4c_memory_allocate(body->host, &request, &body->host_scratch) : ND4C_OK;
   return status == ND4C_OK
              ? status
-             : nd4c_device_fail_prefix(status, device, "on", "plan: %lld bytes of scratch", (long long)bytes);
+             : nd4c_device_fail_prefix(status, body->host, "on", "plan: %lld bytes of scratch", (long long)bytes);
+}
+
+static nd4c_status hold_scratch(const nd4c_plan *plan, nd4c_stream_body *body, const nd4c_scratch_range *range) {
+  if (range->best == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_scratch_lend(body->device, plan->context->stream, range, "plan", &body->scratch));
+  nd4c_scratch_hold(body->scratch);
+  nd4c_scratch_return(body->scratch, NULL);
+  return ND4C_OK;
 }
 
 static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
@@ -69,19 +82,36 @@ static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
   return ND4C_OK;
 }
 
+static bool is_nothing(const nd4c_slot *slot) {
+  return slot->kind == ND4C_SLOT_ARENA && slot->bytes == 0;
+}
+
+/* Values without elements have no place in an arena, but their tensors name a buffer, as those of arrays do. */
+static nd4c_status take_nothing(const nd4c_plan *plan, nd4c_stream_body *body) {
+  const nd4c_memory_request request = {.origin = "plan value", .usage = ND4C_BUFFER_ARENA};
+  for (int32_t i = 0; i < plan->slot_count && body->nothing.node == NULL; ++i) {
+    if (is_nothing(&plan->slots[i])) {
+      ND4C_TRY(nd4c_memory_allocate(body->device, &request, &body->nothing));
+    }
+  }
+  return ND4C_OK;
+}
+
 /* What a step works in: the host's memory and the device's. */
 typedef struct scratch_need {
-  int64_t host, device;
+  int64_t host;
+  nd4c_scratch_range device;
 } scratch_need;
 
 static scratch_need need_of(const nd4c_step *step) {
   return step->segment != NULL
-             ? (scratch_need){step->segment->info.scratch_bytes, step->segment->info.device_scratch_bytes}
-             : (scratch_need){step->choice->scratch_bytes, step->choice->device_scratch_bytes};
+             ? (scratch_need){step->segment->info.scratch_bytes, nd4c_compiled_scratch(&step->segment->info)}
+             : (scratch_need){step->choice->scratch_bytes, step->choice->device_scratch};
 }
 
 static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
-  int64_t host = 0, device = 0;
+  int64_t host = 0;
+  nd4c_scratch_range range = {0, 0};
   for (int32_t i = 0; i < plan->step_count; ++i) {
     const nd4c_step *step = &plan->steps[i];
     const scratch_need need = need_of(step);
@@ -91,17 +121,18 @@ static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
       body->kept[body->kept_count++].choice = nd4c_choice_retain(step->choice);
     }
     host = need.host > host ? need.host : host;
-    device = need.device > device ? need.device : device;
+    range.least = need.device.least > range.least ? need.device.least : range.least;
+    range.best = need.device.best > range.best ? need.device.best : range.best;
   }
   body->device = plan->device;
   ND4C_TRY(take_buffers(plan, body));
-  ND4C_TRY(nd4c_device_host(&body->host));
-  ND4C_TRY(take_scratch(body->host, NULL, host, &body->host_scratch));
-  return take_scratch(body->device, plan->context->stream, device, &body->device_scratch);
+  ND4C_TRY(take_nothing(plan, body));
+  ND4C_TRY(take_host_scratch(body, host));
+  return hold_scratch(plan, body, &range);
 }
 
 static int64_t bytes_of(const nd4c_stream_body *body) {
-  int64_t bytes = body->device_scratch.bytes;
+  int64_t bytes = 0;
   for (int32_t i = 0; i < body->block_count; ++i) {
     bytes += body->blocks[i].bytes;
   }
@@ -139,10 +170,25 @@ static void bind_buffers(const nd4c_plan *plan) {
   }
 }
 
+static void bind_nothing(const nd4c_plan *plan) {
+  const nd4c_block *block = &plan->stream->body->nothing;
+  for (int32_t i = 0; block->node != NULL && i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    for (int32_t k = 0; k < step->input_count + step->output_count; ++k) {
+      const nd4c_value value = k < step->input_count ? step->inputs[k] : step->outputs[k - step->input_count];
+      if (value >= 0 && is_nothing(&plan->slots[plan->slots[value].root])) {
+        step->tensors[k].buffer = block->buffer;
+        step->tensors[k].data = block->address;
+        step->tensors[k].offset = 0;
+      }
+    }
+  }
+}
+
 /* Lets the stream come after what brought the constants to the device. */
 static nd4c_status wait_for_constants(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->slot_count; ++i) {
-    if (plan->slots[i].kind == ND4C_SLOT_CONSTANT) {
+    if (plan->slots[i].kind == ND4C_SLOT_CONSTANT && plan->slots[i].bound) {
       nd4c_storage *storage = plan->slots[i].array->storage;
       nd4c_replica_view view;
       ND4C_TRY(nd4c_storage_acquire(storage, plan->device, plan->context->stream, ND4C_ACCESS_READ,
@@ -152,6 +198,12 @@ static nd4c_status wait_for_constants(const nd4c_plan *plan) {
     }
   }
   return ND4C_OK;
+}
+
+static void give_scratch(const nd4c_stream_body *body, nd4c_step *step) {
+  const nd4c_scratch_range range = need_of(step).device;
+  step->call.scratch_buffer = range.best > 0 ? body->scratch->block.buffer : NULL;
+  step->call.scratch_buffer_bytes = range.best > 0 ? nd4c_scratch_granted(body->scratch, &range) : 0;
 }
 
 /* Takes the calls to the context's stream. A body of its own: the one before may still be in use on another stream. */
@@ -168,11 +220,12 @@ static nd4c_status bind(nd4c_plan *plan) {
   ND4C_TRY(fill_body(plan, stream->body));
   ND4C_TRY(wait_for_constants(plan));
   bind_buffers(plan);
+  bind_nothing(plan);
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = plan->context->stream;
     step->call.scratch = need_of(step).host > 0 ? stream->body->host_scratch.address : NULL;
-    step->call.scratch_buffer = need_of(step).device > 0 ? stream->body->device_scratch.buffer : NULL;
+    give_scratch(stream->body, step);
   }
   stream->bound = plan->context->stream;
   return ND4C_OK;
@@ -297,19 +350,21 @@ static nd4c_status run_compiled(const nd4c_plan *plan, int32_t index) {
                               .outputs = step->call.outputs,
                               .scratch = step->call.scratch,
                               .scratch_buffer = step->call.scratch_buffer,
+                              .scratch_buffer_bytes = step->call.scratch_buffer_bytes,
                               .cancellation = plan->cancellation,
-                              .point = index + 1};
+                              .point = plan->stream->point + index};
   return nd4c_compiled_execute(compiled_of(step), &execution);
 }
 
 static nd4c_status run_step(const nd4c_plan *plan, int32_t index) {
-  const nd4c_step *step = &plan->steps[index];
+  nd4c_step *step = &plan->steps[index];
+  step->call.point = plan->stream->point + index;
   return ND4C_LIKELY(is_kernel(step)) ? step->choice->kernel->run(&step->call) : run_compiled(plan, index);
 }
 
 static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {
   const nd4c_step *step = &plan->steps[index];
-  int64_t begin = nd4c_tracer_begin(op_of(step));
+  int64_t begin = nd4c_tracer_begin(op_of(step), plan->context);
   nd4c_status status = run_step(plan, index);
   nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, op_of(step), name_of(step), NULL, 0);
   return status;
@@ -396,19 +451,27 @@ static nd4c_status submit(nd4c_plan *plan, nd4c_submission *submission, nd4c_sta
     ND4C_TRY(acquire_arena(plan, submission));
   }
   plan->began = true;
-  ND4C_TRY(enqueue(plan));
-  return commit(plan, submission);
+  plan->stream->point = nd4c_submission_number(submission, plan->step_count);
+  const nd4c_status status = enqueue(plan);
+  return status == ND4C_OK ? commit(plan, submission) : nd4c_submission_explain(submission, status);
 }
 
 nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan)) {
   if (ND4C_UNLIKELY(plan->stream->bound != plan->context->stream)) {
     ND4C_TRY(bind(plan));
   }
+  nd4c_scratch *scratch = plan->stream->body->scratch;
   nd4c_submission submission;
+  if (scratch != NULL) {
+    nd4c_scratch_take(scratch);
+  }
   nd4c_status status = nd4c_submission_start(&submission, plan->context, "plan",
                                              plan->graph->inputs.count + plan->graph->outputs.count + 1);
   status = status == ND4C_OK ? submit(plan, &submission, enqueue) : status;
   nd4c_submission_end(&submission);
+  if (scratch != NULL) {
+    nd4c_scratch_return(scratch, plan->stream->last); /* after a failure nothing is under way behind that */
+  }
   return status;
 }
 
@@ -421,13 +484,7 @@ bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size)
     (void)snprintf(reason, reason_size, "%s has no streams", plan->device->name);
     return false;
   }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
-    if (plan->slots[i].kind == ND4C_SLOT_ARENA && plan->slots[i].bytes == 0) {
-      (void)snprintf(reason, reason_size, "value %d has no elements", i);
-      return false;
-    }
-  }
-  return true;
+  return !nd4c_plan_returns_outputs(plan, reason, reason_size);
 }
 
 static nd4c_status run(nd4c_plan *plan) {

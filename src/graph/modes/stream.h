@@ -6,14 +6,17 @@
 #include "device/capture.h"
 #include "device/fence.h"
 #include "device/memory.h"
+#include "device/scratch.h"
 #include "graph/plan.h"
 
 /* What work in flight needs of the plan: it outlives the plan until the last run has ended. */
 typedef struct nd4c_stream_body {
   nd4c_device *device, *host;
-  nd4c_block device_scratch, host_scratch; /* node NULL: none. All steps share them: a stream runs one after another */
+  nd4c_block host_scratch; /* node NULL: none. All steps share it: a stream runs one after another */
+  nd4c_scratch *scratch;   /* the stream's, held, since calls and what was recorded of them name it; NULL: none */
   int32_t block_count;
   nd4c_block *blocks;    /* where buffers are whole: those of the plan's values; no run acquires them */
+  nd4c_block nothing;    /* a buffer for values without elements to name; node NULL: there are none */
   nd4c_capture *capture; /* NULL: nothing was recorded */
   int32_t kept_count;
   struct {
@@ -31,6 +34,7 @@ typedef struct nd4c_stream_place {
 
 typedef struct nd4c_plan_stream {
   nd4c_stream bound; /* the stream that the calls name */
+  int64_t point;     /* number of this run's first step on the stream's timeline */
   nd4c_stream_body *body;
   nd4c_shared_fence *last;   /* of the latest run; NULL: none yet */
   nd4c_fence_steps *steps;   /* a part for each output */
@@ -50,8 +54,8 @@ typedef struct nd4c_plan_stream {
 bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size);
 nd4c_status nd4c_stream_prepare(nd4c_plan *plan);
 void nd4c_stream_release(nd4c_plan *plan);
-/* Acquires, lets `enqueue` enqueue all steps on the context's stream, and commits. A failure of `enqueue` leaves
- * nothing under way. */
+/* Acquires, takes numbers for the steps, lets `enqueue` enqueue all of them on the context's stream, and commits. A
+ * failure of `enqueue` leaves nothing under way. */
 nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan));
 /* Enqueues the steps one after another. */
 nd4c_status nd4c_stream_enqueue(nd4c_plan *plan);

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/storage.h"
+#include "graph/derived.h"
 #include "graph/passes.h"
 
 enum { LIMIT_ELEMENTS = 1 << 27 };
@@ -146,19 +148,35 @@ static nd4c_status read_affine(const nd4c_rewrite *rewrite, const nd4c_graph_nod
 /* -- folding --------------------------------------------------------------------------------------------------------
  */
 
-/* New constant old * scale + shift, each number of `scale` and `shift` applying to size / channels numbers in a row. */
-static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const affine *map, bool shift,
-                                nd4c_value *made) {
+/* What another plan has computed, as a constant of this one; *made stays NONE if there is nothing. */
+static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *key, nd4c_value *made) {
+  nd4c_array *array = nd4c_derived_find(key);
+  if (array == NULL) {
+    return ND4C_OK;
+  }
+  nd4c_array_retain(array); /* rewrite_constant takes one over */
+  nd4c_status status = nd4c_rewrite_constant(rewrite, array, made);
+  if (status == ND4C_OK) {
+    rewrite->graph->values[*made].derived = true;
+  } else {
+    nd4c_derived_drop(array);
+  }
+  nd4c_array_release(array);
+  return status;
+}
+
+static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const nd4c_derived_key *key,
+                                    nd4c_value *made) {
   nd4c_status status = ND4C_OK;
   double *numbers = nd4c_constant_numbers(rewrite, old, LIMIT_ELEMENTS, &status);
   if (numbers == NULL) {
     return status;
   }
   const nd4c_graph_value *value = &rewrite->graph->values[old];
-  int64_t each = map->channels > 0 ? value->size / map->channels : 0;
-  for (int64_t c = 0; c < map->channels; ++c) {
-    double factor = map->scale == NULL ? 1.0 : map->scale[c];
-    double term = !shift || map->shift == NULL ? 0.0 : map->shift[c];
+  int64_t each = key->channels > 0 ? value->size / key->channels : 0;
+  for (int64_t c = 0; c < key->channels; ++c) {
+    double factor = key->scale == NULL ? 1.0 : key->scale[c];
+    double term = key->shift == NULL ? 0.0 : key->shift[c];
     for (int64_t i = c * each; i < (c + 1) * each; ++i) {
       numbers[i] = numbers[i] * factor + term;
     }
@@ -166,6 +184,25 @@ static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const aff
   status = nd4c_constant_make(rewrite, value->dtype, value->rank, value->shape, numbers, made);
   nd4c_deallocate(numbers);
   return status;
+}
+
+/* New constant old * scale + shift, each number of `scale` and `shift` applying to size / channels numbers in a row. */
+static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const affine *map, bool shift,
+                                nd4c_value *made) {
+  const nd4c_derived_key key = {.from = rewrite->graph->values[old].constant,
+                                .channels = map->channels,
+                                .scale = map->scale,
+                                .shift = shift ? map->shift : NULL};
+  nd4c_value found = ND4C_VALUE_NONE;
+  ND4C_TRY(find_derived(rewrite, &key, &found));
+  if (found == ND4C_VALUE_NONE) {
+    ND4C_TRY(compute_constant(rewrite, old, &key, &found));
+    nd4c_graph_value *value = &rewrite->graph->values[found];
+    ND4C_TRY(nd4c_storage_own(value->constant->storage)); /* other plans do not know of this thread's workspace */
+    value->derived = nd4c_derived_add(&key, value->constant);
+  }
+  *made = found;
+  return ND4C_OK;
 }
 
 static bool is_foldable_constant(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_dtype dtype) {

@@ -26,7 +26,9 @@ static bool find_product(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_val
     inputs[0] = node->inputs[0];
     inputs[1] = node->inputs[1];
     *product = node;
-    return values[inputs[1]].constant != NULL && values[inputs[1]].rank == 2 && values[inputs[0]].rank >= 2;
+    const nd4c_array *w = values[inputs[1]].constant;
+    return w != NULL && values[inputs[1]].rank == 2 && values[inputs[0]].rank >= 2 &&
+           (w->storage->flags & ND4C_STORAGE_ENCODED) == 0; /* which matmul reads as it is */
   }
   node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_linear);
   if (node == NULL || nd4c_node_input(node, ND4C_IN_linear_bias) >= 0 ||

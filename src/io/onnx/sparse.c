@@ -3,6 +3,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
+#include "device/write.h"
 #include "io/onnx/tensor.h"
 
 enum { FIELD_VALUES = 1, FIELD_INDICES = 2, FIELD_DIMS = 3 };
@@ -117,7 +118,7 @@ static nd4c_status fill(const nd4c_onnx_tensor *tensor, const nd4c_array *values
   size_t bytes = (size_t)nd4c_dtype_size(tensor->dtype);
   ND4C_TRY(nd4c_array_data(values, &from));
   ND4C_TRY(nd4c_array_data(indices, &where));
-  ND4C_TRY(nd4c_array_data_mutable(dense, &to));
+  ND4C_TRY(nd4c_array_host_address(dense, true, &to));
   for (int64_t i = 0; i < nd4c_array_size(values); i++) {
     int64_t place = 0;
     ND4C_TRY(place_of(tensor, (const int64_t *)where + i * (linear ? 1 : tensor->rank), linear, &place));

@@ -155,12 +155,18 @@ void plugin_devices_each(plugin_check *check,
 void plugin_section_open(plugin_check *check); /* device.c */
 void plugin_section_memory(plugin_check *check);
 void plugin_section_streams(plugin_check *check);
+void plugin_section_external(plugin_check *check); /* external.c */
 void plugin_section_peers(plugin_check *check); /* peers.c */
 void plugin_section_ops(plugin_check *check); /* compute.c */
 void plugin_section_layouts(plugin_check *check);
 void plugin_section_outputs(plugin_check *check);
 void plugin_section_refusals(plugin_check *check);
 void plugin_section_plans(plugin_check *check);   /* plans.c */
+/* Records the case, followed by other ops, plans it on the target, and runs the plan; what failed is counted. */
+void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how);
+/* As above, as far as the plan; *plan NULL where the case cannot be recorded. */
+nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_plan **plan);
+void plugin_section_kept(plugin_check *check);    /* kept.c */
 void plugin_section_capture(plugin_check *check); /* capture.c */
 void plugin_section_threads(plugin_check *check); /* stress.c */
 void plugin_section_faults(plugin_check *check);

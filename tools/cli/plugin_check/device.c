@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-enum { DEVICES = 4, CHAIN = 200, FLIGHT = 64 };
+enum { DEVICES = 4, CHAIN = 200, LONG_CHAIN = 700, FLIGHT = 64 };
 
 static const char *own_device(const plugin_targets *targets, int32_t index, char *text, size_t size) {
   (void)snprintf(text, size, "%s:%d", targets->devices, (int)index);
@@ -171,7 +171,7 @@ static nd4c_status run_chain(nd4c_context *const *contexts, nd4c_array **value, 
   return status;
 }
 
-static void check_values(plugin_check *check, const nd4c_array *array, float expected, const char *name) {
+static void check_values(plugin_check *check, const nd4c_array *array, float expected, const char *what) {
   float *values = malloc((size_t)nd4c_array_size(array) * sizeof *values);
   nd4c_status status =
       values != NULL ? nd4c_array_read(array, values, (size_t)nd4c_array_size(array) * sizeof *values) : ND4C_MEMORY;
@@ -179,39 +179,106 @@ static void check_values(plugin_check *check, const nd4c_array *array, float exp
   for (int64_t i = 0; right && i < nd4c_array_size(array); i++) {
     right = values[i] == expected;
   }
-  if (plugin_check_status(check, status, "reading behind a chain on two streams of %s", name)) {
-    (void)plugin_check_that(check, right, "a chain of %d additions on two streams of %s gave %g, expected %g", CHAIN,
-                            name, (double)values[0], (double)expected);
+  if (plugin_check_status(check, status, "reading behind %s", what)) {
+    (void)plugin_check_that(check, right, "%s gave %g, expected %g", what, (double)values[0], (double)expected);
   }
   free(values);
 }
 
+/* False: the device does not add. */
+static bool check_chain(plugin_check *check, nd4c_device *device, nd4c_context *const *contexts, int64_t size,
+                        int32_t length, const char *what) {
+  nd4c_array *value = NULL, *one = NULL;
+  plugin_check_at("%s", what);
+  nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, device, &value);
+  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &size, 1, device, &one) : status;
+  status = status == ND4C_OK ? run_chain(contexts, &value, one, length) : status;
+  const bool adds = !plugin_declined(status);
+  if (adds && plugin_check_status(check, status, "%s", what)) {
+    check_values(check, value, (float)(3 + length), what);
+  }
+  nd4c_array_release(value);
+  nd4c_array_release(one);
+  return adds;
+}
+
+/* A context on the very stream of the first one, as if the application had made it: both compute in turns, and the
+ * stream serves on when the second has gone. */
+static void check_wrapped(plugin_check *check, nd4c_context *context, const char *name) {
+  nd4c_context *contexts[2] = {context, NULL};
+  nd4c_device *device = nd4c_context_device(context);
+  char what[160];
+  nd4c_native_handles handles = {.struct_size = sizeof handles};
+  plugin_check_at("a context on a stream of others on %s", name);
+  nd4c_status status = nd4c_context_native(context, &handles);
+  (void)plugin_check_that(check, handles.stream != NULL, "%s takes streams of others, but stream_native gives none",
+                          name);
+  status = status == ND4C_OK ? nd4c_context_wrap(device, handles.stream, &contexts[1]) : status;
+  if (plugin_check_status(check, status, "a context on a stream of others on %s", name)) {
+    (void)snprintf(what, sizeof what, "a chain of %d additions on a stream of others on %s", CHAIN, name);
+    const bool adds = check_chain(check, device, contexts, 1000, CHAIN, what);
+    (void)plugin_check_status(check, nd4c_context_destroy(contexts[1]), "destroying a context on a stream of others");
+    contexts[1] = context;
+    if (adds) {
+      (void)check_chain(check, device, contexts, 1000, CHAIN, what);
+    }
+  }
+}
+
 static void check_streams(plugin_check *check, nd4c_device *device, const char *name) {
   static const int64_t sizes[] = {1, 1000, 100000};
+  nd4c_device_info info = {.struct_size = sizeof info};
   nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = true};
   nd4c_context *contexts[2] = {NULL};
-  bool made = true;
-  for (int32_t i = 0; i < 2; i++) {
-    made = made && plugin_check_status(check, nd4c_context_create(&options, &contexts[i]), "a context on %s", name);
+  char what[160];
+  bool adds = true;
+  bool made = plugin_check_status(check, nd4c_device_get_info(device, &info), "what is known of %s", name);
+  for (int32_t i = 0; i < 2 && made; i++) {
+    options.priority = i == 0 ? info.least_priority : info.greatest_priority;
+    made = plugin_check_status(check, nd4c_context_create(&options, &contexts[i]), "a context on %s, priority %" PRId32,
+                               name, options.priority);
   }
-  for (size_t i = 0; made && i < sizeof sizes / sizeof sizes[0]; i++) {
-    nd4c_array *value = NULL, *one = NULL;
-    plugin_check_at("a chain of %d additions of %" PRId64 " elements on two streams of %s", CHAIN, sizes[i], name);
-    nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 3, device, &value);
-    status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 1, device, &one) : status;
-    status = status == ND4C_OK ? run_chain(contexts, &value, one, CHAIN) : status;
-    if (plugin_declined(status)) {
-      plugin_check_note("%s does not add in float32: order between streams was not checked", name);
-      made = false;
-    } else if (plugin_check_status(check, status, "a chain of additions on two streams of %s", name)) {
-      check_values(check, value, 3 + CHAIN, name);
-    }
-    nd4c_array_release(value);
-    nd4c_array_release(one);
+  for (size_t i = 0; made && adds && i < sizeof sizes / sizeof sizes[0]; i++) {
+    (void)snprintf(what, sizeof what, "a chain of %d additions of %" PRId64 " elements on two streams of %s", CHAIN,
+                   sizes[i], name);
+    adds = check_chain(check, device, contexts, sizes[i], CHAIN, what);
+  }
+  if (made && adds) { /* where a device tells points, one fence covers hundreds of calls */
+    nd4c_context *const one[2] = {contexts[0], contexts[0]};
+    (void)snprintf(what, sizeof what, "a chain of %d additions on one stream of %s", LONG_CHAIN, name);
+    (void)check_chain(check, device, one, sizes[1], LONG_CHAIN, what);
+  }
+  if (made && adds && info.wraps_streams) {
+    check_wrapped(check, contexts[0], name);
+  }
+  if (!adds) {
+    plugin_check_note("%s does not add in float32: order between streams was not checked", name);
   }
   for (int32_t i = 0; i < 2; i++) {
     (void)plugin_check_status(check, nd4c_context_destroy(contexts[i]), "destroying a context on %s", name);
   }
+}
+
+/* Times, on a stream that is made while a recording goes on: of all executions, or of none. */
+static void check_times(plugin_check *check, nd4c_device *device, const char *name) {
+  nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = true};
+  nd4c_trace_totals sums = {.struct_size = sizeof sums};
+  nd4c_context *contexts[2] = {NULL};
+  char what[160];
+  (void)snprintf(what, sizeof what, "a chain of %d additions on %s while a recording goes on", CHAIN, name);
+  nd4c_status status = nd4c_trace_start(NULL);
+  status = status == ND4C_OK ? nd4c_context_create(&options, &contexts[0]) : status;
+  contexts[1] = contexts[0];
+  if (plugin_check_status(check, status, "a context on %s while a recording goes on", name) &&
+      check_chain(check, device, contexts, 1000, CHAIN, what) &&
+      plugin_check_status(check, nd4c_trace_get_totals(NULL, device, &sums), "what was recorded on %s", name)) {
+    (void)plugin_check_that(check, sums.device_timed == 0 || sums.device_timed == sums.executions,
+                            "%s tells the times of %" PRId64 " executions and not of %" PRId64 " others", name,
+                            sums.device_timed, sums.executions - sums.device_timed);
+    plugin_check_note("%s %s how long it works", name, sums.device_timed > 0 ? "tells" : "does not tell");
+  }
+  (void)plugin_check_status(check, nd4c_context_destroy(contexts[0]), "destroying a context on %s", name);
+  (void)nd4c_trace_stop(NULL);
 }
 
 /* Copies that are under way at once, each from an array that is released right behind its submission. */
@@ -236,11 +303,55 @@ static void check_flight(plugin_check *check, nd4c_device *device, const char *n
   plugin_arrays_release(copies, FLIGHT);
 }
 
+/* A chain by turns on two devices: each call needs what the other device has just been given to do. */
+static void check_pair(plugin_check *check, nd4c_device *const *devices, const char *name) {
+  static const int64_t sizes[] = {1, 1000, 100000};
+  nd4c_context *contexts[2] = {NULL};
+  nd4c_status status = ND4C_OK;
+  plugin_check_at("a chain of %d additions by turns on two devices of %s", CHAIN, name);
+  for (int32_t i = 0; i < 2 && status == ND4C_OK; i++) {
+    nd4c_context_options options = {.struct_size = sizeof options, .device = devices[i], .strict = true};
+    status = nd4c_context_create(&options, &contexts[i]);
+  }
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && status == ND4C_OK; i++) {
+    nd4c_array *value = NULL, *one = NULL;
+    status = nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 3, devices[0], &value);
+    status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &sizes[i], 1, devices[1], &one) : status;
+    status = status == ND4C_OK ? run_chain(contexts, &value, one, CHAIN) : status;
+    if (status == ND4C_OK) {
+      char what[160];
+      (void)snprintf(what, sizeof what, "a chain of %d additions by turns on two devices of %s", CHAIN, name);
+      check_values(check, value, 3 + CHAIN, what);
+    }
+    nd4c_array_release(value);
+    nd4c_array_release(one);
+  }
+  (void)plugin_check_that(check, status == ND4C_OK || plugin_declined(status),
+                          "a chain of additions by turns on two devices of %s: %s", name, nd4c_error_message());
+  for (int32_t i = 0; i < 2; i++) {
+    (void)nd4c_context_destroy(contexts[i]);
+  }
+}
+
+static void check_devices(plugin_check *check) {
+  plugin_targets targets;
+  nd4c_device *devices[2] = {NULL};
+  char name[PLUGIN_NAME + 16];
+  if (plugin_targets_find(check, &targets) && targets.devices[0] != '\0' &&
+      nd4c_device_find(own_device(&targets, 0, name, sizeof name), &devices[0]) == ND4C_OK &&
+      nd4c_device_find(own_device(&targets, 1, name, sizeof name), &devices[1]) == ND4C_OK) {
+    check_pair(check, devices, targets.devices);
+  }
+  plugin_targets_free(&targets);
+}
+
 static void check_order(plugin_check *check, nd4c_device *device, const char *name) {
   check_streams(check, device, name);
+  check_times(check, device, name);
   check_flight(check, device, name);
 }
 
 void plugin_section_streams(plugin_check *check) {
   plugin_devices_each(check, check_order);
+  check_devices(check);
 }

@@ -1,4 +1,5 @@
-/* Section `leaks`: memory that the plug-in takes from the host table must not grow with the number of calls. */
+/* Section `leaks`: memory that the plug-in takes from the host table must not grow with the number of calls: blocks of
+ * the host's, and pieces of devices' memory. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -34,6 +35,32 @@ static void counting_free_buffer(void *memory, size_t bytes) {
   atomic_fetch_sub(&live, memory != NULL);
   real->free_buffer(memory, bytes);
 }
+
+/* -- memory of devices --------------------------------------------------------------------------------------------- */
+
+static _Atomic int64_t senseless; /* requests that no device could serve */
+static char senseless_text[256];
+
+static nd4c_status count_piece(nd4c_status status) {
+  atomic_fetch_add(&live, status == ND4C_OK);
+  if (status == ND4C_ARGUMENT && atomic_fetch_add(&senseless, 1) == 0) {
+    (void)snprintf(senseless_text, sizeof senseless_text, "%s", real->error_message());
+  }
+  return status;
+}
+static nd4c_status counting_count(const nd4c_device_memory_request *request, nd4c_device_memory **memory) {
+  return count_piece(real->device_memory->count(request, memory));
+}
+static nd4c_status counting_device(const nd4c_device_memory_request *request, nd4c_device_memory **memory,
+                                   nd4c_buffer *buffer, void **address) {
+  return count_piece(real->device_memory->allocate(request, memory, buffer, address));
+}
+static void counting_give(nd4c_device_memory *memory) {
+  atomic_fetch_sub(&live, memory != NULL);
+  real->device_memory->give(memory);
+}
+
+/* -- cases --------------------------------------------------------------------------------------------------------- */
 
 /* Calls the case so many times. Outputs are released, and the device's work is done, before it returns. */
 static nd4c_status call(plugin_round *round, const plugin_case *p, nd4c_array *const *inputs, int32_t times) {
@@ -73,8 +100,17 @@ void plugin_section_leaks(plugin_check *check) {
   table.free = counting_free;
   table.free_pages = counting_free_pages;
   table.free_buffer = counting_free_buffer;
+  static nd4c_host_device_memory device_memory;
+  device_memory = *real->device_memory;
+  device_memory.count = counting_count;
+  device_memory.allocate = counting_device;
+  device_memory.give = counting_give;
+  table.device_memory = &device_memory;
   if (plugin_check_status(check, nd4c_plugin_set_host(&table), "a host table that counts memory")) {
     (void)plugin_cases_each(check, PLUGIN_EAGER, CASES, count_calls, NULL);
+    (void)plugin_check_that(check, atomic_load(&senseless) == 0,
+                            "%lld requests for a device's memory make no sense, the first one: %s",
+                            (long long)atomic_load(&senseless), senseless_text);
     plugin_check_note("%lld blocks of the host's were alive at the end", (long long)atomic_load(&live));
   }
 }

@@ -134,6 +134,10 @@ static void check_kernel(plugin_check *check, const nd4c_provider *provider, con
   (void)plugin_check_that(check, kernel->name != NULL && kernel->name[0] != '\0', "a kernel of %s has no name", name);
   (void)plugin_check_that(check, kernel->prepare == NULL || kernel->unprepare != NULL,
                           "the kernel of %s has prepare and no unprepare: what it makes is never freed", name);
+  const bool wants = ND4C_HAS_FIELD(kernel, wants_layout) && kernel->wants_layout != NULL;
+  const bool packs = ND4C_HAS_FIELD(kernel, pack) && kernel->pack != NULL;
+  (void)plugin_check_that(check, wants == packs, "the kernel of %s has one of wants_layout and pack: both are needed",
+                          name);
 }
 
 static void check_compiler(plugin_check *check, const nd4c_provider *provider, const nd4c_contribution *contribution,

@@ -1,5 +1,5 @@
-/* Section `plans`: each case recorded in a graph, alone and followed by other ops, and run twice by a plan. Compilers
- * are asked there. */
+/* Section `plans`: each case recorded in a graph, alone, followed by other ops, and with all inputs but the first as
+ * constants, which kernels may pack; run twice by a plan. Compilers are asked there. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,16 @@
 enum { RUNS = 2, SOME_CASES = 2000 };
 
 typedef struct tally {
-  int32_t computed, refused, compiled;
+  int32_t computed, refused, compiled, packed;
 } tally;
+
+/* How a case is recorded. */
+typedef enum way { ALONE, EXTENDED, CONSTANT, WAYS } way;
+static const char *const way_names[WAYS] = {"in a plan", "in a plan before three ops", "in a plan with constants"};
+
+static bool is_constant(way how, int32_t input) {
+  return how == CONSTANT && input > 0;
+}
 
 /* (y + y) * y - y: ops that a compiler may take together with the case's. */
 static const char *const chain[] = {"add", "multiply", "subtract"};
@@ -38,7 +46,8 @@ static bool can_extend(const plugin_case *p) {
   return can;
 }
 
-static nd4c_status record(const plugin_case *p, bool extended, nd4c_graph *graph) {
+/* `constants`: the case's inputs on the host. */
+static nd4c_status record(const plugin_case *p, way how, nd4c_array *const *constants, nd4c_graph *graph) {
   nd4c_value values[SELFTEST_INPUTS], results[SELFTEST_OUTPUTS];
   const int32_t outputs = p->c->op->output_count;
   char name[16];
@@ -46,7 +55,9 @@ static nd4c_status record(const plugin_case *p, bool extended, nd4c_graph *graph
   for (int32_t i = 0; i < p->c->input_count && status == ND4C_OK; i++) {
     const selftest_input *input = &p->c->inputs[i];
     values[i] = ND4C_VALUE_NONE;
-    if (input->dtype != ND4C_DTYPE_NONE) {
+    if (is_constant(how, i)) {
+      status = constants[i] != NULL ? nd4c_graph_constant(graph, constants[i], &values[i]) : ND4C_OK;
+    } else if (input->dtype != ND4C_DTYPE_NONE) {
       (void)snprintf(name, sizeof name, "x%d", (int)i);
       status =
           nd4c_graph_input(graph, name, input->varies ? p->dtype : input->dtype, input->rank, input->shape, &values[i]);
@@ -58,7 +69,7 @@ static nd4c_status record(const plugin_case *p, bool extended, nd4c_graph *graph
   }
   for (int32_t i = 0; i < outputs && status == ND4C_OK; i++) {
     (void)snprintf(name, sizeof name, "y%d", (int)i);
-    status = extended ? extend(graph, &results[i]) : ND4C_OK;
+    status = how == EXTENDED ? extend(graph, &results[i]) : ND4C_OK;
     status = status == ND4C_OK ? nd4c_graph_output(graph, name, results[i]) : status;
   }
   return status;
@@ -70,15 +81,17 @@ static void note_report(plugin_round *round, const nd4c_plan *plan, tally *t) {
   (void)snprintf(part, sizeof part, "compiled by %s", round->target->engine);
   if (plugin_check_status(round->check, nd4c_plan_report(plan, &text), "a plan's report")) {
     t->compiled += strstr(text, part) != NULL;
+    t->packed += strstr(text, "{packed constants: ") != NULL;
   }
   nd4c_free(text);
 }
 
-static nd4c_status run_plan(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs) {
+static nd4c_status run_plan(nd4c_plan *plan, const plugin_case *p, way how, nd4c_array *const *inputs,
+                            nd4c_array **outputs) {
   const nd4c_array *given[SELFTEST_INPUTS];
   int32_t count = 0;
   for (int32_t i = 0; i < p->c->input_count; i++) {
-    if (inputs[i] != NULL) {
+    if (inputs[i] != NULL && !is_constant(how, i)) {
       given[count++] = inputs[i];
     }
   }
@@ -86,7 +99,8 @@ static nd4c_status run_plan(nd4c_plan *plan, const plugin_case *p, nd4c_array *c
 }
 
 /* What the reference makes of the same graph on the host. */
-static nd4c_status compute_wanted(plugin_round *round, const plugin_case *p, nd4c_graph *graph, plugin_case *extended) {
+static nd4c_status compute_wanted(plugin_round *round, const plugin_case *p, way how, nd4c_graph *graph,
+                                  plugin_case *own) {
   static const char force[] = "SD_KERNEL_FORCE_ENGINE";
   const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true};
   const char *engine = round->target->engine;
@@ -96,74 +110,111 @@ static nd4c_status compute_wanted(plugin_round *round, const plugin_case *p, nd4
   nd4c_status status = nd4c_config_set(force, "reference");
   status = status == ND4C_OK ? nd4c_plan_create(graph, round->host, &options, &plan) : status;
   status = status == ND4C_OK ? plugin_case_inputs(p, PLUGIN_CONTIGUOUS, round->host, inputs, &differs) : status;
-  status = status == ND4C_OK ? run_plan(plan, p, inputs, extended->wanted) : status;
+  status = status == ND4C_OK ? run_plan(plan, p, how, inputs, own->wanted) : status;
   nd4c_plan_destroy(plan);
   plugin_arrays_release(inputs, SELFTEST_INPUTS);
   const nd4c_status restored = nd4c_config_set(force, engine[0] != '\0' ? engine : NULL);
   return status == ND4C_OK ? restored : status;
 }
 
-static void run_and_compare(plugin_round *round, const plugin_case *p, nd4c_plan *plan, nd4c_array *const *inputs,
-                            const char *how) {
+static void run_and_compare(plugin_round *round, const plugin_case *p, way how, nd4c_plan *plan,
+                            nd4c_array *const *inputs) {
   for (int32_t i = 0; i < RUNS; i++) {
     nd4c_array *got[SELFTEST_OUTPUTS] = {NULL};
-    if (plugin_check_status(round->check, run_plan(plan, p, inputs, got), "%s, %s, run %d", p->label, how,
-                            (int)i + 1)) {
-      (void)plugin_case_compare(round->check, p, round->host, got, how);
+    if (plugin_check_status(round->check, run_plan(plan, p, how, inputs, got), "%s, %s, run %d", p->label,
+                            way_names[how], (int)i + 1)) {
+      (void)plugin_case_compare(round->check, p, round->host, got, way_names[how]);
     }
     plugin_arrays_release(got, SELFTEST_OUTPUTS);
   }
 }
 
+/* A layout that cannot be is no way to decline. */
+static void note_refusal(plugin_round *round, const plugin_case *p) {
+  const char *text = nd4c_error_message(), *odd = strstr(text, ": wants_layout of input ");
+  tally *t = round->user;
+  (void)plugin_check_that(round->check, odd == NULL, "%s, %s%s", p->label, way_names[CONSTANT], odd != NULL ? odd : "");
+  t->refused++;
+}
+
 /* Plans the recorded graph on the target's device, and runs it. */
-static void plan_graph(plugin_round *round, const plugin_case *p, nd4c_graph *graph, const char *how) {
+static void plan_graph(plugin_round *round, const plugin_case *p, way how, nd4c_graph *graph) {
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
   nd4c_plan *plan = NULL;
   tally *t = round->user;
   bool differs = false;
   nd4c_status status = nd4c_plan_create(graph, round->relaxed, NULL, &plan);
   if (plugin_declined(status)) {
-    t->refused++;
+    note_refusal(round, p);
     return;
   }
   status = status == ND4C_OK ? plugin_case_inputs(p, PLUGIN_CONTIGUOUS, round->relaxed, inputs, &differs) : status;
-  if (plugin_check_status(round->check, status, "%s, %s", p->label, how)) {
+  if (plugin_check_status(round->check, status, "%s, %s", p->label, way_names[how])) {
     t->computed++;
     note_report(round, plan, t);
-    run_and_compare(round, p, plan, inputs, how);
+    run_and_compare(round, p, how, plan, inputs);
   }
   nd4c_plan_destroy(plan);
   plugin_arrays_release(inputs, SELFTEST_INPUTS);
 }
 
-static void plan_case(plugin_round *round, const plugin_case *p, bool extended) {
+static void plan_case(plugin_round *round, const plugin_case *p, way how) {
   plugin_case own = *p;
+  nd4c_array *constants[SELFTEST_INPUTS] = {NULL};
   nd4c_graph *graph = NULL;
+  bool differs = false;
   memset(own.wanted, 0, sizeof own.wanted);
   nd4c_status status = nd4c_graph_create(&graph);
-  const bool recorded = status == ND4C_OK && record(p, extended, graph) == ND4C_OK; /* some ops are eager alone */
+  if (status == ND4C_OK && how == CONSTANT) {
+    status = plugin_case_inputs(p, PLUGIN_CONTIGUOUS, round->host, constants, &differs);
+  }
+  const bool recorded = status == ND4C_OK && record(p, how, constants, graph) == ND4C_OK; /* some ops are eager alone */
   if (recorded) {
-    status = compute_wanted(round, p, graph, &own);
+    status = compute_wanted(round, p, how, graph, &own);
   }
   if (plugin_check_status(round->check, status, "%s: the reference's plan", p->label) && recorded) {
-    plan_graph(round, &own, graph, extended ? "in a plan before three ops" : "in a plan");
+    plan_graph(round, &own, how, graph);
   }
+  plugin_arrays_release(constants, SELFTEST_INPUTS);
   nd4c_graph_destroy(graph);
   plugin_arrays_release(own.wanted, SELFTEST_OUTPUTS);
 }
 
-static void plan_both(plugin_round *round, const plugin_case *p) {
-  plan_case(round, p, false);
+static void plan_each(plugin_round *round, const plugin_case *p) {
+  plan_case(round, p, ALONE);
   if (can_extend(p)) {
-    plan_case(round, p, true);
+    plan_case(round, p, EXTENDED);
   }
+  if (p->c->input_count > 1) {
+    plan_case(round, p, CONSTANT);
+  }
+}
+
+void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how) {
+  tally t = {.computed = 0};
+  plugin_round own = *round;
+  plugin_case named = *p;
+  own.user = &t;
+  (void)snprintf(named.label, sizeof named.label, "%.180s, %.70s", p->label, how);
+  plan_case(&own, &named, can_extend(p) ? EXTENDED : ALONE);
+}
+
+nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_plan **plan) {
+  nd4c_graph *graph = NULL;
+  *plan = NULL;
+  nd4c_status status = nd4c_graph_create(&graph);
+  if (status == ND4C_OK && record(p, can_extend(p) ? EXTENDED : ALONE, NULL, graph) == ND4C_OK) {
+    status = nd4c_plan_create(graph, round->relaxed, NULL, plan);
+  }
+  nd4c_graph_destroy(graph);
+  return status;
 }
 
 void plugin_section_plans(plugin_check *check) {
   tally t = {.computed = 0};
-  const bool compiles = plugin_cases_each(check, PLUGIN_PLANS, SOME_CASES, plan_both, &t);
-  plugin_check_note("%d plans ran, %d of them with compiled segments; %d were declined", (int)t.computed,
-                    (int)t.compiled, (int)t.refused);
+  const bool compiles = plugin_cases_each(check, PLUGIN_PLANS, SOME_CASES, plan_each, &t);
+  plugin_check_note("%d plans ran, %d of them with compiled segments, %d with packed constants; %d were declined",
+                    (int)t.computed, (int)t.compiled, (int)t.packed, (int)t.refused);
   if (compiles && check->pattern == NULL) {
     (void)plugin_check_that(check, t.compiled > 0, "it brings compilers, and none takes part in any plan");
   }

@@ -115,6 +115,17 @@ static void *refusing_buffer(size_t bytes) {
   return refuses() ? NULL : real->allocate_buffer(bytes);
 }
 
+static nd4c_status refuse_device(void) {
+  return real->fail(ND4C_MEMORY, "memory of a device is refused by the check");
+}
+static nd4c_status refusing_count(const nd4c_device_memory_request *request, nd4c_device_memory **memory) {
+  return refuses() ? refuse_device() : real->device_memory->count(request, memory);
+}
+static nd4c_status refusing_device(const nd4c_device_memory_request *request, nd4c_device_memory **memory,
+                                   nd4c_buffer *buffer, void **address) {
+  return refuses() ? refuse_device() : real->device_memory->allocate(request, memory, buffer, address);
+}
+
 static bool arm(int32_t place) {
   atomic_store(&hits, 0);
   atomic_store(&countdown, place);
@@ -182,6 +193,11 @@ void plugin_section_faults(plugin_check *check) {
   table.allocate = refusing_allocate;
   table.allocate_pages = refusing_pages;
   table.allocate_buffer = refusing_buffer;
+  static nd4c_host_device_memory device_memory;
+  device_memory = *real->device_memory;
+  device_memory.count = refusing_count;
+  device_memory.allocate = refusing_device;
+  table.device_memory = &device_memory;
   if (plugin_check_status(check, nd4c_plugin_set_host(&table), "a host table that refuses memory")) {
     (void)plugin_cases_each(check, PLUGIN_EAGER, FAULT_CASES, compute_faults, &total);
     plugin_check_note("%d allocations of the plug-in's were refused", (int)total);

@@ -1,0 +1,165 @@
+"""External memory: arrays over memory by its address, descriptor or handle, memory of arrays for others, registered host
+memory. nd4c.memory shows it."""
+from __future__ import annotations
+
+import ctypes
+from operator import index
+
+from nd4c import _abi, _dtypes, _memory
+from nd4c._arguments import enum_name, integer
+from nd4c._arguments import shape as shape_of
+from nd4c._core import from_handle, handle
+from nd4c._devices import current_device, find
+from nd4c._errors import check
+from nd4c._library import bind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Tuple, Union
+
+    from nd4c import Array, Device, DType
+
+_import = bind("nd4c_array_from_external")
+_export = bind("nd4c_array_to_external")
+_register = bind("nd4c_host_register")
+_unregister = bind("nd4c_host_unregister")
+_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_KINDS = _abi.TABLES["EXTERNAL_KIND"]
+_NAMES = {row[1]: row[2] for row in _KINDS}
+
+
+def _place(device):
+    return current_device() if device is None else find(device)
+
+
+def _bytes(shape, strides, start, size):
+    """Bytes from the first one to the end of the last element."""
+    if 0 in shape:
+        return start * size
+    if strides is None:
+        count = 1
+        for extent in shape:
+            count *= extent
+        return (start + count) * size
+    return (start + 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides) if stride > 0)) * size
+
+
+def from_external(kind: str, place: int, shape: Union[int, Sequence[int]], dtype: Union[DType, str],
+                  device: Union[Device, str, None] = None, *, strides: Optional[Sequence[int]] = None, start: int = 0,
+                  offset: int = 0, bytes: Optional[int] = None, read_only: bool = False, owner: Any = None) -> Array:
+    """An array on the device over memory that nd4c did not allocate, without a copy.
+
+    kind: "host_pointer", "device_pointer" (place is an address), "descriptor" (a file descriptor, which may be closed behind
+    the call), "native" (the vendor's handle, a cl_mem). strides and start count elements, start from the memory's first byte
+    to element 0; offset and bytes count bytes: offset says where the memory begins in what a descriptor or handle names.
+    owner is kept until the last use of the memory is over. Work of others on it has ended."""
+    dtype, shape, device = _dtypes.of(dtype), shape_of(shape), _place(device)
+    steps = None if strides is None else tuple(integer("from_external: strides", stride) for stride in strides)
+    if steps is not None and len(steps) != len(shape):
+        raise ValueError("from_external: %d strides for %d axes" % (len(steps), len(shape)))
+    number, place, start = enum_name("from_external: kind", kind, _KINDS), index(place), integer("from_external: start", start)
+    by_descriptor = _NAMES.get(number) == "descriptor"
+    if not -1 <= place < (2 ** 31 if by_descriptor else 2 ** 64):
+        raise OverflowError("from_external: %d is no %s" % (place, "descriptor" if by_descriptor else "address"))
+    key = _memory.keep(owner)
+    memory = _abi.external(ctypes.sizeof(_abi.external), number, None if by_descriptor else place,
+                           place if by_descriptor else -1, bool(read_only), integer("from_external: offset", offset),
+                           _bytes(shape, steps, start, dtype.itemsize) if bytes is None else integer("from_external: bytes", bytes), 0,
+                           ctypes.cast(_memory.forget, ctypes.c_void_p), key)
+    out = ctypes.c_void_p()
+    status = _import(device.handle, dtype.number, len(shape), _memory.int64(shape),
+                     None if steps is None else _memory.int64(steps), start, ctypes.byref(memory), ctypes.byref(out))
+    if status:
+        _memory.forget(key)
+        check(status)
+    return from_handle(out.value)
+
+
+class External:
+    """Memory of an array, for others: place is its address, descriptor or handle, by kind. The array lives, and a descriptor is
+    open, until release(), which the end of a `with` block calls, too."""
+
+    __slots__ = ("_memory", "start")
+
+    start: int
+
+    def __init__(self, memory, start):
+        self._memory, self.start = memory, start
+
+    @property
+    def kind(self) -> str:
+        return _NAMES[self._memory.kind]
+
+    @property
+    def place(self) -> int:
+        return self._memory.descriptor if self.kind == "descriptor" else self._memory.pointer
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the beginning of what a descriptor or handle names to the memory's first."""
+        return self._memory.offset
+
+    @property
+    def bytes(self) -> int:
+        return self._memory.bytes
+
+    @property
+    def read_only(self) -> bool:
+        return self._memory.read_only
+
+    def release(self) -> None:
+        """Ends it; a second time nothing happens."""
+        release, self._memory.release = self._memory.release, None
+        if release:
+            _release(release)(self._memory.user)
+
+    def __enter__(self) -> External:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.release()
+
+    def __del__(self):
+        self.release()
+
+
+def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) -> External:
+    """The array's memory on the device (None: where the array is), of all that it is a view of: element 0 is `start` elements
+    from the first byte. Contents go there first, work on them is waited for, and the receiver may write unless it is read_only."""
+    memory, start = _abi.external(struct_size=ctypes.sizeof(_abi.external)), ctypes.c_int64()
+    check(_export(handle(x), (x.device if device is None else find(device)).handle,
+                  enum_name("to_external: kind", kind, _KINDS), ctypes.byref(memory), ctypes.byref(start)))
+    return External(memory, start.value)
+
+
+class Registered:
+    """Host memory that a device copies directly, until unregister(), which the end of a `with` block calls, too."""
+
+    __slots__ = ("_device", "_cells")
+
+    def __init__(self, device, cells):
+        self._cells = None
+        check(_register(device.handle, ctypes.addressof(cells), ctypes.sizeof(cells)))
+        self._device, self._cells = device, cells
+
+    def unregister(self) -> None:
+        """Waits for copies that are under way; a second time nothing happens."""
+        cells, self._cells = self._cells, None
+        if cells is not None:
+            check(_unregister(self._device.handle, ctypes.addressof(cells)))
+
+    def __enter__(self) -> Registered:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.unregister()
+
+    def __del__(self):
+        self.unregister()
+
+
+def register(x: Any, device: Union[Device, str, None] = None) -> Registered:
+    """Lets the device copy from and to the memory of a writable contiguous buffer (bytearray, mmap, NumPy's) directly, where
+    nd4c.Device(...).info["registers_host"] says that it can. The buffer is held meanwhile."""
+    view = memoryview(x).cast("B")
+    return Registered(_place(device), (ctypes.c_char * len(view)).from_buffer(view))

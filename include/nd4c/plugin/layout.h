@@ -1,0 +1,99 @@
+/* Layouts: how the elements of an array lie in memory where strides cannot say it. */
+#ifndef ND4C_PLUGIN_LAYOUT_H
+#define ND4C_PLUGIN_LAYOUT_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "nd4c/dtype.h"
+#include "nd4c/plugin/abi.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* How the bytes of an operand are arranged. */
+typedef enum nd4c_layout_tag {
+  ND4C_LAYOUT_STRIDED = 0,   /* element i at offset + sum of index * stride; no nd4c_layout describes it */
+  ND4C_LAYOUT_BLOCKED = 1,   /* in blocks along some axes, as weights of oneDNN: aBcd16b, OIhw16i16o */
+  ND4C_LAYOUT_QUANTISED = 2, /* encoded in blocks of a named format, as those of GGUF: q8_0, q4_0 */
+  ND4C_LAYOUT_OPAQUE = 3     /* known to the engine alone that made it */
+} nd4c_layout_tag;
+
+enum { ND4C_LAYOUT_AXES = 12, ND4C_LAYOUT_BLOCKS = 6, ND4C_LAYOUT_NAME_SIZE = 32 };
+
+/* A layout, by value: no pointers, so that it may be copied and kept. Fields that the tag does not use are not read.
+ *
+ * BLOCKED: the array's elements in C order are those of an array of `shape`: the array's own shape, or that with axes
+ * split in two, as a convolution's groups are. Along axis a it is padded to `padded[a]`; what fills the padding is the
+ * kernel's affair. Index i of axis a is split by the blocks along a, of which block_extents[k] is the extent of block
+ * k, the outermost first; the innermost block of all lies closest in memory, and what is left of i counts in steps of
+ * strides[a] elements. oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
+ *
+ * QUANTISED: runs of block_elements elements along `axis`, which is the last one, become block_bytes bytes each, in C
+ * order of the blocks. Data beside the blocks (scales, zero points), if any, lie in the same memory, side_bytes of them
+ * from byte side_offset on. Elements decode to `dtype`.
+ *
+ * OPAQUE: `owner` is the name of an engine, and `fingerprint` its own number for the arrangement: two layouts with the
+ * same owner, fingerprint, shape, dtype and bytes are the same. */
+typedef struct nd4c_layout {
+  uint32_t struct_size;
+  int32_t tag;      /* nd4c_layout_tag, not STRIDED */
+  int64_t bytes;    /* of the whole array, with padding and side data */
+  nd4c_dtype dtype; /* BLOCKED, OPAQUE: of the elements as they are stored */
+  int32_t rank;     /* 1 to ND4C_LAYOUT_AXES */
+  int64_t shape[ND4C_LAYOUT_AXES];
+  int64_t padded[ND4C_LAYOUT_AXES];
+  int64_t strides[ND4C_LAYOUT_AXES];
+  int64_t block_extents[ND4C_LAYOUT_BLOCKS];
+  int32_t block_axes[ND4C_LAYOUT_BLOCKS];
+  int32_t block_count; /* BLOCKED: 0 to ND4C_LAYOUT_BLOCKS */
+  int32_t axis;        /* QUANTISED */
+  int64_t block_elements, block_bytes;
+  int64_t side_offset, side_bytes;
+  char format[ND4C_LAYOUT_NAME_SIZE]; /* QUANTISED: as GGUF names it, in small letters: "q8_0" */
+  char owner[ND4C_LAYOUT_NAME_SIZE];
+  uint64_t fingerprint;
+} nd4c_layout;
+
+/* Whether two layouts arrange an array alike. NULL stands for STRIDED. */
+static inline bool nd4c_layout_equal(const nd4c_layout *a, const nd4c_layout *b) {
+  if (a == NULL || b == NULL || a == b) {
+    return a == b;
+  }
+  const size_t extents = (size_t)a->rank * sizeof a->shape[0];
+  if (a->tag != b->tag || a->rank != b->rank || a->bytes != b->bytes || a->dtype != b->dtype ||
+      memcmp(a->shape, b->shape, extents) != 0) {
+    return false;
+  }
+  switch (a->tag) {
+    case ND4C_LAYOUT_BLOCKED:
+      return a->block_count == b->block_count && memcmp(a->padded, b->padded, extents) == 0 &&
+             memcmp(a->strides, b->strides, extents) == 0 &&
+             memcmp(a->block_axes, b->block_axes, (size_t)a->block_count * sizeof a->block_axes[0]) == 0 &&
+             memcmp(a->block_extents, b->block_extents, (size_t)a->block_count * sizeof a->block_extents[0]) == 0;
+    case ND4C_LAYOUT_QUANTISED:
+      return a->axis == b->axis && a->block_elements == b->block_elements && a->block_bytes == b->block_bytes &&
+             a->side_offset == b->side_offset && a->side_bytes == b->side_bytes &&
+             strncmp(a->format, b->format, sizeof a->format) == 0;
+    default:
+      return a->fingerprint == b->fingerprint && strncmp(a->owner, b->owner, sizeof a->owner) == 0;
+  }
+}
+
+/* Of a BLOCKED layout: where the element with this index of `shape` lies, in elements from the first one. */
+static inline int64_t nd4c_layout_offset(const nd4c_layout *layout, const int64_t *index) {
+  int64_t rest[ND4C_LAYOUT_AXES], offset = 0, step = 1;
+  memcpy(rest, index, (size_t)layout->rank * sizeof rest[0]);
+  for (int32_t k = layout->block_count - 1; k >= 0; k--) {
+    const int32_t axis = layout->block_axes[k];
+    offset += rest[axis] % layout->block_extents[k] * step;
+    rest[axis] /= layout->block_extents[k];
+    step *= layout->block_extents[k];
+  }
+  for (int32_t i = 0; i < layout->rank; i++) {
+    offset += rest[i] * layout->strides[i];
+  }
+  return offset;
+}
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,12 @@
+/* Memory of arrays of which a caller keeps an address or a name. */
+#ifndef ND4C_DEVICE_PINNING_H
+#define ND4C_DEVICE_PINNING_H
+
+#include "device/storage.h"
+
+/* Keeps the array's contents on the device for as long as the array lives, current and ready there, and there alone
+ * unless the array is read-only: the caller that gets the memory may write. view->written is NULL. Fails as acquiring
+ * does. */
+nd4c_status nd4c_array_pin(nd4c_array *array, nd4c_device *device, nd4c_replica_view *view);
+
+#endif

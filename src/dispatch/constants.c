@@ -1,0 +1,233 @@
+#include "dispatch/constants.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/recycle.h"
+#include "base/status.h"
+#include "device/driver.h"
+#include "device/storage.h"
+#include "submit/submit.h"
+
+/* -- as they are --------------------------------------------------------------------------------------------------- */
+
+static void set_place(const nd4c_constant_input *constant, const nd4c_replica_view *view, nd4c_tensor *tensor) {
+  const nd4c_array *array = constant->array;
+  const int64_t begin = array->offset + constant->offset;
+  tensor->offset = begin + nd4c_dtype_elements(array->dtype, view->offset);
+  tensor->buffer = view->buffer;
+  tensor->data = view->address == NULL ? NULL : (char *)view->address + nd4c_dtype_bytes(array->dtype, begin);
+}
+
+nd4c_status nd4c_constant_bind(const nd4c_context *context, const nd4c_constant_input *constant, nd4c_tensor *tensor) {
+  nd4c_storage *storage = constant->array->storage;
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_storage_own(storage));
+  ND4C_TRY(nd4c_storage_acquire(storage, context->device, context->stream, ND4C_ACCESS_READ, context->transfer, &view));
+  nd4c_storage_pin(storage, context->device);
+  nd4c_fence_release(view.written); /* the stream waits for it */
+  set_place(constant, &view, tensor);
+  tensor->flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
+  return ND4C_OK;
+}
+
+void nd4c_constants_reset(const nd4c_constants *constants, int32_t input_count) {
+  for (int32_t i = 0; i < input_count; ++i) {
+    nd4c_tensor *tensor = &constants->inputs[i];
+    if (constants->items[i].array != NULL) {
+      tensor->layout = ND4C_LAYOUT_STRIDED;
+      tensor->arrangement = NULL;
+      tensor->data = NULL;
+      tensor->buffer = NULL;
+      tensor->offset = 0;
+    }
+  }
+}
+
+void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
+  for (int32_t i = 0; i < call->input_count; ++i) {
+    const nd4c_constant_input *item = &constants->items[i];
+    if (item->array != NULL) {
+      (void)nd4c_encoded_show(item->array->storage, item->array->offset + item->offset, context->device,
+                              &constants->inputs[i]);
+    }
+  }
+}
+
+/* Those that have no place yet. */
+static nd4c_status bind_rest(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
+  for (int32_t i = 0; i < call->input_count; ++i) {
+    if (constants->items[i].array != NULL && constants->inputs[i].layout == ND4C_LAYOUT_STRIDED) {
+      ND4C_TRY(nd4c_constant_bind(context, &constants->items[i], &constants->inputs[i]));
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_constants_bind(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
+  nd4c_constants_reset(constants, call->input_count);
+  return bind_rest(context, call, constants);
+}
+
+/* -- packed -------------------------------------------------------------------------------------------------------- */
+
+/* One input that a kernel wants packed. */
+typedef struct packing {
+  const nd4c_context *context;
+  const nd4c_call *call;
+  const nd4c_kernel *kernel;
+  const nd4c_constant_input *constant;
+  int32_t input;
+  nd4c_layout layout;
+} packing;
+
+/* What the plug-in wrote, against the input. */
+static nd4c_status check_layout(const packing *p) {
+  char what[160];
+  const nd4c_tensor *tensor = &p->call->inputs[p->input];
+  (void)snprintf(what, sizeof what, "%.60s: wants_layout of input %d", p->kernel->name, p->input);
+  ND4C_TRY(nd4c_layout_check(&p->layout, what));
+  if (p->layout.tag == ND4C_LAYOUT_QUANTISED) {
+    return nd4c_fail(ND4C_ABI, "%s: QUANTISED, expected BLOCKED or OPAQUE", what);
+  }
+  int64_t size = 1;
+  for (int32_t i = 0; i < p->layout.rank; ++i) {
+    size *= p->layout.shape[i]; /* the check has seen that the whole fits; of OPAQUE it need not */
+    if (size > tensor->size) {
+      break;
+    }
+  }
+  return size == tensor->size ? ND4C_OK
+                              : nd4c_fail(ND4C_ABI, "%s: its shape has other than the input's %lld elements", what,
+                                          (long long)tensor->size);
+}
+
+/* Runs the kernel's pack on the inputs in `tensors`, a copy of the call's, and waits for its end. */
+static nd4c_status run_pack(const packing *p, nd4c_submission *submission, nd4c_tensor *tensors,
+                            const nd4c_form *form) {
+  nd4c_storage *storage = p->constant->array->storage;
+  nd4c_replica_view view;
+  nd4c_shared_fence *fence = NULL;
+  ND4C_TRY(nd4c_submission_acquire(submission, storage, ND4C_ACCESS_READ, p->context->transfer, &view));
+  set_place(p->constant, &view, &tensors[p->input]);
+  nd4c_call call = *p->call;
+  call.inputs = tensors;
+  call.data = p->kernel->data;
+  call.stream = p->context->stream;
+  nd4c_tensor to = tensors[p->input];
+  nd4c_form_describe(form, &to);
+  nd4c_error_expect();
+  nd4c_status status = nd4c_driver_answer(p->kernel->pack(&call, p->input, &p->layout, &to), "pack");
+  if (status != ND4C_OK) {
+    nd4c_submission_settle(p->context, status);
+    return status;
+  }
+  ND4C_TRY(nd4c_submission_record(submission, NULL, &fence));
+  nd4c_submission_commit(submission, fence);
+  status = fence != NULL ? nd4c_fence_wait(fence) : ND4C_OK;
+  nd4c_fence_release(fence);
+  return status;
+}
+
+static nd4c_status fill_form(const packing *p, const nd4c_form *form) {
+  const size_t bytes = (size_t)p->call->input_count * sizeof(nd4c_tensor);
+  nd4c_tensor *tensors = nd4c_recycle_take_raw(bytes);
+  if (tensors == NULL) {
+    return nd4c_fail_memory("a call's operands", bytes);
+  }
+  memcpy(tensors, p->call->inputs, bytes);
+  nd4c_submission submission;
+  nd4c_status status = nd4c_submission_start(&submission, p->context, "pack", 1);
+  if (status == ND4C_OK) {
+    status = run_pack(p, &submission, tensors, form);
+    nd4c_submission_end(&submission);
+  }
+  nd4c_recycle_give(tensors, bytes);
+  return status;
+}
+
+/* The storage's form, packed now if it has none. */
+static nd4c_status get_form(const packing *p, nd4c_form **out) {
+  const nd4c_array *array = p->constant->array;
+  const nd4c_form_request request = {.storage = array->storage,
+                                     .offset = array->offset + p->constant->offset,
+                                     .tensor = &p->call->inputs[p->input],
+                                     .device = p->context->device,
+                                     .engine = p->kernel->engine,
+                                     .layout = &p->layout};
+  *out = nd4c_form_find(&request);
+  if (*out != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_form *form = NULL;
+  ND4C_TRY(check_layout(p));
+  ND4C_TRY(nd4c_storage_own(array->storage)); /* it outlives the workspace that it may be in */
+  ND4C_TRY(nd4c_form_make(&request, &form));
+  nd4c_status status = fill_form(p, form);
+  if (status != ND4C_OK) {
+    nd4c_form_release(form);
+    return status;
+  }
+  *out = nd4c_form_publish(&request, form);
+  return ND4C_OK;
+}
+
+static bool is_memory(nd4c_status status) {
+  return status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+}
+
+/* Which constants the kernel wants packed: at most as many as a choice holds. No input has a place meanwhile. */
+static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                          const nd4c_kernel *kernel, packing *wishes) {
+  int32_t count = 0;
+  nd4c_call asked = *call;
+  asked.data = kernel->data;
+  for (int32_t i = 0; i < call->input_count && count < ND4C_CHOICE_FORMS; ++i) {
+    packing *p = &wishes[count];
+    if (constants->items[i].array == NULL || constants->inputs[i].size == 0 ||
+        constants->inputs[i].layout != ND4C_LAYOUT_STRIDED) {
+      continue;
+    }
+    *p = (packing){context, call, kernel, &constants->items[i], i, {.struct_size = ND4C_SIZE_OF(nd4c_layout)}};
+    count += kernel->wants_layout(&asked, i, &p->layout);
+  }
+  return count;
+}
+
+static nd4c_status place_wishes(const packing *wishes, int32_t count, const nd4c_constants *constants,
+                                nd4c_choice *choice) {
+  for (int32_t i = 0; i < count; ++i) {
+    const packing *p = &wishes[i];
+    nd4c_form *form = NULL;
+    nd4c_status status = get_form(p, &form);
+    if (status != ND4C_OK && !is_memory(status)) {
+      return status;
+    }
+    if (form != NULL) {
+      choice->form_inputs[choice->form_count] = p->input;
+      choice->forms[choice->form_count++] = form;
+    }
+  }
+  for (int32_t i = 0; i < choice->form_count; ++i) { /* pack sees no other input packed */
+    nd4c_form_describe(choice->forms[i], &constants->inputs[choice->form_inputs[i]]);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_constants_place(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
+                                 const nd4c_kernel *kernel, nd4c_choice *choice, bool *declined) {
+  *declined = false;
+  if (ND4C_HAS_FIELD(kernel, pack) && kernel->wants_layout != NULL && kernel->pack != NULL) {
+    packing wishes[ND4C_CHOICE_FORMS];
+    const int32_t count = ask_wishes(context, call, constants, kernel, wishes);
+    *declined = place_wishes(wishes, count, constants, choice) != ND4C_OK;
+  }
+  return *declined ? ND4C_OK : bind_rest(context, call, constants);
+}
+
+void nd4c_choice_drop_forms(nd4c_choice *choice) {
+  while (choice->form_count > 0) {
+    nd4c_form_release(choice->forms[--choice->form_count]);
+  }
+}

@@ -1,0 +1,413 @@
+/* Constants packed for kernels: shared by plans of other shapes, kept for the next plan, forgotten when they are
+ * written, end or stand in the way; on the stub, which is strict with layouts, and with oneDNN on the CPU. */
+#include <pthread.h>
+
+#include "device/forms.h"
+#include "graph/modes/mode.h"
+#include "graph_check.h"
+#include "stub_plugin.h"
+
+enum { DEPTH = 24, WIDTH = 40 };
+
+static nd4c_device *host;
+
+/* y = x w for so many rows. */
+static nd4c_plan *make_product(nd4c_context *context, nd4c_array *w, int64_t rows) {
+  const int64_t shape[] = {rows, DEPTH};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value weights = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  CHECK_OK(nd4c_graph_constant(graph, w, &weights));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, x, weights)));
+  nd4c_status status = nd4c_plan_create(graph, context, NULL, &plan);
+  nd4c_graph_destroy(graph);
+  return status == ND4C_OK ? plan : NULL;
+}
+
+static nd4c_array *make_weights(uint64_t seed) {
+  const int64_t shape[] = {DEPTH, WIDTH};
+  return check_array(ND4C_FLOAT32, 2, shape, seed, -1, 1);
+}
+
+/* The plan's result for rows that follow from the seed. */
+static nd4c_array *run_product(nd4c_plan *plan, int64_t rows) {
+  const int64_t shape[] = {rows, DEPTH};
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 5, -1, 1), *y = NULL;
+  const nd4c_array *given[] = {x};
+  CHECK_OK(nd4c_plan_run(plan, given, 1, &y, 1));
+  CHECK_OK(nd4c_array_wait(y));
+  nd4c_array_release(x);
+  return y;
+}
+
+static void check_product(nd4c_plan *plan, const nd4c_array *w, int64_t rows) {
+  const int64_t shape[] = {rows, DEPTH};
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 5, -1, 1), *expected = NULL, *y = run_product(plan, rows);
+  CHECK_OK(nd4c_matmul(x, w, &expected));
+  assert_true(check_difference(expected, y) <= 1e-5);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+  nd4c_array_release(expected);
+}
+
+static int64_t live_bytes(nd4c_device *device) {
+  nd4c_memory_info info = {.struct_size = sizeof info};
+  CHECK_OK(nd4c_memory_get_info(device, &info));
+  return info.live_bytes;
+}
+
+/* -- the stub ------------------------------------------------------------------------------------------------------ */
+
+static void plans_share_what_is_packed(void **state) {
+  (void)state;
+  nd4c_array *w = make_weights(1);
+  int64_t packs = stub_counter("pack");
+  nd4c_plan *few = make_product(stub_context, w, 2), *many = make_product(stub_context, w, 7);
+  assert_non_null(few);
+  assert_non_null(many);
+  assert_int_equal(stub_counter("pack") - packs, 1);
+  check_product(few, w, 2);
+  check_product(many, w, 7);
+  char *text = NULL;
+  CHECK_OK(nd4c_plan_report(few, &text));
+  assert_non_null(strstr(text, "{packed constants: b blocked}"));
+  nd4c_free(text);
+  nd4c_plan_destroy(few);
+  check_product(many, w, 7);
+  nd4c_plan_destroy(many);
+  CHECK_OK(nd4c_device_synchronize(stub_device));
+  nd4c_plan *again = make_product(stub_context, w, 3); /* it was kept */
+  assert_int_equal(stub_counter("pack") - packs, 1);
+  check_product(again, w, 3);
+  nd4c_plan_destroy(again);
+  nd4c_array_release(w);
+}
+
+/* Two views of one storage are two constants; so is the same view for another engine. */
+static void views_have_forms_of_their_own(void **state) {
+  (void)state;
+  const int64_t shape[] = {DEPTH, DEPTH};
+  nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 4, -1, 1), *turned = NULL;
+  CHECK_OK(nd4c_matrix_transpose(w, &turned));
+  int64_t packs = stub_counter("pack");
+  nd4c_plan *plain = make_product(stub_context, w, 2), *other = make_product(stub_context, turned, 2);
+  assert_int_equal(stub_counter("pack") - packs, 2);
+  check_product(plain, w, 2);
+  check_product(other, turned, 2);
+  nd4c_plan_destroy(plain);
+  nd4c_plan_destroy(other);
+  nd4c_array_release(turned);
+  nd4c_array_release(w);
+}
+
+/* In mode arrays each step runs through storages: with the form in place of its constant. */
+static void a_plan_of_two_devices_reads_the_same(void **state) {
+  (void)state;
+  const int64_t shape[] = {4, DEPTH};
+  nd4c_device *const devices[] = {stub_device, host};
+  const nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices, .device_count = 2};
+  const nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true, .placement = &placement};
+  nd4c_array *w = make_weights(2), *x = check_array(ND4C_FLOAT32, 2, shape, 5, -1, 1), *y = NULL, *expected = NULL;
+  nd4c_value weights = ND4C_VALUE_NONE;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value input = check_input(graph, "x", 2, shape);
+  CHECK_OK(nd4c_graph_constant(graph, w, &weights));
+  nd4c_value product = check_binary(graph, ND4C_OP_matmul, input, weights);
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_tanh, product)));
+  int64_t packs = stub_counter("pack");
+  CHECK_OK(nd4c_plan_create(graph, stub_context, &options, &plan));
+  assert_string_equal(plan->mode->name, "arrays");
+  assert_int_equal(stub_counter("pack") - packs, 1);
+  const nd4c_array *given[] = {x};
+  check_evaluate(graph, (nd4c_array *[]){x}, &expected);
+  for (int32_t i = 0; i < 3; i++) {
+    CHECK_OK(nd4c_plan_run(plan, given, 1, &y, 1));
+    assert_true(check_difference(expected, y) <= 1e-5);
+  }
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  check_release((nd4c_array *[]){w, x, y, expected}, 4);
+}
+
+static void without_memory_it_is_read_as_it_is(void **state) {
+  (void)state;
+  nd4c_array *w = make_weights(3);
+  (void)stub_control("fail pack:0:500"); /* MEMORY */
+  nd4c_plan *plan = make_product(stub_context, w, 2);
+  assert_non_null(plan);
+  assert_int_equal(plan->steps[0].choice->form_count, 0);
+  check_product(plan, w, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_array_release(w);
+}
+
+static void another_failure_passes_the_kernel_over(void **state) {
+  (void)state;
+  nd4c_array *w = make_weights(3);
+  static const char *const failures[] = {"fail pack:0", "fail in_flight:0"};
+  for (size_t i = 0; i < 2; i++) {
+    int64_t before = live_bytes(stub_device);
+    (void)stub_control(failures[i]);
+    assert_null(make_product(stub_context, w, 2));
+    assert_int_equal(nd4c_error_code(), ND4C_UNSUPPORTED);
+    assert_non_null(strstr(nd4c_error_message(), "was told to fail"));
+    (void)stub_control("reset");
+    assert_true(live_bytes(stub_device) <= before + DEPTH * WIDTH * 8); /* the constant may have come */
+  }
+  nd4c_plan *plan = make_product(stub_context, w, 2); /* nothing is left that would be taken for packed */
+  check_product(plan, w, 2);
+  nd4c_plan_destroy(plan);
+  nd4c_array_release(w);
+}
+
+/* A kernel whose layout cannot be is passed over with a text that says why. */
+static void an_odd_layout_is_told(void **state) {
+  (void)state;
+  nd4c_array *w = make_weights(3);
+  assert_null(make_product(stub_context, w, 2));
+  assert_non_null(strstr(nd4c_error_message(), "stub.plain: wants_layout of input 1: no layout: bytes is 3839"));
+  nd4c_array_release(w);
+}
+
+/* -- the CPU ------------------------------------------------------------------------------------------------------- */
+
+static bool has_onednn(nd4c_plan *plan) {
+  if (strcmp(nd4c_choice_engine(plan->steps[0].choice), "onednn") != 0) {
+    print_message("oneDNN does not serve this: %s\n", nd4c_choice_name(plan->steps[0].choice));
+    nd4c_plan_destroy(plan);
+    return false;
+  }
+  return true;
+}
+
+enum { IN = 64, OUT = 64, EDGE = 6 };
+
+/* y = relu(batch_norm(conv(x, w))): the normalisation is folded into the weights. */
+static nd4c_plan *make_conv(nd4c_array *const *parameters, int64_t batch) {
+  const int64_t shape[] = {batch, IN, EDGE, EDGE}, pads[] = {1, 1, 1, 1};
+  const nd4c_attr attrs[] = {check_ints("pads", pads, 4)};
+  nd4c_value inputs[6] = {ND4C_VALUE_NONE};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 4, shape), w = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_constant(graph, parameters[0], &w));
+  inputs[0] = check_op(graph, ND4C_OP_conv, (nd4c_value[]){x, w}, 2, attrs, 1);
+  for (int32_t i = 1; i < 5; i++) {
+    CHECK_OK(nd4c_graph_constant(graph, parameters[i], &inputs[i]));
+  }
+  CHECK_OK(nd4c_graph_output(graph, "y", check_op(graph, ND4C_OP_batch_norm, inputs, 5, NULL, 0)));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  nd4c_graph_destroy(graph);
+  return plan;
+}
+
+static void make_parameters(nd4c_array **parameters) {
+  const int64_t w[] = {OUT, IN, 3, 3}, channels[] = {OUT};
+  parameters[0] = check_array(ND4C_FLOAT32, 4, w, 11, -1, 1);
+  for (uint64_t i = 1; i < 5; i++) {
+    parameters[i] = check_array(ND4C_FLOAT32, 1, channels, 11 + i, 0.5, 1.5);
+  }
+}
+
+static nd4c_array *run_conv(nd4c_plan *plan, int64_t batch) {
+  const int64_t shape[] = {batch, IN, EDGE, EDGE};
+  nd4c_array *x = check_array(ND4C_FLOAT32, 4, shape, 6, -1, 1), *y = NULL;
+  const nd4c_array *given[] = {x};
+  CHECK_OK(nd4c_plan_run(plan, given, 1, &y, 1));
+  nd4c_array_release(x);
+  return y;
+}
+
+/* Plans of one model for other batches share the folded weights, and what oneDNN packed of them: bit for bit what
+ * plans compute that share nothing. */
+static void batches_of_a_convolution_share(void **state) {
+  (void)state;
+  nd4c_array *shared[5], *own[5];
+  make_parameters(shared);
+  make_parameters(own);
+  int64_t before = live_bytes(host), packed = nd4c_forms_packed();
+  nd4c_plan *first = make_conv(shared, 1);
+  if (!has_onednn(first)) {
+    check_release(shared, 5);
+    check_release(own, 5);
+    skip();
+  }
+  assert_int_equal(first->step_count, 1);
+  assert_int_equal(nd4c_forms_packed() - packed, 1);
+  int64_t weights = live_bytes(host) - before;
+  nd4c_plan *second = make_conv(shared, 4);
+  assert_int_equal(nd4c_forms_packed() - packed, 1);
+  assert_true(first->steps[0].choice->forms[0] == second->steps[0].choice->forms[0]);
+  assert_true(live_bytes(host) - before - weights < OUT * IN * 9 * 4); /* the second has none of its own */
+  nd4c_plan *apart = make_conv(own, 4);
+  assert_int_equal(nd4c_forms_packed() - packed, 2);
+  nd4c_array *y = run_conv(second, 4), *expected = run_conv(apart, 4);
+  assert_true(check_difference(expected, y) == 0);
+  nd4c_array_release(y);
+  nd4c_plan_destroy(first); /* which had packed them */
+  y = run_conv(second, 4);
+  assert_true(check_difference(expected, y) == 0);
+  nd4c_array_release(y);
+  nd4c_array_release(expected);
+  nd4c_plan_destroy(second);
+  nd4c_plan_destroy(apart);
+  check_release(shared, 5);
+  check_release(own, 5);
+  CHECK_OK(nd4c_memory_trim(host, 0));
+  assert_true(live_bytes(host) <= before);
+}
+
+enum { LARGE = 96 };
+
+static nd4c_plan *make_large(nd4c_array *w, int64_t rows) {
+  const int64_t shape[] = {rows, LARGE};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value weights = ND4C_VALUE_NONE;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 2, shape);
+  CHECK_OK(nd4c_graph_constant(graph, w, &weights));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_matmul, x, weights)));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  nd4c_graph_destroy(graph);
+  return plan;
+}
+
+static void check_large(nd4c_plan *plan, const nd4c_array *w, int64_t rows) {
+  const int64_t shape[] = {rows, LARGE};
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 5, -1, 1), *expected = NULL, *y = NULL;
+  const nd4c_array *given[] = {x};
+  CHECK_OK(nd4c_plan_run(plan, given, 1, &y, 1));
+  CHECK_OK(nd4c_matmul(x, w, &expected));
+  assert_true(check_difference(expected, y) <= 1e-5);
+  nd4c_array_release(x);
+  nd4c_array_release(y);
+  nd4c_array_release(expected);
+}
+
+/* Forms packed by making, running and destroying a plan; -1: oneDNN wants none here. */
+static int64_t packed_by_a_plan(nd4c_array *w, int64_t rows) {
+  int64_t packed = nd4c_forms_packed();
+  nd4c_plan *plan = make_large(w, rows);
+  bool wants = plan->steps[0].choice->form_count == 1;
+  check_large(plan, w, rows);
+  nd4c_plan_destroy(plan);
+  return wants ? nd4c_forms_packed() - packed : -1;
+}
+
+static void what_is_kept_is_used_until_it_is_written(void **state) {
+  (void)state;
+  const int64_t shape[] = {LARGE, LARGE};
+  nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 3, -1, 1);
+  if (packed_by_a_plan(w, 64) < 0) {
+    nd4c_array_release(w);
+    skip();
+  }
+  assert_int_equal(packed_by_a_plan(w, 64), 0);
+  void *data = NULL;
+  CHECK_OK(nd4c_array_data_mutable(w, &data));
+  ((float *)data)[LARGE * LARGE - 1] += 1.0F; /* nd4c sees nothing of this */
+  assert_int_equal(packed_by_a_plan(w, 64), 1);
+  assert_int_equal(packed_by_a_plan(w, 64), 0);
+  CHECK_OK(nd4c_memory_trim(host, 0));
+  assert_int_equal(packed_by_a_plan(w, 64), 1);
+  nd4c_array_release(w);
+}
+
+static void forms_end_with_their_storage(void **state) {
+  (void)state;
+  const int64_t shape[] = {LARGE, LARGE};
+  CHECK_OK(nd4c_memory_trim(host, 0));
+  int64_t before = live_bytes(host);
+  nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 3, -1, 1);
+  int64_t alone = live_bytes(host);
+  if (packed_by_a_plan(w, 64) < 0) {
+    nd4c_array_release(w);
+    skip();
+  }
+  assert_true(live_bytes(host) >= alone + LARGE * LARGE * 4);
+  nd4c_array_release(w);
+  assert_int_equal(live_bytes(host), before);
+}
+
+/* What no plan uses gives way to what a cap would refuse; what one uses does not. */
+static void forms_give_way(void **state) {
+  (void)state;
+  enum { MORE = 1 << 20 };
+  const int64_t shape[] = {LARGE, LARGE}, more[] = {MORE};
+  CHECK_OK(nd4c_memory_trim(host, 0));
+  nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 3, -1, 1), *large = NULL;
+  if (packed_by_a_plan(w, 64) < 0) {
+    nd4c_array_release(w);
+    skip();
+  }
+  CHECK_OK(nd4c_memory_set_cap(host, live_bytes(host) + MORE - LARGE * LARGE * 2));
+  CHECK_OK(nd4c_array_empty(ND4C_UINT8, 1, more, host, &large));
+  nd4c_array_release(large);
+  CHECK_OK(nd4c_memory_set_cap(host, 0));
+  assert_int_equal(packed_by_a_plan(w, 64), 1);
+  nd4c_plan *plan = make_large(w, 64);
+  CHECK_OK(nd4c_memory_set_cap(host, live_bytes(host)));
+  assert_int_equal(nd4c_array_empty(ND4C_UINT8, 1, more, host, &large), ND4C_MEMORY_CAP);
+  CHECK_OK(nd4c_memory_set_cap(host, 0));
+  check_large(plan, w, 64);
+  nd4c_plan_destroy(plan);
+  nd4c_array_release(w);
+}
+
+/* -- threads ------------------------------------------------------------------------------------------------------ */
+
+static void *make_and_run(void *argument) {
+  nd4c_array *w = argument;
+  for (int64_t i = 0; i < 6; i++) {
+    nd4c_plan *plan = make_large(w, 64 + i % 2);
+    check_large(plan, w, 64 + i % 2);
+    nd4c_plan_destroy(plan);
+    CHECK_OK(nd4c_memory_trim(host, 0));
+  }
+  return NULL;
+}
+
+static void threads_make_and_drop_them(void **state) {
+  (void)state;
+  enum { THREADS = 3 };
+  const int64_t shape[] = {LARGE, LARGE};
+  nd4c_array *w = check_array(ND4C_FLOAT32, 2, shape, 3, -1, 1);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    assert_int_equal(pthread_create(&threads[i], NULL, make_and_run, w), 0);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(threads[i], NULL);
+  }
+  nd4c_array_release(w);
+}
+
+int main(void) {
+  if (stub_start() != ND4C_OK || nd4c_device_find("cpu:0", &host) != ND4C_OK) {
+    return 1;
+  }
+  if (getenv("STUB_LIE") != NULL) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_odd_layout_is_told, stub_test_begin, stub_test_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(plans_share_what_is_packed, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(views_have_forms_of_their_own, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(a_plan_of_two_devices_reads_the_same, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(without_memory_it_is_read_as_it_is, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(another_failure_passes_the_kernel_over, stub_test_begin, stub_test_end),
+      cmocka_unit_test(batches_of_a_convolution_share),
+      cmocka_unit_test(what_is_kept_is_used_until_it_is_written),
+      cmocka_unit_test(forms_end_with_their_storage),
+      cmocka_unit_test(forms_give_way),
+      cmocka_unit_test(threads_make_and_drop_them),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# `nd4c compile` for a stub that is not there, and `nd4c run --compiled` on one that is.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli_lib.sh"
+export ND4C_BACKEND_PLUGINS=$4 STUB_MODE=both
+model=$source/tests/data/onnx/elementwise_13.onnx
+there=(env STUB_VERDICT=compile-only)
+here=(-D BACKEND_TYPE=stub --random-inputs --seed 3)
+
+expect 0 "${there[@]}" "$nd4c" info --probe
+says out 'compile-only no stub is plugged in'
+lacks out 'stub:0'
+expect 0 "${there[@]}" "$nd4c" compile "$model" --target stub:0 -o "$work/made.nd4cexe"
+says out '^compiled for stub:0: 1 pieces with 48 of 48 nodes, [0-9]+ bytes$'
+says out '^  stub_compiler: '
+expect 1 "${there[@]}" "$nd4c" run "$model" "${here[@]}"
+says err 'can only compile ahead of time: no stub is plugged in'
+
+expect 0 "$nd4c" run "$model" "${here[@]}" -o "$work/plain"
+expect 0 "$nd4c" run "$model" "${here[@]}" -o "$work/loaded" --compiled "$work/made.nd4cexe" --report
+says out 'requested but not applied: nothing'
+diff -r "$work/plain" "$work/loaded"
+expect 0 "$nd4c" run "$model" "${here[@]}" --compiled "$work/made.nd4cexe" --math fast --report
+says out 'compiled now: .*made.nd4cexe has no executable for it'
+expect 1 "$nd4c" run "$model" "${here[@]}" --compiled "$work/made.nd4cexe" --math fast -D nd4c.strict=true
+says err 'has no executable for a segment of 48 nodes'
+expect 1 env STUB_GENERATION=2 "$nd4c" run "$model" "${here[@]}" --compiled "$work/made.nd4cexe"
+says err "compiled for 'stub_compiler 2.0, generation 1', and here it would have to be for 'stub_compiler 2.0, generation 2'"
+head -c 1000 "$work/made.nd4cexe" >"$work/cut.nd4cexe"
+expect 1 "$nd4c" run "$model" "${here[@]}" --compiled "$work/cut.nd4cexe"
+says err 'a file of executables, byte 16: expected the size of the file'
+
+expect 0 "$nd4c" run "$model" --random-inputs --compiled "$work/made.nd4cexe" --report
+says out 'executables of .*made.nd4cexe: no compiler takes part in the plan'
+
+# For a device that is here, with what was asked for.
+expect 0 "$nd4c" compile "$model" --target stub:1 -o "$work/fast.nd4cexe" --math fast --compile-option LEVEL=3
+expect 0 "$nd4c" run "$model" "${here[@]}" --compiled "$work/fast.nd4cexe" --math fast --compile-option LEVEL=3 --report
+says out 'requested but not applied: nothing'
+
+expect 3 "$nd4c" compile "$model" --target cpu:0 -o "$work/none.nd4cexe"
+says err 'no compiler of cpu:0 takes any of 48 nodes'
+expect 1 "$nd4c" compile "$model" --target stab:0 -o "$work/none.nd4cexe"
+says err "device 'stab:0': there is no backend of that name"
+expect 1 "$nd4c" compile "$model" --target stub:0 -o /nonexistent/none.nd4cexe
+expect 2 "$nd4c" compile "$model" -o "$work/none.nd4cexe"
+says err '[-][-]target was expected'
+expect 2 "$nd4c" compile "$model" --target stub:0
+says err '[-][-]output was expected'
+expect 2 "$nd4c" compile --target stub:0 -o "$work/none.nd4cexe"
+says err 'one model was expected'
+expect 2 "$nd4c" compile "$model" --target stub:0 -o "$work/none.nd4cexe" --shape x=a
+[ ! -e "$work/none.nd4cexe" ]
