@@ -17,7 +17,6 @@
   X(simd_repeat)             \
   X(simd_nonzero)            \
   X(reference_contraction)   \
-  X(reference_blocks)        \
   X(reference_decomposition) \
   X(reference_elementwise)   \
   X(reference_image)         \
@@ -39,6 +38,7 @@
   X(simd_product)            \
   X(simd_recurrent)          \
   X(reference_linalg)        \
+  X(reference_blocks)        \
   X(reference_nn)            \
   X(reference_fft)           \
   X(reference_signal)        \
