@@ -20,11 +20,12 @@ typedef struct meeting {
   stub_value **values; /* by rank; a message has one */
 } meeting;
 
-/* A group. Members hold one reference each, and so do their operations under way. */
+/* A group. Members hold one reference each, and so do their operations under way. It stays until each rank has come: one
+ * that comes when the others have left finds what they did, that they gave the group up, say. */
 typedef struct team {
   struct team *next;
   nd4c_collective_id id;
-  int32_t count, references;
+  int32_t count, joined, references;
   bool aborted;
   meeting *meetings;
 } team;
@@ -84,6 +85,9 @@ static void release_team(team *t) {
   while (t->meetings != NULL) {
     free_meeting(t, t->meetings);
   }
+  if (t->joined < t->count) {
+    return;
+  }
   team **link = &teams;
   while (*link != t) {
     link = &(*link)->next;
@@ -119,6 +123,7 @@ static nd4c_status join(void *device, const nd4c_collective_id *id, int32_t rank
   }
   const bool fits = t->count == count;
   t->references += fits;
+  t->joined += fits;
   stub_unlock(&lock);
   stub_host->free(fresh);
   if (!fits) {
