@@ -532,6 +532,7 @@ from nd4c._dtypes import DType as DType
 from nd4c._errors import Error as Error
 from nd4c._files import load as load, load_metadata as load_metadata, save as save
 from nd4c._machine import devices as devices, explain as explain, info as info
+from nd4c._memory import block_format as block_format, from_blocks as from_blocks
 from nd4c._routing import routing as routing, set_default_routing as set_default_routing
 from nd4c._tracing import tracing as tracing
 from nd4c._workspace import workspace as workspace

@@ -1,4 +1,6 @@
 """Arrays over memory of others, and memory of arrays for others: the array interface, buffers, bytes."""
+from __future__ import annotations
+
 import ctypes
 from ctypes import byref, c_int64, c_void_p
 
@@ -6,6 +8,12 @@ from nd4c import _abi, _dtypes
 from nd4c._core import from_handle, handle
 from nd4c._errors import check
 from nd4c._library import bind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Union
+
+    from nd4c import Array
 
 _wrap = bind("nd4c_array_wrap")
 _share = bind("nd4c_array_to_dlpack")
@@ -105,17 +113,17 @@ def from_strings(texts, shape):
     return from_handle(out.value)
 
 
-def from_blocks(format, shape, blocks):
+def from_blocks(format: str, shape: Union[int, Sequence[int]], blocks: Any) -> Array:
     """A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks` their
     bytes. `x @ array` and `x @ array.mT` read the blocks on the CPU; everything else sees the elements, decoded once."""
     data = bytes(blocks)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     out = c_void_p()
-    check(_from_blocks(format.encode(), len(shape), _int64(shape), data, len(data), byref(out)))
+    check(_from_blocks(format.encode(), len(shape), int64(shape), data, len(data), byref(out)))
     return from_handle(out.value)
 
 
-def block_format(array):
+def block_format(array: Array) -> Optional[str]:
     """The format of the blocks in which an array, or what it is a view of, is kept; None: in none."""
     name = _block_format(handle(array))
     return None if name is None else name.decode()
