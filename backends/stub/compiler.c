@@ -91,9 +91,9 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   int64_t cost = 0;
   for (int32_t i = 0; status == ND4C_OK && i <= region->node_count; i++) {
     char reason[STUB_TEXT] = "";
-    if (i < region->node_count && !is_declined(&region->nodes[i], options, reason, sizeof reason) &&
-        supports(&region->nodes[i], reason, sizeof reason)) {
-      cost += cost_of(&region->nodes[i]);
+    if (i < region->node_count && !is_declined(region->nodes[i], options, reason, sizeof reason) &&
+        supports(region->nodes[i], reason, sizeof reason)) {
+      cost += cost_of(region->nodes[i]);
       nodes[count++] = i;
       continue;
     }
@@ -112,7 +112,7 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
 
 /* A node's call with its data left out. */
 static nd4c_status copy_node(const nd4c_segment *segment, int32_t index, stub_step *node) {
-  nd4c_call call = segment->nodes[index];
+  nd4c_call call = *segment->nodes[index];
   nd4c_tensor inputs[STUB_INPUTS], output = call.outputs[0];
   if (call.input_count > STUB_INPUTS || call.output_count != 1) {
     return stub_host->fail(ND4C_UNSUPPORTED, "stub: %s with %d inputs and %d outputs", call.op->name, call.input_count,
@@ -172,7 +172,7 @@ static nd4c_status compile(void *data, void *device, const nd4c_segment *segment
   memcpy(executable->outputs, segment->outputs, (size_t)segment->output_count * sizeof(int32_t));
   executable->dynamic = true;
   for (int32_t i = 0; i < segment->node_count && status == ND4C_OK; i++) {
-    executable->dynamic = executable->dynamic && is_elementwise(&segment->nodes[i]);
+    executable->dynamic = executable->dynamic && is_elementwise(segment->nodes[i]);
     status = copy_node(segment, i, &executable->nodes[i]);
   }
   if (status != ND4C_OK) {

@@ -205,7 +205,8 @@ typedef enum nd4c_attr_kind {
   ND4C_ATTR_GRAPH
 } nd4c_attr_kind;
 
-/* A typed value. Lists, strings, arrays and graphs are borrowed from whoever made the value. */
+/* A typed value. Lists, strings, arrays and graphs are borrowed from the caller who made the value. Not versioned by
+ * struct_size: arrays of it cross the ABI, so its size is frozen, as are those of nd4c_op_input and nd4c_op_attr. */
 typedef struct nd4c_attr_value {
   nd4c_attr_kind kind;
   /* Of a list. A pointer that is not NULL with count 0 is a list that is given and empty: reductions, flip, squeeze and

@@ -77,7 +77,7 @@ static nd4c_status decline(nd4c_partition *partition, int32_t node, const char *
 static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before, int32_t **before) {
   int64_t edges = 0;
   for (int32_t i = 0; i < region->node_count; ++i) {
-    edges += region->nodes[i].input_count;
+    edges += region->nodes[i]->input_count;
   }
   int32_t *producer = nd4c_allocate((size_t)(region->value_count + 1) * sizeof *producer);
   *first_before = nd4c_allocate((size_t)(region->node_count + 1) * sizeof **first_before);
@@ -90,14 +90,14 @@ static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before
     producer[i] = -1;
   }
   for (int32_t i = 0; i < region->node_count; ++i) {
-    for (int32_t k = 0; k < region->nodes[i].output_count; ++k) {
+    for (int32_t k = 0; k < region->nodes[i]->output_count; ++k) {
       producer[region->node_outputs[i][k]] = i;
     }
   }
   int32_t count = 0;
   for (int32_t i = 0; i < region->node_count; ++i) {
     (*first_before)[i] = count;
-    for (int32_t k = 0; k < region->nodes[i].input_count; ++k) {
+    for (int32_t k = 0; k < region->nodes[i]->input_count; ++k) {
       int32_t value = region->node_inputs[i][k];
       if (value >= 0 && producer[value] >= 0) {
         (*before)[count++] = producer[value];

@@ -67,7 +67,7 @@ static nd4c_status adopt(const nd4c_compiler *compiler, nd4c_device *device, nd4
 static void find_tensor(const nd4c_segment *segment, int32_t value, nd4c_tensor *tensor) {
   *tensor = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
   for (int32_t i = 0; i < segment->node_count; ++i) {
-    const nd4c_call *node = &segment->nodes[i];
+    const nd4c_call *node = segment->nodes[i];
     for (int32_t k = 0; k < node->input_count + node->output_count; ++k) {
       bool input = k < node->input_count;
       int32_t at = input ? segment->node_inputs[i][k] : segment->node_outputs[i][k - node->input_count];

@@ -63,7 +63,7 @@ static bool add_tensor(nd4c_text *text, const nd4c_tensor *tensor, int32_t value
 }
 
 static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index, bool exact) {
-  const nd4c_call *node = &segment->nodes[index];
+  const nd4c_call *node = segment->nodes[index];
   bool shared = true;
   add_string(text, node->op->name);
   add_number(text, node->op->version);
@@ -130,9 +130,9 @@ nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile
 
 static bool is_constant(const nd4c_segment *segment, int32_t value) {
   for (int32_t i = 0; i < segment->node_count; ++i) {
-    for (int32_t k = 0; k < segment->nodes[i].input_count; ++k) {
+    for (int32_t k = 0; k < segment->nodes[i]->input_count; ++k) {
       if (segment->node_inputs[i][k] == value) {
-        return (segment->nodes[i].inputs[k].flags & ND4C_TENSOR_CONSTANT) != 0;
+        return (segment->nodes[i]->inputs[k].flags & ND4C_TENSOR_CONSTANT) != 0;
       }
     }
   }

@@ -108,7 +108,7 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
   static const int32_t *const node_inputs[] = {inputs}, *const node_outputs[] = {outputs};
   nd4c_segment segment = {.struct_size = ND4C_SIZE_OF(nd4c_segment),
                           .node_count = 1,
-                          .nodes = call,
+                          .nodes = &call,
                           .node_inputs = node_inputs,
                           .node_outputs = node_outputs,
                           .value_count = OPERANDS,

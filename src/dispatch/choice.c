@@ -215,7 +215,8 @@ static void search_end(search *s) {
 /* -- compilers --------------------------------------------------------------------------------------------------- */
 
 /* The call as a segment of one node. `values` has room for a number for each operand. */
-static void make_segment(const nd4c_call *call, int32_t *values, const int32_t **lists, nd4c_segment *segment) {
+static void make_segment(const nd4c_call *const *node, int32_t *values, const int32_t **lists, nd4c_segment *segment) {
+  const nd4c_call *call = *node;
   int32_t input_count = call->input_count, output_count = call->output_count;
   for (int32_t i = 0; i < input_count + output_count; ++i) {
     values[i] = i < input_count && call->inputs[i].dtype == ND4C_DTYPE_NONE ? -1 : i;
@@ -224,7 +225,7 @@ static void make_segment(const nd4c_call *call, int32_t *values, const int32_t *
   lists[1] = values + input_count;
   *segment = (nd4c_segment){.struct_size = ND4C_SIZE_OF(nd4c_segment),
                             .node_count = 1,
-                            .nodes = call,
+                            .nodes = node,
                             .node_inputs = &lists[0],
                             .node_outputs = &lists[1],
                             .value_count = input_count + output_count,
@@ -309,7 +310,7 @@ static nd4c_status find_compiler(const search *s, bool forced_only, nd4c_choice 
   const int32_t *lists[2];
   nd4c_segment segment;
   nd4c_status status = ND4C_OK;
-  make_segment(call, values, lists, &segment);
+  make_segment(&call, values, lists, &segment);
   for (int32_t i = 0; i < count && !*taken && status == ND4C_OK; ++i) {
     bool asked = !forced_only || nd4c_engine_is_forced(&s->rules, compilers[i]->engine);
     if (asked && !nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
@@ -531,7 +532,7 @@ static bool some_compiler_takes(const search *s) {
   for (int32_t i = 0; values != NULL && i < count && !takes; ++i) {
     nd4c_compile_room room;
     const nd4c_compile_options options = nd4c_compile_request_tell(s->request, s->context, compilers[i], &room);
-    make_segment(s->call, values, lists, &segment);
+    make_segment(&s->call, values, lists, &segment);
     if (!nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
       (void)ask_compiler(s, compilers[i], &segment, &options, &takes);
     }

@@ -163,15 +163,17 @@ static const int32_t *numbers(const assembly *work, const nd4c_value *values, in
 static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   nd4c_plan *plan = work->plan;
   nd4c_call *calls = nd4c_region_take(&plan->region, work->count, sizeof *calls);
+  const nd4c_call **nodes = nd4c_region_take(&plan->region, work->count, sizeof *nodes);
   const int32_t **inputs = nd4c_region_take(&plan->region, work->count, sizeof *inputs);
   const int32_t **outputs = nd4c_region_take(&plan->region, work->count, sizeof *outputs);
   const char **labels = nd4c_region_take(&plan->region, work->count, sizeof *labels);
-  if (calls == NULL || inputs == NULL || outputs == NULL || labels == NULL) {
+  if (calls == NULL || nodes == NULL || inputs == NULL || outputs == NULL || labels == NULL) {
     return nd4c_error_code();
   }
   for (int32_t i = 0; i < work->count; ++i) {
     const nd4c_graph_node *node = &plan->graph->nodes[work->nodes[i]];
     ND4C_TRY(make_call(plan, work->nodes[i], &calls[i]));
+    nodes[i] = &calls[i];
     inputs[i] = numbers(work, node->inputs, node->input_count);
     outputs[i] = numbers(work, node->outputs, node->output_count);
     labels[i] = node->label;
@@ -181,7 +183,7 @@ static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   }
   *segment = (nd4c_segment){.struct_size = ND4C_SIZE_OF(nd4c_segment),
                             .node_count = work->count,
-                            .nodes = calls,
+                            .nodes = nodes,
                             .node_inputs = inputs,
                             .node_outputs = outputs,
                             .value_count = work->value_count,

@@ -18,12 +18,13 @@ static const nd4c_call calls[NODES] = {{.op = &op, .input_count = 1, .output_cou
                                        {.op = &op, .input_count = 1, .output_count = 1},
                                        {.op = &op, .input_count = 1, .output_count = 1},
                                        {.op = &op, .input_count = 1, .output_count = 1}};
+static const nd4c_call *const nodes[NODES] = {&calls[0], &calls[1], &calls[2], &calls[3]};
 static const int32_t numbers[] = {0, 1, 2, 3, 4};
 static const int32_t *const inputs[NODES] = {&numbers[0], &numbers[1], &numbers[2], &numbers[1]};
 static const int32_t *const outputs[NODES] = {&numbers[1], &numbers[2], &numbers[3], &numbers[4]};
 static const nd4c_segment region = {.struct_size = sizeof region,
                                     .node_count = NODES,
-                                    .nodes = calls,
+                                    .nodes = nodes,
                                     .node_inputs = inputs,
                                     .node_outputs = outputs,
                                     .value_count = NODES + 1,

@@ -51,8 +51,8 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   (void)device;
   (void)options;
   for (int32_t i = 0; i <= region->node_count; i++) {
-    const bool liked = i < region->node_count && likes(data, &region->nodes[i]);
-    if (count > 0 && (!liked || count == NODES || region->nodes[i].outputs[0].size != region->nodes[run[0]].outputs[0].size)) {
+    const bool liked = i < region->node_count && likes(data, region->nodes[i]);
+    if (count > 0 && (!liked || count == NODES || region->nodes[i]->outputs[0].size != region->nodes[run[0]]->outputs[0].size)) {
       nd4c_status status = answer->take(answer, run, count, ND4C_COST_UNKNOWN, 0);
       if (status != ND4C_OK) {
         return status;
@@ -91,7 +91,7 @@ static nd4c_status compile(void *data, void *device, const nd4c_segment *piece, 
   made->output_count = piece->output_count;
   memcpy(made->outputs, piece->outputs, (size_t)piece->output_count * sizeof *made->outputs);
   for (int32_t i = 0; i < piece->node_count; i++) {
-    made->instructions[i] = (instruction){.op = piece->nodes[i].op->name[0],
+    made->instructions[i] = (instruction){.op = piece->nodes[i]->op->name[0],
                                           .a = piece->node_inputs[i][0],
                                           .b = piece->node_inputs[i][1],
                                           .y = piece->node_outputs[i][0]};

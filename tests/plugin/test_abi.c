@@ -153,6 +153,11 @@ FIELD(nd4c_execution, point, 80);
 FIELD(nd4c_execution, scratch_buffer_bytes, 88);
 FIELD(nd4c_execution, returned, 96);
 GROWS(nd4c_execution, 104);
+_Static_assert(sizeof(nd4c_attr_value) == 16 && sizeof(nd4c_op_input) == 16 && sizeof(nd4c_op_attr) == 24 &&
+                   sizeof(nd4c_compile_option) == 16,
+               "arrays of these cross the ABI: their sizes are frozen");
+_Static_assert(_Generic(((nd4c_segment *)0)->nodes, const nd4c_call *const *: 1, default: 0),
+               "nodes are pointers: nd4c_call may grow");
 _Static_assert(sizeof(nd4c_returned_buffer) == 16, "nd4c_returned_buffer is frozen");
 
 FIELD(nd4c_compiler, struct_size, 0);

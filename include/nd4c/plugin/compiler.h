@@ -25,7 +25,7 @@ ND4C_EXTERN_C_BEGIN
 typedef struct nd4c_segment {
   uint32_t struct_size;
   int32_t node_count;
-  const nd4c_call *nodes; /* in an order in which they can run */
+  const nd4c_call *const *nodes; /* in an order in which they can run */
   const int32_t *const *node_inputs; /* value numbers, -1 for an input left out */
   const int32_t *const *node_outputs;
   int32_t value_count;
