@@ -13,8 +13,8 @@
  * A device that does not tell points (tells_points of its description) gets a vendor fence behind each submission; so
  * does one where the host has waited for work when more had been submitted behind it, for a while.
  *
- * No function here takes another lock while it holds a timeline's, nor runs anything but the driver's fence functions
- * under it. In a child of fork nothing here is called for a device that the parent had opened: its locks may be held.
+ * No function here takes another lock while it holds a timeline's. Under it runs nothing but functions of the driver:
+ * those of fences, `synchronize` where a fence cannot be recorded, and a copy that comes after fences (nd4c_timeline_hold). In a child of fork nothing here is called for a device that the parent had opened: its locks may be held.
  */
 #ifndef ND4C_DEVICE_TIMELINE_H
 #define ND4C_DEVICE_TIMELINE_H

@@ -17,7 +17,7 @@ ND4C_EXTERN_C_BEGIN
  * Where a rank is missing, lost, or gives something else than the others, the work fails in flight (fence_wait). */
 typedef struct nd4c_collective_ops {
   uint32_t struct_size;
-  /* Required. An id that no other group has, in whatever process. */
+  /* Required. An id that no other group has, in whatever process. May block. */
   nd4c_status (*make_id)(nd4c_collective_id *id);
   /* Required. The rank's member of the group. May block until every rank has joined. */
   nd4c_status (*join)(void *device, const nd4c_collective_id *id, int32_t rank, int32_t count, nd4c_member *member);

@@ -59,10 +59,11 @@ enum {
 typedef struct nd4c_partition {
   uint32_t struct_size;
   /* Takes `nodes` of the segment, by number, as one piece that costs about `nanoseconds` a run (ND4C_COST_UNKNOWN).
-   * Copies what it is given. A status other than OK is to be returned by `partition`. */
+   * Copies what it is given. A status other than OK is to be returned by `partition`. nd4c's; does not block. */
   nd4c_status (*take)(struct nd4c_partition *partition, const int32_t *nodes, int32_t node_count, int64_t nanoseconds,
                       uint32_t flags);
-  /* Tells why a node is not taken. Copies the text. Optional to call, but reports then say "no reason given". */
+  /* Tells why a node is not taken. Copies the text. Optional to call, but reports then say "no reason given".
+   * nd4c's; does not block. */
   nd4c_status (*decline)(struct nd4c_partition *partition, int32_t node, const char *reason);
 } nd4c_partition;
 
@@ -119,7 +120,7 @@ typedef struct nd4c_execution {
 typedef struct nd4c_sink {
   uint32_t struct_size;
   /* Copies the bytes. A status other than OK is to be returned by `serialise`: MEMORY, or OVERFLOW where all that was
-   * written is more than nd4c.compile.limit. */
+   * written is more than nd4c.compile.limit. Does not block. */
   nd4c_status (*write)(struct nd4c_sink *sink, const void *bytes, int64_t size);
 } nd4c_sink;
 
@@ -141,7 +142,7 @@ typedef struct nd4c_compiler {
   /* Required. Enqueues one run on execution->stream and does not wait for it. MEMORY, UNSUPPORTED and argument codes
    * mean that nothing was enqueued. Several runs of one executable may be under way at once. */
   nd4c_status (*execute)(void *data, nd4c_executable executable, const nd4c_execution *execution);
-  /* Required. The work of every run has ended. */
+  /* Required. The work of every run has ended. May block. */
   void (*release)(void *data, nd4c_executable executable);
   /* Optional. What runs need on the extents that it was compiled for. Does not block. NULL: no scratch, one
    * set of extents. */

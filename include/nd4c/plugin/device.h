@@ -88,9 +88,9 @@ typedef struct nd4c_device_ops {
    * DEVICE_LOST. Required. May block. */
   nd4c_status (*device_open)(int32_t index, void **device);
   /* Called where a device that was opened cannot be used all the same; not at the end of the process. Nothing of it is
-   * in use. Optional. */
+   * in use. Optional. May block. */
   void (*device_close)(void *device);
-  /* Called once, after device_open. Required. */
+  /* Called once, after device_open. Required. May block for questions to the driver. */
   nd4c_status (*describe)(void *device, nd4c_device_description *description);
 
   /* Its memory. Required. */
@@ -107,7 +107,8 @@ typedef struct nd4c_device_ops {
                              int64_t from_offset, int64_t bytes);
 
   /* Streams and fences: required of asynchronous devices, not called for others. Work on one stream begins, as far as
-   * it can be told from its results, in the order in which it was enqueued. */
+   * it can be told from its results, in the order in which it was enqueued. stream_create may block for as long as the
+   * driver takes, but does not wait for work under way. */
   nd4c_status (*stream_create)(void *device, nd4c_stream *stream);
   /* Blocks until everything enqueued on the stream has ended. */
   void (*stream_destroy)(void *device, nd4c_stream stream);
@@ -126,7 +127,7 @@ typedef struct nd4c_device_ops {
    * that tells points writes to *failed, which nd4c presets with zeros, which calls failed: what depends on those counts as
    * failed. Zeros: everything that the fence covers has failed. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence, nd4c_failed_range *failed);
-  /* Also of a fence that is not ready yet: its work goes on. */
+  /* Also of a fence that is not ready yet: its work goes on. Does not block. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
   /* Blocks until everything enqueued on any stream of the device has ended. A failure that no fence has told. Also used
    * where fence_record fails, so that the work ends whose fence is missing. Optional; NULL: fences alone are waited
@@ -137,7 +138,8 @@ typedef struct nd4c_device_ops {
 
   /* Bytes that could be allocated now. Does not block. NULL: the total less what nd4c holds. */
   nd4c_status (*memory_available)(void *device, int64_t *bytes);
-  /* The vendor's handle of a stream (cl_command_queue, CUstream), as long as the stream lives. NULL: none. */
+  /* The vendor's handle of a stream (cl_command_queue, CUstream), as long as the stream lives. Does not block.
+   * NULL: none. */
   void *(*stream_native)(void *device, nd4c_stream stream);
   /* Repeats a pattern of 1, 2, 4, 8 or 16 bytes over `bytes` bytes of a buffer, from `offset` on, of both of which its
    * length is a divisor. The pattern is read before this returns. NULL: the host fills memory of its own and copies
@@ -164,8 +166,8 @@ typedef struct nd4c_device_ops {
    * UNSUPPORTED: `device` cannot wait for that one, nothing was enqueued, and the host waits for the fence instead.
    * NULL: none can. */
   nd4c_status (*stream_wait_other)(void *device, nd4c_stream stream, void *from_device, nd4c_fence fence);
-  /* As stream_create, with options; nd4c then calls this one for streams of contexts. NULL: streams have no priority.
-   */
+  /* As stream_create, with options; nd4c then calls this one for streams of contexts. Blocks no longer than stream_create.
+   * NULL: streams have no priority. */
   nd4c_status (*stream_create_with)(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
   /* A handle, another one at each call, for a stream that the application has made with the vendor's functions and owns
    * (CUstream, cl_command_queue): nd4c's work goes there, in order with the application's own. The application keeps it

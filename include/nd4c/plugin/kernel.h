@@ -45,9 +45,10 @@ typedef struct nd4c_kernel {
   /* Makes what every run with the same signature uses again: packed constants, primitives. A failure but for MEMORY
    * passes the kernel over, with its text as the reason. May block. Optional; NULL: nothing to prepare. */
   nd4c_status (*prepare)(const nd4c_call *call, void **state);
-  /* Frees what prepare made, once no run that uses it is under way. Optional; NULL: prepare makes nothing. */
+  /* Frees what prepare made, once no run that uses it is under way. May block. Optional; NULL: prepare makes
+   * nothing. */
   void (*unprepare)(void *state);
-  /* Bytes of host memory that a run works in. Optional; NULL: none. */
+  /* Bytes of host memory that a run works in. Does not block. Optional; NULL: none. */
   int64_t (*scratch_bytes)(const nd4c_call *call);
   /* Computes the outputs, or enqueues that on call->stream of an asynchronous device and returns at once. One state may
    * be run by several threads. An output of an element-wise op may be the very same view as an input; that of
@@ -55,7 +56,7 @@ typedef struct nd4c_kernel {
    * as they are. A failure with a code of 200 to 299 means that nothing was written or enqueued. Required. */
   nd4c_status (*run)(const nd4c_call *call);
   /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no
-   * wish. The graph's layout pass asks. Optional; NULL: no wish. */
+   * wish. The graph's layout pass asks. Does not block. Optional; NULL: no wish. */
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
   /* Writes how much of the device's memory a run works in beside its operands; nd4c presets *range with zeros. `limit`
    * is what one call may have now: what the device and its cap can spare, its largest buffer, nd4c.device.scratch.

@@ -36,7 +36,7 @@ typedef struct nd4c_contribution {
   int32_t priority;
   const void *data; /* for the functions below */
   /* Whether anything of it can be used here; writes why not. Called after the provider's open, before its kernels and
-   * compilers are read, once for each time that the backend's tables are made. Optional; NULL: always. */
+   * compilers are read, once for each time that the backend's tables are made. May block. Optional; NULL: always. */
   bool (*usable)(const void *data, char *reason, size_t reason_size);
   int32_t engine_count;
   const nd4c_engine *const *engines;
@@ -53,12 +53,12 @@ typedef struct nd4c_backend {
   uint32_t struct_size;
   nd4c_device_type type; /* of all its devices */
   int32_t priority;      /* among backends that may become the default */
-  /* How many devices there are; asked once, after open. Required. At most ND4C_PLUGIN_DEVICE_LIMIT. */
+  /* How many devices there are; asked once, after open. Required. At most ND4C_PLUGIN_DEVICE_LIMIT. May block. */
   int32_t (*device_count)(void);
   const nd4c_device_ops *device; /* required */
   /* True, with the reason, if the backend must be asked for by name and never becomes the default by its priority: its
-   * devices are the host's own processor, say. As cheap as probe without verify before open; exact after it. Optional;
-   * NULL: false. */
+   * devices are the host's own processor, say. As cheap as probe without verify before open; exact after it. Does not
+   * block. Optional; NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
   const nd4c_collective_ops *collective; /* NULL: it has none */
   /* Targets: devices that are not here, for which the provider's compilers compile ahead of time. Asked where the verdict
@@ -84,12 +84,12 @@ typedef struct nd4c_provider {
   const char *name;              /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
   const char *version;           /* optional */
   /* Looks whether the provider could run, and writes the verdict's reason. verify false: looks only for files, opens
-   * nothing, and is done in a millisecond. Optional; NULL: found. */
+   * nothing, and is done in a millisecond; true: may block. Optional; NULL: found. */
   nd4c_verdict (*probe)(bool verify, char *reason, size_t reason_size);
   /* Initialises the provider. Called once, before any function of its backend and contributions but engines' state and
    * by_request_only; called again only after a failure that may pass (MEMORY, DEVICE_LOST). Optional. May block. */
   nd4c_status (*open)(void);
-  /* Called after an open that succeeded, if the provider cannot be used all the same. Optional. */
+  /* Called after an open that succeeded, if the provider cannot be used all the same. Optional. May block. */
   void (*close)(void);
   const nd4c_backend *backend; /* NULL: contributions or ops alone */
   int32_t contribution_count;
