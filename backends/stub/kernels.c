@@ -74,7 +74,8 @@ static nd4c_status work_until_cancelled(const nd4c_call *call) {
 
 static nd4c_status run(const nd4c_call *call) {
   if (stub_endless() && call->cancellation != NULL) {
-    return work_until_cancelled(call);
+    const nd4c_status begun = stub_attempt(STUB_CALL_run);
+    return begun == ND4C_OK ? work_until_cancelled(call) : begun;
   }
   if (stub_idle()) {
     return ND4C_OK;
