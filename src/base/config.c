@@ -406,7 +406,8 @@ static bool may_be_declared(const char *name) {
 static nd4c_status set_early(const char *property, const char *text, bool *kept) {
   nd4c_status status = ND4C_OK;
   nd4c_lock_acquire(&values_lock);
-  *kept = nd4c_config_find(property) < 0 && (nd4c_config_pending_get(property) != NULL || may_be_declared(property));
+  const bool taken_back = text == NULL && nd4c_config_pending_get(property) != NULL;
+  *kept = nd4c_config_find(property) < 0 && (taken_back || may_be_declared(property));
   if (*kept) {
     status = nd4c_config_pending_set(property, text);
   }

@@ -55,6 +55,12 @@ static void idle_remove(nd4c_form *form) {
   *(form->newer != NULL ? &form->newer->older : &idle_newest) = form->older;
 }
 
+static void link_to_storage(nd4c_form *form, nd4c_storage_body *body) {
+  form->body = body;
+  form->next = atomic_load_explicit(&body->forms, memory_order_relaxed);
+  atomic_store_explicit(&body->forms, form, memory_order_release);
+}
+
 /* The storage may end as soon as its list is empty: that is the last that is done to it. */
 static void unlink_from_storage(nd4c_form *form) {
   nd4c_storage_body *body = form->body;
@@ -71,6 +77,11 @@ static void unlink_from_storage(nd4c_form *form) {
     first = first->next;
   }
   first->next = form->next;
+}
+
+/* Marks have no device, and match no request. */
+static inline bool is_mark(const nd4c_form *form) {
+  return form->device == NULL;
 }
 
 static void free_form(nd4c_form *form) {
@@ -112,17 +123,38 @@ static void take_fingerprint(const unsigned char *bytes, int64_t count, uint64_t
   print[1] = fold(print[1], words[1]);
 }
 
-/* That of the bytes between the first and the last element; false where the host does not reach them by address. */
+/* Memory of the host with the contents, complete; NULL: there is none. The storage is locked. */
+static const unsigned char *find_on_host(const nd4c_storage_body *body) {
+  const nd4c_replica *replica = &body->first;
+  while (replica != NULL &&
+         (replica->state == 'I' || replica->written != NULL || !nd4c_device_is_immediate(replica->device))) {
+    replica = replica->next;
+  }
+  return replica != NULL ? replica->block.address : NULL;
+}
+
+/* That of the bytes between the first and the last element; false where the host has none of its own to read. */
 static bool fingerprint_of(const nd4c_form_request *request, uint64_t *print) {
-  const unsigned char *address = atomic_load_explicit(&request->storage->address, memory_order_acquire);
+  nd4c_storage_body *body = (nd4c_storage_body *)request->storage;
   const int64_t element = nd4c_dtype_size(request->tensor->dtype);
   int64_t low = 0, high = 0;
-  if (address == NULL || element == 0 ||
+  if (element == 0 ||
       !nd4c_layout_bounds(request->tensor->rank, request->tensor->shape, request->tensor->strides, &low, &high)) {
     return false;
   }
-  take_fingerprint(address + (request->offset + low) * element, (high - low + 1) * element, print);
-  return true;
+  const unsigned char *address = atomic_load_explicit(&request->storage->address, memory_order_acquire);
+  const bool direct = address != NULL;
+  if (!direct) {
+    nd4c_storage_lock(body); /* until the bytes have been read: the replica may be dropped */
+    address = find_on_host(body);
+  }
+  if (address != NULL) {
+    take_fingerprint(address + (request->offset + low) * element, (high - low + 1) * element, print);
+  }
+  if (!direct) {
+    nd4c_storage_unlock(body);
+  }
+  return address != NULL;
 }
 
 /* -- finding ------------------------------------------------------------------------------------------------------ */
@@ -136,18 +168,14 @@ static bool matches(const nd4c_form *form, const nd4c_form_request *request, uin
          strcmp(form->engine, request->engine) == 0 && nd4c_layout_equal(&form->layout, request->layout);
 }
 
-/* A match, with one user more. `hash`: the layout's. *idle: it had none. Under the lock. */
-static nd4c_form *take_match(const nd4c_form_request *request, uint64_t hash, bool *idle) {
+/* A match, with one user more. `hash`: the layout's. Under the lock. */
+static nd4c_form *take_match(const nd4c_form_request *request, uint64_t hash) {
   nd4c_form *form = atomic_load_explicit(&((nd4c_storage_body *)request->storage)->forms, memory_order_relaxed);
   while (form != NULL && !matches(form, request, hash)) {
     form = form->next;
   }
-  *idle = form != NULL && form->users == 0;
-  if (*idle) {
+  if (form != NULL && form->users++ == 0) {
     idle_remove(form);
-  }
-  if (form != NULL) {
-    form->users += 1;
   }
   return form;
 }
@@ -158,8 +186,8 @@ static void detach_one(nd4c_form *form) {
   nd4c_lock_release(&forms_lock);
 }
 
-/* Whether the contents may be others than those that were packed. A form that choices used all along is beyond doubt:
- * a graph's constants do not change. */
+/* Whether the contents may be others than those that were packed. A form that another choice uses is no exception: what
+ * was written since is what the next plan computes with. */
 static bool has_changed(const nd4c_form *form, const nd4c_form_request *request) {
   uint64_t print[2];
   return form->printed && (!fingerprint_of(request, print) || memcmp(print, form->fingerprint, sizeof print) != 0);
@@ -167,11 +195,10 @@ static bool has_changed(const nd4c_form *form, const nd4c_form_request *request)
 
 nd4c_form *nd4c_form_find(const nd4c_form_request *request) {
   const uint64_t hash = nd4c_layout_hash(request->layout);
-  bool idle = false;
   nd4c_lock_acquire(&forms_lock);
-  nd4c_form *form = take_match(request, hash, &idle);
+  nd4c_form *form = take_match(request, hash);
   nd4c_lock_release(&forms_lock);
-  if (form == NULL || !idle || !has_changed(form, request)) {
+  if (form == NULL || !has_changed(form, request)) {
     return form;
   }
   detach_one(form);
@@ -210,15 +237,12 @@ nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out) {
 
 nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form) {
   nd4c_storage_body *body = (nd4c_storage_body *)request->storage;
-  bool idle = false;
   form->printed = fingerprint_of(request, form->fingerprint);
   nd4c_storage_attach(body);
   nd4c_lock_acquire(&forms_lock);
-  nd4c_form *other = take_match(request, form->hash, &idle);
+  nd4c_form *other = take_match(request, form->hash);
   if (other == NULL) {
-    form->body = body;
-    form->next = atomic_load_explicit(&body->forms, memory_order_relaxed);
-    atomic_store_explicit(&body->forms, form, memory_order_release);
+    link_to_storage(form, body);
   }
   nd4c_lock_release(&forms_lock);
   atomic_fetch_add_explicit(&packed_count, 1, memory_order_relaxed);
@@ -227,6 +251,40 @@ nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form) 
   }
   free_form(form);
   return other;
+}
+
+/* -- marks -------------------------------------------------------------------------------------------------------- */
+
+static nd4c_form_request request_of(const nd4c_array *array, nd4c_tensor *tensor) {
+  *tensor = (nd4c_tensor){
+      .dtype = array->dtype, .rank = array->rank, .shape = array->shape, .strides = array->strides, .size = array->size};
+  return (nd4c_form_request){.storage = array->storage, .offset = array->offset, .tensor = tensor};
+}
+
+nd4c_form *nd4c_mark_make(const nd4c_array *array) {
+  nd4c_tensor tensor;
+  const nd4c_form_request request = request_of(array, &tensor);
+  nd4c_storage_body *body = (nd4c_storage_body *)array->storage;
+  nd4c_form *mark = nd4c_allocate_zeroed(1, sizeof *mark);
+  if (mark == NULL) {
+    return NULL;
+  }
+  mark->users = 1;
+  mark->printed = fingerprint_of(&request, mark->fingerprint);
+  nd4c_storage_attach(body);
+  nd4c_lock_acquire(&forms_lock);
+  link_to_storage(mark, body);
+  nd4c_lock_release(&forms_lock);
+  return mark;
+}
+
+bool nd4c_mark_holds(const nd4c_form *mark, const nd4c_array *array) {
+  nd4c_tensor tensor;
+  const nd4c_form_request request = request_of(array, &tensor);
+  nd4c_lock_acquire(&forms_lock);
+  const bool written = mark->body == NULL || mark->doubtful;
+  nd4c_lock_release(&forms_lock);
+  return !written && !has_changed(mark, &request);
 }
 
 const nd4c_layout *nd4c_form_layout(const nd4c_form *form) {
@@ -249,7 +307,7 @@ void nd4c_form_release(nd4c_form *form) {
   }
   nd4c_lock_acquire(&forms_lock);
   form->users -= 1;
-  const bool gone = form->users == 0 && (form->body == NULL || form->doubtful);
+  const bool gone = form->users == 0 && (form->body == NULL || form->doubtful || is_mark(form));
   if (gone) {
     unlink_from_storage(form);
   } else if (form->users == 0) {

@@ -5,10 +5,12 @@
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "device/forms.h"
 
 typedef struct entry {
   struct entry *next;
   nd4c_array *from, *array; /* one reference each: while the entry lives no other storage has the address of `from`'s */
+  nd4c_form *mark; /* of the contents of `from` that `array` was computed from */
   int32_t uses;
   int64_t channels;
   bool scales, shifts;
@@ -53,6 +55,11 @@ nd4c_array *nd4c_derived_find(const nd4c_derived_key *key) {
     e->uses += 1;
   }
   nd4c_lock_release(&entries_lock);
+  if (array != NULL && !nd4c_mark_holds(e->mark, e->from)) { /* our use keeps the entry */
+    nd4c_derived_drop(array);
+    nd4c_array_release(array);
+    return NULL;
+  }
   return array;
 }
 
@@ -61,13 +68,16 @@ bool nd4c_derived_add(const nd4c_derived_key *key, nd4c_array *array) {
   const size_t lists = (key->scale != NULL ? 1U : 0U) + (key->shift != NULL ? 1U : 0U);
   nd4c_array *from = NULL; /* a handle of our own: the caller's may be const */
   entry *e = nd4c_allocate(sizeof *e + lists * bytes);
-  if (e == NULL || nd4c_array_view(key->from, key->from->rank, key->from->shape, key->from->strides, key->from->offset,
-                                   &from) != ND4C_OK) {
+  nd4c_form *mark = e == NULL ? NULL : nd4c_mark_make(key->from);
+  if (mark == NULL || nd4c_array_view(key->from, key->from->rank, key->from->shape, key->from->strides,
+                                      key->from->offset, &from) != ND4C_OK) {
+    nd4c_form_release(mark);
     nd4c_deallocate(e);
     return false;
   }
   *e = (entry){.from = from,
                .array = nd4c_array_retain(array),
+               .mark = mark,
                .uses = 1,
                .channels = key->channels,
                .scales = key->scale != NULL,
@@ -101,6 +111,7 @@ void nd4c_derived_drop(const nd4c_array *array) {
   }
   nd4c_lock_release(&entries_lock);
   if (last) {
+    nd4c_form_release(e->mark); /* before its storage */
     nd4c_array_release(e->from);
     nd4c_array_release(e->array);
     nd4c_deallocate(e);

@@ -7,7 +7,7 @@
 #include "nd4c/status.h"
 
 /* from * scale + shift by channel. Equal keys give equal constants: the numbers decide, and the array behind `from`,
- * not its contents, which a graph's constant does not change. */
+ * while its contents stay: what was computed before they were written is not found any more. */
 typedef struct nd4c_derived_key {
   const nd4c_array *from;
   int64_t channels;

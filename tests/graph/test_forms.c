@@ -262,6 +262,64 @@ static void batches_of_a_convolution_share(void **state) {
   assert_true(live_bytes(host) <= before);
 }
 
+/* A plan computes with what the constants hold when it is made, also while an older plan lives that packed them, or
+ * folded a normalisation into them, before they were written: by nd4c, or through an address. */
+static void a_new_plan_sees_what_was_written(void **state) {
+  (void)state;
+  enum { COUNT = OUT * IN * 9 };
+  float *weights = malloc(COUNT * sizeof *weights);
+  for (int by_address = 0; by_address <= 1; by_address++) {
+    nd4c_array *parameters[5], *others[5];
+    void *data = NULL;
+    make_parameters(parameters);
+    make_parameters(others);
+    CHECK_OK(nd4c_array_data_mutable(parameters[0], &data));
+    nd4c_plan *old = make_conv(parameters, 1);
+    nd4c_array_release(run_conv(old, 1));
+    CHECK_OK(nd4c_array_read(parameters[0], weights, COUNT * sizeof *weights));
+    for (int i = 0; i < COUNT; i++) {
+      weights[i] *= 3;
+    }
+    CHECK_OK(nd4c_array_write(others[0], weights, COUNT * sizeof *weights));
+    if (by_address) {
+      memcpy(data, weights, COUNT * sizeof *weights);
+    } else {
+      CHECK_OK(nd4c_array_write(parameters[0], weights, COUNT * sizeof *weights));
+    }
+    nd4c_plan *new = make_conv(parameters, 1), *apart = make_conv(others, 1);
+    nd4c_array *y = run_conv(new, 1), *expected = run_conv(apart, 1);
+    assert_true(check_difference(expected, y) == 0);
+    nd4c_array_release(y);
+    nd4c_array_release(expected);
+    nd4c_plan_destroy(old);
+    nd4c_plan_destroy(new);
+    nd4c_plan_destroy(apart);
+    check_release(parameters, 5);
+    check_release(others, 5);
+  }
+  free(weights);
+}
+
+static void a_new_plan_packs_what_was_written(void **state) {
+  (void)state;
+  float values[DEPTH * WIDTH];
+  nd4c_array *w = make_weights(1);
+  nd4c_plan *old = make_product(stub_context, w, 2);
+  check_product(old, w, 2);
+  int64_t packs = stub_counter("pack");
+  CHECK_OK(nd4c_array_read(w, values, sizeof values));
+  for (int i = 0; i < DEPTH * WIDTH; i++) {
+    values[i] *= 3;
+  }
+  CHECK_OK(nd4c_array_write(w, values, sizeof values));
+  nd4c_plan *new = make_product(stub_context, w, 2);
+  assert_int_equal(stub_counter("pack") - packs, 1);
+  check_product(new, w, 2);
+  nd4c_plan_destroy(old);
+  nd4c_plan_destroy(new);
+  nd4c_array_release(w);
+}
+
 enum { LARGE = 96 };
 
 static nd4c_plan *make_large(nd4c_array *w, int64_t rows) {
@@ -404,6 +462,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(without_memory_it_is_read_as_it_is, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(another_failure_passes_the_kernel_over, stub_test_begin, stub_test_end),
       cmocka_unit_test(batches_of_a_convolution_share),
+      cmocka_unit_test(a_new_plan_sees_what_was_written),
+      cmocka_unit_test_setup_teardown(a_new_plan_packs_what_was_written, stub_test_begin, stub_test_end),
       cmocka_unit_test(what_is_kept_is_used_until_it_is_written),
       cmocka_unit_test(forms_end_with_their_storage),
       cmocka_unit_test(forms_give_way),

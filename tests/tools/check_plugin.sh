@@ -92,6 +92,14 @@ lie property_count entry 'property_count is 65, and properties is not'
 lie property properties 'loading it: .*nd4c.stub.delay has type 4711, which nd4c does not know'
 expect 0 "$nd4c" plugin-check --section properties "$stub"
 says out '^  1 properties of its own$'
+# A name that begins as a loaded provider's do is none that waits for a provider.
+expect 2 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" config nd4c.stub.speedy=3
+says err 'there is no property "nd4c.stub.speedy"; the nearest is "nd4c.stub.delay"'
+expect 2 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" run -D nd4c.stub.speedy=3 no_model
+says err 'the nearest is "nd4c.stub.delay"'
+expect 0 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" config nd4c.stub.delay=3
+expect 0 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" config nd4c.other.speedy=3
+says out 'no provider that was loaded declares it'
 lie major entry 'it was built for ABI'
 lie short_struct entry 'nd4c_provider has [0-9]+ bytes, expected'
 lie tiny_struct entry 'struct_size of nd4c_provider is'

@@ -129,6 +129,19 @@ int cli_set_property(const cli_command *command, const char *assignment) {
   return CLI_OK;
 }
 
+int cli_check_properties(const cli_command *command) {
+  nd4c_config_row row = {.struct_size = sizeof row};
+  (void)nd4c_backend_count(); /* loads them */
+  for (int32_t i = 0; nd4c_config_get_row(i, &row) == ND4C_OK; i++) {
+    const bool waits = row.provider != NULL && row.provider[0] == '\0';
+    if (waits && nd4c_config_set(row.property, row.value) != ND4C_OK) { /* refused, now that the provider is known */
+      (void)cli_fail_status(command, nd4c_error_code());
+      return CLI_USAGE;
+    }
+  }
+  return CLI_OK;
+}
+
 int cli_print_json(const cli_command *command, cJSON *json, bool one_line) {
   char *text = json == NULL ? NULL : one_line ? cJSON_PrintUnformatted(json) : cJSON_Print(json);
   cJSON_Delete(json);

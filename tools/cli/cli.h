@@ -40,6 +40,9 @@ int cli_fail_hint(const cli_command *command, nd4c_status status, const char *fo
 
 /* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if that is refused. */
 int cli_set_property(const cli_command *command, const char *assignment);
+/* Loads the plug-ins of nd4c.backend.plugins, which declare properties. CLI_USAGE if a value waits whose name begins as
+ * those of a loaded provider do. */
+int cli_check_properties(const cli_command *command);
 
 /* What --math and --compile-option ask for. Options point into argv, whose texts are cut at their '='. */
 typedef struct cli_compile {

@@ -133,7 +133,10 @@ static int run(int argc, char **argv) {
     }
   }
   if (!markdown) {
-    (void)nd4c_backend_count(); /* loads the plug-ins of nd4c.backend.plugins, which declare properties */
+    const int result = cli_check_properties(&cli_config);
+    if (result != CLI_OK) {
+      return result;
+    }
   }
   return markdown ? print_markdown() : json ? print_json() : print_text();
 }

@@ -385,7 +385,8 @@ static int run(int argc, char **argv) {
   if (result == CLI_OK && help) {
     result = cli_help(&cli_run);
   } else if (result == CLI_OK) {
-    result = open_session(&options, &s);
+    result = cli_check_properties(&cli_run);
+    result = result == CLI_OK ? open_session(&options, &s) : result;
     char *table = NULL;
     int recorded = CLI_OK;
     result = result == CLI_OK ? run_traced(&options, &s, &table, &recorded) : result;
