@@ -569,6 +569,7 @@ def test_models():
             xp.onnx.load(path, device="nowhere:0")
         whole = xp.onnx.load(path, device="stub:0")
         assert float(xp.max(xp.abs(whole(x) - expected))) < 1e-4 and "nothing on stub:0" in whole.report()
+        assert whole.report().startswith("plan on stub:0")
         assert xp.current_device() == "cpu:0"
         with xp.device("stub:1", fallback=False), pytest.raises(NotImplementedError, match="stub:0"):
             whole(x)

@@ -30,6 +30,12 @@ head -c 1000 "$work/made.nd4cexe" >"$work/cut.nd4cexe"
 expect 1 "$nd4c" run "$model" "${here[@]}" --compiled "$work/cut.nd4cexe"
 says err 'a file of executables, byte 16: expected the size of the file'
 
+# A device named for all nodes is the plan's own.
+expect 0 "$nd4c" run "$model" --random-inputs --seed 3 --devices stub:0 -o "$work/placed" --compiled "$work/made.nd4cexe" --report
+says out 'plan on stub:0'
+says out 'requested but not applied: nothing'
+diff -r "$work/plain" "$work/placed"
+
 expect 0 "$nd4c" run "$model" --random-inputs --compiled "$work/made.nd4cexe" --report
 says out 'executables of .*made.nd4cexe: no compiler takes part in the plan'
 
