@@ -7,6 +7,12 @@ install(TARGETS nd4c EXPORT nd4cTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nd4c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# For those who write backends: the page that the program names, and what it names, at the same places beside it.
+install(FILES ${PROJECT_SOURCE_DIR}/docs/writing-a-backend.md ${PROJECT_SOURCE_DIR}/docs/compilers.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/backends/stub DESTINATION ${CMAKE_INSTALL_DOCDIR}/backends
+  FILES_MATCHING PATTERN "*.[ch]" PATTERN "README.md")
+install(FILES ${PROJECT_SOURCE_DIR}/tests/plugin/contributor.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/plugin)
 
 set(nd4c_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/nd4c)
 install(EXPORT nd4cTargets NAMESPACE nd4c:: DESTINATION ${nd4c_package_folder})

@@ -60,7 +60,9 @@ typedef struct nd4c_plan_node {
 typedef nd4c_device *(*nd4c_placement_callback)(void *user, const nd4c_plan_node *node);
 
 /* Which device each node of a plan runs on: what device_of says, or, if that is NULL, node i on devices[i %
- * device_count]. At most 8 devices, the plan's own among them. */
+ * device_count]. At most 8 devices, the plan's own among them. Where the list names one device, the plan is on that
+ * device as if the context were, with compilers and recorded work; the context's device then takes the nodes that it
+ * cannot compute. */
 typedef struct nd4c_placement {
   uint32_t struct_size; /* sizeof(nd4c_placement) */
   nd4c_placement_callback device_of;
@@ -75,7 +77,8 @@ typedef struct nd4c_plan_options {
   /* Several devices; NULL: all nodes run on the context's. Each step then runs on its device's stream. What steps of
    * two devices touch has memory of its own on both, and is copied when it is first needed where it is not; constants
    * are copied once, when the plan is made. A device that cannot compute its node leaves it to the plan's, which the
-   * report tells (strict context: UNSUPPORTED). Fresh outputs lie where they were computed. */
+   * report tells (strict context: UNSUPPORTED). Compilers are asked where all nodes are meant for one device. Fresh
+   * outputs lie where they were computed. */
   const nd4c_placement *placement;
   const nd4c_compile_request *compile; /* for compilers; NULL: exact arithmetic, no limit, no options */
   /* A file of nd4c_plan_compile, from which the plan's executables are loaded; read while the plan is made. NULL: none.

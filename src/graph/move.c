@@ -52,7 +52,11 @@ nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context) {
   if (context == NULL) {
     return ND4C_OK;
   }
-  plan->context = nd4c_context_retain(context);
+  nd4c_context *own = context;
+  if (plan->device != context->device) { /* a placement has put the whole plan on another device */
+    ND4C_TRY(nd4c_routing_context(context, plan->device, &own));
+  }
+  plan->context = nd4c_context_retain(own);
   for (int32_t i = 0; i < plan->place_count; ++i) {
     nd4c_status status = enter_place(&plan->places[i], context);
     if (status != ND4C_OK) {

@@ -24,6 +24,14 @@ nd4c_status nd4c_placement_check(const nd4c_placement *placement) {
   return ND4C_OK;
 }
 
+nd4c_device *nd4c_placement_single(const nd4c_placement *placement) {
+  nd4c_device *single = placement->device_of == NULL ? placement->devices[0] : NULL;
+  for (int32_t i = 1; single != NULL && i < placement->device_count; ++i) {
+    single = placement->devices[i] == single ? single : NULL;
+  }
+  return single;
+}
+
 /* -- nodes ------------------------------------------------------------------------------------------------------- */
 
 /* Position of the device's place, made if there is none yet. */
@@ -78,6 +86,11 @@ nd4c_status nd4c_plan_make_places(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
+void nd4c_plan_add_helper(nd4c_plan *plan) {
+  plan->places[plan->place_count++] =
+      (nd4c_plan_place){.device = plan->helper->device, .context = nd4c_context_retain(plan->helper)};
+}
+
 /* A constant that is a view gets an array of its own. */
 static nd4c_status copy_constant(nd4c_graph_value *value) {
   nd4c_array *copy = NULL;
@@ -90,6 +103,7 @@ static nd4c_status copy_constant(nd4c_graph_value *value) {
 
 /* Where a device takes whole buffers alone, all values lie in C order and begin with their memory. */
 nd4c_status nd4c_plan_make_whole(nd4c_plan *plan) {
+  plan->whole = plan->helper != NULL && plan->helper->device->description.whole_buffers;
   for (int32_t i = 0; i < plan->place_count; ++i) {
     plan->whole = plan->whole || plan->places[i].device->description.whole_buffers;
   }

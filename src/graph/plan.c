@@ -4,6 +4,7 @@
 #include "base/config.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/routing.h"
 #include "graph/passes.h"
 #include "graph/placement.h"
 
@@ -96,6 +97,22 @@ static const nd4c_compile_request *request_of(const nd4c_plan_options *options) 
   return options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL;
 }
 
+/* The context that the plan is on: the caller's, or where a placement names one device, that device's beside it. */
+static nd4c_status settle(nd4c_plan *plan, nd4c_context *asked, const nd4c_placement *placement) {
+  nd4c_device *single = placement != NULL ? nd4c_placement_single(placement) : NULL;
+  nd4c_context *context = asked;
+  if (single != NULL && single != asked->device) {
+    ND4C_TRY(nd4c_device_check(single, "placement"));
+    ND4C_TRY(nd4c_device_admit(single));
+    ND4C_TRY(nd4c_routing_context(asked, single, &context));
+    plan->helper = asked;
+  }
+  plan->context = nd4c_context_retain(context);
+  plan->device = context->device;
+  plan->placement = single == NULL ? placement : NULL;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                              nd4c_plan **plan) {
   ND4C_TRY(nd4c_graph_check(graph));
@@ -115,12 +132,12 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
   nd4c_plan *created = NULL;
   ND4C_TRY(nd4c_plan_allocate(&created));
-  created->context = nd4c_context_retain(resolved);
-  created->device = resolved->device;
-  created->placement = placement;
   created->profiled = nd4c_config_bool(ND4C_CONFIG_PLAN_PROFILE);
   nd4c_engine_rules_read(&created->rules);
-  nd4c_status status = nd4c_compile_request_copy("nd4c_plan_create", request_of(options), &created->compile);
+  nd4c_status status = settle(created, resolved, placement);
+  if (status == ND4C_OK) {
+    status = nd4c_compile_request_copy("nd4c_plan_create", request_of(options), &created->compile);
+  }
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compiled) && options->compiled != NULL) {
     status = nd4c_plan_read_compiled(created, options->compiled);
   }
@@ -130,6 +147,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
     return status;
   }
   created->placement = NULL;
+  created->helper = NULL;
   nd4c_plan_drop_compiled(created);
   *plan = created;
   return ND4C_OK;

@@ -122,7 +122,9 @@ struct nd4c_plan {
   nd4c_plan_place places[ND4C_PLAN_PLACES];
   int32_t place_count;
   bool whole; /* some place's device takes whole buffers alone: every operand is one */
-  const nd4c_placement *placement; /* the caller's, while the plan is made */
+  const nd4c_placement *placement; /* the caller's, while the plan is made; NULL, too, where it names one device */
+  nd4c_context *helper; /* while the plan is made, borrowed: the caller's, where the plan's is on the one device that the
+                         * placement names. It becomes a place when that device cannot compute a node. NULL: none */
   nd4c_compile_request *compile;   /* own; NULL: nothing is asked of compilers */
   bool portable; /* pieces are to be equal in another process: constants are folded on the host */
   bool ahead;    /* only compiled: the device is a target, the context is the host's or the device's */
@@ -188,6 +190,8 @@ nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context);
 
 /* The stages of nd4c_plan_create, in order. */
 nd4c_status nd4c_plan_make_places(nd4c_plan *plan);
+/* Makes the plan's helper one more of its places. */
+void nd4c_plan_add_helper(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_whole(nd4c_plan *plan);
 nd4c_status nd4c_plan_find_segments(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);

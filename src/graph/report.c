@@ -108,6 +108,26 @@ void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text) {
   }
 }
 
+/* Why no compiler was asked. */
+static void print_no_segments(const nd4c_plan *plan, nd4c_text *text) {
+  int32_t count = 0;
+  const nd4c_compiler *const *compilers = nd4c_device_compilers(plan->device, &count);
+  if (plan->place_of != NULL && plan->place_count > 1) {
+    nd4c_text_print(text, "segments: none (nodes are meant for several devices)");
+  } else if (count == 0) {
+    nd4c_text_print(text, "segments: none (no compiler on %s)", plan->device->name);
+  } else if (plan->rules.forced[0] != '\0') {
+    nd4c_text_print(text, "segments: none (engine %s is requested, which is no compiler)", plan->rules.forced);
+  } else {
+    nd4c_text_print(text, "segments: none (disabled:");
+    for (int32_t i = 0; i < count; ++i) {
+      nd4c_text_print(text, "%s %s", i == 0 ? "" : ",", compilers[i]->engine);
+    }
+    nd4c_text_print(text, ")");
+  }
+  nd4c_text_print(text, "; all steps run slot by slot\n");
+}
+
 static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "steps:\n");
   for (int32_t i = 0; i < plan->step_count; ++i) {
@@ -119,7 +139,7 @@ static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
   }
   nd4c_text_print(text, "views resolved when planning: %d\n", views);
   if (plan->segment_of == NULL) {
-    nd4c_text_print(text, "segments: none (no compiler on %s); all steps run slot by slot\n", plan->device->name);
+    print_no_segments(plan, text);
   } else {
     nd4c_text_print(text, "segments: %d; the other steps run slot by slot\n", plan->segment_count);
     nd4c_plan_print_declines(plan, text);

@@ -49,14 +49,16 @@ static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step 
   return items;
 }
 
-/* A choice on one of the plan's devices. With several, constants are brought only to one that can use them. */
+/* A choice on one of the plan's devices. Where another may take the step, constants are brought only to one that can
+ * use them. */
 static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
   const nd4c_context *context = plan->places[place].context;
   step->place = place;
   step->call.stream = context->stream;
   step->call.device = context->device->handle;
   step->call.width = context->width;
-  if (plan->place_count > 1 && !nd4c_choice_is_possible(context, &step->call, plan->compile)) {
+  const bool alone = plan->place_count == 1 && plan->helper == NULL;
+  if (!alone && !nd4c_choice_is_possible(context, &step->call, plan->compile)) {
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
                      context->device->name);
   }
@@ -78,10 +80,13 @@ static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
     return nd4c_error_code();
   }
   nd4c_status first = choose_at(plan, wanted, items, step);
-  if (first != ND4C_UNSUPPORTED || plan->place_count == 1 || plan->context->strict) {
+  if (first != ND4C_UNSUPPORTED || plan->context->strict || (plan->place_count == 1 && plan->helper == NULL)) {
     return first;
   }
   const char *reason = nd4c_region_text(&plan->region, nd4c_error_message());
+  if (plan->helper != NULL && plan->place_count == 1) {
+    nd4c_plan_add_helper(plan);
+  }
   for (int32_t i = 0; i < plan->place_count; ++i) {
     nd4c_status status = i == wanted ? ND4C_UNSUPPORTED : choose_at(plan, i, items, step);
     if (status == ND4C_OK) {

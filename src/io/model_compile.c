@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "graph/placement.h"
 #include "io/model_internal.h"
 
 /* The declared shapes, none of which leaves anything free. */
@@ -101,9 +102,10 @@ nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int3
     return nd4c_fail(ND4C_UNSUPPORTED, "'%s' is a sequence or optional: the model is interpreted, and cannot be compiled",
                      odd->name);
   }
-  if (model->placement != NULL || model->compiled != NULL) {
+  const bool placed = model->placement != NULL && nd4c_placement_single(model->placement) == NULL;
+  if (placed || model->compiled != NULL) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_model_compile: the model was opened with options.%s",
-                     model->placement != NULL ? "placement" : "compiled");
+                     placed ? "placement of several devices" : "compiled");
   }
   ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_compile"));
   const nd4c_status status = compile(model, target, ranks, shapes, path, report);

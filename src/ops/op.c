@@ -228,7 +228,7 @@ const nd4c_op_info *nd4c_op_get(nd4c_op op) {
 
 /* -- by name --------------------------------------------------------------------------------------------------- */
 
-enum { LONGEST_NAME = 31 };
+enum { LONGEST_NAME = 63 };
 
 static int least(int a, int b) {
   return a < b ? a : b;
@@ -253,13 +253,19 @@ static int name_distance(const char *a, size_t a_length, const char *b) {
   return row[b_length];
 }
 
+/* The op whose name differs least, plug-ins' ops included; of a name with a dot, among the ops of that namespace. */
 static const char *nearest_name(const char *name, size_t length) {
-  const char *nearest = NULL;
+  const char *dot = memchr(name, '.', length), *nearest = NULL;
+  const size_t prefix = dot != NULL ? (size_t)(dot - name) + 1 : 0;
   int best = 0;
-  for (int32_t i = 0; i < OP_COUNT && length <= LONGEST_NAME; ++i) {
-    int distance = name_distance(name, length, definitions[i].info.name);
+  for (int32_t i = 0; i < nd4c_op_count() && length <= LONGEST_NAME; ++i) {
+    const char *candidate = nd4c_op_at(i)->name;
+    if (strlen(candidate) > LONGEST_NAME || strncmp(candidate, name, prefix) != 0) {
+      continue;
+    }
+    int distance = name_distance(name, length, candidate);
     if (nearest == NULL || distance < best) {
-      nearest = definitions[i].info.name;
+      nearest = candidate;
       best = distance;
     }
   }
@@ -313,10 +319,10 @@ nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info) {
     *info = found;
     return ND4C_OK;
   }
-  if (foreign) {
+  const char *nearest = nearest_name(name, length);
+  if (nearest == NULL && foreign) {
     return fail_foreign(name);
   }
-  const char *nearest = nearest_name(name, length);
   if (nearest == NULL) {
     return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: no op's name has more than %d letters", name, LONGEST_NAME);
   }

@@ -146,6 +146,49 @@ static void a_file_from_elsewhere_is_loaded(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+/* A placement of one device is a plan on that device, whatever the context's is: compilers and files take part. */
+static void a_placed_plan_takes_part(void **state) {
+  (void)state;
+  nd4c_device *host = NULL, *devices[] = {stub_device, stub_device};
+  nd4c_context *context = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_device_find("cpu:0", &host));
+  CHECK_OK(nd4c_context_create(&(nd4c_context_options){.struct_size = sizeof(nd4c_context_options), .device = host},
+                               &context));
+  assert_int_equal(compile_there("STUB_DELAY_US=0"), 0);
+  const nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices, .device_count = 2};
+  const nd4c_plan_options options = {.struct_size = sizeof options, .placement = &placement, .compiled = file};
+  const int64_t compiled = stub_counter("compile"), loaded = stub_counter("load");
+  nd4c_graph *graph = make_graph(false);
+  CHECK_OK(nd4c_plan_create(graph, context, &options, &plan));
+  assert_int_equal(stub_counter("compile") - compiled, 0);
+  assert_int_equal(stub_counter("load") - loaded, 1);
+  assert_report(plan, "plan on stub:0", true);
+  assert_report(plan, "copies between devices", false);
+  assert_report(plan, "requested but not applied: nothing", true);
+  check_plan(plan, false);
+  nd4c_plan_destroy(plan);
+  /* One node that the stub cannot compute leaves the others where they are, compiled. */
+  nd4c_value y = nd4c_graph_output_value(graph, 0);
+  CHECK_OK(nd4c_graph_output(graph, "a", check_unary(graph, ND4C_OP_atan, y)));
+  CHECK_OK(nd4c_plan_create(graph, context, &options, &plan));
+  assert_report(plan, "segment of 4 nodes, compiled by stub_compiler", true);
+  assert_report(plan, "cpu:0 is used: ", true);
+  nd4c_array *inputs[1], *expected[3] = {NULL}, *actual[3] = {NULL};
+  check_make_inputs(graph, 3, inputs);
+  check_evaluate(graph, inputs, expected);
+  CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 1, actual, 3));
+  for (int32_t i = 0; i < 3; ++i) {
+    assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
+  }
+  check_release(inputs, 1);
+  check_release(expected, 3);
+  check_release(actual, 3);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  CHECK_OK(nd4c_context_destroy(context));
+}
+
 static void another_generation_is_refused(void **state) {
   (void)state;
   nd4c_plan *plan = NULL;
@@ -272,6 +315,7 @@ int main(int argc, char **argv) {
   (void)snprintf(file, sizeof file, "%s/ahead.%ld.nd4cexe", ND4C_TEST_BINARY_DIR, (long)getpid());
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_file_from_elsewhere_is_loaded, stub_test_begin, stub_test_end),
+      cmocka_unit_test_setup_teardown(a_placed_plan_takes_part, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(another_generation_is_refused, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(what_is_missing_is_told, stub_test_begin, stub_test_end),
       cmocka_unit_test_setup_teardown(damaged_files_are_refused, stub_test_begin, stub_test_end),

@@ -58,8 +58,9 @@ static void is_listed_with_its_provider(void **state) {
   const struct {
     const char *name, *words;
   } unknown[] = {{"acme.scaled_add@1", "this build has acme.scaled_add@2"},
-                 {"acme.nosuch", "no plug-in that is loaded brings it"},
-                 {"acme.scaled_ad", "no plug-in that is loaded brings it"},
+                 {"other.scaled_add", "no plug-in that is loaded brings it"},
+                 {"acme.scaled_ad", "the nearest is 'acme.scaled_add'"},
+                 {"acme.scaled_ad@2", "the nearest is 'acme.scaled_add'"},
                  {"scaled_add", "the nearest is"}};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
     assert_int_equal(nd4c_op_find(unknown[i].name, &info), ND4C_NAME);

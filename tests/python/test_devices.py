@@ -30,8 +30,10 @@ def test_arguments_and_attributes():
             xp.Device("stub:9")
         with pytest.raises(xp.Error, match="nowhere"):
             xp.zeros(3, device="nowhere:0")
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="nd4c.Device, not int"):
             xp.zeros(3, device=3)
+        block = xp.device("stub:0")
+        assert xp.zeros(3, device=block).device == there and xp.Device(block) is there
         assert "stub:1" in xp.devices(probe=True)
     """)
 
@@ -542,7 +544,7 @@ def test_models():
         assert [node.index for node in seen] == list(range(seen[0].count)) and "conv" in {node.op for node in seen}
         for wrong, error, text in ((["stub:99"], xp.Error, "stub:99"), ("stub:0", TypeError, "list"), ([], ValueError, "0 devices"),
                                    (lambda node: 1 / 0, ZeroDivisionError, ""),
-                                   (lambda node: 3, TypeError, "node 0 of 6, 'Relu' .conv.*not by int"),
+                                   (lambda node: 3, TypeError, "node 0 of 6, 'Relu' .conv.*not int"),
                                    (lambda node: "nowhere:0", xp.Error, "node 0 of 6, 'Relu' .conv.*nowhere")):
             with pytest.raises(error, match=text):
                 model = xp.onnx.load(path, devices=wrong)
@@ -569,6 +571,7 @@ def test_models():
             xp.onnx.load(path, device="nowhere:0")
         whole = xp.onnx.load(path, device="stub:0")
         assert float(xp.max(xp.abs(whole(x) - expected))) < 1e-4 and "nothing on stub:0" in whole.report()
+        assert whole.report().startswith("plan on stub:0")
         assert xp.current_device() == "cpu:0"
         with xp.device("stub:1", fallback=False), pytest.raises(NotImplementedError, match="stub:0"):
             whole(x)

@@ -30,6 +30,14 @@ head -c 1000 "$work/made.nd4cexe" >"$work/cut.nd4cexe"
 expect 1 "$nd4c" run "$model" "${here[@]}" --compiled "$work/cut.nd4cexe"
 says err 'a file of executables, byte 16: expected the size of the file'
 
+expect 0 "$nd4c" run "$model" "${here[@]}" --report -D SD_KERNEL_DISABLE_ENGINES=stub_compiler
+says out 'segments: none \(disabled: stub_compiler\); all steps run slot by slot'
+# A device named for all nodes is the plan's own.
+expect 0 "$nd4c" run "$model" --random-inputs --seed 3 --devices stub:0 -o "$work/placed" --compiled "$work/made.nd4cexe" --report
+says out 'plan on stub:0'
+says out 'requested but not applied: nothing'
+diff -r "$work/plain" "$work/placed"
+
 expect 0 "$nd4c" run "$model" --random-inputs --compiled "$work/made.nd4cexe" --report
 says out 'executables of .*made.nd4cexe: no compiler takes part in the plan'
 
@@ -40,6 +48,7 @@ says out 'requested but not applied: nothing'
 
 expect 3 "$nd4c" compile "$model" --target cpu:0 -o "$work/none.nd4cexe"
 says err 'no compiler of cpu:0 takes any of 48 nodes'
+lacks err 'nd4c ops'
 expect 1 "$nd4c" compile "$model" --target stab:0 -o "$work/none.nd4cexe"
 says err "device 'stab:0': there is no backend of that name"
 expect 1 "$nd4c" compile "$model" --target stub:0 -o /nonexistent/none.nd4cexe

@@ -35,6 +35,12 @@ cmake --build "$work/user" >"$work/build.log" 2>&1 || { cat "$work/build.log"; e
 ! cmake -G Ninja -S "$here" -B "$work/other" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=99 \
   >"$work/other.log" 2>&1 || { echo "find_package(nd4c 99) was satisfied by $version"; exit 1; }
 grep -q 'requested version "99"' "$work/other.log" || { cat "$work/other.log"; exit 1; }
+# The page for those who write backends, and each source that it names.
+page=$(find "$prefix" -name writing-a-backend.md)
+[ -n "$page" ] || { echo "writing-a-backend.md was not installed"; exit 1; }
+for file in $(grep -oE '(backends|tests)/[a-z/_]+\.c' "$page"); do
+  [ -f "$(dirname "$page")/$file" ] || { echo "$file, which the page names, was not installed"; exit 1; }
+done
 if [ -x "$prefix/bin/nd4c" ]; then
   "$prefix/bin/nd4c" --version | grep -q "$version"
   grep -q '^\.SS run' "$(find "$prefix" -name nd4c.1)"

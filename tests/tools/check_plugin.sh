@@ -16,8 +16,15 @@ says out '^  contiguous operands: [5-9][0-9]{2} computed, [0-9]+ declined'
 says out '^  [1-9][0-9]+ allocations of the plug-in.s were refused$'
 says out 'every statement holds$'
 lacks out FAILED
+sections=$(sed -nE 's/^([a-z]+): .*/\1/p' "$work/out" | tr '\n' ' ')
+expect 0 "$nd4c" plugin-check --help
+for section in $sections; do
+  says out "^  $section: "
+done
 expect 0 env STUB_MODE=compiler "$nd4c" plugin-check --section plans "$stub"
 says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
+expect 0 env STUB_MODE=compiler SD_KERNEL_DISABLE_ENGINES=stub_compiler "$nd4c" plugin-check --section plans "$stub"
+says out '^  its compilers were not checked: SD_KERNEL_DISABLE_ENGINES is stub_compiler$'
 expect 0 "$nd4c" plugin-check --section plans --ops matmul "$stub"
 says out '^  [1-9][0-9]+ plans ran, 0 of them with compiled segments, [1-9][0-9]* with packed constants'
 expect 0 env STUB_MODE=compiler STUB_RETURN=1 "$nd4c" plugin-check --section plans --ops add,matmul "$stub"
@@ -32,6 +39,10 @@ expect 1 env STUB_MODE=both STUB_FAIL=serialise:0 "$nd4c" plugin-check --section
 says out 'could not be kept, or not be loaded: .*: an executable is not kept: stub: serialise was told to fail'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
 says out '^  stub:1: mode: capture '
+expect 0 env STUB_MODE=both STUB_CAPTURE=all "$nd4c" plugin-check --section capture "$stub"
+says out '^  stub:0: not capture: step 0 is compiled$'
+says out '^  stub:0 without stub_compiler:$'
+says out '^  stub:0: mode: capture '
 expect 1 env STUB_CAPTURE=all STUB_FAIL=instantiate:1 "$nd4c" plugin-check --section capture "$stub"
 says out '^  FAILED: stub:0: recording failed, .*: stub: instantiate was told to fail$'
 expect 0 "$nd4c" plugin-check --section capture "$stub"

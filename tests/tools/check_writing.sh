@@ -7,10 +7,14 @@ nd4c=$1 source=$2 cc=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$source/docs/writing-a-backend.md" >"$work/acme.c"
-lines=$(grep -cvE '^[[:space:]]*$' "$work/acme.c")
+lines=$(wc -l <"$work/acme.c")
 echo "$lines lines"
-if [ "$lines" -lt 150 ] || [ "$lines" -ge 250 ]; then
-  echo "expected 150 to 249 lines that are not empty"
+if [ "$lines" -lt 150 ] || [ "$lines" -gt 250 ]; then
+  echo "expected 150 to 250 lines"
+  exit 1
+fi
+if grep -nE '^.{121}' "$work/acme.c"; then
+  echo "expected lines of at most 120 characters"
   exit 1
 fi
 "$cc" -std=c17 -O2 -Wall -Wpedantic -Werror -shared -fPIC -fvisibility=hidden -I"$source/include" "$work/acme.c" \

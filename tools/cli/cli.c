@@ -43,17 +43,17 @@ int cli_fail(const cli_command *command, const char *format, ...) {
   return CLI_FAILURE;
 }
 
-/* What helps with which status. */
+/* What helps with which status, where the library's text has these words. */
 static const struct {
   nd4c_status status;
-  const char *text;
+  const char *words, *text;
 } hints[] = {
-    {ND4C_NO_BACKEND, "nd4c info --probe shows every backend and why it can or cannot be used"},
-    {ND4C_HARDWARE, "nd4c info --probe shows every backend and why it can or cannot be used"},
-    {ND4C_LIBRARY, "nd4c.library.path (ND4C_LIBRARY_PATH) names directories to search for run-time libraries"},
-    {ND4C_UNSUPPORTED, "nd4c ops lists the ops of this build"},
-    {ND4C_STRICT, "without nd4c.strict (ND4C_STRICT) it runs, and the report tells what was applied instead"},
-    {ND4C_CONFIG, "nd4c config lists the properties, their types and values"},
+    {ND4C_NO_BACKEND, "", "nd4c info --probe shows every backend and why it can or cannot be used"},
+    {ND4C_HARDWARE, "", "nd4c info --probe shows every backend and why it can or cannot be used"},
+    {ND4C_LIBRARY, "", "nd4c.library.path (ND4C_LIBRARY_PATH) names directories to search for run-time libraries"},
+    {ND4C_UNSUPPORTED, "that nd4c lacks", "nd4c ops lists the ops of this build"},
+    {ND4C_STRICT, "", "without nd4c.strict (ND4C_STRICT) it runs, and the report tells what was applied instead"},
+    {ND4C_CONFIG, "", "nd4c config lists the properties, their types and values"},
 };
 
 /* The library's words; returns the exit code. */
@@ -107,7 +107,7 @@ int cli_fail_status(const cli_command *command, nd4c_status status) {
     hint_at_cap();
   }
   for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-    if (hints[i].status == status) {
+    if (hints[i].status == status && strstr(nd4c_error_message(), hints[i].words) != NULL) {
       (void)fprintf(stderr, "hint: %s\n", hints[i].text);
     }
   }

@@ -9,26 +9,32 @@
 
 enum { TEXT = 2304, ARGUMENTS = 12 };
 
+/* X(NAME, what it looks at, function); in the order in which they run. */
+#define SECTION_TABLE(X)                                                                         \
+  X(entry, "the file, its entry function, and every table behind it", plugin_section_entry)      \
+  X(probe, "what its probe answers, and writes", plugin_section_probe)                           \
+  X(properties, "configuration properties that it declares", plugin_section_properties)          \
+  X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
+  X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)               \
+  X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \
+  X(streams, "order between streams, and work under way", plugin_section_streams)                \
+  X(peers, "copies between its devices, and what it tells of them", plugin_section_peers)        \
+  X(ops, "every op that it offers, against the reference", plugin_section_ops)                   \
+  X(layouts, "operands behind offsets, transposed, reversed, spread", plugin_section_layouts)    \
+  X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)              \
+  X(refusals, "a kernel that declines says why", plugin_section_refusals)                        \
+  X(plans, "ops in plans, alone and before others", plugin_section_plans)                        \
+  X(kept, "executables that its compilers write, and load again", plugin_section_kept)           \
+  X(capture, "a plan run again and again, recorded where a device can", plugin_section_capture)  \
+  X(threads, "the same call from several threads at once", plugin_section_threads)               \
+  X(faults, "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults)    \
+  X(leaks, "memory that it takes from nd4c does not grow with each call", plugin_section_leaks)  \
+  X(exit, "the process ends while work is under way", plugin_section_exit)
+
 static const plugin_section sections[] = {
-    {"entry", "the file, its entry function, and every table behind it", plugin_section_entry, false},
-    {"probe", "what its probe answers, and writes", plugin_section_probe, false},
-    {"properties", "configuration properties that it declares", plugin_section_properties, false},
-    {"open", "the library loads it, and opens its devices", plugin_section_open, false},
-    {"memory", "bytes to its devices and back, of many sizes", plugin_section_memory, false},
-    {"external", "memory of others in arrays, and registered host memory", plugin_section_external, false},
-    {"streams", "order between streams, and work under way", plugin_section_streams, false},
-    {"peers", "copies between its devices, and what it tells of them", plugin_section_peers, false},
-    {"ops", "every op that it offers, against the reference", plugin_section_ops, false},
-    {"layouts", "operands behind offsets, transposed, reversed, spread", plugin_section_layouts, false},
-    {"outputs", "outputs that the caller gives, in place too", plugin_section_outputs, false},
-    {"refusals", "a kernel that declines says why", plugin_section_refusals, false},
-    {"plans", "ops in plans, alone and before others", plugin_section_plans, false},
-    {"kept", "executables that its compilers write, and load again", plugin_section_kept, false},
-    {"capture", "a plan run again and again, recorded where a device can", plugin_section_capture, false},
-    {"threads", "the same call from several threads at once", plugin_section_threads, false},
-    {"faults", "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults, false},
-    {"leaks", "memory that it takes from nd4c does not grow with each call", plugin_section_leaks, false},
-    {"exit", "the process ends while work is under way", plugin_section_exit, false},
+#define SECTION_ROW(NAME, doc, function) {#NAME, doc, function, false},
+    SECTION_TABLE(SECTION_ROW)
+#undef SECTION_ROW
     {"tables", "what other sections know of its tables", plugin_section_tables, true},
 };
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
@@ -198,21 +204,23 @@ static int run(int argc, char **argv) {
   return code;
 }
 
+#define SECTION_HELP(NAME, doc, function) "  " #NAME ": " doc "\n"
+
 const cli_command cli_plugin_check = {
     .name = "plugin-check",
     .summary = "whether a plug-in keeps the rules of the ABI and computes what the reference does",
     .help =
         "usage: nd4c plugin-check [OPTIONS] FILE.so\n\n"
-        "  --section NAME  this section alone: entry, probe, open, memory, streams, ops, layouts, outputs,\n"
-        "                  refusals, plans, threads, faults, leaks, exit\n"
+        "  --section NAME  this section alone\n"
         "  --ops PATTERN   ops whose name matches: 'conv*'\n"
         "  --seconds N     that one section may take, default 600\n"
         "  --verbose       every failure, not the first 20 of a section\n"
         "  --help          this text\n\n"
+        "sections:\n" SECTION_TABLE(SECTION_HELP) "\n"
         "Each section runs in a process of its own, so that a crash or a hang is a failure of that section. The cases "
         "are\n"
-        "those of nd4c selftest; the reference of cpu:0 says what is right. docs/writing-a-backend.md is the way to a\n"
-        "plug-in that passes. Exit code 1 if a statement does not hold.\n\n"
+        "those of nd4c selftest; the reference of cpu:0 says what is right. docs/writing-a-backend.md (installed:\n"
+        "share/doc/nd4c/writing-a-backend.md) is the way to a plug-in that passes. Exit code 1 if a statement does not hold.\n\n"
         "examples:\n"
         "  nd4c plugin-check ./libacme.so\n"
         "  nd4c plugin-check --section ops --ops 'add' ./libacme.so\n",

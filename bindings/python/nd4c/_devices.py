@@ -158,8 +158,10 @@ def find(device):
     """The Device of that name. Unlike Device(name) it leaves routing alone: for who only looks, or routes himself."""
     if type(device) is Device:
         return device
+    if type(device) is _device_class:
+        return device._device
     if not isinstance(device, str):
-        raise TypeError("a device is named by text such as 'cpu:0', not by %s" % type(device).__name__)
+        raise TypeError("a device is named by text such as 'cpu:0' or is an nd4c.Device, not %s" % type(device).__name__)
     handle = ctypes.c_void_p()
     check(_find(device.encode(), ctypes.byref(handle)))
     return of_handle(handle.value)
@@ -346,6 +348,9 @@ class device:
 
     def __exit__(self, *_: object) -> None:
         self._blocks.leave(self)
+
+
+_device_class = device  # for functions with an argument of its name
 
 
 class _On:

@@ -13,7 +13,9 @@ enum {
   ND4C_KERNEL_SYNCHRONISES_HOST = 2, /* run waits for the stream, on an asynchronous device: it cannot be recorded */
   /* Is shown operands of layout QUANTISED as they are (plugin/blocks.h), and refuses in `usable` what it does not read:
    * then, and for kernels without this flag, nd4c decodes them. A kernel that reads them as they are goes before all
-   * that do not, whatever its priority. The host's memory alone holds such operands. */
+   * that do not, whatever its priority. Today the host's memory alone holds such operands, so that kernels of other
+   * devices get them decoded. A device cannot say yet which formats it keeps: a field of nd4c_device_description that
+   * names formats would do, appended in a later minor version. */
   ND4C_KERNEL_READS_QUANTISED = 4
 };
 

@@ -112,6 +112,50 @@ static void run_plan(plugin_check *check, nd4c_plan *plan, nd4c_device *device, 
   }
 }
 
+/* Compilers that took steps of the plan, added to a list of engines that are to be disabled. Returns whether any was. */
+static bool list_compilers(const nd4c_plan *plan, char *list, size_t size) {
+  static const char mark[] = "compiled by ";
+  char *text = NULL;
+  bool any = false;
+  if (nd4c_plan_report(plan, &text) != ND4C_OK) {
+    return false;
+  }
+  for (const char *at = strstr(text, mark); at != NULL; at = strstr(at, mark)) {
+    at += sizeof mark - 1;
+    const size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%.*s", used > 0 ? "," : "", (int)strcspn(at, ": \n"), at);
+    any = true;
+  }
+  nd4c_free(text);
+  return any;
+}
+
+/* Runs the plan, and if compilers took part, one without them: a device records no steps that return their outputs. */
+static void run_plans(plugin_check *check, const nd4c_graph *graph, nd4c_context *context, nd4c_plan *plan,
+                      nd4c_device *device, const char *name) {
+  static const char property[] = "SD_KERNEL_DISABLE_ENGINES";
+  const char *before = NULL;
+  char disabled[1024] = "";
+  nd4c_plan *other = NULL;
+  run_plan(check, plan, device, name);
+  if (nd4c_config_get(property, &before) == ND4C_OK && before != NULL) {
+    (void)snprintf(disabled, sizeof disabled, "%s", before);
+  }
+  if (!list_compilers(plan, disabled, sizeof disabled)) {
+    return;
+  }
+  nd4c_status status = nd4c_config_set(property, disabled);
+  status = status == ND4C_OK ? nd4c_plan_create(graph, context, NULL, &other) : status;
+  if (plugin_declined(status)) {
+    plugin_check_note("%s without %s does not add in float32", name, disabled);
+  } else if (plugin_check_status(check, status, "a plan on %s without %s", name, disabled)) {
+    plugin_check_note("%s without %s:", name, disabled);
+    run_plan(check, other, device, name);
+  }
+  nd4c_plan_destroy(other);
+  (void)plugin_check_status(check, nd4c_config_set(property, NULL), "%s", property);
+}
+
 static void check_device(plugin_check *check, nd4c_device *device, const char *name) {
   const nd4c_context_options options = {.struct_size = sizeof options, .device = device};
   nd4c_context *context = NULL;
@@ -125,7 +169,7 @@ static void check_device(plugin_check *check, nd4c_device *device, const char *n
   if (plugin_declined(status)) {
     plugin_check_note("%s does not add in float32: plans that run again were not checked", name);
   } else if (plugin_check_status(check, status, "a plan on %s", name)) {
-    run_plan(check, plan, device, name);
+    run_plans(check, graph, context, plan, device, name);
   }
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
