@@ -342,6 +342,7 @@ void nd4c_timeline_wait_all(nd4c_timeline *timeline) {
 
 static nd4c_status wait_on(const nd4c_timeline *timeline, const nd4c_device *device, nd4c_stream stream,
                            nd4c_fence handle) {
+  nd4c_error_expect();
   return device == timeline->device
              ? nd4c_driver_answer(device->ops->stream_wait_fence(device->handle, stream, handle), "stream_wait_fence")
              : nd4c_driver_stream_wait_other(device, stream, timeline->device, handle);

@@ -8,6 +8,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/cancellation.h"
+#include "device/driver.h"
 #include "device/memory.h"
 #include "device/storage.h"
 #include "device/tracer.h"
@@ -67,7 +68,7 @@ static nd4c_status run_with_scratch(nd4c_cached_call *entry, int64_t bytes) {
       .bytes = bytes, .origin = entry->def->info.name, .usage = ND4C_BUFFER_SCRATCH};
   ND4C_TRY(nd4c_memory_allocate(entry->device, &request, &block));
   entry->call.scratch = block.address;
-  nd4c_status status = entry->choice->kernel->run(&entry->call);
+  nd4c_status status = nd4c_driver_kernel_run(entry->choice->kernel, &entry->call);
   entry->call.scratch = NULL;
   nd4c_memory_free(entry->device, &block);
   return status;
@@ -110,7 +111,7 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
   *done = true;
   int64_t scratch = entry->choice->scratch_bytes;
   nd4c_status status =
-      ND4C_LIKELY(scratch == 0) ? entry->choice->kernel->run(&entry->call) : run_with_scratch(entry, scratch);
+      ND4C_LIKELY(scratch == 0) ? nd4c_driver_kernel_run(entry->choice->kernel, &entry->call) : run_with_scratch(entry, scratch);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     status = nd4c_execute_fail(entry->choice, context, entry->def, &output, status);
     if (outputs[0] == NULL) {

@@ -57,6 +57,8 @@ static nd4c_status misbehave(void *device, float *y, int64_t size) {
     }
   } else if (lies("refuses")) {
     return ND4C_DEVICE;
+  } else if (lies("odd_status")) {
+    return 12345;
   } else if (lies("unchecked")) {
     char *memory = the_host->allocate(64);
     memory[0] = 1;
