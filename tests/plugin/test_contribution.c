@@ -88,9 +88,29 @@ static void say_failures(void) {
   nd4c_array_release(two);
 }
 
+/* A result whose shape the kernel tells, given and fresh, and what is computed from it. */
+static void say_true_shape(void) {
+  const int64_t shape[] = {4};
+  const float values[] = {1, 1, 1, 1};
+  nd4c_array *ones = NULL, *where = NULL, *sum = NULL;
+  nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, NULL, &ones);
+  status = status == ND4C_OK ? nd4c_nonzero(ones, &where) : status;
+  printf("nonzero: %s: %s\n", nd4c_status_name(status), status == ND4C_OK ? "" : nd4c_error_message());
+  if (status == ND4C_OK && nd4c_add(where, where, &sum) == ND4C_OK) {
+    printf("a sum of %lld elements\n", (long long)nd4c_array_size(sum));
+  }
+  nd4c_array_release(ones);
+  nd4c_array_release(where);
+  nd4c_array_release(sum);
+}
+
 static int child(const char *command) {
   if (strcmp(command, "failures") == 0) {
     say_failures();
+    return 0;
+  }
+  if (strcmp(command, "shape") == 0) {
+    say_true_shape();
     return 0;
   }
   if (strcmp(command, "late") == 0) {
@@ -136,6 +156,13 @@ static const contribution_case cases[] = {
     {"no status", "failures", "CONTRIBUTOR_LIE=odd_status",
      {"call 1: INTERNAL, code INTERNAL: add on cpu:0 (contributor.add): run returned 12345, which is no status of nd4c's\n",
       "plan: INTERNAL: node 'sum' (add): run returned 12345, which is no status of nd4c's\n"}},
+    {"a shape that is told", "shape", "CONTRIBUTOR_LIE=shape_small", {"nonzero: OK: \n", "a sum of 1 elements"}},
+    {"a shape beyond the largest", "shape", "CONTRIBUTOR_LIE=shape_large",
+     {"nonzero: DEVICE: nonzero on cpu:0 (contributor.nonzero): run told the shape (1000000, 1) of output 0, expected "
+      "extents of 0 to those of (1, 4)\n",
+      "!a sum"}},
+    {"a second extent beyond it", "shape", "CONTRIBUTOR_LIE=shape_beyond", {"nonzero: DEVICE: nonzero on cpu:0 (contributor"}},
+    {"a negative extent", "shape", "CONTRIBUTOR_LIE=shape_negative", {"run told the shape (-1, 1) of output 0"}},
     {"a backend that is not here", "late", "CONTRIBUTOR_LIE=elsewhere",
      {"load=OK", "now: 4 4 by another", "contributor of nosuch"}},
 };
