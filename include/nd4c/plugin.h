@@ -7,11 +7,13 @@
  *     provider.h   what a plug-in brings: a backend with devices, contributions to devices, ops
  *     device.h     devices: copies, streams, fences
  *     buffer.h     their memory
+ *     timing.h     when their work ran
  *     external.h   memory that others allocated, and memory for others
  *     capture.h    work that they record and launch again
  *     collective.h what they do together
  *     kernel.h     kernels: one way each to compute one op
  *     op.h         ops of a plug-in's own
+ *     property.h   configuration properties of a plug-in's own
  *     compiler.h   compilers: what turns a run of nodes into one executable
  *     call.h       tensors and calls, which kernels and compilers are given
  *     layout.h     how operands lie in memory where strides cannot say it

@@ -117,9 +117,10 @@ struct nd4c_host_thread {
 static void *host_thread_main(void *argument) {
   nd4c_host_thread *thread = argument;
   (void)pthread_setname_np(pthread_self(), thread->name);
+  nd4c_error_expect();
   thread->status = thread->function(thread->argument);
   if (thread->status != ND4C_OK) {
-    const bool worded = nd4c_error_code() == thread->status;
+    const bool worded = nd4c_error_answer() == thread->status;
     (void)snprintf(thread->text, sizeof thread->text, "%.900s",
                    worded ? nd4c_error_message() : nd4c_status_text(thread->status));
   }

@@ -10,6 +10,8 @@ enum { TEXT_SIZE = ND4C_THREAD_TEXT_SIZE };
 
 static _Thread_local nd4c_status thread_code;
 
+ND4C_HOT_TLS bool nd4c_error_is_new;
+
 const char *nd4c_status_name(nd4c_status status) {
   switch (status) {
 #define NAME_CASE(NAME, number, text) \
@@ -47,10 +49,11 @@ void nd4c_error_clear(void) {
   size_t size;
   nd4c_thread_error_text(&size)[0] = '\0';
   thread_code = ND4C_OK;
+  nd4c_error_is_new = false;
 }
 
-void nd4c_error_expect(void) {
-  thread_code = ND4C_OK;
+nd4c_status nd4c_error_answer(void) {
+  return nd4c_error_is_new ? thread_code : ND4C_OK;
 }
 
 nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
@@ -70,6 +73,7 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
   memcpy(thread_text, text, length);
   thread_text[length] = '\0';
   thread_code = code;
+  nd4c_error_is_new = true;
   return code;
 }
 

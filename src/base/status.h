@@ -2,7 +2,13 @@
 #ifndef ND4C_BASE_STATUS_H
 #define ND4C_BASE_STATUS_H
 
+#include <stdbool.h>
+
+#include "base/compiler.h"
 #include "nd4c/status.h"
+
+/* Whether the thread has failed since nd4c_error_expect. */
+extern ND4C_HOT_TLS bool nd4c_error_is_new;
 
 /* Sets the thread's error code and text and returns the code: `return nd4c_fail(ND4C_SHAPE, "...", ...)`. Needs no
  * memory but the thread's text, made once; long texts are cut at 8 KiB. The text says what was given and what was
@@ -13,9 +19,14 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 
  * CONFIG and NO_BACKEND stay as they are. */
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
-/* Before a function of others that should set the error if it fails: nd4c_error_code is OK from here on until it does.
- * The text stays. */
-void nd4c_error_expect(void);
+/* Before a function of others that should set the error if it fails: nd4c_error_answer tells what it set. Code and text
+ * of earlier failures stay. One store: kernels are called behind it. */
+static inline void nd4c_error_expect(void) {
+  nd4c_error_is_new = false;
+}
+
+/* Code of the thread's most recent failure since nd4c_error_expect or nd4c_error_clear, OK if none. */
+nd4c_status nd4c_error_answer(void);
 
 /* Leaves the calling function with the status of `expression` unless it is OK. */
 #define ND4C_TRY(expression)                \

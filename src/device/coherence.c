@@ -335,8 +335,18 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device) {
   nd4c_replica *replica = nd4c_replica_find(body, device);
   if (replica != NULL) {
     let_go(replica);
-    replica->pinned = true;
+    replica->pinned += replica->pinned < UINT32_MAX;
     nd4c_storage_attach(body); /* its end is to undo this */
+  }
+  nd4c_storage_unlock(body);
+}
+
+void nd4c_storage_unpin(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (replica != NULL) {
+    replica->pinned -= replica->pinned > 0;
   }
   nd4c_storage_unlock(body);
 }

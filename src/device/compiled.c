@@ -17,7 +17,8 @@ static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable execu
   if (!ND4C_HAS_FIELD(compiler, describe) || compiler->describe == NULL) {
     return ND4C_OK;
   }
-  return compiler->describe(compiler->data, executable, info);
+  nd4c_error_expect();
+  return nd4c_driver_answer(compiler->describe(compiler->data, executable, info), "describe");
 }
 
 /* Sizes that make no sense would be asked for at every run. */

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "device/compilers.h"
+#include "device/driver.h"
 #include "device/executables.h"
 #include "nd4c/array.h"
 
@@ -49,7 +50,9 @@ static inline nd4c_scratch_range nd4c_compiled_scratch(const nd4c_executable_inf
 static inline nd4c_status nd4c_compiled_execute(const nd4c_compiled *compiled, nd4c_execution *execution) {
   execution->struct_size = ND4C_SIZE_OF(nd4c_execution);
   execution->device = compiled->device->handle;
-  return compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution);
+  nd4c_error_expect();
+  return nd4c_driver_answer(
+      compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution), "execute");
 }
 
 /* Whether it makes the buffers of its outputs. */

@@ -19,6 +19,18 @@ static inline nd4c_status nd4c_driver_handle(nd4c_status status, const void *han
   return ND4C_LIKELY(handle != NULL) ? ND4C_OK : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
 }
 
+/* Every call of a kernel's prepare and run goes through these two. */
+static inline nd4c_status nd4c_driver_kernel_prepare(const nd4c_kernel *kernel, const nd4c_call *call, void **state) {
+  *state = NULL;
+  nd4c_error_expect();
+  return nd4c_driver_answer(kernel->prepare(call, state), "prepare");
+}
+
+static inline nd4c_status nd4c_driver_kernel_run(const nd4c_kernel *kernel, const nd4c_call *call) {
+  nd4c_error_expect();
+  return nd4c_driver_answer(kernel->run(call), "run");
+}
+
 static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device,
                                                       const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer) {
   *buffer = NULL;
@@ -79,6 +91,7 @@ static inline nd4c_status nd4c_driver_stream_wrap(const nd4c_device *device, voi
 
 static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd4c_stream stream, nd4c_fence *fence) {
   *fence = NULL;
+  nd4c_error_expect();
   const nd4c_status status = device->ops->fence_record(device->handle, stream, fence);
   return nd4c_driver_handle(status, *fence, "fence_record");
 }
@@ -87,6 +100,7 @@ static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd
 static inline nd4c_status nd4c_driver_fence_wait_range(const nd4c_device *device, nd4c_fence fence,
                                                        nd4c_failed_range *failed) {
   *failed = (nd4c_failed_range){0, 0};
+  nd4c_error_expect();
   const nd4c_status status = nd4c_driver_answer(device->ops->fence_wait(device->handle, fence, failed), "fence_wait");
   if (failed->first < 1 || failed->last < failed->first) {
     *failed = (nd4c_failed_range){0, 0}; /* it makes no sense: not known */
@@ -98,6 +112,7 @@ static inline nd4c_status nd4c_driver_fence_wait_range(const nd4c_device *device
 static inline nd4c_status nd4c_driver_fence_failure(const nd4c_device *device, nd4c_fence fence, int32_t index,
                                                     nd4c_failed_range *failed) {
   *failed = (nd4c_failed_range){0, 0};
+  nd4c_error_expect();
   const nd4c_status status =
       nd4c_driver_answer(device->ops->fence_failure(device->handle, fence, index, failed), "fence_failure");
   if (failed->first < 1 || failed->last < failed->first) {
@@ -113,12 +128,14 @@ static inline nd4c_status nd4c_driver_fence_wait(const nd4c_device *device, nd4c
 
 static inline nd4c_status nd4c_driver_copy_from_host(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
                                                      int64_t offset, const void *from, int64_t bytes) {
+  nd4c_error_expect();
   return nd4c_driver_answer(device->ops->copy_from_host(device->handle, stream, to, offset, from, bytes),
                             "copy_from_host");
 }
 
 static inline nd4c_status nd4c_driver_copy_to_host(const nd4c_device *device, nd4c_stream stream, void *to,
                                                    nd4c_buffer from, int64_t offset, int64_t bytes) {
+  nd4c_error_expect();
   return nd4c_driver_answer(device->ops->copy_to_host(device->handle, stream, to, from, offset, bytes), "copy_to_host");
 }
 
@@ -229,6 +246,7 @@ static inline nd4c_status nd4c_driver_capture_update(const nd4c_device *device, 
 
 static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, nd4c_launchable launchable,
                                                      nd4c_stream stream, int64_t points) {
+  nd4c_error_expect();
   return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream, points), "capture.launch");
 }
 
@@ -273,6 +291,7 @@ static inline nd4c_status nd4c_driver_host_register(const nd4c_device *device, v
 
 /* OK where the backend has no such function. */
 static inline nd4c_status nd4c_driver_synchronize(const nd4c_device *device) {
+  nd4c_error_expect();
   return device->ops->synchronize == NULL ? ND4C_OK
                                           : nd4c_driver_answer(device->ops->synchronize(device->handle), "synchronize");
 }

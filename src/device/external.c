@@ -205,14 +205,28 @@ static nd4c_status name_memory(nd4c_device *device, const nd4c_replica_view *vie
   return ND4C_OK;
 }
 
+/* Contents elsewhere are given up only once the device has named the memory. */
+static nd4c_status pin_and_name(nd4c_array *array, nd4c_device *device, nd4c_external *made) {
+  nd4c_replica_view view;
+  ND4C_TRY(nd4c_array_pin_place(array, device, &view));
+  nd4c_status status = name_memory(device, &view, made);
+  if (status != ND4C_OK) {
+    nd4c_storage_unpin(array->storage, device);
+    return status;
+  }
+  status = nd4c_array_pin_contents(array, device, &view);
+  if (status != ND4C_OK && made->release != NULL) {
+    made->release(made->user);
+  }
+  return status;
+}
+
 static nd4c_status export_array(nd4c_array *array, nd4c_device *device, nd4c_external *made) {
   given *g = nd4c_recycle_take(sizeof *g);
   if (g == NULL) {
     return nd4c_fail_memory("what was exported", sizeof *g);
   }
-  nd4c_replica_view view;
-  nd4c_status status = nd4c_array_pin(array, device, &view);
-  status = status == ND4C_OK ? name_memory(device, &view, made) : status;
+  const nd4c_status status = pin_and_name(array, device, made);
   if (status != ND4C_OK) {
     nd4c_recycle_give(g, sizeof *g);
     return status;

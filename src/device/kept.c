@@ -57,7 +57,9 @@ static bool is_named(const nd4c_executable_entry *entry, const piece *p) {
 
 static nd4c_status compile(const piece *p, nd4c_executable *executable) {
   *executable = NULL;
-  return p->compiler->compile(p->compiler->data, p->handle, p->segment, p->options, executable);
+  nd4c_error_expect();
+  return nd4c_driver_answer(
+      p->compiler->compile(p->compiler->data, p->handle, p->segment, p->options, executable), "compile");
 }
 
 static nd4c_status load(const piece *p, const nd4c_executable_entry *entry, nd4c_executable *executable) {

@@ -9,4 +9,9 @@
  * does. */
 nd4c_status nd4c_array_pin(nd4c_array *array, nd4c_device *device, nd4c_replica_view *view);
 
+/* Its two halves. The first keeps the place alone, where the contents are current beside others; nd4c_storage_unpin
+ * takes it back. The second makes them current there alone, after a failure nothing is kept of both. */
+nd4c_status nd4c_array_pin_place(nd4c_array *array, nd4c_device *device, nd4c_replica_view *view);
+nd4c_status nd4c_array_pin_contents(nd4c_array *array, nd4c_device *device, nd4c_replica_view *view);
+
 #endif

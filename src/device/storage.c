@@ -62,7 +62,8 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_encoded_free(body);
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
-  body->first.copied = body->first.pinned = body->first.eager = body->first.left = false;
+  body->first.copied = body->first.eager = body->first.left = false;
+  body->first.pinned = 0;
   while (body->first.next != NULL) {
     nd4c_replica_drop(body, body->first.next);
   }

@@ -98,6 +98,8 @@ nd4c_status nd4c_storage_own(nd4c_storage *storage);
 
 /* Ends an acquire by keeping the place of the replica for the life of the storage: it is never dropped. */
 void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device);
+/* Takes one nd4c_storage_pin back. */
+void nd4c_storage_unpin(nd4c_storage *storage, const nd4c_device *device);
 
 /* Makes the replica on `device` the only one; others are freed, or left Invalid where somebody is just using them.
  * Replicas that cannot go, foreign memory and pinned ones, stay Shared. */

@@ -17,7 +17,7 @@ typedef struct nd4c_replica {
   nd4c_block block; /* all zero: it was here and went (see nd4c_replica_is_there) */
   char state;       /* 'M' the only current one, 'S' current like others, 'I' stale */
   bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
-  bool pinned;      /* a plan relies on where it is: never dropped */
+  uint32_t pinned;  /* number of those who rely on where it is: not dropped unless 0 */
   bool eager;       /* the write that is under way asks that other replicas follow */
   bool left;        /* the last write made it stale: an eager one brings it up to date again */
   bool missed;      /* apart.c's, during a write: it did not get the part */

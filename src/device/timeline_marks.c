@@ -7,6 +7,9 @@
 #include "device/driver.h"
 #include "device/timeline_body.h"
 
+/* Failures that are asked of one fence at most: a device may never end telling them. */
+enum { ND4C_FENCE_FAILURES = 4096 };
+
 /* -- failures ------------------------------------------------------------------------------------------------------ */
 
 void nd4c_timeline_free_failures(nd4c_timeline_failure *failures) {
@@ -74,10 +77,26 @@ static void add(told *all, nd4c_status status, nd4c_failed_range points) {
   all->list = made;
 }
 
+/* One by one, no more than a limit: what is left then failed, too, and counts as not known. */
+static told listen_to_each(const nd4c_device *device, nd4c_fence handle) {
+  told each = {NULL, ND4C_OK};
+  nd4c_failed_range points;
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < ND4C_FENCE_FAILURES; ++i) {
+    status = nd4c_driver_fence_failure(device, handle, i, &points);
+    if (status == ND4C_OK) {
+      return each;
+    }
+    add(&each, status, points);
+  }
+  add(&each, status, (nd4c_failed_range){0, 0});
+  return each;
+}
+
 /* Blocks until the fence is ready. */
 static told listen(const nd4c_timeline *timeline, nd4c_fence handle) {
   const nd4c_device *device = timeline->device;
-  told all = {NULL, ND4C_OK}, each = {NULL, ND4C_OK};
+  told all = {NULL, ND4C_OK};
   nd4c_failed_range points;
   nd4c_status status = nd4c_driver_fence_wait_range(device, handle, &points);
   if (status == ND4C_OK) {
@@ -87,9 +106,7 @@ static told listen(const nd4c_timeline *timeline, nd4c_fence handle) {
   if (!nd4c_timeline_tells_points(timeline) || device->ops->fence_failure == NULL) {
     return all;
   }
-  for (int32_t i = 0; (status = nd4c_driver_fence_failure(device, handle, i, &points)) != ND4C_OK; ++i) {
-    add(&each, status, points);
-  }
+  const told each = listen_to_each(device, handle);
   if (each.list == NULL && each.lost == ND4C_OK) {
     return all;
   }
@@ -342,6 +359,7 @@ void nd4c_timeline_wait_all(nd4c_timeline *timeline) {
 
 static nd4c_status wait_on(const nd4c_timeline *timeline, const nd4c_device *device, nd4c_stream stream,
                            nd4c_fence handle) {
+  nd4c_error_expect();
   return device == timeline->device
              ? nd4c_driver_answer(device->ops->stream_wait_fence(device->handle, stream, handle), "stream_wait_fence")
              : nd4c_driver_stream_wait_other(device, stream, timeline->device, handle);

@@ -80,9 +80,9 @@ static nd4c_status wait_for(check *c) {
 
 static nd4c_status run_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *call) {
   if (kernel->prepare != NULL) {
-    ND4C_TRY(kernel->prepare(call, &call->state));
+    ND4C_TRY(nd4c_driver_kernel_prepare(kernel, call, &call->state));
   }
-  nd4c_status status = kernel->run(call);
+  nd4c_status status = nd4c_driver_kernel_run(kernel, call);
   nd4c_status waited = wait_for(c);
   if (kernel->unprepare != NULL && kernel->prepare != NULL) {
     kernel->unprepare(call->state);

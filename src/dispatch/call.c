@@ -8,6 +8,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/cancellation.h"
+#include "device/driver.h"
 #include "device/memory.h"
 #include "device/storage.h"
 #include "device/tracer.h"
@@ -67,7 +68,7 @@ static nd4c_status run_with_scratch(nd4c_cached_call *entry, int64_t bytes) {
       .bytes = bytes, .origin = entry->def->info.name, .usage = ND4C_BUFFER_SCRATCH};
   ND4C_TRY(nd4c_memory_allocate(entry->device, &request, &block));
   entry->call.scratch = block.address;
-  nd4c_status status = entry->choice->kernel->run(&entry->call);
+  nd4c_status status = nd4c_driver_kernel_run(entry->choice->kernel, &entry->call);
   entry->call.scratch = NULL;
   nd4c_memory_free(entry->device, &block);
   return status;
@@ -110,7 +111,7 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
   *done = true;
   int64_t scratch = entry->choice->scratch_bytes;
   nd4c_status status =
-      ND4C_LIKELY(scratch == 0) ? entry->choice->kernel->run(&entry->call) : run_with_scratch(entry, scratch);
+      ND4C_LIKELY(scratch == 0) ? nd4c_driver_kernel_run(entry->choice->kernel, &entry->call) : run_with_scratch(entry, scratch);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     status = nd4c_execute_fail(entry->choice, context, entry->def, &output, status);
     if (outputs[0] == NULL) {
@@ -255,12 +256,43 @@ static nd4c_status shrink_target(nd4c_pending *p, int32_t at) {
   return ND4C_OK;
 }
 
+/* What the kernel wrote is a part of what it was given. Shapes that do not depend on data are not its to tell: they are
+ * as inferred, whatever it wrote. */
+static nd4c_status check_true_shape(nd4c_pending *p, int32_t at) {
+  nd4c_inferred *told = &p->inferred[at];
+  const int64_t *largest = p->targets[at]->shape;
+  if (!told->shape_depends_on_data) {
+    memcpy(told->shape, largest, (size_t)told->rank * sizeof *largest);
+    return ND4C_OK;
+  }
+  bool fits = true;
+  for (int32_t axis = 0; axis < told->rank; ++axis) {
+    fits = fits && told->shape[axis] >= 0 && told->shape[axis] <= largest[axis];
+  }
+  char shape[128], limit[128];
+  return fits ? ND4C_OK
+              : nd4c_fail(ND4C_DEVICE, "run told the shape %s of output %d, expected extents of 0 to those of %s",
+                          nd4c_shape_text(told->rank, told->shape, shape, sizeof shape), at,
+                          nd4c_shape_text(told->rank, largest, limit, sizeof limit));
+}
+
+static nd4c_status check_true_shapes(nd4c_pending *p, const nd4c_choice *choice) {
+  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+    const nd4c_status status = check_true_shape(p, i);
+    if (status != ND4C_OK) {
+      return nd4c_execute_fail(choice, p->context, p->def, p->targets, status);
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status compute_true_shapes(nd4c_pending *p, nd4c_choice *choice) {
   int64_t *shapes[ND4C_PENDING_OUTPUTS] = {NULL};
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     shapes[i] = p->inferred[i].shape; /* the kernel has the largest shape from the target */
   }
   ND4C_TRY(nd4c_execute(choice, p->context, p->def, p->attrs, p->inputs, p->input_count, p->targets, NULL, shapes));
+  ND4C_TRY(check_true_shapes(p, choice));
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     if (p->inferred[i].shape_depends_on_data) {
       ND4C_TRY(shrink_target(p, i));

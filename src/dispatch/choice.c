@@ -120,8 +120,7 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   void *state = NULL;
   prepared.data = kernel->data;
   if (!declined && kernel->prepare != NULL) {
-    nd4c_error_expect();
-    nd4c_status status = nd4c_driver_answer(kernel->prepare(&prepared, &state), "prepare");
+    nd4c_status status = nd4c_driver_kernel_prepare(kernel, &prepared, &state);
     if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
       return status;
     }
@@ -456,7 +455,7 @@ nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *conte
   if (choice->kernel != NULL) {
     complete(choice, context, call);
     call->data = choice->kernel->data;
-    return choice->kernel->run(call);
+    return nd4c_driver_kernel_run(choice->kernel, call);
   }
   nd4c_execution execution = nd4c_choice_execution(choice, context, call);
   return nd4c_compiled_execute(choice->compiled, &execution);

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/provider_check.h"
 #include "device/storage.h"
 #include "device/tracer.h"
 #include "dispatch/constants.h"
@@ -92,7 +91,6 @@ static bool is_refusal(const nd4c_context *context, nd4c_status status) {
 nd4c_status nd4c_execute_fail(const nd4c_choice *choice, const nd4c_context *context, const nd4c_op_def *def,
                               nd4c_array *const *outputs, nd4c_status status) {
   const char *name = def->info.name, *choice_name = nd4c_choice_name(choice);
-  status = nd4c_provider_failed(status, "run");
   status = nd4c_device_is_named(context->device)
                ? nd4c_fail_prefix(status, "%s (%s)", name, choice_name)
                : nd4c_fail_prefix(status, "%s on %s (%s)", name, context->device->name, choice_name);

@@ -404,6 +404,25 @@ static int group_teardown(void **state) {
   return nd4c_context_destroy(stub_context) == ND4C_OK ? 0 : 1;
 }
 
+/* What the fence would go on telling is cut off, and counts as failed without a point. */
+static void a_fence_that_never_ends_telling_is_cut_off(void **state) {
+  (void)state;
+  float values[COUNT];
+  nd4c_array *a = filled(1), *sum = NULL, *other = NULL;
+  const int64_t asked = stub_counter("fence_failure");
+  (void)stub_control("fail in_flight:1,fence_failure:0");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
+  assert_int_equal(nd4c_array_read(sum, values, sizeof values), ND4C_DEVICE);
+  assert_message("in_flight was told to fail");
+  assert_int_equal(stub_counter("fence_failure") - asked, 4096);
+  (void)stub_control("reset");
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &other), ND4C_OK);
+  assert_all(other, 2);
+  nd4c_array_release(a);
+  nd4c_array_release(sum);
+  nd4c_array_release(other);
+}
+
 #define ASYNC_TEST(name) cmocka_unit_test_setup_teardown(name, each_setup, each_teardown)
 
 int main(void) {
@@ -411,6 +430,7 @@ int main(void) {
       ASYNC_TEST(a_read_waits),
       ASYNC_TEST(a_chain_needs_no_wait_between),
       ASYNC_TEST(a_failure_in_flight_surfaces),
+      ASYNC_TEST(a_fence_that_never_ends_telling_is_cut_off),
       ASYNC_TEST(what_depends_on_a_failure_is_poisoned),
       ASYNC_TEST(a_part_does_not_heal_the_rest),
       ASYNC_TEST(a_failure_of_a_released_array_is_told_once),

@@ -460,6 +460,15 @@ static void exports_that_fail_keep_nothing(void **state) {
   assert_int_equal(nd4c_array_to_external(a, stub_device, ND4C_EXTERNAL_NATIVE, &given, NULL), ND4C_DEVICE);
   assert_int_equal(stub_counter("exports"), 0);
   assert_null(given.release);
+  nd4c_array *elsewhere = NULL; /* of the refusal nothing is kept: neither the place there nor the loss here */
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, memory, host, &elsewhere), ND4C_OK);
+  assert_int_equal(stub_control("fail export_memory:1"), ND4C_OK);
+  assert_int_equal(nd4c_array_to_external(elsewhere, stub_device, ND4C_EXTERNAL_NATIVE, &given, NULL), ND4C_DEVICE);
+  assert_int_equal(nd4c_array_state(elsewhere, host), 'S');
+  assert_int_equal(nd4c_array_migrate(elsewhere, host), ND4C_OK);
+  assert_int_equal(nd4c_array_state(elsewhere, host), 'M');
+  assert_int_equal(nd4c_array_state(elsewhere, stub_device), '-');
+  nd4c_array_release(elsewhere);
   for (int64_t i = 0; i < 3; i++) { /* the record of it, then the stub's */
     nd4c_allocation_fail_at(i);
     const nd4c_status status = nd4c_array_to_external(a, stub_device, ND4C_EXTERNAL_NATIVE, &given, NULL);

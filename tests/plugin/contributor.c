@@ -57,6 +57,8 @@ static nd4c_status misbehave(void *device, float *y, int64_t size) {
     }
   } else if (lies("refuses")) {
     return ND4C_DEVICE;
+  } else if (lies("odd_status")) {
+    return 12345;
   } else if (lies("unchecked")) {
     char *memory = the_host->allocate(64);
     memory[0] = 1;
@@ -118,8 +120,27 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   (void)layout;
   return false;
 }
+
+/* Of nonzero, whose result's shape depends on data: the shape that it tells is named by the lie. */
+static nd4c_status run_nonzero(const nd4c_call *call) {
+  int64_t *shape = call->true_shapes[0];
+  shape[0] = lies("shape_large") ? 1000000 : lies("shape_negative") ? -1 : 1;
+  shape[1] = lies("shape_beyond") ? INT64_MAX : 1;
+  memset(call->outputs[0].data, 0, (size_t)call->outputs[0].size * sizeof(int64_t));
+  return ND4C_OK;
+}
+
+static nd4c_kernel nonzero = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
+                              .op_version = 1,
+                              .op = "nonzero",
+                              .engine = "contributor",
+                              .name = "contributor.nonzero",
+                              .priority = 1000,
+                              .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
+                              .run = run_nonzero};
+
 static nd4c_kernel kernels[] = {KERNEL(add, 1, 0), KERNEL(subtract, 1, 1), KERNEL(multiply, 1, 2)};
-static const nd4c_kernel *const family[] = {&kernels[0], &kernels[1], &kernels[2], NULL};
+static const nd4c_kernel *family[] = {&kernels[0], &kernels[1], &kernels[2], NULL, NULL};
 static const nd4c_kernel *const *const families[] = {family};
 static const nd4c_engine engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "contributor"};
 static const nd4c_engine *const engines[] = {&engine};
@@ -170,6 +191,8 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) 
     kernels[0].run = NULL;
   } else if (lies("unpacked")) {
     kernels[0].wants_layout = wants_layout;
+  } else if (lies("shape_large") || lies("shape_negative") || lies("shape_beyond") || lies("shape_small")) {
+    family[3] = &nonzero;
   } else if (lies("elsewhere")) {
     contribution.backend = "nosuch";
   }

@@ -61,7 +61,58 @@ static void say_rows(void) {
   printf("first engine %s\n", nd4c_backend_engine("cpu", 0));
 }
 
+/* Additions that the kernel fails: eagerly, again, and by a plan of the CPU's. */
+static void say_failures(void) {
+  const int64_t shape[] = {1};
+  const float value = 2;
+  nd4c_array *two = NULL, *sum = NULL;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value x = 0, y = 0;
+  bool made = nd4c_array_from_data(ND4C_FLOAT32, 1, shape, &value, NULL, &two) == ND4C_OK &&
+              nd4c_graph_create(&graph) == ND4C_OK &&
+              nd4c_graph_input(graph, "x", ND4C_FLOAT32, 1, shape, &x) == ND4C_OK;
+  const nd4c_value pair[] = {x, x};
+  made = made && nd4c_graph_op(graph, ND4C_OP_add, pair, 2, NULL, 0, "sum", &y, 1) == ND4C_OK &&
+         nd4c_graph_output(graph, "y", y) == ND4C_OK && nd4c_plan_create(graph, NULL, NULL, &plan) == ND4C_OK;
+  for (int i = 0; made && i < 2; i++) {
+    const nd4c_status status = nd4c_add(two, two, &sum);
+    printf("call %d: %s, code %s: %s\n", i, nd4c_status_name(status), nd4c_status_name(nd4c_error_code()),
+           nd4c_error_message());
+  }
+  const nd4c_array *input = two;
+  const nd4c_status status = made ? nd4c_plan_run(plan, &input, 1, &sum, 1) : nd4c_error_code();
+  printf("plan: %s: %s\n", nd4c_status_name(status), nd4c_error_message());
+  nd4c_graph_destroy(graph);
+  nd4c_plan_destroy(plan);
+  nd4c_array_release(two);
+}
+
+/* A result whose shape the kernel tells, given and fresh, and what is computed from it. */
+static void say_true_shape(void) {
+  const int64_t shape[] = {4};
+  const float values[] = {1, 1, 1, 1};
+  nd4c_array *ones = NULL, *where = NULL, *sum = NULL;
+  nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 1, shape, values, NULL, &ones);
+  status = status == ND4C_OK ? nd4c_nonzero(ones, &where) : status;
+  printf("nonzero: %s: %s\n", nd4c_status_name(status), status == ND4C_OK ? "" : nd4c_error_message());
+  if (status == ND4C_OK && nd4c_add(where, where, &sum) == ND4C_OK) {
+    printf("a sum of %lld elements\n", (long long)nd4c_array_size(sum));
+  }
+  nd4c_array_release(ones);
+  nd4c_array_release(where);
+  nd4c_array_release(sum);
+}
+
 static int child(const char *command) {
+  if (strcmp(command, "failures") == 0) {
+    say_failures();
+    return 0;
+  }
+  if (strcmp(command, "shape") == 0) {
+    say_true_shape();
+    return 0;
+  }
   if (strcmp(command, "late") == 0) {
     say_addition("before");
     nd4c_status status = nd4c_backend_load(CONTRIBUTOR_PATH);
@@ -98,6 +149,20 @@ static const contribution_case cases[] = {
      {"now: 4 4 by another", "engine 'another' is none of the contribution's"}},
     {"nothing to run", "early", "CONTRIBUTOR_LIE=run",
      {"now: 4 4 by another", "contributor: kernel 0: op, engine, name and run are required"}},
+    {"a failure in silence", "failures", "CONTRIBUTOR_LIE=refuses",
+     {"call 0: DEVICE, code DEVICE: add on cpu:0 (contributor.add): run failed without a text: device",
+      "call 1: DEVICE, code DEVICE: add on cpu:0 (contributor.add): run failed without a text: device",
+      "plan: DEVICE: node 'sum' (add): run failed without a text: device"}},
+    {"no status", "failures", "CONTRIBUTOR_LIE=odd_status",
+     {"call 1: INTERNAL, code INTERNAL: add on cpu:0 (contributor.add): run returned 12345, which is no status of nd4c's\n",
+      "plan: INTERNAL: node 'sum' (add): run returned 12345, which is no status of nd4c's\n"}},
+    {"a shape that is told", "shape", "CONTRIBUTOR_LIE=shape_small", {"nonzero: OK: \n", "a sum of 1 elements"}},
+    {"a shape beyond the largest", "shape", "CONTRIBUTOR_LIE=shape_large",
+     {"nonzero: DEVICE: nonzero on cpu:0 (contributor.nonzero): run told the shape (1000000, 1) of output 0, expected "
+      "extents of 0 to those of (1, 4)\n",
+      "!a sum"}},
+    {"a second extent beyond it", "shape", "CONTRIBUTOR_LIE=shape_beyond", {"nonzero: DEVICE: nonzero on cpu:0 (contributor"}},
+    {"a negative extent", "shape", "CONTRIBUTOR_LIE=shape_negative", {"run told the shape (-1, 1) of output 0"}},
     {"a backend that is not here", "late", "CONTRIBUTOR_LIE=elsewhere",
      {"load=OK", "now: 4 4 by another", "contributor of nosuch"}},
 };
@@ -108,7 +173,7 @@ static void computes_or_says_why_not(void **state) {
   int failures = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const contribution_case *c = &cases[i];
-    const bool early = strcmp(c->command, "early") == 0;
+    const bool early = strcmp(c->command, "late") != 0;
     const char *environment[] = {early ? "ND4C_BACKEND_PLUGINS=" CONTRIBUTOR_PATH : "ND4C_PLAN_PROFILE=false", c->environment, NULL};
     const int code = child_run(program, c->command, "", environment, output);
     failures += code != 0;

@@ -180,7 +180,8 @@ typedef struct nd4c_device_ops {
   const nd4c_timing_ops *timing;
   /* The failures that a fence tells, one by one, for a device that tells points: number `index`, 0 first, in any order.
    * Its status, with its text through host->fail, and in *failed, which nd4c presets with zeros, the point of its call.
-   * OK: there are no more. Only called where fence_wait has failed. Does not block. NULL: what fence_wait says is all. */
+   * OK: there are no more. nd4c asks for 4096 at most; what is left counts as failed without a point. Only called where
+   * fence_wait has failed. Does not block. NULL: what fence_wait says is all. */
   nd4c_status (*fence_failure)(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 } nd4c_device_ops;
 

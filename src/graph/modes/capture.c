@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "device/capture.h"
-#include "device/provider_check.h"
+#include "device/driver.h"
 #include "device/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/stream.h"
@@ -54,12 +54,11 @@ static nd4c_status record_steps(nd4c_plan *plan, nd4c_stream stream) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = stream;
     step->call.point = i + 1; /* a launch says what comes on top */
-    nd4c_status status = step->choice->kernel->run(&step->call);
+    nd4c_status status = nd4c_driver_kernel_run(step->choice->kernel, &step->call);
     step->call.stream = plan->context->stream;
     if (status != ND4C_OK) {
       char text[256];
-      return nd4c_fail_prefix(nd4c_provider_failed(status, "run"), "%s",
-                              nd4c_plan_node_text(plan, step->node, text, sizeof text));
+      return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
   }
   return ND4C_OK;

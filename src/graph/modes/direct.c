@@ -5,6 +5,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/cancellation.h"
+#include "device/driver.h"
 #include "device/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
@@ -81,7 +82,7 @@ static nd4c_status run(nd4c_plan *plan) {
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
     nd4c_status status = nd4c_cancellation_poll();
     if (ND4C_LIKELY(status == ND4C_OK)) {
-      status = plain ? step->choice->kernel->run(&step->call) : run_step(plan, step);
+      status = plain ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_step(plan, step);
     }
     if (status != ND4C_OK) {
       char text[256];

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/cancellation.h"
-#include "device/provider_check.h"
+#include "device/driver.h"
 #include "device/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
@@ -359,7 +359,7 @@ static nd4c_status run_compiled(const nd4c_plan *plan, int32_t index) {
 static nd4c_status run_step(const nd4c_plan *plan, int32_t index) {
   nd4c_step *step = &plan->steps[index];
   step->call.point = plan->stream->point + index;
-  return ND4C_LIKELY(is_kernel(step)) ? step->choice->kernel->run(&step->call) : run_compiled(plan, index);
+  return ND4C_LIKELY(is_kernel(step)) ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_compiled(plan, index);
 }
 
 static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {
@@ -373,7 +373,6 @@ static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {
 /* The call that could not be enqueued; what was enqueued before it ends first. */
 static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
   nd4c_submission_settle(plan->context, status);
-  status = nd4c_provider_failed(status, "run");
   char text[256];
   return nd4c_fail_prefix(status, "%s: %s on %s (%s)", nd4c_plan_node_text(plan, step->node, text, sizeof text),
                           op_of(step), plan->device->name, name_of(step));
