@@ -63,7 +63,8 @@ static void add_source(gathering *work, const nd4c_candidate *provider, const nd
   for (; at > 0 && work->sources[at - 1].contribution->priority < contribution->priority; --at) {
     work->sources[at] = work->sources[at - 1];
   }
-  work->sources[at] = (nd4c_compute_source){.provider = provider->name, .contribution = contribution};
+  work->sources[at] = (nd4c_compute_source){
+      .provider = provider->name, .contribution = contribution, .own = provider == work->target};
 }
 
 static void add_sources(gathering *work, const nd4c_candidate *provider) {

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/closing.h"
+#include "device/compute.h"
 
 /* Executables that may serve other extents and are alive. The list holds no reference: the last release, under the same
  * lock, takes an executable out. */
@@ -22,7 +23,14 @@ static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable execu
 }
 
 /* Sizes that make no sense would be asked for at every run. */
-static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_executable_info *info) {
+static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_device *device,
+                              const nd4c_executable_info *info) {
+  if ((info->flags & ND4C_EXECUTABLE_RETURNS_OUTPUTS) != 0 &&
+      !nd4c_compute_owns(atomic_load_explicit(&device->compute, memory_order_acquire), compiler)) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "compiler %s: an executable returns outputs, which only compilers of the provider of %s may",
+                     compiler->engine, device->name);
+  }
   const int64_t most = INT64_C(1) << 56;
   bool sound = info->scratch_bytes >= 0 && info->scratch_bytes <= most && info->device_scratch_bytes >= 0 &&
                info->device_scratch_bytes <= most && info->device_scratch_best >= 0 &&
@@ -41,7 +49,7 @@ static nd4c_status adopt(const nd4c_compiler *compiler, nd4c_device *device, nd4
   nd4c_status status = executable == NULL ? nd4c_fail(ND4C_ABI, "compiler %s gave no executable", compiler->engine)
                                           : describe(compiler, executable, &info);
   if (status == ND4C_OK) {
-    status = check_info(compiler, &info);
+    status = check_info(compiler, device, &info);
   }
   if (status == ND4C_OK) {
     compiled = nd4c_allocate_zeroed(1, sizeof *compiled);
@@ -88,7 +96,7 @@ static bool accepts(const nd4c_compiled *compiled, const nd4c_segment *segment, 
   *info = (nd4c_executable_info){.struct_size = ND4C_SIZE_OF(nd4c_executable_info)};
   return compiler->accepts(compiler->data, compiled->executable, tensors, segment->input_count,
                            tensors + segment->input_count, segment->output_count, info) &&
-         check_info(compiler, info) == ND4C_OK;
+         check_info(compiler, compiled->device, info) == ND4C_OK;
 }
 
 /* Under the lock. */

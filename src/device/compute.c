@@ -33,6 +33,7 @@ struct nd4c_compute {
   int32_t op_count;            /* places of the index */
   int32_t *begin;              /* by place: where the group begins; op_count + 1 of them */
   const nd4c_compiler **compilers;
+  bool *own; /* by compiler */
   int32_t compiler_count;
   const nd4c_compute *before; /* the one whose place it took */
 };
@@ -192,8 +193,10 @@ static void merge_compilers(nd4c_compute *compute, const nd4c_compute_source *so
       int32_t at = compute->compiler_count++;
       for (; at > 0 && compute->compilers[at - 1]->priority < compiler->priority; --at) {
         compute->compilers[at] = compute->compilers[at - 1];
+        compute->own[at] = compute->own[at - 1];
       }
       compute->compilers[at] = compiler;
+      compute->own[at] = sources[s].own;
     }
   }
 }
@@ -210,9 +213,10 @@ nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count,
     compute->begin = nd4c_allocate_zeroed((size_t)op_count + 1, sizeof *compute->begin);
     compute->kernels = nd4c_allocate_zeroed((size_t)all.kernels + 1, sizeof(void *));
     compute->compilers = nd4c_allocate_zeroed((size_t)all.compilers + 1, sizeof(void *));
+    compute->own = nd4c_allocate_zeroed((size_t)all.compilers + 1, sizeof *compute->own);
   }
   if (compute == NULL || ops == NULL || filled == NULL || compute->begin == NULL || compute->kernels == NULL ||
-      compute->compilers == NULL) {
+      compute->compilers == NULL || compute->own == NULL) {
     nd4c_compute_free(compute);
     nd4c_deallocate(ops);
     nd4c_deallocate(filled);
@@ -233,6 +237,7 @@ void nd4c_compute_free(nd4c_compute *compute) {
     nd4c_deallocate(compute->begin);
     nd4c_deallocate((void *)compute->kernels);
     nd4c_deallocate((void *)compute->compilers);
+    nd4c_deallocate(compute->own);
     nd4c_deallocate(compute);
   }
 }
@@ -260,4 +265,13 @@ const nd4c_kernel *const *nd4c_compute_kernels(const nd4c_compute *compute, nd4c
 const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, int32_t *count) {
   *count = compute->compiler_count;
   return compute->compilers;
+}
+
+bool nd4c_compute_owns(const nd4c_compute *compute, const nd4c_compiler *compiler) {
+  for (int32_t i = 0; i < compute->compiler_count; ++i) {
+    if (compute->compilers[i] == compiler) {
+      return compute->own[i];
+    }
+  }
+  return false;
 }

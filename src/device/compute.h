@@ -13,6 +13,7 @@ typedef struct nd4c_compute nd4c_compute;
 typedef struct nd4c_compute_source {
   const char *provider;                   /* for texts */
   const nd4c_contribution *contribution; /* checked, as long as this library's struct */
+  bool own;                              /* of the provider that brings the devices */
 } nd4c_compute_source;
 
 /* Merges what the sources bring; `left_out` gets a line for each kernel and compiler that is not accepted. `before`: the
@@ -26,6 +27,8 @@ void nd4c_compute_free(nd4c_compute *compute);
 const nd4c_kernel *const *nd4c_compute_kernels(const nd4c_compute *compute, nd4c_op op, int32_t *count);
 /* Compilers, from the highest priority down. */
 const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, int32_t *count);
+/* Whether the compiler came with the devices: it knows how they allocate buffers. */
+bool nd4c_compute_owns(const nd4c_compute *compute, const nd4c_compiler *compiler);
 /* Every dtype of some kernel's first input; 0 without kernels. */
 nd4c_dtype_set nd4c_compute_dtypes(const nd4c_compute *compute);
 

@@ -1,6 +1,7 @@
 /* A plug-in that brings two compilers for cpu:0 and no device: chains of additions, and chains of subtractions and
  * multiplications, of float32 arrays of one size. A run computes a chain block by block, so that what passes between
  * its nodes stays in the cache. It knows nd4c through nd4c/plugin.h alone. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "nd4c/plugin.h"
@@ -108,6 +109,8 @@ static void release(void *data, nd4c_executable executable) {
 static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
   (void)data;
   info->scratch_bytes = (int64_t)executable->value_count * BLOCK * (int64_t)sizeof(float);
+  /* A lie: the buffers of cpu:0 are its own provider's. */
+  info->flags |= getenv("CHAIN_RETURNS") != NULL ? ND4C_EXECUTABLE_RETURNS_OUTPUTS : 0U;
   return ND4C_OK;
 }
 

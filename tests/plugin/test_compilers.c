@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ static nd4c_value op(nd4c_graph *graph, nd4c_op number, nd4c_value a, nd4c_value
 }
 
 /* y = ((a + b + a) * b - a) + sqrt((a + b + a) * b), where the square root is nothing for these compilers. */
-static nd4c_plan *make_plan(void) {
+static nd4c_status try_plan(nd4c_plan **plan) {
   const int64_t shape[] = {SIZE};
   nd4c_graph *graph = NULL;
   nd4c_value a = -1, b = -1, root = -1;
@@ -36,9 +37,14 @@ static nd4c_plan *make_plan(void) {
   nd4c_value difference = op(graph, ND4C_OP_subtract, product, a);
   assert_int_equal(nd4c_graph_op(graph, ND4C_OP_sqrt, &product, 1, NULL, 0, "", &root, 1), ND4C_OK);
   assert_int_equal(nd4c_graph_output(graph, "y", op(graph, ND4C_OP_add, difference, root)), ND4C_OK);
-  nd4c_plan *plan = NULL;
-  assert_int_equal(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_OK);
+  const nd4c_status status = nd4c_plan_create(graph, NULL, NULL, plan);
   nd4c_graph_destroy(graph);
+  return status;
+}
+
+static nd4c_plan *make_plan(void) {
+  nd4c_plan *plan = NULL;
+  assert_int_equal(try_plan(&plan), ND4C_OK);
   return plan;
 }
 
@@ -101,6 +107,20 @@ static void a_disabled_compiler_is_not_asked(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+/* Only the provider of the devices knows how their buffers are made: no other one's executable returns any. */
+static void outputs_of_a_stranger_are_refused(void **state) {
+  (void)state;
+  nd4c_plan *plan = NULL;
+  assert_int_equal(setenv("CHAIN_RETURNS", "1", 1), 0);
+  const nd4c_status status = try_plan(&plan);
+  assert_int_equal(unsetenv("CHAIN_RETURNS"), 0);
+  assert_int_equal(status, ND4C_UNSUPPORTED);
+  assert_non_null(strstr(nd4c_error_message(), "returns outputs, which only compilers of the provider of cpu:0 may"));
+  plan = make_plan();
+  check_results(plan);
+  nd4c_plan_destroy(plan);
+}
+
 static int64_t count_files(const char *folder, bool removes) {
   int64_t count = 0;
   DIR *list = opendir(folder);
@@ -148,6 +168,7 @@ static void executables_are_kept(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(two_compilers_share_a_graph),
                                      cmocka_unit_test(a_disabled_compiler_is_not_asked),
+      cmocka_unit_test(outputs_of_a_stranger_are_refused),
                                      cmocka_unit_test(executables_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
