@@ -410,11 +410,12 @@ static void a_fence_that_never_ends_telling_is_cut_off(void **state) {
   float values[COUNT];
   nd4c_array *a = filled(1), *sum = NULL, *other = NULL;
   const int64_t asked = stub_counter("fence_failure");
+  const int64_t most = stub_device->description.tells_points ? 4096 : 0; /* else it is not asked */
   (void)stub_control("fail in_flight:1,fence_failure:0");
   assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
   assert_int_equal(nd4c_array_read(sum, values, sizeof values), ND4C_DEVICE);
   assert_message("in_flight was told to fail");
-  assert_int_equal(stub_counter("fence_failure") - asked, 4096);
+  assert_int_equal(stub_counter("fence_failure") - asked, most);
   (void)stub_control("reset");
   assert_int_equal(nd4c_add_on(stub_context, a, a, &other), ND4C_OK);
   assert_all(other, 2);
