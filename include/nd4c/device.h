@@ -233,7 +233,7 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
 ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
 /* Limits live + cached bytes of the device; 0 removes the limit. A request over it first trims the cache and, unless it
  * is larger than the limit itself, waits for what is under way on the device, whose released arrays and scratch may be
- * what is missing; then arenas of workspaces that nobody has entered go, and backends
+ * what is missing; then arenas of workspaces that no thread has entered go, and backends
  * are asked for what they hold, and then it fails with MEMORY_CAP stating
  * usage, request and cap. Nothing else that is alive is taken away, unless the property
  * nd4c.device.memory.spill is true: then arrays that nothing is using go to the host first, and come back when they are

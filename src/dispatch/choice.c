@@ -71,7 +71,9 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   if (s->encoded && s->constants != NULL && reads_quantised(kernel)) {
     nd4c_constants_show(s->context, s->call, s->constants);
   }
-  return kernel->usable == NULL || kernel->usable(&call, reason, reason_size);
+  const bool usable = kernel->usable == NULL || kernel->usable(&call, reason, reason_size);
+  reason[reason_size - 1] = '\0'; /* whatever a plug-in wrote */
+  return usable;
 }
 
 /* Asks how much of the device's memory runs work in; a kernel that cannot tell is passed over. */

@@ -156,12 +156,12 @@ static nd4c_status get_form(const packing *p, nd4c_form **out) {
                                      .device = p->context->device,
                                      .engine = p->kernel->engine,
                                      .layout = &p->layout};
+  ND4C_TRY(check_layout(p)); /* before anything counts on its numbers */
   *out = nd4c_form_find(&request);
   if (*out != NULL) {
     return ND4C_OK;
   }
   nd4c_form *form = NULL;
-  ND4C_TRY(check_layout(p));
   ND4C_TRY(nd4c_storage_own(array->storage)); /* it outlives the workspace that it may be in */
   ND4C_TRY(nd4c_form_make(&request, &form));
   nd4c_status status = fill_form(p, form);
