@@ -82,7 +82,8 @@ ND4C_API nd4c_status nd4c_array_to_external(nd4c_array *array, nd4c_device *devi
  * ARGUMENT: no bytes, or some of them are registered for the device already. NULL_ARGUMENT, HANDLE, MEMORY, DEVICE. */
 ND4C_API nd4c_status nd4c_host_register(nd4c_device *device, void *pointer, int64_t bytes);
 /* Ends that, by the pointer that was registered, after the work of the device that is under way. Blocks until it has
- * ended. INDEX: nothing is registered there. NULL_ARGUMENT, HANDLE. */
+ * ended. No other thread may begin work that reads or writes this memory meanwhile: such a copy is not waited for.
+ * INDEX: nothing is registered there. NULL_ARGUMENT, HANDLE. */
 ND4C_API nd4c_status nd4c_host_unregister(nd4c_device *device, void *pointer);
 
 ND4C_EXTERN_C_END

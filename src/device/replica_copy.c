@@ -99,7 +99,7 @@ static nd4c_status enqueue_direct(const copy *c) {
 /* Whether the host's memory is registered for the device, which then takes the bytes from where they are. */
 static bool is_registered(const nd4c_device *device, const void *memory, int64_t bytes) {
   nd4c_host_range *range = nd4c_host_range_enter(device, memory, bytes);
-  nd4c_host_range_leave(range); /* unregistering waits for the fences of copies that are under way */
+  nd4c_host_range_leave(range); /* unregistering waits for copies under way; callers begin none meanwhile */
   return range != NULL;
 }
 

@@ -119,7 +119,7 @@ static void it_gives_way(void **state) {
   press("give_way greedy", 5, ND4C_OK, 2, 1);
   press("give_way none", 3, ND4C_MEMORY_CAP, 3, 3);
   assert_message("6291456 held by backends");
-  press("give_way own", 9, ND4C_MEMORY_CAP, 0, 3); /* more than the cap itself: nobody is asked in vain */
+  press("give_way own", 9, ND4C_MEMORY_CAP, 0, 3); /* more than the cap itself: no owner is asked in vain */
 }
 
 static void it_gives_way_to_other_pieces(void **state) {
@@ -291,7 +291,7 @@ static void *trim(void *argument) {
   return argument;
 }
 
-/* Whoever gives a piece that is being asked for waits: behind `give` nothing uses the owner. */
+/* A thread that gives a piece which is being asked for waits: behind `give` nothing uses the owner. */
 static void giving_waits_for_who_asks(void **state) {
   (void)state;
   holder h = {.status = ND4C_OK};
