@@ -14,6 +14,10 @@ import ast
 import ctypes
 import os
 import re
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c"))  # last: it has modules named as Python's own
+import _schema  # noqa: E402
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
            "op", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
@@ -179,26 +183,8 @@ def read_schema(path, namespace):
     schema = {}
     for position in range(library.nd4c_op_count()):
         info = library.nd4c_op_at(position).contents
-        inputs = ctypes.cast(info.inputs, ctypes.POINTER(input_type))
-        attrs = ctypes.cast(info.attrs, ctypes.POINTER(attr_type))
-        schema[info.op] = {
-            "name": info.name.decode(), "doc": info.doc.decode(), "names": info.names.decode(),
-            "category": info.category_name.decode(), "version": info.version, "outputs": info.output_count,
-            "inputs": [(inputs[i].name.decode(), "v" if inputs[i].variadic else "o" if inputs[i].optional else "i")
-                       for i in range(info.input_count)],
-            "attrs": [attribute(attrs[i], dtypes) for i in range(info.attr_count)],
-        }
+        schema[info.op] = _schema.read(info, input_type, attr_type, dtypes)
     return schema
-
-
-def attribute(attr, dtypes):
-    value = attr.preset
-    kinds = {1: "n", 2: "b", 3: "f", 4: "N", 5: "F", 6: "s", 8: "t"}
-    kind = kinds[value.kind]
-    union = getattr(value, "as")
-    preset = {"n": lambda: int(union.i), "b": lambda: bool(union.i), "f": lambda: float(union.f),
-              "t": lambda: dtypes.get(union.i), "s": lambda: union.string.decode() if union.string else None}
-    return attr.name.decode(), kind, preset[kind]() if kind in preset else None
 
 
 def enum_table(op, attr, kind):
@@ -524,7 +510,7 @@ def package_stubs(folder, schema, tables):
     dtypes = "".join("%s: DType\n" % row[1] for row in tables["DTYPE"])
     main = STUB_HEAD + """
 from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, memory as memory, nn as nn, onnx as onnx
-from nd4c import ops as ops, random as random
+from nd4c import ops as ops, plugins as plugins, random as random
 from nd4c._cancellation import cancellation as cancellation
 from nd4c._config import config as config
 from nd4c._devices import Device as Device, current_device as current_device, device as device

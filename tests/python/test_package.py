@@ -51,7 +51,7 @@ def test_every_op_is_here():
     assert "conv" in dir(nd4c) and "linalg" in dir(nd4c)
 
 
-@pytest.mark.parametrize("name", ["ops", "random", "nn", "image", "linalg", "fft", "onnx", "errors", "memory"])
+@pytest.mark.parametrize("name", ["ops", "random", "nn", "image", "linalg", "fft", "onnx", "errors", "memory", "plugins"])
 def test_namespaces_are_modules(name):
     """However they are imported, and whichever way first."""
     code = ("import sys, nd4c.{0}, nd4c; from nd4c import {0} as other; import nd4c.{0} as third;"

@@ -98,50 +98,54 @@ static bool take_operand(op_call *c, PyObject *value, PyObject *beside, const nd
   return true;
 }
 
-static bool take_inputs(op_call *c) {
-  const nd4c_op_info *info = c->plan->info;
-  for (int32_t i = 0; i < info->input_count; i++) {
-    PyObject *value = c->values[i];
-    if (is_array(value)) {
-      c->inputs[i] = handle_of(value);
-    } else if (value == Py_None && info->inputs[i].optional) {
-      c->inputs[i] = NULL;
-    } else if (!take_operand(c, value, first_array(c, c->values, info->input_count), &c->inputs[i])) {
-      return false;
-    }
-  }
-  c->input_count = info->input_count;
-  return true;
-}
-
-/* The one input that is a list of arrays. */
-static bool take_list(op_call *c) {
-  PyObject *list = PySequence_Tuple(c->values[0]);
+/* The last input of an op that takes any number of them: a list of arrays, behind the `fixed` ones before it. */
+static bool take_list(op_call *c, int32_t fixed) {
+  PyObject *list = PySequence_Tuple(c->values[fixed]);
   if (list == NULL) {
     return false;
   }
   c->kept[c->kept_count++] = list;
-  Py_ssize_t count = PyTuple_Size(list);
-  if (count > INLINE_ARRAYS) {
-    c->inputs = call_room(c, count);
-    if (c->inputs == NULL) {
+  const Py_ssize_t count = PyTuple_Size(list);
+  if (fixed + count > INLINE_ARRAYS) {
+    const nd4c_array **room = call_room(c, fixed + count);
+    if (room == NULL) {
       return false;
     }
+    memcpy(room, c->inputs, (size_t)fixed * sizeof *room);
+    c->inputs = room;
   }
-  PyObject *beside = NULL;
+  PyObject *beside = first_array(c, c->values, fixed);
   for (Py_ssize_t i = 0; i < count && beside == NULL; i++) {
     beside = is_array(PyTuple_GetItem(list, i)) ? PyTuple_GetItem(list, i) : NULL;
   }
   for (Py_ssize_t i = 0; i < count; i++) {
     PyObject *value = PyTuple_GetItem(list, i);
     if (is_array(value)) {
-      c->inputs[i] = handle_of(value);
-    } else if (!take_operand(c, value, beside, &c->inputs[i])) {
+      c->inputs[fixed + i] = handle_of(value);
+    } else if (!take_operand(c, value, beside, &c->inputs[fixed + i])) {
       return false;
     }
   }
-  c->input_count = (int32_t)count;
+  c->input_count = fixed + (int32_t)count;
   return true;
+}
+
+static bool take_inputs(op_call *c) {
+  const nd4c_op_info *info = c->plan->info;
+  const bool listed = info->input_count > 0 && info->inputs[info->input_count - 1].variadic;
+  const int32_t fixed = info->input_count - (listed ? 1 : 0);
+  for (int32_t i = 0; i < fixed; i++) {
+    PyObject *value = c->values[i];
+    if (is_array(value)) {
+      c->inputs[i] = handle_of(value);
+    } else if (value == Py_None && info->inputs[i].optional) {
+      c->inputs[i] = NULL;
+    } else if (!take_operand(c, value, first_array(c, c->values, fixed), &c->inputs[i])) {
+      return false;
+    }
+  }
+  c->input_count = fixed;
+  return !listed || take_list(c, fixed);
 }
 
 /* -- attributes -----------------------------------------------------------------------------------------------------
@@ -323,8 +327,7 @@ static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t cou
   c.values = values;
   c.inputs = c.inline_inputs;
   c.operand_count = c.kept_count = c.number_count = c.block_count = 0;
-  bool list = info->input_count == 1 && info->inputs[0].variadic;
-  bool ready = (list ? take_list(&c) : take_inputs(&c)) && take_attrs(&c, values + info->input_count);
+  bool ready = take_inputs(&c) && take_attrs(&c, values + info->input_count);
   nd4c_status status = ready ? run(&c, outputs) : ND4C_OK;
   call_clear(&c);
   if (!ready) {

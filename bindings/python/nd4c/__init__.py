@@ -1,7 +1,8 @@
 """nd4c: arrays, ops and models on whatever hardware is there.
 
 The package is a namespace of the Array API standard 2025.12. Beyond it there are nd4c.ops (every op of the library),
-nd4c.random, nd4c.nn, nd4c.image, nd4c.onnx, nd4c.load and nd4c.save (arrays in files), several devices (nd4c.device,
+nd4c.random, nd4c.nn, nd4c.image, nd4c.onnx, nd4c.load and nd4c.save (arrays in files), nd4c.plugins (ops and
+devices of others), several devices (nd4c.device,
 nd4c.memory, nd4c.workspace, nd4c.tracing, nd4c.routing), nd4c.config, nd4c.info() and nd4c.explain()."""
 from importlib import import_module as _import_module
 
@@ -33,7 +34,7 @@ ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
 
-_MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors", "memory")
+_MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors", "memory", "plugins")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",

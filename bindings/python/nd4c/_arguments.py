@@ -1,7 +1,7 @@
 """Arguments as users write them, made into what the C library takes."""
 from operator import index
 
-from nd4c._abi import NUMBERS, TABLES
+from nd4c._abi import NUMBERS, OPS, TABLES
 
 __all__ = ["TABLES"]
 
@@ -22,9 +22,20 @@ def op_number(where, function):
     """The number of an op that is named, or that a function of nd4c is."""
     name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
     number = NUMBERS.get(name, NUMBERS.get(_SYNONYMS.get(name)))
+    if number is None and "." in name:
+        from nd4c.plugins import number as number_of
+        return number_of(name)
     if number is None:
         raise ValueError("%s: %r is no op of nd4c; dir(nd4c.ops) lists them" % (where, name))
     return number
+
+
+def signature(number):
+    """The row of _abi.OPS of any op, those of plug-ins among them."""
+    if number in OPS:
+        return OPS[number]
+    from nd4c.plugins import signature as signature_of
+    return signature_of(number)
 
 
 def enum_name(where, value, table):

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import struct
 from ctypes import byref, c_double, c_int32, c_int64, c_void_p
+from importlib import import_module
 from operator import index as _index
 
 from nd4c import _abi, _attributes, _dtypes
@@ -264,6 +265,8 @@ def _general(name, inputs, attrs, outputs, where_condition):
 
 def function(number):
     """The callable of an op: inputs, then attributes in the schema's order, all given; an Array or a tuple of them."""
+    if number not in _abi.OPS:
+        return import_module("nd4c._positional").function(number)
     name, inputs, attrs, outputs = _abi.OPS[number]
     kinds = "".join(kind for kind, _ in inputs + attrs)
     if outputs == 1 and kinds == "i":

@@ -3,8 +3,7 @@ import ctypes
 from ctypes import byref, c_void_p
 
 from nd4c import _abi, _devices, _dtypes
-from nd4c._abi import OPS
-from nd4c._arguments import op_number
+from nd4c._arguments import op_number, signature
 from nd4c._config import config
 from nd4c._core import Array, handle, name as _core_name
 from nd4c._errors import check
@@ -87,14 +86,15 @@ def explain(function, /, *arguments, **attributes):
 
     function: an op's name, or a function of nd4c that is one op. arguments: its arrays; attributes by name."""
     number = op_number("explain", function)
-    kinds = dict((attr, kind) for kind, attr in OPS[number][2])
-    arrays, kept = _arrays(number, arguments)
+    name, inputs, attrs, _ = signature(number)
+    kinds = dict((attr, kind) for kind, attr in attrs)
+    arrays, kept = _arrays(inputs, arguments)
     rows = (_abi.attr * len(attributes))()
     if "axis" in attributes and "axis" not in kinds and "axes" in kinds:
         attributes["axes"] = attributes.pop("axis")
     for row, (attr, value) in zip(rows, attributes.items()):
         if attr not in kinds:
-            raise ValueError("explain: %s has no attribute %r; it has %s" % (OPS[number][0], attr, ", ".join(kinds) or "none"))
+            raise ValueError("explain: %s has no attribute %r; it has %s" % (name, attr, ", ".join(kinds) or "none"))
         row.name = attr.encode()
         kept.append(_fill(row.value, kinds[attr], value))
     handles = (c_void_p * len(arrays))(*[None if a is None else handle(a) for a in arrays])
@@ -103,11 +103,11 @@ def explain(function, /, *arguments, **attributes):
     return take_text(out)
 
 
-def _arrays(number, arguments):
+def _arrays(inputs, arguments):
     from nd4c._creation import asarray
     arrays = []
     for argument in arguments:
-        arrays += argument if isinstance(argument, (list, tuple)) and OPS[number][1][0][0] == "v" else [argument]
+        arrays += argument if isinstance(argument, (list, tuple)) and inputs[-1][0] == "v" else [argument]
     first = next((a for a in arrays if type(a) is Array), None)
     made = [a if a is None or type(a) is Array else asarray(
         a, dtype=_dtypes.weak(type(a), first.dtype) if first is not None and type(a) in _dtypes.DEFAULTS else None)

@@ -1,0 +1,62 @@
+"""Ops of plug-ins in the ctypes core. The C library has typed functions of its own ops alone, so that these go through the
+generic call, with the attributes in the order of the schema."""
+import ctypes
+from ctypes import byref, c_int32, c_void_p
+
+from nd4c import _abi, _schema, plugins
+from nd4c._attributes import convert
+from nd4c._ctypes import Array, _argument, _handle_of, from_handle
+from nd4c._errors import error
+from nd4c._library import releasing
+
+_NUMBERS = {letter: number for number, letter in _schema.KINDS.items()}
+_call = releasing.nd4c_op_call_positional
+_call.argtypes = (c_void_p, ctypes.c_uint32, c_void_p, c_int32, c_void_p, c_void_p)
+
+
+def function(number):
+    """As _ctypes.function."""
+    name, inputs, attrs, outputs = plugins.signature(number)
+    count = len(inputs)
+    listed = count > 0 and inputs[-1][0] == "v"
+
+    def arrays_of(values):
+        """The inputs one after another, the last one's list among them."""
+        given = list(values[:count - listed]) + (list(values[count - 1]) if listed else [])
+        return [value if type(value) is Array or (value is None and place < count and inputs[place][0] == "o")
+                else _argument(value, [other for other in given if other is not None], name)
+                for place, value in enumerate(given)]
+
+    def op(*values):
+        if len(values) != count + len(attrs):
+            raise TypeError("%s: expected %d arguments, got %d" % (name, count + len(attrs), len(values)))
+        arrays = arrays_of(values)
+        rows = (_abi.attr_value * len(attrs))()
+        kept = [_fill(row, kind, convert(name, word, kind, value))
+                for row, (kind, word), value in zip(rows, attrs, values[count:])]
+        made = (c_void_p * outputs)()
+        pointers = (c_void_p * len(arrays))(*[None if array is None else _handle_of(array) for array in arrays])
+        status = _call(None, number, pointers, len(arrays), byref(rows), byref(made))
+        del kept
+        if status:
+            raise error(status)
+        arrays = [from_handle(pointer) for pointer in made]
+        return arrays[0] if outputs == 1 else tuple(arrays)
+    op.__name__ = op.__qualname__ = name
+    return op
+
+
+def _fill(row, kind, converted):
+    """Writes the arguments of a typed C function (_attributes) into a struct nd4c_attr_value; what the struct points to is
+    returned."""
+    row.kind = _NUMBERS[kind]
+    union = getattr(row, "as")
+    if kind in "NF":
+        block, row.count = converted
+        if block is None:
+            return None
+        kept = ctypes.create_string_buffer(block, len(block) or 1)
+        setattr(union, "ints" if kind == "N" else "floats", ctypes.addressof(kept))
+        return kept
+    setattr(union, {"f": "f", "s": "string"}.get(kind, "i"), converted[0])
+    return converted
