@@ -53,6 +53,14 @@ void nd4c_slice_axis(int64_t length, int64_t start, int64_t stop, int64_t step, 
   *count = empty ? 0 : (int64_t)((distance - 1) / stride) + 1;
 }
 
+/* Of elements of the array, at least one of them. */
+static nd4c_status view_of_elements(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
+                                    int64_t offset, nd4c_array **out) {
+  return ND4C_UNLIKELY(nd4c_dtype_is_packed(array->dtype))
+             ? nd4c_array_view(array, rank, shape, strides, offset, out)
+             : nd4c_array_view_within(array, rank, shape, strides, offset, out);
+}
+
 nd4c_status nd4c_array_slice(const nd4c_array *array, const int64_t *starts, const int64_t *stops, const int64_t *steps,
                              nd4c_array **out) {
   ND4C_TRY(nd4c_array_check(array, "array_slice: array"));
@@ -75,7 +83,8 @@ nd4c_status nd4c_array_slice(const nd4c_array *array, const int64_t *starts, con
     }
     offset += empty ? 0 : first * array->strides[i];
   }
-  return nd4c_array_view(array, array->rank, shape, strides, empty ? array->offset : offset, out);
+  return empty ? nd4c_array_view(array, array->rank, shape, strides, array->offset, out)
+               : view_of_elements(array, array->rank, shape, strides, offset, out);
 }
 
 nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, int64_t index, nd4c_array **out) {
@@ -99,7 +108,8 @@ nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, int64_t ind
     }
   }
   int64_t offset = (index < 0 ? index + length : index) * array->strides[fixed];
-  return nd4c_array_view(array, rank, shape, strides, array->offset + (array->size > 0 ? offset : 0), out);
+  return array->size > 0 ? view_of_elements(array, rank, shape, strides, array->offset + offset, out)
+                         : nd4c_array_view(array, rank, shape, strides, array->offset, out);
 }
 
 /* Elements that the storage has room for. */

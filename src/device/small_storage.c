@@ -1,6 +1,7 @@
 #include "device/small_storage.h"
 
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "base/status.h"
 
 enum { FREE_LIMIT = 4096 };
@@ -64,22 +65,8 @@ static nd4c_small_storage *make_small(nd4c_device *host) {
   return storage;
 }
 
-nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
-  nd4c_small_storage *storage = thread->small_free;
-  if (storage != NULL) {
-    thread->small_free = storage->next;
-    set_free_count(thread, atomic_load_explicit(&thread->small_free_count, memory_order_relaxed) - 1);
-    bump(&thread->small_hits, 1);
-  } else {
-    storage = make_small(host);
-    if (storage == NULL) {
-      return nd4c_error_code();
-    }
-  }
+static inline nd4c_status hand_out(nd4c_thread *thread, nd4c_small_storage *storage, nd4c_device *host, nd4c_dtype dtype,
+                                   int64_t bytes, nd4c_storage **out) {
   bump(&thread->small_live_bytes, ND4C_SMALL_STORAGE_BYTES);
   bump(&thread->small_live_count, 1);
   bump(&thread->small_total_count, 1);
@@ -93,6 +80,28 @@ nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64
   atomic_store_explicit(&base->address, storage->data, memory_order_release);
   *out = base;
   return ND4C_OK;
+}
+
+/* Where the thread has none that was used before. Apart from the usual way, which then saves no registers. */
+static ND4C_NOINLINE nd4c_status create_new(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
+  nd4c_thread *thread = nd4c_thread_get();
+  if (thread == NULL) {
+    return ND4C_MEMORY;
+  }
+  nd4c_small_storage *storage = make_small(host);
+  return storage != NULL ? hand_out(thread, storage, host, dtype, bytes, out) : nd4c_error_code();
+}
+
+nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
+  nd4c_thread *thread = nd4c_thread_current;
+  if (ND4C_UNLIKELY(thread == NULL || thread->small_free == NULL)) {
+    return create_new(host, dtype, bytes, out);
+  }
+  nd4c_small_storage *storage = thread->small_free;
+  thread->small_free = storage->next;
+  set_free_count(thread, atomic_load_explicit(&thread->small_free_count, memory_order_relaxed) - 1);
+  bump(&thread->small_hits, 1);
+  return hand_out(thread, storage, host, dtype, bytes, out);
 }
 
 void nd4c_small_storage_trim(nd4c_thread *thread) {

@@ -215,15 +215,18 @@ nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype,
 }
 
 /* Whether every block's origin is to be recorded; then small arrays are ordinary blocks too. */
-static bool origins_are_recorded(void) {
-  static _Atomic uint64_t cached; /* epoch + 1 above, the value in bit 0 */
-  uint64_t epoch = (uint64_t)atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed) + 1;
-  uint64_t known = atomic_load_explicit(&cached, memory_order_relaxed);
-  if (known >> 1 != epoch) {
-    known = epoch << 1 | (nd4c_config_bool(ND4C_CONFIG_MEMORY_ORIGINS) ? 1 : 0);
-    atomic_store_explicit(&cached, known, memory_order_relaxed);
-  }
-  return (known & 1) != 0;
+static _Atomic uint64_t origins_known; /* the configuration's epoch + 1 above, the value in bit 0 */
+
+static ND4C_NOINLINE bool look_for_origins(uint64_t epoch) {
+  const bool recorded = nd4c_config_bool(ND4C_CONFIG_MEMORY_ORIGINS);
+  atomic_store_explicit(&origins_known, epoch << 1 | (recorded ? 1 : 0), memory_order_relaxed);
+  return recorded;
+}
+
+static inline bool origins_are_recorded(void) {
+  const uint64_t epoch = (uint64_t)atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed) + 1;
+  const uint64_t known = atomic_load_explicit(&origins_known, memory_order_relaxed);
+  return ND4C_LIKELY(known >> 1 == epoch) ? (known & 1) != 0 : look_for_origins(epoch);
 }
 
 /* Memory for a storage that work on `stream` writes first; with stream NULL the first writer is not known. */
@@ -264,12 +267,9 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, nd4
   return ND4C_OK;
 }
 
-nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
-                                const char *origin, nd4c_storage **storage) {
-  if (bytes <= ND4C_SMALL_STORAGE_BYTES && nd4c_device_is_immediate(device) && device->index == 0 &&
-      device->description.type == ND4C_DEVICE_CPU && !origins_are_recorded()) {
-    return nd4c_small_storage_create(device, dtype, bytes, storage);
-  }
+/* In the thread's workspace, if it is in one. */
+static ND4C_NOINLINE nd4c_status create_block(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                                              const char *origin, nd4c_storage **storage) {
   nd4c_thread *thread = nd4c_thread_current;
   if (ND4C_UNLIKELY(thread != NULL && thread->workspace != NULL)) {
     bool taken = false;
@@ -279,6 +279,15 @@ nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, nd4c_dt
     }
   }
   return nd4c_storage_create_own(device, stream, dtype, bytes, origin, storage);
+}
+
+nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
+                                const char *origin, nd4c_storage **storage) {
+  if (bytes <= ND4C_SMALL_STORAGE_BYTES && nd4c_device_is_immediate(device) && device->index == 0 &&
+      device->description.type == ND4C_DEVICE_CPU && !origins_are_recorded()) {
+    return nd4c_small_storage_create(device, dtype, bytes, storage);
+  }
+  return create_block(device, stream, dtype, bytes, origin, storage);
 }
 
 nd4c_status nd4c_storage_own(nd4c_storage *storage) {
