@@ -28,7 +28,7 @@ static nd4c_host_lock lock;
 static stub_rule rules[STUB_CALL_COUNT];
 static int64_t calls[STUB_CALL_COUNT];
 static _Atomic int64_t counters[STUB_COUNT_COUNT];
-static _Atomic int64_t delay_microseconds;
+static _Atomic int64_t delay_microseconds, linger_microseconds;
 #define USUAL_MEMORY (INT64_C(1) << 30)
 static _Atomic int64_t memory_bytes = USUAL_MEMORY;
 static _Atomic int64_t scratch_least, scratch_best;
@@ -161,6 +161,10 @@ void stub_delay_set(int64_t microseconds) {
   atomic_store(&delay_microseconds, microseconds);
 }
 
+void stub_linger(void) {
+  stub_host->threads->sleep(1000 * atomic_load_explicit(&linger_microseconds, memory_order_relaxed));
+}
+
 int64_t stub_memory(void) {
   return atomic_load(&memory_bytes);
 }
@@ -180,6 +184,10 @@ bool stub_endless(void) {
 int32_t stub_control(const char *command) {
   if (strncmp(command, "delay ", 6) == 0) {
     atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
+    return ND4C_OK;
+  }
+  if (strncmp(command, "linger ", 7) == 0) {
+    atomic_store(&linger_microseconds, strtoll(command + 7, NULL, 10));
     return ND4C_OK;
   }
   if (strncmp(command, "memory ", 7) == 0) {
@@ -211,6 +219,7 @@ int32_t stub_control(const char *command) {
   } else if (strcmp(command, "reset") == 0) {
     clear_rules();
     atomic_store(&delay_microseconds, 0);
+    atomic_store(&linger_microseconds, 0);
     atomic_store(&memory_bytes, USUAL_MEMORY);
     atomic_store(&scratch_least, 0);
     atomic_store(&scratch_best, 0);

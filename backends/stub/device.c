@@ -289,8 +289,10 @@ static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to,
   given.from_handle = from;
   nd4c_status status = copy_again(&given, &task.work);
   if (status == ND4C_OK && !inside) {
+    stub_linger();
     ((stub_copy *)task.work)->range =
         stub_range_use(stub_device_index(device), given.host_to != NULL ? given.host_to : given.host_from, given.bytes);
+    stub_linger();
   }
   return status != ND4C_OK ? status : stub_stream_submit((stub_stream *)stream, task);
 }

@@ -289,10 +289,12 @@ static nd4c_status host_register(void *device, void *pointer, int64_t bytes) {
     return stub_violation("host memory was registered twice, or none of it");
   }
   stub_count_add(STUB_COUNT_registrations, 1);
+  stub_linger();
   return ND4C_OK;
 }
 
 static void host_unregister(void *device, void *pointer, int64_t bytes) {
+  stub_linger();
   stub_lock(&lock);
   stub_range *range = find_range(stub_device_index(device), (uintptr_t)pointer, bytes, false);
   const bool known = range != NULL && range->first == (uintptr_t)pointer && range->bytes == bytes;

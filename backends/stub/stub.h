@@ -159,6 +159,8 @@ void stub_count_set(stub_count counter, int64_t value);
 nd4c_status stub_violation(const char *what);
 int64_t stub_delay(void);
 void stub_delay_set(int64_t microseconds);
+/* Lets a call take longer: between its steps, where other threads' calls come in between. */
+void stub_linger(void);
 /* Bytes of memory of each device. */
 int64_t stub_memory(void);
 /* How much of the device's memory every kernel and executable asks for beside its operands. */
