@@ -81,9 +81,11 @@ ND4C_API nd4c_status nd4c_array_to_external(nd4c_array *array, nd4c_device *devi
  * until nd4c_host_unregister. May block. UNSUPPORTED: the device registers none (nd4c_device_info.registers_host).
  * ARGUMENT: no bytes, or some of them are registered for the device already. NULL_ARGUMENT, HANDLE, MEMORY, DEVICE. */
 ND4C_API nd4c_status nd4c_host_register(nd4c_device *device, void *pointer, int64_t bytes);
-/* Ends that, by the pointer that was registered, after the work of the device that is under way. Blocks until it has
- * ended. No other thread may begin work that reads or writes this memory meanwhile: such a copy is not waited for.
- * INDEX: nothing is registered there. NULL_ARGUMENT, HANDLE. */
+/* Ends that, by the pointer that was registered. Blocks until the work of the device that is under way has ended, and
+ * the copies that other threads are beginning. Other threads may go on using arrays whose memory lies there: copies
+ * that they begin meanwhile pass through other memory. In a process that ends, work for which nd4c.device.exit.wait was
+ * too short is not waited for, and the memory stays registered. Any thread. INDEX: nothing is registered there, or
+ * another thread is unregistering it. NULL_ARGUMENT, HANDLE. */
 ND4C_API nd4c_status nd4c_host_unregister(nd4c_device *device, void *pointer);
 
 ND4C_EXTERN_C_END

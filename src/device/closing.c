@@ -76,7 +76,7 @@ static bool settle_devices(void) {
 }
 
 static _Atomic bool settled;
-static bool gave_up; /* the ending thread's */
+static _Atomic bool gave_up; /* waiting, or was told not to wait */
 
 /* A thread that had asked a device just before it closed submits once more: its work is in flight a moment later. */
 static void settle(void *others) {
@@ -106,7 +106,10 @@ static void end(void *unused) {
   }
   close_all(ND4C_DEVICE_ENDS);
   int64_t seconds = nd4c_config_int(ND4C_CONFIG_DEVICE_EXIT_WAIT);
-  if (gave_up || seconds == 0 || !has_closing()) {
+  if (seconds == 0) {
+    atomic_store(&gave_up, true);
+  }
+  if (atomic_load(&gave_up) || !has_closing()) {
     return;
   }
   atomic_store(&settled, false);
@@ -119,11 +122,15 @@ static void end(void *unused) {
     if ((nd4c_os_nanoseconds() - begin) / 1000000000 >= seconds) {
       nd4c_log_write(ND4C_LOG_WARNING, "exit", "work in flight did not end in %lld s: the process ends without it",
                      (long long)seconds);
-      gave_up = true;
+      atomic_store(&gave_up, true);
       return;
     }
     nd4c_os_sleep(nap);
   }
+}
+
+bool nd4c_device_is_given_up(const nd4c_device *device) {
+  return nd4c_device_is_forked(device) || (atomic_load(&gave_up) && atomic_load(&device->closed) == ND4C_DEVICE_ENDS);
 }
 
 static void watch_forks(void) {

@@ -34,4 +34,8 @@ static inline bool nd4c_device_is_forked(const nd4c_device *device) {
   return ND4C_UNLIKELY(atomic_load_explicit(&device->closed, memory_order_relaxed) == ND4C_DEVICE_FORKED);
 }
 
+/* Whether what is in flight on the device is not waited for any more: in a child of fork, and in a process that ends
+ * once nd4c.device.exit.wait is over. */
+bool nd4c_device_is_given_up(const nd4c_device *device);
+
 #endif

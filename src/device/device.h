@@ -15,6 +15,13 @@ struct nd4c_scratch_pool;
 struct nd4c_staging;
 struct nd4c_replica;
 
+/* Host memory of others that the driver is being given for copies; host_ranges.c's. */
+struct nd4c_host_uses {
+  _Atomic int32_t count[2]; /* uses that have begun and not ended, by the turn in which they began */
+  _Atomic int32_t turn;     /* 0 or 1: of uses that begin now */
+  bool awaited;             /* a thread waits for them; under the lock of host_ranges.c */
+};
+
 struct nd4c_device {
   const nd4c_backend *backend;
   const nd4c_device_ops *ops;
@@ -35,6 +42,7 @@ struct nd4c_device {
   struct nd4c_replica *residents;   /* replicas that spilling considers, residence.c's */
   const struct nd4c_compute *_Atomic compute; /* what computes on it; another one once a plug-in adds to it */
   _Atomic int32_t closed; /* why it takes no more work, 0: it does; see closing.h */
+  struct nd4c_host_uses host_uses;
 };
 
 static inline bool nd4c_device_is_synchronous(const nd4c_device *device) {

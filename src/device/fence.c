@@ -101,14 +101,19 @@ static nd4c_status refuse_forked(const nd4c_device *device) {
 static void settle_finished(nd4c_timeline *timeline);
 
 /* Puts it on its timeline; the caller's reference ends where that fails. */
-static nd4c_status append(nd4c_shared_fence *fence, bool now, nd4c_shared_fence **out) {
+static nd4c_status put(nd4c_shared_fence *fence, bool now, nd4c_shared_fence **out) {
   nd4c_status status = nd4c_timeline_append(fence->timeline, &fence->entry, fence->count, now);
   if (status != ND4C_OK) {
     nd4c_fence_release(fence);
     return status;
   }
-  settle_finished(fence->timeline);
   *out = fence;
+  return ND4C_OK;
+}
+
+static nd4c_status append(nd4c_shared_fence *fence, bool now, nd4c_shared_fence **out) {
+  ND4C_TRY(put(fence, now, out));
+  settle_finished(fence->timeline);
   return ND4C_OK;
 }
 
@@ -119,7 +124,11 @@ nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const cha
   ND4C_TRY(refuse_forked(device));
   ND4C_TRY(nd4c_timeline_of(device, stream, &timeline));
   ND4C_TRY(make_fence(timeline, op, after, after_count, &fence));
-  return append(fence, true, out);
+  return put(fence, true, out);
+}
+
+void nd4c_fence_settle_earlier(const nd4c_shared_fence *fence) {
+  settle_finished(fence->timeline);
 }
 
 nd4c_status nd4c_fence_place(nd4c_timeline *timeline, const char *op, nd4c_shared_fence **out) {
@@ -496,9 +505,10 @@ void nd4c_fence_collect(const nd4c_device *device) {
   nd4c_timeline_release(timeline);
 }
 
-void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream) {
+void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use) {
   nd4c_timeline *timeline = nd4c_timeline_end(device, stream);
   device->ops->stream_destroy(device->handle, stream);
+  nd4c_host_use_end(use);
   if (timeline != NULL) {
     (void)settle_up_to(timeline, INT64_MAX, false);
     nd4c_timeline_release(timeline);

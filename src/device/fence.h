@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "device/fence_steps.h"
+#include "device/host_ranges.h"
 #include "device/timeline.h"
 
 /* In a child of fork a fence that the parent recorded never ends: it counts as ready, so that nothing waits for it, and
@@ -29,9 +30,12 @@ nd4c_status nd4c_fence_submit(nd4c_timeline *timeline, const nd4c_fence_work *wo
 /* Behind what was enqueued before, with no work of its own. One reference. */
 nd4c_status nd4c_fence_place(nd4c_timeline *timeline, const char *op, nd4c_shared_fence **fence);
 /* For work without numbers on a stream that has nothing else under way: records everything that was enqueued there
- * since the last record, at once, so that the stream may be given back. One reference. */
+ * since the last record, at once, so that the stream may be given back. One reference. Calls no owner of memory:
+ * nd4c_fence_settle_earlier, which is to follow, does. */
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
                               int32_t after_count, nd4c_shared_fence **fence);
+/* Settles what stands on the fence's stream and is known to have ended, and gives back what that needed. */
+void nd4c_fence_settle_earlier(const nd4c_shared_fence *fence);
 /* The fence of one result of such work: ready with `run`, and failed if one of the calls failed on which the part
  * depends, or one of `after`. One reference; retains `run`. */
 nd4c_status nd4c_fence_make_part(nd4c_shared_fence *run, int32_t part, nd4c_shared_fence *const *after,
@@ -68,8 +72,9 @@ void nd4c_fence_settle(nd4c_shared_fence *fence);
 bool nd4c_fence_settle_all(const nd4c_device *device);
 /* Gives back the memory that finished work of the device still keeps; looks at nothing where none keeps any. */
 void nd4c_fence_collect(const nd4c_device *device);
-/* Destroys the stream when its work has ended; fences on it stay good. */
-void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream);
+/* Destroys the stream when its work has ended; fences on it stay good. `use`: ends before owners of memory are called;
+ * NULL is fine. */
+void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use);
 /* Lets work on `stream` of `device` come after the fence, however that ends. The host waits here if there is no stream,
  * or if the fence belongs to another device for which this one cannot wait. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);

@@ -72,6 +72,7 @@ typedef struct copy {
   nd4c_bring when;
   nd4c_cargo *cargo; /* NULL: the source is read until the copy has ended */
   int64_t held;      /* bytes of that */
+  nd4c_host_use use; /* of the host's memory, until the copy's fence is recorded */
 } copy;
 
 static bool is_direct(const copy *c) {
@@ -96,26 +97,24 @@ static nd4c_status enqueue_direct(const copy *c) {
   return status;
 }
 
-/* Whether the host's memory is registered for the device, which then takes the bytes from where they are. */
-static bool is_registered(const nd4c_device *device, const void *memory, int64_t bytes) {
-  nd4c_host_range *range = nd4c_host_range_enter(device, memory, bytes);
-  nd4c_host_range_leave(range); /* unregistering waits for copies under way; callers begin none meanwhile */
-  return range != NULL;
-}
-
-/* Between the host and a device. */
+/* Between the host and a device. UNSUPPORTED, too, while the host's memory is being unregistered: a copy that the host
+ * waits for goes around it. */
 static nd4c_status enqueue_from_or_to_host(copy *c) {
   const nd4c_block *from = &c->source->block, *to = &c->target->block;
   const int64_t bytes = c->body->base.bytes;
   ND4C_TRY(nd4c_replica_order_after(c->source, c->carrier, c->stream, false));
   const bool up = c->carrier == c->target->device && c->when != ND4C_BRING_REQUESTED && c->source->written == NULL;
-  if (up && !is_registered(c->carrier, from->address, bytes)) {
+  if (up && !nd4c_host_range_holds(c->carrier, from->address, bytes)) {
     const nd4c_status status = nd4c_cargo_send(c->carrier, c->stream, to, from->address, bytes, &c->cargo, &c->held);
     if (status != ND4C_UNSUPPORTED || c->cargo != NULL) {
       return status;
     }
   }
   if (c->when != ND4C_BRING_REQUESTED && (is_lent(c->body, c->source) || runs_far_ahead())) {
+    return ND4C_UNSUPPORTED;
+  }
+  const void *host = c->carrier == c->target->device ? from->address : to->address;
+  if (!nd4c_host_use_begin(&c->use, c->carrier, host, bytes)) {
     return ND4C_UNSUPPORTED;
   }
   return nd4c_transfer_enqueue(c->carrier, c->stream, c->target->device, from, to, bytes);
@@ -144,6 +143,7 @@ static nd4c_status copy_later(copy *c) {
   ND4C_TRY(nd4c_stream_take(c->carrier, &c->stream));
   nd4c_status status = enqueue(c);
   if (status == ND4C_UNSUPPORTED && c->cargo == NULL) {
+    nd4c_host_use_end(&c->use);
     nd4c_stream_give(c->carrier, c->stream);
     return status;
   }
@@ -151,10 +151,12 @@ static nd4c_status copy_later(copy *c) {
     status = nd4c_fence_record(c->carrier, c->stream, "copy", &c->source->written, 1, &fence);
   }
   if (status != ND4C_OK) {
-    nd4c_stream_drop(c->carrier, c->stream); /* which waits for what was enqueued */
+    nd4c_stream_drop_copy(c->carrier, c->stream, &c->use); /* which waits for what was enqueued */
     nd4c_cargo_free(c->cargo);
     return fail_copy(c, status);
   }
+  nd4c_host_use_end(&c->use); /* before owners of memory are called, who may unregister some */
+  nd4c_fence_settle_earlier(fence);
   nd4c_stream_give(c->carrier, c->stream);
   if (begin != 0) {
     nd4c_tracer_copy(begin, c->body, c->source->device, c->target->device, c->body->base.bytes);
@@ -188,7 +190,8 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, nd
   copy c = {.body = body, .source = source, .target = target, .when = when};
   c.carrier = when != ND4C_BRING_NOW && body->base.bytes > 0 ? find_carrier(source->device, target->device) : NULL;
   nd4c_status status = c.carrier != NULL ? copy_later(&c) : ND4C_UNSUPPORTED;
-  if (status == ND4C_UNSUPPORTED && when == ND4C_BRING_FOR_WORK && !nd4c_fence_is_known(source->written)) {
+  const bool retries = when == ND4C_BRING_FOR_WORK || when == ND4C_BRING_REQUESTED;
+  if (status == ND4C_UNSUPPORTED && retries && !nd4c_fence_is_known(source->written)) {
     body->unsettled = true;
     return status;
   }

@@ -233,6 +233,12 @@ nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device) {
   nd4c_replica *replica = NULL;
   nd4c_storage_lock(body);
   nd4c_status status = bring_to(body, device, ND4C_BRING_REQUESTED, &replica);
+  if (ND4C_UNLIKELY(body->unsettled)) {
+    body->unsettled = false;
+    nd4c_storage_unlock(body);
+    nd4c_storage_lock_settled(body, device, false);
+    status = bring_to(body, device, ND4C_BRING_NOW, &replica);
+  }
   nd4c_storage_unlock(body);
   return status;
 }

@@ -108,12 +108,17 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
   }
 }
 
-void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
+void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
     nd4c_scratch *detached = nd4c_scratch_detach(device, stream); /* the handle may be another stream's behind it */
-    nd4c_fence_end_stream(device, stream);
+    nd4c_fence_end_stream(device, stream, use);
     nd4c_scratch_free_detached(detached);
   }
+  nd4c_host_use_end(use);
+}
+
+void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
+  nd4c_stream_drop_copy(device, stream, NULL);
 }
 
 void nd4c_stream_trim(nd4c_device *device) {

@@ -3,6 +3,7 @@
 #define ND4C_DEVICE_STREAM_POOL_H
 
 #include "device/device.h"
+#include "device/host_ranges.h"
 
 /* *pool NULL on a synchronous device. */
 nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **pool);
@@ -23,6 +24,8 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream);
 /* Destroys a stream, with its scratch, of which it is not known what it holds; waits for its work. NULL is fine. In a child of fork the
  * parent's streams are left alone. */
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream);
+/* The same after a copy that failed: its use of host memory ends when the stream's work has. */
+void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use);
 /* Destroys the idle streams of the device. */
 void nd4c_stream_trim(nd4c_device *device);
 

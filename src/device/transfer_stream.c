@@ -99,14 +99,66 @@ static bool take_staging(nd4c_device *device, piece *p) {
   return taken;
 }
 
-static nd4c_status copy_on_stream(const transfer *t, bool registered, piece *pieces, int64_t bytes) {
-  if (registered || !take_staging(t->device, &pieces[0])) {
-    return copy_part(t, t->host, 0, bytes);
+/* What a transfer has until its stream is given back. */
+typedef struct means {
+  piece pieces[2];
+  nd4c_host_use use;
+  char *pages; /* ordinary memory through which it goes; NULL: none */
+  size_t page_bytes;
+} means;
+
+/* Through memory of nd4c's that is not page-locked either. */
+static nd4c_status copy_through_pages(const transfer *t, means *m, int64_t bytes) {
+  m->page_bytes = (size_t)(bytes < ND4C_STAGING_BYTES ? bytes : ND4C_STAGING_BYTES);
+  m->pages = nd4c_host_table()->allocate_pages(m->page_bytes);
+  if (m->pages == NULL) {
+    return nd4c_fail_memory("a copy of memory that is being unregistered", m->page_bytes);
+  }
+  for (int64_t at = 0; at < bytes; at += ND4C_STAGING_BYTES) {
+    const int64_t rest = bytes - at, part = rest < ND4C_STAGING_BYTES ? rest : ND4C_STAGING_BYTES;
+    if (t->to_device) {
+      memcpy(m->pages, t->host + at, (size_t)part);
+    }
+    ND4C_TRY(copy_part(t, m->pages, at, part));
+    if (!t->to_device) {
+      memcpy(t->host + at, m->pages, (size_t)part);
+    }
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status copy_whole(const transfer *t, means *m, int64_t bytes) {
+  return nd4c_host_use_begin(&m->use, t->device, t->host, bytes) ? copy_part(t, t->host, 0, bytes)
+                                                                 : copy_through_pages(t, m, bytes);
+}
+
+static nd4c_status copy_on_stream(const transfer *t, means *m, int64_t bytes) {
+  if (nd4c_host_range_holds(t->device, t->host, bytes) || !take_staging(t->device, &m->pieces[0])) {
+    return copy_whole(t, m, bytes);
   }
   if (bytes > ND4C_STAGING_BYTES) {
-    (void)take_staging(t->device, &pieces[1]);
+    (void)take_staging(t->device, &m->pieces[1]);
   }
-  return copy_in_pieces(t, pieces, pieces[1].buffer != NULL ? 2 : 1, bytes);
+  return copy_in_pieces(t, m->pieces, m->pieces[1].buffer != NULL ? 2 : 1, bytes);
+}
+
+/* The stream is given back before, and has ended if something failed. */
+static void give_means(nd4c_device *device, means *m) {
+  for (int i = 0; i < 2; ++i) {
+    if (m->pieces[i].fence != NULL) {
+      device->ops->fence_destroy(device->handle, m->pieces[i].fence);
+    }
+    nd4c_staging_give(device, &m->pieces[i].staging);
+  }
+  nd4c_host_table()->free_pages(m->pages, m->page_bytes);
+}
+
+static nd4c_status run_at_once(const transfer *t, int64_t bytes) {
+  means m = {0};
+  const nd4c_status status = copy_whole(t, &m, bytes);
+  nd4c_host_use_end(&m.use);
+  give_means(t->device, &m);
+  return status;
 }
 
 static nd4c_status run_transfer(transfer *t, int64_t bytes) {
@@ -115,24 +167,18 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
     return ND4C_OK;
   }
   if (!device->description.asynchronous) {
-    return enqueue(t, t->host, 0, bytes);
+    return run_at_once(t, bytes);
   }
   ND4C_TRY(nd4c_stream_take(device, &t->stream));
-  piece pieces[2] = {{0}};
-  nd4c_host_range *registered = nd4c_host_range_enter(device, t->host, bytes);
-  nd4c_status status = copy_on_stream(t, registered != NULL, pieces, bytes);
+  means m = {0};
+  nd4c_status status = copy_on_stream(t, &m, bytes);
   if (status == ND4C_OK) {
+    nd4c_host_use_end(&m.use);
     nd4c_stream_give(device, t->stream);
   } else {
-    nd4c_stream_drop(device, t->stream); /* waits: nothing refers to host memory any more */
+    nd4c_stream_drop_copy(device, t->stream, &m.use); /* waits: nothing refers to host memory any more */
   }
-  nd4c_host_range_leave(registered);
-  for (int i = 0; i < 2; ++i) {
-    if (pieces[i].fence != NULL) {
-      device->ops->fence_destroy(device->handle, pieces[i].fence);
-    }
-    nd4c_staging_give(device, &pieces[i].staging);
-  }
+  give_means(device, &m);
   return status == ND4C_OK ? status
                            : nd4c_device_fail_prefix(status, device, "with", "copy of %lld bytes", (long long)bytes);
 }

@@ -30,9 +30,11 @@ typedef struct nd4c_external_ops {
    * Required where `exports` is not 0. May block. */
   nd4c_status (*export_memory)(void *device, nd4c_buffer buffer, nd4c_external_kind kind, nd4c_external *external);
   /* Page-locks host memory for copies from and to it, until host_unregister is called with the same range. Ranges of a
-   * device do not overlap. Optional; NULL: none can be registered. May block. */
+   * device do not overlap. Copies of these bytes may be under way, or enqueued by other threads, as copies of any other
+   * memory. Optional; NULL: none can be registered. May block. */
   nd4c_status (*host_register)(void *device, void *pointer, int64_t bytes);
-  /* No work uses the range. Required with host_register. May block; does not fail. */
+  /* No work uses the range, and no thread enqueues a copy of it until this has returned. Required with host_register.
+   * May block; does not fail. */
   void (*host_unregister)(void *device, void *pointer, int64_t bytes);
 } nd4c_external_ops;
 
