@@ -8,6 +8,7 @@
 #include "base/grouping.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "device/driver.h"
 
 enum { REASON_LIMIT = 1024 };
 
@@ -160,13 +161,14 @@ nd4c_status nd4c_answer_ask(const nd4c_compiler *compiler, void *handle, const n
     return nd4c_fail_memory("a compiler's answer", count * sizeof *answer->pieces);
   }
   take_nothing(answer);
-  nd4c_error_clear();
-  nd4c_status status = compiler->partition(compiler->data, handle, region, options, &answer->partition);
+  nd4c_error_expect();
+  const nd4c_status status = nd4c_driver_answer(
+      compiler->partition(compiler->data, handle, region, options, &answer->partition), "partition");
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     return status;
   }
   if (status != ND4C_OK && answer->refusal[0] == '\0') {
-    (void)refuse(answer, "%s", nd4c_error_message()[0] != '\0' ? nd4c_error_message() : nd4c_status_text(status));
+    (void)refuse(answer, "%s", nd4c_error_message());
   }
   if (answer->refusal[0] == '\0' && needs_order(answer)) {
     ND4C_TRY(check_order(answer));

@@ -41,6 +41,7 @@ typedef struct script {
   } pieces[NODES + 1];
   int32_t declined;
   nd4c_status status;
+  bool wordless; /* a failure without a text */
 } script;
 
 static nd4c_status partition(void *data, void *device, const nd4c_segment *offered, const nd4c_compile_options *options,
@@ -53,13 +54,17 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *offer
     (void)answer->take(answer, s->pieces[i].without_list ? NULL : s->pieces[i].nodes, s->pieces[i].node_count, 5, 0);
   }
   (void)answer->decline(answer, s->declined, "not this\none");
-  return s->status == ND4C_OK ? ND4C_OK : nd4c_fail(s->status, "a compiler that fails");
+  return s->status == ND4C_OK || s->wordless ? s->status : nd4c_fail(s->status, "a compiler that fails");
+}
+
+static nd4c_status try_asking(script *s, nd4c_answer *answer) {
+  nd4c_compiler compiler = {.struct_size = sizeof compiler, .engine = "test", .data = s, .partition = partition};
+  const nd4c_compile_options options = {.struct_size = sizeof options};
+  return nd4c_answer_ask(&compiler, NULL, &region, &options, answer);
 }
 
 static void ask(script *s, nd4c_answer *answer) {
-  nd4c_compiler compiler = {.struct_size = sizeof compiler, .engine = "test", .data = s, .partition = partition};
-  const nd4c_compile_options options = {.struct_size = sizeof options};
-  assert_int_equal(nd4c_answer_ask(&compiler, NULL, &region, &options, answer), ND4C_OK);
+  assert_int_equal(try_asking(s, answer), ND4C_OK);
 }
 
 static void sound_answers_are_kept(void **state) {
@@ -94,6 +99,11 @@ static void hostile_answers_are_refused_whole(void **state) {
       {{.pieces = {{1, {0}, true}}}, "a piece of 1 nodes"},
       {{.pieces = {{1, {0}, false}}, .declined = 99}, "node 99 was declined"},
       {{.pieces = {{1, {0}, false}}, .status = ND4C_DEVICE}, "a compiler that fails"},
+      {{.pieces = {{1, {0}, false}}, .status = ND4C_DEVICE, .wordless = true}, "partition failed without a text"},
+      {{.pieces = {{1, {0}, false}}, .status = (nd4c_status)12345, .wordless = true},
+       "partition returned 12345, which is no status of nd4c's"},
+      {{.pieces = {{1, {0}, false}}, .status = (nd4c_status)12345},
+       "partition returned 12345, which is no status of nd4c's: a compiler that fails"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     script s = cases[i].script;
@@ -106,6 +116,23 @@ static void hostile_answers_are_refused_whole(void **state) {
       assert_string_equal(nd4c_answer_reason(&answer, node), answer.refusal);
     }
     nd4c_answer_free(&answer);
+  }
+}
+
+/* Without memory the region is not asked about again: the caller fails, with a text of this compiler's. */
+static void a_compiler_without_memory_fails(void **state) {
+  (void)state;
+  static const nd4c_status statuses[] = {ND4C_MEMORY, ND4C_MEMORY_CAP};
+  for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; ++i) {
+    for (int wordless = 0; wordless <= 1; ++wordless) {
+      script s = {.status = statuses[i], .wordless = wordless};
+      nd4c_answer answer;
+      (void)nd4c_fail(statuses[i], "an earlier failure");
+      assert_int_equal(try_asking(&s, &answer), statuses[i]);
+      assert_non_null(
+          strstr(nd4c_error_message(), wordless ? "partition failed without a text" : "a compiler that fails"));
+      nd4c_answer_free(&answer);
+    }
   }
 }
 
@@ -125,6 +152,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sound_answers_are_kept),
       cmocka_unit_test(hostile_answers_are_refused_whole),
+      cmocka_unit_test(a_compiler_without_memory_fails),
       cmocka_unit_test(incomplete_tables_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
