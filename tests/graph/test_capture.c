@@ -170,8 +170,17 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
 /* Where a recording cannot be made, runs go on step by step, and the report says why. */
 static void a_recording_that_fails_costs_no_run(void **state) {
   (void)state;
-  static const char *const faults[] = {"capture_begin:1", "capture_end:1",       "instantiate:1",  "run:1",
-                                       "run:3",           "capture_begin:1:500", "stream_create:1"};
+  static const char *const faults[] = {"capture_begin:1",
+                                       "capture_end:1",
+                                       "instantiate:1",
+                                       "run:1",
+                                       "run:3",
+                                       "capture_begin:1:500",
+                                       "stream_create:1",
+                                       "stream_create:1:12345",
+                                       "capture_begin:1:12345",
+                                       "capture_end:1:12345",
+                                       "instantiate:1:12345"};
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
     scene s;
     char command[64], *text = NULL;
@@ -188,7 +197,8 @@ static void a_recording_that_fails_costs_no_run(void **state) {
     CHECK_CALLS(&before, STEPS, 0, 0, 0, 0);
     CHECK_OK(nd4c_plan_report(s.plan, &text));
     if (strstr(text, "recording failed, steps are enqueued one by one: ") == NULL ||
-        strstr(text, "told to fail") == NULL) {
+        strstr(text, "told to fail") == NULL ||
+        (strstr(faults[i], "12345") != NULL) != (strstr(text, "returned 12345, which is no status") != NULL)) {
       fail_msg("after %s the report is: %s", faults[i], text);
     }
     nd4c_free(text);
