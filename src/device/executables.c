@@ -156,8 +156,14 @@ static nd4c_status append(nd4c_executables_writer *writer, const void *bytes, in
 
 static nd4c_status sink_write(nd4c_sink *sink, const void *bytes, int64_t size) {
   nd4c_executables_writer *writer = (nd4c_executables_writer *)sink;
-  return bytes != NULL || size == 0 ? append(writer, bytes, size)
-                                    : nd4c_fail(ND4C_NULL_ARGUMENT, "sink.write: bytes is NULL");
+  nd4c_status status = writer->refused; /* what comes behind a gap is no use */
+  if (status == ND4C_OK) {
+    status = bytes == NULL && size != 0 ? nd4c_fail(ND4C_NULL_ARGUMENT, "sink.write: bytes is NULL")
+             : size < 0 ? nd4c_fail(ND4C_ARGUMENT, "sink.write: size is %lld, expected 0 or more", (long long)size)
+                        : append(writer, bytes, size);
+    writer->refused = status;
+  }
+  return status;
 }
 
 static nd4c_status pad(nd4c_executables_writer *writer) {
@@ -185,9 +191,13 @@ static nd4c_status write_entry(nd4c_executables_writer *writer, const nd4c_diges
   ND4C_TRY(pad(writer));
   const size_t before = writer->text.length;
   nd4c_error_expect();
+  writer->refused = ND4C_OK;
   ND4C_TRY(nd4c_driver_answer(compiler->serialise(compiler->data, executable, &writer->sink), "serialise"));
-  if (writer->text.failed) { /* the compiler has kept that to itself */
-    return nd4c_fail_memory("an executable's bytes", writer->text.capacity);
+  if (writer->refused != ND4C_OK) {
+    return nd4c_fail(writer->refused,
+                     "serialise of %s went on after its sink had refused bytes (%s), and told no failure: the executable "
+                     "is not written",
+                     compiler->engine, nd4c_status_text(writer->refused));
   }
   put((uint8_t *)writer->text.bytes + begin + AT_BYTES, writer->text.length - before, 8);
   return pad(writer);

@@ -34,6 +34,7 @@ typedef struct nd4c_executables_writer {
   nd4c_text text;
   int64_t limit;
   int32_t count;
+  nd4c_status refused; /* what the sink answered last, unless OK: the compiler may have kept that to itself */
 } nd4c_executables_writer;
 
 /* `limit`: bytes of the file at most. */

@@ -110,9 +110,55 @@ static void a_writer_holds_its_limit(void **state) {
   nd4c_executables_free(&writer);
 }
 
+/* Writes on after its sink has refused, and keeps that to itself. */
+static nd4c_status write_regardless(void *data, nd4c_executable executable, nd4c_sink *sink) {
+  const char *text = (const char *)executable;
+  const int64_t *sizes = data;
+  for (int i = 0; i < 3; i++) {
+    (void)sink->write(sink, sizes[i] == 0 ? NULL : text, sizes[i] == 0 ? 4 : sizes[i]);
+  }
+  return ND4C_OK;
+}
+
+static void a_refusal_of_the_sink_is_the_writers(void **state) {
+  (void)state;
+  static const struct {
+    int64_t sizes[3]; /* 0: NULL with a size */
+    nd4c_status status;
+  } rows[] = {{{2, 4000, 2}, ND4C_OVERFLOW}, {{2, -1, 2}, ND4C_ARGUMENT}, {{2, 2, 0}, ND4C_NULL_ARGUMENT}};
+  static char text[4096];
+  nd4c_executables_writer writer;
+  const void *bytes = NULL;
+  int64_t size = 0;
+  nd4c_executables_begin(&writer, 4096);
+  assert_int_equal(nd4c_executables_add(&writer, &first, &compiler, "texts 1", executable_of("one piece")), ND4C_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    int64_t sizes[3];
+    memcpy(sizes, rows[i].sizes, sizeof sizes);
+    const nd4c_compiler careless = {.struct_size = ND4C_SIZE_OF(nd4c_compiler),
+                                    .engine = "careless",
+                                    .data = sizes,
+                                    .serialise = write_regardless};
+    assert_int_equal(nd4c_executables_add(&writer, &second, &careless, "careless 1", executable_of(text)),
+                     rows[i].status);
+    assert_non_null(strstr(nd4c_error_message(), "serialise of careless went on after its sink had refused bytes"));
+  }
+  assert_int_equal(nd4c_executables_add(&writer, &second, &compiler, "texts 2", executable_of("two")), ND4C_OK);
+  assert_int_equal(nd4c_executables_end(&writer, &bytes, &size), ND4C_OK);
+  assert_int_equal(nd4c_executables_check(bytes, size), ND4C_OK);
+  nd4c_executable_entry entry;
+  int64_t at = 0;
+  assert_true(nd4c_executables_next(bytes, size, &at, &entry));
+  assert_true(nd4c_executables_next(bytes, size, &at, &entry));
+  assert_string_equal(entry.fingerprint, "texts 2");
+  assert_false(nd4c_executables_next(bytes, size, &at, &entry));
+  nd4c_executables_free(&writer);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_written_is_read),
                                      cmocka_unit_test(parts_and_altered_files_are_refused),
-                                     cmocka_unit_test(a_writer_holds_its_limit)};
+                                     cmocka_unit_test(a_writer_holds_its_limit),
+                                     cmocka_unit_test(a_refusal_of_the_sink_is_the_writers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
