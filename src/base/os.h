@@ -48,9 +48,10 @@ void nd4c_os_descriptor_close(int32_t descriptor);
 
 /* Opens a shared library: by path if it contains '/', else by name in each directory of `directories`
  * (comma-separated, absolute ones only, may be ""), then by the system's loader (which honours the RPATH of libnd4c).
- * Never looks in the current directory. ND4C_LIBRARY with the loader's words for each attempt. */
+ * Never looks in the current directory. ND4C_LIBRARY with the loader's words for each attempt; ND4C_ARGUMENT for a name
+ * that is NULL or empty. */
 nd4c_status nd4c_os_library_open(const char *name, const char *directories, void **library);
-/* Whether nd4c_os_library_open would find a file, without opening it: fills `path` with what it found. */
+/* Whether nd4c_os_library_open would find a file (no folder), without opening it: fills `path` with what it found. */
 bool nd4c_os_library_find(const char *name, const char *directories, char *path, size_t path_size);
 /* NULL if there is none. */
 void *nd4c_os_library_symbol(void *library, const char *symbol);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,15 +47,24 @@ static bool library_try(const char *path, void **library, nd4c_text *words) {
   return *library != NULL;
 }
 
+static bool is_file(const char *path) {
+  struct stat facts;
+  return stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode);
+}
+
 nd4c_status nd4c_os_library_open(const char *name, const char *directories, void **library) {
   nd4c_text words = {0};
   char directory[PATH_SIZE], path[2 * PATH_SIZE];
   *library = NULL;
+  if (name == NULL || name[0] == '\0') { /* the loader would give the program itself */
+    return nd4c_fail(ND4C_ARGUMENT, "a library's name is %s, expected a file's name or path",
+                     name == NULL ? "NULL" : "empty");
+  }
   bool is_path = strchr(name, '/') != NULL;
   while (!is_path && *library == NULL && next_directory(&directories, directory, sizeof directory)) {
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     /* A directory without the file is no failure worth telling; one whose file does not load is. */
-    if (access(path, F_OK) == 0) {
+    if (is_file(path)) {
       (void)library_try(path, library, &words);
     }
   }
@@ -90,9 +100,16 @@ bool nd4c_os_library_find(const char *name, const char *directories, char *path,
 #endif
       "/lib64,/usr/lib64,/lib,/usr/lib,/usr/local/lib";
   char directory[PATH_SIZE], own[PATH_SIZE];
+  if (path_size == 0) {
+    return false;
+  }
+  path[0] = '\0';
+  if (name == NULL || name[0] == '\0') {
+    return false;
+  }
   if (strchr(name, '/') != NULL) {
-    (void)snprintf(path, path_size, "%s", name);
-    return access(path, F_OK) == 0;
+    const int length = snprintf(path, path_size, "%s", name);
+    return (size_t)length < path_size && is_file(path);
   }
   /* As the loader goes: the given directories, RPATH, LD_LIBRARY_PATH (with colons), the system's. */
   char environment[PATH_SIZE] = "";
@@ -109,7 +126,7 @@ bool nd4c_os_library_find(const char *name, const char *directories, char *path,
     const char *list = lists[i];
     while (next_directory(&list, directory, sizeof directory)) {
       int length = snprintf(path, path_size, "%s/%s", directory, name);
-      if (length > 0 && (size_t)length < path_size && access(path, F_OK) == 0) {
+      if (length > 0 && (size_t)length < path_size && is_file(path)) {
         return true;
       }
     }
