@@ -33,7 +33,7 @@ typedef struct nd4c_external {
   bool read_only;     /* must not be written */
   int64_t offset;     /* DESCRIPTOR, NATIVE: of the first byte in what it names; else 0 */
   int64_t bytes;      /* from the first byte on */
-  int64_t alignment;  /* of the first byte, a power of two; 0: what address or offset show */
+  int64_t alignment;  /* of the first byte, a power of two of at most 1 GiB; 0: what address or offset show */
   /* The receiver of the memory calls it once, with `user`, when its last use has ended; nd4c does so from any thread
    * and with none of its locks held. NULL: the owner need not know. */
   nd4c_release_callback release;

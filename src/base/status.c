@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/thread_text.h"
 
 enum { TEXT_SIZE = ND4C_THREAD_TEXT_SIZE };
@@ -67,6 +68,7 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
   char *thread_text = nd4c_thread_error_text(&size);
   size_t length = strlen(text);
   length = length < size ? length : size - 1;
+  length = length + 1 < size ? length : nd4c_text_whole(text, length); /* it may have been cut */
   while (length > 0 && text[length - 1] == '\n') {
     --length; /* texts that end in a list of lines */
   }

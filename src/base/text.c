@@ -98,6 +98,53 @@ nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
   return ND4C_OK;
 }
 
+/* How many bytes the character has that begins with `first`; 0 if none does. */
+static size_t bytes_of(unsigned char first) {
+  return first < 0x80                     ? 1
+         : first >= 0xc2 && first < 0xe0  ? 2
+         : first >= 0xe0 && first < 0xf0  ? 3
+         : first >= 0xf0 && first <= 0xf4 ? 4
+                                          : 0;
+}
+
+size_t nd4c_text_character(const char *text) {
+  const unsigned char *at = (const unsigned char *)text;
+  const size_t bytes = bytes_of(at[0]);
+  if (bytes == 1) {
+    return at[0] >= 0x20 && at[0] != 0x7f;
+  }
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((at[i] & 0xc0) != 0x80) { /* the end is none of these either */
+      return 0;
+    }
+  }
+  const bool odd = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+                   (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f) ||
+                   (at[0] == 0xc2 && at[1] < 0xa0); /* controls beyond ASCII */
+  return odd ? 0 : bytes;
+}
+
+size_t nd4c_text_whole(const char *text, size_t length) {
+  size_t begin = length;
+  while (begin > 0 && length - begin < 3 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80) {
+    --begin;
+  }
+  const bool begun = begin > 0 && bytes_of((unsigned char)text[begin - 1]) > length - begin + 1;
+  return begun ? begin - 1 : length;
+}
+
+char *nd4c_text_clean(char *text, bool lines) {
+  text[nd4c_text_whole(text, strlen(text))] = '\0';
+  for (char *at = text; *at != '\0';) {
+    const size_t bytes = nd4c_text_character(at);
+    if (bytes == 0 && !(lines && *at == '\n')) {
+      *at = strchr("\n\r\t", *at) != NULL ? ' ' : '?';
+    }
+    at += bytes == 0 ? 1 : bytes;
+  }
+  return text;
+}
+
 typedef struct interned {
   struct interned *next;
   char bytes[];

@@ -8,6 +8,7 @@
 #include "base/grouping.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/driver.h"
 
 enum { REASON_LIMIT = 1024 };
@@ -20,6 +21,7 @@ static nd4c_status refuse(nd4c_answer *answer, const char *format, ...) {
     va_start(arguments, format);
     (void)vsnprintf(answer->refusal, sizeof answer->refusal, format, arguments);
     va_end(arguments);
+    nd4c_text_clean(answer->refusal, false); /* it may have been cut */
   }
   return nd4c_fail(ND4C_ARGUMENT, "%s", answer->refusal);
 }
@@ -58,17 +60,15 @@ static nd4c_status decline(nd4c_partition *partition, int32_t node, const char *
   if (reason == NULL || answer->reasons[node] != NULL) {
     return ND4C_OK;
   }
-  size_t length = strlen(reason);
-  length = length < REASON_LIMIT ? length : REASON_LIMIT;
+  const char *end = memchr(reason, '\0', REASON_LIMIT);
+  const size_t length = end != NULL ? (size_t)(end - reason) : REASON_LIMIT;
   char *copy = nd4c_allocate(length + 1);
   if (copy == NULL) {
     return nd4c_fail_memory("a compiler's reason", length + 1);
   }
-  for (size_t i = 0; i < length; ++i) {
-    copy[i] = (unsigned char)reason[i] < ' ' ? ' ' : reason[i]; /* reports have a line for each */
-  }
+  memcpy(copy, reason, length);
   copy[length] = '\0';
-  answer->reasons[node] = copy;
+  answer->reasons[node] = nd4c_text_clean(copy, false); /* reports have a line for each */
   return ND4C_OK;
 }
 

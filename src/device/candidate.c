@@ -7,15 +7,21 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/host.h"
 #include "device/memory.h"
 #include "device/plugin_ops.h"
 #include "device/properties.h"
 #include "device/provider_check.h"
 
+void nd4c_candidate_say(nd4c_candidate *candidate, const char *words) {
+  (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", words);
+  nd4c_text_clean(candidate->reason, false);
+}
+
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
   candidate->verdict = ND4C_VERDICT_ABSENT;
-  (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", nd4c_error_message());
+  nd4c_candidate_say(candidate, nd4c_error_message());
   nd4c_log_write(candidate->requested ? ND4C_LOG_WARNING : ND4C_LOG_INFO, "registry", "backend %s: %s", candidate->name,
                  candidate->reason);
   return status;
@@ -163,6 +169,7 @@ nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, 
   }
   nd4c_verdict verdict = candidate->provider.probe(verify, reason, size);
   reason[size - 1] = '\0';
+  nd4c_text_clean(reason, false);
   if ((int)verdict < ND4C_VERDICT_ABSENT || (int)verdict > ND4C_VERDICT_VERIFIED) {
     (void)snprintf(reason, size, "its probe answered %d, which is no verdict", (int)verdict);
     return ND4C_VERDICT_ABSENT;
@@ -178,7 +185,7 @@ static nd4c_status probe_backend(nd4c_candidate *candidate) {
   const nd4c_verdict verdict = nd4c_candidate_probe(candidate, true, reason, sizeof reason);
   if (verdict == ND4C_VERDICT_COMPILE_ONLY) {
     candidate->verdict = verdict;
-    (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", reason);
+    nd4c_candidate_say(candidate, reason);
     return nd4c_candidate_fail_compile_only(candidate);
   }
   return verdict == ND4C_VERDICT_ABSENT ? nd4c_fail(ND4C_HARDWARE, "%s", reason) : ND4C_OK;

@@ -66,6 +66,8 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
 /* Makes the ops and the properties of a candidate that was loaded and accepted known, once. NAME, ABI, MEMORY: none of
  * them is. */
 nd4c_status nd4c_candidate_register(nd4c_candidate *candidate);
+/* Makes the words the reason of its verdict: one line, cut where they are longer. */
+void nd4c_candidate_say(nd4c_candidate *candidate, const char *words);
 /* Leaves nothing of it but name, path and reason, which is the thread's error; it is never tried again. */
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
 /* Whether opening it may succeed: it is there, or lacked what may come back. */

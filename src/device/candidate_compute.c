@@ -46,7 +46,7 @@ static bool start(nd4c_candidate *provider) {
     return false;
   }
   if (nd4c_candidate_start(provider) != ND4C_OK) {
-    (void)snprintf(provider->reason, sizeof provider->reason, "%s", nd4c_error_message());
+    nd4c_candidate_say(provider, nd4c_error_message());
     provider->verdict = ND4C_VERDICT_ABSENT;
     provider->retries = nd4c_error_code() == ND4C_MEMORY;
     provider->tried = !provider->retries;
@@ -75,7 +75,10 @@ static void add_sources(gathering *work, const nd4c_candidate *provider) {
       continue;
     }
     if (contribution->usable != NULL && !contribution->usable(contribution->data, reason, sizeof reason)) {
-      nd4c_text_print(&work->left_out, "%s: not used: %.900s\n", provider->name, reason[0] != '\0' ? reason : "no reason given");
+      reason[sizeof reason - 1] = '\0';
+      nd4c_text_clean(reason, false);
+      nd4c_text_print(&work->left_out, "%s: not used: %s\n", provider->name,
+                      reason[0] != '\0' ? reason : "no reason given");
       continue;
     }
     add_source(work, provider, contribution);

@@ -62,11 +62,7 @@ static nd4c_status describe(const nd4c_candidate *candidate, nd4c_device *device
     return nd4c_provider_failed(status, "describe");
   }
   ND4C_TRY(nd4c_provider_check_description(candidate, description));
-  description->description = nd4c_provider_words(description->description);
-  description->vendor = nd4c_provider_words(description->vendor);
-  description->driver = nd4c_provider_words(description->driver);
-  description->pci = nd4c_provider_words(description->pci);
-  description->capability = nd4c_provider_words(description->capability);
+  nd4c_provider_clean_description(description);
   write_uuid(device);
   description->alignment = description->alignment == 0 ? 64 : description->alignment;
   description->width = description->width == 0 ? 1 : description->width;
@@ -117,9 +113,7 @@ static void keep_reason(const nd4c_device *device, nd4c_opening *opening) {
   (void)snprintf(opening->reason, sizeof opening->reason, "%s%s%s", nd4c_device_is_named(device) ? "" : device->name,
                  nd4c_device_is_named(device) ? "" : ": ",
                  words[0] != '\0' ? words : nd4c_status_text(opening->status));
-  for (char *at = opening->reason; *at != '\0'; ++at) {
-    *at = *at == '\n' ? ' ' : *at;
-  }
+  nd4c_text_clean(opening->reason, false);
 }
 
 static nd4c_status open_device(nd4c_candidate *candidate, int32_t index) {
@@ -151,6 +145,7 @@ static int32_t print_unusable(const nd4c_candidate *candidate, const char *betwe
       ++count;
     }
   }
+  nd4c_text_clean(text, true); /* it may have been cut */
   return count;
 }
 
@@ -161,6 +156,7 @@ void nd4c_candidate_tell_devices(nd4c_candidate *candidate) {
   if (count > 0) {
     (void)snprintf(candidate->reason + length, sizeof candidate->reason - (size_t)length,
                    "; %d of %d devices cannot be used: %.800s", count, candidate->device_count, words);
+    nd4c_text_clean(candidate->reason, false);
   }
   (void)print_unusable(candidate, "\n", candidate->unusable, sizeof candidate->unusable);
 }

@@ -31,7 +31,9 @@ static nd4c_status open_target(nd4c_candidate *candidate, int32_t index) {
   if (target->handle == NULL) {
     return nd4c_fail(ND4C_ABI, "target_open gave no target, and no failure");
   }
-  return nd4c_provider_check_description(candidate, &target->description);
+  ND4C_TRY(nd4c_provider_check_description(candidate, &target->description));
+  nd4c_provider_clean_description(&target->description);
+  return ND4C_OK;
 }
 
 static nd4c_status count_targets(const nd4c_candidate *candidate, int32_t *count) {

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/compute.h"
+#include "device/scratch.h"
 
 /* Executables that may serve other extents and are alive. The list holds no reference: the last release, under the same
  * lock, takes an executable out. */
@@ -31,14 +32,14 @@ static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_device *
                      "compiler %s: an executable returns outputs, which only compilers of the provider of %s may",
                      compiler->engine, device->name);
   }
-  const int64_t most = INT64_C(1) << 56;
+  const int64_t most = ND4C_SCRATCH_MOST;
   bool sound = info->scratch_bytes >= 0 && info->scratch_bytes <= most && info->device_scratch_bytes >= 0 &&
                info->device_scratch_bytes <= most && info->device_scratch_best >= 0 &&
                info->device_scratch_best <= most;
   return sound ? ND4C_OK
-               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld to %lld bytes of scratch",
+               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld to %lld bytes of scratch, expected 0 to %lld",
                            compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes,
-                           (long long)info->device_scratch_best);
+                           (long long)info->device_scratch_best, (long long)most);
 }
 
 /* Takes an executable over; releases it if this fails. */

@@ -1,5 +1,6 @@
 #include "device/compute.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 /* Built-in op numbers grow by hand and stay small; the index is a plain array over them, with the ops of plug-ins
  * behind. */
-enum { OP_NUMBER_LIMIT = 1024 };
+enum { OP_NUMBER_LIMIT = 1024, LINE_SIZE = 512, KERNEL_NAME_SIZE = 128 };
 
 #define CHECK_NUMBER(number, version, name, ...) _Static_assert((number) < OP_NUMBER_LIMIT, "raise the limit: " #name);
 ND4C_OP_TABLE(CHECK_NUMBER)
@@ -36,6 +37,8 @@ struct nd4c_compute {
   bool *own; /* by compiler */
   int32_t compiler_count;
   const nd4c_compute *before; /* the one whose place it took */
+  int32_t dropped; /* kernels that were left out, and why the first one was: */
+  char first_dropped[LINE_SIZE];
 };
 
 /* Place of an op in the index; one that a compute made earlier does not reach is beyond its op_count. */
@@ -48,18 +51,19 @@ static int32_t place_of(nd4c_op op) {
 
 /* -- what is accepted ---------------------------------------------------------------------------------------------- */
 
-static bool find_name(const char *name, op_name *found) {
+/* The op of that name and version. False: *found is one of another version, or none. */
+static bool find_name(const char *name, uint32_t version, op_name *found) {
   for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; ++i) {
     if (strcmp(op_names[i].name, name) == 0) {
       *found = op_names[i];
-      return true;
+      return found->version == version;
     }
   }
   const nd4c_op_def *def = nd4c_plugin_ops_find(name, strlen(name));
   if (def != NULL) {
     *found = (op_name){def->info.op, def->info.version, def->info.name};
   }
-  return def != NULL;
+  return def != NULL && def->info.version == version;
 }
 
 static bool has_engine(const nd4c_contribution *contribution, const char *engine) {
@@ -71,40 +75,92 @@ static bool has_engine(const nd4c_contribution *contribution, const char *engine
   return false;
 }
 
+/* What gathering left out, as lines for people. */
+typedef struct omissions {
+  nd4c_compute *compute; /* counts kernels, and keeps the first line of one */
+  nd4c_text *lines;
+} omissions;
+
+/* Texts of the plug-in's may stand in it: what is cut or does not fit into a line is made fit. */
+static const char *add_line(omissions *left_out, const char *provider, const char *format, va_list arguments,
+                            char line[LINE_SIZE]) {
+  (void)vsnprintf(line, LINE_SIZE, format, arguments);
+  nd4c_text_clean(line, false);
+  nd4c_text_print(left_out->lines, "%s: %s\n", provider, line);
+  return line;
+}
+
+static void leave_kernel_out(omissions *left_out, const char *provider, const char *format, ...) ND4C_PRINTF(3, 4);
+static void leave_kernel_out(omissions *left_out, const char *provider, const char *format, ...) {
+  char line[LINE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)add_line(left_out, provider, format, arguments, line);
+  va_end(arguments);
+  if (left_out->compute->dropped++ == 0) {
+    (void)snprintf(left_out->compute->first_dropped, LINE_SIZE, "%s", line);
+  }
+}
+
+static void leave_compiler_out(omissions *left_out, const char *provider, const char *format, ...) ND4C_PRINTF(3, 4);
+static void leave_compiler_out(omissions *left_out, const char *provider, const char *format, ...) {
+  char line[LINE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)add_line(left_out, provider, format, arguments, line);
+  va_end(arguments);
+}
+
+/* Explanations, traces and reports show a kernel's name as it is. */
+static bool is_line(const char *name) {
+  size_t length = 0;
+  for (size_t bytes; length < KERNEL_NAME_SIZE && (bytes = nd4c_text_character(name + length)) > 0;) {
+    length += bytes;
+  }
+  return length > 0 && length < KERNEL_NAME_SIZE && name[length] == '\0';
+}
+
 /* The op of a kernel; NONE with a line that says why the kernel is left out. */
-static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd4c_kernel *kernel, nd4c_text *left_out) {
+static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd4c_kernel *kernel,
+                     omissions *left_out) {
+  const char *provider = source->provider;
   if (!ND4C_HAS_FIELD(kernel, run) || kernel->op == NULL || kernel->engine == NULL || kernel->name == NULL ||
       kernel->run == NULL) {
-    nd4c_text_print(left_out, "%s: kernel %d: op, engine, name and run are required\n", source->provider, number);
+    leave_kernel_out(left_out, provider, "kernel %d: op, engine, name and run are required", number);
+    return ND4C_OP_NONE;
+  }
+  if (!is_line(kernel->name)) {
+    leave_kernel_out(left_out, provider, "kernel %d of op %.60s: its name is not one line of 1 to %d bytes of UTF-8",
+                     number, kernel->op, KERNEL_NAME_SIZE - 1);
     return ND4C_OP_NONE;
   }
   const bool wants = ND4C_HAS_FIELD(kernel, wants_layout) && kernel->wants_layout != NULL;
   if (wants != (ND4C_HAS_FIELD(kernel, pack) && kernel->pack != NULL)) {
-    nd4c_text_print(left_out, "%s: kernel %.60s of op %.60s: wants_layout and pack are needed together\n",
-                    source->provider, kernel->name, kernel->op);
+    leave_kernel_out(left_out, provider, "kernel %.60s of op %.60s: wants_layout and pack are needed together",
+                     kernel->name, kernel->op);
     return ND4C_OP_NONE;
   }
   if (!has_engine(source->contribution, kernel->engine)) {
-    nd4c_text_print(left_out, "%s: kernel %.60s of op %.60s: engine '%.60s' is none of the contribution's\n",
-                    source->provider, kernel->name, kernel->op, kernel->engine);
+    leave_kernel_out(left_out, provider, "kernel %.60s of op %.60s: engine '%.60s' is none of the contribution's",
+                     kernel->name, kernel->op, kernel->engine);
     return ND4C_OP_NONE;
   }
   op_name known = {ND4C_OP_NONE, 0, NULL};
-  if (!find_name(kernel->op, &known) || known.version != kernel->op_version) {
-    nd4c_text_print(left_out, "%s: kernel %.60s: ", source->provider, kernel->name);
-    if (known.name == NULL) {
-      nd4c_text_print(left_out, "this library has no op '%.63s'\n", kernel->op);
-    } else {
-      nd4c_text_print(left_out, "it is made for version %u of op %s; this library has version %u\n", kernel->op_version,
-                      kernel->op, known.version);
-    }
-    return ND4C_OP_NONE;
+  if (find_name(kernel->op, kernel->op_version, &known)) {
+    return known.op;
   }
-  return known.op;
+  if (known.name == NULL) {
+    leave_kernel_out(left_out, provider, "kernel %.60s: this library has no op '%.63s'", kernel->name, kernel->op);
+  } else {
+    leave_kernel_out(left_out, provider,
+                     "kernel %.60s: it is made for version %u of op %s; this library has version %u", kernel->name,
+                     kernel->op_version, known.name, known.version);
+  }
+  return ND4C_OP_NONE;
 }
 
 static bool is_complete(const nd4c_compute_source *source, int32_t number, const nd4c_compiler *compiler,
-                        nd4c_text *left_out) {
+                        omissions *left_out) {
   char problem[256];
   bool complete = nd4c_compiler_is_complete(compiler, problem, sizeof problem);
   if (complete && !has_engine(source->contribution, compiler->engine)) {
@@ -112,7 +168,7 @@ static bool is_complete(const nd4c_compute_source *source, int32_t number, const
     complete = false;
   }
   if (!complete) {
-    nd4c_text_print(left_out, "%s: compiler %d: %s\n", source->provider, number, problem);
+    leave_compiler_out(left_out, source->provider, "compiler %d: %s", number, problem);
   }
   return complete;
 }
@@ -168,7 +224,7 @@ static void group_kernels(nd4c_compute *compute, const nd4c_compute_source *sour
 }
 
 static void find_ops(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count, nd4c_op *ops,
-                     nd4c_text *left_out) {
+                     omissions *left_out) {
   int32_t number = 0;
   for (int32_t s = 0; s < count; ++s) {
     const int32_t first = number;
@@ -183,7 +239,7 @@ static void find_ops(nd4c_compute *compute, const nd4c_compute_source *sources, 
 }
 
 static void merge_compilers(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count,
-                            nd4c_text *left_out) {
+                            omissions *left_out) {
   for (int32_t s = 0; s < count; ++s) {
     for (int32_t c = 0; c < sources[s].contribution->compiler_count; ++c) {
       const nd4c_compiler *compiler = sources[s].contribution->compilers[c];
@@ -223,9 +279,10 @@ nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count,
     return nd4c_fail_memory("the tables of a backend", (size_t)all.kernels * sizeof(void *));
   }
   compute->before = before;
-  find_ops(compute, sources, count, ops, left_out);
+  omissions omitted = {compute, left_out};
+  find_ops(compute, sources, count, ops, &omitted);
   group_kernels(compute, sources, count, ops, filled);
-  merge_compilers(compute, sources, count, left_out);
+  merge_compilers(compute, sources, count, &omitted);
   nd4c_deallocate(ops);
   nd4c_deallocate(filled);
   *out = compute;
@@ -260,6 +317,11 @@ const nd4c_kernel *const *nd4c_compute_kernels(const nd4c_compute *compute, nd4c
   }
   *count = compute->begin[place + 1] - compute->begin[place];
   return compute->kernels + compute->begin[place];
+}
+
+int32_t nd4c_compute_dropped(const nd4c_compute *compute, const char **first) {
+  *first = compute->first_dropped;
+  return compute->dropped;
 }
 
 const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, int32_t *count) {

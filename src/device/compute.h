@@ -25,6 +25,8 @@ void nd4c_compute_free(nd4c_compute *compute);
 
 /* Kernels of an op, from the highest priority down. */
 const nd4c_kernel *const *nd4c_compute_kernels(const nd4c_compute *compute, nd4c_op op, int32_t *count);
+/* How many kernels were left out; *first: why the first of them was, "" without one. */
+int32_t nd4c_compute_dropped(const nd4c_compute *compute, const char **first);
 /* Compilers, from the highest priority down. */
 const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, int32_t *count);
 /* Whether the compiler came with the devices: it knows how they allocate buffers. */

@@ -261,6 +261,13 @@ static inline nd4c_status nd4c_driver_import_memory(const nd4c_device *device, c
   return nd4c_driver_handle(status, *buffer, "external.import_memory");
 }
 
+/* Of external memory: the largest page of any machine. */
+#define ND4C_DRIVER_ALIGNMENT (INT64_C(1) << 30)
+
+static inline bool nd4c_driver_is_alignment(int64_t alignment) {
+  return alignment >= 0 && alignment <= ND4C_DRIVER_ALIGNMENT && (alignment & (alignment - 1)) == 0;
+}
+
 /* What is refused of an answer is given back to the device. */
 static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, nd4c_buffer buffer,
                                                     nd4c_external *external) {
@@ -270,7 +277,7 @@ static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, n
   ND4C_TRY(nd4c_driver_answer(device->ops->external->export_memory(device->handle, buffer, kind, external),
                               "external.export_memory"));
   const bool named = kind == ND4C_EXTERNAL_DESCRIPTOR ? external->descriptor >= 0 : external->pointer != NULL;
-  const bool aligned = external->alignment >= 0 && (external->alignment & (external->alignment - 1)) == 0;
+  const bool aligned = nd4c_driver_is_alignment(external->alignment);
   if (external->kind == kind && named && aligned && external->offset >= 0 && external->bytes == bytes) {
     return ND4C_OK;
   }

@@ -88,8 +88,9 @@ static nd4c_status check_numbers(const nd4c_external *e) {
       (is_pointer(e->kind) && (uint64_t)e->bytes > UINTPTR_MAX - (uintptr_t)e->pointer)) {
     return nd4c_fail(ND4C_OVERFLOW, "%lld bytes end beyond what addresses can express", (long long)e->bytes);
   }
-  if (e->alignment < 0 || (e->alignment & (e->alignment - 1)) != 0) {
-    return nd4c_fail(ND4C_ARGUMENT, "alignment is %lld, expected a power of two, or 0", (long long)e->alignment);
+  if (!nd4c_driver_is_alignment(e->alignment)) {
+    return nd4c_fail(ND4C_ARGUMENT, "alignment is %lld, expected a power of two of at most %lld, or 0",
+                     (long long)e->alignment, (long long)ND4C_DRIVER_ALIGNMENT);
   }
   return ND4C_OK;
 }

@@ -18,8 +18,9 @@
 #include "base/parallel.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "base/text.h"
 
-enum { LINE_SIZE = 2048, PATH_LIST_SIZE = 4096 };
+enum { LINE_SIZE = 2048, AREA_SIZE = 64, PATH_LIST_SIZE = 4096 };
 
 static nd4c_status host_fail(nd4c_status code, const char *format, ...) {
   char line[LINE_SIZE];
@@ -27,19 +28,21 @@ static nd4c_status host_fail(nd4c_status code, const char *format, ...) {
   va_start(arguments, format);
   (void)vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  return nd4c_fail(code, "%s", line);
+  return nd4c_fail(code, "%s", nd4c_text_clean(line, true));
 }
 
 static void host_log(int level, const char *area, const char *format, ...) {
-  if (!nd4c_log_is_wanted((nd4c_log_level)level)) {
+  const int known = level < ND4C_LOG_ERROR ? ND4C_LOG_ERROR : level > ND4C_LOG_DEBUG ? ND4C_LOG_DEBUG : level;
+  if (!nd4c_log_is_wanted((nd4c_log_level)known)) {
     return;
   }
-  char line[LINE_SIZE];
+  char line[LINE_SIZE], where[AREA_SIZE];
+  (void)snprintf(where, sizeof where, "%s", area != NULL ? area : "plug-in");
   va_list arguments;
   va_start(arguments, format);
   (void)vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  nd4c_log_write((nd4c_log_level)level, area, "%s", line);
+  nd4c_log_write((nd4c_log_level)known, nd4c_text_clean(where, false), "%s", nd4c_text_clean(line, false));
 }
 
 static bool host_config(const char *property, char *text, size_t text_size) {

@@ -25,25 +25,6 @@ static bool is_name(const char *name) {
   return true;
 }
 
-/* Bytes of the character at `at`; 0 if it is no UTF-8 (RFC 3629: no overlong forms, no surrogates) or a control. */
-static size_t character_bytes(const unsigned char *at) {
-  if (at[0] < 0x80) {
-    return at[0] >= 0x20 && at[0] != 0x7f;
-  }
-  const size_t bytes = at[0] >= 0xf0 && at[0] <= 0xf4  ? 4
-                       : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                       : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
-                                                       : 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((at[i] & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  const bool odd = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-                   (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
-  return odd ? 0 : bytes;
-}
-
 const char *nd4c_provider_words(const char *words) {
   enum { LONGEST = 500 };
   char clean[LONGEST + 1];
@@ -51,12 +32,12 @@ const char *nd4c_provider_words(const char *words) {
   if (words == NULL) {
     return NULL;
   }
-  for (const unsigned char *at = (const unsigned char *)words; *at != '\0';) {
-    const size_t bytes = character_bytes(at), taken = bytes == 0 ? 1 : bytes;
+  for (const char *at = words; *at != '\0';) {
+    const size_t bytes = nd4c_text_character(at), taken = bytes == 0 ? 1 : bytes;
     if (used + taken > LONGEST) {
       break;
     }
-    memcpy(clean + used, bytes == 0 ? (const unsigned char *)"?" : at, taken);
+    memcpy(clean + used, bytes == 0 ? "?" : at, taken);
     used += taken;
     at += taken;
   }
@@ -236,9 +217,10 @@ static nd4c_status check_numbers(const nd4c_candidate *candidate, const nd4c_dev
                        numbers[i].name, (long long)numbers[i].value);
     }
   }
-  if ((description->alignment & (description->alignment - 1)) != 0) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave alignment %lld, expected a power of two", candidate->name,
-                     (long long)description->alignment);
+  if ((description->alignment & (description->alignment - 1)) != 0 ||
+      description->alignment > ND4C_PLUGIN_ALIGNMENT_LIMIT) {
+    return nd4c_fail(ND4C_ABI, "backend %s: describe gave alignment %lld, expected a power of two of at most %d",
+                     candidate->name, (long long)description->alignment, ND4C_PLUGIN_ALIGNMENT_LIMIT);
   }
   return ND4C_OK;
 }
@@ -317,4 +299,12 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
     return nd4c_fail(ND4C_ABI, "backend %s: describe gave whole_buffers with host_readable", candidate->name);
   }
   return check_exchange(candidate, description);
+}
+
+void nd4c_provider_clean_description(nd4c_device_description *description) {
+  description->description = nd4c_provider_words(description->description);
+  description->vendor = nd4c_provider_words(description->vendor);
+  description->driver = nd4c_provider_words(description->driver);
+  description->pci = nd4c_provider_words(description->pci);
+  description->capability = nd4c_provider_words(description->capability);
 }

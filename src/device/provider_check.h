@@ -8,7 +8,7 @@
 
 /* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused. */
 nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);
-/* As nd4c_provider_check, of the provider's ops: what each says by itself, and no two of one name. */
+/* As nd4c_provider_check, of the provider's ops: what each says by itself, and no two of one name and version. */
 nd4c_status nd4c_provider_check_ops(const char *from, const nd4c_plugin_op *const *ops, int32_t count);
 /* As nd4c_provider_check, of the properties of the provider of that name. */
 nd4c_status nd4c_provider_check_properties(const char *from, const char *provider,
@@ -20,6 +20,9 @@ bool nd4c_provider_op_takes(nd4c_dtype dtype);
 /* ABI: what the backend says of a device makes no sense, or functions are missing for it. */
 nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                                             const nd4c_device_description *description);
+
+/* Makes the description's words such as may be shown. */
+void nd4c_provider_clean_description(nd4c_device_description *description);
 
 /* Copies a struct that the other side filled into one of ours: fields that it does not have become zero, fields that
  * this library does not know are left out. */

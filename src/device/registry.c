@@ -72,9 +72,8 @@ static nd4c_status fail_without_backend(const char *forced) {
 static bool is_by_request(nd4c_candidate *candidate) {
   bool (*ask)(char *, size_t) = candidate->backend.by_request_only;
   bool by_request = ask != NULL && ask(candidate->by_request, sizeof candidate->by_request);
-  if (!by_request) {
-    candidate->by_request[0] = '\0';
-  }
+  candidate->by_request[by_request ? sizeof candidate->by_request - 1 : 0] = '\0';
+  nd4c_text_clean(candidate->by_request, false);
   return by_request;
 }
 
@@ -335,7 +334,8 @@ static nd4c_status fill_status(nd4c_candidate *c, nd4c_backend_status *status) {
   /* Devices that are tried again change the words while a caller may be reading what was handed out. */
   const char *reason = nd4c_text_intern(c->reason), *unusable = nd4c_text_intern(c->unusable);
   const char *left_out = nd4c_text_intern(c->left_out != NULL ? c->left_out : "");
-  if (reason == NULL || unusable == NULL || left_out == NULL) {
+  const char *by_request = nd4c_text_intern(c->by_request);
+  if (reason == NULL || unusable == NULL || left_out == NULL || by_request == NULL) {
     return nd4c_fail_memory("the words of a backend", sizeof c->reason);
   }
   const nd4c_backend_status filled = {
@@ -351,7 +351,7 @@ static nd4c_status fill_status(nd4c_candidate *c, nd4c_backend_status *status) {
       .reason = reason,
       .selected = c == selected,
       .device_count = c->device_count,
-      .by_request_only = c->by_request,
+      .by_request_only = by_request,
       .unusable_devices = unusable,
       .contributes_to = contributes_to(c),
       .left_out = left_out,
@@ -436,6 +436,7 @@ const char *nd4c_backend_engine_state(const char *backend, int32_t index, bool v
     if (engine->state != NULL) {
       (void)engine->state(verify, text, size);
       text[size - 1] = '\0';
+      nd4c_text_clean(text, false);
     }
   }
   release_lock();

@@ -32,8 +32,12 @@ void nd4c_scratch_pool_free(struct nd4c_scratch_pool *pool);
 /* What one call may work in on the device now: what its memory and cap leave, its largest buffer, and the property
  * nd4c.device.scratch. INT64_MAX where nothing limits it. */
 int64_t nd4c_scratch_limit(nd4c_device *device);
-/* UNSUPPORTED, with `who` in the text, unless 0 <= least <= best and both are sizes that make sense. */
+/* The most that anything is believed to work in. Far below what sums of sizes, rounded up, can hold. */
+#define ND4C_SCRATCH_MOST (INT64_C(1) << 56)
+/* UNSUPPORTED, with `who` in the text, unless 0 <= least <= best <= ND4C_SCRATCH_MOST. */
 nd4c_status nd4c_scratch_check(const char *who, const nd4c_scratch_range *range);
+/* The same of host memory: unless 0 <= bytes <= ND4C_SCRATCH_MOST. */
+nd4c_status nd4c_scratch_check_host(const char *who, int64_t bytes);
 /* How many of a block's bytes a call is told that it has: never more than it asked for. */
 static inline int64_t nd4c_scratch_granted(const nd4c_scratch *scratch, const nd4c_scratch_range *range) {
   return scratch->block.bytes < range->best ? scratch->block.bytes : range->best;

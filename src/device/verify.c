@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/candidate.h"
 #include "device/compiled.h"
 #include "device/driver.h"
@@ -162,22 +163,40 @@ static nd4c_status run_compiled(check *c, const nd4c_compiler *compiler, const n
   return status != ND4C_OK ? status : waited;
 }
 
-/* The lowest-priority kernel that fits: it opens no library that nobody has asked for yet. */
-static const nd4c_kernel *find_kernel(const nd4c_device *device, nd4c_call *call) {
+/* The lowest-priority kernel that fits: it opens no library that nobody has asked for yet. `reason`: why the last one that
+ * was asked declined. */
+static const nd4c_kernel *find_kernel(const nd4c_device *device, nd4c_call *call, char reason[ND4C_REASON_SIZE]) {
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(device, ND4C_OP_add, &count);
-  char reason[ND4C_REASON_SIZE];
+  reason[0] = '\0';
   for (int32_t i = count - 1; i >= 0; --i) {
     call->data = kernels[i]->data;
     if ((kernels[i]->dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT32)) != 0 &&
-        (kernels[i]->usable == NULL || kernels[i]->usable(call, reason, sizeof reason))) {
+        (kernels[i]->usable == NULL || kernels[i]->usable(call, reason, ND4C_REASON_SIZE))) {
       return kernels[i];
     }
   }
+  reason[ND4C_REASON_SIZE - 1] = '\0';
+  nd4c_text_clean(reason, false);
   return NULL;
 }
 
+/* Nothing adds two numbers. Kernels that were left out are the likely cause. */
+static nd4c_status fail_without_kernel(const nd4c_device *device, const char *declined) {
+  const char *first = "";
+  const int32_t dropped = nd4c_compute_dropped(atomic_load(&device->compute), &first);
+  const char *before = declined[0] != '\0' ? "; the kernel declines: " : "";
+  return dropped == 0
+             ? nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel for add nor a compiler%s%.400s", before,
+                         declined)
+             : nd4c_fail(ND4C_UNSUPPORTED,
+                         "the backend has neither a kernel for add nor a compiler%s%.400s; %d of its kernels were left "
+                         "out, the first one because of this: %.400s",
+                         before, declined, dropped, first);
+}
+
 static nd4c_status compute(check *c) {
+  char declined[ND4C_REASON_SIZE];
   ND4C_TRY(make_operands(c));
   nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
                     .op = &add_info,
@@ -190,13 +209,13 @@ static nd4c_status compute(check *c) {
                     .width = 1};
   int32_t compiler_count = 0;
   const nd4c_compiler *const *compilers = nd4c_device_compilers(c->device, &compiler_count);
-  const nd4c_kernel *kernel = find_kernel(c->device, &call);
+  const nd4c_kernel *kernel = find_kernel(c->device, &call, declined);
   if (kernel != NULL) {
     ND4C_TRY(run_kernel(c, kernel, &call));
   } else if (compiler_count > 0) {
     ND4C_TRY(run_compiled(c, compilers[0], &call));
   } else {
-    return nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel for add nor a compiler");
+    return fail_without_kernel(c->device, declined);
   }
   const float *result = c->result;
   ND4C_TRY(nd4c_driver_copy_to_host(c->device, c->stream, c->result, c->buffers[2], 0, sizeof c->result));

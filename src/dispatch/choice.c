@@ -71,16 +71,21 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   if (s->encoded && s->constants != NULL && reads_quantised(kernel)) {
     nd4c_constants_show(s->context, s->call, s->constants);
   }
-  const bool usable = kernel->usable == NULL || kernel->usable(&call, reason, reason_size);
+  if (kernel->usable == NULL || kernel->usable(&call, reason, reason_size)) {
+    return true;
+  }
   reason[reason_size - 1] = '\0'; /* whatever a plug-in wrote */
-  return usable;
+  nd4c_text_clean(reason, false);
+  return false;
 }
 
-/* Asks how much of the device's memory runs work in; a kernel that cannot tell is passed over. */
+/* Asks how much memory of the host and of the device runs work in; a kernel that cannot tell, or asks for what no machine
+ * has, is passed over. */
 static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
   const nd4c_kernel *kernel = choice->kernel;
-  nd4c_status status = ND4C_OK;
-  if (ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL) {
+  choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(call) : 0;
+  nd4c_status status = nd4c_scratch_check_host(kernel->name, choice->scratch_bytes);
+  if (status == ND4C_OK && ND4C_HAS_FIELD(kernel, device_scratch) && kernel->device_scratch != NULL) {
     nd4c_error_expect();
     status = nd4c_driver_answer(
         kernel->device_scratch(call, nd4c_scratch_limit(choice->device), &choice->device_scratch), "device_scratch");
@@ -139,7 +144,6 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   for (int32_t i = 0; s->encoded && i < prepared.input_count && i < 64; ++i) {
     choice->encoded |= (uint64_t)(prepared.inputs[i].layout == ND4C_LAYOUT_QUANTISED) << i;
   }
-  choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(&prepared) : 0;
   return ask_scratch(s, &prepared, choice, taken);
 }
 

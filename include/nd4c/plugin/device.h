@@ -14,10 +14,13 @@
 
 ND4C_EXTERN_C_BEGIN
 
-enum { ND4C_DEVICE_UUID_BYTES = 16 };
+enum {
+  ND4C_DEVICE_UUID_BYTES = 16,
+  ND4C_PLUGIN_ALIGNMENT_LIMIT = 1 << 21 /* of buffers: 2 MiB, the largest pages that drivers align to by themselves */
+};
 
 /* What a device is; nd4c presets everything with 0. nd4c copies the words, as one line of valid UTF-8. A negative
- * number, an alignment that is no power of two, a type that is not the backend's and a PCI address of another form
+ * number, an alignment that is no power of two or beyond ND4C_PLUGIN_ALIGNMENT_LIMIT, a type that is not the backend's and a PCI address of another form
  * refuse the device. */
 typedef struct nd4c_device_description {
   uint32_t struct_size;

@@ -20,12 +20,12 @@ typedef struct nd4c_host {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor;
 
-  /* Sets the calling thread's error text and returns `code`. The text is cut at 2 KiB; an argument may point into the
-   * text of before. About a microsecond: for failures, not for control flow on a hot path. */
+  /* Sets the calling thread's error text and returns `code`. The text is cut at 2 KiB, and bytes that are neither UTF-8
+   * nor ends of lines become '?'; an argument may point into the text of before. About a microsecond: for failures, not for control flow on a hot path. */
   nd4c_status (*fail)(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
   /* The calling thread's error text, never NULL. Valid until the thread's next failure or its end. */
   const char *(*error_message)(void);
-  /* One line to the log; level is nd4c_log_level. The calling thread runs the application's log callback, which may
+  /* One line of UTF-8 to the log; level is nd4c_log_level, area one word or two. The calling thread runs the application's log callback, which may
    * block. Costs some nanoseconds where the level is not logged. */
   void (*log)(int level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
   /* Copies the value of a configuration property, cut to the size. False, and an empty text, if there is none of that
@@ -59,7 +59,8 @@ typedef struct nd4c_host {
 
   /* Run-time libraries: by name in the directories of nd4c.library.path, then beside libnd4c, then where the system's
    * loader looks; by path if it contains '/'. Never in the current directory. Blocks while the library is loaded and its
-   * constructors run. It stays loaded as long as the process lives. LIBRARY with the loader's words for each attempt. */
+   * constructors run. It stays loaded as long as the process lives. LIBRARY with the loader's words for each attempt;
+   * ARGUMENT for an empty name. */
   nd4c_status (*library_open)(const char *name, void **library);
   /* Whether library_open would find a file: writes its path. Opens nothing; blocks on the disk for some microseconds. */
   bool (*library_find)(const char *name, char *path, size_t path_size);

@@ -50,7 +50,8 @@ typedef struct nd4c_kernel {
   /* Frees what prepare made, once no run that uses it is under way. May block. Optional; NULL: prepare makes
    * nothing. */
   void (*unprepare)(void *state);
-  /* Bytes of host memory that a run works in. Does not block. Optional; NULL: none. */
+  /* Bytes of host memory that a run works in, 0 to 2^56; another number passes the kernel over. Does not block.
+   * Optional; NULL: none. */
   int64_t (*scratch_bytes)(const nd4c_call *call);
   /* Computes the outputs, or enqueues that on call->stream of an asynchronous device and returns at once. One state may
    * be run by several threads. An output of an element-wise op may be the very same view as an input; that of
