@@ -59,7 +59,10 @@ static bool find_name(const char *name, uint32_t version, op_name *found) {
       return found->version == version;
     }
   }
-  const nd4c_op_def *def = nd4c_plugin_ops_find(name, strlen(name));
+  const nd4c_op_def *def = nd4c_plugin_ops_find(name, strlen(name), version);
+  if (def == NULL || def->info.version != version) {
+    def = nd4c_plugin_ops_find(name, strlen(name), UINT32_MAX);
+  }
   if (def != NULL) {
     *found = (op_name){def->info.op, def->info.version, def->info.name};
   }

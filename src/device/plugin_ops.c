@@ -22,15 +22,17 @@ const nd4c_op_def *nd4c_plugin_ops_at(uint32_t position) {
   return position < (uint32_t)nd4c_plugin_ops_count() ? defs[position] : NULL;
 }
 
-const nd4c_op_def *nd4c_plugin_ops_find(const char *name, size_t length) {
+const nd4c_op_def *nd4c_plugin_ops_find(const char *name, size_t length, uint32_t most) {
   const int32_t count = nd4c_plugin_ops_count();
+  const nd4c_op_def *found = NULL;
   for (int32_t i = 0; i < count; ++i) {
-    const char *known = defs[i]->info.name;
-    if (strlen(known) == length && memcmp(known, name, length) == 0) {
-      return defs[i];
+    const nd4c_op_info *known = &defs[i]->info;
+    const bool fits = known->version <= most && (found == NULL || known->version > found->info.version);
+    if (fits && strlen(known->name) == length && memcmp(known->name, name, length) == 0) {
+      found = defs[i];
     }
   }
-  return NULL;
+  return found;
 }
 
 /* -- adding -------------------------------------------------------------------------------------------------------- */
@@ -71,7 +73,7 @@ static void fill(nd4c_op_def *def, nd4c_op number, const nd4c_plugin_op *op, con
 
 static nd4c_status check_clashes(const char *from, const nd4c_plugin_op *const *ops, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
-    const nd4c_op_def *other = nd4c_plugin_ops_find(ops[i]->name, strlen(ops[i]->name));
+    const nd4c_op_def *other = nd4c_plugin_ops_find(ops[i]->name, strlen(ops[i]->name), UINT32_MAX);
     if (other != NULL) {
       return nd4c_fail(ND4C_NAME, "plug-in %s: plug-in %s has brought an op %s already: load one of the two", from,
                        other->info.provider, ops[i]->name);

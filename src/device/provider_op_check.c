@@ -239,8 +239,9 @@ nd4c_status nd4c_provider_check_ops(const char *from, const nd4c_plugin_op *cons
     const place p = {from, i, ops[i]};
     ND4C_TRY(check_op(&p));
     for (int32_t j = 0; j < i; ++j) {
-      if (strcmp(ops[i]->name, ops[j]->name) == 0) {
-        return nd4c_fail(ND4C_ABI, "plug-in %s: ops %d and %d are both named %s", from, j, i, ops[i]->name);
+      if (ops[i]->version == ops[j]->version && strcmp(ops[i]->name, ops[j]->name) == 0) {
+        return nd4c_fail(ND4C_ABI, "plug-in %s: ops %d and %d are both version %u of %s", from, j, i, ops[i]->version,
+                         ops[i]->name);
       }
     }
   }

@@ -272,25 +272,40 @@ static const char *nearest_name(const char *name, size_t length) {
   return nearest;
 }
 
-static nd4c_status check_version(const char *name, const char *version, const nd4c_op_info *info) {
-  char expected[16];
-  (void)snprintf(expected, sizeof expected, "%u", (unsigned)info->version);
-  if (strcmp(version, expected) == 0) {
-    return ND4C_OK;
-  }
-  return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: this build has %s@%s", name, info->name, expected);
-}
-
-/* The op of that name without its version, among the built-in ones and those of plug-ins that were loaded. */
-static const nd4c_op_info *find_known(const char *name, size_t length) {
+/* The highest version, up to `most`, of the op of that name without its version, among the built-in ones and those of
+ * plug-ins that were loaded. */
+static const nd4c_op_info *find_known(const char *name, size_t length, uint32_t most) {
   for (int32_t i = 0; i < OP_COUNT; ++i) {
     const nd4c_op_info *candidate = &definitions[i].info;
     if (strlen(candidate->name) == length && memcmp(candidate->name, name, length) == 0) {
-      return candidate;
+      return candidate->version <= most ? candidate : NULL;
     }
   }
-  const nd4c_op_def *def = nd4c_plugin_ops_find(name, length);
+  const nd4c_op_def *def = nd4c_plugin_ops_find(name, length, most);
   return def != NULL ? &def->info : NULL;
+}
+
+static bool is_version(const nd4c_op_info *info, const char *version) {
+  char expected[16];
+  (void)snprintf(expected, sizeof expected, "%u", (unsigned)info->version);
+  return strcmp(version, expected) == 0;
+}
+
+/* *info, the highest version of an op, or the version that the text behind the name's '@' asks for. */
+static nd4c_status take_version(const char *name, size_t length, const nd4c_op_info **info) {
+  char known[2 * LONGEST_NAME];
+  int used = 0;
+  for (const nd4c_op_info *at = *info; at != NULL; at = find_known(name, length, at->version - 1)) {
+    if (is_version(at, name + length + 1)) {
+      *info = at;
+      return ND4C_OK;
+    }
+    if (used >= 0 && (size_t)used < sizeof known) {
+      used += snprintf(known + used, sizeof known - (size_t)used, "%s%s@%u", used > 0 ? ", " : "",
+                       used > 0 ? "" : at->name, (unsigned)at->version);
+    }
+  }
+  return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: this build has %s", name, known);
 }
 
 /* Built-in ops have no namespace: a name with one is a plug-in's, of those perhaps that nothing has loaded yet. */
@@ -301,20 +316,24 @@ static nd4c_status fail_foreign(const char *name) {
                    name);
 }
 
+const nd4c_op_info *nd4c_op_find_until(const char *name, int64_t most) {
+  return most < 1 ? NULL : find_known(name, strlen(name), most < UINT32_MAX ? (uint32_t)most : UINT32_MAX);
+}
+
 nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info) {
   if (name == NULL || info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_op_find: %s is NULL", name == NULL ? "name" : "info");
   }
   const size_t length = strcspn(name, "@");
   const bool foreign = memchr(name, '.', length) != NULL;
-  const nd4c_op_info *found = find_known(name, length);
+  const nd4c_op_info *found = find_known(name, length, UINT32_MAX);
   if (found == NULL && foreign) {
     ND4C_TRY(nd4c_backend_probe(false));
-    found = find_known(name, length);
+    found = find_known(name, length, UINT32_MAX);
   }
   if (found != NULL) {
     if (name[length] == '@') {
-      ND4C_TRY(check_version(name, name + length + 1, found));
+      ND4C_TRY(take_version(name, length, &found));
     }
     *info = found;
     return ND4C_OK;

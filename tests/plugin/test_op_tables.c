@@ -183,7 +183,7 @@ static void refuses_a_list_with_holes_and_twins(void **state) {
   assert_int_equal(nd4c_provider_check_ops("x.so", holes, 2), ND4C_ABI);
   assert_non_null(strstr(nd4c_error_message(), "op 1 is NULL"));
   assert_int_equal(nd4c_provider_check_ops("x.so", twins, 2), ND4C_ABI);
-  assert_non_null(strstr(nd4c_error_message(), "ops 0 and 1 are both named acme.op"));
+  assert_non_null(strstr(nd4c_error_message(), "ops 0 and 1 are both version 1 of acme.op"));
 }
 
 static void refuses_counts_of_providers(void **state) {

@@ -233,15 +233,30 @@ static int print_json(const char *pattern) {
   return cli_print_json(&cli_ops, array, false);
 }
 
+/* " (plug-in acme)", with the version where the name alone stands for a higher one; "" of this library's own ops. */
+static const char *origin_text(const nd4c_op_info *op, char *buffer, size_t size) {
+  const nd4c_op_info *highest = op;
+  buffer[0] = '\0';
+  if (op->provider[0] == '\0') {
+    return buffer;
+  }
+  if (nd4c_op_find(op->name, &highest) == ND4C_OK && highest != op) {
+    (void)snprintf(buffer, size, " (plug-in %s, version %" PRIu32 " of %" PRIu32 ")", op->provider, op->version,
+                   highest->version);
+  } else {
+    (void)snprintf(buffer, size, " (plug-in %s)", op->provider);
+  }
+  return buffer;
+}
+
 static int print_text(const char *pattern) {
-  char text[1024];
+  char text[1024], origin[128];
   int shown = 0;
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (matches(op, pattern)) {
-      const bool foreign = op->provider[0] != '\0';
-      (void)printf("%s\n    %s%s%s%s\n", signature(op, text, sizeof text), op->doc, foreign ? " (plug-in " : "",
-                   op->provider, foreign ? ")" : "");
+      (void)printf("%s\n    %s%s\n", signature(op, text, sizeof text), op->doc,
+                   origin_text(op, origin, sizeof origin));
       shown++;
     }
   }

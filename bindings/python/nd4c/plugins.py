@@ -46,7 +46,7 @@ def number(name):
 def ops() -> Tuple[str, ...]:
     """The names of all ops of the plug-ins that are loaded, each with its namespace: "acme.swiglu2"."""
     infos = (ctypes.cast(_at(place), _INFO).contents for place in range(_count()))
-    return tuple(info.name.decode() for info in infos if info.op not in _abi.OPS)
+    return tuple(dict.fromkeys(info.name.decode() for info in infos if info.op not in _abi.OPS))
 
 
 def schema(name: str) -> Dict[str, Any]:

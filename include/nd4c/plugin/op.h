@@ -5,6 +5,10 @@
  * rest its op_type; the op's version is the first opset of the domain in which the op has this meaning. Kernels of any
  * contribution, the provider's own or another one's, name the op as they name built-in ones.
  *
+ * A provider may bring several versions of an op, each an entry of its own with its own reference kernel. "acme.swiglu2"
+ * is the highest of them, "acme.swiglu2@1" version 1; a node of a model is the highest one up to the model's opset of the
+ * domain. Another provider cannot add a version: a name belongs to one provider.
+ *
  * The provider's open is not called for any of this: infer and the reference kernel work without it, so that an op can
  * be computed wherever nd4c has loaded the plug-in. Both may be called by several threads at once. */
 #ifndef ND4C_PLUGIN_OP_H

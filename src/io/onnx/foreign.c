@@ -70,9 +70,14 @@ nd4c_status nd4c_onnx_foreign_bind(nd4c_onnx_model *model, nd4c_onnx_node *node,
     tell_missing(node->domain, name, problem, size);
     return ND4C_OK;
   }
-  if (node->opset < info->version) {
+  const nd4c_op_info *first = info;
+  info = nd4c_op_find_until(name, node->opset);
+  if (info == NULL) {
+    for (const nd4c_op_info *at = first; at != NULL; at = nd4c_op_find_until(name, (int64_t)at->version - 1)) {
+      first = at;
+    }
     (void)snprintf(problem, size, "plug-in %s brings it as of opset %u of that domain, the model has %lld",
-                   info->provider, info->version, (long long)node->opset);
+                   first->provider, first->version, (long long)node->opset);
     return ND4C_OK;
   }
   nd4c_onnx_mapping *row = NULL;

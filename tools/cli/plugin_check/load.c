@@ -106,22 +106,23 @@ static void check_engine_name(plugin_check *check, const nd4c_contribution *cont
                           engine != NULL ? engine : "(NULL)");
 }
 
-/* The version of an op, of this library or of the provider's own; 0: there is none. */
-static uint32_t version_of(const nd4c_provider *provider, const char *op) {
+/* The version of an op, of this library or of the provider's own; `wanted`, if it is among several; 0: there is none. */
+static uint32_t version_of(const nd4c_provider *provider, const char *op, uint32_t wanted) {
   const nd4c_op_info *info = NULL;
+  uint32_t version = 0;
   for (int32_t i = 0; ND4C_HAS_FIELD(provider, ops) && provider->ops != NULL && i < provider->op_count; i++) {
     const nd4c_plugin_op *own = provider->ops[i];
     if (own != NULL && ND4C_HAS_FIELD(own, name) && own->name != NULL && strcmp(own->name, op) == 0) {
-      return own->version;
+      version = version == wanted && version != 0 ? version : own->version;
     }
   }
-  return nd4c_op_find(op, &info) == ND4C_OK ? info->version : 0;
+  return version != 0 ? version : nd4c_op_find(op, &info) == ND4C_OK ? info->version : 0;
 }
 
 static void check_kernel(plugin_check *check, const nd4c_provider *provider, const nd4c_contribution *contribution,
                          const nd4c_kernel *kernel) {
   const char *name = kernel->op != NULL ? kernel->op : "(NULL)";
-  const uint32_t version = kernel->op != NULL ? version_of(provider, name) : 0;
+  const uint32_t version = kernel->op != NULL ? version_of(provider, name, kernel->op_version) : 0;
   check_size(check, provider, "nd4c_kernel", name, kernel->struct_size, sizeof *kernel);
   if (plugin_check_that(check, version != 0, "a kernel is for op '%s', which this library does not have", name)) {
     (void)plugin_check_that(check, kernel->op_version == version,
