@@ -116,7 +116,10 @@ static int run(int argc, char **argv) {
   if (argc - optind > 1) {
     return cli_usage(&cli_bench, "one pattern at most, '%s' is another", argv[optind + 1]);
   }
-  int result = CLI_OK, shown = 0;
+  int result = cli_check_properties(&cli_bench), shown = 0;
+  if (result != CLI_OK) {
+    return result;
+  }
   for (size_t i = 0; i < sizeof subjects / sizeof subjects[0] && result == CLI_OK; i++) {
     if (optind == argc || strstr(subjects[i].name, argv[optind]) != NULL) {
       result = measure_and_tell(&subjects[i]);

@@ -142,8 +142,34 @@ int cli_check_properties(const cli_command *command) {
   return CLI_OK;
 }
 
+/* Bytes of the UTF-8 character at `at`, before the end of a text; 0 if there is none. */
+static size_t character_bytes(const unsigned char *at) {
+  const size_t bytes = at[0] < 0x80                      ? 1
+                       : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
+                       : at[0] >= 0xe0 && at[0] < 0xf0  ? 3
+                       : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
+                                                        : 0;
+  for (size_t i = 1; i < bytes; i++) {
+    if ((at[i] & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  const bool odd = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+                   (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f);
+  return odd ? 0 : bytes;
+}
+
+char *cli_json_text(char *text) {
+  for (unsigned char *at = (unsigned char *)text; at != NULL && *at != '\0';) {
+    const size_t bytes = character_bytes(at);
+    *at = bytes == 0 ? '?' : *at;
+    at += bytes == 0 ? 1 : bytes;
+  }
+  return text;
+}
+
 int cli_print_json(const cli_command *command, cJSON *json, bool one_line) {
-  char *text = json == NULL ? NULL : one_line ? cJSON_PrintUnformatted(json) : cJSON_Print(json);
+  char *text = cli_json_text(json == NULL ? NULL : one_line ? cJSON_PrintUnformatted(json) : cJSON_Print(json));
   cJSON_Delete(json);
   if (text == NULL) {
     return cli_fail(command, "no memory for the JSON text");

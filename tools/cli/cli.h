@@ -38,6 +38,10 @@ int cli_fail_status(const cli_command *command, nd4c_status status);
 /* The same with a hint of the caller's, for failures that the general one of this status does not fit. */
 int cli_fail_hint(const cli_command *command, nd4c_status status, const char *format, ...) ND4C_PRINTF(3, 4);
 
+/* Makes a printed JSON text valid UTF-8, in place: words of the system's, names of files and values of variables may be
+ * no such. Returns it; NULL stays NULL. */
+char *cli_json_text(char *text);
+
 /* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if that is refused. */
 int cli_set_property(const cli_command *command, const char *assignment);
 /* Loads the plug-ins of nd4c.backend.plugins, which declare properties. CLI_USAGE if a value waits whose name begins as

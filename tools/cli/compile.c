@@ -128,6 +128,7 @@ static int run(int argc, char **argv) {
   compile_options options = {.target = NULL};
   bool help = false;
   int result = parse(argc, argv, &options, &help);
+  result = result == CLI_OK && !help ? cli_check_properties(&cli_compile_command) : result;
   if (result == CLI_OK) {
     result = help ? cli_help(&cli_compile_command) : compile(&options);
   }

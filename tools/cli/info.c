@@ -10,16 +10,9 @@
 #include "cli.h"
 #include "info_external.h"
 #include "info_peers.h"
+#include "info_rows.h"
 
-enum { WARNINGS = 16, WARNING_SIZE = 512, STATE_SIZE = 512 };
-
-/* What looks wrong and costs speed. */
-typedef struct warnings {
-  int count;
-  char text[WARNINGS][WARNING_SIZE];
-} warnings;
-
-static const char *verdict_text(nd4c_verdict verdict) {
+const char *info_verdict_text(nd4c_verdict verdict) {
   switch (verdict) {
     case ND4C_VERDICT_ABSENT:
       return "absent";
@@ -33,18 +26,18 @@ static const char *verdict_text(nd4c_verdict verdict) {
   return "?";
 }
 
-static bool backend_at(int32_t index, nd4c_backend_status *status) {
+bool info_backend_at(int32_t index, nd4c_backend_status *status) {
   *status = (nd4c_backend_status){.struct_size = sizeof *status};
   return index < nd4c_backend_count() && nd4c_backend_get_status(index, status) == ND4C_OK;
 }
 
-static void add_warning(warnings *found, const char *before, const char *text, const char *after) {
-  if (found->count < WARNINGS) {
-    (void)snprintf(found->text[found->count++], WARNING_SIZE, "%s%s%s", before, text, after);
+static void add_warning(info_warnings *found, const char *before, const char *text, const char *after) {
+  if (found->count < INFO_WARNINGS) {
+    (void)snprintf(found->text[found->count++], INFO_WARNING_SIZE, "%s%s%s", before, text, after);
   }
 }
 
-static bool is_told(const warnings *found, const char *word) {
+static bool is_told(const info_warnings *found, const char *word) {
   bool told = false;
   for (int i = 0; i < found->count; i++) {
     told = told || strstr(found->text[i], word) != NULL;
@@ -53,7 +46,7 @@ static bool is_told(const warnings *found, const char *word) {
 }
 
 /* OpenBLAS picks its kernels by CPU model; these variables override it, and a wrong one can halve its speed. */
-static void look_at_environment(warnings *found) {
+static void look_at_environment(info_warnings *found) {
   static const char core_name[] = "OPENBLAS_CORETYPE";
   const char *core = getenv(core_name);
   if (core != NULL && core[0] != '\0' && !is_told(found, core_name)) {
@@ -65,20 +58,19 @@ static void look_at_environment(warnings *found) {
   }
 }
 
-/* An engine puts what looks wrong behind this mark at the end of its state. */
-static const char mark[] = "; warning: ";
+const char info_mark[] = "; warning: ";
 
 /* The engine's state without the warning, which is listed with the others. */
-static const char *engine_state(const char *backend, int32_t index, bool probe, char *text) {
+const char *info_engine_state(const char *backend, int32_t index, bool probe, char *text) {
   const char *state = nd4c_backend_engine_state(backend, index, probe);
-  const char *warning = state != NULL ? strstr(state, mark) : NULL;
-  (void)snprintf(text, STATE_SIZE, "%.*s", warning != NULL ? (int)(warning - state) : STATE_SIZE - 1,
+  const char *warning = state != NULL ? strstr(state, info_mark) : NULL;
+  (void)snprintf(text, INFO_STATE_SIZE, "%.*s", warning != NULL ? (int)(warning - state) : INFO_STATE_SIZE - 1,
                  state != NULL ? state : "");
   return text;
 }
 
 /* Names in SD_KERNEL_FORCE_ENGINE and SD_KERNEL_DISABLE_ENGINES that do nothing here. */
-static void look_at_engine_settings(warnings *found) {
+static void look_at_engine_settings(info_warnings *found) {
   char *report = NULL;
   if (nd4c_report_engines(&report) != ND4C_OK) {
     add_warning(found, nd4c_error_message(), "", "");
@@ -97,7 +89,7 @@ typedef enum presence { NO_DEVICE, SOME_DEVICE, NOT_OPENED } presence;
 static presence find_device(nd4c_device_type type, long index) {
   nd4c_backend_status status;
   presence found = NO_DEVICE;
-  for (int32_t i = 0; found != SOME_DEVICE && backend_at(i, &status); i++) {
+  for (int32_t i = 0; found != SOME_DEVICE && info_backend_at(i, &status); i++) {
     if (status.type == type && status.verdict != ND4C_VERDICT_ABSENT) {
       found = index < status.device_count ? SOME_DEVICE : status.device_count == 0 ? NOT_OPENED : found;
     }
@@ -106,7 +98,7 @@ static presence find_device(nd4c_device_type type, long index) {
 }
 
 /* Memory caps for devices that this machine lacks, as far as is known without opening anything. */
-static void look_at_caps(warnings *found) {
+static void look_at_caps(info_warnings *found) {
   static const char prefix[] = "nd4j.device.memory.cap.";
   nd4c_config_row row = {.struct_size = sizeof row};
   for (int32_t i = 0; i < nd4c_config_count() && nd4c_config_get_row(i, &row) == ND4C_OK; i++) {
@@ -125,25 +117,25 @@ static void look_at_caps(warnings *found) {
   }
 }
 
-static void look_for_warnings(bool probe, warnings *found) {
+static void look_for_warnings(bool probe, info_warnings *found) {
   bool openblas = false;
   const char *engine = NULL;
   for (int32_t i = 0; (engine = nd4c_backend_engine("cpu", i)) != NULL; i++) {
     const char *state = nd4c_backend_engine_state("cpu", i, probe);
-    const char *warning = state != NULL ? strstr(state, mark) : NULL;
+    const char *warning = state != NULL ? strstr(state, info_mark) : NULL;
     openblas = openblas || strcmp(engine, "openblas") == 0;
     if (warning != NULL) {
-      add_warning(found, engine, ": ", warning + strlen(mark));
+      add_warning(found, engine, ": ", warning + strlen(info_mark));
     }
   }
   nd4c_backend_status status;
-  for (int32_t i = 0; probe && backend_at(i, &status); i++) {
+  for (int32_t i = 0; probe && info_backend_at(i, &status); i++) {
     const bool other = strcmp(status.name, "cpu") != 0;
     for (int32_t e = 0; other && (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
       const char *state = nd4c_backend_engine_state(status.name, e, probe);
-      const char *warning = state != NULL ? strstr(state, mark) : NULL;
+      const char *warning = state != NULL ? strstr(state, info_mark) : NULL;
       if (warning != NULL) {
-        add_warning(found, engine, ": ", warning + strlen(mark));
+        add_warning(found, engine, ": ", warning + strlen(info_mark));
       }
     }
   }
@@ -169,9 +161,9 @@ static void print_backends(bool probe) {
   nd4c_backend_status status;
   (void)printf(
       "\nbackends, in the order of probing; of the usable ones that of the highest priority is selected (*):\n");
-  for (int32_t i = 0; backend_at(i, &status); i++) {
+  for (int32_t i = 0; info_backend_at(i, &status); i++) {
     (void)printf("%c %-10s priority %3" PRId32 "  %-12s %s\n", status.selected ? '*' : ' ', status.name,
-                 status.priority, verdict_text(status.verdict), status.reason);
+                 status.priority, info_verdict_text(status.verdict), status.reason);
     if (strcmp(status.origin, "built in") != 0 && status.origin[0] != '\0') {
       (void)printf("               from %s\n", status.origin);
     }
@@ -179,9 +171,9 @@ static void print_backends(bool probe) {
       (void)printf("               by request only: %s\n", status.by_request_only);
     }
     const char *engine = NULL;
-    char state[STATE_SIZE];
+    char state[INFO_STATE_SIZE];
     for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
-      (void)printf("    engine %-11s %s\n", engine, engine_state(status.name, e, probe, state));
+      (void)printf("    engine %-11s %s\n", engine, info_engine_state(status.name, e, probe, state));
     }
     print_lines("left out", status.left_out);
   }
@@ -193,7 +185,7 @@ static void print_contributors(void) {
   for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &status) == ND4C_OK; i++) {
     if (strcmp(status.origin, "built in") != 0) {
       (void)printf("  %-10s contributes to %s, %s: %s\n", status.name, status.contributes_to,
-                   verdict_text(status.verdict), status.reason);
+                   info_verdict_text(status.verdict), status.reason);
     }
   }
 }
@@ -303,32 +295,32 @@ static void print_devices(nd4c_status picked, nd4c_device *picked_device) {
     print_device(device, device == picked_device);
   }
   nd4c_backend_status status;
-  for (int32_t i = 0; backend_at(i, &status); i++) {
+  for (int32_t i = 0; info_backend_at(i, &status); i++) {
     print_lines("cannot be used", status.unusable_devices);
   }
 }
 
 /* A property's value, or `instead` where it is empty. */
-static const char *property_or(const char *property, const char *instead) {
+const char *info_property_or(const char *property, const char *instead) {
   const char *value = "";
   return nd4c_config_get(property, &value) == ND4C_OK && value[0] != '\0' ? value : instead;
 }
 
 /* What the properties say of several devices. */
 static void print_sharing(void) {
-  (void)printf("transfer  %s, spilling %s\n", property_or("nd4c.device.transfer", ""),
-               property_or("nd4c.device.memory.spill", ""));
-  (void)printf("routing   %s", property_or("nd4c.routing", ""));
-  if (strcmp(property_or("nd4c.routing", "off"), "off") != 0) {
+  (void)printf("transfer  %s, spilling %s\n", info_property_or("nd4c.device.transfer", ""),
+               info_property_or("nd4c.device.memory.spill", ""));
+  (void)printf("routing   %s", info_property_or("nd4c.routing", ""));
+  if (strcmp(info_property_or("nd4c.routing", "off"), "off") != 0) {
     (void)printf(" over %s; transfer %s, creation %s, wait %s",
-                 property_or("nd4c.routing.devices", "the default device and cpu:0"),
-                 property_or("nd4c.routing.transfer", ""),
-                 property_or("nd4c.routing.creation", "on the context's device"), property_or("nd4c.routing.wait", ""));
+                 info_property_or("nd4c.routing.devices", "the default device and cpu:0"),
+                 info_property_or("nd4c.routing.transfer", ""),
+                 info_property_or("nd4c.routing.creation", "on the context's device"), info_property_or("nd4c.routing.wait", ""));
   }
   (void)printf("\n");
 }
 
-static int print_text(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
+static int print_text(const nd4c_machine_info *machine, const info_warnings *found, bool probe, nd4c_status picked,
                       nd4c_device *device) {
   char memory[32], cache[32];
   (void)printf("nd4c %s (%s)\n\n", nd4c_version(), nd4c_build_info());
@@ -352,177 +344,7 @@ static int print_text(const nd4c_machine_info *machine, const warnings *found, b
   return cli_finish(&cli_info);
 }
 
-/* -- JSON ------------------------------------------------------------------------------------------------------ */
-
-static cJSON *contributors_json(void) {
-  cJSON *array = cJSON_CreateArray();
-  nd4c_backend_status status = {.struct_size = sizeof status};
-  for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &status) == ND4C_OK; i++) {
-    cJSON *object = cJSON_CreateObject();
-    (void)cJSON_AddStringToObject(object, "name", status.name);
-    (void)cJSON_AddStringToObject(object, "version", status.version);
-    (void)cJSON_AddStringToObject(object, "origin", status.origin);
-    (void)cJSON_AddStringToObject(object, "contributes_to", status.contributes_to);
-    (void)cJSON_AddStringToObject(object, "verdict", verdict_text(status.verdict));
-    const char *warning = strstr(status.reason, mark); /* it stands among the warnings */
-    char reason[1024];
-    (void)snprintf(reason, sizeof reason, "%.*s", warning != NULL ? (int)(warning - status.reason) : 1000, status.reason);
-    (void)cJSON_AddStringToObject(object, "reason", reason);
-    (void)cJSON_AddItemToArray(array, object);
-  }
-  return array;
-}
-
-static cJSON *backends_json(bool probe) {
-  cJSON *array = cJSON_CreateArray();
-  nd4c_backend_status status;
-  for (int32_t i = 0; backend_at(i, &status); i++) {
-    cJSON *object = cJSON_CreateObject();
-    (void)cJSON_AddStringToObject(object, "name", status.name);
-    (void)cJSON_AddStringToObject(object, "version", status.version);
-    (void)cJSON_AddStringToObject(object, "origin", status.origin);
-    (void)cJSON_AddNumberToObject(object, "priority", status.priority);
-    if (status.by_request_only[0] != '\0') {
-      (void)cJSON_AddStringToObject(object, "by_request_only", status.by_request_only);
-    }
-    (void)cJSON_AddStringToObject(object, "verdict", verdict_text(status.verdict));
-    (void)cJSON_AddStringToObject(object, "reason", status.reason);
-    (void)cJSON_AddBoolToObject(object, "selected", status.selected);
-    (void)cJSON_AddNumberToObject(object, "devices", status.device_count);
-    cJSON *unusable = cJSON_AddArrayToObject(object, "unusable_devices");
-    const char *line = status.unusable_devices;
-    for (size_t length; (length = strcspn(line, "\n")) > 0; line += length + (line[length] != '\0')) {
-      char text[1024];
-      (void)snprintf(text, sizeof text, "%.*s", (int)length, line);
-      (void)cJSON_AddItemToArray(unusable, cJSON_CreateString(text));
-    }
-    cJSON *engines = cJSON_AddArrayToObject(object, "engines");
-    const char *engine = NULL;
-    char state[STATE_SIZE];
-    for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
-      cJSON *entry = cJSON_CreateObject();
-      (void)cJSON_AddStringToObject(entry, "name", engine);
-      (void)cJSON_AddStringToObject(entry, "state", engine_state(status.name, e, probe, state));
-      (void)cJSON_AddItemToArray(engines, entry);
-    }
-    (void)cJSON_AddItemToArray(array, object);
-  }
-  return array;
-}
-
-static cJSON *device_json(nd4c_device *device) {
-  nd4c_device_info info = {.struct_size = sizeof info};
-  nd4c_memory_info memory = {.struct_size = sizeof memory};
-  if (nd4c_device_get_info(device, &info) != ND4C_OK || nd4c_memory_get_info(device, &memory) != ND4C_OK) {
-    return cJSON_CreateNull();
-  }
-  cJSON *object = cJSON_CreateObject();
-  (void)cJSON_AddStringToObject(object, "name", info.name);
-  (void)cJSON_AddStringToObject(object, "description", info.description);
-  (void)cJSON_AddStringToObject(object, "type", nd4c_device_type_name(info.type));
-  (void)cJSON_AddNumberToObject(object, "index", info.index);
-  (void)cJSON_AddNumberToObject(object, "priority", info.priority);
-  (void)cJSON_AddStringToObject(object, "vendor", info.vendor);
-  (void)cJSON_AddStringToObject(object, "driver", info.driver);
-  (void)cJSON_AddStringToObject(object, "identity", info.identity);
-  (void)cJSON_AddNumberToObject(object, "process_rank", info.process_rank);
-  (void)cJSON_AddNumberToObject(object, "process_count", info.process_count);
-  (void)cJSON_AddStringToObject(object, "uuid", info.uuid);
-  (void)cJSON_AddStringToObject(object, "pci", info.pci);
-  (void)cJSON_AddStringToObject(object, "capability", info.capability);
-  char native[32]; /* text: a number of JSON's has not all bits of an address */
-  (void)snprintf(native, sizeof native, "%p", info.native);
-  (void)cJSON_AddItemToObject(object, "native", info.has_native ? cJSON_CreateString(native) : cJSON_CreateNull());
-  (void)cJSON_AddNumberToObject(object, "least_priority", info.least_priority);
-  (void)cJSON_AddNumberToObject(object, "greatest_priority", info.greatest_priority);
-  (void)cJSON_AddBoolToObject(object, "wraps_streams", info.wraps_streams);
-  (void)cJSON_AddItemToObject(object, "peers", info_peers_json(device));
-  (void)cJSON_AddBoolToObject(object, "host_processor", info.host_processor);
-  (void)cJSON_AddBoolToObject(object, "unified_memory", info.unified_memory);
-  (void)cJSON_AddBoolToObject(object, "addressable", info.addressable);
-  (void)cJSON_AddBoolToObject(object, "host_readable", info.host_readable);
-  (void)cJSON_AddBoolToObject(object, "asynchronous", info.asynchronous);
-  (void)cJSON_AddNumberToObject(object, "alignment", (double)info.alignment);
-  cJSON *dtypes = cJSON_AddArrayToObject(object, "dtypes");
-  for (int32_t dtype = 1; dtype < 64; dtype++) {
-    if ((info.dtypes & ND4C_DTYPE_BIT(dtype)) != 0 && nd4c_dtype_get_info((nd4c_dtype)dtype) != NULL) {
-      (void)cJSON_AddItemToArray(dtypes, cJSON_CreateString(nd4c_dtype_name((nd4c_dtype)dtype)));
-    }
-  }
-  info_add_external(object, &info, &memory);
-  (void)cJSON_AddNumberToObject(object, "width", info.width);
-  (void)cJSON_AddNumberToObject(object, "memory_bytes", (double)info.memory_bytes);
-  (void)cJSON_AddNumberToObject(object, "live_bytes", (double)memory.live_bytes);
-  (void)cJSON_AddNumberToObject(object, "cached_bytes", (double)memory.cached_bytes);
-  (void)cJSON_AddNumberToObject(object, "peak_bytes", (double)memory.peak_bytes);
-  (void)cJSON_AddNumberToObject(object, "cap_bytes", (double)memory.cap_bytes);
-  (void)cJSON_AddNumberToObject(object, "largest_bytes", (double)info.largest_bytes);
-  (void)cJSON_AddNumberToObject(object, "live_count", (double)memory.live_count);
-  (void)cJSON_AddNumberToObject(object, "total_count", (double)memory.total_count);
-  (void)cJSON_AddNumberToObject(object, "cache_hits", (double)memory.cache_hits);
-  (void)cJSON_AddNumberToObject(object, "dropped_count", (double)memory.dropped_count);
-  (void)cJSON_AddNumberToObject(object, "spilled_count", (double)memory.spilled_count);
-  (void)cJSON_AddNumberToObject(object, "spilled_bytes", (double)memory.spilled_bytes);
-  (void)cJSON_AddNumberToObject(object, "scratch_bytes", (double)memory.scratch_bytes);
-  (void)cJSON_AddNumberToObject(object, "held_bytes", (double)memory.held_bytes);
-  int64_t remaining = 0;
-  if (nd4c_memory_remaining(device, &remaining) == ND4C_OK && remaining != INT64_MAX) {
-    (void)cJSON_AddNumberToObject(object, "remaining_bytes", (double)remaining);
-  }
-  return object;
-}
-
-/* Every device of an opened backend; none where nothing was opened to find out which is selected. */
-static cJSON *devices_json(bool known) {
-  cJSON *array = cJSON_CreateArray();
-  nd4c_device *device = NULL;
-  for (int32_t i = 0; known && i < nd4c_device_count() && nd4c_device_at(i, &device) == ND4C_OK; i++) {
-    (void)cJSON_AddItemToArray(array, device_json(device));
-  }
-  return array;
-}
-
-/* The properties about several devices, as they are. */
-static cJSON *sharing_json(void) {
-  static const char *const properties[] = {"nd4c.device.transfer", "nd4c.device.memory.spill", "nd4c.routing",
-                                           "nd4c.routing.devices", "nd4c.routing.transfer",    "nd4c.routing.creation",
-                                           "nd4c.routing.wait"};
-  cJSON *object = cJSON_CreateObject();
-  for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
-    (void)cJSON_AddStringToObject(object, properties[i], property_or(properties[i], ""));
-  }
-  return object;
-}
-
-static int print_json(const nd4c_machine_info *machine, const warnings *found, bool probe, nd4c_status picked,
-                      nd4c_device *device) {
-  cJSON *root = cJSON_CreateObject();
-  (void)cJSON_AddStringToObject(root, "version", nd4c_version());
-  (void)cJSON_AddStringToObject(root, "build", nd4c_build_info());
-  (void)cJSON_AddBoolToObject(root, "probed", probe);
-  cJSON *cpu = cJSON_AddObjectToObject(root, "machine");
-  (void)cJSON_AddStringToObject(cpu, "cpu", machine->cpu_model);
-  (void)cJSON_AddStringToObject(cpu, "features", machine->cpu_features);
-  (void)cJSON_AddStringToObject(cpu, "level", machine->cpu_level);
-  (void)cJSON_AddStringToObject(cpu, "level_reason", machine->level_reason);
-  (void)cJSON_AddStringToObject(cpu, "pool", machine->pool);
-  (void)cJSON_AddNumberToObject(cpu, "width", machine->width);
-  (void)cJSON_AddNumberToObject(cpu, "memory_bytes", (double)machine->memory_bytes);
-  (void)cJSON_AddNumberToObject(cpu, "cache_bytes", (double)machine->cache_bytes);
-  (void)cJSON_AddItemToObject(root, "sharing", sharing_json());
-  (void)cJSON_AddItemToObject(root, "backends", backends_json(probe));
-  (void)cJSON_AddItemToObject(root, "contributors", contributors_json());
-  (void)cJSON_AddItemToObject(root, "device", device != NULL ? device_json(device) : cJSON_CreateNull());
-  (void)cJSON_AddItemToObject(root, "devices", devices_json(device != NULL));
-  if (picked != ND4C_OK) {
-    (void)cJSON_AddStringToObject(root, "error", nd4c_error_message());
-  }
-  cJSON *list = cJSON_AddArrayToObject(root, "warnings");
-  for (int i = 0; i < found->count; i++) {
-    (void)cJSON_AddItemToArray(list, cJSON_CreateString(found->text[i]));
-  }
-  return cli_print_json(&cli_info, root, false);
-}
+/* -- which device is selected ------------------------------------------------------------------------------------ */
 
 /* Whether finding out which device is selected means opening more than the CPU backend, which needs no vendor's
  * library. */
@@ -530,7 +352,7 @@ static bool choosing_opens_more(void) {
   nd4c_backend_status status;
   const char *forced = "";
   (void)nd4c_config_get("backend.type", &forced);
-  for (int32_t i = 0; backend_at(i, &status); i++) {
+  for (int32_t i = 0; info_backend_at(i, &status); i++) {
     const bool may_be_chosen = status.by_request_only[0] == '\0' || strcasecmp(forced, status.name) == 0;
     if (status.type != ND4C_DEVICE_CPU && status.verdict == ND4C_VERDICT_FOUND && may_be_chosen) {
       return true;
@@ -547,7 +369,7 @@ static bool forced_is_unknown(void) {
     return false;
   }
   bool unknown = forced[0] != '\0';
-  for (int32_t i = 0; unknown && backend_at(i, &status); i++) {
+  for (int32_t i = 0; unknown && info_backend_at(i, &status); i++) {
     unknown = strcasecmp(forced, status.name) != 0;
   }
   return unknown;
@@ -582,6 +404,9 @@ static int run(int argc, char **argv) {
   if (optind < argc) {
     return cli_usage(&cli_info, "unexpected argument '%s'", argv[optind]);
   }
+  if (cli_check_properties(&cli_info) != CLI_OK) {
+    return CLI_USAGE;
+  }
   nd4c_machine_info machine = {.struct_size = sizeof machine};
   nd4c_status status = nd4c_backend_probe(probe);
   if (status == ND4C_OK) {
@@ -591,12 +416,12 @@ static int run(int argc, char **argv) {
     return cli_fail_status(&cli_info, status);
   }
   nd4c_device *device = NULL;
-  warnings found = {0};
+  info_warnings found = {0};
   look_for_warnings(probe, &found);
   const bool known = probe || forced_is_unknown() || !choosing_opens_more();
   const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
   const int result =
-      json ? print_json(&machine, &found, probe, picked, device) : print_text(&machine, &found, probe, picked, device);
+      json ? info_print_json(&machine, &found, probe, picked, device) : print_text(&machine, &found, probe, picked, device);
   if (result == CLI_OK && picked != ND4C_OK) {
     return cli_fail(&cli_info, "no device can be used; the text above says why and what to do");
   }

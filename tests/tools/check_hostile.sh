@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# The program in front of a plug-in whose texts are no texts: what it prints as JSON is JSON in UTF-8; and of a backend with
+# few ops, and of properties that are misspelt, it says what is so.
+# Usage: check_hostile.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB_PLUGIN HOSTILE_PLUGIN VERSIONS_PLUGIN
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli_lib.sh"
+stub=$4 hostile=$5 versions=$6
+
+# sound out|err: what the last command printed is UTF-8 without controls.
+sound() {
+  iconv -f UTF-8 -t UTF-8 "$work/$1" >/dev/null || { echo "case $cases: std$1 is no UTF-8"; exit 1; }
+  if LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' "$work/$1"; then
+    echo "case $cases: std$1 has a control"
+    exit 1
+  fi
+}
+
+for lie in none absent open contribution device entry; do
+  for option in '' --json; do
+    for probe in '' --probe; do
+      # shellcheck disable=SC2086
+      expect 0 env HOSTILE_LIE=$lie ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info $option $probe
+      sound out
+      [ -z "$option" ] || [ "$(value version)" != "" ]
+    done
+  done
+done
+expect 0 env ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" ops --json
+sound out
+
+# The variables and the paths of the environment are no UTF-8 either.
+expect 0 env OPENBLAS_CORETYPE=$'\xffHASWELL' ND4C_BACKEND_PLUGINS=$'/nosuch/\xc3.so' "$nd4c" info --json
+sound out
+says out '"OPENBLAS_CORETYPE=\?HASWELL forces' || says out '"engine openblas is not part of this build"'
+
+# What was left out of a backend, with the reasons, by name of the backend.
+expect 0 env ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --json --probe
+index=0
+while [ "$(value "backends.$index.name")" != cpu ]; do index=$((index + 1)); done
+same "$(value "backends.$index.left_out.1")" \
+  "hostile: kernel 4 of op add: its name is not one line of 1 to 127 bytes of UTF-8" "what was left out"
+expect 0 env ND4C_BACKEND_PLUGINS= "$nd4c" info --json
+says out '"left_out":[[:space:]]*\[\]'
+
+# A property that is misspelt is refused, whichever command gets it.
+model=$digits/digits.onnx
+for command in info bench "selftest --op add" "compile $model --target cpu:0 -o $work/x.nd4cexe" "run $model --random-inputs"; do
+  # shellcheck disable=SC2086
+  expect 2 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" $command -D nd4c.stub.nosuch=1
+  says err "nd4c.stub.nosuch"
+  silent out
+done
+
+# Families of which a backend has nothing are one line.
+expect 0 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" selftest --backend stub
+lacks out ' 0 of '
+says out '^  UNARY +[1-9][0-9]* of +[0-9]+ '
+says out '^  nothing of [2-9] other families: [1-9][0-9]+ pairs, all declined$'
+expect 0 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" selftest --backend stub --op 'conv'
+says out '^  nothing of 1 other family: [1-9][0-9]* pairs?, all declined$'
+says out '^  all +0 of +[1-9]'
+expect 0 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" selftest --backend cpu --op 'conv*'
+lacks out 'nothing of'
+
+# Versions of one op.
+expect 0 env ND4C_BACKEND_PLUGINS="$versions" "$nd4c" ops 'verse.*'
+says out '^    x \+ 1 \(plug-in verse, version 1 of 7\)$'
+says out '^    x \+ 10 \(plug-in verse, version 3 of 7\)$'
+says out '^    x \+ amount \(plug-in verse\)$'
+expect 1 env ND4C_BACKEND_PLUGINS= "$nd4c" plugin-check "$versions" # whose fault is a kernel for a version that is not there
+says out 'FAILED: the kernel of verse.shift is for version 5'
+says out 'statements hold, 1 do not'
+echo "$cases cases"
