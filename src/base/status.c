@@ -53,6 +53,11 @@ void nd4c_error_clear(void) {
   nd4c_error_is_new = false;
 }
 
+void nd4c_error_clean(void) {
+  size_t size;
+  nd4c_text_clean(nd4c_thread_error_text(&size), true);
+}
+
 nd4c_status nd4c_error_answer(void) {
   return nd4c_error_is_new ? thread_code : ND4C_OK;
 }

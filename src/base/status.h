@@ -25,6 +25,9 @@ static inline void nd4c_error_expect(void) {
   nd4c_error_is_new = false;
 }
 
+/* Makes the thread's error text valid UTF-8 without controls but ends of lines, in place. */
+void nd4c_error_clean(void);
+
 /* Code of the thread's most recent failure since nd4c_error_expect or nd4c_error_clear, OK if none. */
 nd4c_status nd4c_error_answer(void);
 

@@ -48,6 +48,7 @@ const char *nd4c_provider_words(const char *words) {
 nd4c_status nd4c_provider_failed(nd4c_status status, const char *what) {
   const bool known = strcmp(nd4c_status_name(status), "?") != 0;
   const bool worded = nd4c_error_answer() == status && nd4c_error_message()[0] != '\0';
+  nd4c_error_clean(); /* names that the plug-in gave may stand in words of nd4c's */
   if (known && worded) {
     return status;
   }

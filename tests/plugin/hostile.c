@@ -202,6 +202,10 @@ nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) 
     void *library = NULL;
     return host->library_open("", &library);
   }
+  if (lies("odd library")) {
+    void *library = NULL;
+    return host->library_open("/nosuch/" ODD ".so", &library);
+  }
   *out = &provider;
   return ND4C_OK;
 }

@@ -159,6 +159,8 @@ static const hostile_case cases[] = {
     {"load", HOSTILE_PATH, {"HOSTILE_LIE=entry"}, {"load: LIBRARY " HOSTILE_PATH " failed to start: odd ? ?[31m"}},
     {"load", HOSTILE_PATH, {"HOSTILE_LIE=library"},
      {"load: ARGUMENT " HOSTILE_PATH " failed to start: a library's name is empty, expected a file's"}},
+    {"load", HOSTILE_PATH, {"HOSTILE_LIE=odd library"},
+     {"load: LIBRARY " HOSTILE_PATH " failed to start: /nosuch/odd ? ?[31m \"quoted\"\nsecond line ?.so could not be"}},
     {"load", "", {NULL}, {"load: ARGUMENT plug-in path '': expected an absolute path or one containing a '/'"}},
     {"load", "libnd4c_hostile.so", {NULL}, {"load: ARGUMENT plug-in path 'libnd4c_hostile.so': expected an absolute"}},
     {"load", ".", {NULL}, {"load: ARGUMENT plug-in path '.': expected an absolute"}},

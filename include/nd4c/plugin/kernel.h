@@ -37,7 +37,7 @@ typedef struct nd4c_kernel {
   uint32_t op_version;
   const char *op;        /* "add" */
   const char *engine;    /* one of the contribution's engines */
-  const char *name;      /* of this variant, for people: "simd.add.avx512" */
+  const char *name;      /* of this variant, for people: "simd.add.avx512"; one line of 1 to 127 bytes of UTF-8 */
   int32_t priority;      /* candidates of an op are asked from the highest down; engine reference has 0 */
   nd4c_dtype_set dtypes; /* of the first input, or of the first output of ops without inputs; others are not asked */
   const void *data;      /* given to the functions as call->data: one function may serve a table of kernels */
