@@ -1,6 +1,7 @@
 /* nd4c selftest: every op that a backend computes, against the reference on the host. */
 #include "selftest.h"
 #include "selftest_parts.h"
+#include "selftest_totals.h"
 
 #include <fnmatch.h>
 #include <getopt.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TEXT_SIZE = 512, CATEGORY_LIMIT = 32, PART_LIMIT = 8, NAME_SIZE = 64 };
+enum { TEXT_SIZE = 512, PART_LIMIT = 8, NAME_SIZE = 64 };
 
 static const nd4c_dtype tested[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_INT32, ND4C_INT64, ND4C_UINT8, ND4C_BOOL};
 enum { TESTED = sizeof tested / sizeof tested[0] };
@@ -24,11 +25,6 @@ typedef struct pair {
   char text[TEXT_SIZE]; /* why it was declined, or what is wrong */
 } pair;
 
-typedef struct tally {
-  const char *category;
-  int32_t computed, declined, wrong;
-} tally;
-
 /* One run against one device. */
 typedef struct selftest {
   const char *pattern; /* of ops, NULL: all */
@@ -36,8 +32,8 @@ typedef struct selftest {
   nd4c_context *context, *reference;
   const nd4c_op_info *op; /* at work */
   pair pairs[TESTED];
-  tally tallies[CATEGORY_LIMIT];
-  int32_t tally_count, op_count;
+  selftest_totals totals;
+  int32_t op_count;
   cJSON *report; /* pairs */
   cli_progress progress;
   char at_work[PART_LIMIT][NAME_SIZE]; /* ops of the parts */
@@ -153,22 +149,9 @@ static void run_case(selftest *t, const selftest_case *c, int32_t which) {
 
 /* -- totals ----------------------------------------------------------------------------------------------------- */
 
-static tally *find_tally(selftest *t, const char *category) {
-  for (int32_t i = 0; i < t->tally_count; i++) {
-    if (strcmp(t->tallies[i].category, category) == 0) {
-      return &t->tallies[i];
-    }
-  }
-  if (t->tally_count == CATEGORY_LIMIT) {
-    return &t->tallies[CATEGORY_LIMIT - 1];
-  }
-  t->tallies[t->tally_count] = (tally){.category = category};
-  return &t->tallies[t->tally_count++];
-}
-
 /* Adds a pair to the sums and to the report, which takes the row. */
 static void count_row(selftest *t, const char *category, cJSON *row) {
-  tally *sums = find_tally(t, category);
+  selftest_tally *sums = selftest_totals_find(&t->totals, category);
   const char *state = cJSON_GetStringValue(cJSON_GetObjectItem(row, "state"));
   const bool wrong = strcmp(state, state_names[WRONG]) == 0;
   sums->computed += strcmp(state, state_names[COMPUTED]) == 0;
@@ -351,52 +334,14 @@ static bool run_parts(selftest *t, const char *device, int count) {
   return sound && t->ended == count;
 }
 
-/* A family of which the device has something: of the others print_others tells the sum. */
-static bool is_shown(const tally *sums) {
-  return sums->computed + sums->wrong > 0;
-}
-
-static void print_tally(const tally *sums) {
-  const int32_t pairs = sums->computed + sums->declined + sums->wrong;
-  if (pairs > 0) {
-    (void)printf("  %-13s %5" PRId32 " of %5" PRId32 " (%5.1f %%)", sums->category, sums->computed, pairs,
-                 100.0 * sums->computed / pairs);
-    (void)printf(sums->wrong > 0 ? ", %" PRId32 " WRONG\n" : "\n", sums->wrong);
-  }
-}
-
-/* One line for the families of which the device computes nothing; none without such. */
-static void print_others(const selftest *t) {
-  int32_t families = 0, pairs = 0;
-  for (int32_t i = 0; i < t->tally_count; i++) {
-    const bool other = !is_shown(&t->tallies[i]) && t->tallies[i].declined > 0;
-    families += other;
-    pairs += other ? t->tallies[i].declined : 0;
-  }
-  if (families > 0) {
-    (void)printf("  nothing of %" PRId32 " other famil%s: %" PRId32 " pairs, all declined\n", families,
-                 families == 1 ? "y" : "ies", pairs);
-  }
-}
-
 /* Prints the table; returns how many pairs are wrong: one if there was nothing to look at. */
 static int32_t print_totals(const selftest *t, cJSON *device) {
-  tally all = {.category = "all"};
   (void)printf("pairs of op and dtype (of");
   for (int32_t i = 0; i < TESTED; i++) {
     (void)printf(" %s", nd4c_dtype_name(tested[i]));
   }
   (void)printf(") that the device computes, equal to the reference:\n");
-  for (int32_t i = 0; i < t->tally_count; i++) {
-    if (is_shown(&t->tallies[i])) {
-      print_tally(&t->tallies[i]);
-    }
-    all.computed += t->tallies[i].computed;
-    all.declined += t->tallies[i].declined;
-    all.wrong += t->tallies[i].wrong;
-  }
-  print_others(t);
-  print_tally(&all);
+  const selftest_tally all = selftest_totals_print(&t->totals);
   if (all.computed + all.declined + all.wrong == 0) {
     (void)printf("  no case: %s\n", t->pattern != NULL ? t->pattern : "this build has none of the ops");
     return 1;
