@@ -297,6 +297,8 @@ static void refusals_release_nothing(void **state) {
   external = at((char *)memory + 4, BYTES);
   external.alignment = 8;
   expect(ND4C_ARGUMENT, host, &external, 0, "alignment of 8 bytes that is claimed");
+  external.alignment = INT64_C(1) << 62;
+  expect(ND4C_ARGUMENT, host, &external, 0, "alignment is 4611686018427387904, expected a power of two of at most");
   external.alignment = 24;
   expect(ND4C_ARGUMENT, host, &external, 0, "expected a power of two");
   external.alignment = 0;
