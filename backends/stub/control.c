@@ -1,4 +1,4 @@
-/* Options from the environment, failures on demand, counters. */
+/* Options from the environment, failures on demand, counters, the gate of the queues. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static int64_t number_of(const char *variable, int64_t preset) {
 }
 
 void stub_options_read(void) {
-  char mode[16], points[16];
+  char mode[16], points[16], pace[16];
   copy_text(stub_settings.name, sizeof stub_settings.name, "STUB_NAME", "stub");
   copy_text(stub_settings.type, sizeof stub_settings.type, "STUB_TYPE", "other");
   copy_text(stub_settings.lie, sizeof stub_settings.lie, "STUB_LIE", "");
@@ -92,11 +92,14 @@ void stub_options_read(void) {
   copy_text(stub_settings.verdict, sizeof stub_settings.verdict, "STUB_VERDICT", "found");
   copy_text(points, sizeof points, "STUB_POINTS", "all");
   copy_text(mode, sizeof mode, "STUB_MODE", "kernels");
+  copy_text(pace, sizeof pace, "STUB_PACE", "free");
   stub_settings.priority = (int32_t)number_of("STUB_PRIORITY", -10);
   stub_settings.devices = (int32_t)number_of("STUB_DEVICES", 2);
   stub_settings.kernels = strcmp(mode, "compiler") != 0;
   stub_settings.generation = (int32_t)number_of("STUB_GENERATION", 1);
   stub_settings.returns = number_of("STUB_RETURN", 0) != 0;
+  stub_settings.swift = strcmp(pace, "swift") == 0;
+  stub_settings.slow = strcmp(pace, "slow") == 0;
   stub_settings.tells = strcmp(points, "none") != 0;
   stub_settings.whole = strcmp(stub_settings.memory, "whole") == 0;
   stub_settings.addresses = strcmp(stub_settings.memory, "address") == 0;
@@ -181,7 +184,85 @@ bool stub_endless(void) {
   return atomic_load_explicit(&endless, memory_order_relaxed);
 }
 
+/* -- the gate ---------------------------------------------------------------------------------------------------- */
+
+/* Each "pause" has the next number, and a submission that of the pause under which it is made. */
+static struct {
+  nd4c_host_lock lock; /* guards all below */
+  nd4c_host_condition changed;
+  int64_t latest, ended; /* pauses so far, and how many of them, from the first on, are over */
+  int64_t holding;       /* the pause that holds what is submitted now; 0: none does */
+  bool until_wait;       /* a wait of the host's ends them all */
+} gate;
+
+int64_t stub_gate_number(void) {
+  stub_lock(&gate.lock);
+  const int64_t number = gate.holding;
+  stub_unlock(&gate.lock);
+  return number;
+}
+
+void stub_gate_pass(int64_t number) {
+  stub_lock(&gate.lock);
+  while (number > gate.ended) {
+    stub_host->threads->condition_wait(&gate.changed, &gate.lock);
+  }
+  stub_unlock(&gate.lock);
+}
+
+/* Ends the pauses up to that number. The gate's lock is held. */
+static void end_pauses(int64_t number) {
+  gate.ended = number;
+  if (gate.holding <= number) {
+    gate.holding = 0;
+  }
+  if (gate.ended == gate.latest) {
+    gate.until_wait = false;
+  }
+  stub_host->threads->condition_broadcast(&gate.changed);
+}
+
+bool stub_gate_is_open(void) {
+  stub_lock(&gate.lock);
+  const bool open = gate.ended == gate.latest;
+  stub_unlock(&gate.lock);
+  return open;
+}
+
+void stub_gate_host_waits(void) {
+  stub_lock(&gate.lock);
+  if (gate.until_wait) {
+    end_pauses(gate.latest);
+  }
+  stub_unlock(&gate.lock);
+}
+
+/* False: it is no command of the gate's. */
+static bool control_gate(const char *command) {
+  bool good = true;
+  stub_lock(&gate.lock);
+  if (strcmp(command, "pause") == 0 || strcmp(command, "pause until_wait") == 0) {
+    gate.holding = ++gate.latest;
+    gate.until_wait = command[5] != '\0';
+  } else if (strcmp(command, "pass") == 0) {
+    gate.holding = 0;
+  } else if (strcmp(command, "resume") == 0) {
+    end_pauses(gate.latest);
+  } else if (strcmp(command, "resume first") == 0 && gate.ended < gate.latest) {
+    end_pauses(gate.ended + 1);
+  } else {
+    good = false;
+  }
+  stub_unlock(&gate.lock);
+  return good;
+}
+
+/* -- commands ------------------------------------------------------------------------------------------------------ */
+
 int32_t stub_control(const char *command) {
+  if (control_gate(command)) {
+    return ND4C_OK;
+  }
   if (strncmp(command, "delay ", 6) == 0) {
     atomic_store(&delay_microseconds, strtoll(command + 6, NULL, 10));
     return ND4C_OK;
@@ -218,6 +299,7 @@ int32_t stub_control(const char *command) {
     good = add_rules(command + 5);
   } else if (strcmp(command, "reset") == 0) {
     clear_rules();
+    (void)control_gate("resume");
     atomic_store(&delay_microseconds, 0);
     atomic_store(&linger_microseconds, 0);
     atomic_store(&memory_bytes, USUAL_MEMORY);

@@ -102,6 +102,7 @@ void stub_fence_block(stub_fence *fence) {
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed) {
   if (!stub_fence_ready(fence)) {
     stub_count_add(STUB_COUNT_host_waits, 1);
+    stub_gate_host_waits();
     stub_fence_block(fence);
   }
   nd4c_failed_range all = {0, 0}, each = {0, 0};

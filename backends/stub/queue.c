@@ -4,6 +4,8 @@
 
 #include "fence.h"
 
+enum { SLOW_NANOSECONDS = 200000 };
+
 typedef struct stub_entry {
   struct stub_entry *next;
   stub_task task;      /* run NULL: a marker or a wait */
@@ -12,6 +14,7 @@ typedef struct stub_entry {
   stub_stream *handle; /* by which it was submitted */
   stub_timing *timing; /* that the task belongs to */
   int64_t delay;
+  int64_t gate; /* the pause that holds it; 0: none */
 } stub_entry;
 
 struct stub_stream {
@@ -21,6 +24,7 @@ struct stub_stream {
   nd4c_host_thread *thread;
   stub_entry *first, *last;
   bool busy, stop;
+  int64_t appended, done; /* entries */
   int32_t device, priority;
   int32_t references; /* under streams_lock */
   int64_t leaving; /* bytes of buffers that end when the stream comes to that */
@@ -60,6 +64,10 @@ static void check_point(stub_stream *handle, int64_t point) {
 }
 
 static void entry_run(stub_stream *stream, stub_entry *entry) {
+  stub_gate_pass(entry->gate);
+  if (stub_settings.slow) {
+    stub_host->threads->sleep(SLOW_NANOSECONDS);
+  }
   stub_host->threads->sleep(1000 * entry->delay);
   if (entry->awaits != NULL) {
     stub_fence_block(entry->awaits);
@@ -114,6 +122,7 @@ static nd4c_status stream_loop(void *argument) {
     stub_host->free(entry);
     stub_lock(&stream->lock);
     stream->busy = false;
+    stream->done++;
     stub_host->threads->condition_broadcast(&stream->changed);
   }
   stub_unlock(&stream->lock);
@@ -143,12 +152,19 @@ nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **r
   return ND4C_OK;
 }
 
-/* Waits until nothing is enqueued. */
-static void stream_settle(stub_stream *stream) {
-  stub_lock(&stream->lock);
+/* Waits until nothing is enqueued. The stream's lock is held. */
+static void wait_until_idle(stub_stream *stream) {
+  if (stream->first != NULL || stream->busy) {
+    stub_gate_host_waits();
+  }
   while (stream->first != NULL || stream->busy) {
     stub_host->threads->condition_wait(&stream->changed, &stream->lock);
   }
+}
+
+static void stream_settle(stub_stream *stream) {
+  stub_lock(&stream->lock);
+  wait_until_idle(stream);
   stub_unlock(&stream->lock);
 }
 
@@ -185,14 +201,13 @@ static bool drop_reference(stub_stream *stream) {
 
 void stub_stream_destroy(stub_stream *handle) {
   stub_stream *stream = stream_of(handle);
+  stream_settle(stream); /* what the handle submitted refers to it */
   if (handle != stream) {
-    stream_settle(stream); /* what it submitted refers to it */
     stub_failures_free(&handle->failures);
     stub_host->free(handle);
     stub_count_add(STUB_COUNT_wrapped, -1);
   }
   if (!drop_reference(stream)) {
-    stream_settle(stream);
     return;
   }
   stub_lock(&streams_lock);
@@ -219,6 +234,7 @@ void stub_stream_destroy(stub_stream *handle) {
 static void append(stub_stream *handle, stub_entry *entry) {
   stub_stream *stream = stream_of(handle);
   entry->handle = handle;
+  entry->gate = stub_gate_number();
   stub_lock(&stream->lock);
   if (stream->timing != NULL && entry->task.run != NULL) {
     entry->timing = stub_timing_add(stream->timing);
@@ -230,6 +246,10 @@ static void append(stub_stream *handle, stub_entry *entry) {
   }
   stream->last = entry;
   stub_host->threads->condition_broadcast(&stream->changed);
+  const int64_t number = ++stream->appended;
+  while (stub_settings.swift && stub_gate_is_open() && stream->done < number) {
+    stub_host->threads->condition_wait(&stream->changed, &stream->lock);
+  }
   stub_unlock(&stream->lock);
 }
 
@@ -397,12 +417,6 @@ static nd4c_status leave_run(void *argument) {
   leave->stream->leaving -= bytes;
   stub_unlock(&leave->stream->lock);
   return ND4C_OK;
-}
-
-static void wait_until_idle(stub_stream *stream) {
-  while (stream->first != NULL || stream->busy) {
-    stub_host->threads->condition_wait(&stream->changed, &stream->lock);
-  }
 }
 
 void stub_stream_free(stub_stream *handle, stub_buffer *buffer) {

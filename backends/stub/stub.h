@@ -140,6 +140,8 @@ typedef struct stub_options {
   bool returns;   /* executables return their outputs */
   bool whole;     /* kernels and executables take whole buffers in C order alone */
   bool tells;     /* failures have the points of their calls */
+  bool swift;     /* what is submitted has run when the submission returns, unless a pause holds work */
+  bool slow;      /* every task and marker takes a fifth of a millisecond more */
   bool addresses; /* buffers have addresses, which nobody but the stub can read */
 } stub_options;
 
@@ -157,6 +159,14 @@ void stub_count_add(stub_count counter, int64_t amount);
 void stub_count_set(stub_count counter, int64_t value);
 /* Notes that a caller broke the rules; returns INTERNAL with a text. */
 nd4c_status stub_violation(const char *what);
+/* The pause that holds what is submitted now; 0: none does. */
+int64_t stub_gate_number(void);
+/* Blocks until the pause of that number is over. */
+void stub_gate_pass(int64_t number);
+/* Whether no pause holds work. */
+bool stub_gate_is_open(void);
+/* The host is about to wait for work that is not done: ends "pause until_wait". */
+void stub_gate_host_waits(void);
 int64_t stub_delay(void);
 void stub_delay_set(int64_t microseconds);
 /* Lets a call take longer: between its steps, where other threads' calls come in between. */
@@ -173,6 +183,14 @@ bool stub_endless(void);
  *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600);
  *                               N+M: so does the M-th after it
  *   "delay MICROSECONDS"        of every task submitted from now on
+ *   "pause"                     nothing that is submitted to any stream from now on runs until "resume", be it a task, a
+ *                               marker, a wait or a free; what was submitted before runs
+ *   "pause until_wait"          the same until the host waits for work that is not done, by a fence, a stream, a device
+ *                               or a timing: that resumes
+ *   "pass"                      what is submitted from now on runs, unless held work is before it in its stream; what
+ *                               pauses hold stays held
+ *   "resume"                    ends all pauses
+ *   "resume first"              ends the earliest one of several; ARGUMENT: there is none
  *   "memory BYTES"              of each device from now on
  *   "scratch LEAST [BEST]"      bytes of the device's that a kernel asks for, for signatures not seen before
  *   "hold BYTES"                counts a piece of memory of the first device as held; returns the status
@@ -182,7 +200,7 @@ bool stub_endless(void);
  *                               greedy (another one is asked for, which counts as a violation if it is granted)
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
  *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
- *   "reset"                     no failures, no delay, the usual memory, no scratch, kernels that compute */
+ *   "reset"                     no failures, no delay, no pauses, the usual memory, no scratch, kernels that compute */
 STUB_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 STUB_EXPORT int64_t stub_counter(const char *name);

@@ -86,6 +86,9 @@ static nd4c_status read(void *device, nd4c_timing handle, bool wait, bool *ready
   stub_timing *timing = (stub_timing *)handle;
   nd4c_status status = stub_attempt(STUB_CALL_timing_read);
   stub_lock(&timing->lock);
+  if (wait && timing->pending > 0) {
+    stub_gate_host_waits();
+  }
   while (wait && timing->pending > 0) {
     stub_host->threads->condition_wait(&timing->changed, &timing->lock);
   }
