@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "nd4c/nd4c.h"
@@ -35,6 +36,14 @@ static inline nd4c_status stub_start(void) {
   memcpy(&stub_counter, &counter, sizeof counter);
   nd4c_context_options options = {.struct_size = sizeof options, .device = stub_device};
   return nd4c_context_create(&options, &stub_context);
+}
+
+/* Tells the stub what to do. A command that it does not know ends the program. */
+static inline void stub_order(const char *command) {
+  if (stub_control(command) != ND4C_OK) {
+    (void)fprintf(stderr, "the stub does not know: %s\n", command);
+    abort();
+  }
 }
 
 /* Gives back what is cached and finished, so that counters show what is held. */

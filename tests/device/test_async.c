@@ -62,12 +62,14 @@ static int each_teardown(void **state) {
 static void a_read_waits(void **state) {
   (void)state;
   nd4c_array *a = filled(1), *b = filled(2), *sum = NULL;
-  (void)stub_control("delay 20000");
-  int64_t before = stub_counter("tasks");
+  stub_order("pause until_wait");
+  stub_order("delay 20000"); /* once it runs: a read that does not wait for it finds no sum */
+  int64_t before = stub_counter("tasks"), waits = stub_counter("host_waits");
   assert_int_equal(nd4c_add_on(stub_context, a, b, &sum), ND4C_OK);
   assert_int_equal(stub_counter("tasks"), before);
   assert_all(sum, 3);
   assert_true(stub_counter("tasks") > before);
+  assert_true(stub_counter("host_waits") > waits);
   nd4c_array_release(a);
   nd4c_array_release(b);
   nd4c_array_release(sum);
@@ -76,7 +78,7 @@ static void a_read_waits(void **state) {
 static void a_chain_needs_no_wait_between(void **state) {
   (void)state;
   nd4c_array *x = filled(1);
-  (void)stub_control("delay 3000");
+  stub_order("pause until_wait");
   int64_t before = stub_counter("tasks");
   for (int i = 0; i < 6; i++) {
     nd4c_array *next = NULL;
@@ -84,7 +86,7 @@ static void a_chain_needs_no_wait_between(void **state) {
     nd4c_array_release(x); /* its storage must live on until the addition ran */
     x = next;
   }
-  assert_true(stub_counter("tasks") < before + 6);
+  assert_int_equal(stub_counter("tasks"), before);
   assert_all(x, 64);
   nd4c_array_release(x);
 }
@@ -128,7 +130,7 @@ static void what_depends_on_a_failure_is_poisoned(void **state) {
   (void)state;
   float values[COUNT];
   nd4c_array *a = filled(1), *sum = NULL, *product = NULL, *other = NULL, *later = NULL;
-  (void)stub_control("delay 5000");
+  stub_order("pause until_wait"); /* the failure is not known while its dependants are submitted */
   (void)stub_control("fail in_flight:1");
   assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
   assert_int_equal(nd4c_multiply_on(stub_context, sum, a, &product), ND4C_OK);
@@ -164,7 +166,7 @@ static void a_part_does_not_heal_the_rest(void **state) {
   nd4c_array *a = filled(1), *x = filled(2), *half = NULL, *part = NULL;
   assert_int_equal(nd4c_array_slice(x, &start, &stop, &step, &half), ND4C_OK);
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, half_shape, 3, stub_device, &part), ND4C_OK);
-  (void)stub_control("delay 2000");
+  stub_order("pause until_wait");
   (void)stub_control("fail in_flight:1");
   assert_int_equal(nd4c_add_on(stub_context, a, a, &x), ND4C_OK);
   assert_int_equal(nd4c_negative_on(stub_context, part, &half), ND4C_OK);
@@ -225,13 +227,15 @@ static void storage_is_freed_after_its_last_fence(void **state) {
   (void)state;
   assert_int_equal(stub_counter("buffers"), 0);
   nd4c_array *a = filled(1), *b = filled(2), *sum = NULL;
-  (void)stub_control("delay 20000");
+  stub_order("pause until_wait");
+  const int64_t tasks = stub_counter("tasks");
   assert_int_equal(nd4c_add_on(stub_context, a, b, &sum), ND4C_OK);
   nd4c_array_release(a);
   nd4c_array_release(b);
   nd4c_array_release(sum);
   (void)nd4c_memory_trim(stub_device, 0);
-  assert_true(stub_counter("buffers") >= 3); /* the addition is still to come */
+  assert_int_equal(stub_counter("tasks"), tasks); /* the addition is still to come */
+  assert_true(stub_counter("buffers") >= 3);
   stub_settle();
   assert_int_equal(stub_counter("buffers"), 0);
 }
@@ -271,16 +275,19 @@ static void many_readers_are_not_waited_for(void **state) {
   for (int i = 0; i < STREAMS; i++) {
     assert_int_equal(nd4c_context_create(&options, &contexts[i]), ND4C_OK);
   }
-  (void)stub_control("delay 200000");
+  const int64_t waits = stub_counter("host_waits");
+  stub_order("pause until_wait");
+  stub_order("delay 30000");
   for (int i = 0; i < READERS; i++) { /* one late reader on each stream */
     assert_int_equal(nd4c_square_on(contexts[i % STREAMS], a, &squares[i]), ND4C_OK);
-    (void)stub_control(i + 1 < STREAMS ? "delay 200000" : "delay 0");
+    stub_order(i + 1 < STREAMS ? "delay 30000" : "delay 0");
   }
   for (int i = 0; i < STREAMS; i++) {
     assert_false(nd4c_array_is_ready(squares[i], stub_device));
   }
   assert_int_equal(nd4c_subtract_on(contexts[1], a, a, &a), ND4C_OK);
   assert_false(nd4c_array_is_ready(squares[READERS - 1], stub_device));
+  assert_int_equal(stub_counter("host_waits"), waits);
   assert_all(a, 0);
   for (int i = 0; i < READERS; i++) {
     assert_all(squares[i], 9);
@@ -296,9 +303,11 @@ static void many_readers_are_not_waited_for(void **state) {
 static void readers_of_a_stream_are_one(void **state) {
   (void)state;
   nd4c_array *a = filled(3), *late = NULL, *square = NULL;
-  (void)stub_control("delay 400000");
+  const int64_t waits = stub_counter("host_waits");
+  stub_order("pause until_wait");
+  stub_order("delay 30000");
   assert_int_equal(nd4c_square_on(stub_context, a, &late), ND4C_OK);
-  (void)stub_control("delay 0");
+  stub_order("delay 0");
   for (int i = 0; i < ND4C_READERS_MOST + 9; i++) {
     nd4c_array_release(square);
     square = NULL;
@@ -306,6 +315,7 @@ static void readers_of_a_stream_are_one(void **state) {
   }
   assert_false(nd4c_array_is_ready(late, stub_device));
   assert_int_equal(nd4c_subtract_on(stub_context, a, a, &a), ND4C_OK);
+  assert_int_equal(stub_counter("host_waits"), waits);
   assert_all(late, 9);
   assert_all(square, 9);
   assert_all(a, 0);
@@ -322,10 +332,9 @@ static void few_readers_where_much_is_released(void **state) {
   nd4c_array *a = filled(3), *large = NULL, *part = NULL, *square = NULL, *late = NULL;
   assert_int_equal(nd4c_array_empty(ND4C_FLOAT32, 1, much, stub_device, &large), ND4C_OK);
   assert_int_equal(nd4c_array_slice(large, &start, &stop, NULL, &part), ND4C_OK);
-  (void)stub_control("delay 50000");
+  stub_order("pause until_wait");
   assert_int_equal(nd4c_square_on(stub_context, part, &square), ND4C_OK);
   assert_int_equal(nd4c_square_on(stub_context, a, &late), ND4C_OK);
-  (void)stub_control("delay 0");
   nd4c_array_release(square);
   nd4c_array_release(part);
   nd4c_array_release(large);
@@ -353,10 +362,8 @@ static void a_long_chain_lets_go(void **state) {
   }
   assert_all(x, 100);
   /* The host is ahead all the time. */
-  (void)stub_control("delay 20000");
-  assert_int_equal(nd4c_add_on(stub_context, x, a, &x), ND4C_OK);
-  (void)stub_control("delay 0");
-  for (int i = 1; i < 3000; i++) {
+  stub_order("pause until_wait");
+  for (int i = 0; i < 3000; i++) {
     assert_int_equal(nd4c_add_on(stub_context, x, a, &x), ND4C_OK);
   }
   assert_all(x, 3100);

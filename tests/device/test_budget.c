@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "stub_plugin.h"
 
@@ -324,9 +324,9 @@ static void what_can_never_fit_waits_for_nothing(void **state) {
   const int64_t beyond = INT64_C(1) << 31;
   stub_settle();
   assert_int_equal(make_bytes(64, 3, &few), ND4C_OK);
-  assert_int_equal(stub_control("delay 1000000"), ND4C_OK);
+  const int64_t waits = stub_counter("host_waits");
+  stub_order("pause until_wait");
   assert_int_equal(nd4c_square_on(stub_context, few, &late), ND4C_OK);
-  assert_int_equal(stub_control("delay 0"), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(stub_device, MEGABYTE), ND4C_OK);
   assert_int_equal(make(4, 1, &none), ND4C_MEMORY_CAP);
   assert_message(" 4194304 more requested, cap 1048576");
@@ -334,6 +334,7 @@ static void what_can_never_fit_waits_for_nothing(void **state) {
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   assert_int_equal(nd4c_array_empty(ND4C_INT8, 1, &beyond, stub_device, &none), ND4C_MEMORY);
   assert_false(nd4c_array_is_ready(late, stub_device));
+  assert_int_equal(stub_counter("host_waits"), waits);
   assert_value(late, 9);
   nd4c_array_release(few);
   nd4c_array_release(late);
@@ -348,7 +349,6 @@ static void *ask_for_two(void *status) {
 /* Not for what other threads submit meanwhile. */
 static void what_does_not_fit_waits_for_what_was_there(void **state) {
   (void)state;
-  const struct timespec moment = {0, 1000000}, while_it_waits = {0, 300000000};
   nd4c_array *cached = NULL, *few = NULL, *most = NULL, *first = NULL, *second = NULL;
   nd4c_status status = ND4C_OK;
   pthread_t thread;
@@ -361,20 +361,23 @@ static void what_does_not_fit_waits_for_what_was_there(void **state) {
   nd4c_array_release(cached);
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 4 * MEGABYTE), ND4C_OK);
-  assert_int_equal(stub_control("delay 1000000"), ND4C_OK);
+  stub_order("pause");
   assert_int_equal(nd4c_square_on(stub_context, few, &first), ND4C_OK);
   assert_true(info_of(stub_device).cached_bytes > 0);
+  const int64_t waits = stub_counter("host_waits");
   assert_int_equal(pthread_create(&thread, NULL, ask_for_two, &status), 0);
-  while (info_of(stub_device).cached_bytes > 0) { /* which goes first */
-    (void)nanosleep(&moment, NULL);
+  while (stub_counter("host_waits") == waits) {
+    (void)sched_yield();
   }
-  (void)nanosleep(&while_it_waits, NULL);
+  assert_int_equal(info_of(stub_device).cached_bytes, 0); /* which went first */
+  stub_order("pause");
   assert_int_equal(nd4c_square_on(stub_context, few, &second), ND4C_OK);
-  assert_int_equal(stub_control("delay 0"), ND4C_OK);
+  stub_order("resume first");
   assert_int_equal(pthread_join(thread, NULL), 0);
   assert_int_equal(status, ND4C_MEMORY_CAP);
   assert_true(nd4c_array_is_ready(first, stub_device));
   assert_false(nd4c_array_is_ready(second, stub_device));
+  stub_order("resume");
   assert_value(second, 9);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   nd4c_array *const all[] = {few, most, first, second};

@@ -58,10 +58,6 @@ static void assert_message(const char *part) {
   }
 }
 
-static void order(const char *command) {
-  assert_int_equal(stub_control(command), ND4C_OK);
-}
-
 static nd4c_trace_totals totals(const nd4c_device *from, const nd4c_device *to) {
   nd4c_trace_totals sums = {.struct_size = sizeof sums};
   assert_int_equal(nd4c_trace_get_totals(from, to, &sums), ND4C_OK);
@@ -74,7 +70,7 @@ static void a_call_returns_before_the_copy_has_run(void **state) {
   (void)state;
   for (int i = 0; i < 3; i++) {
     nd4c_array *a = make_here(sizes[i], 3), *y = NULL;
-    order("delay 20000");
+    stub_order("pause until_wait");
     assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
     const int64_t tasks = stub_counter("tasks"), copies = stub_counter("copy_from_host");
     const int64_t waits = stub_counter("host_waits");
@@ -82,13 +78,13 @@ static void a_call_returns_before_the_copy_has_run(void **state) {
     assert_int_equal(stub_counter("tasks"), tasks);
     assert_int_equal(stub_counter("copy_from_host"), copies + 1);
     assert_int_equal(stub_counter("host_waits"), waits);
-    assert_int_equal(totals(cpu, stub_device).copies, 1);
-    assert_int_equal(totals(cpu, stub_device).copied_bytes, sizes[i] * (int64_t)sizeof(float));
-    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
     assert_int_equal(nd4c_array_state(a, stub_device), 'S');
     nd4c_array_release(a); /* its memory stays until the device has read it */
+    assert_int_equal(totals(cpu, stub_device).copies, 1); /* waits for the device's times */
+    assert_int_equal(totals(cpu, stub_device).copied_bytes, sizes[i] * (int64_t)sizeof(float));
+    assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
     assert_all(y, 9);
-    order("reset");
+    stub_order("reset");
     nd4c_array_release(y);
   }
 }
@@ -182,12 +178,12 @@ static void check_written_behind_a_call(bool unpinned) {
     for (int i = 0; i < SIZES; i++) {
       nd4c_array *y = NULL;
       given g = ways[w](sizes[i]);
-      order(unpinned ? "fail pinned_allocate:0" : "reset");
-      order("delay 3000");
+      stub_order(unpinned ? "fail pinned_allocate:0" : "reset");
+      stub_order("delay 3000");
       assert_int_equal(nd4c_square_on(stub_context, g.array, &y), ND4C_OK);
       overwrite(&g, sizes[i]);
       assert_all(y, 9);
-      order("reset");
+      stub_order("reset");
       nd4c_array_release(y);
       give_back(&g);
     }
@@ -215,7 +211,7 @@ static void what_is_written_behind_a_write_does_not_reach_its_copies(void **stat
       float *twos = make_values(sizes[i], 2);
       assert_int_equal(nd4c_array_prefetch(g.array, stub_device), ND4C_OK);
       assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
-      order("delay 3000");
+      stub_order("delay 3000");
       assert_int_equal(nd4c_context_enter(eager, NULL), ND4C_OK);
       const bool writable = !nd4c_array_is_read_only(g.array);
       if (writable) {
@@ -225,7 +221,7 @@ static void what_is_written_behind_a_write_does_not_reach_its_copies(void **stat
       assert_int_equal(nd4c_context_enter(NULL, NULL), ND4C_OK);
       overwrite(&g, sizes[i]);
       assert_all(y, writable ? 4 : 9);
-      order("reset");
+      stub_order("reset");
       free(twos);
       nd4c_array_release(y);
       give_back(&g);
@@ -242,12 +238,12 @@ static void an_address_ends_with_a_write_elsewhere(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, g.array, &g.array), ND4C_OK);
   float *values = make_values(30000, 4);
   assert_int_equal(nd4c_array_migrate(g.array, cpu), ND4C_OK);
-  order("delay 20000");
+  stub_order("pause until_wait");
   const int64_t tasks = stub_counter("tasks");
   assert_int_equal(nd4c_square_on(stub_context, g.array, &y), ND4C_OK);
   assert_int_equal(stub_counter("tasks"), tasks);
   assert_all(y, 81);
-  order("reset");
+  stub_order("reset");
   free(values);
   nd4c_array_release(y);
   give_back(&g);
@@ -260,8 +256,8 @@ static void the_host_runs_ahead_by_so_much(void **state) {
   nd4c_memory_info before = {.struct_size = sizeof before}, info = before;
   nd4c_array *results[ARRAYS] = {NULL};
   assert_int_equal(nd4c_memory_get_info(cpu, &before), ND4C_OK);
-  order("idle 1");
-  order("delay 2000");
+  stub_order("idle 1");
+  stub_order("delay 2000");
   int64_t most = 0;
   for (int i = 0; i < ARRAYS; i++) {
     nd4c_array *a = make_here(COUNT, 1);
@@ -272,7 +268,7 @@ static void the_host_runs_ahead_by_so_much(void **state) {
   }
   assert_true(most <= (64 + 2 * MEBIBYTES) * INT64_C(1048576));
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
-  order("reset");
+  stub_order("reset");
   for (int i = 0; i < ARRAYS; i++) {
     nd4c_array_release(results[i]);
   }
@@ -285,8 +281,8 @@ static void a_copy_that_fails_in_flight_loses_nothing(void **state) {
   for (int i = 0; i < 3; i++) {
     nd4c_array *a = make_here(sizes[i], 3), *y = NULL, *z = NULL;
     float *got = make_values(sizes[i], 0);
-    order("delay 2000");
-    order("fail in_flight_copy:1");
+    stub_order("pause until_wait");
+    stub_order("fail in_flight_copy:1");
     assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
     assert_int_equal(nd4c_negative_on(stub_context, y, &z), ND4C_OK);
     assert_int_equal(nd4c_array_read(z, got, (size_t)sizes[i] * sizeof *got), ND4C_POISONED);
@@ -295,7 +291,7 @@ static void a_copy_that_fails_in_flight_loses_nothing(void **state) {
     assert_message("square");
     assert_message("copy failed on stub:0");
     assert_message("in_flight_copy was told to fail");
-    order("reset");
+    stub_order("reset");
     assert_all(a, 3);                                               /* it is where it was */
     assert_int_equal(nd4c_square_on(stub_context, a, &z), ND4C_OK); /* which makes the copy again */
     assert_all(z, 9);
@@ -314,19 +310,20 @@ static void a_copy_that_fails_in_flight_loses_nothing(void **state) {
 static void a_kernel_that_fails_for_lack_of_an_input_is_explained(void **state) {
   (void)state;
   nd4c_array *a = make_here(100, 3), *bad = NULL, *y = NULL;
-  order("delay 1000");
-  order("fail in_flight_copy:1,run:1:205");
+  stub_order("pause until_wait");
+  stub_order("fail in_flight_copy:1,run:1:205");
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_DEVICE);
   assert_null(y);
   assert_message("square: an input was left without a value: copy failed on stub:0");
   assert_all(a, 3);
-  order("reset");
-  order("fail in_flight:1,run:2:205");
+  stub_order("reset");
+  stub_order("pause until_wait");
+  stub_order("fail in_flight:1,run:2:205");
   assert_int_equal(nd4c_square_on(stub_context, a, &bad), ND4C_OK);
   assert_int_equal(nd4c_negative_on(stub_context, bad, &y), ND4C_POISONED);
   assert_null(y);
   assert_message("negative: an input was left without a value: square failed on stub:0");
-  order("reset");
+  stub_order("reset");
   nd4c_array_release(a);
   nd4c_array_release(bad);
   (void)nd4c_device_synchronize(stub_device);
@@ -362,14 +359,14 @@ static void work_that_alternates_makes_no_host_wait(void **state) {
     for (int i = 0; i < 4; i++) {
       nd4c_array *x = make_there(sizes[i], 1);
       assert_int_equal(nd4c_array_wait(x), ND4C_OK);
-      order("delay 1000");
+      stub_order("pause until_wait");
       const int64_t waits = stub_counter("host_waits"), copies = stub_counter("copy_between");
       assert_int_equal(alternate(&x, 10, in_place != 0), ND4C_OK);
       if (!is_old) {
         assert_int_equal(stub_counter("host_waits"), waits);
         assert_int_equal(stub_counter("copy_between"), copies + 10);
       }
-      order("delay 0");
+      stub_order("resume");
       assert_all(x, 1024);
       nd4c_array_release(x);
     }
@@ -386,12 +383,12 @@ static void devices_that_cannot_meet_on_the_host(void **state) {
       nd4c_array *x = make_there(5000, 1);
       const int64_t waits = stub_counter("host_waits"), asked = stub_counter(calls[i]);
       (void)snprintf(command, sizeof command, "fail %s:0:%d", calls[i], (int)ND4C_UNSUPPORTED);
-      order(command);
-      order("delay 1000");
+      stub_order(command);
+      stub_order("pause until_wait");
       assert_int_equal(alternate(&x, 10, in_place != 0), ND4C_OK);
       assert_true(stub_counter("host_waits") > waits || (i == 0 && in_place == 0));
       assert_true(stub_counter(calls[i]) > asked || (i == 0 && in_place == 0));
-      order("reset");
+      stub_order("reset");
       assert_all(x, 1024);
       nd4c_array_release(x);
     }
@@ -413,11 +410,11 @@ static void whatever_fails_no_value_is_wrong(void **state) {
         (void)nd4c_memory_trim(other, 0);
         nd4c_array *a = make_here(20000, 1), *x = NULL;
         (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
-        order(command);
-        order("delay 200");
+        stub_order(command);
+        stub_order("delay 200");
         nd4c_status status = nd4c_add_on(stub_context, a, a, &x);
         status = status == ND4C_OK ? alternate(&x, 5, in_place != 0) : status;
-        order("reset");
+        stub_order("reset");
         if (status == ND4C_OK && nd4c_array_read(x, got, sizeof got) == ND4C_OK) {
           assert_true(got[0] == 64 && got[19999] == 64);
         }

@@ -129,7 +129,8 @@ static void exported_memory_stays(void **state) {
 static void prefetching_goes_on_by_itself(void **state) {
   (void)state;
   nd4c_array *a = filled(cpu, 3), *y = NULL;
-  assert_int_equal(stub_control("delay 30000"), ND4C_OK);
+  stub_order("pause until_wait");
+  stub_order("delay 30000"); /* once it runs: a write that does not wait for it changes what it copies */
   assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK);
   assert_states(a, "SS-");
   assert_false(nd4c_array_is_ready(a, stub_device));
@@ -320,7 +321,7 @@ static void whatever_fails_nothing_is_lost(void **state) {
       int64_t before = stub_counter(calls[i]);
       (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
       assert_int_equal(stub_control(command), ND4C_OK);
-      assert_int_equal(stub_control("delay 2000"), ND4C_OK);
+      stub_order("pause until_wait"); /* the copy is under way when its array is used */
       nd4c_status ahead = nd4c_array_prefetch(a, stub_device);
       nd4c_status used = nd4c_square_on(stub_context, a, &y); /* while it is on its way */
       nd4c_status there = nd4c_array_migrate(a, stub_device);

@@ -73,10 +73,9 @@ static void a_chain_reuses_its_memory(void **state) {
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
   assert_int_equal(nd4c_memory_reset_peak(stub_device), ND4C_OK);
   int64_t waits = stub_counter("fence_wait"), tasks = stub_counter("tasks");
-  (void)stub_control("delay 20000");
+  stub_order("pause until_wait");
   x = run_chain(stub_context, x, one, CHAIN);
-  (void)stub_control("delay 0");
-  assert_true(stub_counter("tasks") < tasks + CHAIN); /* the host was ahead all the time */
+  assert_int_equal(stub_counter("tasks"), tasks); /* the host was ahead all the time */
   assert_int_equal(stub_counter("fence_wait"), waits);
   assert_in_range(info_of(stub_device).peak_bytes, 2 * MIB, 4 * MIB);
   assert_all(x, size, CHAIN);
@@ -117,10 +116,11 @@ static void another_stream_comes_after(void **state) {
     nd4c_array *one = filled(stub_device, 1, 1), *a = filled(stub_device, SIZE, 2), *b = filled(stub_device, SIZE, 5);
     nd4c_array *sum = NULL, *other = NULL;
     stub_settle();
-    (void)stub_control("delay 30000");
+    stub_order("pause until_wait");
+    stub_order("delay 30000"); /* once it runs: what does not wait for it comes before it */
     assert_int_equal(nd4c_add_on(stub_context, a, one, &sum), ND4C_OK);
     nd4c_array_release(a); /* still to be read */
-    (void)stub_control("delay 0");
+    stub_order("delay 0");
     int64_t live = info_of(stub_device).live_bytes, buffers = stub_counter("buffers");
     if (full) {
       assert_int_equal(nd4c_memory_set_cap(stub_device, live), ND4C_OK);
@@ -146,10 +146,11 @@ static void an_unused_result_waits_for_the_work_before(void **state) {
   enum { SIZE = 1 << 18 };
   nd4c_array *one = filled(stub_device, 1, 1), *a = filled(stub_device, SIZE, 2), *sum = NULL, *failed = NULL;
   stub_settle();
-  (void)stub_control("delay 30000");
+  stub_order("pause until_wait");
+  stub_order("delay 30000");
   assert_int_equal(nd4c_add_on(stub_context, a, one, &sum), ND4C_OK);
   nd4c_array_release(a);
-  (void)stub_control("delay 0");
+  stub_order("delay 0");
   int64_t buffers = stub_counter("buffers");
   (void)stub_control("fail run:1");
   (void)stub_control("fail execute:1");
@@ -222,7 +223,7 @@ static tight make_tight(void) {
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
   assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
   (void)stub_control("memory 9500000");
-  (void)stub_control("delay 20000");
+  stub_order("pause until_wait");
   t.waits = stub_counter("host_waits");
   t.frees = stub_counter("buffer_free_on");
   return t;
@@ -236,7 +237,6 @@ static void fill_tight(tight *t, nd4c_context *context) {
 }
 
 static void end_tight(tight *t) {
-  (void)stub_control("delay 0");
   assert_all(t->y, MIB, 3);
   assert_all(t->z, MIB + MIB / 4, -1);
   assert_true(info_of(stub_device).live_bytes <= 9500000);

@@ -43,9 +43,9 @@ static void a_hundred_calls_share_one(void **state) {
   nd4c_array *a = filled(1001, 2), *y[100] = {NULL};
   char *report = NULL;
   (void)stub_control("scratch 16777216");
-  (void)stub_control("delay 500");
   stub_settle();
   assert_int_equal(nd4c_memory_reset_peak(stub_device), ND4C_OK);
+  stub_order("pause until_wait");
   for (int i = 0; i < 100; i++) {
     assert_int_equal(nd4c_square_on(stub_context, a, &y[i]), ND4C_OK);
   }
@@ -73,7 +73,7 @@ static void work_under_way_keeps_it(void **state) {
   (void)state;
   nd4c_array *a = filled(1003, 3), *y = NULL;
   (void)stub_control("scratch 65536");
-  (void)stub_control("delay 30000");
+  stub_order("pause until_wait");
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
   assert_false(nd4c_array_is_ready(y, stub_device));
@@ -89,11 +89,11 @@ static void a_larger_one_takes_its_place(void **state) {
   (void)state;
   nd4c_array *a = filled(1005, 3), *b = filled(1007, 3), *y = NULL, *z = NULL;
   (void)stub_control("scratch 65536");
-  (void)stub_control("delay 2000");
+  stub_order("pause until_wait");
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   (void)stub_control("scratch 131072");
   assert_int_equal(nd4c_square_on(stub_context, b, &z), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, 65536 + 131072); /* the first call may still be at work */
+  assert_int_equal(info().scratch_bytes, 65536 + 131072); /* the first call is still at work */
   assert_value(z, 9);
   nd4c_array_release(y);
   y = NULL;

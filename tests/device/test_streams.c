@@ -63,6 +63,7 @@ static void work_goes_there_in_order(void **state) {
   assert_ptr_equal(nd4c_context_device(wrapped), stub_device);
   assert_int_equal(nd4c_array_wait(one), ND4C_OK);
   const int64_t tasks = stub_counter("tasks");
+  stub_order("pause until_wait");
   assert_int_equal(native_work(native, 30000, &place, 1), 0);
   assert_int_equal(nd4c_add_on(wrapped, one, one, &two), ND4C_OK);
   assert_int_equal(atomic_load(&place), 0); /* submitting did not wait */

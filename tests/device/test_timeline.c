@@ -76,14 +76,15 @@ static void asking_records_one_fence(void **state) {
   nd4c_array *one = filled(1), *x = NULL;
   stub_settle();
   const int64_t before = stub_counter("fence_record");
-  (void)stub_control("delay 20000");
+  stub_order("pause");
   assert_int_equal(nd4c_add_on(stub_context, one, one, &x), ND4C_OK);
-  (void)stub_control("delay 0");
-  int64_t asked = 0;
-  while (!nd4c_array_is_ready(x, stub_device)) {
-    asked++;
+  for (int asked = 0; asked < 100; asked++) {
+    assert_false(nd4c_array_is_ready(x, stub_device));
   }
-  assert_true(asked > 0);
+  assert_int_equal(fences_since(before), 1);
+  stub_order("resume");
+  while (!nd4c_array_is_ready(x, stub_device)) {
+  }
   assert_int_equal(fences_since(before), 1);
   assert_all(x, 2);
   nd4c_array_release(one);
@@ -96,7 +97,8 @@ static void another_stream_records_one_fence(void **state) {
   nd4c_array *one = filled(1), *x[4] = {NULL}, *y[4] = {NULL};
   stub_settle();
   const int64_t before = stub_counter("fence_record"), waits = stub_counter("stream_wait_fence");
-  (void)stub_control("delay 5000");
+  stub_order("pause until_wait");
+  stub_order("delay 5000");
   for (int i = 0; i < 4; i++) {
     assert_int_equal(nd4c_add_on(stub_context, i == 0 ? one : x[i - 1], one, &x[i]), ND4C_OK);
   }
@@ -132,10 +134,9 @@ static void a_step_is_read_behind_the_next(void **state) {
   stub_settle();
   for (int round = 0; round < 4; round++) {
     const int64_t before = stub_counter("fence_record");
+    stub_order("pause until_wait");
     assert_int_equal(nd4c_add_on(context, one, one, &result), ND4C_OK);
-    (void)stub_control("delay 5000");
     assert_int_equal(nd4c_negative_on(context, one, &next), ND4C_OK);
-    (void)stub_control("delay 0");
     assert_int_equal(fences_since(before), round == 0 && tells_points() ? 0 : 2);
     assert_all(result, 2);
     assert_all(next, -1);
@@ -174,6 +175,7 @@ static const char *name_of(int call) {
 
 /* Three chains, call after call in turn. */
 static void make_chains(nd4c_context *context, nd4c_array *one, nd4c_array **made) {
+  stub_order("pause until_wait"); /* no failure is known before all are submitted */
   for (int i = 0; i < CALLS; i++) {
     nd4c_array *from = i < CHAINS ? one : made[i - CHAINS];
     assert_int_equal(i % 2 == 0 ? nd4c_square_on(context, from, &made[i]) : nd4c_negative_on(context, from, &made[i]),
@@ -264,6 +266,7 @@ static void a_plan_between_calls_is_told_apart(void **state) {
     stub_settle();
     (void)snprintf(command, sizeof command, "fail in_flight:%d", failing + 1);
     assert_int_equal(stub_control(command), ND4C_OK);
+    stub_order("pause until_wait");
     assert_int_equal(nd4c_negative_on(stub_context, one, &made[0]), ND4C_OK);
     assert_int_equal(nd4c_plan_run(plan, given, 1, &made[1], 2), ND4C_OK);
     assert_int_equal(nd4c_sqrt_on(stub_context, one, &made[3]), ND4C_OK);
@@ -314,6 +317,7 @@ static void threads_on_one_stream_are_told_apart(void **state) {
     stub_settle();
     (void)snprintf(command, sizeof command, "fail in_flight:%d", 1 + 7 * round);
     assert_int_equal(stub_control(command), ND4C_OK);
+    stub_order("pause until_wait");
     for (int i = 0; i < THREADS; i++) {
       assert_int_equal(pthread_create(&callers[i].thread, NULL, call, &callers[i]), 0);
     }

@@ -154,7 +154,7 @@ static void an_input_without_a_value_reaches_what_reads_it(void **state) {
   nd4c_plan *plan = make_fork_plan(graph);
   nd4c_array *inputs[2], *bad = NULL, *outputs[3] = {NULL};
   check_make_inputs(graph, 3, inputs);
-  (void)stub_control("delay 2000");
+  stub_order("pause until_wait");
   (void)stub_control("fail in_flight:1");
   CHECK_OK(nd4c_cos_on(stub_context, inputs[0], &bad)); /* under way, and going to fail */
   const nd4c_array *given[] = {bad, inputs[1]};
