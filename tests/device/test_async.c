@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "device/readers.h"
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { COUNT = 64 };
 static const int64_t shape[1] = {COUNT};
@@ -29,34 +29,6 @@ static void assert_all(const nd4c_array *array, float value) {
   for (int i = 0; i < COUNT; i++) {
     assert_float_equal(got[i], value, 0);
   }
-}
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    print_error("no \"%s\" in \"%s\"\n", part, nd4c_error_message());
-  }
-  assert_non_null(strstr(nd4c_error_message(), part));
-}
-
-static int each_setup(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  nd4c_error_clear();
-  return 0;
-}
-
-/* Nothing is left behind, and no rule of the ABI was broken. */
-static int each_teardown(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  if (stub_counter("buffers") != 0 || stub_counter("violations") != 0) {
-    print_error("%lld buffers left, %lld violations\n", (long long)stub_counter("buffers"),
-                (long long)stub_counter("violations"));
-    return 1;
-  }
-  return 0;
 }
 
 static void a_read_waits(void **state) {
@@ -431,7 +403,7 @@ static void a_fence_that_never_ends_telling_is_cut_off(void **state) {
   nd4c_array_release(other);
 }
 
-#define ASYNC_TEST(name) cmocka_unit_test_setup_teardown(name, each_setup, each_teardown)
+#define ASYNC_TEST(name) cmocka_unit_test_setup_teardown(name, stub_test_begin, stub_test_end)
 
 int main(void) {
   const struct CMUnitTest tests[] = {

@@ -11,22 +11,10 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { MEGABYTE = 1 << 20, COUNT = MEGABYTE / 4 };
 static nd4c_device *cpu;
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
-}
-
-static nd4c_memory_info info_of(const nd4c_device *device) {
-  nd4c_memory_info info = {.struct_size = sizeof info};
-  assert_int_equal(nd4c_memory_get_info(device, &info), ND4C_OK);
-  return info;
-}
 
 static int64_t remaining(const nd4c_device *device) {
   int64_t bytes = -1;
@@ -114,27 +102,27 @@ static void caps_by_call_and_property(void **state) {
   nd4c_array_release(b);
   /* A property that changes counts from then on; that of another device does not. */
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.1", "1m"), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 8 * MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 8 * MEGABYTE);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.0", "2m"), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 2 * MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 2 * MEGABYTE);
   assert_int_equal(make(4, 1, &b), ND4C_MEMORY_CAP);
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.5"), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 2 * MEGABYTE); /* its own goes first */
-  assert_int_equal(info_of(cpu).cap_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 2 * MEGABYTE); /* its own goes first */
+  assert_int_equal(memory_info_of(cpu).cap_bytes, 0);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.0", NULL), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 512 * MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 512 * MEGABYTE);
   /* However small the part, it is a cap. */
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.00000001"), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 10);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 10);
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.000000000000000000000001"), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 1);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 1);
   assert_int_equal(make(1, 1, &b), ND4C_MEMORY_CAP);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CPU.0", "3g"), ND4C_OK);
-  assert_int_equal(info_of(cpu).cap_bytes, INT64_C(3) << 30);
+  assert_int_equal(memory_info_of(cpu).cap_bytes, INT64_C(3) << 30);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.CPU.0", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.1", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", NULL), ND4C_OK);
-  assert_int_equal(info_of(stub_device).cap_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 0);
 }
 
 static void what_remains(void **state) {
@@ -226,7 +214,7 @@ static void pieces_that_fail(void **state) {
 static void spilling_makes_room(void **state) {
   (void)state;
   nd4c_array *shared = NULL, *old = NULL, *young = NULL, *more = NULL;
-  nd4c_memory_info before = info_of(stub_device);
+  nd4c_memory_info before = memory_info_of(stub_device);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 13 * MEGABYTE), ND4C_OK);
   assert_int_equal(make(4, 1, &old), ND4C_OK);
   assert_int_equal(make(4, 2, &young), ND4C_OK);
@@ -237,12 +225,12 @@ static void spilling_makes_room(void **state) {
   assert_int_equal(make(4, 4, &more), ND4C_OK); /* copies go first */
   assert_int_equal(nd4c_array_state(shared, stub_device), '-');
   assert_int_equal(nd4c_array_state(shared, cpu), 'M');
-  nd4c_memory_info info = info_of(stub_device);
+  nd4c_memory_info info = memory_info_of(stub_device);
   assert_int_equal(info.dropped_count - before.dropped_count, 1);
   assert_int_equal(info.spilled_count - before.spilled_count, 0);
   nd4c_array *squares = NULL;
   assert_int_equal(nd4c_square_on(stub_context, old, &squares), ND4C_OK); /* uses `old`: `young` is the older now */
-  info = info_of(stub_device);
+  info = memory_info_of(stub_device);
   assert_int_equal(info.spilled_count - before.spilled_count, 1);
   assert_int_equal(info.spilled_bytes - before.spilled_bytes, 4 * MEGABYTE);
   assert_int_equal(nd4c_array_state(old, stub_device), 'M');
@@ -255,10 +243,10 @@ static void spilling_makes_room(void **state) {
   nd4c_array *huge = NULL;
   assert_int_equal(make(16, 1, &huge), ND4C_MEMORY_CAP); /* no spilling helps that */
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
-  before = info_of(stub_device);
+  before = memory_info_of(stub_device);
   int64_t beyond = INT64_C(1) << 31; /* bytes: twice what the device has */
   assert_int_not_equal(nd4c_array_empty(ND4C_INT8, 1, &beyond, stub_device, &huge), ND4C_OK);
-  info = info_of(stub_device);
+  info = memory_info_of(stub_device);
   assert_int_equal(info.dropped_count + info.spilled_count, before.dropped_count + before.spilled_count);
   /* The same where the device itself has no more. */
   (void)nd4c_memory_trim(stub_device, 0);
@@ -363,13 +351,13 @@ static void what_does_not_fit_waits_for_what_was_there(void **state) {
   assert_int_equal(nd4c_memory_set_cap(stub_device, 4 * MEGABYTE), ND4C_OK);
   stub_order("pause");
   assert_int_equal(nd4c_square_on(stub_context, few, &first), ND4C_OK);
-  assert_true(info_of(stub_device).cached_bytes > 0);
+  assert_true(memory_info_of(stub_device).cached_bytes > 0);
   const int64_t waits = stub_counter("host_waits");
   assert_int_equal(pthread_create(&thread, NULL, ask_for_two, &status), 0);
   while (stub_counter("host_waits") == waits) {
     (void)sched_yield();
   }
-  assert_int_equal(info_of(stub_device).cached_bytes, 0); /* which went first */
+  assert_int_equal(memory_info_of(stub_device).cached_bytes, 0); /* which went first */
   stub_order("pause");
   assert_int_equal(nd4c_square_on(stub_context, few, &second), ND4C_OK);
   stub_order("resume first");
@@ -462,7 +450,7 @@ static void arrays_without_elements(void **state) {
   assert_int_equal(nd4c_array_state(arrays[2], cpu), '-');
   assert_int_equal(nd4c_array_state(arrays[2], stub_device), 'M');
   assert_int_equal(nd4c_array_read(squares, NULL, 0), ND4C_OK);
-  nd4c_memory_info info = info_of(stub_device);
+  nd4c_memory_info info = memory_info_of(stub_device);
   assert_int_equal(info.live_bytes + info.cached_bytes, 0);
   assert_int_equal(info.live_count, 4);
   for (int i = 0; i < 3; i++) {

@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "nd4c/dlpack.h"
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { COUNT = 1024 };
 static const int64_t shape[1] = {COUNT};
@@ -73,12 +73,6 @@ static void assert_values(const nd4c_array *array, float first) {
   for (int i = 0; i < COUNT; i++) {
     assert_float_equal(read[i], first + (float)i, 0);
   }
-}
-
-static nd4c_memory_info info_of(nd4c_device *device) {
-  nd4c_memory_info info = {.struct_size = sizeof info};
-  assert_int_equal(nd4c_memory_get_info(device, &info), ND4C_OK);
-  return info;
 }
 
 static int begin(void **state) {
@@ -216,10 +210,10 @@ static void contents_leave_and_come_back(void **state) {
 static void imports_are_counted_apart(void **state) {
   (void)state;
   const nd4c_external external = at(memory, sizeof memory);
-  const nd4c_memory_info before = info_of(stub_device);
+  const nd4c_memory_info before = memory_info_of(stub_device);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 4096), ND4C_OK); /* the memory is larger */
   nd4c_array *a = import(stub_device, &external);
-  const nd4c_memory_info with = info_of(stub_device);
+  const nd4c_memory_info with = memory_info_of(stub_device);
   assert_int_equal(with.live_bytes, before.live_bytes);
   assert_int_equal(with.imported_count, 1);
   assert_int_equal(with.imported_bytes, sizeof memory);
@@ -229,7 +223,7 @@ static void imports_are_counted_apart(void **state) {
   nd4c_free(report);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   nd4c_array_release(a);
-  assert_int_equal(info_of(stub_device).imported_count, 0);
+  assert_int_equal(memory_info_of(stub_device).imported_count, 0);
   assert_int_equal(nd4c_memory_report(stub_device, &report), ND4C_OK);
   assert_string_equal(report, "");
   nd4c_free(report);

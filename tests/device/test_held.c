@@ -13,23 +13,11 @@
 
 #include "base/alloc.h"
 #include "device/device.h"
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { MEGABYTE = 1 << 20 };
 
 static const nd4c_host_device_memory *table;
-
-static nd4c_memory_info info(void) {
-  nd4c_memory_info filled = {.struct_size = sizeof filled};
-  assert_int_equal(nd4c_memory_get_info(stub_device, &filled), ND4C_OK);
-  return filled;
-}
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
-}
 
 static nd4c_status make(int64_t bytes, nd4c_array **array) {
   *array = NULL;
@@ -45,7 +33,7 @@ static int before_each(void **state) {
 static int after_each(void **state) {
   (void)nd4c_memory_set_cap(stub_device, 0);
   (void)stub_control("unhold");
-  return stub_test_end(state) + (stub_counter("held") != 0) + (info().held_bytes != 0);
+  return stub_test_end(state) + (stub_counter("held") != 0) + (memory_info_of(stub_device).held_bytes != 0);
 }
 
 /* -- counting ------------------------------------------------------------------------------------------------------ */
@@ -53,22 +41,22 @@ static int after_each(void **state) {
 static void it_is_counted(void **state) {
   (void)state;
   char *report = NULL;
-  const nd4c_memory_info before = info();
+  const nd4c_memory_info before = memory_info_of(stub_device);
   assert_int_equal(before.held_bytes, 0);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(stub_control("hold 100000"), ND4C_OK);
   }
   assert_int_equal(stub_control("hold_buffer 65536"), ND4C_OK);
-  assert_int_equal(info().held_bytes, 265536);
-  assert_int_equal(info().live_bytes, before.live_bytes + 265536);
+  assert_int_equal(memory_info_of(stub_device).held_bytes, 265536);
+  assert_int_equal(memory_info_of(stub_device).live_bytes, before.live_bytes + 265536);
   assert_int_equal(stub_counter("buffers"), 1);
   assert_int_equal(nd4c_memory_report(stub_device, &report), ND4C_OK);
   assert_non_null(strstr(report, "2 x 100000 bytes held for stub workspace\n"));
   assert_non_null(strstr(report, "1 x 65536 bytes from stub workspace\n"));
   nd4c_free(report);
   assert_int_equal(stub_control("unhold"), ND4C_OK);
-  assert_int_equal(info().held_bytes, 0);
-  assert_int_equal(info().live_bytes, before.live_bytes);
+  assert_int_equal(memory_info_of(stub_device).held_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).live_bytes, before.live_bytes);
   assert_int_equal(nd4c_memory_report(stub_device, &report), ND4C_OK);
   assert_null(strstr(report, "stub workspace"));
   nd4c_free(report);
@@ -103,7 +91,7 @@ static void press(const char *way, int64_t megabytes, nd4c_status expected, int6
   assert_int_equal(make(megabytes * MEGABYTE, &a), expected);
   assert_int_equal(stub_counter("asked_to_give") - before, asked);
   assert_int_equal(stub_counter("held"), left);
-  assert_int_equal(info().held_bytes, left * 2 * MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).held_bytes, left * 2 * MEGABYTE);
   nd4c_array_release(a);
   (void)stub_control("unhold");
   (void)stub_control("give_way own");
@@ -128,7 +116,7 @@ static void it_gives_way_to_other_pieces(void **state) {
   assert_int_equal(stub_control("hold 3145728"), ND4C_OK);
   assert_int_equal(stub_control("hold 2097152"), ND4C_OK);
   assert_int_equal(stub_counter("held"), 1);
-  assert_int_equal(info().held_bytes, 2 * MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).held_bytes, 2 * MEGABYTE);
 }
 
 /* Where the device itself has no more. */
@@ -236,7 +224,7 @@ static void without_memory_nothing_is_taken(void **state) {
     survived += status != ND4C_OK;
     table->give(memory[0]);
     table->give(memory[1]);
-    assert_int_equal(info().held_bytes, 0);
+    assert_int_equal(memory_info_of(stub_device).held_bytes, 0);
   }
   assert_true(survived >= 3);
 }
@@ -345,7 +333,7 @@ static void threads_press_at_once(void **state) {
       assert_int_equal(pthread_join(threads[k], NULL), 0);
     }
     assert_true(made[0] > 0 && made[1] > 0);
-    assert_true(info().live_bytes <= 8 * 65536);
+    assert_true(memory_info_of(stub_device).live_bytes <= 8 * 65536);
     (void)stub_control("unhold");
   }
   assert_int_equal(stub_counter("held"), 0);

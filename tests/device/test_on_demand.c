@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "nd4c/dlpack.h"
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 /* Elements: what travels behind a record of nd4c's, in a staging buffer, in several of them, in more than there are. */
 static const int64_t sizes[] = {1, 100, 30000, 700000, 2000000};
@@ -50,12 +50,6 @@ static void assert_all(const nd4c_array *array, float expected) {
     }
   }
   free(got);
-}
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
 }
 
 static nd4c_trace_totals totals(const nd4c_device *from, const nd4c_device *to) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "nd4c/dlpack.h"
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { COUNT = 5000 };
 static const int64_t shape[1] = {COUNT};
@@ -18,12 +18,6 @@ static nd4c_device *cpu, *second;
 static nd4c_context *cpu_context;
 static float buffer[COUNT];
 static long loops = 100000;
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
-}
 
 static nd4c_array *filled(nd4c_device *device, double value) {
   nd4c_array *array = NULL;

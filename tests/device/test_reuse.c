@@ -10,16 +10,10 @@
 
 #include <cmocka.h>
 
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { CHAIN = 40 };
 static const int64_t MIB = INT64_C(1) << 20;
-
-static nd4c_memory_info info_of(nd4c_device *device) {
-  nd4c_memory_info info = {.struct_size = sizeof info};
-  assert_int_equal(nd4c_memory_get_info(device, &info), ND4C_OK);
-  return info;
-}
 
 static nd4c_array *filled(nd4c_device *device, int64_t size, double value) {
   nd4c_array *array = NULL;
@@ -50,20 +44,9 @@ static nd4c_array *run_chain(nd4c_context *context, nd4c_array *x, nd4c_array *o
   return x;
 }
 
-static int each_setup(void **state) {
-  (void)state;
-  (void)stub_control("reset");
-  stub_settle();
-  nd4c_error_clear();
-  return 0;
-}
-
-static int each_teardown(void **state) {
-  (void)state;
-  (void)stub_control("reset");
+static int uncap(void **state) {
   (void)nd4c_memory_set_cap(stub_device, 0);
-  stub_settle();
-  return stub_counter("buffers") != 0 || stub_counter("violations") != 0;
+  return stub_test_end(state);
 }
 
 static void a_chain_reuses_its_memory(void **state) {
@@ -77,7 +60,7 @@ static void a_chain_reuses_its_memory(void **state) {
   x = run_chain(stub_context, x, one, CHAIN);
   assert_int_equal(stub_counter("tasks"), tasks); /* the host was ahead all the time */
   assert_int_equal(stub_counter("fence_wait"), waits);
-  assert_in_range(info_of(stub_device).peak_bytes, 2 * MIB, 4 * MIB);
+  assert_in_range(memory_info_of(stub_device).peak_bytes, 2 * MIB, 4 * MIB);
   assert_all(x, size, CHAIN);
   nd4c_array_release(x);
   nd4c_array_release(one);
@@ -97,7 +80,7 @@ static void so_does_one_on_opencl(void **state) {
   nd4c_array *one = filled(device, 1, 1), *x = filled(device, size, 0);
   assert_int_equal(nd4c_memory_reset_peak(device), ND4C_OK);
   x = run_chain(context, x, one, CHAIN);
-  assert_in_range(info_of(device).peak_bytes, 32 * MIB, 64 * MIB);
+  assert_in_range(memory_info_of(device).peak_bytes, 32 * MIB, 64 * MIB);
   assert_all(x, size, CHAIN);
   nd4c_array_release(x);
   nd4c_array_release(one);
@@ -121,7 +104,7 @@ static void another_stream_comes_after(void **state) {
     assert_int_equal(nd4c_add_on(stub_context, a, one, &sum), ND4C_OK);
     nd4c_array_release(a); /* still to be read */
     stub_order("delay 0");
-    int64_t live = info_of(stub_device).live_bytes, buffers = stub_counter("buffers");
+    int64_t live = memory_info_of(stub_device).live_bytes, buffers = stub_counter("buffers");
     if (full) {
       assert_int_equal(nd4c_memory_set_cap(stub_device, live), ND4C_OK);
     }
@@ -207,7 +190,7 @@ static void threads_do_not_disturb_each_other(void **state) {
   }
 }
 
-#define REUSE_TEST(name) cmocka_unit_test_setup_teardown(name, each_setup, each_teardown)
+#define REUSE_TEST(name) cmocka_unit_test_setup_teardown(name, stub_test_begin, uncap)
 
 typedef struct tight {
   nd4c_array *one, *x, *column, *row, *y, *z;
@@ -239,7 +222,7 @@ static void fill_tight(tight *t, nd4c_context *context) {
 static void end_tight(tight *t) {
   assert_all(t->y, MIB, 3);
   assert_all(t->z, MIB + MIB / 4, -1);
-  assert_true(info_of(stub_device).live_bytes <= 9500000);
+  assert_true(memory_info_of(stub_device).live_bytes <= 9500000);
   (void)stub_control("reset");
   nd4c_array *const arrays[] = {t->one, t->column, t->row, t->y, t->z};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {

@@ -9,21 +9,9 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { MEGABYTE = 1 << 20, SCRATCH = 16 << 20, COUNT = 33 };
-
-static nd4c_memory_info info(void) {
-  nd4c_memory_info filled = {.struct_size = sizeof filled};
-  assert_int_equal(nd4c_memory_get_info(stub_device, &filled), ND4C_OK);
-  return filled;
-}
-
-static void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
-}
 
 /* Each test has a size of its own: how much scratch is asked for is known for a signature. */
 static nd4c_array *filled(int64_t size, double value) {
@@ -53,16 +41,16 @@ static void a_hundred_calls_share_one(void **state) {
   for (int i = 0; i < 100; i++) {
     assert_value(y[i], 4);
   }
-  assert_in_range(info().peak_bytes, SCRATCH, SCRATCH + MEGABYTE);
-  assert_int_equal(info().scratch_bytes, SCRATCH);
+  assert_in_range(memory_info_of(stub_device).peak_bytes, SCRATCH, SCRATCH + MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, SCRATCH);
   assert_int_equal(stub_counter("scratch_granted"), SCRATCH);
   assert_int_equal(nd4c_memory_report(stub_device, &report), ND4C_OK);
   assert_non_null(strstr(report, "1 x 16777216 bytes from scratch\n"));
   nd4c_free(report);
   assert_int_equal(nd4c_memory_trim(stub_device, 1), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, SCRATCH); /* it is not cached */
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, SCRATCH); /* it is not cached */
   assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 0);
   nd4c_array_release(a);
   for (int i = 0; i < 100; i++) {
     nd4c_array_release(y[i]);
@@ -77,10 +65,10 @@ static void work_under_way_keeps_it(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
   assert_false(nd4c_array_is_ready(y, stub_device));
-  assert_int_equal(info().scratch_bytes, 65536);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 65536);
   assert_value(y, 9);
   assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 0);
   nd4c_array_release(a);
   nd4c_array_release(y);
 }
@@ -93,14 +81,14 @@ static void a_larger_one_takes_its_place(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   (void)stub_control("scratch 131072");
   assert_int_equal(nd4c_square_on(stub_context, b, &z), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, 65536 + 131072); /* the first call is still at work */
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 65536 + 131072); /* the first call is still at work */
   assert_value(z, 9);
   nd4c_array_release(y);
   y = NULL;
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK); /* the smaller one goes */
   assert_value(y, 9);
   assert_int_equal(stub_counter("scratch_granted"), 65536); /* no more than was asked for */
-  assert_int_equal(info().scratch_bytes, 131072);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 131072);
   nd4c_array_release(a);
   nd4c_array_release(b);
   nd4c_array_release(y);
@@ -119,9 +107,9 @@ static void each_stream_has_its_own(void **state) {
     assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
     assert_int_equal(nd4c_square_on(other, a, &z), ND4C_OK);
   }
-  assert_int_equal(info().scratch_bytes, 2 * 65536);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 2 * 65536);
   assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, 65536); /* the stream took its own along */
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 65536); /* the stream took its own along */
   assert_value(y, 9);
   assert_value(z, 9);
   nd4c_array_release(a);
@@ -161,7 +149,7 @@ static void threads_share_a_stream(void **state) {
     assert_int_equal(failures[i], 0);
   }
   assert_int_equal(nd4c_context_synchronize(stub_context), ND4C_OK);
-  assert_in_range(info().scratch_bytes, 0, THREADS * 4096);
+  assert_in_range(memory_info_of(stub_device).scratch_bytes, 0, THREADS * 4096);
   assert_int_equal(stub_counter("violations"), 0);
 }
 
@@ -255,13 +243,13 @@ static void it_gives_way(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   assert_value(y, 9);
   large = filled(COUNT + MEGABYTE, 1); /* 4 MiB: idle scratch goes */
-  assert_int_equal(info().scratch_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 0);
   nd4c_array_release(large);
   (void)stub_control("delay 3000");
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
-  assert_int_equal(info().scratch_bytes, 4 * MEGABYTE);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 4 * MEGABYTE);
   large = filled(COUNT + MEGABYTE, 1); /* what is in use goes when its work is done */
-  assert_int_equal(info().scratch_bytes, 0);
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 0);
   assert_value(y, 9);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   nd4c_array_release(large);

@@ -9,18 +9,12 @@
 
 #include <cmocka.h>
 
-#include "stub_plugin.h"
+#include "stub_test.h"
 
 enum { COUNT = 3000 };
 static const int64_t shape[1] = {COUNT};
 static nd4c_device *cpu, *second;
 static float buffer[COUNT];
-
-static inline void assert_message(const char *part) {
-  if (strstr(nd4c_error_message(), part) == NULL) {
-    fail_msg("no \"%s\" in \"%s\"", part, nd4c_error_message());
-  }
-}
 
 static inline nd4c_workspace *made(nd4c_outliving outliving, const nd4c_device *device, int64_t initial) {
   nd4c_workspace_options options = {
