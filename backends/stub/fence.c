@@ -89,7 +89,8 @@ bool stub_fence_ready(stub_fence *fence) {
 }
 
 void stub_fence_block(stub_fence *fence) {
-  for (int look = 0; look < STUB_LOOKS && !stub_fence_ready(fence); look++) {
+  const int64_t until = stub_host->threads->nanoseconds() + STUB_LOOK_NANOSECONDS;
+  while (!stub_fence_ready(fence) && stub_host->threads->nanoseconds() < until) {
     stub_host->threads->yield();
   }
   stub_lock(&fence->lock);

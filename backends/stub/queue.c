@@ -100,7 +100,8 @@ static nd4c_status stream_loop(void *argument) {
   stub_stream *stream = argument;
   stub_lock(&stream->lock);
   for (;;) {
-    for (int look = 0; look < STUB_LOOKS && stream->first == NULL && !stream->stop; look++) {
+    const int64_t until = stub_host->threads->nanoseconds() + STUB_LOOK_NANOSECONDS;
+    while (stream->first == NULL && !stream->stop && stub_host->threads->nanoseconds() < until) {
       stub_unlock(&stream->lock);
       stub_host->threads->yield();
       stub_lock(&stream->lock);

@@ -17,7 +17,7 @@ static const int64_t shape[1] = {COUNT};
 static nd4c_device *cpu, *second;
 static nd4c_context *cpu_context;
 static float buffer[COUNT];
-static long loops = 100000;
+static long loops = 20000;
 
 static nd4c_array *filled(nd4c_device *device, double value) {
   nd4c_array *array = NULL;
