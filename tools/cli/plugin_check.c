@@ -19,6 +19,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \
   X(streams, "order between streams, and work under way", plugin_section_streams)                \
   X(peers, "copies between its devices, and what it tells of them", plugin_section_peers)        \
+  X(own, "ops of its own: inference, references, refusals", plugin_section_own)                  \
   X(ops, "every op that it offers, against the reference", plugin_section_ops)                   \
   X(layouts, "operands behind offsets, transposed, reversed, spread", plugin_section_layouts)    \
   X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)              \
