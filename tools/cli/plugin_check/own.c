@@ -141,6 +141,9 @@ static void check_refusal(state *s, nd4c_status status, const char *what) {
                           s->op->name, what, nd4c_status_name(status), (int)status, text);
   (void)plugin_check_that(s->check, text[0] != '\0' && strstr(text, "failed without a text") == NULL,
                           "%s, %s: refused with %s and without a text", s->op->name, what, nd4c_status_name(status));
+  /* nd4c's words where inference accepts a sample and answers nonsense. */
+  (void)plugin_check_that(s->check, strstr(text, " says that result ") == NULL && strstr(text, "the result would ") == NULL,
+                          "%s, %s: inference answers nonsense: %s", s->op->name, what, text);
   (void)plugin_check_that(s->check, text[0] == '\0' || strstr(text, s->op->name) != NULL,
                           "%s, %s: the text does not name the op: %s", s->op->name, what, text);
 }
