@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # nd4c plugin-check: sound plug-ins pass, each kind of fault is found, a crash and a hang are failures of one section.
-# Usage: check_plugin.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB CONTRIBUTOR CHAINS NO_ENTRY UNRESOLVED ACME
+# Usage: check_plugin.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB CONTRIBUTOR CHAINS NO_ENTRY UNRESOLVED
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli_lib.sh"
-stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8 acme=$9
+stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties open memory external streams peers own ops layouts outputs refusals plans kept capture threads faults leaks exit; do
+for section in entry probe properties buffers refused fences times recordings open memory external streams peers own ops layouts values outputs refusals plans kept capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -126,26 +126,6 @@ says out '^  FAILED: .*: wants_layout of input 1: no layout: bytes is'
 lie hasty streams 'a chain of .* on two devices of stub gave'
 expect 1 env STUB_FAIL=in_flight:40 "$nd4c" plugin-check --section ops "$stub"
 says out '^  FAILED: .* of .* on stub:0, contiguous: '
-
-# Ops of its own, and patterns that leave nothing.
-expect 0 "$nd4c" plugin-check "$acme"
-says out '^  acme.scaled_add: [1-9][0-9]+ samples$'
-says out '^  acme.halves: [1-9][0-9]+ samples$'
-expect 0 "$nd4c" plugin-check --section own --ops 'nosuch,acme.halves' "$acme"
-lacks out scaled_add
-expect 1 "$nd4c" plugin-check --section ops --ops nosuch "$stub"
-says out '^  FAILED: nothing was checked: of the ops that it offers, none that --ops nosuch names has a case$'
-says out '^  FAILED: of all that it offers and --ops nosuch names nothing was computed$'
-acme_lie() {
-  expect 1 env ACME_LIE="$1" "$nd4c" plugin-check --section "$2" "$acme"
-  says out "^  FAILED: .*$3"
-}
-acme_lie 'refuses in silence' own 'acme.scaled_add, .*: refused with SHAPE and without a text'
-acme_lie 'leaves the last' own 'acme.scaled_add of .*, into an array that holds 0x.., .*: element '
-acme_lie 'computes fast and wrong' ops 'acme.scaled_add of float32 on cpu:0 .engine acme., contiguous: element 0 '
-for answer in 'rank 99' 'rank -1' 'extent -1' 'dtype 4711' 'status 12345'; do
-  acme_lie "infers $answer" own 'acme.scaled_add'
-done
 
 # What is no plug-in.
 expect 1 "$nd4c" plugin-check "$no_entry"

@@ -225,7 +225,8 @@ static int32_t run_target(plugin_round *round, const plugin_targets *targets, in
   selftest_case c;
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
-    if (strcmp(op->provider, targets->name) == 0 && targets->offered[i] != 0 && plugin_is_asked(round->check, op->name)) {
+    if (strcmp(op->provider, targets->name) == 0 && targets->offered[i] != 0 &&
+        plugin_is_asked(round->check, op->name)) {
       (void)plugin_samples_each(op, run_dtypes, &of);
     }
   }
@@ -267,7 +268,8 @@ bool plugin_cases_each(plugin_check *check, plugin_scope scope, int32_t limit, p
     (void)nd4c_context_destroy(round.host);
   }
   if (check->pattern != NULL && targets.count > 0) {
-    (void)plugin_check_that(check, done > 0, "nothing was checked: of the ops that it offers, none that --ops %s names has a case",
+    (void)plugin_check_that(check, done > 0,
+                            "nothing was checked: of the ops that it offers, none that --ops %s names has a case",
                             check->pattern);
   }
   plugin_targets_free(&targets);

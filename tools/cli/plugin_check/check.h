@@ -88,6 +88,8 @@ void plugin_targets_free(plugin_targets *targets);
 /* A context that computes on the target and nowhere else: strict, and with its engine forced from here on. The caller
  * destroys it. */
 nd4c_status plugin_target_enter(const plugin_target *target, nd4c_context **context);
+/* Its engine is forced from here on, or none. */
+nd4c_status plugin_target_force(const plugin_target *target);
 /* "stub:0", or "cpu:0 (engine chains)". */
 const char *plugin_target_text(const plugin_target *target, char *text, size_t size);
 
@@ -173,9 +175,15 @@ void plugin_section_memory(plugin_check *check);
 void plugin_section_streams(plugin_check *check);
 void plugin_section_external(plugin_check *check); /* external.c */
 void plugin_section_peers(plugin_check *check); /* peers.c */
+void plugin_section_buffers(plugin_check *check); /* buffers.c */
+void plugin_section_refused(plugin_check *check);
+void plugin_section_fences(plugin_check *check); /* order.c */
+void plugin_section_times(plugin_check *check);
+void plugin_section_recordings(plugin_check *check);
 void plugin_section_own(plugin_check *check); /* own.c */
 void plugin_section_ops(plugin_check *check); /* compute.c */
 void plugin_section_layouts(plugin_check *check);
+void plugin_section_values(plugin_check *check); /* values.c */
 void plugin_section_outputs(plugin_check *check);
 void plugin_section_refusals(plugin_check *check);
 void plugin_section_plans(plugin_check *check);   /* plans.c */

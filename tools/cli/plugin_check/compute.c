@@ -142,8 +142,8 @@ int64_t plugin_output_changed(const nd4c_array *large, unsigned char filler) {
 /* Whether outputs that a refused call was given hold what they held. */
 static void check_untouched(plugin_round *round, const plugin_case *p, nd4c_array *const *large, const char *how) {
   for (int32_t i = 0; i < p->c->op->output_count; i++) {
-    (void)plugin_check_that(round->check, plugin_output_changed(large[i], GIVEN) == 0, "%s, %s: the refused call changed output %d",
-                            p->label, how, (int)i);
+    (void)plugin_check_that(round->check, plugin_output_changed(large[i], GIVEN) == 0,
+                            "%s, %s: the refused call changed output %d", p->label, how, (int)i);
   }
 }
 

@@ -1,5 +1,5 @@
-/* Section `own`: ops of the plug-in's own. Their reference kernels on cpu:0 compute samples that inference accepts; what
- * devices and engines make of the same samples the other sections compare (cases.c). */
+/* Section `own`: ops of the plug-in's own. Their reference kernels on cpu:0 compute samples that inference accepts;
+ * what devices and engines make of the same samples the other sections compare (cases.c). */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,12 +137,14 @@ static void check_threads(const state *s, const plugin_case *p) {
 /* A refusal of inference: an argument's code, and a text of its own. */
 static void check_refusal(state *s, nd4c_status status, const char *what) {
   const char *text = nd4c_error_message();
-  (void)plugin_check_that(s->check, status >= 200 && status < 300, "%s, %s: refused with %s (%d), expected a code of 200 to 299: %s",
-                          s->op->name, what, nd4c_status_name(status), (int)status, text);
+  (void)plugin_check_that(s->check, status >= 200 && status < 300,
+                          "%s, %s: refused with %s (%d), expected a code of 200 to 299: %s", s->op->name, what,
+                          nd4c_status_name(status), (int)status, text);
   (void)plugin_check_that(s->check, text[0] != '\0' && strstr(text, "failed without a text") == NULL,
                           "%s, %s: refused with %s and without a text", s->op->name, what, nd4c_status_name(status));
   /* nd4c's words where inference accepts a sample and answers nonsense. */
-  (void)plugin_check_that(s->check, strstr(text, " says that result ") == NULL && strstr(text, "the result would ") == NULL,
+  (void)plugin_check_that(s->check,
+                          strstr(text, " says that result ") == NULL && strstr(text, "the result would ") == NULL,
                           "%s, %s: inference answers nonsense: %s", s->op->name, what, text);
   (void)plugin_check_that(s->check, text[0] == '\0' || strstr(text, s->op->name) != NULL,
                           "%s, %s: the text does not name the op: %s", s->op->name, what, text);
@@ -164,8 +166,9 @@ static void check_counts(state *s, const plugin_case *p) {
     }
     if (!variadic && count == op->input_count) {
       nd4c_error_clear();
-      check_refusal(s, nd4c_op_call(s->host, op->op, (const nd4c_array *const *)inputs, count + 1, p->c->attrs,
-                                    p->c->attr_count, outputs, op->output_count),
+      check_refusal(s,
+                    nd4c_op_call(s->host, op->op, (const nd4c_array *const *)inputs, count + 1, p->c->attrs,
+                                 p->c->attr_count, outputs, op->output_count),
                     "called with an input too many");
     }
     inputs[count] = NULL;
@@ -216,8 +219,9 @@ static void check_dtype(state *s) {
       nd4c_error_clear();
       plugin_check_at("%s of %s, which it does not take", s->op->name, nd4c_dtype_name(plugin_dtypes[i]));
       if (status == ND4C_OK) {
-        check_refusal(s, nd4c_op_call(s->host, s->op->op, (const nd4c_array *const *)inputs, count, NULL, 0, outputs,
-                                      s->op->output_count),
+        check_refusal(s,
+                      nd4c_op_call(s->host, s->op->op, (const nd4c_array *const *)inputs, count, NULL, 0, outputs,
+                                   s->op->output_count),
                       "a dtype that its schema does not list");
       }
       plugin_arrays_release(outputs, SELFTEST_OUTPUTS);
@@ -263,7 +267,8 @@ static void check_ops(state *s, const char *provider) {
     plugin_check_note("it brings no ops of its own");
   } else if (asked > 0) {
     (void)plugin_check_that(s->check, s->computed > 0,
-                            "nothing was computed: inference of its own ops accepts none of the samples: %s", s->reason);
+                            "nothing was computed: inference of its own ops accepts none of the samples: %s",
+                            s->reason);
   }
 }
 

@@ -1,0 +1,50 @@
+/* A plug-in's devices, driven by their tables without the library between: the library waits where it need not, puts
+ * texts where there are none, and keeps buffers that it could free. The library does not load the plug-in in such a
+ * process. */
+#ifndef ND4C_CLI_PLUGIN_DIRECT_H
+#define ND4C_CLI_PLUGIN_DIRECT_H
+
+#include "check.h"
+
+typedef struct plugin_direct {
+  plugin_check *check;
+  const nd4c_device_ops *ops;
+  void *device;
+  nd4c_device_description about;
+  char name[PLUGIN_NAME + 16];
+} plugin_direct;
+
+/* The next calls of the plug-in's functions: which of its allocations is refused, 0: none. */
+void plugin_direct_refuse(int32_t place);
+/* Whether one was refused since; none is from here on. */
+bool plugin_direct_refused(void);
+/* Blocks that the plug-in has from the host table. */
+int64_t plugin_direct_live(void);
+
+/* Opens the plug-in and calls `function` for each of its devices, two at most; `other` is the other one, or NULL. */
+void plugin_direct_each(plugin_check *check, void (*function)(plugin_direct *d, plugin_direct *other));
+
+/* Counts that the call succeeded. A failure must have a text of the plug-in's: the caller has cleared it
+ * (nd4c_error_clear) before the call, and it is cleared here. Returns whether it succeeded. */
+bool plugin_direct_status(plugin_direct *d, nd4c_status status, const char *what);
+/* The same, where it may fail. */
+bool plugin_direct_may_fail(plugin_direct *d, nd4c_status status, const char *what);
+
+/* A buffer of the device's own memory. */
+nd4c_status plugin_direct_buffer(plugin_direct *d, int64_t bytes, nd4c_buffer *buffer);
+/* A stream; NULL on a synchronous device. False after what failed was counted. */
+bool plugin_direct_stream(plugin_direct *d, nd4c_stream *stream);
+/* Waits for all that was enqueued on the stream, by a fence. */
+bool plugin_direct_wait(plugin_direct *d, nd4c_stream stream, const char *what);
+
+/* Work that takes some time: copies to a buffer, of which the last one's bytes come back. Its memory is never freed: a
+ * device that lies about the end of its work may use it later. */
+typedef struct plugin_chain {
+  nd4c_buffer buffer;
+  unsigned char *got, *sent[2];
+} plugin_chain;
+bool plugin_chain_enqueue(plugin_direct *d, nd4c_stream stream, plugin_chain *chain);
+/* Whether the last byte came back. */
+bool plugin_chain_ended(const plugin_chain *chain);
+
+#endif
