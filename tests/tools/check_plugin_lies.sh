@@ -16,6 +16,10 @@ lie keeps buffers 'stub:0: free frees nothing: [0-9]+ buffers of [0-9]+ bytes en
 lie silent buffers 'stub:0: allocate of more than there is failed with MEMORY .500. and without a text$'
 lie silent refused 'stub:0: stream_create failed with MEMORY .500. and without a text$'
 lie dropped refused 'stub:0, with allocation [0-9]+ refused: every call .* bytes are missing: a failure was dropped$'
+lie scratch kernels 'negative of float32 on stub:0: stub.plain wrote beyond the 64 bytes of the device.s scratch'
+lie selfish kernels 'stub:0: give_way gives nothing of [0-9]+ pieces while nothing is computed'
+expect 0 env STUB_LIE=holds "$nd4c" plugin-check --section kernels "$stub"
+says out '^  stub:0: [1-9][0-9]* calls computed, '
 lie ready fences 'stub:0: fence_query says that the work has ended while it is under way$'
 lie early fences 'stub:0: fence_wait returns before the work has ended$'
 lie no_wait fences 'stub:0: stream_wait_fence does not wait: '
@@ -28,7 +32,7 @@ says out '^  FAILED: stub:0: after abandon, which ends a recording and throws it
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
 lacks out 'does not record work'
 for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none; do
-  for section in buffers refused times; do
+  for section in buffers refused times kernels; do
     expect 0 env "$option" "$nd4c" plugin-check --section "$section" "$stub"
   done
 done

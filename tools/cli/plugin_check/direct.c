@@ -115,11 +115,16 @@ static const nd4c_provider *load(plugin_check *check) {
   table.free = host_free;
   table.free_pages = host_free_pages;
   table.free_buffer = host_free_buffer;
+  table.device_memory = plugin_direct_memory();
   table.config = host_config;
   table.config_number = host_config_number;
   if (plugin_check_status(check, nd4c_plugin_set_host(&table), "a host table that counts memory")) {
     provider_of_table = plugin_load_provider(check);
   }
+  return provider_of_table;
+}
+
+const nd4c_provider *plugin_direct_provider(void) {
   return provider_of_table;
 }
 
@@ -182,6 +187,7 @@ void plugin_direct_each(plugin_check *check, void (*function)(plugin_direct *d, 
     opened++;
   }
   for (int32_t i = 0; i < opened; i++) {
+    plugin_direct_held_for(&devices[i]);
     function(&devices[i], opened > 1 ? &devices[1 - i] : NULL);
   }
 }

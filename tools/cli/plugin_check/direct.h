@@ -30,6 +30,15 @@ bool plugin_direct_status(plugin_direct *d, nd4c_status status, const char *what
 /* The same, where it may fail. */
 bool plugin_direct_may_fail(plugin_direct *d, nd4c_status status, const char *what);
 
+/* Memory that the plug-in holds beside buffers, held.c: the functions that it is given, the devices that they know, and
+ * the statement that pieces are given back when they are asked for while nothing is computed. */
+const nd4c_host_device_memory *plugin_direct_memory(void);
+void plugin_direct_held_for(plugin_direct *d);
+void plugin_direct_ask(plugin_direct *d);
+
+/* The plug-in's provider, where plugin_direct_each has loaded it. */
+const nd4c_provider *plugin_direct_provider(void);
+
 /* A buffer of the device's own memory. */
 nd4c_status plugin_direct_buffer(plugin_direct *d, int64_t bytes, nd4c_buffer *buffer);
 /* A stream; NULL on a synchronous device. False after what failed was counted. */
