@@ -20,6 +20,11 @@ lie scratch kernels 'negative of float32 on stub:0: stub.plain wrote beyond the 
 lie selfish kernels 'stub:0: give_way gives nothing of [0-9]+ pieces while nothing is computed'
 expect 0 env STUB_LIE=holds "$nd4c" plugin-check --section kernels "$stub"
 says out '^  stub:0: [1-9][0-9]* calls computed, '
+expect 0 env STUB_MODE=both "$nd4c" plugin-check --section loads "$stub"
+says out '^  stub:0: [1-9][0-9]* executables were written; of their bytes, changed, [1-9][0-9]* were refused, '
+expect 1 env STUB_MODE=both STUB_LIE=loads_junk "$nd4c" plugin-check --section loads "$stub"
+says out '^  FAILED: .*: load of bytes '
+expect 0 env STUB_MODE=both STUB_RETURN=1 "$nd4c" plugin-check --section loads "$stub"
 lie ready fences 'stub:0: fence_query says that the work has ended while it is under way$'
 lie early fences 'stub:0: fence_wait returns before the work has ended$'
 lie no_wait fences 'stub:0: stream_wait_fence does not wait: '

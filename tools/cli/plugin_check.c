@@ -20,6 +20,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(times, "what its devices tell of the times of work", plugin_section_times)                   \
   X(recordings, "work that is recorded, thrown away, launched", plugin_section_recordings)       \
   X(kernels, "its kernels in scratch of their own, and memory that they hold", plugin_section_kernels) \
+  X(loads, "executables whose bytes are cut, longer, changed", plugin_section_loads)             \
   X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
   X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)               \
   X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \

@@ -56,4 +56,34 @@ bool plugin_chain_enqueue(plugin_direct *d, nd4c_stream stream, plugin_chain *ch
 /* Whether the last byte came back. */
 bool plugin_chain_ended(const plugin_chain *chain);
 
+/* -- job.c: one call of a case, put as a table's function takes it, with what it points to ------------------------- */
+
+typedef struct plugin_job {
+  plugin_direct *d;
+  const nd4c_kernel *kernel; /* NULL: none */
+  const plugin_case *p;
+  nd4c_context *host;
+  nd4c_stream stream;
+  nd4c_call call;
+  nd4c_tensor operands[SELFTEST_INPUTS + SELFTEST_OUTPUTS]; /* inputs, then outputs */
+  int64_t strides[SELFTEST_INPUTS + SELFTEST_OUTPUTS][SELFTEST_RANK];
+  nd4c_array *inputs[SELFTEST_INPUTS];
+  nd4c_attr_value attrs[SELFTEST_ATTRS];
+  unsigned char *scratch; /* of the host's, with guards on both sides */
+  int64_t scratch_bytes;
+} plugin_job;
+
+/* Fills the call from the case and what the reference made of it; operands have no memory yet. False: it cannot be put
+ * so. */
+bool plugin_job_make(plugin_job *j);
+/* Gives operands memory of the device's, filled with the inputs; false after what failed was counted. */
+bool plugin_job_place(plugin_job *j);
+/* Reads what the device made; false after what failed was counted. *differs: NULL, or in `text` how it is not what the
+ * reference made. */
+bool plugin_job_read(plugin_job *j, char *text, size_t size, const char **differs);
+/* Frees the operands; the record is the caller's. */
+void plugin_job_free(plugin_job *j);
+/* Whether an op's result has a shape that does not depend on data. */
+bool plugin_case_is_fixed(const plugin_case *p);
+
 #endif
