@@ -36,7 +36,7 @@ expect 1 env STUB_LIE=abandon STUB_CAPTURE=all "$nd4c" plugin-check --section re
 says out '^  FAILED: stub:0: after abandon, which ends a recording and throws it away: '
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
 lacks out 'does not record work'
-for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none; do
+for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=old_device; do
   for section in buffers refused times kernels; do
     expect 0 env "$option" "$nd4c" plugin-check --section "$section" "$stub"
   done

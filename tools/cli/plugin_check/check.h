@@ -135,8 +135,8 @@ enum { PLUGIN_DTYPES = 13 };
 extern const nd4c_dtype plugin_dtypes[PLUGIN_DTYPES];
 /* Whether a name is asked for: patterns are separated by commas, and no pattern stands for all names. */
 bool plugin_is_asked(const plugin_check *check, const char *name);
-/* What the reference on cpu:0 makes of the case, into p->wanted: released with plugin_arrays_release. The engine that is
- * forced from here on is the reference. */
+/* What the reference on cpu:0 makes of the case, into p->wanted: released with plugin_arrays_release. The engine that
+ * is forced from here on is the reference. */
 nd4c_status plugin_case_wanted(plugin_case *p, nd4c_context *host);
 /* Calls `function` for each case of an op that the plug-in offers, in each dtype that it offers, on each target; at
  * most `limit` cases for each target (0: no limit). Contexts are made new for each target. Returns whether it brings

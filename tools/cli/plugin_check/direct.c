@@ -147,8 +147,17 @@ bool plugin_direct_status(plugin_direct *d, nd4c_status status, const char *what
 
 /* -- devices ------------------------------------------------------------------------------------------------------- */
 
+static void copy_table(void *to, size_t size, const void *from, uint32_t from_size) {
+  memset(to, 0, size);
+  memcpy(to, from, from_size < size ? from_size : size);
+}
+
 static bool open_device(plugin_check *check, const nd4c_provider *provider, int32_t index, plugin_direct *d) {
-  *d = (plugin_direct){.check = check, .ops = provider->backend->device, .about = {.struct_size = sizeof d->about}};
+  const nd4c_device_ops *given = provider->backend->device;
+  *d = (plugin_direct){.check = check, .ops = &d->table, .about = {.struct_size = sizeof d->about}};
+  copy_table(&d->table, sizeof d->table, given, given->struct_size);
+  copy_table(&d->buffers, sizeof d->buffers, given->buffers, given->buffers->struct_size);
+  d->table.buffers = &d->buffers;
   (void)snprintf(d->name, sizeof d->name, "%.60s:%d", provider->name, (int)index);
   plugin_check_at("opening %s", d->name);
   nd4c_error_clear();

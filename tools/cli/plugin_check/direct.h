@@ -8,7 +8,9 @@
 
 typedef struct plugin_direct {
   plugin_check *check;
-  const nd4c_device_ops *ops;
+  const nd4c_device_ops *ops; /* of `table`: what the plug-in's own header does not have is NULL there */
+  nd4c_device_ops table;
+  nd4c_buffer_ops buffers;
   void *device;
   nd4c_device_description about;
   char name[PLUGIN_NAME + 16];

@@ -89,7 +89,7 @@ static void run_prepared(plugin_job *j, tally *t) {
   const nd4c_kernel *k = j->kernel;
   nd4c_scratch_range range = {0, 0};
   bool good = give_scratch(j);
-  if (good && k->device_scratch != NULL) {
+  if (good && ND4C_HAS_FIELD(k, device_scratch) && k->device_scratch != NULL) {
     good = plugin_direct_may_fail(j->d, k->device_scratch(&j->call, INT64_MAX, &range), k->name);
     (void)plugin_check_that(j->d->check, !good || (range.least >= 0 && range.least <= range.best),
                             "%s: %s asks for %" PRId64 " to %" PRId64 " bytes of scratch", j->p->label, k->name,
