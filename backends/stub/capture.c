@@ -111,7 +111,7 @@ static nd4c_status end(void *device, nd4c_stream stream, nd4c_recording *handle)
 static void abandon(void *device, nd4c_stream stream) {
   (void)device;
   stub_recording *recording = NULL;
-  if (stub_stream_end_recording((stub_stream *)stream, &recording) == ND4C_OK) {
+  if (!stub_lies("abandon") && stub_stream_end_recording((stub_stream *)stream, &recording) == ND4C_OK) {
     stub_recording_release(recording);
   }
 }

@@ -114,6 +114,10 @@ void stub_options_read(void) {
   stub_unlock(&lock);
 }
 
+bool stub_lies(const char *about) {
+  return strcmp(stub_settings.lie, about) == 0;
+}
+
 nd4c_device_type stub_settings_type(void) {
 #define TYPE_CASE(NAME, number, text, priority) \
   if (strcmp(stub_settings.type, text) == 0) {  \

@@ -153,13 +153,13 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
                                 stub_stream_leaving((stub_stream *)descriptor->stream), &buffer);
   }
   if (status == ND4C_OK) {
-    *handle = buffer->handle;
+    *handle = stub_lies("junk_buffer") ? (nd4c_buffer)(uintptr_t)12345 : buffer->handle;
   }
   return status;
 }
 
 static void buffer_free(void *device, nd4c_buffer handle) {
-  stub_buffer *buffer = stub_buffer_use(handle);
+  stub_buffer *buffer = stub_lies("keeps") ? NULL : stub_buffer_use(handle);
   if (buffer != NULL) {
     if (buffer->device != stub_device_index(device)) {
       (void)stub_violation("a buffer was freed on another device than its own");
@@ -433,7 +433,7 @@ static void stream_destroy(void *device, nd4c_stream stream) {
 
 static nd4c_status stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence) {
   nd4c_status status = stub_attempt(STUB_CALL_stream_wait_fence);
-  return status != ND4C_OK
+  return status != ND4C_OK || stub_lies("no_wait")
              ? status
              : stub_stream_wait_fence((stub_stream *)stream, (stub_fence *)fence, stub_device_index(device));
 }
@@ -461,13 +461,16 @@ static nd4c_status fence_record(void *device, nd4c_stream stream, nd4c_fence *fe
 
 static bool fence_query(void *device, nd4c_fence fence) {
   (void)device;
-  return !stub_fails(STUB_CALL_fence_query) && stub_fence_ready((stub_fence *)fence);
+  return !stub_fails(STUB_CALL_fence_query) && (stub_lies("ready") || stub_fence_ready((stub_fence *)fence));
 }
 
 static nd4c_status fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed) {
   (void)device;
+  if (stub_lies("early")) {
+    return ND4C_OK;
+  }
   nd4c_status status = stub_fence_wait((stub_fence *)fence, failed); /* a failure, too, tells that the work has ended */
-  return status != ND4C_OK ? status : stub_attempt(STUB_CALL_fence_wait);
+  return status != ND4C_OK && !stub_lies("dropped") ? status : stub_attempt(STUB_CALL_fence_wait);
 }
 
 static nd4c_status fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {

@@ -25,6 +25,10 @@ typedef struct prepared {
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
   nd4c_status status = stub_attempt(STUB_CALL_prepare);
+  if (stub_lies("holds") || stub_lies("selfish")) { /* memory of the first device that stays */
+    (void)stub_held_control(stub_lies("holds") ? "give_way own" : "give_way none");
+    (void)stub_held_control("hold 64");
+  }
   if (status == ND4C_OK) {
     status = stub_check_layouts(call);
   }
@@ -105,6 +109,9 @@ static nd4c_status device_scratch(const nd4c_call *call, int64_t limit, nd4c_scr
   nd4c_status status = stub_attempt(STUB_CALL_device_scratch);
   stub_count_set(STUB_COUNT_scratch_limit, limit);
   *range = stub_scratch_asked();
+  if (stub_lies("scratch")) {
+    *range = (nd4c_scratch_range){64, 64};
+  }
   return status;
 }
 

@@ -27,6 +27,9 @@ nd4c_status stub_scratch_begin(const stub_scratch *scratch, int64_t *stamp) {
   if (scratch->buffer == NULL || scratch->bytes < (int64_t)sizeof *stamp) {
     return ND4C_OK;
   }
+  if (stub_lies("scratch") && scratch->bytes + (int64_t)sizeof *stamp <= scratch->buffer->size) {
+    return stub_buffer_write(scratch->buffer, scratch->bytes, stamp, (int64_t)sizeof *stamp);
+  }
   nd4c_status status = stub_buffer_write(scratch->buffer, 0, stamp, (int64_t)sizeof *stamp);
   return status == ND4C_OK ? stub_buffer_write(scratch->buffer, scratch->bytes - (int64_t)sizeof *stamp, stamp,
                                                (int64_t)sizeof *stamp)
@@ -35,7 +38,7 @@ nd4c_status stub_scratch_begin(const stub_scratch *scratch, int64_t *stamp) {
 
 nd4c_status stub_scratch_end(const stub_scratch *scratch, int64_t stamp) {
   int64_t first = stamp, last = stamp;
-  if (scratch->buffer == NULL || scratch->bytes < (int64_t)sizeof stamp) {
+  if (scratch->buffer == NULL || scratch->bytes < (int64_t)sizeof stamp || stub_lies("scratch")) {
     return ND4C_OK;
   }
   nd4c_status status = stub_buffer_read(scratch->buffer, 0, &first, (int64_t)sizeof first);

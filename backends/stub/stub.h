@@ -149,6 +149,8 @@ extern stub_options stub_settings;
 
 /* Reads STUB_* from the environment. */
 void stub_options_read(void);
+/* Whether STUB_LIE names this. */
+bool stub_lies(const char *about);
 /* The device type that the options name. */
 nd4c_device_type stub_settings_type(void);
 /* Counts a call; true if it was told to fail. */

@@ -100,6 +100,8 @@ static nd4c_status read(void *device, nd4c_timing handle, bool wait, bool *ready
   stub_unlock(&timing->lock);
   if (strcmp(stub_settings.lie, "times") == 0) {
     span->end = span->begin - 1;
+  } else if (stub_lies("slow_times")) {
+    span->end += INT64_C(3600000000000);
   }
   return status == ND4C_OK && *ready && failed ? stub_host->fail(ND4C_DEVICE, "stub: the work failed") : status;
 }

@@ -1,5 +1,5 @@
 /* A plug-in that brings two ops and nothing else: acme.scaled_add, element by element with an attribute, and acme.halves,
- * with a shape rule and two outputs. ACME_LIE makes inference answer nonsense, ACME_NAME is the provider's name. It
+ * with a shape rule and two outputs. ACME_LIE makes inference answer nonsense and kernels compute it, ACME_NAME is the provider's name. It
  * knows nd4c through nd4c/plugin.h alone. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,8 @@ static nd4c_status scaled_add_run(const nd4c_call *call) {
   const nd4c_tensor *a = &call->inputs[A], *b = &call->inputs[B], *y = &call->outputs[0];
   const int64_t scale = call->attrs[0].as.i;
   int64_t index[ND4C_MAX_RANK] = {0};
-  for (int64_t i = 0; i < y->size; i++) {
+  const int64_t size = lies("leaves the last") ? y->size - 1 : y->size;
+  for (int64_t i = 0; i < size; i++) {
     const int64_t at_a = place_of(a, y->rank, index), at_b = place_of(b, y->rank, index);
     const int64_t at_y = place_of(y, y->rank, index);
     if (y->dtype == ND4C_FLOAT32) {
@@ -215,6 +216,7 @@ static nd4c_status fast_run(const nd4c_call *call) {
   for (int64_t i = 0; i < call->outputs[0].size; i++) {
     y[i] = (float)(a[i] + scale * b[i]);
   }
+  y[0] += lies("computes fast and wrong") ? 1 : 0;
   return ND4C_OK;
 }
 

@@ -45,8 +45,12 @@ static nd4c_status hold(void *device, nd4c_device_memory **memory) {
 /* What `nd4c plugin-check` must find out about a kernel. */
 static nd4c_status misbehave(void *device, float *y, int64_t size) {
   nd4c_device_memory *held = NULL;
-  if (lies("wrong")) {
+  if (lies("wrong") || (lies("large") && size > 100000)) {
     y[size - 1] += 1;
+  } else if (lies("nan")) {
+    for (int64_t i = 0; i < size; i++) {
+      y[i] = y[i] == y[i] ? y[i] : 0;
+    }
   } else if (lies("beyond")) {
     y[size] = 1;
   } else if (lies("crash")) {

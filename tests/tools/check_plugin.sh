@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties open memory external streams peers ops layouts outputs refusals plans kept capture threads faults leaks exit; do
+for section in entry probe properties buffers refused fences times recordings kernels loads open memory external streams peers own ops layouts values outputs refusals plans kept capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'
@@ -78,7 +78,7 @@ finds wrong plans 'in a plan: '
 finds wrong threads '4 threads at once: '
 finds beyond outputs 'something beside output 0 was written'
 finds crash ops 'the process it was ended by signal 11 .*, while at: add of float32 on cpu:0'
-finds hang ops 'the process it did not end within 3 s, while at: add of float32'
+finds hang ops 'the process hangs: it did not end within 3 s, while at: add of float32'
 finds refuses ops 'contributor.add'
 finds unchecked faults 'ended by signal 11 .*, with allocation [0-9]+ refused'
 finds leaks leaks 'blocks that the plug-in took from the host in 64 calls'

@@ -14,13 +14,22 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(entry, "the file, its entry function, and every table behind it", plugin_section_entry)      \
   X(probe, "what its probe answers, and writes", plugin_section_probe)                           \
   X(properties, "configuration properties that it declares", plugin_section_properties)          \
+  X(buffers, "buffers of its devices, asked for directly", plugin_section_buffers)               \
+  X(refused, "its devices where memory is refused to them", plugin_section_refused)              \
+  X(fences, "whether work has ended where its tables say so", plugin_section_fences)             \
+  X(times, "what its devices tell of the times of work", plugin_section_times)                   \
+  X(recordings, "work that is recorded, thrown away, launched", plugin_section_recordings)       \
+  X(kernels, "its kernels in scratch of their own, and memory that they hold", plugin_section_kernels) \
+  X(loads, "executables whose bytes are cut, longer, changed", plugin_section_loads)             \
   X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
   X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)               \
   X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \
   X(streams, "order between streams, and work under way", plugin_section_streams)                \
   X(peers, "copies between its devices, and what it tells of them", plugin_section_peers)        \
+  X(own, "ops of its own: inference, references, refusals", plugin_section_own)                  \
   X(ops, "every op that it offers, against the reference", plugin_section_ops)                   \
   X(layouts, "operands behind offsets, transposed, reversed, spread", plugin_section_layouts)    \
+  X(values, "infinities, NaN, large operands, and none at all", plugin_section_values)           \
   X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)              \
   X(refusals, "a kernel that declines says why", plugin_section_refusals)                        \
   X(plans, "ops in plans, alone and before others", plugin_section_plans)                        \
@@ -212,7 +221,7 @@ const cli_command cli_plugin_check = {
     .help =
         "usage: nd4c plugin-check [OPTIONS] FILE.so\n\n"
         "  --section NAME  this section alone\n"
-        "  --ops PATTERN   ops whose name matches: 'conv*'\n"
+        "  --ops PATTERNS  ops whose name matches one of them: 'add,conv*'; without any case a section fails\n"
         "  --seconds N     that one section may take, default 600\n"
         "  --verbose       every failure, not the first 20 of a section\n"
         "  --help          this text\n\n"

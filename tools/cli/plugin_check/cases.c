@@ -9,11 +9,10 @@
 const char *const plugin_layout_names[PLUGIN_LAYOUTS] = {"contiguous", "behind an offset", "transposed", "reversed",
                                                          "every second element"};
 
-/* Dtypes whose elements `selftest` knows how to compare. */
-static const nd4c_dtype tested[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_FLOAT16, ND4C_BFLOAT16, ND4C_INT8,
-                                    ND4C_INT16,   ND4C_INT32,   ND4C_INT64,   ND4C_UINT8,    ND4C_UINT16,
-                                    ND4C_UINT32,  ND4C_UINT64,  ND4C_BOOL};
-enum { TESTED = sizeof tested / sizeof tested[0], TEXT = 512, PADDING = 3 };
+const nd4c_dtype plugin_dtypes[PLUGIN_DTYPES] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_FLOAT16, ND4C_BFLOAT16, ND4C_INT8,
+                                                 ND4C_INT16,   ND4C_INT32,   ND4C_INT64,   ND4C_UINT8,    ND4C_UINT16,
+                                                 ND4C_UINT32,  ND4C_UINT64,  ND4C_BOOL};
+enum { TEXT = 512, PADDING = 3 };
 
 void plugin_arrays_release(nd4c_array **arrays, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
@@ -143,14 +142,29 @@ bool plugin_case_compare(plugin_check *check, const plugin_case *p, nd4c_context
   return plugin_check_that(check, right, "%s, %s: %s", p->label, how, text);
 }
 
-/* Computed by the reference on the host. False where it refuses: the elements make no sense in this dtype. */
-static bool compute_wanted(plugin_case *p, nd4c_context *host) {
+static nd4c_status force_engine(const char *engine) {
+  return nd4c_config_set("SD_KERNEL_FORCE_ENGINE", engine[0] != '\0' ? engine : NULL);
+}
+
+nd4c_status plugin_case_wanted(plugin_case *p, nd4c_context *host) {
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
   bool differs = false;
-  nd4c_status status = plugin_case_inputs(p, PLUGIN_CONTIGUOUS, host, inputs, &differs);
+  nd4c_status status = force_engine("reference");
+  status = status == ND4C_OK ? plugin_case_inputs(p, PLUGIN_CONTIGUOUS, host, inputs, &differs) : status;
   status = status == ND4C_OK ? plugin_case_call(p, inputs, host, p->wanted) : status;
   plugin_arrays_release(inputs, SELFTEST_INPUTS);
-  return status == ND4C_OK && nd4c_array_size(p->wanted[0]) > 0;
+  return status;
+}
+
+bool plugin_is_asked(const plugin_check *check, const char *name) {
+  char pattern[256];
+  bool asked = check->pattern == NULL;
+  for (const char *at = check->pattern; at != NULL && !asked; at = strchr(at, ',')) {
+    at += *at == ',';
+    (void)snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, ","), at);
+    asked = fnmatch(pattern, name, 0) == 0;
+  }
+  return asked;
 }
 
 /* -- rounds -------------------------------------------------------------------------------------------------------- */
@@ -164,17 +178,14 @@ static int32_t position_of(const nd4c_op_info *op) {
   return -1;
 }
 
-static nd4c_status force_engine(const char *engine) {
-  return nd4c_config_set("SD_KERNEL_FORCE_ENGINE", engine[0] != '\0' ? engine : NULL);
-}
-
 /* One case of one dtype on the round's target. Returns whether it was one. */
 static bool run_case(plugin_round *round, const selftest_case *c, nd4c_dtype dtype, plugin_case_function function) {
   char target[2 * PLUGIN_NAME + 16];
   plugin_case p = {.c = c, .dtype = dtype};
   (void)snprintf(p.label, sizeof p.label, "%s of %s on %s", c->op->name, nd4c_dtype_name(dtype),
                  plugin_target_text(round->target, target, sizeof target));
-  bool computes = force_engine("reference") == ND4C_OK && compute_wanted(&p, round->host);
+  /* Where the reference refuses, the elements make no sense in this dtype. */
+  bool computes = plugin_case_wanted(&p, round->host) == ND4C_OK && nd4c_array_size(p.wanted[0]) > 0;
   if (computes && plugin_check_status(round->check, force_engine(round->target->engine), "%s", p.label)) {
     plugin_check_at("%s", p.label);
     function(round, &p);
@@ -183,26 +194,50 @@ static bool run_case(plugin_round *round, const selftest_case *c, nd4c_dtype dty
   return computes;
 }
 
-/* All cases on one target. */
-static void run_target(plugin_round *round, const plugin_targets *targets, int32_t limit,
-                       plugin_case_function function) {
+/* One target's cases as they are run. */
+typedef struct progress {
+  plugin_round *round;
+  const plugin_targets *targets;
+  plugin_case_function function;
+  int32_t limit, done;
+} progress;
+
+/* The case in each dtype that the plug-in offers. */
+static bool run_dtypes(void *user, const selftest_case *c) {
+  progress *of = user;
+  const int32_t index = position_of(c->op), before = of->done;
+  const bool any = of->targets->compiles && (of->round->scope == PLUGIN_PLANS || of->round->target->engine[0] == '\0');
+  const nd4c_dtype_set offered = index < 0 ? 0 : any ? c->op->dtypes : of->targets->offered[index];
+  for (int32_t i = 0; i < PLUGIN_DTYPES && (of->limit == 0 || of->done < of->limit); i++) {
+    if ((offered & c->op->dtypes & ND4C_DTYPE_BIT(plugin_dtypes[i])) != 0) {
+      of->done += run_case(of->round, c, plugin_dtypes[i], of->function);
+    }
+  }
+  return of->done > before;
+}
+
+/* All cases on one target: those of ops of the plug-in's own are made from their schemas. Returns how many were run. */
+static int32_t run_target(plugin_round *round, const plugin_targets *targets, int32_t limit,
+                          plugin_case_function function) {
+  progress of = {.round = round, .targets = targets, .function = function, .limit = limit};
   const char *position = selftest_cases;
   nd4c_status status = ND4C_OK;
   selftest_case c;
-  int32_t done = 0;
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    const nd4c_op_info *op = nd4c_op_at(i);
+    if (strcmp(op->provider, targets->name) == 0 && targets->offered[i] != 0 &&
+        plugin_is_asked(round->check, op->name)) {
+      (void)plugin_samples_each(op, run_dtypes, &of);
+    }
+  }
   while (selftest_case_next(&position, &c, &status) && status == ND4C_OK) {
-    const int32_t index = position_of(c.op);
-    const bool any = targets->compiles && (round->scope == PLUGIN_PLANS || round->target->engine[0] == '\0');
-    const nd4c_dtype_set offered = index < 0 ? 0 : any ? c.op->dtypes : targets->offered[index];
-    const bool asked = round->check->pattern == NULL || fnmatch(round->check->pattern, c.op->name, 0) == 0;
-    for (int32_t i = 0; asked && i < TESTED && (limit == 0 || done < limit); i++) {
-      if ((offered & c.op->dtypes & ND4C_DTYPE_BIT(tested[i])) != 0) {
-        done += run_case(round, &c, tested[i], function);
-      }
+    if (plugin_is_asked(round->check, c.op->name)) {
+      (void)run_dtypes(&of, &c);
     }
     selftest_case_clear(&c);
   }
   (void)plugin_check_status(round->check, status, "the cases of selftest");
+  return of.done;
 }
 
 static nd4c_status create_relaxed(plugin_round *round) {
@@ -219,17 +254,23 @@ bool plugin_cases_each(plugin_check *check, plugin_scope scope, int32_t limit, p
     plugin_targets_free(&targets);
     return false;
   }
+  int32_t done = 0;
   for (int32_t i = 0; i < targets.count; i++) {
     plugin_round round = {.check = check, .target = &targets.items[i], .scope = scope, .user = user};
     if (plugin_check_status(check, plugin_target_enter(round.target, &round.context), "%s", round.target->device) &&
         plugin_check_status(check, nd4c_context_create(&options, &round.host), "a context of cpu:0") &&
         plugin_check_status(check, create_relaxed(&round), "%s", round.target->device)) {
-      run_target(&round, &targets, limit, function);
+      done += run_target(&round, &targets, limit, function);
     }
     (void)plugin_check_status(check, nd4c_context_destroy(round.context), "destroying a context of %s",
                               round.target->device);
     (void)nd4c_context_destroy(round.relaxed);
     (void)nd4c_context_destroy(round.host);
+  }
+  if (check->pattern != NULL && targets.count > 0) {
+    (void)plugin_check_that(check, done > 0,
+                            "nothing was checked: of the ops that it offers, none that --ops %s names has a case",
+                            check->pattern);
   }
   plugin_targets_free(&targets);
   return targets.compiles;

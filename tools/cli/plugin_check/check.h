@@ -88,6 +88,8 @@ void plugin_targets_free(plugin_targets *targets);
 /* A context that computes on the target and nowhere else: strict, and with its engine forced from here on. The caller
  * destroys it. */
 nd4c_status plugin_target_enter(const plugin_target *target, nd4c_context **context);
+/* Its engine is forced from here on, or none. */
+nd4c_status plugin_target_force(const plugin_target *target);
 /* "stub:0", or "cpu:0 (engine chains)". */
 const char *plugin_target_text(const plugin_target *target, char *text, size_t size);
 
@@ -128,6 +130,14 @@ typedef struct plugin_round {
 } plugin_round;
 
 typedef void (*plugin_case_function)(plugin_round *round, const plugin_case *p);
+/* Dtypes whose elements `selftest` knows how to compare. */
+enum { PLUGIN_DTYPES = 13 };
+extern const nd4c_dtype plugin_dtypes[PLUGIN_DTYPES];
+/* Whether a name is asked for: patterns are separated by commas, and no pattern stands for all names. */
+bool plugin_is_asked(const plugin_check *check, const char *name);
+/* What the reference on cpu:0 makes of the case, into p->wanted: released with plugin_arrays_release. The engine that
+ * is forced from here on is the reference. */
+nd4c_status plugin_case_wanted(plugin_case *p, nd4c_context *host);
 /* Calls `function` for each case of an op that the plug-in offers, in each dtype that it offers, on each target; at
  * most `limit` cases for each target (0: no limit). Contexts are made new for each target. Returns whether it brings
  * compilers. */
@@ -146,6 +156,14 @@ bool plugin_declined(nd4c_status status);
 bool plugin_case_compare(plugin_check *check, const plugin_case *p, nd4c_context *host, nd4c_array *const *outputs,
                          const char *how);
 void plugin_arrays_release(nd4c_array **arrays, int32_t count);
+/* An output like `wanted` inside a larger array: `large` holds bytes `filler` around it and in it. compute.c */
+nd4c_status plugin_output_make(const nd4c_array *wanted, nd4c_device *device, unsigned char filler, bool every_second,
+                               nd4c_array **large, nd4c_array **view);
+/* How many elements of the larger array do not hold the filler. */
+int64_t plugin_output_changed(const nd4c_array *large, unsigned char filler);
+/* Calls `function` for candidates of an op's calls, made from its schema alone, of which inference may refuse most. The
+ * function says whether it was a call. Returns how many were. samples.c */
+int32_t plugin_samples_each(const nd4c_op_info *op, bool (*function)(void *user, const selftest_case *c), void *user);
 
 /* -- sections that compute ----------------------------------------------------------------------------------------- */
 
@@ -157,8 +175,17 @@ void plugin_section_memory(plugin_check *check);
 void plugin_section_streams(plugin_check *check);
 void plugin_section_external(plugin_check *check); /* external.c */
 void plugin_section_peers(plugin_check *check); /* peers.c */
+void plugin_section_buffers(plugin_check *check); /* buffers.c */
+void plugin_section_refused(plugin_check *check);
+void plugin_section_fences(plugin_check *check); /* order.c */
+void plugin_section_times(plugin_check *check);
+void plugin_section_recordings(plugin_check *check);
+void plugin_section_kernels(plugin_check *check); /* kernels.c */
+void plugin_section_loads(plugin_check *check); /* loads.c */
+void plugin_section_own(plugin_check *check); /* own.c */
 void plugin_section_ops(plugin_check *check); /* compute.c */
 void plugin_section_layouts(plugin_check *check);
+void plugin_section_values(plugin_check *check); /* values.c */
 void plugin_section_outputs(plugin_check *check);
 void plugin_section_refusals(plugin_check *check);
 void plugin_section_plans(plugin_check *check);   /* plans.c */

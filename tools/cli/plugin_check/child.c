@@ -117,7 +117,7 @@ bool plugin_child_run(char *const *arguments, double limit, void (*line)(void *u
     (void)kill(child, SIGKILL);
     while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
     }
-    (void)snprintf(reason, size, "it did not end within %.0f s", limit);
+    (void)snprintf(reason, size, "hangs: it did not end within %.0f s", limit);
   } else if (WIFSIGNALED(state)) {
     (void)snprintf(reason, size, "it was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
   } else if (WEXITSTATUS(state) != 0) {

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-enum { GIVEN = 0x5a, SOME_CASES = 400 };
+enum { GIVEN = 0x5b, SOME_CASES = 400 };
 
 /* What a section counts beside statements. */
 typedef struct tally {
@@ -44,8 +44,12 @@ static void compute_plain(plugin_round *round, const plugin_case *p) {
   compute(round, p, PLUGIN_CONTIGUOUS, round->user);
 }
 
+/* Kernels, compilers, or ops whose references compute. */
 static bool offers_kernels(const plugin_targets *targets) {
   bool any = targets->compiles;
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    any = any || strcmp(nd4c_op_at(i)->provider, targets->name) == 0;
+  }
   for (int32_t i = 0; i < nd4c_op_count() && targets->offered != NULL; i++) {
     any = any || targets->offered[i] != 0;
   }
@@ -59,14 +63,16 @@ void plugin_section_ops(plugin_check *check) {
   const bool any = found && offers_kernels(&targets), plans_alone = targets.compiles && targets.devices[0] == '\0';
   const int32_t count = targets.count;
   plugin_targets_free(&targets);
-  if (!found || !plugin_check_that(check, any, "it offers neither kernels nor compilers")) {
+  if (!found || !plugin_check_that(check, any, "it offers neither kernels nor compilers nor ops")) {
     return;
   }
   (void)plugin_cases_each(check, PLUGIN_EAGER, 0, compute_plain, &t);
   note_tally("contiguous operands", &t);
-  /* A pattern may leave nothing of what it offers; compilers for another backend compute in plans alone. */
-  if (check->pattern == NULL && count > 0 && !(plans_alone && t.computed == 0)) {
-    (void)plugin_check_that(check, t.computed > 0, "of all that it offers nothing was computed");
+  /* Compilers for another backend compute in plans alone. */
+  if (count > 0 && !(plans_alone && t.computed == 0)) {
+    (void)plugin_check_that(check, t.computed > 0, "of all that it offers%s%s%s nothing was computed",
+                            check->pattern != NULL ? " and --ops " : "", check->pattern != NULL ? check->pattern : "",
+                            check->pattern != NULL ? " names" : "");
   }
 }
 
@@ -89,9 +95,13 @@ void plugin_section_layouts(plugin_check *check) {
 
 /* -- outputs that are given ---------------------------------------------------------------------------------------- */
 
-/* An output inside a larger array: `large` holds GIVEN around it. */
-static nd4c_status make_output(const nd4c_array *wanted, nd4c_device *device, bool every_second, nd4c_array **large,
-                               nd4c_array **view) {
+/* Bytes of bools are 0 or 1. */
+static unsigned char filler_of(nd4c_dtype dtype, unsigned char filler) {
+  return dtype == ND4C_BOOL ? filler & 1 : filler;
+}
+
+nd4c_status plugin_output_make(const nd4c_array *wanted, nd4c_device *device, unsigned char filler, bool every_second,
+                               nd4c_array **large, nd4c_array **view) {
   const int32_t rank = nd4c_array_rank(wanted);
   const int64_t *shape = nd4c_array_shape(wanted);
   const int64_t step = every_second ? 2 : 1;
@@ -106,17 +116,16 @@ static nd4c_status make_output(const nd4c_array *wanted, nd4c_device *device, bo
   if (data == NULL) {
     return ND4C_MEMORY;
   }
-  memset(data, nd4c_array_dtype(wanted) == ND4C_BOOL ? 1 : GIVEN, bytes);
+  memset(data, filler_of(nd4c_array_dtype(wanted), filler), bytes);
   nd4c_status status = nd4c_array_from_data(nd4c_array_dtype(wanted), 1, &whole, data, device, large);
   free(data);
   return status == ND4C_OK ? nd4c_array_as_strided(*large, rank, shape, strides, step, view) : status;
 }
 
-/* How many elements of the larger array are not as they were, at most. */
-static int64_t count_changed(const nd4c_array *large) {
+int64_t plugin_output_changed(const nd4c_array *large, unsigned char filler) {
   const size_t width = (size_t)nd4c_dtype_size(nd4c_array_dtype(large));
   const size_t bytes = (size_t)nd4c_array_size(large) * width;
-  const unsigned char before = nd4c_array_dtype(large) == ND4C_BOOL ? 1 : GIVEN;
+  const unsigned char before = filler_of(nd4c_array_dtype(large), filler);
   unsigned char *data = malloc(bytes);
   int64_t changed = data != NULL && nd4c_array_read(large, data, bytes) == ND4C_OK ? 0 : INT64_MAX;
   for (size_t i = 0; changed != INT64_MAX && i < bytes; i += width) {
@@ -133,8 +142,8 @@ static int64_t count_changed(const nd4c_array *large) {
 /* Whether outputs that a refused call was given hold what they held. */
 static void check_untouched(plugin_round *round, const plugin_case *p, nd4c_array *const *large, const char *how) {
   for (int32_t i = 0; i < p->c->op->output_count; i++) {
-    (void)plugin_check_that(round->check, count_changed(large[i]) == 0, "%s, %s: the refused call changed output %d",
-                            p->label, how, (int)i);
+    (void)plugin_check_that(round->check, plugin_output_changed(large[i], GIVEN) == 0,
+                            "%s, %s: the refused call changed output %d", p->label, how, (int)i);
   }
 }
 
@@ -146,7 +155,8 @@ static void compute_given(plugin_round *round, const plugin_case *p, bool every_
   for (int32_t i = 0; i < p->c->op->output_count && status == ND4C_OK && possible; i++) {
     possible = nd4c_dtype_size(nd4c_array_dtype(p->wanted[i])) > 0 && nd4c_array_size(p->wanted[i]) > 0;
     status = possible
-                 ? make_output(p->wanted[i], nd4c_context_device(round->context), every_second, &large[i], &views[i])
+                 ? plugin_output_make(p->wanted[i], nd4c_context_device(round->context), GIVEN, every_second,
+                                      &large[i], &views[i])
                  : ND4C_OK;
   }
   if (possible && plugin_check_status(round->check, status, "%s, %s: arrays", p->label, how)) {
@@ -158,7 +168,7 @@ static void compute_given(plugin_round *round, const plugin_case *p, bool every_
                plugin_case_compare(round->check, p, round->host, views, how)) {
       t->computed++;
       for (int32_t i = 0; i < p->c->op->output_count; i++) {
-        (void)plugin_check_that(round->check, count_changed(large[i]) <= nd4c_array_size(views[i]),
+        (void)plugin_check_that(round->check, plugin_output_changed(large[i], GIVEN) <= nd4c_array_size(views[i]),
                                 "%s, %s: something beside output %d was written", p->label, how, (int)i);
       }
     }

@@ -112,11 +112,15 @@ const char *plugin_target_text(const plugin_target *target, char *text, size_t s
   return text;
 }
 
+nd4c_status plugin_target_force(const plugin_target *target) {
+  return nd4c_config_set("SD_KERNEL_FORCE_ENGINE", target->engine[0] != '\0' ? target->engine : NULL);
+}
+
 nd4c_status plugin_target_enter(const plugin_target *target, nd4c_context **context) {
   nd4c_context_options options = {.struct_size = sizeof options, .strict = true};
   nd4c_status status = nd4c_device_find(target->device, &options.device);
   if (status == ND4C_OK) {
-    status = nd4c_config_set("SD_KERNEL_FORCE_ENGINE", target->engine[0] != '\0' ? target->engine : NULL);
+    status = plugin_target_force(target);
   }
   return status == ND4C_OK ? nd4c_context_create(&options, context) : status;
 }

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# nd4c plugin-check: what a device's tables say of its memory and of the end of work, ops of a plug-in's own, values out
+# of the ordinary. Each lie of a fixture is found by the section that looks for it.
+# Usage: check_plugin_lies.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB CONTRIBUTOR ACME
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli_lib.sh"
+stub=$4 contributor=$5 acme=$6
+
+lie() {
+  expect 1 env STUB_LIE="$1" "$nd4c" plugin-check --section "$2" "$stub"
+  says out "^  FAILED: .*$3"
+}
+# What its tables say of memory and of the end of work, while that is under way.
+lie junk_buffer buffers 'stub:0: allocate gave the handle 0x3039 for two buffers that live at once$'
+lie keeps buffers 'stub:0: free frees nothing: [0-9]+ buffers of [0-9]+ bytes ended, and [0-9]+ bytes less are free$'
+lie silent buffers 'stub:0: allocate of more than there is failed with MEMORY .500. and without a text$'
+lie silent refused 'stub:0: stream_create failed with MEMORY .500. and without a text$'
+lie dropped refused 'stub:0, with allocation [0-9]+ refused: every call .* bytes are missing: a failure was dropped$'
+lie scratch kernels 'negative of float32 on stub:0: stub.plain wrote beyond the 64 bytes of the device.s scratch'
+lie selfish kernels 'stub:0: give_way gives nothing of [0-9]+ pieces while nothing is computed'
+expect 0 env STUB_LIE=holds "$nd4c" plugin-check --section kernels "$stub"
+says out '^  stub:0: [1-9][0-9]* calls computed, '
+expect 0 env STUB_MODE=both "$nd4c" plugin-check --section loads "$stub"
+says out '^  stub:0: [1-9][0-9]* executables were written; of their bytes, changed, [1-9][0-9]* were refused, '
+expect 1 env STUB_MODE=both STUB_LIE=loads_junk "$nd4c" plugin-check --section loads "$stub"
+says out '^  FAILED: .*: load of bytes '
+expect 0 env STUB_MODE=both STUB_RETURN=1 "$nd4c" plugin-check --section loads "$stub"
+lie ready fences 'stub:0: fence_query says that the work has ended while it is under way$'
+lie early fences 'stub:0: fence_wait returns before the work has ended$'
+lie no_wait fences 'stub:0: stream_wait_fence does not wait: '
+lie hasty fences 'stub:1: stream_wait_other does not wait: '
+lie drops fences 'stub:0: stream_destroy returned, and work that was enqueued before has not been done$'
+lie times times 'stub:0: times: work ended 1 ns before it began$'
+lie slow_times times 'stub:0: times: work took 36[0-9]{2}[.][0-9]+ s, while [0-9.]+ s passed on the host$'
+expect 1 env STUB_LIE=abandon STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
+says out '^  FAILED: stub:0: after abandon, which ends a recording and throws it away: '
+expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
+lacks out 'does not record work'
+for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=old_device; do
+  for section in buffers refused times kernels; do
+    expect 0 env "$option" "$nd4c" plugin-check --section "$section" "$stub"
+  done
+done
+
+# Values.
+contributor_lie() {
+  expect 1 env CONTRIBUTOR_LIE="$1" "$nd4c" plugin-check --section "$2" "$contributor"
+  says out "^  FAILED: .*$3"
+}
+contributor_lie nan values 'add of float32 .*, with infinities and NaN: element '
+contributor_lie large values 'add of float32 .*, more than 100000 elements: element '
+
+# Ops of its own, and patterns that leave nothing.
+expect 0 "$nd4c" plugin-check "$acme"
+says out '^  acme.scaled_add: [1-9][0-9]+ samples$'
+says out '^  acme.halves: [1-9][0-9]+ samples$'
+expect 0 "$nd4c" plugin-check --section own --ops 'nosuch,acme.halves' "$acme"
+lacks out scaled_add
+expect 1 "$nd4c" plugin-check --section ops --ops nosuch "$stub"
+says out '^  FAILED: nothing was checked: of the ops that it offers, none that --ops nosuch names has a case$'
+says out '^  FAILED: of all that it offers and --ops nosuch names nothing was computed$'
+acme_lie() {
+  expect 1 env ACME_LIE="$1" "$nd4c" plugin-check --section "$2" "$acme"
+  says out "^  FAILED: .*$3"
+}
+acme_lie 'refuses in silence' own 'acme.scaled_add, .*: refused with SHAPE and without a text'
+acme_lie 'leaves the last' own 'acme.scaled_add of .*, into an array that holds 0x..: element '
+acme_lie 'computes fast and wrong' ops 'acme.scaled_add of float32 on cpu:0 .engine acme., contiguous: element 0 '
+for answer in 'rank 99' 'rank -1' 'extent -1' 'dtype 4711' 'status 12345'; do
+  acme_lie "infers $answer" own 'acme.scaled_add'
+done
+echo "$cases cases"

@@ -1,0 +1,167 @@
+/* Section `values`: cases whose elements or extents are out of the ordinary. Infinities, zeros of both signs and
+ * numbers that are none; one large sample of each op; operands without elements. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { LARGE = 100001, MOST = 400000, SPECIALS = 8, TRIES = 6 };
+
+typedef struct tally {
+  int32_t special, large, empty, declined;
+  nd4c_op done;  /* the latest op of which there was a large sample */
+  int32_t tries; /* of this op, which may decline all */
+  bool has_large, has_empty;
+} tally;
+
+/* What is done to the inputs of a case. */
+typedef enum kind { SPECIAL, GROWN_FIRST, GROWN_LAST, GROWN_ALIKE, EMPTY_FIRST, EMPTY_LAST } kind;
+
+/* Of functions of one element, which may be computed by formulas that infinities break, and of the others. */
+static const double specials_of_one[SPECIALS] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
+static const double specials[SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1e-30, -1e30, NAN};
+
+/* The axis that grows or has no extent; -1: this input stays as it is. */
+static int32_t axis_of(const selftest_case *c, kind how, int32_t index) {
+  const selftest_input *input = &c->inputs[index], *first = &c->inputs[0];
+  const bool last = how == GROWN_LAST || how == EMPTY_LAST;
+  const int32_t axis = last ? input->rank - 1 : 0;
+  if (!input->varies || input->rank == 0 || how == SPECIAL) {
+    return -1;
+  }
+  /* Others than the first input take part where they have its extent there, as operands of one shape have. */
+  const int32_t in_first = last ? first->rank - 1 : 0;
+  const bool alike = index == 0 || (input->rank == first->rank && input->shape[axis] == first->shape[in_first]);
+  return alike || how == GROWN_ALIKE ? axis : -1;
+}
+
+static int64_t new_extent(const selftest_input *input, kind how, int32_t axis) {
+  if (how == EMPTY_FIRST || how == EMPTY_LAST) {
+    return 0;
+  }
+  const int64_t rest = input->count / (input->shape[axis] > 0 ? input->shape[axis] : 1);
+  return rest > 0 ? LARGE / rest + 1 : LARGE;
+}
+
+/* Whole numbers of little size: what is added up is exact in any order. */
+static double element(const selftest_case *c, const selftest_input *from, kind how, int64_t i) {
+  if (how == SPECIAL) {
+    return c->op->category == ND4C_CATEGORY_UNARY ? specials_of_one[i % SPECIALS] : specials[i % SPECIALS];
+  }
+  const double value = from->reals != NULL && from->count > 0 ? from->reals[i % from->count] : 0;
+  return how == EMPTY_FIRST || how == EMPTY_LAST ? value : fmod(trunc(value), 3);
+}
+
+/* A copy of the case with other elements; false where there is nothing to change. Its reals are the caller's. */
+static bool change(const selftest_case *from, kind how, selftest_case *to) {
+  bool any = false;
+  *to = *from;
+  for (int32_t i = 0; i < to->input_count; i++) {
+    selftest_input *input = &to->inputs[i];
+    const int32_t axis = axis_of(from, how, i);
+    if (axis < 0 && !(how == SPECIAL && i == 0 && input->varies)) {
+      continue;
+    }
+    if (axis >= 0) {
+      input->shape[axis] = new_extent(&from->inputs[i], how, axis);
+      input->count = 1;
+      for (int32_t k = 0; k < input->rank; k++) {
+        input->count *= input->shape[k];
+      }
+    }
+    input->integers = NULL;
+    input->reals = input->count <= MOST ? calloc((size_t)input->count + 1, sizeof *input->reals) : NULL;
+    for (int64_t k = 0; input->reals != NULL && k < input->count; k++) {
+      input->reals[k] = element(from, &from->inputs[i], how, k);
+    }
+    any = true;
+  }
+  return any;
+}
+
+static bool is_sound(const selftest_case *changed) {
+  bool sound = true;
+  for (int32_t i = 0; i < changed->input_count; i++) {
+    sound = sound && (changed->inputs[i].dtype == ND4C_DTYPE_NONE || changed->inputs[i].reals != NULL ||
+                      changed->inputs[i].integers != NULL);
+  }
+  return sound;
+}
+
+static void clear(const selftest_case *from, selftest_case *changed) {
+  for (int32_t i = 0; i < changed->input_count; i++) {
+    if (changed->inputs[i].reals != from->inputs[i].reals) {
+      free(changed->inputs[i].reals);
+    }
+  }
+}
+
+/* Whether the reference and the target both computed it. */
+static bool compute(plugin_round *round, const plugin_case *p, kind how, const char *words) {
+  tally *t = round->user;
+  nd4c_array *inputs[SELFTEST_INPUTS] = {NULL}, *got[SELFTEST_OUTPUTS] = {NULL};
+  selftest_case changed;
+  plugin_case own = *p;
+  bool differs = false, computed = false;
+  memset(own.wanted, 0, sizeof own.wanted);
+  own.c = &changed;
+  if (change(p->c, how, &changed) && is_sound(&changed) && plugin_case_wanted(&own, round->host) == ND4C_OK &&
+      plugin_check_status(round->check, plugin_target_force(round->target), "%s", p->label)) {
+    plugin_check_at("%s, %s", p->label, words);
+    nd4c_status status = plugin_case_inputs(&own, PLUGIN_CONTIGUOUS, round->context, inputs, &differs);
+    status = status == ND4C_OK ? plugin_case_call(&own, inputs, round->context, got) : status;
+    computed = !plugin_declined(status);
+    t->declined += !computed;
+    if (computed && plugin_check_status(round->check, status, "%s, %s", p->label, words)) {
+      (void)plugin_case_compare(round->check, &own, round->host, got, words);
+    }
+  }
+  (void)plugin_target_force(round->target);
+  plugin_arrays_release(inputs, SELFTEST_INPUTS);
+  plugin_arrays_release(got, SELFTEST_OUTPUTS);
+  plugin_arrays_release(own.wanted, SELFTEST_OUTPUTS);
+  clear(p->c, &changed);
+  return computed;
+}
+
+/* Arithmetic of an element at a time says what becomes of a NaN; sums and products of many do as well, but in
+ * an order of their own. */
+static bool has_specials(const plugin_case *p) {
+  static const nd4c_dtype_set floats = ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64);
+  const nd4c_category category = p->c->op->category;
+  return (floats & ND4C_DTYPE_BIT(p->dtype)) != 0 &&
+         (category == ND4C_CATEGORY_UNARY || category == ND4C_CATEGORY_BINARY || category == ND4C_CATEGORY_TERNARY);
+}
+
+static void compute_unusual(plugin_round *round, const plugin_case *p) {
+  tally *t = round->user;
+  if (p->c->op->op != t->done) {
+    t->done = p->c->op->op;
+    t->has_large = t->has_empty = false;
+    t->tries = 0;
+  }
+  if (has_specials(p)) {
+    t->special += compute(round, p, SPECIAL, "with infinities and NaN");
+  }
+  static const kind grown[] = {GROWN_FIRST, GROWN_LAST, GROWN_ALIKE}, empty[] = {EMPTY_FIRST, EMPTY_LAST};
+  for (size_t i = 0; i < sizeof grown / sizeof grown[0] && !t->has_large && t->tries < TRIES; i++) {
+    t->tries++;
+    t->has_large = compute(round, p, grown[i], "more than 100000 elements");
+    t->large += t->has_large;
+  }
+  for (size_t i = 0; i < sizeof empty / sizeof empty[0] && !t->has_empty; i++) {
+    t->has_empty = compute(round, p, empty[i], "no elements");
+    t->empty += t->has_empty;
+  }
+}
+
+void plugin_section_values(plugin_check *check) {
+  tally t = {.special = 0};
+  (void)plugin_cases_each(check, PLUGIN_EAGER, 0, compute_unusual, &t);
+  plugin_check_note(
+      "%d computed with infinities and NaN, %d of more than 100000 elements, %d without elements; %d declined "
+      "by the plug-in",
+      (int)t.special, (int)t.large, (int)t.empty, (int)t.declined);
+}
