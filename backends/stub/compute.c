@@ -9,28 +9,31 @@ enum {
   NO_COMPLEX = 1,      /* complex x */
   ONLY_BOOL = 2,       /* any other x */
   NO_RESULT_DTYPE = 4, /* sums and products in a dtype that is asked for */
-  SCALAR_BOUNDS = 8    /* bounds that differ by element */
+  SCALAR_BOUNDS = 8,   /* bounds that differ by element */
+  ONLY_FLOAT32 = 16    /* operands of any other dtype */
 };
 
 typedef struct stub_known {
   nd4c_op op;
   stub_function function;
   unsigned leaves;
+  stub_direct direct; /* in place of the function */
 } stub_known;
 
-#define UNARY(name) {ND4C_OP_##name, stub_compute_unary, ALL},
-#define BINARY(name) {ND4C_OP_##name, stub_compute_binary, ALL},
-#define REDUCE(name, leaves) {ND4C_OP_##name, stub_compute_reduce, leaves},
-#define SAME_ORDER(name) {ND4C_OP_##name, stub_compute_same_order, ALL},
-#define OWN(name, function) {ND4C_OP_##name, stub_compute_##function, ALL},
+#define UNARY(name) {ND4C_OP_##name, stub_compute_unary, ALL, NULL},
+#define BINARY(name) {ND4C_OP_##name, stub_compute_binary, ALL, NULL},
+#define REDUCE(name, leaves) {ND4C_OP_##name, stub_compute_reduce, leaves, NULL},
+#define SAME_ORDER(name) {ND4C_OP_##name, stub_compute_same_order, ALL, NULL},
+#define OWN(name, function) {ND4C_OP_##name, stub_compute_##function, ALL, NULL},
+#define DIRECT(name) {ND4C_OP_##name, NULL, ONLY_FLOAT32, stub_compute_##name},
 
 /* clang-format off */
 static const stub_known known[] = {
     UNARY(negative) UNARY(abs) UNARY(square) UNARY(sqrt) UNARY(reciprocal) UNARY(exp) UNARY(log) UNARY(sin)
     UNARY(cos) UNARY(tanh) UNARY(erf) UNARY(sigmoid) UNARY(relu) UNARY(leaky_relu) UNARY(gelu) UNARY(floor) UNARY(ceil)
     UNARY(is_nan) UNARY(logical_not) UNARY(cast) UNARY(copy)
-    {ND4C_OP_sign, stub_compute_unary, NO_COMPLEX}, {ND4C_OP_round, stub_compute_unary, NO_COMPLEX},
-    {ND4C_OP_clip, stub_compute_clip, SCALAR_BOUNDS},
+    {ND4C_OP_sign, stub_compute_unary, NO_COMPLEX, NULL}, {ND4C_OP_round, stub_compute_unary, NO_COMPLEX, NULL},
+    {ND4C_OP_clip, stub_compute_clip, SCALAR_BOUNDS, NULL},
     BINARY(add) BINARY(subtract) BINARY(multiply) BINARY(divide) BINARY(power) BINARY(maximum) BINARY(minimum)
     BINARY(equal) BINARY(not_equal) BINARY(less) BINARY(less_equal) BINARY(greater) BINARY(greater_equal)
     BINARY(logical_and) BINARY(logical_or) BINARY(logical_xor)
@@ -40,6 +43,8 @@ static const stub_known known[] = {
     OWN(matmul, matmul) OWN(softmax, softmax) OWN(log_softmax, softmax)
     SAME_ORDER(reshape) SAME_ORDER(squeeze) SAME_ORDER(expand_dims) SAME_ORDER(flatten)
     OWN(transpose, transpose) OWN(broadcast_to, broadcast) OWN(slice, slice) OWN(concat, concat) OWN(gather, gather)
+    DIRECT(conv) DIRECT(linear) OWN(max_pool, max_pool) OWN(average_pool, average_pool) OWN(batch_norm, batch_norm)
+    OWN(lrn, lrn) OWN(global_average_pool, global_average_pool)
 };
 /* clang-format on */
 
@@ -52,9 +57,26 @@ static const stub_known *find(nd4c_op op) {
   return NULL;
 }
 
+bool stub_compute_knows(nd4c_op op) {
+  return find(op) != NULL;
+}
+
 stub_function stub_compute_find(nd4c_op op) {
   const stub_known *row = find(op);
   return row == NULL ? NULL : row->function;
+}
+
+stub_direct stub_compute_direct(nd4c_op op) {
+  const stub_known *row = find(op);
+  return row == NULL ? NULL : row->direct;
+}
+
+static bool all_float32(const nd4c_call *call) {
+  bool all = call->outputs[0].dtype == ND4C_FLOAT32;
+  for (int32_t i = 0; i < call->input_count; i++) {
+    all = all && (call->inputs[i].dtype == ND4C_FLOAT32 || call->inputs[i].dtype == ND4C_DTYPE_NONE);
+  }
+  return all;
 }
 
 static bool scalar_bounds(const nd4c_call *call) {
@@ -74,6 +96,7 @@ static const char *left_of(const stub_known *row, const nd4c_call *call) {
          : (row->leaves & ONLY_BOOL) != 0 && dtype != ND4C_BOOL ? "the stub knows this op of bool alone"
          : (row->leaves & NO_RESULT_DTYPE) != 0 && call->attrs[ND4C_ATTR_sum_dtype].as.i != ND4C_DTYPE_NONE
              ? "the stub does not cast what it sums up"
+         : (row->leaves & ONLY_FLOAT32) != 0 && !all_float32(call)    ? "the stub knows this op of float32 alone"
          : (row->leaves & SCALAR_BOUNDS) != 0 && !scalar_bounds(call) ? "the stub clips all elements alike"
                                                                       : NULL;
 }

@@ -15,6 +15,22 @@ static double gelu(double x, bool approximate) {
                      : 0.5 * x * erfc(-x * 0.70710678118654752440);
 }
 
+double stub_activate(int64_t activation, double x) {
+  switch (activation) {
+    case ND4C_ACTIVATION_RELU:
+      return isnan(x) || x > 0 ? x : 0.0;
+    case ND4C_ACTIVATION_GELU:
+    case ND4C_ACTIVATION_GELU_TANH:
+      return gelu(x, activation == ND4C_ACTIVATION_GELU_TANH);
+    case ND4C_ACTIVATION_SIGMOID:
+      return 1.0 / (1.0 + exp(-x));
+    case ND4C_ACTIVATION_TANH:
+      return tanh(x);
+    default:
+      return x;
+  }
+}
+
 static double real_unary(const stub_work *work, double x) {
   switch (work->op) {
     case ND4C_OP_negative:

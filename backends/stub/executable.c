@@ -194,7 +194,7 @@ static void read_node(reader *r, const stub_executable *executable, stub_step *n
   }
   stub_work *work = node->work;
   work->op = (nd4c_op)op;
-  if (stub_compute_find(work->op) == NULL) {
+  if (!stub_compute_knows(work->op)) {
     fail(r, "an op that the stub has");
   }
   for (; work->attr_count < attrs && r->status == ND4C_OK; work->attr_count++) {

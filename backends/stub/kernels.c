@@ -124,7 +124,7 @@ static uint32_t flags_of(nd4c_op op) {
 }
 
 static void add(nd4c_op op, const char *name, uint32_t version) {
-  if (stub_compute_find(op) == NULL || kernel_total >= KERNELS) {
+  if (!stub_compute_knows(op) || kernel_total >= KERNELS) {
     return;
   }
   kernel_rows[kernel_total] = (nd4c_kernel){

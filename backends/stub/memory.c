@@ -194,14 +194,19 @@ static bool within(const stub_buffer *buffer, int64_t offset, int64_t bytes) {
   return offset >= 0 && bytes >= 0 && bytes <= buffer->size && offset <= buffer->size - bytes;
 }
 
+static void scramble(void *to, const void *from, int64_t bytes, unsigned char key) {
+  unsigned char *restrict target = to;
+  const unsigned char *restrict source = from;
+  for (int64_t i = 0; i < bytes; i++) {
+    target[i] = source[i] ^ key;
+  }
+}
+
 nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to, int64_t bytes) {
   if (!within(buffer, offset, bytes)) {
     return stub_violation("a read outside a buffer");
   }
-  unsigned char *target = to;
-  for (int64_t i = 0; i < bytes; i++) {
-    target[i] = buffer->bytes[offset + i] ^ buffer->scramble;
-  }
+  scramble(to, buffer->bytes + offset, bytes, buffer->scramble);
   return ND4C_OK;
 }
 
@@ -209,9 +214,6 @@ nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *f
   if (!within(buffer, offset, bytes)) {
     return stub_violation("a write outside a buffer");
   }
-  const unsigned char *source = from;
-  for (int64_t i = 0; i < bytes; i++) {
-    buffer->bytes[offset + i] = source[i] ^ buffer->scramble;
-  }
+  scramble(buffer->bytes + offset, from, bytes, buffer->scramble);
   return ND4C_OK;
 }

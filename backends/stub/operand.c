@@ -287,21 +287,60 @@ static int64_t place_of(const stub_operand *operand, const int64_t *index, int64
   return operand->layout.tag == ND4C_LAYOUT_BLOCKED ? nd4c_layout_offset(&operand->layout, index) : offset;
 }
 
-nd4c_status stub_operand_load(const stub_operand *operand, stub_value **result) {
-  int64_t bytes = stub_size_of(operand->dtype);
-  stub_value *values = stub_host->allocate((size_t)(operand->size + 1) * sizeof *values);
-  if (values == NULL) {
-    return stub_host->fail(ND4C_MEMORY, "stub: no memory for %lld elements", (long long)operand->size);
+/* The operand's elements stand one behind the other. */
+static bool is_plain(const stub_operand *operand) {
+  int64_t stride = 1;
+  bool plain = operand->layout.tag == ND4C_LAYOUT_STRIDED;
+  for (int32_t axis = operand->rank - 1; axis >= 0; axis--) {
+    plain = plain && (operand->shape[axis] == 1 || operand->strides[axis] == stride);
+    stride *= operand->shape[axis];
   }
+  return plain;
+}
+
+/* Every element's bytes in C order. `to` has room for them. */
+static nd4c_status read_all(const stub_operand *operand, unsigned char *to) {
+  const int64_t bytes = stub_size_of(operand->dtype), each = is_plain(operand) ? operand->size : 1;
   int64_t index[STUB_RANK] = {0};
   int64_t offset = operand->offset;
   nd4c_status status = ND4C_OK;
-  for (int64_t i = 0; i < operand->size && status == ND4C_OK; i++) {
-    unsigned char element[16];
-    status = stub_buffer_read(operand->buffer, place_of(operand, index, offset) * bytes, element, bytes);
-    values[i] = element_load(operand->dtype, element);
+  for (int64_t i = 0; i < operand->size && status == ND4C_OK; i += each) {
+    status = stub_buffer_read(operand->buffer, place_of(operand, index, offset) * bytes, to + i * bytes, each * bytes);
     advance(operand, index, &offset);
   }
+  return status;
+}
+
+static nd4c_status write_all(const stub_operand *operand, const unsigned char *from) {
+  const int64_t bytes = stub_size_of(operand->dtype), each = is_plain(operand) ? operand->size : 1;
+  int64_t index[STUB_RANK] = {0};
+  int64_t offset = operand->offset;
+  nd4c_status status = ND4C_OK;
+  for (int64_t i = 0; i < operand->size && status == ND4C_OK; i += each) {
+    status =
+        stub_buffer_write(operand->buffer, place_of(operand, index, offset) * bytes, from + i * bytes, each * bytes);
+    advance(operand, index, &offset);
+  }
+  return status;
+}
+
+static void *allocate_elements(const stub_operand *operand, int64_t each) {
+  void *memory = stub_host->allocate((size_t)((operand->size + 1) * each));
+  if (memory == NULL) {
+    (void)stub_host->fail(ND4C_MEMORY, "stub: no memory for %lld elements", (long long)operand->size);
+  }
+  return memory;
+}
+
+nd4c_status stub_operand_load(const stub_operand *operand, stub_value **result) {
+  const int64_t bytes = stub_size_of(operand->dtype);
+  unsigned char *raw = allocate_elements(operand, bytes);
+  stub_value *values = allocate_elements(operand, sizeof *values);
+  nd4c_status status = raw != NULL && values != NULL ? read_all(operand, raw) : ND4C_MEMORY;
+  for (int64_t i = 0; i < operand->size && status == ND4C_OK; i++) {
+    values[i] = element_load(operand->dtype, raw + i * bytes);
+  }
+  stub_host->free(raw);
   if (status != ND4C_OK) {
     stub_host->free(values);
     return status;
@@ -311,17 +350,26 @@ nd4c_status stub_operand_load(const stub_operand *operand, stub_value **result) 
 }
 
 nd4c_status stub_operand_store(const stub_operand *operand, const stub_value *values) {
-  int64_t bytes = stub_size_of(operand->dtype);
-  int64_t index[STUB_RANK] = {0};
-  int64_t offset = operand->offset;
-  nd4c_status status = ND4C_OK;
-  for (int64_t i = 0; i < operand->size && status == ND4C_OK; i++) {
-    unsigned char element[16];
-    element_store(operand->dtype, values[i], element);
-    status = stub_buffer_write(operand->buffer, place_of(operand, index, offset) * bytes, element, bytes);
-    advance(operand, index, &offset);
+  const int64_t bytes = stub_size_of(operand->dtype);
+  unsigned char *raw = allocate_elements(operand, bytes);
+  if (raw == NULL) {
+    return ND4C_MEMORY;
   }
+  for (int64_t i = 0; i < operand->size; i++) {
+    element_store(operand->dtype, values[i], raw + i * bytes);
+  }
+  nd4c_status status = write_all(operand, raw);
+  stub_host->free(raw);
   return status;
+}
+
+nd4c_status stub_operand_floats(const stub_operand *operand, float **values) {
+  *values = allocate_elements(operand, sizeof **values);
+  return *values != NULL ? read_all(operand, (unsigned char *)*values) : ND4C_MEMORY;
+}
+
+nd4c_status stub_operand_store_floats(const stub_operand *operand, const float *values) {
+  return write_all(operand, (const unsigned char *)values);
 }
 
 void stub_broadcast(const stub_operand *from, const stub_operand *to, int64_t *numbers) {

@@ -376,6 +376,9 @@ nd4c_status stub_operand_bind(stub_operand *operand);
 /* All elements in C order. */
 nd4c_status stub_operand_load(const stub_operand *operand, stub_value **values);
 nd4c_status stub_operand_store(const stub_operand *operand, const stub_value *values);
+/* The same of float32, without widening. */
+nd4c_status stub_operand_floats(const stub_operand *operand, float **values);
+nd4c_status stub_operand_store_floats(const stub_operand *operand, const float *values);
 /* Element numbers of `from` (C order) for each element of `to`, by NumPy's broadcasting. */
 void stub_broadcast(const stub_operand *from, const stub_operand *to, int64_t *numbers);
 /* Brings a value into the range of a dtype as the op cast says. */
@@ -428,8 +431,13 @@ nd4c_status stub_work_run(void *work);
 /* Computes all elements of work->output in C order from the inputs' values in C order. */
 typedef nd4c_status (*stub_function)(const stub_work *work, stub_value *const *inputs, stub_value *output);
 
-/* NULL if the stub lacks the op. */
+/* The same, of an op that loads its inputs and stores its result itself. */
+typedef nd4c_status (*stub_direct)(const stub_work *work);
+
+bool stub_compute_knows(nd4c_op op);
+/* One of the two is there for an op that the stub knows; NULL: the other is. */
 stub_function stub_compute_find(nd4c_op op);
+stub_direct stub_compute_direct(nd4c_op op);
 /* Why the stub cannot compute a call, or true. */
 bool stub_compute_usable(const nd4c_call *call, char *reason, size_t reason_size);
 
@@ -446,6 +454,15 @@ nd4c_status stub_compute_broadcast(const stub_work *work, stub_value *const *inp
 nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs, stub_value *output);
 nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_conv(const stub_work *work);
+nd4c_status stub_compute_linear(const stub_work *work);
+nd4c_status stub_compute_max_pool(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_average_pool(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_batch_norm(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_lrn(const stub_work *work, stub_value *const *inputs, stub_value *output);
+nd4c_status stub_compute_global_average_pool(const stub_work *work, stub_value *const *inputs, stub_value *output);
+/* The attribute `activation` of conv and linear. */
+double stub_activate(int64_t activation, double x);
 
 /* -- layouts.c --------------------------------------------------------------------------------------------------- */
 

@@ -531,7 +531,7 @@ def test_tracing(tmp_path):
 
 def test_models():
     run("""
-        import gc, os, weakref
+        import ctypes, gc, os, weakref
         path, x = os.environ["MODEL"], xp.ones((2, 1, 8, 8), dtype="float32")
         plain = xp.onnx.load(path)
         expected, seen = plain(x), []
@@ -570,11 +570,15 @@ def test_models():
         with pytest.raises(xp.Error, match="nowhere"):
             xp.onnx.load(path, device="nowhere:0")
         whole = xp.onnx.load(path, device="stub:0")
-        assert float(xp.max(xp.abs(whole(x) - expected))) < 1e-4 and "nothing on stub:0" in whole.report()
+        assert float(xp.max(xp.abs(whole(x) - expected))) < 1e-4 and "not applied: nothing" in whole.report()
         assert whole.report().startswith("plan on stub:0")
         assert xp.current_device() == "cpu:0"
+        control, refused = ctypes.CDLL(os.environ["ND4C_BACKEND_PLUGINS"]).stub_control, xp.onnx.load(path, device="stub:0")
+        assert control(b"fail usable:0") == 0  # the stub's kernels decline every call
+        assert float(xp.max(xp.abs(refused(x) - expected))) < 1e-4 and "nothing on stub:0" in refused.report()
         with xp.device("stub:1", fallback=False), pytest.raises(NotImplementedError, match="stub:0"):
-            whole(x)
+            refused(x)
+        assert control(b"reset") == 0
         made = []  # a plan serves every block that is like the one that it was made in
         for options in ({}, {"device": "stub:0"}):
             counted = xp.onnx.load(path, progress=lambda what, done, total: what == "preparing" and made.append(done), **options)
