@@ -28,6 +28,7 @@ typedef struct nd4c_compile_source {
   int64_t file_size;
   const char *file_name; /* for texts */
   bool missed;           /* written: the file has no executable for the segment */
+  bool declined;         /* written: the compiler was asked to compile the segment, and its answer is UNSUPPORTED */
 } nd4c_compile_source;
 
 /* An executable for the segment: one that is alive and accepts its extents, one from a file, or a fresh one. `source`:

@@ -221,7 +221,11 @@ nd4c_status nd4c_executable_obtain(const nd4c_compiler *compiler, nd4c_device *d
   if (*executable != NULL) {
     return ND4C_OK;
   }
-  return known && cached ? obtain_cached(&p, directory, executable) : compile(&p, executable);
+  const nd4c_status status = known && cached ? obtain_cached(&p, directory, executable) : compile(&p, executable);
+  if (source != NULL) {
+    source->declined = status == ND4C_UNSUPPORTED;
+  }
+  return status;
 }
 
 nd4c_status nd4c_executable_write(const nd4c_compiler *compiler, void *handle, const nd4c_segment *segment,

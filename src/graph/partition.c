@@ -4,6 +4,7 @@
  * out of it can run as one if that holds inside the region, which is checked. Nodes that nothing offers (islands: what
  * an earlier compiler took) separate regions: a node's level counts how often a path to it has entered islands, and
  * the nodes of one level are a region. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/grouping.h"
@@ -99,28 +100,60 @@ static bool is_worth_a_segment(const partitioning *work, const nd4c_answer *answ
   return !has_kernels(work, work->nodes[node]);
 }
 
-static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
+/* Its nodes are on offer again, for the compilers that come after this one. */
+static nd4c_status note_piece_declined(const partitioning *work, const int32_t *nodes, int32_t count) {
   nd4c_plan *plan = work->plan;
-  int32_t *number_of = nd4c_region_take(&plan->region, (int64_t)answer->piece_count + 1, sizeof *number_of);
-  if (number_of == NULL) {
+  char reason[512];
+  (void)snprintf(reason, sizeof reason, "took it into a segment of %d nodes, which it could not compile: %s", count,
+                 nd4c_error_message());
+  nd4c_error_clear();
+  for (int32_t i = 0; i < count; ++i) {
+    ND4C_TRY(note_decline(plan, work->compiler, nodes[i], reason));
+  }
+  return ND4C_OK;
+}
+
+/* Makes a segment of the piece, unless its compiler says that it cannot compile it after all. Later compilers do not
+ * change the order of the nodes inside a segment, so that what is compiled here is what runs. */
+static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answer, int32_t piece) {
+  nd4c_plan *plan = work->plan;
+  const int32_t count = answer->pieces[piece].node_count;
+  nd4c_plan_segment *made = &plan->segments[plan->segment_count];
+  int32_t *nodes = nd4c_region_take(&plan->region, count, sizeof *nodes), found = 0;
+  bool declined = false;
+  if (nodes == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < answer->piece_count; ++i) {
-    const nd4c_answer_piece *piece = &answer->pieces[i];
-    number_of[i] = -1;
-    if (is_worth_a_segment(work, answer, i)) {
-      number_of[i] = plan->segment_count++;
-      plan->segments[number_of[i]] = (nd4c_plan_segment){
-          .compiler = work->compiler, .node_count = piece->node_count, .nanoseconds = piece->nanoseconds};
+  for (int32_t i = 0; i < answer->region->node_count; ++i) {
+    if (answer->piece_of[i] == piece) {
+      nodes[found++] = work->nodes[i];
     }
   }
+  *made = (nd4c_plan_segment){
+      .compiler = work->compiler, .node_count = count, .nanoseconds = answer->pieces[piece].nanoseconds};
+  const nd4c_status status = plan->ahead ? ND4C_OK : nd4c_plan_compile_segment(plan, nodes, made, &declined);
+  if (status != ND4C_OK) {
+    char text[256];
+    return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, nodes[count - 1], text, sizeof text));
+  }
+  if (declined) {
+    return note_piece_declined(work, nodes, count);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    plan->segment_of[nodes[i]] = plan->segment_count;
+  }
+  plan->segment_count += 1;
+  return ND4C_OK;
+}
+
+static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
   for (int32_t i = 0; i < answer->region->node_count; ++i) {
-    int32_t piece = answer->piece_of[i];
-    if (piece >= 0) {
-      plan->segment_of[work->nodes[i]] = number_of[piece];
-    } else {
-      ND4C_TRY(note_decline(plan, work->compiler, work->nodes[i], nd4c_answer_reason(answer, i)));
+    if (answer->piece_of[i] < 0) {
+      ND4C_TRY(note_decline(work->plan, work->compiler, work->nodes[i], nd4c_answer_reason(answer, i)));
     }
+  }
+  for (int32_t i = 0; i < answer->piece_count; ++i) {
+    ND4C_TRY(is_worth_a_segment(work, answer, i) ? take_piece(work, answer, i) : ND4C_OK);
   }
   return ND4C_OK;
 }

@@ -27,8 +27,8 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   nd4c_plan_release_mode(plan);
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_choice_release(plan->steps[i].choice);
-    nd4c_plan_release_segment(&plan->steps[i]);
   }
+  nd4c_plan_release_segments(plan);
   for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; ++i) {
     nd4c_array_release(plan->slot_arrays[i]);
   }

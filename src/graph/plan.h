@@ -199,7 +199,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_arena(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 
-/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing its executable. */
+/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing their executables. */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);
 /* Number of the node's segment, -1: none. */
 static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) {
@@ -215,7 +215,10 @@ nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *input
 /* Runs a segment whose operands have addresses, on a synchronous device. */
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
-void nd4c_plan_release_segment(nd4c_step *step);
+/* Compiles a segment of these nodes, `made->node_count` of them in the graph's order. `*declined`: its compiler says that
+ * it cannot after all, with its text as the thread's last error; made is as it was. */
+nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4c_plan_segment *made, bool *declined);
+void nd4c_plan_release_segments(nd4c_plan *plan);
 /* Whether some step makes the buffers of its outputs, and which: those are bound to arrays anew in each run. */
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size);
 /* True if some node of a segment reads the value. */

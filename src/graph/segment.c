@@ -251,6 +251,31 @@ static nd4c_status note_missing(nd4c_plan *plan, nd4c_plan_segment *segment) {
   return ND4C_OK;
 }
 
+nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4c_plan_segment *made, bool *declined) {
+  nd4c_segment segment;
+  nd4c_value *inputs = NULL, *outputs = NULL;
+  nd4c_compile_room room;
+  nd4c_compile_source source = plan->file;
+  *declined = false;
+  ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, made->node_count, &segment, &inputs, &outputs));
+  ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
+  const nd4c_compile_options options =
+      nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
+  nd4c_status status =
+      nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info);
+  if (status == ND4C_UNSUPPORTED && source.declined) {
+    *declined = true;
+    return ND4C_OK;
+  }
+  ND4C_TRY(status);
+  status = source.missed ? note_missing(plan, made) : ND4C_OK;
+  if (status != ND4C_OK) {
+    nd4c_compiled_release(made->compiled); /* the plan does not count it yet */
+    made->compiled = NULL;
+  }
+  return status;
+}
+
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
   nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
   int32_t *nodes = nd4c_region_take(&plan->region, made->node_count, sizeof *nodes);
@@ -268,19 +293,6 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
   step->inputs = inputs;
   step->outputs = outputs;
   ND4C_TRY(describe_step(plan, &segment, step));
-  nd4c_compile_room room;
-  const nd4c_compile_options options =
-      nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
-  nd4c_compile_source source = plan->file;
-  ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
-  ND4C_TRY(
-      nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info));
-  const nd4c_status status = source.missed ? note_missing(plan, made) : ND4C_OK;
-  if (status != ND4C_OK) {
-    nd4c_compiled_release(made->compiled); /* no step has it yet */
-    made->compiled = NULL;
-    return status;
-  }
   step->segment = made;
   return ND4C_OK;
 }
@@ -297,9 +309,9 @@ bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reaso
   return false;
 }
 
-void nd4c_plan_release_segment(nd4c_step *step) {
-  if (step->segment != NULL) {
-    nd4c_compiled_release(step->segment->compiled);
+void nd4c_plan_release_segments(nd4c_plan *plan) {
+  for (int32_t i = 0; i < plan->segment_count; ++i) {
+    nd4c_compiled_release(plan->segments[i].compiled);
   }
 }
 

@@ -34,7 +34,8 @@ struct nd4c_executable_handle {
 /* -- asking ------------------------------------------------------------------------------------------------------- */
 
 static bool likes(const taste *of, const nd4c_call *node) {
-  bool known = false;
+  bool known = getenv("CHAIN_GREEDY") != NULL && (strcmp(node->op->name, "add") == 0 ||
+                                                  strcmp(node->op->name, "subtract") == 0);
   for (int i = 0; i < 2; i++) {
     known = known || (of->ops[i] != NULL && strcmp(of->ops[i], node->op->name) == 0);
   }
@@ -76,9 +77,15 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
 
 static nd4c_status compile(void *data, void *device, const nd4c_segment *piece, const nd4c_compile_options *options,
                            nd4c_executable *executable) {
-  (void)data;
   (void)device;
   (void)options;
+  const char *declines = getenv("CHAIN_DECLINES"), *fails = getenv("CHAIN_FAILS");
+  if (declines != NULL && strcmp(declines, data == &others ? "chain_others" : "chain_sums") == 0) {
+    return the_host->fail(ND4C_UNSUPPORTED, "chain: told to decline %d nodes", (int)piece->node_count);
+  }
+  if (fails != NULL) {
+    return the_host->fail((nd4c_status)atoi(fails), "chain: told to fail");
+  }
   if (piece->node_count > NODES || piece->value_count > VALUES) {
     return the_host->fail(ND4C_UNSUPPORTED, "chain: %d nodes", (int)piece->node_count);
   }

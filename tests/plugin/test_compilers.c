@@ -121,6 +121,60 @@ static void outputs_of_a_stranger_are_refused(void **state) {
   nd4c_plan_destroy(plan);
 }
 
+static void set(const char *name, const char *value) {
+  assert_int_equal(value != NULL ? setenv(name, value, 1) : unsetenv(name), 0);
+}
+
+/* Both compilers take additions. The first one takes a piece and cannot compile it: the second one gets its nodes. */
+static void a_piece_that_cannot_be_compiled_goes_to_the_next(void **state) {
+  (void)state;
+  set("CHAIN_GREEDY", "1");
+  nd4c_plan *plan = make_plan();
+  assert_report(plan, "compiled by chain_others", true);
+  assert_report(plan, "compiled by chain_sums", false); /* nothing was left */
+  nd4c_plan_destroy(plan);
+  set("CHAIN_DECLINES", "chain_others");
+  plan = make_plan();
+  set("CHAIN_DECLINES", NULL);
+  set("CHAIN_GREEDY", NULL);
+  assert_report(plan, "compiled by chain_others", false);
+  assert_report(plan, "compiled by chain_sums", true);
+  assert_report(plan, "declined by chain_others: took it into a segment of ", true);
+  assert_report(plan, "which it could not compile: chain: told to decline ", true);
+  check_results(plan);
+  nd4c_plan_destroy(plan);
+}
+
+/* Without another compiler, kernels compute the nodes. */
+static void a_piece_that_cannot_be_compiled_goes_to_kernels(void **state) {
+  (void)state;
+  set("CHAIN_DECLINES", "chain_sums");
+  nd4c_plan *plan = make_plan();
+  set("CHAIN_DECLINES", NULL);
+  assert_report(plan, "compiled by chain_sums", false);
+  assert_report(plan, "compiled by chain_others", true);
+  assert_report(plan, "declined by chain_sums: took it into a segment of 2 nodes, which it could not compile", true);
+  check_results(plan);
+  nd4c_plan_destroy(plan);
+}
+
+/* Every other status ends the plan, and its text names the compiler's reason. */
+static void other_failures_end_the_plan(void **state) {
+  (void)state;
+  static const nd4c_status statuses[] = {ND4C_DEVICE, ND4C_MEMORY, ND4C_INTERNAL};
+  for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+    char number[16];
+    nd4c_plan *plan = NULL;
+    (void)snprintf(number, sizeof number, "%d", (int)statuses[i]);
+    set("CHAIN_FAILS", number);
+    const nd4c_status status = try_plan(&plan);
+    set("CHAIN_FAILS", NULL);
+    assert_int_equal(status, statuses[i]);
+    assert_null(plan);
+    assert_non_null(strstr(nd4c_error_message(), "chain: told to fail"));
+  }
+}
+
 static int64_t count_files(const char *folder, bool removes) {
   int64_t count = 0;
   DIR *list = opendir(folder);
@@ -168,7 +222,10 @@ static void executables_are_kept(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(two_compilers_share_a_graph),
                                      cmocka_unit_test(a_disabled_compiler_is_not_asked),
-      cmocka_unit_test(outputs_of_a_stranger_are_refused),
+                                     cmocka_unit_test(outputs_of_a_stranger_are_refused),
+                                     cmocka_unit_test(a_piece_that_cannot_be_compiled_goes_to_the_next),
+                                     cmocka_unit_test(a_piece_that_cannot_be_compiled_goes_to_kernels),
+                                     cmocka_unit_test(other_failures_end_the_plan),
                                      cmocka_unit_test(executables_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,7 +136,8 @@ typedef struct nd4c_compiler {
    * answer that takes nothing, with its text as the reason. */
   nd4c_status (*partition)(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                            nd4c_partition *answer);
-  /* Required. Compiles a piece. May block. UNSUPPORTED if it cannot after all. */
+  /* Required. Compiles a piece. May block. UNSUPPORTED if it cannot after all: the plan is made without the piece, and
+   * its nodes go to other compilers and to kernels. Any other failure is the plan's. */
   nd4c_status (*compile)(void *data, void *device, const nd4c_segment *piece, const nd4c_compile_options *options,
                          nd4c_executable *executable);
   /* Required. Enqueues one run on execution->stream and does not wait for it. MEMORY, UNSUPPORTED and argument codes
