@@ -132,12 +132,41 @@ static bool is_possible(const nd4c_plan *plan, const nd4c_graph_node *node, cons
                           nd4c_shape_is_contiguous(value->rank, value->shape, strides));
 }
 
+/* The node was placed on a device that takes parts of buffers, and has no kernels for an op that it sees as a view. */
+static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
+  const nd4c_graph_node *node = &plan->graph->nodes[index];
+  if (plan->place_of == NULL || index >= plan->placed_count || node->input_count != 1) {
+    return false;
+  }
+  const nd4c_device *device = plan->places[plan->place_of[index]].device;
+  int32_t count = 0;
+  (void)nd4c_device_kernels(device, node->def->info.op, &count);
+  return !device->description.whole_buffers && count == 0;
+}
+
+/* Such a node is a copy of a view of its input, since another device of the plan takes the result as a whole buffer. */
+static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *strides, int64_t offset) {
+  nd4c_graph *graph = plan->graph;
+  nd4c_value from = graph->nodes[index].inputs[0], view = ND4C_VALUE_NONE;
+  const nd4c_slot *output = &plan->slots[graph->nodes[index].outputs[0]];
+  ND4C_TRY(nd4c_graph_add_value(graph, output->dtype, output->rank, output->shape, &view));
+  ND4C_TRY(make_view_slot(plan, view, from, strides, offset));
+  nd4c_graph_node *node = &graph->nodes[index];
+  graph->values[view].producer = graph->values[from].producer;
+  node->fused = node->def->info.name;
+  node->def = nd4c_op_get_def(ND4C_OP_copy);
+  node->attrs = NULL;
+  node->inputs[0] = view;
+  return ND4C_OK;
+}
+
 /* Compilers take contiguous operands: a view that is not is computed if a segment reads it. */
 static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   int64_t strides[ND4C_MAX_RANK];
   int64_t offset = 0;
-  if (!in_segment(plan, index) && find_view(plan, node, strides, &offset) && is_possible(plan, node, strides, offset)) {
+  const bool viewed = !in_segment(plan, index) && find_view(plan, node, strides, &offset);
+  if (viewed && is_possible(plan, node, strides, offset)) {
     const nd4c_graph_value *value = &plan->graph->values[node->outputs[0]];
     if (nd4c_shape_is_contiguous(value->rank, value->shape, strides) ||
         !nd4c_plan_feeds_segment(plan, node->outputs[0])) {
@@ -148,6 +177,9 @@ static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
     if (!nd4c_plan_inside_segment(plan, node->outputs[i])) {
       ND4C_TRY(make_own_slot(plan, node->outputs[i], ND4C_SLOT_ARENA));
     }
+  }
+  if (viewed && is_left_to_copy(plan, index)) {
+    return copy_view(plan, index, strides, offset);
   }
   return in_segment(plan, index) ? ND4C_OK : copy_through_view(plan, index);
 }
@@ -183,7 +215,7 @@ static nd4c_status make_outputs(nd4c_plan *plan) {
 
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
-  /* One more for each copy that an output may need, and for each reshape that becomes a copy through a view. */
+  /* One more for each copy that an output may need, and for each node that becomes a copy through or of a view. */
   int64_t most = (int64_t)graph->value_count + graph->outputs.count + graph->node_count;
   plan->slots = nd4c_region_take(&plan->region, most, sizeof *plan->slots);
   if (plan->slots == NULL) {

@@ -240,6 +240,42 @@ static void placed_plans_use_whole_buffers(void **state) {
   nd4c_array_release(result);
 }
 
+/* The host has no kernels of transpose and slice, which it sees as views. Where they are placed on it, they are copied
+ * there, since the stub takes their results as whole buffers. */
+static void views_on_the_host_are_copied(void **state) {
+  (void)state;
+  nd4c_device *devices[] = {stub_device, NULL};
+  CHECK_OK(nd4c_device_find("cpu:0", &devices[1]));
+  nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices, .device_count = 2};
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true, .placement = &placement};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const int64_t starts[] = {1, 2}, stops[] = {5, 6};
+  const nd4c_attr bounds[] = {check_ints("starts", starts, 2), check_ints("stops", stops, 2)};
+  nd4c_value y = check_unary(graph, ND4C_OP_abs, check_input(graph, "x", 2, shape));
+  y = check_unary(graph, ND4C_OP_exp, check_unary(graph, ND4C_OP_transpose, y));
+  y = check_unary(graph, ND4C_OP_negative, check_op(graph, ND4C_OP_slice, &y, 1, bounds, 2));
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 6, -1, 1), *expected = NULL, *result = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, stub_context, &options, &plan));
+  check_evaluate(graph, &x, &expected);
+  for (int32_t run = 0; run < 3; ++run) {
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
+    assert_true(check_difference(expected, result) <= 1e-5);
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    assert_null(plan->steps[i].declined);
+    assert_int_equal(plan->steps[i].place, i % 2);
+  }
+  assert_int_equal(plan->step_count, 5);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  nd4c_array_release(x);
+  nd4c_array_release(expected);
+  nd4c_array_release(result);
+}
+
 static void blocks_share_buffers(void **state) {
   (void)state;
   nd4c_arena_block blocks[] = {{.bytes = 8, .first = 0, .last = 1}, {.bytes = 8, .first = 1, .last = 2},
@@ -268,6 +304,7 @@ int main(void) {
       TEST(forbidden_copies_stay_forbidden),
       TEST(plans_use_whole_buffers),
       TEST(placed_plans_use_whole_buffers),
+      TEST(views_on_the_host_are_copied),
       TEST(blocks_share_buffers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
