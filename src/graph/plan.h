@@ -195,6 +195,10 @@ void nd4c_plan_add_helper(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_whole(nd4c_plan *plan);
 nd4c_status nd4c_plan_find_segments(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);
+/* In a plan with a device of whole buffers: makes a node that has slots of its own, and could be a view of its input
+ * elsewhere, into a copy of that view, which every device that takes parts of buffers can do. Not copied: it is no such
+ * node; it and the thread's error are as they were. */
+nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_arena(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);

@@ -144,7 +144,7 @@ static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
   return !device->description.whole_buffers && count == 0;
 }
 
-/* Such a node is a copy of a view of its input, since another device of the plan takes the result as a whole buffer. */
+/* The node is from now on a copy of a view of its input: another device of the plan takes the result as a whole buffer. */
 static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *strides, int64_t offset) {
   nd4c_graph *graph = plan->graph;
   nd4c_value from = graph->nodes[index].inputs[0], view = ND4C_VALUE_NONE;
@@ -210,6 +210,15 @@ static nd4c_status make_outputs(nd4c_plan *plan) {
     root->kind = ND4C_SLOT_OUTPUT;
     root->port = i;
   }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied) {
+  int64_t strides[ND4C_MAX_RANK];
+  int64_t offset = 0;
+  *copied = plan->whole && find_view(plan, &plan->graph->nodes[index], strides, &offset);
+  ND4C_TRY(*copied ? copy_view(plan, index, strides, offset) : ND4C_OK);
+  plan->slot_count = plan->graph->value_count;
   return ND4C_OK;
 }
 

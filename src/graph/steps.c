@@ -49,6 +49,17 @@ static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step 
   return items;
 }
 
+/* Whether the device takes the operands as they lie. */
+static bool fits_whole(const nd4c_plan *plan, const nd4c_step *step) {
+  bool whole = true;
+  for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
+    const nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
+    const nd4c_slot *slot = value >= 0 ? &plan->slots[value] : NULL;
+    whole = whole && (slot == NULL || slot->dtype == ND4C_UTF8 || (slot->contiguous && slot->offset == 0));
+  }
+  return whole;
+}
+
 /* A choice on one of the plan's devices. Where another may take the step, constants are brought only to one that can
  * use them. */
 static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
@@ -58,6 +69,10 @@ static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant
   step->call.device = context->device->handle;
   step->call.width = context->width;
   const bool alone = plan->place_count == 1 && plan->helper == NULL;
+  if (context->device->description.whole_buffers && !fits_whole(plan, step)) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s: %s takes whole buffers, and an operand is a part of one",
+                     step->call.op->name, context->device->name);
+  }
   if (!alone && !nd4c_choice_is_possible(context, &step->call, plan->compile)) {
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: nothing on %s computes this call", step->call.op->name,
                      context->device->name);
@@ -101,7 +116,7 @@ static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
   return nd4c_fail(first, "%s", reason != NULL ? reason : "nothing computes this call");
 }
 
-static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   step->node = index;
   step->input_count = node->input_count;
@@ -122,6 +137,22 @@ static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
                            .inputs = step->tensors,
                            .outputs = step->tensors + node->input_count,
                            .attrs = node->attrs};
+  return ND4C_OK;
+}
+
+/* What no device of the plan has a kernel for may still be a view of its input where buffers have parts. */
+static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
+  bool copied = false;
+  ND4C_TRY(prepare_step(plan, index, step));
+  const nd4c_status status = choose(plan, step);
+  if (status != ND4C_UNSUPPORTED || plan->place_count == 1) {
+    return status;
+  }
+  ND4C_TRY(nd4c_plan_copy_view(plan, index, &copied));
+  if (!copied) {
+    return status;
+  }
+  ND4C_TRY(prepare_step(plan, index, step));
   return choose(plan, step);
 }
 

@@ -276,6 +276,44 @@ static void views_on_the_host_are_copied(void **state) {
   nd4c_array_release(result);
 }
 
+/* The stub has no kernel for flip, and the host sees it as a view: the host copies the view. */
+static void views_without_kernels_are_copied_by_the_host(void **state) {
+  (void)state;
+  nd4c_device *host = NULL;
+  nd4c_context *context = NULL;
+  CHECK_OK(nd4c_device_find("cpu:0", &host));
+  const nd4c_context_options on_host = {.struct_size = sizeof on_host, .device = host};
+  CHECK_OK(nd4c_context_create(&on_host, &context));
+  nd4c_placement placement = {.struct_size = sizeof placement, .devices = &stub_device, .device_count = 1};
+  nd4c_plan_options options = {.struct_size = sizeof options, .no_optimization = true, .placement = &placement};
+  nd4c_graph *graph = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  const int64_t axes[] = {1};
+  const nd4c_attr flipped = check_ints("axes", axes, 1);
+  nd4c_value y = check_unary(graph, ND4C_OP_abs, check_input(graph, "x", 2, shape));
+  y = check_unary(graph, ND4C_OP_negative, check_op(graph, ND4C_OP_flip, &y, 1, &flipped, 1));
+  CHECK_OK(nd4c_graph_output(graph, "y", y));
+  nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 6, -1, 1), *expected = NULL, *result = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_plan_create(graph, context, &options, &plan));
+  check_evaluate(graph, &x, &expected);
+  for (int32_t run = 0; run < 3; ++run) {
+    CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
+    assert_true(check_difference(expected, result) == 0);
+  }
+  assert_int_equal(plan->step_count, 3);
+  assert_ptr_equal(plan->places[plan->steps[0].place].device, stub_device);
+  assert_ptr_equal(plan->places[plan->steps[1].place].device, host);
+  assert_non_null(plan->steps[1].declined);
+  assert_ptr_equal(plan->places[plan->steps[2].place].device, stub_device);
+  nd4c_plan_destroy(plan);
+  CHECK_OK(nd4c_context_destroy(context));
+  nd4c_graph_destroy(graph);
+  nd4c_array_release(x);
+  nd4c_array_release(expected);
+  nd4c_array_release(result);
+}
+
 static void blocks_share_buffers(void **state) {
   (void)state;
   nd4c_arena_block blocks[] = {{.bytes = 8, .first = 0, .last = 1}, {.bytes = 8, .first = 1, .last = 2},
@@ -305,6 +343,7 @@ int main(void) {
       TEST(plans_use_whole_buffers),
       TEST(placed_plans_use_whole_buffers),
       TEST(views_on_the_host_are_copied),
+      TEST(views_without_kernels_are_copied_by_the_host),
       TEST(blocks_share_buffers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) + stub_stop();
