@@ -263,7 +263,7 @@ static bool ends_in_newline(const char *text) {
   return length == 0 || text[length - 1] == '\n';
 }
 
-/* Whoever prints a text ends the line: there is no empty one behind it. */
+/* The caller that prints a text ends the line: no empty one stands behind it. */
 static void texts_end_without_a_newline(void **state) {
   (void)state;
   const nd4c_array *inputs[2] = {matrix, matrix};
@@ -275,7 +275,7 @@ static void texts_end_without_a_newline(void **state) {
   assert_int_equal(nd4c_explain(NULL, ND4C_OP_transpose, inputs, 1, NULL, 0, &text), ND4C_OK);
   assert_false(ends_in_newline(text));
   nd4c_free(text);
-  assert_int_equal(nd4c_lrn_on(stub_context, on_stub, 5, 1e-4, 0.75, 1, &y), ND4C_UNSUPPORTED);
+  assert_int_equal(nd4c_sinh_on(stub_context, on_stub, &y), ND4C_UNSUPPORTED);
   assert_false(ends_in_newline(nd4c_error_message()));
   assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", "stub"), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.strict", "true"), ND4C_OK);
@@ -313,9 +313,9 @@ static void groups_stand_for_their_engines(void **state) {
 static void what_nothing_computes_lists_why(void **state) {
   (void)state;
   nd4c_array *y = NULL;
-  assert_int_equal(nd4c_lrn_on(stub_context, on_stub, 5, 1e-4, 0.75, 1, &y), ND4C_UNSUPPORTED);
+  assert_int_equal(nd4c_sinh_on(stub_context, on_stub, &y), ND4C_UNSUPPORTED);
   assert_null(y);
-  assert_non_null(strstr(nd4c_error_message(), "lrn: nothing on stub:0 computes this call"));
+  assert_non_null(strstr(nd4c_error_message(), "sinh: nothing on stub:0 computes this call"));
   assert_non_null(strstr(nd4c_error_message(), "let routing find one (nd4c.routing=vote, ND4C_ROUTING)"));
   (void)stub_control("fail usable:0,supports:0");
   assert_int_equal(nd4c_config_set("nd4c.width", "1"), ND4C_OK); /* another epoch: nothing is cached */
