@@ -200,8 +200,27 @@ static bool drop_reference(stub_stream *stream) {
   return last;
 }
 
+/* What a broken backend does with work whose stream ends: the lie "drops". */
+static void drop_work(stub_stream *stream) {
+  stub_lock(&stream->lock);
+  stub_entry *entry = stream->first;
+  stream->first = stream->last = NULL;
+  stub_unlock(&stream->lock);
+  while (entry != NULL) {
+    stub_entry *next = entry->next;
+    if (entry->task.run != NULL) {
+      entry->task.dispose(entry->task.work);
+    }
+    stub_host->free(entry);
+    entry = next;
+  }
+}
+
 void stub_stream_destroy(stub_stream *handle) {
   stub_stream *stream = stream_of(handle);
+  if (stub_lies("drops")) {
+    drop_work(stream);
+  }
   stream_settle(stream); /* what the handle submitted refers to it */
   if (handle != stream) {
     stub_failures_free(&handle->failures);
@@ -220,7 +239,6 @@ void stub_stream_destroy(stub_stream *handle) {
   stub_unlock(&streams_lock);
   stub_lock(&stream->lock);
   stream->stop = true;
-  stream->first = stub_lies("drops") ? NULL : stream->first; /* what a broken backend does with work */
   stub_host->threads->condition_broadcast(&stream->changed);
   stub_unlock(&stream->lock);
   (void)stub_host->threads->thread_join(stream->thread);

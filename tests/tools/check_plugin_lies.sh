@@ -10,6 +10,11 @@ lie() {
   expect 1 env STUB_LIE="$1" "$nd4c" plugin-check --section "$2" "$stub"
   says out "^  FAILED: .*$3"
 }
+# Each piece of work takes a while, so that this process is ahead of the device on a busy machine, too.
+slow_lie() {
+  expect 1 env STUB_LIE="$1" STUB_DELAY_US=2000 "$nd4c" plugin-check --section fences "$stub"
+  says out "^  FAILED: .*$2"
+}
 # What its tables say of memory and of the end of work, while that is under way.
 lie junk_buffer buffers 'stub:0: allocate gave the handle 0x3039 for two buffers that live at once$'
 lie keeps buffers 'stub:0: free frees nothing: [0-9]+ buffers of [0-9]+ bytes ended, and [0-9]+ bytes less are free$'
@@ -25,11 +30,11 @@ says out '^  stub:0: [1-9][0-9]* executables were written; of their bytes, chang
 expect 1 env STUB_MODE=both STUB_LIE=loads_junk "$nd4c" plugin-check --section loads "$stub"
 says out '^  FAILED: .*: load of bytes '
 expect 0 env STUB_MODE=both STUB_RETURN=1 "$nd4c" plugin-check --section loads "$stub"
-lie ready fences 'stub:0: fence_query says that the work has ended while it is under way$'
-lie early fences 'stub:0: fence_wait returns before the work has ended$'
-lie no_wait fences 'stub:0: stream_wait_fence does not wait: '
-lie hasty fences 'stub:1: stream_wait_other does not wait: '
-lie drops fences 'stub:0: stream_destroy returned, and work that was enqueued before has not been done$'
+slow_lie ready 'stub:[01]: fence_query says that the work has ended while it is under way$'
+slow_lie early 'stub:[01]: fence_wait returns before the work has ended$'
+slow_lie no_wait 'stub:[01]: stream_wait_fence does not wait: '
+slow_lie hasty 'stub:[01]: stream_wait_other does not wait: '
+slow_lie drops 'stub:[01]: stream_destroy returned, and work that was enqueued before has not been done$'
 lie times times 'stub:0: times: work ended 1 ns before it began$'
 lie slow_times times 'stub:0: times: work took 36[0-9]{2}[.][0-9]+ s, while [0-9.]+ s passed on the host$'
 expect 1 env STUB_LIE=abandon STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
