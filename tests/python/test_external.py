@@ -112,3 +112,16 @@ def test_devices_elsewhere():
             assert int(xp.sum(xp.asarray(block, device=there))) == 0
         block.append(1)
     """, STUB_MEMORY="address")
+
+
+@needs_stub
+def test_importing_asks_for_the_device():
+    """Whatever names the device first: what is in memory of others is computed where that is."""
+    run("""
+        import ctypes
+        cells = (ctypes.c_float * 4)(1, 2, 3, 4)
+        x = xp.memory.from_external("host_pointer", ctypes.addressof(cells), 4, "float32", "stub:0", owner=cells)
+        x += 5
+        xp.Device("stub:0").synchronize()
+        assert x.device == "stub:0" and list(cells) == [6, 7, 8, 9], (x.device, list(cells))
+    """, STUB_MEMORY="address")

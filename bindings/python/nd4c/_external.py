@@ -9,7 +9,7 @@ from nd4c import _abi, _dtypes, _memory
 from nd4c._arguments import enum_name, integer
 from nd4c._arguments import shape as shape_of
 from nd4c._core import from_handle, handle
-from nd4c._devices import current_device, find
+from nd4c._devices import Device, current_device, find
 from nd4c._errors import check
 from nd4c._library import bind
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Optional, Sequence, Tuple, Union
 
-    from nd4c import Array, Device, DType
+    from nd4c import Array, DType
 
 _import = bind("nd4c_array_from_external")
 _export = bind("nd4c_array_to_external")
@@ -53,7 +53,8 @@ def from_external(kind: str, place: int, shape: Union[int, Sequence[int]], dtype
     the call), "native" (the vendor's handle, a cl_mem). strides and start count elements, start from the memory's first byte
     to element 0; offset and bytes count bytes: offset says where the memory begins in what a descriptor or handle names.
     owner is kept until the last use of the memory is over. Work of others on it has ended."""
-    dtype, shape, device = _dtypes.of(dtype), shape_of(shape), _place(device)
+    dtype, shape = _dtypes.of(dtype), shape_of(shape)
+    device = current_device() if device is None else Device(device)  # one that arrays are on is asked for, as by zeros()
     steps = None if strides is None else tuple(integer("from_external: strides", stride) for stride in strides)
     if steps is not None and len(steps) != len(shape):
         raise ValueError("from_external: %d strides for %d axes" % (len(steps), len(shape)))
@@ -127,7 +128,7 @@ def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) ->
     """The array's memory on the device (None: where the array is), of all that it is a view of: element 0 is `start` elements
     from the first byte. Contents go there first, work on them is waited for, and the receiver may write unless it is read_only."""
     memory, start = _abi.external(struct_size=ctypes.sizeof(_abi.external)), ctypes.c_int64()
-    check(_export(handle(x), (x.device if device is None else find(device)).handle,
+    check(_export(handle(x), (x.device if device is None else Device(device)).handle,
                   enum_name("to_external: kind", kind, _KINDS), ctypes.byref(memory), ctypes.byref(start)))
     return External(memory, start.value)
 
