@@ -13,6 +13,7 @@ enum { ND4C_REASON_SIZE = 1024, ND4C_BACKEND_NAME_SIZE = 32 }; /* a refused plug
 /* How opening one device of a backend ended. */
 typedef struct nd4c_opening {
   bool usable;
+  bool added; /* its check was an addition */
   bool retries;       /* what it lacked may come back: memory, or the device itself (DEVICE_LOST) */
   nd4c_status status; /* unless usable, with the words for it, which name the device */
   char reason[512];
@@ -114,7 +115,8 @@ nd4c_status nd4c_candidate_find_device(nd4c_candidate *candidate, const char *na
                                        nd4c_device **device);
 /* The first usable one of an open candidate. */
 nd4c_device *nd4c_candidate_first_device(const nd4c_candidate *candidate);
-/* Adds 1, 2, 3, 4 and 10, 20, 30, 40 on the device, by kernel or by one-node segment, and compares. */
-nd4c_status nd4c_device_verify(nd4c_device *device);
+/* Adds 1, 2, 3, 4 and 10, 20, 30, 40 on the device, by kernel or by one-node segment, and compares. *added false: the
+ * device has kernels or compilers, and none for that; what was copied there is compared. */
+nd4c_status nd4c_device_verify(nd4c_device *device, bool *added);
 
 #endif

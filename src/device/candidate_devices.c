@@ -86,7 +86,7 @@ static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) 
   ND4C_TRY(nd4c_staging_make(device, &device->staging));
   ND4C_TRY(nd4c_peers_make(device, candidate->device_count));
   ND4C_TRY(nd4c_memory_manager_make(device, &device->memory));
-  ND4C_TRY(nd4c_device_verify(device));
+  ND4C_TRY(nd4c_device_verify(device, &candidate->openings[device->index].added));
   return nd4c_devices_publish(device);
 }
 
@@ -152,7 +152,13 @@ static int32_t print_unusable(const nd4c_candidate *candidate, const char *betwe
 void nd4c_candidate_tell_devices(nd4c_candidate *candidate) {
   char words[sizeof candidate->unusable];
   const int32_t count = print_unusable(candidate, "; ", words, sizeof words);
-  int length = snprintf(candidate->reason, sizeof candidate->reason, "initialised; one addition gave the right answer");
+  bool added = false;
+  for (int32_t i = 0; i < candidate->device_count; ++i) {
+    added = added || (candidate->openings[i].usable && candidate->openings[i].added);
+  }
+  int length = snprintf(candidate->reason, sizeof candidate->reason, "initialised; %s",
+                        added ? "one addition gave the right answer"
+                              : "it does not add float32: what was copied there came back right");
   if (count > 0) {
     (void)snprintf(candidate->reason + length, sizeof candidate->reason - (size_t)length,
                    "; %d of %d devices cannot be used: %.800s", count, candidate->device_count, words);

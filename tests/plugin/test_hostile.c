@@ -168,7 +168,7 @@ static const hostile_case cases[] = {
     {"load", "./", {NULL}, {"load: LIBRARY ./ could not be loaded: "}},
     /* kernels that were left out are the cause of what a device cannot do */
     {"say", "", {"HOSTILE_LIE=device"},
-     {"find: NO_BACKEND backend hostile: check of hostile:0: the backend has neither a kernel for add nor a compiler; 3 of its kernels were "
+     {"find: NO_BACKEND backend hostile: check of hostile:0: the backend has neither a kernel nor a compiler; 3 of its kernels were "
       "left out, the first one because of this: kernel hostile.odd: this library has no op"}},
     {"say", "", {"HOSTILE_LIE=device", "HOSTILE_ALIGNMENT=4611686018427387904"},
      {"describe gave alignment 4611686018427387904, expected a power of two of at most 2097152"}},

@@ -93,7 +93,11 @@ typedef struct nd4c_device_ops {
   /* Called where a device that was opened cannot be used all the same; not at the end of the process. Nothing of it is
    * in use. Optional. May block. */
   void (*device_close)(void *device);
-  /* Called once, after device_open. Required. May block for questions to the driver. */
+  /* Called once, after device_open. Required. May block for questions to the driver.
+   *
+   * Behind it nd4c checks the device: it copies eight numbers there, adds them by the kernel of the lowest priority that
+   * takes them, else by the first compiler that does, with the scratch that each asks for, and reads the sum. A device
+   * without an addition of float32 has to give back what was copied; one without any kernel or compiler is refused. */
   nd4c_status (*describe)(void *device, nd4c_device_description *description);
 
   /* Its memory. Required. */

@@ -1,0 +1,91 @@
+/* Devices that compute little, or in unusual ways, pass the check that every device is put to when it is opened. Each case is
+ * a process of its own, because a process loads a plug-in once. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../device/child.h"
+#include "nd4c/nd4c.h"
+
+static const char *program;
+
+/* -- in the child ---------------------------------------------------------------------------------------------------- */
+
+static nd4c_status compute(nd4c_context *context, nd4c_device *device, bool adds, float *result) {
+  const int64_t size = 5;
+  nd4c_array *a = NULL, *b = NULL, *y = NULL;
+  nd4c_status status = nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, device, &a);
+  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 1, &size, 5, device, &b) : status;
+  status = status != ND4C_OK ? status : adds ? nd4c_add_on(context, a, b, &y) : nd4c_multiply_on(context, a, b, &y);
+  float values[5] = {0};
+  status = status == ND4C_OK ? nd4c_array_read(y, values, sizeof values) : status;
+  *result = values[4];
+  nd4c_array_release(a);
+  nd4c_array_release(b);
+  nd4c_array_release(y);
+  return status;
+}
+
+/* Prints the verdict, and what the device makes of 3 and 5. */
+static int child(const char *what) {
+  nd4c_context_options options = {.struct_size = sizeof options};
+  nd4c_context *context = NULL;
+  nd4c_backend_status row = {.struct_size = sizeof row};
+  float result = 0;
+  nd4c_status status = nd4c_backend_load(NARROW_PATH);
+  status = status == ND4C_OK ? nd4c_device_find("narrow:0", &options.device) : status;
+  status = status == ND4C_OK ? nd4c_context_create(&options, &context) : status;
+  status = status == ND4C_OK ? compute(context, options.device, strcmp(what, "add") == 0, &result) : status;
+  for (int32_t i = 0; i < nd4c_backend_count() && nd4c_backend_get_status(i, &row) == ND4C_OK; i++) {
+    if (strcmp(row.name, "narrow") == 0) {
+      printf("%s\n", row.reason);
+    }
+  }
+  printf("%s: %g; %s\n", what, (double)result, status == ND4C_OK ? "" : nd4c_error_message());
+  (void)nd4c_context_destroy(context);
+  return 0;
+}
+
+/* -- the cases ------------------------------------------------------------------------------------------------------- */
+
+#define ADDED "initialised; one addition gave the right answer"
+
+static const struct {
+  const char *mode, *op, *parts[2];
+} cases[] = {
+    {"NARROW=multiply", "multiply", {"initialised; it does not add float32: what was copied there came back right", "multiply: 15; "}},
+    {"NARROW=scratch", "add", {ADDED, "add: 8; "}},
+    {"NARROW=prepare", "add", {ADDED, "add: 8; "}},
+    {"NARROW=compilers", "add", {ADDED, "add: 8; "}},
+    {"NARROW=compilers", "multiply", {ADDED, "multiply: 15; "}},
+};
+
+static void is_opened(void **state) {
+  (void)state;
+  int failures = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    static char output[CHILD_OUTPUT];
+    const int code = child_run(program, cases[i].op, "", (const char *[]){cases[i].mode, NULL, NULL}, output);
+    if (code != 0 || strstr(output, cases[i].parts[0]) == NULL || strstr(output, cases[i].parts[1]) == NULL) {
+      print_error("%s %s: exit code %d, expected \"%s\" and \"%s\" in:\n%s\n", cases[i].mode, cases[i].op, code,
+                  cases[i].parts[0], cases[i].parts[1], output);
+      failures++;
+    }
+  }
+  assert_int_equal(failures, 0);
+}
+
+int main(int argc, char **argv) {
+  program = argv[0];
+  if (argc > 1) {
+    return child(argv[1]);
+  }
+  const struct CMUnitTest tests[] = {cmocka_unit_test(is_opened)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
