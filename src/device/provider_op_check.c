@@ -186,6 +186,9 @@ static nd4c_status check_attrs(const place *p) {
     for (int32_t j = 0; is_word(attrs[i].name) && j < i; ++j) {
       known = known || strcmp(attrs[i].name, attrs[j].name) == 0;
     }
+    for (int32_t j = 0; is_word(attrs[i].name) && j < p->op->input_count; ++j) {
+      known = known || strcmp(attrs[i].name, p->op->inputs[j].name) == 0;
+    }
     if (!is_word(attrs[i].name) || known) {
       return fail_name(p, "attribute", i);
     }

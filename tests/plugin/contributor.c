@@ -106,8 +106,13 @@ static nd4c_status run(const nd4c_call *call) {
   const float *a = call->inputs[0].data, *b = call->inputs[1].data;
   float *y = call->outputs[0].data;
   const int64_t size = call->outputs[0].size;
+  static float shared[1 << 20]; /* by the lie "shared" all calls work in it */
+  float *into = lies("shared") && size <= (int64_t)(sizeof shared / sizeof *shared) ? shared : y;
   for (int64_t i = 0; i < size; i++) {
-    y[i] = of->compute(a[i], b[i]);
+    into[i] = of->compute(a[i], b[i]);
+  }
+  if (into != y) {
+    memcpy(y, into, (size_t)size * sizeof *y);
   }
   return misbehave(call->device, y, size);
 }

@@ -108,6 +108,7 @@ static nd4c_status check(const sound *s) {
   X("input z is variadic", s.inputs[2].variadic = true)                                                             \
   X("attribute 1 has no name of its own", s.attrs[1].name = "axes")                                                 \
   X("attribute 0 has no name of its own", s.attrs[0].name = "")                                                     \
+  X("attribute 1 has no name of its own", s.attrs[1].name = "x")                                                    \
   X("attribute axes: its kind is none", s.attrs[0].preset.kind = ND4C_ATTR_UNSET)                                   \
   X("attribute axes: its kind is none", s.attrs[0].preset.kind = ND4C_ATTR_GRAPH)                                   \
   X("attribute axes: its kind is none", s.attrs[0].preset.kind = (nd4c_attr_kind)99)                                \

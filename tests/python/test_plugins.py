@@ -1,5 +1,9 @@
 """Ops of plug-ins from Python: tests/plugin/acme_ops.c, loaded in a process of its own (with_stub.py)."""
+import pytest
 from with_stub import acme, needs_stub, run
+
+import nd4c as xp
+from nd4c import plugins
 
 pytestmark = needs_stub
 
@@ -69,3 +73,16 @@ def test_loaded_from_python():
         xp.plugins.load(os.environ["ACME"])
         assert xp.plugins.ops() == ("acme.scaled_add", "acme.halves")
     """, ACME=str(acme))
+
+
+def test_names_that_are_none():
+    for name, kind in ((None, TypeError), (3, TypeError), ("acme.scaled_add\0x", ValueError)):
+        with pytest.raises(kind, match="plugins: "):
+            xp.plugins.op(name)
+
+
+def test_words_of_parameters():
+    """A word that Python reserves, one that another parameter has by then, one that begins with a digit."""
+    taken = set(plugins._TAKEN)
+    assert [plugins._word(word, taken) for word in ("x", "class_", "class", "2nd", "_call", "x")] == [
+        "x", "class_", "class__", "_2nd", "_call_", "x_"]

@@ -53,6 +53,7 @@ contributor_lie() {
   says out "^  FAILED: .*$3"
 }
 contributor_lie nan values 'add of float32 .*, with infinities and NaN: element '
+contributor_lie shared threads 'of float32 .*, 4 threads at once: INTERNAL: element '
 contributor_lie large values 'add of float32 .*, more than 100000 elements: element '
 
 # Ops of its own, and patterns that leave nothing.

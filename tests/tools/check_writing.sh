@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs/writing-a-backend.md: its blocks are one file of at most 250 lines that compiles without warnings and passes
-# nd4c plugin-check.
+# docs/writing-a-backend.md: its blocks are one file of less than 250 lines with three ops that compiles without warnings
+# and passes nd4c plugin-check.
 # Usage: check_writing.sh ND4C_PROGRAM SOURCE_DIR C_COMPILER
 set -euo pipefail
 nd4c=$1 source=$2 cc=$3
@@ -9,8 +9,13 @@ trap 'rm -rf "$work"' EXIT
 awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$source/docs/writing-a-backend.md" >"$work/acme.c"
 lines=$(wc -l <"$work/acme.c")
 echo "$lines lines"
-if [ "$lines" -lt 150 ] || [ "$lines" -gt 250 ]; then
-  echo "expected 150 to 250 lines"
+if [ "$lines" -lt 150 ] || [ "$lines" -ge 250 ]; then
+  echo "expected 150 to 249 lines"
+  exit 1
+fi
+ops=$(grep -oE 'KERNEL\([a-z]+, [0-9]\)' "$work/acme.c" | wc -l)
+if [ "$ops" -lt 3 ]; then
+  echo "$ops ops, expected 3"
   exit 1
 fi
 if grep -nE '^.{121}' "$work/acme.c"; then

@@ -61,6 +61,13 @@ static const char *preset_text(const nd4c_attr_value *preset, char *buffer, size
     case ND4C_ATTR_DTYPE:
       (void)snprintf(buffer, size, "%s", preset->as.i != 0 ? nd4c_dtype_name((nd4c_dtype)preset->as.i) : "required");
       break;
+    case ND4C_ATTR_STRING:
+      if (preset->as.string == NULL) {
+        (void)snprintf(buffer, size, "none");
+      } else {
+        (void)snprintf(buffer, size, "\"%s\"", preset->as.string);
+      }
+      break;
     default:
       (void)snprintf(buffer, size, "none");
       break;

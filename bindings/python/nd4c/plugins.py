@@ -35,6 +35,10 @@ def load(path: Union[str, os.PathLike[str]]) -> None:
 
 def number(name):
     """The number of a plug-in's op, for which plug-ins are loaded."""
+    if not isinstance(name, str):
+        raise TypeError("plugins: an op is named by text such as 'acme.swiglu2', not %s" % type(name).__name__)
+    if "\0" in name:
+        raise ValueError("plugins: %r is no op's name" % name)
     out = ctypes.c_void_p()
     check(_find(name.encode(), ctypes.byref(out)))
     info = ctypes.cast(out, _INFO).contents
@@ -93,16 +97,17 @@ def op(name: str) -> Callable[..., Any]:
 def _function(number, row):
     """Python compiles the signature, as that of a named tuple: keywords then cost no more than with any function. The words
     are letters, digits and '_': the library checked them."""
-    parameters, values, presets, optional = [], [], {}, False
+    parameters, values, presets, optional, taken = [], [], {}, False, set(_TAKEN)
     for word, kind in row["inputs"]:
         optional = optional or kind == "o"
-        values.append(_word(word))
-        parameters.append(_word(word) + ("=None" if optional else ""))
+        values.append(_word(word, taken))
+        parameters.append(values[-1] + ("=None" if optional else ""))
     keywords = []
     for place, (word, kind, preset) in enumerate(row["attrs"]):
+        word = _word(word, taken)
         presets["_preset%d" % place] = preset
-        keywords.append("%s=_preset%d" % (_word(word), place))
-        values.append({"t": "_dtype(%s)", "N": "_axes(%s)"}.get(kind, "%s") % _word(word))
+        keywords.append("%s=_preset%d" % (word, place))
+        values.append({"t": "_dtype(%s)", "N": "_axes(%s)"}.get(kind, "%s") % word)
     placed = not row["inputs"] and all(word != "device" for word, _, _ in row["attrs"])
     keywords += ["device=None"] * placed
     call = "_made_on(device, _call, %s)" if placed else "_call(%s)"
@@ -114,10 +119,14 @@ def _function(number, row):
     return function
 
 
-def _word(word):
-    """A parameter's name: one that Python reads otherwise gets a '_' at its end, one that begins otherwise one in front."""
+def _word(word, taken):
+    """A parameter's name, which is taken from then on: one that Python reads otherwise, or that is taken, gets a '_' at its
+    end, one that begins otherwise one in front."""
     word = word if word[:1].isalpha() or word[:1] == "_" else "_" + word
-    return word + "_" if iskeyword(word) or word.startswith("_preset") or word in _TAKEN else word
+    while iskeyword(word) or word in taken:
+        word += "_"
+    taken.add(word)
+    return word
 
 
 _TAKEN = {"_call", "_dtype", "_axes", "_made_on"}

@@ -77,7 +77,8 @@ typedef struct nd4c_plugin_op {
   nd4c_dtype_set dtypes;  /* required, of the first input (of the first output for ops without inputs): numbers and bool */
   int32_t input_count, attr_count, output_count;
   const nd4c_op_input *inputs; /* names of letters, digits and '_' */
-  /* Kinds INT, BOOL, FLOAT, INTS, FLOATS, STRING and DTYPE with their presets; that of a list is NULL. */
+  /* Kinds INT, BOOL, FLOAT, INTS, FLOATS, STRING and DTYPE with their presets; that of a list is NULL. No two inputs or
+   * attributes of an op have one name. */
   const nd4c_op_attr *attrs;
   const char *doc;  /* one line; NULL: none */
   const void *data; /* for infer; kernels have their own */

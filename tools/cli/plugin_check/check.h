@@ -156,6 +156,20 @@ bool plugin_declined(nd4c_status status);
 bool plugin_case_compare(plugin_check *check, const plugin_case *p, nd4c_context *host, nd4c_array *const *outputs,
                          const char *how);
 void plugin_arrays_release(nd4c_array **arrays, int32_t count);
+
+/* Two cases like another one, with different numbers, and larger where the op lets them be. pair.c */
+typedef struct plugin_pair_case {
+  selftest_case c;
+  plugin_case p;
+  bool owned[SELFTEST_INPUTS]; /* inputs whose numbers are its own */
+} plugin_pair_case;
+typedef struct plugin_pair {
+  plugin_pair_case cases[2];
+} plugin_pair;
+/* With what the reference makes of them, which is the engine that is forced from here on. False: it does not compute the
+ * op so; then there is nothing to clear. The pair is not to be moved. */
+bool plugin_pair_make(const plugin_case *p, nd4c_context *host, plugin_pair *pair);
+void plugin_pair_clear(plugin_pair *pair);
 /* An output like `wanted` inside a larger array: `large` holds bytes `filler` around it and in it. compute.c */
 nd4c_status plugin_output_make(const nd4c_array *wanted, nd4c_device *device, unsigned char filler, bool every_second,
                                nd4c_array **large, nd4c_array **view);

@@ -118,7 +118,9 @@ static void *work(void *user) {
 }
 
 static void check_threads(const state *s, const plugin_case *p) {
-  worker workers[THREADS] = {{.p = p}, {.p = p}};
+  plugin_pair pair;
+  const bool paired = plugin_pair_make(p, s->host, &pair);
+  worker workers[THREADS] = {{.p = paired ? &pair.cases[0].p : p}, {.p = paired ? &pair.cases[1].p : p}};
   pthread_t threads[THREADS];
   int32_t started = 0;
   while (started < THREADS && pthread_create(&threads[started], NULL, work, &workers[started]) == 0) {
@@ -129,6 +131,9 @@ static void check_threads(const state *s, const plugin_case *p) {
     (void)pthread_join(threads[i], NULL);
     (void)plugin_check_that(s->check, workers[i].text[0] == '\0', "%s, %d threads at once: %s", p->label, THREADS,
                             workers[i].text);
+  }
+  if (paired) {
+    plugin_pair_clear(&pair);
   }
 }
 
