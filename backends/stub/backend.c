@@ -5,7 +5,7 @@
 
 #include "stub.h"
 
-STUB_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
+ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 const nd4c_host *stub_host;
 
