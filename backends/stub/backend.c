@@ -5,7 +5,7 @@
 
 #include "stub.h"
 
-STUB_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
+ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 const nd4c_host *stub_host;
 
@@ -175,6 +175,14 @@ static void lie(void) {
     cut_buffer_ops = *device_table.buffers;
     cut_buffer_ops.struct_size = offsetof(nd4c_buffer_ops, free_on); /* without what is optional: accepted */
     device_table.buffers = &cut_buffer_ops;
+  } else if (lies("zero_buffers")) {
+    cut_buffer_ops = *device_table.buffers;
+    cut_buffer_ops.struct_size = 0;
+    device_table.buffers = &cut_buffer_ops;
+  } else if (lies("zero_capture")) {
+    cut_capture_ops = stub_capture_ops;
+    cut_capture_ops.struct_size = 0;
+    device_table.capture = &cut_capture_ops;
   } else if (lies("no_fences")) {
     cut_device_ops = device_table;
     cut_device_ops.fence_record = NULL;

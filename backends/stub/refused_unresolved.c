@@ -3,8 +3,7 @@
 #include "nd4c/plugin.h"
 
 extern const nd4c_provider nd4c_stub_defined_nowhere;
-__attribute__((visibility("default"))) nd4c_status nd4c_plugin_entry(const nd4c_host *host,
-                                                                     const nd4c_provider **provider);
+ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider) {
   (void)host;

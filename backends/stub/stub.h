@@ -10,7 +10,6 @@
 
 #include "nd4c/plugin.h"
 
-#define STUB_EXPORT __attribute__((visibility("default")))
 
 enum { STUB_RANK = 32, STUB_INPUTS = 64, STUB_TEXT = 512 };
 
@@ -203,15 +202,15 @@ bool stub_endless(void);
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
  *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
  *   "reset"                     no failures, no delay, no pauses, the usual memory, no scratch, kernels that compute */
-STUB_EXPORT int32_t stub_control(const char *command);
+ND4C_PLUGIN_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
-STUB_EXPORT int64_t stub_counter(const char *name);
+ND4C_PLUGIN_EXPORT int64_t stub_counter(const char *name);
 
 /* What an application does with the "vendor's" streams, in queue.c: makes one; enqueues work of its own, which takes
  * that long and then stores the number; destroys it. */
-STUB_EXPORT void *stub_native_create(int32_t device);
-STUB_EXPORT int32_t stub_native_work(void *native, int64_t microseconds, _Atomic int32_t *place, int32_t number);
-STUB_EXPORT void stub_native_destroy(void *native);
+ND4C_PLUGIN_EXPORT void *stub_native_create(int32_t device);
+ND4C_PLUGIN_EXPORT int32_t stub_native_work(void *native, int64_t microseconds, _Atomic int32_t *place, int32_t number);
+ND4C_PLUGIN_EXPORT void stub_native_destroy(void *native);
 
 enum { STUB_LEAST_PRIORITY = -1, STUB_GREATEST_PRIORITY = 2 };
 

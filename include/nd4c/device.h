@@ -96,6 +96,8 @@ ND4C_API nd4c_status nd4c_contributor_get_status(int32_t index, nd4c_backend_sta
 
 /* Loads a plug-in from an explicit path (absolute, or containing a '/'; never searched). The candidate joins the list
  * and may become the default when its priority is the highest and nothing has been computed yet.
+ * Any thread. A file that is loaded already, by any path, by nd4c.backend.plugins or by another thread, is OK and changes
+ * nothing; another file whose provider has the name of a backend that is there is NAME.
  * ABI, SYMBOL, LIBRARY with the loader's words; the plug-in's own status if its start fails. */
 ND4C_API nd4c_status nd4c_backend_load(const char *path);
 

@@ -41,6 +41,21 @@ ND4C_EXTERN_C_BEGIN
 typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_provider **provider);
 #define ND4C_PLUGIN_ENTRY "nd4c_plugin_entry"
 
+/* Stands before that function where it is defined, and before other functions that a plug-in exports: C linkage in C++,
+ * and visible whatever -fvisibility says.
+ *
+ *     ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider) { */
+#ifdef __cplusplus
+#define ND4C_PLUGIN_LINKAGE extern "C"
+#else
+#define ND4C_PLUGIN_LINKAGE
+#endif
+#ifdef _WIN32
+#define ND4C_PLUGIN_EXPORT ND4C_PLUGIN_LINKAGE __declspec(dllexport)
+#else
+#define ND4C_PLUGIN_EXPORT ND4C_PLUGIN_LINKAGE __attribute__((visibility("default")))
+#endif
+
 /* -- for programs that test plug-ins, as `nd4c plugin-check` does; a plug-in calls neither ------------------------- */
 
 /* The table that plug-ins are given. Static for the life of the process. Any thread. Never fails. */

@@ -56,6 +56,11 @@ bool nd4c_os_library_find(const char *name, const char *directories, char *path,
 /* NULL if there is none. */
 void *nd4c_os_library_symbol(void *library, const char *symbol);
 void nd4c_os_library_close(void *library);
+/* What tells a file from all others, by whatever path it is named. False: there is no such file. */
+typedef struct nd4c_os_file_id {
+  uint64_t device, number;
+} nd4c_os_file_id;
+bool nd4c_os_file_identify(const char *path, nd4c_os_file_id *id);
 /* Path of the file that holds `address` (a function), or "" . */
 void nd4c_os_library_path(const void *address, char *path, size_t path_size);
 

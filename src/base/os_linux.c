@@ -52,6 +52,15 @@ static bool is_file(const char *path) {
   return stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode);
 }
 
+bool nd4c_os_file_identify(const char *path, nd4c_os_file_id *id) {
+  struct stat facts;
+  if (stat(path, &facts) != 0) {
+    return false;
+  }
+  *id = (nd4c_os_file_id){(uint64_t)facts.st_dev, (uint64_t)facts.st_ino};
+  return true;
+}
+
 nd4c_status nd4c_os_library_open(const char *name, const char *directories, void **library) {
   nd4c_text words = {0};
   char directory[PATH_SIZE], path[2 * PATH_SIZE];

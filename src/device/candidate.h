@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/os.h"
 #include "device/compute.h"
 #include "device/device.h"
 
@@ -24,6 +25,8 @@ typedef struct nd4c_opening {
 typedef struct nd4c_candidate {
   char name[ND4C_BACKEND_NAME_SIZE];
   char *path; /* of the plug-in, NULL: built in */
+  nd4c_os_file_id file; /* of the plug-in, as of when its path was given; `identified` false: there was none */
+  bool identified;
   nd4c_plugin_entry_function entry;
   nd4c_device_type type;
   int32_t priority;

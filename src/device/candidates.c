@@ -109,6 +109,7 @@ static nd4c_status add_expected(const expected *row) {
       nd4c_deallocate(candidate);
       return nd4c_fail_memory("a plug-in's path", strlen(path));
     }
+    candidate->identified = nd4c_os_file_identify(path, &candidate->file);
     candidate->verdict = ND4C_VERDICT_FOUND;
     (void)snprintf(candidate->reason, sizeof candidate->reason, "plug-in %.900s", path);
   } else {
@@ -165,8 +166,42 @@ static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
   return absent;
 }
 
+/* The candidate whose plug-in is that file and was not refused; NULL: none. */
+static nd4c_candidate *find_file(const char *path) {
+  nd4c_os_file_id id;
+  if (strchr(path, '/') == NULL || !nd4c_os_file_identify(path, &id)) {
+    return NULL;
+  }
+  for (int32_t i = 0; i < candidate_count; ++i) {
+    const nd4c_candidate *c = candidates[i];
+    if (c->identified && !c->refused && c->file.device == id.device && c->file.number == id.number) {
+      return candidates[i];
+    }
+  }
+  return NULL;
+}
+
+/* The file of a candidate: loaded already, nothing changes; one that was only looked for so far is loaded now. */
+static nd4c_status load_present(nd4c_candidate *present, nd4c_candidate **out) {
+  if (present->provider.struct_size != 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_candidate_load(present));
+  ND4C_TRY(nd4c_candidate_register(present));
+  if (out != NULL) {
+    *out = present;
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidate **out) {
-  nd4c_candidate *candidate = NULL, *same = NULL;
+  nd4c_candidate *candidate = NULL, *same = NULL, *present = find_file(path);
+  if (out != NULL) {
+    *out = NULL;
+  }
+  if (present != NULL) {
+    return load_present(present, out);
+  }
   ND4C_TRY(add_candidate(&candidate));
   candidate->requested = requested;
   candidate->path = nd4c_duplicate_text(path);
@@ -174,6 +209,7 @@ nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidat
   if (candidate->path == NULL) {
     (void)nd4c_fail_memory("a plug-in's path", strlen(path));
   } else {
+    candidate->identified = nd4c_os_file_identify(path, &candidate->file);
     name_after_file(candidate);
     status = load_plugin(candidate, &same);
   }

@@ -15,7 +15,8 @@ nd4c_candidate *nd4c_candidates_at(int32_t index);
 /* By name, in either case, as enums write their names in capitals; NULL if there is none. */
 nd4c_candidate *nd4c_candidates_find(const char *name);
 /* Loads a plug-in. `requested`: configuration names it, so that it stays in the list when it is refused, with the
- * reason. A plug-in that bears the name of a backend which is absent takes its place. */
+ * reason. A plug-in that bears the name of a backend which is absent takes its place. *candidate NULL: the file was
+ * loaded before, and nothing changed. */
 nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidate **candidate);
 
 #endif

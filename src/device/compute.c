@@ -127,7 +127,12 @@ static bool is_line(const char *name) {
 static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd4c_kernel *kernel,
                      omissions *left_out) {
   const char *provider = source->provider;
-  if (!ND4C_HAS_FIELD(kernel, run) || kernel->op == NULL || kernel->engine == NULL || kernel->name == NULL ||
+  if (!ND4C_HAS_FIELD(kernel, run)) {
+    leave_kernel_out(left_out, provider, "kernel %d: its struct_size is %u: set it to ND4C_SIZE_OF(nd4c_kernel)", number,
+                     kernel->struct_size);
+    return ND4C_OP_NONE;
+  }
+  if (kernel->op == NULL || kernel->engine == NULL || kernel->name == NULL ||
       kernel->run == NULL) {
     leave_kernel_out(left_out, provider, "kernel %d: op, engine, name and run are required", number);
     return ND4C_OP_NONE;

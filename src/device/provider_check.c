@@ -73,8 +73,16 @@ static nd4c_status check_count(const char *from, const char *what, int32_t count
              : nd4c_fail(ND4C_ABI, "plug-in %s: %s is %d, but the table is NULL", from, what, count);
 }
 
+nd4c_status nd4c_provider_fail_short(const char *from, const char *what, uint32_t struct_size, const char *type) {
+  return nd4c_fail(ND4C_ABI, "plug-in %s: struct_size of %s is %u, which is too short: set it to ND4C_SIZE_OF(%s)", from,
+                   what, struct_size, type);
+}
+
 static nd4c_status check_capture(const char *from, const nd4c_capture_ops *ops) {
-  if (!ND4C_HAS_FIELD(ops, launchable_destroy) || ops->begin == NULL || ops->end == NULL || ops->abandon == NULL ||
+  if (!ND4C_HAS_FIELD(ops, launchable_destroy)) {
+    return nd4c_provider_fail_short(from, "capture", ops->struct_size, "nd4c_capture_ops");
+  }
+  if (ops->begin == NULL || ops->end == NULL || ops->abandon == NULL ||
       ops->instantiate == NULL || ops->launch == NULL || ops->recording_destroy == NULL ||
       ops->launchable_destroy == NULL) {
     return nd4c_fail(
@@ -85,7 +93,10 @@ static nd4c_status check_capture(const char *from, const nd4c_capture_ops *ops) 
 }
 
 static nd4c_status check_collective(const char *from, const nd4c_collective_ops *ops) {
-  if (!ND4C_HAS_FIELD(ops, receive) || ops->make_id == NULL || ops->join == NULL || ops->leave == NULL ||
+  if (!ND4C_HAS_FIELD(ops, receive)) {
+    return nd4c_provider_fail_short(from, "collective", ops->struct_size, "nd4c_collective_ops");
+  }
+  if (ops->make_id == NULL || ops->join == NULL || ops->leave == NULL ||
       ops->all_reduce == NULL || ops->all_gather == NULL || ops->reduce_scatter == NULL || ops->broadcast == NULL ||
       ops->send == NULL || ops->receive == NULL) {
     return nd4c_fail(ND4C_ABI,
@@ -120,7 +131,10 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
     return nd4c_fail(ND4C_ABI,
                      "plug-in %s: device_open, describe, buffers, copy_from_host and copy_to_host are required", from);
   }
-  if (!ND4C_HAS_FIELD(ops->buffers, free) || ops->buffers->allocate == NULL || ops->buffers->free == NULL) {
+  if (!ND4C_HAS_FIELD(ops->buffers, free)) {
+    return nd4c_provider_fail_short(from, "its buffers", ops->buffers->struct_size, "nd4c_buffer_ops");
+  }
+  if (ops->buffers->allocate == NULL || ops->buffers->free == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: allocate and free of its buffers are required", from);
   }
   if (ND4C_HAS_FIELD(ops, external) && ops->external != NULL) {

@@ -7,6 +7,8 @@
 #include "device/candidate.h"
 
 /* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused. */
+/* ABI: a struct of the plug-in `from` ends before a field that is required. */
+nd4c_status nd4c_provider_fail_short(const char *from, const char *what, uint32_t struct_size, const char *type);
 nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);
 /* As nd4c_provider_check, of the provider's ops: what each says by itself, and no two of one name and version. */
 nd4c_status nd4c_provider_check_ops(const char *from, const nd4c_plugin_op *const *ops, int32_t count);

@@ -1,4 +1,5 @@
 /* What nd4c accepts of a plug-in's ops. */
+#include <stdio.h>
 #include <string.h>
 
 #include "array/narrow.h"
@@ -207,7 +208,12 @@ static nd4c_status fail_reference(const place *p, const char *expected) {
 /* It is the floor: what may decline, be disabled or lack a dtype is none. */
 static nd4c_status check_reference(const place *p) {
   const nd4c_kernel *kernel = p->op->reference;
-  if (kernel == NULL || !ND4C_HAS_FIELD(kernel, run) || kernel->run == NULL || kernel->name == NULL) {
+  if (kernel != NULL && !ND4C_HAS_FIELD(kernel, run)) {
+    char what[ND4C_PLUGIN_OP_NAME_SIZE + 32];
+    (void)snprintf(what, sizeof what, "the reference kernel of op %s", p->op->name);
+    return nd4c_provider_fail_short(p->from, what, kernel->struct_size, "nd4c_kernel");
+  }
+  if (kernel == NULL || kernel->run == NULL || kernel->name == NULL) {
     return fail_reference(p, "is required, with a name and run");
   }
   if (kernel->op == NULL || strcmp(kernel->op, p->op->name) != 0 || kernel->op_version != p->op->version) {
@@ -223,8 +229,13 @@ static nd4c_status check_reference(const place *p) {
 }
 
 static nd4c_status check_op(const place *p) {
-  if (p->op == NULL || !ND4C_HAS_FIELD(p->op, reference)) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: op %d is %s", p->from, p->number, p->op == NULL ? "NULL" : "too short");
+  if (p->op == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: op %d is NULL", p->from, p->number);
+  }
+  if (!ND4C_HAS_FIELD(p->op, reference)) {
+    char what[32];
+    (void)snprintf(what, sizeof what, "op %d", p->number);
+    return nd4c_provider_fail_short(p->from, what, p->op->struct_size, "nd4c_plugin_op");
   }
   ND4C_TRY(check_names(p));
   ND4C_TRY(check_numbers(p));

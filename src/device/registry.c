@@ -230,8 +230,19 @@ static nd4c_status fail_unknown_device(const char *name) {
       nd4c_text_print(&text, "%s%s (not opened yet)", text.length > 0 ? ", " : "", c->name);
     }
   }
-  nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "device '%s': there is no backend of that name; devices here: %s",
-                                 name, text.bytes != NULL ? text.bytes : "none");
+  nd4c_text refused = {0};
+  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+    const nd4c_candidate *c = nd4c_candidates_at(i);
+    if (c->requested && c->refused) {
+      nd4c_text_print(&refused, "%s%s: %s",
+                      refused.length > 0 ? "; " : "; nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names what was refused: ",
+                      c->path, c->reason);
+    }
+  }
+  nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "device '%s': there is no backend of that name; devices here: %s%s",
+                                 name, text.bytes != NULL ? text.bytes : "none",
+                                 refused.bytes != NULL ? refused.bytes : "");
+  nd4c_text_free(&refused);
   nd4c_text_free(&text);
   return status;
 }
@@ -399,11 +410,11 @@ nd4c_status nd4c_backend_load(const char *path) {
     status = nd4c_candidates_load(path, false, &candidate);
   }
   const bool keeps = selected != NULL && selected_epoch == atomic_load(&nd4c_config_epoch);
-  if (status == ND4C_OK) {
+  if (status == ND4C_OK && candidate != NULL) {
     status = nd4c_candidate_spread(candidate);
     selected_epoch = keeps ? atomic_load(&nd4c_config_epoch) : selected_epoch;
   }
-  if (status == ND4C_OK && keeps) {
+  if (status == ND4C_OK && candidate != NULL && keeps) {
     /* What has been selected stays so: arrays and choices refer to it. */
     nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s was loaded after %s had been selected", candidate->name,
                    selected->name);

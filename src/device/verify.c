@@ -317,14 +317,15 @@ static nd4c_call make_call(const check *c) {
                      .width = 1};
 }
 
-/* A device that has other ops and does not add, or not float32, is checked as far as it goes: what was copied there is
- * copied back. */
+/* A device that has other ops and no kernel for adding float32 is checked as far as it goes, also where its compilers do
+ * not take an addition: what was copied there is copied back. A kernel for it that declines lacks what it needs. */
 static nd4c_status compute(check *c, bool *computed) {
   char declined[ND4C_REASON_SIZE] = "";
   *computed = false;
   ND4C_TRY(make_operands(c));
   nd4c_call call = make_call(c);
   ND4C_TRY(try_kernels(c, &call, declined, computed));
+  const bool lacks = declined[0] != '\0';
   if (!*computed) {
     call = make_call(c); /* nothing of a kernel's is in it */
     ND4C_TRY(try_compilers(c, &call, declined, computed));
@@ -332,7 +333,7 @@ static nd4c_status compute(check *c, bool *computed) {
   if (*computed) {
     return read_back(c, 2, 11, "an addition");
   }
-  return declined[0] == '\0' && has_others(c->device) ? read_back(c, 1, 10, "a copy")
+  return !lacks && has_others(c->device) ? read_back(c, 1, 10, "a copy")
                                                       : fail_without_kernel(c->device, declined);
 }
 

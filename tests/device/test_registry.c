@@ -4,7 +4,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -85,6 +87,35 @@ static int child_load(const char *path) {
   return 0;
 }
 
+/* The path in argument and another path to the same file, by four threads at once, then once more when it is open. */
+static void *load_anew(void *path) {
+  const nd4c_status status = nd4c_backend_load(path);
+  return status == ND4C_OK ? NULL : path;
+}
+
+static int child_again(const char *path) {
+  enum { THREADS = 4 };
+  char other[1024], *first = (char *)(uintptr_t)path;
+  pthread_t threads[THREADS];
+  int32_t failures = 0;
+  nd4c_device *device = NULL, *same = NULL;
+  (void)snprintf(other, sizeof other, "/.%s", path);
+  for (int i = 0; i < THREADS; i++) {
+    (void)pthread_create(&threads[i], NULL, load_anew, i % 2 == 0 ? first : other);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    void *failed = NULL;
+    (void)pthread_join(threads[i], &failed);
+    failures += failed != NULL;
+  }
+  (void)say_status("find", nd4c_device_find("stub", &device));
+  (void)say_status("again", nd4c_backend_load(other));
+  (void)say_status("find", nd4c_device_find("stub", &same));
+  list_candidates();
+  printf("failures=%d same=%d\n", failures, device == same);
+  return 0;
+}
+
 /* Both at once in one process, and arrays that go from one to the other. */
 static int child_both(void) {
   nd4c_device *cpu = NULL, *stub = NULL;
@@ -130,6 +161,9 @@ static int child(const char *command, const char *argument) {
   }
   if (strcmp(command, "load") == 0) {
     return child_load(argument);
+  }
+  if (strcmp(command, "again") == 0) {
+    return child_again(argument);
   }
   if (strcmp(command, "find") == 0) {
     return child_find(argument);
@@ -342,6 +376,21 @@ static const registry_case cases[] = {
      "",
      {PLUGIN "," STUB_PATH},
      {"stub priority=-10 verdict=found", "!absent selected=0 devices=0 reason=plug-in"}},
+    {"named twice, by two paths",
+     "probe",
+     "",
+     {PLUGIN ",/." STUB_PATH},
+     {"stub priority=-10 verdict=found", "!absent selected=0 devices=0 reason=plug-in"}},
+    {"loaded again, by threads and by two paths",
+     "again",
+     STUB_PATH,
+     {NULL},
+     {"failures=0 same=1", "again=OK", "stub priority=-10 verdict=verified", "find=OK"}},
+    {"loaded again after configuration",
+     "again",
+     STUB_PATH,
+     {PLUGIN},
+     {"failures=0 same=1", "again=OK", "stub priority=-10 verdict=verified", "find=OK"}},
     {"the log names the file",
      "default",
      "",
@@ -394,6 +443,13 @@ static const registry_case cases[] = {
      {"find=NO_BACKEND",
       "device 'foo:1': there is no backend of that name; devices here: cpu (not opened yet), stub (not opened yet)",
       "!backend.type"}},
+    {"no such device, and a plug-in was refused",
+     "find",
+     "zap:0",
+     {"ND4C_BACKEND_PLUGINS=/nope.so,libnope.so"},
+     {"find=NO_BACKEND\ndevice 'zap:0': there is no backend of that name; devices here: cpu (not opened yet); "
+      "nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names what was refused: /nope.so: /nope.so could not be loaded",
+      "; libnope.so: plug-in path 'libnope.so': expected an absolute path"}},
     {"no such device, others open", "find", "cpu foo", {NULL}, {"find=OK", "find=NO_BACKEND", "devices here: cpu:0\n"}},
     {"a device whose backend is absent",
      "find",
@@ -479,13 +535,15 @@ static const refusal_case refusals[] = {
     {"collectives that cannot broadcast",
      STUB_PATH,
      "STUB_LIE=short_collective",
-     {"load=ABI", "of collective, all functions but abort are required"}},
+     {"load=ABI", "struct_size of collective is ", "set it to ND4C_SIZE_OF(nd4c_collective_ops)"}},
+    {"buffers without a size", STUB_PATH, "STUB_LIE=zero_buffers", {"load=ABI", "struct_size of its buffers is 0, which"}},
+    {"a capture without a size", STUB_PATH, "STUB_LIE=zero_capture", {"load=ABI", "struct_size of capture is 0, which"}},
     {"a newer header's longer struct", STUB_PATH, "STUB_LIE=long_struct", {"load=OK", "stub priority=-10", "!find="}},
     {"failing entry",
      STUB_PATH,
      "STUB_FAIL=entry:1:400",
      {"load=HARDWARE", "failed to start: stub: entry was told to fail", STUB_PATH}},
-    {"no entry function", STUB_NO_ENTRY_PATH, NULL, {"load=SYMBOL", "does not export nd4c_plugin_entry"}},
+    {"no entry function", STUB_NO_ENTRY_PATH, NULL, {"load=SYMBOL", "does not export nd4c_plugin_entry: is the function extern \"C\" (ND4C_PLUGIN_EXPORT), and visible?"}},
     {"an undefined symbol",
      STUB_UNRESOLVED_PATH,
      NULL,

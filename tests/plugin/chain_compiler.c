@@ -6,8 +6,7 @@
 
 #include "nd4c/plugin.h"
 
-__attribute__((visibility("default"))) nd4c_status nd4c_plugin_entry(const nd4c_host *host,
-                                                                     const nd4c_provider **provider);
+ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 static const nd4c_host *the_host;
 

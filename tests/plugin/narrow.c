@@ -1,14 +1,13 @@
 /* A plug-in with one synchronous device that computes little, or in an unusual way; NARROW says which: "multiply" has a
  * kernel for that alone, "scratch" adds in host memory and a device buffer that it asks for, "prepare" has a kernel that
  * declines when it is prepared below one that does not, "compilers" has two compilers, one for multiply above one for
- * add. It knows nd4c through nd4c/plugin.h alone. */
+ * add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It knows nd4c through nd4c/plugin.h alone. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nd4c/plugin.h"
 
-__attribute__((visibility("default"))) nd4c_status nd4c_plugin_entry(const nd4c_host *host,
-                                                                     const nd4c_provider **provider);
+ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 static const nd4c_host *the_host;
 
@@ -218,10 +217,10 @@ static const nd4c_provider provider = {.struct_size = ND4C_SIZE_OF(nd4c_provider
 
 nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) {
   the_host = host;
-  if (is("compilers")) {
-    contribution.compiler_count = 2;
+  if (is("compilers") || is("one compiler")) {
+    contribution.compiler_count = is("compilers") ? 2 : 1;
     contribution.compilers = compilers;
-  } else {
+  } else if (!is("nothing")) {
     contribution.family_count = 1;
     contribution.families = families[is("scratch") ? 1 : is("prepare") ? 2 : 0];
   }

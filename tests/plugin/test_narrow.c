@@ -64,6 +64,8 @@ static const struct {
     {"NARROW=prepare", "add", {ADDED, "add: 8; "}},
     {"NARROW=compilers", "add", {ADDED, "add: 8; "}},
     {"NARROW=compilers", "multiply", {ADDED, "multiply: 15; "}},
+    {"NARROW=one compiler", "multiply", {"initialised; it does not add float32: what was copied", "multiply: 15; "}},
+    {"NARROW=nothing", "multiply", {"the backend has neither a kernel nor a compiler", "multiply: 0; "}},
 };
 
 static void is_opened(void **state) {

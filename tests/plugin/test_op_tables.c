@@ -66,7 +66,7 @@ static nd4c_status check(const sound *s) {
 
 /* X(words of the refusal, what spoils it) */
 #define SPOILT(X)                                                                                                   \
-  X("op 0 is too short", s.op.struct_size = 40)                                                                     \
+  X("struct_size of op 0 is 40, which is too short", s.op.struct_size = 40)                                                                     \
   X("has no name of at most 63 bytes", s.op.name = NULL)                                                            \
   X("has no name of at most 63 bytes", s.op.name = "")                                                              \
   X("has no name of at most 63 bytes", s.op.name = "add")                                                           \
@@ -123,7 +123,7 @@ static nd4c_status check(const sound *s) {
   X("reference kernel is required", s.op.reference = NULL)                                                          \
   X("reference kernel is required", s.kernel.run = NULL)                                                            \
   X("reference kernel is required", s.kernel.name = NULL)                                                           \
-  X("reference kernel is required", s.kernel.struct_size = 16)                                                      \
+  X("struct_size of the reference kernel of op acme.op is 16", s.kernel.struct_size = 16) \
   X("reference kernel is of another op", s.kernel.op = "acme.other")                                                \
   X("reference kernel is of another op", s.kernel.op = NULL)                                                        \
   X("reference kernel is of another op", s.kernel.op_version = 2)                                                   \

@@ -319,6 +319,16 @@ static void load_while_others_read(void) {
   printf("load=%s%s\n", nd4c_status_name(status), atomic_load(&broken) ? ", broken" : "");
 }
 
+static void copy_file(const char *from, const char *to) {
+  static char bytes[4096];
+  FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+  for (size_t count; in != NULL && out != NULL && (count = fread(bytes, 1, sizeof bytes, in)) > 0;) {
+    (void)fwrite(bytes, 1, count, out);
+  }
+  (void)(in != NULL && fclose(in));
+  (void)(out != NULL && fclose(out));
+}
+
 static int child(const char *command) {
   if (strcmp(command, "configured") == 0) {
     say_find("first");
@@ -339,7 +349,10 @@ static int child(const char *command) {
   if (strcmp(command, "clash") == 0) {
     (void)setenv("ACME_NAME", "emca", 1);
     const int32_t count = nd4c_op_count();
-    const nd4c_status status = nd4c_backend_load(ACME_PATH);
+    static const char copy[] = "./acme_clash.so"; /* the file itself would be loaded already */
+    copy_file(ACME_PATH, copy);
+    const nd4c_status status = nd4c_backend_load(copy);
+    (void)remove(copy);
     printf("again=%s %s\n", nd4c_status_name(status), nd4c_error_message());
     printf("count %s\n", nd4c_op_count() == count ? "kept" : "changed");
     say_sum("still");
@@ -360,7 +373,7 @@ static const life lives[] = {
     {"late", "ACME_LIE=open", {"load=OK\n", "then: sum 4"}},
     {"late", "SD_KERNEL_DISABLE_ENGINES=acme", {"then: sum 4"}},
     {"late", "SD_KERNEL_FORCE_ENGINE=reference", {"then: sum 4"}},
-    {"clash", NULL, {"again=NAME plug-in " ACME_PATH ": plug-in acme has brought an op acme.scaled_add already",
+    {"clash", NULL, {"again=NAME plug-in ./acme_clash.so: plug-in acme has brought an op acme.scaled_add already",
                      "count kept", "still: sum 4"}},
 };
 

@@ -4,8 +4,7 @@
 
 #include "nd4c/plugin.h"
 
-__attribute__((visibility("default"))) nd4c_status nd4c_plugin_entry(const nd4c_host *host,
-                                                                     const nd4c_provider **provider);
+ND4C_PLUGIN_EXPORT nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 #define DTYPES ND4C_DTYPE_BIT(ND4C_FLOAT32)
 
