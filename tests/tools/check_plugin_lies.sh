@@ -47,6 +47,18 @@ for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=ol
   done
 done
 
+# Its compilers.
+expect 0 env STUB_MODE=both "$nd4c" plugin-check --section segments --ops 'add,matmul,exp' "$stub"
+says out '^  [1-9][0-9]* compiled plans in other layouts, [1-9][0-9]* of more than 100000 elements, [1-9][0-9]* without'
+compiler_lie() {
+  expect 1 env STUB_LIE="$1" STUB_MODE=both "$nd4c" plugin-check --section "$2" --ops add "$stub"
+  says out "^  FAILED: .*$3"
+}
+compiler_lie segment_offset segments 'add of float32 on stub:0, in a plan .*, behind an offset: element '
+compiler_lie segment_empty segments 'add of float32 on stub:0, in a plan .*, no elements, contiguous: .* without elements'
+compiler_lie not_convex plans 'in a plan before three ops: the answer of stub_compiler is refused: piece 0 of 2 nodes is not convex'
+compiler_lie twice plans 'in a plan: the answer of stub_compiler is refused: node 0 was taken twice'
+
 # Values.
 contributor_lie() {
   expect 1 env CONTRIBUTOR_LIE="$1" "$nd4c" plugin-check --section "$2" "$contributor"

@@ -33,6 +33,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)              \
   X(refusals, "a kernel that declines says why", plugin_section_refusals)                        \
   X(plans, "ops in plans, alone and before others", plugin_section_plans)                        \
+  X(segments, "compiled segments with operands behind offsets, many elements, none", plugin_section_segments) \
   X(kept, "executables that its compilers write, and load again", plugin_section_kept)           \
   X(capture, "a plan run again and again, recorded where a device can", plugin_section_capture)  \
   X(threads, "the same call from several threads at once", plugin_section_threads)               \
