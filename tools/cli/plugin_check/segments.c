@@ -1,5 +1,5 @@
-/* Section `segments`: what the plug-in's compilers made of plans, run with operands that lie elsewhere than at the start
- * of contiguous memory, with many elements, and with none. Kernels may do the same calls by themselves; the plans here
+/* Section `segments`: what the plug-in's compilers made of plans, run with operands that lie elsewhere than at the
+ * start of contiguous memory, with many elements, and with none. Kernels may do the same calls by themselves; the plans here
  * have several nodes, which nd4c leaves to compilers. */
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@ enum { LARGE = 100001, MOST = 400000, GIVEN = 0x5b, CASES = 3, LARGE_TRIES = 6 }
 
 typedef struct tally {
   int32_t plans, large, empty;
-  nd4c_op op;             /* the latest one */
-  int32_t cases, tries;   /* of it: with the case's own elements, and large ones */
+  nd4c_op op;           /* the latest one */
+  int32_t cases, tries; /* of it: with the case's own elements, and large ones */
   bool has_large, has_empty;
 } tally;
 
@@ -35,7 +35,8 @@ static void run_given(plugin_round *round, const plugin_case *own, nd4c_plan *pl
   char words[128];
   (void)snprintf(words, sizeof words, "%s, into a part of an array", how);
   for (int32_t i = 0; i < own->c->op->output_count && status == ND4C_OK; i++) {
-    status = plugin_output_make(own->wanted[i], nd4c_context_device(round->context), GIVEN, false, &large[i], &views[i]);
+    nd4c_device *device = nd4c_context_device(round->context);
+    status = plugin_output_make(own->wanted[i], device, GIVEN, false, &large[i], &views[i]);
   }
   status = status == ND4C_OK ? plugin_plan_run(plan, own, inputs, views) : status;
   if (plugin_check_status(round->check, status, "%s, %s", own->label, words) &&
@@ -85,7 +86,7 @@ static int32_t run_plans(plugin_round *round, const plugin_case *p, plugin_layou
   return compiled;
 }
 
-/* -- other extents --------------------------------------------------------------------------------------------------- */
+/* -- other extents ------------------------------------------------------------------------------------------------- */
 
 /* The first axis of the first input, and of those of its shape if `alike`, gets so many elements that all have `wanted`
  * or a few more. Reals are whole numbers of little size, which add up exactly in any order. False: there is no such
@@ -124,7 +125,8 @@ static void clear(const selftest_case *from, selftest_case *resized) {
 }
 
 /* Returns how many plans of the resized case were compiled. */
-static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wanted, bool alike, const char *elements) {
+static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wanted, bool alike,
+                           const char *elements) {
   selftest_case resized;
   plugin_case changed = *p;
   int32_t compiled = 0;
@@ -140,7 +142,7 @@ static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wa
   return compiled;
 }
 
-/* -- all of it ------------------------------------------------------------------------------------------------------- */
+/* -- all of it ----------------------------------------------------------------------------------------------------- */
 
 static void run_case(plugin_round *round, const plugin_case *p) {
   tally *t = round->user;
