@@ -175,6 +175,11 @@ static void lie(void) {
     cut_buffer_ops = *device_table.buffers;
     cut_buffer_ops.struct_size = offsetof(nd4c_buffer_ops, free_on); /* without what is optional: accepted */
     device_table.buffers = &cut_buffer_ops;
+  } else if (lies("unsized_buffers") || lies("no_address")) {
+    cut_buffer_ops = *device_table.buffers;
+    cut_buffer_ops.struct_size = lies("no_address") ? cut_buffer_ops.struct_size : 0;
+    cut_buffer_ops.address = NULL; /* though its devices have memory kinds */
+    device_table.buffers = &cut_buffer_ops;
   } else if (lies("no_fences")) {
     cut_device_ops = device_table;
     cut_device_ops.fence_record = NULL;

@@ -47,6 +47,18 @@ for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=ol
   done
 done
 
+# What nd4c refuses is told before sections that use the tables as they are.
+refused_lie() {
+  expect 1 env STUB_LIE="$1" "$nd4c" plugin-check "$stub"
+  says out "^  FAILED: .*$2"
+  says out '^the other sections need a plug-in that nd4c opens with all its devices, and were not run$'
+  lacks out '^buffers: '
+  lacks out 'signal'
+}
+refused_lie unsized_buffers 'allocate and free of its buffers are required'
+refused_lie no_address 'needs its buffers. address'
+refused_lie no_fences 'an asynchronous device needs all stream and fence functions'
+
 # Its compilers.
 expect 0 env STUB_MODE=both "$nd4c" plugin-check --section segments --ops 'add,matmul,exp' "$stub"
 says out '^  [1-9][0-9]* compiled plans in other layouts, [1-9][0-9]* of more than 100000 elements, [1-9][0-9]* without'
