@@ -95,7 +95,7 @@ acme_lie() {
 acme_lie 'refuses in silence' own 'acme.scaled_add, .*: refused with SHAPE and without a text'
 acme_lie 'leaves the last' own 'acme.scaled_add of .*, into an array that holds 0x..: element '
 acme_lie 'computes fast and wrong' ops 'acme.scaled_add of float32 on cpu:0 .engine acme., contiguous: element 0 '
-acme_lie 'infers another axis' own 'acme.scaled_add, .*: result 0 is .3, 4, 0., but the op is elementwise and its inputs broadcast to .3, 4.'
+acme_lie 'infers another axis' own 'acme.scaled_add, .*says that result 0 is .3, 4, 0., but the op is elementwise and its inputs broadcast to .3, 4.'
 expect 0 env ACME_LIE='infers no elements' "$nd4c" plugin-check --section own --ops acme.halves "$acme"
 says out '^  acme.halves: no result of these samples has an element'
 for answer in 'rank 99' 'rank -1' 'extent -1' 'dtype 4711' 'status 12345'; do
