@@ -175,9 +175,10 @@ static void lie(void) {
     cut_buffer_ops = *device_table.buffers;
     cut_buffer_ops.struct_size = offsetof(nd4c_buffer_ops, free_on); /* without what is optional: accepted */
     device_table.buffers = &cut_buffer_ops;
-  } else if (lies("zero_buffers")) {
+  } else if (lies("zero_buffers") || lies("no_address")) {
     cut_buffer_ops = *device_table.buffers;
-    cut_buffer_ops.struct_size = 0;
+    cut_buffer_ops.struct_size = lies("no_address") ? cut_buffer_ops.struct_size : 0;
+    cut_buffer_ops.address = NULL; /* though its devices have memory kinds */
     device_table.buffers = &cut_buffer_ops;
   } else if (lies("zero_capture")) {
     cut_capture_ops = stub_capture_ops;

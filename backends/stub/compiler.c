@@ -77,6 +77,15 @@ static bool is_declined(const nd4c_call *node, const nd4c_compile_options *optio
   return false;
 }
 
+/* STUB_LIE: an answer that is no partition. *told: it was given. */
+static nd4c_status lie(const nd4c_segment *region, nd4c_partition *answer, bool *told) {
+  static const int32_t around[] = {0, 2}; /* of a chain, node 1 lies between them */
+  const bool crossed = stub_lies("not_convex") && region->node_count >= 3, twice = stub_lies("twice");
+  *told = crossed || twice;
+  nd4c_status status = *told ? answer->take(answer, around, crossed ? 2 : 1, 1, 0) : ND4C_OK;
+  return status == ND4C_OK && twice ? answer->take(answer, around, 1, 1, 0) : status;
+}
+
 /* Runs of supported nodes that stand one behind the other: such a run is always convex. */
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
@@ -89,7 +98,9 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   }
   int32_t count = 0;
   int64_t cost = 0;
-  for (int32_t i = 0; status == ND4C_OK && i <= region->node_count; i++) {
+  bool told = false;
+  status = status == ND4C_OK ? lie(region, answer, &told) : status;
+  for (int32_t i = 0; status == ND4C_OK && !told && i <= region->node_count; i++) {
     char reason[STUB_TEXT] = "";
     if (i < region->node_count && !is_declined(region->nodes[i], options, reason, sizeof reason) &&
         supports(region->nodes[i], reason, sizeof reason)) {
@@ -223,6 +234,7 @@ static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inp
     if (status != ND4C_OK) {
       return status;
     }
+    execution->values[i].offset = stub_lies("segment_offset") ? 0 : execution->values[i].offset;
   }
   for (int32_t i = 0; i < executable->output_count && !stub_settings.returns; i++) {
     nd4c_status status = stub_operand_copy(&outputs[i], &execution->values[executable->outputs[i]]);
@@ -358,6 +370,9 @@ static nd4c_status execute(void *data, nd4c_executable handle, const nd4c_execut
   nd4c_status status = stub_attempt(STUB_CALL_execute);
   if (status != ND4C_OK) {
     return status;
+  }
+  if (stub_lies("segment_empty") && call->outputs[0].size == 0) {
+    return stub_host->fail(ND4C_DEVICE, "stub: an execution without elements");
   }
   stub_executable *executable = (stub_executable *)handle;
   status = check_execution(executable, call);

@@ -172,6 +172,37 @@ static nd4c_status check_foreign_outputs(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Results of an op that works element by element have the shape that its inputs broadcast to: memory orders and
+ * outputs that are inputs rely on it. */
+static nd4c_status check_elementwise(const nd4c_inference *inference) {
+  const nd4c_op_info *op = inference->op;
+  char text[SHAPE_TEXT_SIZE], expected[SHAPE_TEXT_SIZE];
+  int64_t shape[ND4C_MAX_RANK] = {0};
+  int32_t rank = 0, given = 0;
+  for (int32_t i = 0; i < inference->input_count; ++i) {
+    const nd4c_tensor *input = &inference->inputs[i];
+    if (input->dtype == ND4C_DTYPE_NONE) {
+      continue;
+    }
+    given += 1;
+    if (nd4c_shape_broadcast(rank, shape, input->rank, input->shape, &rank, shape) != ND4C_OK) {
+      return nd4c_fail(ND4C_SHAPE, "%s: its plug-in %s says that result 0 is %s, but the op is elementwise and its "
+                       "inputs do not broadcast", op->name, op->provider,
+                       nd4c_shape_text(inference->outputs[0].rank, inference->outputs[0].shape, text, sizeof text));
+    }
+  }
+  for (int32_t i = 0; i < op->output_count && given > 0; ++i) {
+    const nd4c_inferred *output = &inference->outputs[i];
+    if (output->rank != rank || (rank > 0 && memcmp(output->shape, shape, (size_t)rank * sizeof *shape) != 0)) {
+      return nd4c_fail(ND4C_SHAPE, "%s: its plug-in %s says that result %d is %s, but the op is elementwise and its "
+                       "inputs broadcast to %s", op->name, op->provider, (int)i,
+                       nd4c_shape_text(output->rank, output->shape, text, sizeof text),
+                       nd4c_shape_text(rank, shape, expected, sizeof expected));
+    }
+  }
+  return ND4C_OK;
+}
+
 /* Nothing that the plug-in's function answers is trusted. */
 static nd4c_status infer_foreign(const nd4c_op_def *def, nd4c_inference *inference) {
   ND4C_TRY(check_foreign_inputs(inference));
@@ -180,7 +211,8 @@ static nd4c_status infer_foreign(const nd4c_op_def *def, nd4c_inference *inferen
   inference->data = def->data;
   nd4c_error_expect();
   ND4C_TRY(nd4c_driver_answer(def->infer(inference), "infer"));
-  return check_foreign_outputs(inference);
+  ND4C_TRY(check_foreign_outputs(inference));
+  return def->alias == ND4C_ALIAS_SAME ? check_elementwise(inference) : ND4C_OK;
 }
 
 nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {

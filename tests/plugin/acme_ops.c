@@ -79,6 +79,9 @@ static nd4c_status scaled_add_infer(nd4c_inference *inference) {
     }
     y->shape[axis] = m == 1 ? n : m;
   }
+  if (lies("infers another axis")) {
+    y->shape[y->rank++] = 0;
+  }
   return scaled_add_lie(y);
 }
 
@@ -146,6 +149,7 @@ static nd4c_status halves_infer(nd4c_inference *inference) {
     y->rank = x->rank;
     memcpy(y->shape, x->shape, (size_t)x->rank * sizeof(int64_t));
     y->shape[at] = half == 0 ? x->shape[at] - x->shape[at] / 2 : x->shape[at] / 2;
+    y->shape[at] = lies("infers no elements") ? 0 : y->shape[at];
   }
   return ND4C_OK;
 }

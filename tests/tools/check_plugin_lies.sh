@@ -47,6 +47,30 @@ for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=ol
   done
 done
 
+# What nd4c refuses is told before sections that use the tables as they are.
+refused_lie() {
+  expect 1 env STUB_LIE="$1" "$nd4c" plugin-check "$stub"
+  says out "^  FAILED: .*$2"
+  says out '^the other sections need a plug-in that nd4c opens with all its devices, and were not run$'
+  lacks out '^buffers: '
+  lacks out 'signal'
+}
+refused_lie zero_buffers 'allocate and free of its buffers are required'
+refused_lie no_address 'needs its buffers. address'
+refused_lie no_fences 'an asynchronous device needs all stream and fence functions'
+
+# Its compilers.
+expect 0 env STUB_MODE=both "$nd4c" plugin-check --section segments --ops 'add,matmul,exp' "$stub"
+says out '^  [1-9][0-9]* compiled plans in other layouts, [1-9][0-9]* of more than 100000 elements, [1-9][0-9]* without'
+compiler_lie() {
+  expect 1 env STUB_LIE="$1" STUB_MODE=both "$nd4c" plugin-check --section "$2" --ops add "$stub"
+  says out "^  FAILED: .*$3"
+}
+compiler_lie segment_offset segments 'add of float32 on stub:0, in a plan .*, behind an offset: element '
+compiler_lie segment_empty segments 'add of float32 on stub:0, in a plan .*, no elements, contiguous: .* without elements'
+compiler_lie not_convex plans 'in a plan before three ops: the answer of stub_compiler is refused: piece 0 of 2 nodes is not convex'
+compiler_lie twice plans 'in a plan: the answer of stub_compiler is refused: node 0 was taken twice'
+
 # Values.
 contributor_lie() {
   expect 1 env CONTRIBUTOR_LIE="$1" "$nd4c" plugin-check --section "$2" "$contributor"
@@ -72,6 +96,9 @@ acme_lie() {
 acme_lie 'refuses in silence' own 'acme.scaled_add, .*: refused with SHAPE and without a text'
 acme_lie 'leaves the last' own 'acme.scaled_add of .*, into an array that holds 0x..: element '
 acme_lie 'computes fast and wrong' ops 'acme.scaled_add of float32 on cpu:0 .engine acme., contiguous: element 0 '
+acme_lie 'infers another axis' own 'acme.scaled_add, .*says that result 0 is .3, 4, 0., but the op is elementwise and its inputs broadcast to .3, 4.'
+expect 0 env ACME_LIE='infers no elements' "$nd4c" plugin-check --section own --ops acme.halves "$acme"
+says out '^  acme.halves: no result of these samples has an element'
 for answer in 'rank 99' 'rank -1' 'extent -1' 'dtype 4711' 'status 12345'; do
   acme_lie "infers $answer" own 'acme.scaled_add'
 done

@@ -14,6 +14,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(entry, "the file, its entry function, and every table behind it", plugin_section_entry)      \
   X(probe, "what its probe answers, and writes", plugin_section_probe)                           \
   X(properties, "configuration properties that it declares", plugin_section_properties)          \
+  X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
   X(buffers, "buffers of its devices, asked for directly", plugin_section_buffers)               \
   X(refused, "its devices where memory is refused to them", plugin_section_refused)              \
   X(fences, "whether work has ended where its tables say so", plugin_section_fences)             \
@@ -21,7 +22,6 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(recordings, "work that is recorded, thrown away, launched", plugin_section_recordings)       \
   X(kernels, "its kernels in scratch of their own, and memory that they hold", plugin_section_kernels) \
   X(loads, "executables whose bytes are cut, longer, changed", plugin_section_loads)             \
-  X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
   X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)               \
   X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \
   X(streams, "order between streams, and work under way", plugin_section_streams)                \
@@ -33,6 +33,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)              \
   X(refusals, "a kernel that declines says why", plugin_section_refusals)                        \
   X(plans, "ops in plans, alone and before others", plugin_section_plans)                        \
+  X(segments, "compiled segments with operands behind offsets, many elements, none", plugin_section_segments) \
   X(kept, "executables that its compilers write, and load again", plugin_section_kept)           \
   X(capture, "a plan run again and again, recorded where a device can", plugin_section_capture)  \
   X(threads, "the same call from several threads at once", plugin_section_threads)               \
@@ -60,6 +61,7 @@ typedef struct request {
 typedef struct outcome {
   const plugin_section *section;
   bool verbose, ended;
+  bool refused; /* nd4c refuses the plug-in, or one of its devices */
   int passed, failed;
   char at[TEXT]; /* what it was about to do */
 } outcome;
@@ -81,13 +83,16 @@ static void take_line(void *user, const char *line) {
     (void)snprintf(o->at, sizeof o->at, "%s", line + 10);
   } else if (sscanf(line, "check: end %d", &o->passed) == 1) {
     o->ended = true;
+  } else if (strcmp(line, "check: fact refused") == 0) {
+    o->refused = true;
   } else if (strncmp(line, "check: fact ", 12) != 0) {
     (void)printf("  > %s\n", line);
   }
 }
 
-/* Runs a section in a process of its own. Returns whether all of it holds. */
-static bool run_section(const plugin_section *section, const request *r) {
+/* Runs a section in a process of its own. Returns whether all of it holds. *unusable: other sections, which use the
+ * plug-in's tables as nd4c does, cannot run, since nd4c refuses these. */
+static bool run_section(const plugin_section *section, const request *r, bool *unusable) {
   static char program[] = "nd4c", command[] = "plugin-check", child[] = "--child";
   char name[64], pattern[256], reason[256] = "", *arguments[ARGUMENTS] = {program, command, child, name};
   int used = 4;
@@ -109,6 +114,7 @@ static bool run_section(const plugin_section *section, const request *r) {
   }
   (void)printf("  %d statements hold, %d do not (%.1f s)\n", o.passed, o.failed, cli_seconds() - begun);
   (void)fflush(stdout);
+  *unusable = o.refused || !o.ended;
   return o.failed == 0;
 }
 
@@ -121,19 +127,29 @@ static const plugin_section *find_section(const char *name) {
   return NULL;
 }
 
+/* Why the sections behind a failed one are not run; NULL where they are. */
+static const char *reason_to_stop(const plugin_section *section, bool unusable) {
+  if (section->run == plugin_section_entry) { /* wrong tables have nothing that could be checked further */
+    return "the other sections need a sound entry and were not run";
+  }
+  return section->run == plugin_section_open && unusable
+             ? "the other sections need a plug-in that nd4c opens with all its devices, and were not run"
+             : NULL;
+}
+
 static int run_all(const request *r) {
-  int bad = 0, run = 0;
-  for (int i = 0; i < SECTIONS; i++) {
+  const char *reason = NULL;
+  int bad = 0;
+  for (int i = 0; i < SECTIONS && reason == NULL; i++) {
     const bool asked = r->section != NULL ? strcmp(r->section, sections[i].name) == 0 : !sections[i].hidden;
-    if (asked) {
-      run++;
-      bad += !run_section(&sections[i], r);
-      /* A plug-in whose tables are wrong has nothing that could be checked further. */
-      if (bad > 0 && i == 0 && r->section == NULL) {
-        (void)printf("the other sections need a sound entry and were not run\n");
-        break;
-      }
+    bool unusable = false;
+    if (asked && !run_section(&sections[i], r, &unusable)) {
+      bad++;
+      reason = r->section == NULL ? reason_to_stop(&sections[i], unusable) : NULL;
     }
+  }
+  if (reason != NULL) {
+    (void)printf("%s\n", reason);
   }
   (void)printf("%s: %s\n", r->path, bad == 0 ? "every statement holds" : "FAILED");
   const int code = cli_finish(&cli_plugin_check);

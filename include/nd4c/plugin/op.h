@@ -47,7 +47,8 @@ typedef nd4c_status (*nd4c_infer_function)(nd4c_inference *inference);
 enum {
   /* Each element of the outputs depends on the elements of the inputs at the same place, broadcast, alone. Fresh outputs
    * lie in the memory order of the inputs, and an output may be the very same view as an input: kernels read all inputs
-   * of a place before they write the outputs there. */
+   * of a place before they write the outputs there. infer gives every output the shape that the inputs broadcast to;
+   * nd4c refuses any other (SHAPE). */
   ND4C_PLUGIN_OP_ELEMENTWISE = 1,
   /* A kernel may refuse a call after it began to write. nd4c then never has it write into an output that is given. */
   ND4C_PLUGIN_OP_REFUSES_LATE = 2

@@ -207,6 +207,13 @@ void plugin_section_plans(plugin_check *check);   /* plans.c */
 void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how);
 /* As above, as far as the plan; *plan NULL where the case cannot be recorded. */
 nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_plan **plan);
+/* A plan of several nodes with the case among them, the case's op twice if `again`, in which compilers of the plug-in
+ * take part; *own: the case with what the reference makes of those nodes, whose `wanted` the caller releases. *plan NULL
+ * where it cannot be recorded, others than the plug-in would compute a node, or no compiler takes part. */
+void plugin_plan_compiled(plugin_round *round, const plugin_case *p, bool again, plugin_case *own, nd4c_plan **plan);
+/* Runs that plan. outputs: NULL entries receive fresh arrays. */
+nd4c_status plugin_plan_run(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs);
+void plugin_section_segments(plugin_check *check); /* segments.c */
 void plugin_section_kept(plugin_check *check);    /* kept.c */
 void plugin_section_capture(plugin_check *check); /* capture.c */
 void plugin_section_threads(plugin_check *check); /* stress.c */

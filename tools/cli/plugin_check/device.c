@@ -55,9 +55,13 @@ static void check_provider(plugin_check *check, const char *name, int32_t count,
       continue;
     }
     if (strcmp(row.name, name) == 0) {
-      (void)plugin_check_that(check, row.verdict != ND4C_VERDICT_ABSENT, "it cannot be used: %s", row.reason);
-      (void)plugin_check_that(check, row.unusable_devices[0] == '\0', "devices that cannot be used: %s",
-                              row.unusable_devices);
+      const bool here =
+          plugin_check_that(check, row.verdict != ND4C_VERDICT_ABSENT, "it cannot be used: %s", row.reason);
+      const bool opened = plugin_check_that(check, row.unusable_devices[0] == '\0', "devices that cannot be used: %s",
+                                            row.unusable_devices);
+      if (!here || !opened) {
+        plugin_check_fact("refused");
+      }
     }
     /* Kernels and compilers that could not be accepted stand with the backend that they are for. */
     (void)plugin_check_that(check, strstr(row.left_out, name) == NULL, "the library left out: %s", row.left_out);
@@ -70,6 +74,8 @@ void plugin_section_open(plugin_check *check) {
   if (plugin_targets_find(check, &targets)) {
     check_provider(check, targets.name, nd4c_backend_count(), nd4c_backend_get_status);
     check_provider(check, targets.name, nd4c_contributor_count(), nd4c_contributor_get_status);
+  } else {
+    plugin_check_fact("refused");
   }
   plugin_targets_free(&targets);
 }

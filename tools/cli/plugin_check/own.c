@@ -14,7 +14,7 @@ typedef struct state {
   nd4c_context *host;
   const nd4c_op_info *op;
   nd4c_dtype dtype;
-  int32_t computed;
+  int32_t computed, filled; /* samples, and those of them with elements in a result */
   bool threaded;       /* this op was called by several threads */
   char reason[REASON]; /* of the latest refusal */
 } state;
@@ -194,7 +194,12 @@ static bool try_sample(void *user, const selftest_case *c) {
     check_refusal(s, status, "a sample that inference does not accept");
     (void)snprintf(s->reason, sizeof s->reason, "%.250s", nd4c_error_message());
   } else {
+    bool filled = false;
+    for (int32_t i = 0; i < s->op->output_count; i++) {
+      filled = filled || nd4c_array_size(p.wanted[i]) > 0;
+    }
     s->computed++;
+    s->filled += filled;
     check_inference(s, &p);
     check_outputs(s, &p, FIRST, PLUGIN_CONTIGUOUS);
     for (plugin_layout layout = PLUGIN_OFFSET; layout < PLUGIN_LAYOUTS; layout++) {
@@ -239,7 +244,7 @@ static void check_dtype(state *s) {
 static void check_op(state *s, const nd4c_op_info *op) {
   s->op = op;
   s->threaded = false;
-  const int32_t before = s->computed;
+  const int32_t before = s->computed, filled = s->filled;
   for (int32_t i = 0; i < PLUGIN_DTYPES; i++) {
     if ((op->dtypes & ND4C_DTYPE_BIT(plugin_dtypes[i])) != 0) {
       const int32_t of_dtype = s->computed;
@@ -253,6 +258,9 @@ static void check_op(state *s, const nd4c_op_info *op) {
   }
   check_dtype(s);
   plugin_check_note("%s: %d samples", op->name, (int)(s->computed - before));
+  if (s->computed > before && s->filled == filled) {
+    plugin_check_note("%s: no result of these samples has an element: what its kernels compute was not checked", op->name);
+  }
 }
 
 /* How many ops there are of its own, and all of them with a name that is asked for. */

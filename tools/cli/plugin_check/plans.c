@@ -1,5 +1,6 @@
 /* Section `plans`: each case recorded in a graph, alone, followed by other ops, by itself, and with all inputs but the
- * first as constants, which kernels may pack; run twice by a plan. Compilers are asked there. */
+ * first as constants, which kernels may pack; run twice by a plan. Compilers are asked there, and nd4c refuses answers
+ * that are no partition of the graph. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,17 @@ enum { RUNS = 2, SOME_CASES = 2000 };
 typedef struct tally {
   int32_t computed, refused, compiled, packed;
 } tally;
+
+/* nd4c's words, in its log, on the latest compiler's answer that it refused; "" where it refused none. */
+static char refused_answer[400];
+
+static void read_log(void *user, nd4c_log_level level, const char *area, const char *message) {
+  (void)user;
+  (void)level;
+  if (strcmp(area, "compiler") == 0 && strstr(message, " is refused: ") != NULL) {
+    (void)snprintf(refused_answer, sizeof refused_answer, "%.390s", message);
+  }
+}
 
 /* How a case is recorded. */
 typedef enum way { ALONE, EXTENDED, REPEATED, CONSTANT, WAYS } way;
@@ -166,7 +178,10 @@ static void plan_graph(plugin_round *round, const plugin_case *p, way how, nd4c_
   nd4c_plan *plan = NULL;
   tally *t = round->user;
   bool differs = false;
+  refused_answer[0] = '\0';
   nd4c_status status = nd4c_plan_create(graph, round->relaxed, NULL, &plan);
+  (void)plugin_check_that(round->check, refused_answer[0] == '\0', "%s, %s: %s", p->label, way_names[how],
+                          refused_answer);
   if (plugin_declined(status)) {
     note_refusal(round, p);
     return;
@@ -236,6 +251,43 @@ nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_pla
   return status;
 }
 
+/* Whether compilers take part in a plan. */
+static bool is_compiled(plugin_round *round, const nd4c_plan *plan) {
+  tally t = {.computed = 0};
+  note_report(round, plan, &t);
+  return t.compiled > 0;
+}
+
+void plugin_plan_compiled(plugin_round *round, const plugin_case *p, bool again, plugin_case *own, nd4c_plan **plan) {
+  const way how = again ? REPEATED : can_extend(p) ? EXTENDED : ALONE;
+  nd4c_graph *graph = NULL;
+  *plan = NULL;
+  *own = *p;
+  memset(own->wanted, 0, sizeof own->wanted);
+  (void)snprintf(own->label, sizeof own->label, "%.200s, %s", p->label, way_names[how]);
+  nd4c_status status = again && !can_repeat(p) ? ND4C_UNSUPPORTED : nd4c_graph_create(&graph);
+  status = status == ND4C_OK ? record(p, how, NULL, graph) : status; /* some ops are eager alone */
+  /* A strict plan shows that the plug-in computes all nodes; others may copy inputs in other layouts. */
+  status = status == ND4C_OK ? nd4c_plan_create(graph, round->context, NULL, plan) : status;
+  nd4c_plan_destroy(*plan);
+  *plan = NULL;
+  status = status == ND4C_OK ? nd4c_plan_create(graph, round->relaxed, NULL, plan) : status;
+  if (status == ND4C_OK && !is_compiled(round, *plan)) {
+    nd4c_plan_destroy(*plan);
+    *plan = NULL;
+  }
+  if (*plan != NULL && !plugin_check_status(round->check, compute_wanted(round, p, how, graph, own),
+                                            "%s: the reference's plan", own->label)) {
+    nd4c_plan_destroy(*plan);
+    *plan = NULL;
+  }
+  nd4c_graph_destroy(graph);
+}
+
+nd4c_status plugin_plan_run(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs) {
+  return run_plan(plan, p, ALONE, inputs, outputs);
+}
+
 /* A compiler that takes part in no plan is not checked at all, whatever the reason. */
 static void note_idle_compilers(plugin_check *check, int32_t compiled) {
   const char *disabled = NULL;
@@ -253,7 +305,9 @@ static void note_idle_compilers(plugin_check *check, int32_t compiled) {
 
 void plugin_section_plans(plugin_check *check) {
   tally t = {.computed = 0};
+  nd4c_log_set(read_log, NULL, ND4C_LOG_WARNING);
   const bool compiles = plugin_cases_each(check, PLUGIN_PLANS, SOME_CASES, plan_each, &t);
+  nd4c_log_set(NULL, NULL, ND4C_LOG_ERROR);
   plugin_check_note("%d plans ran, %d of them with compiled segments, %d with packed constants; %d were declined",
                     (int)t.computed, (int)t.compiled, (int)t.packed, (int)t.refused);
   if (compiles && check->pattern == NULL) {
