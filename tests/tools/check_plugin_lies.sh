@@ -55,7 +55,7 @@ refused_lie() {
   lacks out '^buffers: '
   lacks out 'signal'
 }
-refused_lie zero_buffers 'allocate and free of its buffers are required'
+refused_lie zero_buffers 'struct_size of its buffers is 0, which is too short'
 refused_lie no_address 'needs its buffers. address'
 refused_lie no_fences 'an asynchronous device needs all stream and fence functions'
 
