@@ -275,6 +275,13 @@ static nd4c_status mark_values(nd4c_plan *plan) {
   for (int32_t i = 0; i < graph->outputs.count; ++i) {
     plan->hidden[graph->outputs.items[i].value] = false;
   }
+  /* Compilers were told C order, whatever kernels around a conv like. */
+  for (int32_t i = 0; i < graph->value_count; ++i) {
+    const int32_t producer = graph->values[i].producer;
+    if (plan->fed[i] || (producer >= 0 && plan->segment_of[producer] >= 0)) {
+      graph->values[i].order = NULL;
+    }
+  }
   return ND4C_OK;
 }
 

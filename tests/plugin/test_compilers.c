@@ -198,6 +198,66 @@ static void count_loads(void *user, nd4c_log_level level, const char *area, cons
 }
 
 /* The pieces of both are files, which the next plan loads. */
+enum { CHANNELS = 16, EDGE = 12, FILTER = 3, OUT = EDGE - FILTER + 1 };
+
+/* y = conv(x, w) * b - b. */
+static nd4c_plan *make_plan_behind_conv(const char *disabled) {
+  const int64_t x_shape[] = {1, CHANNELS, EDGE, EDGE}, w_shape[] = {CHANNELS, CHANNELS, FILTER, FILTER},
+                b_shape[] = {1, CHANNELS, OUT, OUT};
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value x = -1, w = -1, b = -1;
+  assert_int_equal(nd4c_graph_create(&graph), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 4, x_shape, &x), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "w", ND4C_FLOAT32, 4, w_shape, &w), ND4C_OK);
+  assert_int_equal(nd4c_graph_input(graph, "b", ND4C_FLOAT32, 4, b_shape, &b), ND4C_OK);
+  const nd4c_value y = op(graph, ND4C_OP_subtract, op(graph, ND4C_OP_multiply, op(graph, ND4C_OP_conv, x, w), b), b);
+  assert_int_equal(nd4c_graph_output(graph, "y", y), ND4C_OK);
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", disabled), ND4C_OK);
+  assert_int_equal(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_OK);
+  assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", NULL), ND4C_OK);
+  nd4c_graph_destroy(graph);
+  return plan;
+}
+
+static nd4c_array *make_numbers(int32_t rank, const int64_t *shape, int64_t size) {
+  float *values = malloc((size_t)size * sizeof *values);
+  nd4c_array *array = NULL;
+  assert_non_null(values);
+  for (int64_t i = 0; i < size; i++) {
+    values[i] = (float)(i * 7 % 11) - 5;
+  }
+  assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, rank, shape, values, NULL, &array), ND4C_OK);
+  free(values);
+  return array;
+}
+
+/* Kernels of conv like the channels fastest; a compiler is told that operands are in C order, and gets them so. */
+static void operands_of_segments_are_in_c_order(void **state) {
+  (void)state;
+  enum { SIZE_OF_Y = CHANNELS * OUT * OUT };
+  static float y[2][SIZE_OF_Y];
+  nd4c_array *inputs[] = {make_numbers(4, (const int64_t[]){1, CHANNELS, EDGE, EDGE}, CHANNELS * EDGE * EDGE),
+                          make_numbers(4, (const int64_t[]){CHANNELS, CHANNELS, FILTER, FILTER},
+                                       CHANNELS * CHANNELS * FILTER * FILTER),
+                          make_numbers(4, (const int64_t[]){1, CHANNELS, OUT, OUT}, SIZE_OF_Y)};
+  for (int compiled = 0; compiled < 2; compiled++) {
+    nd4c_plan *plan = make_plan_behind_conv(compiled ? NULL : "chain_sums,chain_others");
+    nd4c_array *result = NULL;
+    assert_report(plan, "segments: 1", compiled != 0);
+    assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 3, &result, 1), ND4C_OK);
+    assert_int_equal(nd4c_array_read(result, y[compiled], sizeof y[compiled]), ND4C_OK);
+    nd4c_array_release(result);
+    nd4c_plan_destroy(plan);
+  }
+  for (int i = 0; i < SIZE_OF_Y; i++) { /* whole numbers: exact in any order of additions */
+    assert_true(y[0][i] == y[1][i]);
+  }
+  for (int i = 0; i < 3; i++) {
+    nd4c_array_release(inputs[i]);
+  }
+}
+
 static void executables_are_kept(void **state) {
   (void)state;
   char folder[256];
@@ -226,6 +286,7 @@ int main(void) {
                                      cmocka_unit_test(a_piece_that_cannot_be_compiled_goes_to_the_next),
                                      cmocka_unit_test(a_piece_that_cannot_be_compiled_goes_to_kernels),
                                      cmocka_unit_test(other_failures_end_the_plan),
+                                     cmocka_unit_test(operands_of_segments_are_in_c_order),
                                      cmocka_unit_test(executables_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
