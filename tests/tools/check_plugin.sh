@@ -7,7 +7,7 @@ stub=$4 contributor=$5 chains=$6 no_entry=$7 unresolved=$8
 
 # An asynchronous device with kernels, one with a compiler alone, kernels for cpu:0, compilers for cpu:0.
 expect 0 "$nd4c" plugin-check "$stub"
-for section in entry probe properties buffers refused fences times recordings kernels loads open memory external streams peers own ops layouts values outputs refusals plans segments kept capture threads faults leaks exit; do
+for section in entry probe properties buffers copies refused fences times recordings kernels loads open memory external streams peers own ops layouts values outputs refusals plans segments kept capture threads faults leaks exit; do
   says out "^$section: "
 done
 says out '^  stub:1: stub device 1, other, asynchronous$'

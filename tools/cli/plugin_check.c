@@ -16,6 +16,7 @@ enum { TEXT = 2304, ARGUMENTS = 12 };
   X(properties, "configuration properties that it declares", plugin_section_properties)          \
   X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
   X(buffers, "buffers of its devices, asked for directly", plugin_section_buffers)               \
+  X(copies, "parts of buffers, copied and filled at offsets", plugin_section_copies)             \
   X(refused, "its devices where memory is refused to them", plugin_section_refused)              \
   X(fences, "whether work has ended where its tables say so", plugin_section_fences)             \
   X(times, "what its devices tell of the times of work", plugin_section_times)                   \

@@ -190,6 +190,7 @@ void plugin_section_streams(plugin_check *check);
 void plugin_section_external(plugin_check *check); /* external.c */
 void plugin_section_peers(plugin_check *check); /* peers.c */
 void plugin_section_buffers(plugin_check *check); /* buffers.c */
+void plugin_section_copies(plugin_check *check);  /* copies.c */
 void plugin_section_refused(plugin_check *check);
 void plugin_section_fences(plugin_check *check); /* order.c */
 void plugin_section_times(plugin_check *check);

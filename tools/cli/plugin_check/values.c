@@ -98,7 +98,7 @@ static void clear(const selftest_case *from, selftest_case *changed) {
   }
 }
 
-/* Whether the reference and the target both computed it. */
+/* Whether the target and the reference both computed it. The target comes first: what it declines costs no reference. */
 static bool compute(plugin_round *round, const plugin_case *p, kind how, const char *words) {
   tally *t = round->user;
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL}, *got[SELFTEST_OUTPUTS] = {NULL};
@@ -107,18 +107,24 @@ static bool compute(plugin_round *round, const plugin_case *p, kind how, const c
   bool differs = false, computed = false;
   memset(own.wanted, 0, sizeof own.wanted);
   own.c = &changed;
-  if (change(p->c, how, &changed) && is_sound(&changed) && plugin_case_wanted(&own, round->host) == ND4C_OK &&
-      plugin_check_status(round->check, plugin_target_force(round->target), "%s", p->label)) {
+  if (change(p->c, how, &changed) && is_sound(&changed)) {
     plugin_check_at("%s, %s", p->label, words);
     nd4c_status status = plugin_case_inputs(&own, PLUGIN_CONTIGUOUS, round->context, inputs, &differs);
     status = status == ND4C_OK ? plugin_case_call(&own, inputs, round->context, got) : status;
-    computed = !plugin_declined(status);
-    t->declined += !computed;
-    if (computed && plugin_check_status(round->check, status, "%s, %s", p->label, words)) {
-      (void)plugin_case_compare(round->check, &own, round->host, got, words);
+    const bool declined = plugin_declined(status);
+    char text[256];
+    (void)snprintf(text, sizeof text, "%s", status != ND4C_OK ? nd4c_error_message() : "");
+    t->declined += declined;
+    /* Calls that the reference refuses, too, are none of these values. */
+    if (!declined && plugin_case_wanted(&own, round->host) == ND4C_OK) {
+      computed = true;
+      if (plugin_check_that(round->check, status == ND4C_OK, "%s, %s: %s: %s", p->label, words, nd4c_status_name(status),
+                            text)) {
+        (void)plugin_case_compare(round->check, &own, round->host, got, words);
+      }
     }
   }
-  (void)plugin_target_force(round->target);
+  (void)plugin_check_status(round->check, plugin_target_force(round->target), "%s", p->label);
   plugin_arrays_release(inputs, SELFTEST_INPUTS);
   plugin_arrays_release(got, SELFTEST_OUTPUTS);
   plugin_arrays_release(own.wanted, SELFTEST_OUTPUTS);
