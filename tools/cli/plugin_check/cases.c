@@ -161,8 +161,12 @@ bool plugin_is_asked(const plugin_check *check, const char *name) {
   bool asked = check->pattern == NULL;
   for (const char *at = check->pattern; at != NULL && !asked; at = strchr(at, ',')) {
     at += *at == ',';
-    (void)snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, ","), at);
-    asked = fnmatch(pattern, name, 0) == 0;
+    const size_t length = strcspn(at, ",");
+    if (length < sizeof pattern) {
+      memcpy(pattern, at, length);
+      pattern[length] = '\0';
+      asked = fnmatch(pattern, name, 0) == 0;
+    }
   }
   return asked;
 }
