@@ -20,6 +20,7 @@ lie junk_buffer buffers 'stub:0: allocate gave the handle 0x3039 for two buffers
 lie keeps buffers 'stub:0: free frees nothing: [0-9]+ buffers of [0-9]+ bytes ended, and [0-9]+ bytes less are free$'
 lie silent buffers 'stub:0: allocate of more than there is failed with MEMORY .500. and without a text$'
 lie adrift copies 'stub:0: copy_from_host of 13 bytes to offset 1001: byte 0 of 4099 is 255, expected 1$'
+expect 0 env STUB_PEERS=none "$nd4c" plugin-check --section copies "$stub"
 lie silent refused 'stub:0: stream_create failed with MEMORY .500. and without a text$'
 lie dropped refused 'stub:0, with allocation [0-9]+ refused: every call .* bytes are missing: a failure was dropped$'
 lie scratch kernels 'negative of float32 on stub:0: stub.plain wrote beyond the 64 bytes of the device.s scratch'
