@@ -280,6 +280,11 @@ static nd4c_status copy_again(const void *argument, void **made) {
   return ND4C_OK;
 }
 
+/* An offset, unless STUB_LIE names it. */
+static int64_t offset_or_lie(int64_t offset, const char *name) {
+  return stub_lies(name) ? 0 : offset;
+}
+
 /* to and from: handles, NULL for host memory: such a copy cannot be recorded. */
 static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
   const bool inside = given.host_to == NULL && given.host_from == NULL;
@@ -299,11 +304,12 @@ static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to,
 
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
-  offset = stub_lies("adrift") ? 0 : offset;
   nd4c_status status = stub_attempt(STUB_CALL_copy_from_host);
   return status != ND4C_OK ? status
                            : submit_copy(device, stream, to, NULL,
-                                         (stub_copy){.host_from = from, .to_offset = offset, .bytes = bytes});
+                                         (stub_copy){.host_from = from,
+                                                     .to_offset = offset_or_lie(offset, "adrift"),
+                                                     .bytes = bytes});
 }
 
 static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
@@ -311,7 +317,9 @@ static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c
   nd4c_status status = stub_attempt(STUB_CALL_copy_to_host);
   return status != ND4C_OK ? status
                            : submit_copy(device, stream, NULL, from,
-                                         (stub_copy){.host_to = to, .from_offset = offset, .bytes = bytes});
+                                         (stub_copy){.host_to = to,
+                                                     .from_offset = offset_or_lie(offset, "offset_out"),
+                                                     .bytes = bytes});
 }
 
 static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
@@ -320,7 +328,9 @@ static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to,
   return status != ND4C_OK
              ? status
              : submit_copy(device, stream, to, from,
-                           (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
+                           (stub_copy){.to_offset = offset_or_lie(to_offset, "within_to"),
+                                       .from_offset = offset_or_lie(from_offset, "within_from"),
+                                       .bytes = bytes});
 }
 
 /* Whether waits for other devices' fences are dropped, as a broken backend would. */
@@ -350,7 +360,9 @@ static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to
   return status != ND4C_OK
              ? status
              : submit_copy(device, stream, to, from,
-                           (stub_copy){.to_offset = to_offset, .from_offset = from_offset, .bytes = bytes});
+                           (stub_copy){.to_offset = offset_or_lie(to_offset, "between_to"),
+                                       .from_offset = offset_or_lie(from_offset, "between_from"),
+                                       .bytes = bytes});
 }
 
 /* The link is the faster the nearer their numbers are. */
@@ -374,7 +386,7 @@ static nd4c_status peer(void *device, void *other, nd4c_peer_link *link) {
 static nd4c_status fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
                         const void *pattern, int32_t pattern_bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_fill);
-  stub_copy copy = {.to_offset = offset, .bytes = bytes, .pattern_bytes = pattern_bytes};
+  stub_copy copy = {.to_offset = offset_or_lie(offset, "offset_fill"), .bytes = bytes, .pattern_bytes = pattern_bytes};
   if (status != ND4C_OK) {
     return status;
   }

@@ -20,6 +20,12 @@ lie junk_buffer buffers 'stub:0: allocate gave the handle 0x3039 for two buffers
 lie keeps buffers 'stub:0: free frees nothing: [0-9]+ buffers of [0-9]+ bytes ended, and [0-9]+ bytes less are free$'
 lie silent buffers 'stub:0: allocate of more than there is failed with MEMORY .500. and without a text$'
 lie adrift copies 'stub:0: copy_from_host of 13 bytes to offset 1001: byte 0 of 4099 is 255, expected 1$'
+lie offset_out copies 'stub:0: copy_to_host of 301 bytes from offset 517 gives other bytes$'
+lie within_to copies 'stub:0: copy_within of 77 bytes from offset 1000 to offset 33: byte 0 of 4099 is '
+lie within_from copies 'stub:0: copy_within of 77 bytes from offset 1000 to offset 33: byte 33 of 4099 is '
+lie between_to copies 'stub:1: copy_between of 51 bytes from offset 1003 to offset 40: byte 0 of 4099 is '
+lie between_from copies 'stub:1: copy_between of 51 bytes from offset 1003 to offset 40: byte 40 of 4099 is '
+lie offset_fill copies 'stub:0: fill of 24 bytes at offset 100 and of 5 at offset 2001: byte 0 of 4099 is '
 expect 0 env STUB_PEERS=none "$nd4c" plugin-check --section copies "$stub"
 lie silent refused 'stub:0: stream_create failed with MEMORY .500. and without a text$'
 lie dropped refused 'stub:0, with allocation [0-9]+ refused: every call .* bytes are missing: a failure was dropped$'
@@ -41,6 +47,8 @@ lie times times 'stub:0: times: work ended 1 ns before it began$'
 lie slow_times times 'stub:0: times: work took 36[0-9]{2}[.][0-9]+ s, while [0-9.]+ s passed on the host$'
 expect 1 env STUB_LIE=abandon STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
 says out '^  FAILED: stub:0: after abandon, which ends a recording and throws it away: '
+expect 1 env STUB_LIE=within_to STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
+says out '^  FAILED: stub:0: after a launch: byte 0 is 77, expected 11$'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
 lacks out 'does not record work'
 for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=old_device; do
