@@ -143,7 +143,8 @@ static void check_copies(plugin_direct *d, plugin_direct *other) {
     return;
   }
   preset(t.m);
-  if (!plugin_direct_stream(d, &t.stream) || !plugin_direct_status(d, plugin_direct_buffer(d, SIZE, &t.a), "allocate") ||
+  if (!plugin_direct_stream(d, &t.stream) ||
+      !plugin_direct_status(d, plugin_direct_buffer(d, SIZE, &t.a), "allocate") ||
       !plugin_direct_status(d, plugin_direct_buffer(d, SIZE, &t.b), "allocate")) {
     return;
   }
