@@ -297,9 +297,9 @@ ND4C_API int32_t nd4c_op_count(void);
 ND4C_API const nd4c_op_info *nd4c_op_at(int32_t position);
 /* Schema by number, NULL if unknown. */
 ND4C_API const nd4c_op_info *nd4c_op_get(nd4c_op op);
-/* Schema by name ("conv" or "conv@1", "acme.swiglu2" of a plug-in); without a version, the highest. A name with a dot that is not known yet loads the
- * plug-ins of nd4c.backend.plugins, which may block. ND4C_NAME if unknown; the text names the nearest op, or says that no
- * plug-in brings it. */
+/* Schema by name ("conv" or "conv@1", "acme.swiglu2" of a plug-in); without a version, the highest. A name with a dot
+ * that is not known yet loads the plug-ins of nd4c.backend.plugins, which may block. ND4C_NAME if unknown; the text names
+ * the nearest op, or says that no plug-in brings it. */
 ND4C_API nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info);
 
 /* -- generic call --------------------------------------------------------------------------------------------- */

@@ -12,8 +12,8 @@ enum { THREADS = 4, CASES = 24, ROUNDS = 40, PLACES = 400, FAULT_CASES = 16, PEN
 
 /* -- threads ------------------------------------------------------------------------------------------------------- */
 
-/* A thread computes the case over and over, every second one with other numbers than the others, in a context of its own. What it finds is told when all have ended: the
- * lines of a section are one thread's. */
+/* A thread computes the case over and over, every second one with other numbers than the others, in a context of its
+ * own. What it finds is told when all have ended: the lines of a section are one thread's. */
 typedef struct worker {
   const plugin_round *round;
   const plugin_case *p;
