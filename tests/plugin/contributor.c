@@ -52,6 +52,10 @@ static nd4c_status misbehave(void *device, float *y, int64_t size) {
     }
   } else if (lies("beyond")) {
     y[size] = 1;
+  } else if (lies("rounds")) {
+    for (int64_t i = size; i % 4 != 0; i++) {
+      y[i] = 1;
+    }
   } else if (lies("crash")) {
     (void)raise(SIGSEGV);
   } else if (lies("hang")) {

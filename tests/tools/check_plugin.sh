@@ -79,6 +79,10 @@ finds wrong threads '4 threads at once: '
 finds beyond outputs 'something beside output 0 was written'
 finds crash ops 'the process it was ended by signal 11 .*, while at: add of float32 on cpu:0'
 finds hang ops 'the process hangs: it did not end within 3 s, while at: add of float32'
+# A plug-in that hangs costs the time of one section, and a little of two others.
+expect 1 env CONTRIBUTOR_LIE=hang "$nd4c" plugin-check --seconds 3 --ops add "$contributor"
+says out '^since this section did not end, each other one has 2 s$'
+says out '^the other sections were not run: three did not end$'
 finds refuses ops 'contributor.add'
 finds unchecked faults 'ended by signal 11 .*, with allocation [0-9]+ refused'
 finds leaks leaks 'blocks that the plug-in took from the host in 64 calls'

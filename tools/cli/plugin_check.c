@@ -7,7 +7,11 @@
 
 #include "plugin_check/check.h"
 
-enum { TEXT = 2304, ARGUMENTS = 12 };
+enum { TEXT = 2304, ARGUMENTS = 12, HANGS = 3 };
+
+/* After a section that did not end, the plug-in is likely to hang in others: they have this part of the time, in seconds
+ * at least the second number, so that a report takes minutes and not hours. */
+static const double hung_part = 0.05, hung_least = 2;
 
 /* X(NAME, what it looks at, function); in the order in which they run. */
 #define SECTION_TABLE(X)                                                                         \
@@ -63,6 +67,7 @@ typedef struct outcome {
   const plugin_section *section;
   bool verbose, ended;
   bool refused; /* nd4c refuses the plug-in, or one of its devices */
+  bool hung;    /* it did not end in time */
   int passed, failed;
   char at[TEXT]; /* what it was about to do */
 } outcome;
@@ -91,9 +96,8 @@ static void take_line(void *user, const char *line) {
   }
 }
 
-/* Runs a section in a process of its own. Returns whether all of it holds. *unusable: other sections, which use the
- * plug-in's tables as nd4c does, cannot run, since nd4c refuses these. */
-static bool run_section(const plugin_section *section, const request *r, bool *unusable) {
+/* Runs a section in a process of its own, for at most `limit` seconds. */
+static outcome run_section(const plugin_section *section, const request *r, double limit) {
   static char program[] = "nd4c", command[] = "plugin-check", child[] = "--child";
   char name[64], pattern[256], reason[256] = "", *arguments[ARGUMENTS] = {program, command, child, name};
   int used = 4;
@@ -107,7 +111,8 @@ static bool run_section(const plugin_section *section, const request *r, bool *u
   (void)printf("%s: %s\n", section->name, section->doc);
   (void)fflush(stdout);
   const double begun = cli_seconds();
-  const bool sound = plugin_child_run(arguments, r->seconds, take_line, &o, reason, sizeof reason);
+  const bool sound = plugin_child_run(arguments, limit, take_line, &o, reason, sizeof reason);
+  o.hung = !sound && cli_seconds() - begun >= limit;
   if (!sound || !o.ended) {
     o.failed++;
     (void)printf("  FAILED: the process %s%s%s\n", sound ? "ended early" : reason,
@@ -115,8 +120,7 @@ static bool run_section(const plugin_section *section, const request *r, bool *u
   }
   (void)printf("  %d statements hold, %d do not (%.1f s)\n", o.passed, o.failed, cli_seconds() - begun);
   (void)fflush(stdout);
-  *unusable = o.refused || !o.ended;
-  return o.failed == 0;
+  return o;
 }
 
 static const plugin_section *find_section(const char *name) {
@@ -129,29 +133,43 @@ static const plugin_section *find_section(const char *name) {
 }
 
 /* Why the sections behind a failed one are not run; NULL where they are. */
-static const char *reason_to_stop(const plugin_section *section, bool unusable) {
-  if (section->run == plugin_section_entry) { /* wrong tables have nothing that could be checked further */
+static const char *reason_to_stop(const outcome *o, int hangs) {
+  if (o->section->run == plugin_section_entry) { /* wrong tables have nothing that could be checked further */
     return "the other sections need a sound entry and were not run";
   }
-  return section->run == plugin_section_open && unusable
-             ? "the other sections need a plug-in that nd4c opens with all its devices, and were not run"
-             : NULL;
+  if (o->section->run == plugin_section_open && (o->refused || !o->ended)) {
+    return "the other sections need a plug-in that nd4c opens with all its devices, and were not run";
+  }
+  return hangs >= HANGS ? "the other sections were not run: three did not end" : NULL;
 }
 
-static int run_all(const request *r) {
+/* Runs all sections that are asked for. Returns how many failed. */
+static int run_sections(const request *r) {
   const char *reason = NULL;
-  int bad = 0;
+  double limit = r->seconds;
+  int bad = 0, hangs = 0;
   for (int i = 0; i < SECTIONS && reason == NULL; i++) {
     const bool asked = r->section != NULL ? strcmp(r->section, sections[i].name) == 0 : !sections[i].hidden;
-    bool unusable = false;
-    if (asked && !run_section(&sections[i], r, &unusable)) {
+    const outcome o = asked ? run_section(&sections[i], r, limit) : (outcome){.section = &sections[i]};
+    if (o.failed > 0) {
       bad++;
-      reason = r->section == NULL ? reason_to_stop(&sections[i], unusable) : NULL;
+      hangs += o.hung;
+      reason = r->section == NULL ? reason_to_stop(&o, hangs) : NULL;
+    }
+    if (o.hung && hangs == 1 && reason == NULL && r->section == NULL) {
+      const double shorter = limit * hung_part > hung_least ? limit * hung_part : hung_least;
+      limit = shorter < limit ? shorter : limit;
+      (void)printf("since this section did not end, each other one has %.3g s\n", limit);
     }
   }
   if (reason != NULL) {
     (void)printf("%s\n", reason);
   }
+  return bad;
+}
+
+static int run_all(const request *r) {
+  const int bad = run_sections(r);
   (void)printf("%s: %s\n", r->path, bad == 0 ? "every statement holds" : "FAILED");
   const int code = cli_finish(&cli_plugin_check);
   return bad > 0 ? CLI_FAILURE : code;
@@ -239,7 +257,7 @@ const cli_command cli_plugin_check = {
         "usage: nd4c plugin-check [OPTIONS] FILE.so\n\n"
         "  --section NAME  this section alone\n"
         "  --ops PATTERNS  ops whose name matches one of them: 'add,conv*'; without any case a section fails\n"
-        "  --seconds N     that one section may take, default 600\n"
+        "  --seconds N     that one section may take, default 600; after one that did not end, N/20\n"
         "  --verbose       every failure, not the first 20 of a section\n"
         "  --help          this text\n\n"
         "sections:\n" SECTION_TABLE(SECTION_HELP) "\n"

@@ -170,11 +170,24 @@ typedef struct plugin_pair {
  * op so; then there is nothing to clear. The pair is not to be moved. */
 bool plugin_pair_make(const plugin_case *p, nd4c_context *host, plugin_pair *pair);
 void plugin_pair_clear(plugin_pair *pair);
-/* An output like `wanted` inside a larger array: `large` holds bytes `filler` around it and in it. compute.c */
-nd4c_status plugin_output_make(const nd4c_array *wanted, nd4c_device *device, unsigned char filler, bool every_second,
+
+/* The axis whose extent changes: of the inputs that have the first one's extent there, or of all. extents.c */
+typedef enum plugin_axis { PLUGIN_AXIS_FIRST, PLUGIN_AXIS_LAST, PLUGIN_AXIS_ALIKE } plugin_axis;
+/* A copy of the case with that extent, or, where `elements` is above 0, as many elements in each input that changes.
+ * False where no input changes or there would be too many elements. Cleared with plugin_extents_clear in any case. */
+bool plugin_extents_change(const selftest_case *from, plugin_axis which, int64_t extent, int64_t elements,
+                           selftest_case *to);
+void plugin_extents_clear(const selftest_case *from, selftest_case *changed);
+
+/* Where an output lies in a larger array. outputs.c */
+typedef enum plugin_place { PLUGIN_BEGIN, PLUGIN_PART, PLUGIN_EVERY_SECOND } plugin_place;
+/* An output like `wanted` inside a larger array: `large` holds bytes `filler` around it and in it. */
+nd4c_status plugin_output_make(const nd4c_array *wanted, nd4c_device *device, unsigned char filler, plugin_place place,
                                nd4c_array **large, nd4c_array **view);
-/* How many elements of the larger array do not hold the filler. */
-int64_t plugin_output_changed(const nd4c_array *large, unsigned char filler);
+/* How many elements of the array do not hold the filler; INT64_MAX where it cannot be read. */
+int64_t plugin_output_changed(const nd4c_array *array, unsigned char filler);
+/* How many elements of the larger array beside the view do not hold the filler. */
+int64_t plugin_output_beside(const nd4c_array *large, const nd4c_array *view, unsigned char filler);
 /* Calls `function` for candidates of an op's calls, made from its schema alone, of which inference may refuse most. The
  * function says whether it was a call. Returns how many were. samples.c */
 int32_t plugin_samples_each(const nd4c_op_info *op, bool (*function)(void *user, const selftest_case *c), void *user);
@@ -201,7 +214,7 @@ void plugin_section_own(plugin_check *check); /* own.c */
 void plugin_section_ops(plugin_check *check); /* compute.c */
 void plugin_section_layouts(plugin_check *check);
 void plugin_section_values(plugin_check *check); /* values.c */
-void plugin_section_outputs(plugin_check *check);
+void plugin_section_outputs(plugin_check *check); /* outputs.c */
 void plugin_section_refusals(plugin_check *check);
 void plugin_section_plans(plugin_check *check);   /* plans.c */
 /* Records the case, followed by other ops, plans it on the target, and runs the plan; what failed is counted. */
