@@ -80,7 +80,10 @@ static nd4c_status open_backend(void) {
 }
 
 static int32_t device_count(void) {
-  return stub_fails(STUB_CALL_device_count) ? 0 : lies("device_count") ? INT32_MAX : stub_settings.devices;
+  return stub_fails(STUB_CALL_device_count) ? 0
+         : lies("device_count")             ? INT32_MAX
+         : lies("no_count")                 ? -1
+                                            : stub_settings.devices;
 }
 
 static int32_t target_count(void) {
@@ -112,6 +115,8 @@ static const nd4c_engine compiler_engine = {
 static const nd4c_engine kernels_engine = {
     .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "stub", .state = kernels_state};
 static const nd4c_engine *const engines[] = {&compiler_engine, &kernels_engine};
+static nd4c_engine cut_engine;
+static const nd4c_engine *const cut_engines[] = {&compiler_engine, &cut_engine};
 static const nd4c_compiler *const compilers[] = {&stub_compiler};
 static const nd4c_kernel *const *families[1];
 
@@ -163,6 +168,14 @@ static void lie(void) {
     table.name = NULL;
   } else if (lies("no_device")) {
     backend_table.device = NULL;
+  } else if (lies("short_backend")) {
+    backend_table.struct_size = offsetof(nd4c_backend, device);
+  } else if (lies("short_contribution")) {
+    contribution_table.struct_size = offsetof(nd4c_contribution, compilers);
+  } else if (lies("short_engine")) {
+    cut_engine = kernels_engine;
+    cut_engine.struct_size = offsetof(nd4c_engine, state);
+    contribution_table.engines = cut_engines;
   } else if (lies("short_device")) {
     cut_device_ops = device_table;
     cut_device_ops.struct_size = offsetof(nd4c_device_ops, copy_from_host);
@@ -202,6 +215,10 @@ static void lie(void) {
     cut_external_ops = stub_external_ops;
     cut_external_ops.host_unregister = NULL;
     device_table.external = &cut_external_ops;
+  } else if (lies("zero_timing")) {
+    cut_timing_ops = stub_timing_ops;
+    cut_timing_ops.struct_size = 0;
+    device_table.timing = &cut_timing_ops;
   } else if (lies("short_timing")) {
     cut_timing_ops = stub_timing_ops;
     cut_timing_ops.read = NULL;

@@ -169,11 +169,11 @@ void nd4c_candidate_tell_devices(nd4c_candidate *candidate) {
 
 nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
   int32_t count = candidate->backend.device_count();
-  if (count <= 0) {
+  if (count == 0) {
     return nd4c_fail(ND4C_HARDWARE, "backend %s found no device", candidate->name);
   }
-  if (count > ND4C_PLUGIN_DEVICE_LIMIT) {
-    return nd4c_fail(ND4C_ABI, "backend %s: device_count gave %d, expected at most %d", candidate->name, count,
+  if (count < 0 || count > ND4C_PLUGIN_DEVICE_LIMIT) {
+    return nd4c_fail(ND4C_ABI, "backend %s: device_count gave %d, expected 0 to %d", candidate->name, count,
                      ND4C_PLUGIN_DEVICE_LIMIT);
   }
   candidate->devices = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->devices);

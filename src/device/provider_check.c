@@ -74,17 +74,16 @@ static nd4c_status check_count(const char *from, const char *what, int32_t count
 }
 
 nd4c_status nd4c_provider_fail_short(const char *from, const char *what, uint32_t struct_size, const char *type) {
-  return nd4c_fail(ND4C_ABI, "plug-in %s: struct_size of %s is %u, which is too short: set it to ND4C_SIZE_OF(%s)", from,
-                   what, struct_size, type);
+  return nd4c_fail(ND4C_ABI, "plug-in %s: struct_size of %s is %u, which is too short: set it to ND4C_SIZE_OF(%s)",
+                   from, what, struct_size, type);
 }
 
 static nd4c_status check_capture(const char *from, const nd4c_capture_ops *ops) {
   if (!ND4C_HAS_FIELD(ops, launchable_destroy)) {
     return nd4c_provider_fail_short(from, "capture", ops->struct_size, "nd4c_capture_ops");
   }
-  if (ops->begin == NULL || ops->end == NULL || ops->abandon == NULL ||
-      ops->instantiate == NULL || ops->launch == NULL || ops->recording_destroy == NULL ||
-      ops->launchable_destroy == NULL) {
+  if (ops->begin == NULL || ops->end == NULL || ops->abandon == NULL || ops->instantiate == NULL ||
+      ops->launch == NULL || ops->recording_destroy == NULL || ops->launchable_destroy == NULL) {
     return nd4c_fail(
         ND4C_ABI, "plug-in %s: of capture, all functions but update and host_callback are required where it is given",
         from);
@@ -96,38 +95,39 @@ static nd4c_status check_collective(const char *from, const nd4c_collective_ops 
   if (!ND4C_HAS_FIELD(ops, receive)) {
     return nd4c_provider_fail_short(from, "collective", ops->struct_size, "nd4c_collective_ops");
   }
-  if (ops->make_id == NULL || ops->join == NULL || ops->leave == NULL ||
-      ops->all_reduce == NULL || ops->all_gather == NULL || ops->reduce_scatter == NULL || ops->broadcast == NULL ||
-      ops->send == NULL || ops->receive == NULL) {
-    return nd4c_fail(ND4C_ABI,
-                     "plug-in %s: of collective, all functions but abort are required where it is given", from);
+  if (ops->make_id == NULL || ops->join == NULL || ops->leave == NULL || ops->all_reduce == NULL ||
+      ops->all_gather == NULL || ops->reduce_scatter == NULL || ops->broadcast == NULL || ops->send == NULL ||
+      ops->receive == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: of collective, all functions but abort are required where it is given",
+                     from);
   }
   return ND4C_OK;
 }
 
 static nd4c_status check_external(const char *from, const nd4c_external_ops *ops) {
-  if (!ND4C_HAS_FIELD(ops, host_unregister) || (ops->host_register == NULL) != (ops->host_unregister == NULL)) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: of external, %s", from,
-                     ND4C_HAS_FIELD(ops, host_unregister) ? "host_register and host_unregister come together"
-                                                          : "the table is too short");
+  if (!ND4C_HAS_FIELD(ops, host_unregister)) {
+    return nd4c_provider_fail_short(from, "external", ops->struct_size, "nd4c_external_ops");
   }
-  return ND4C_OK;
+  return (ops->host_register == NULL) == (ops->host_unregister == NULL)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ABI, "plug-in %s: of external, host_register and host_unregister come together", from);
 }
 
-static nd4c_status check_backend(const char *from, const nd4c_backend *backend) {
-  if (!ND4C_HAS_FIELD(backend, device) || backend->device_count == NULL || backend->device == NULL) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: its backend lacks device_count or device", from);
+static nd4c_status check_timing(const char *from, const nd4c_timing_ops *ops) {
+  if (!ND4C_HAS_FIELD(ops, destroy)) {
+    return nd4c_provider_fail_short(from, "timing", ops->struct_size, "nd4c_timing_ops");
   }
-  if (strcmp(nd4c_device_type_name(backend->type), "?") == 0) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: its backend has device type %d, which nd4c does not know", from,
-                     (int)backend->type);
+  return ops->begin != NULL && ops->end != NULL && ops->read != NULL && ops->destroy != NULL
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ABI, "plug-in %s: of timing, all functions are required where it is given", from);
+}
+
+static nd4c_status check_device(const char *from, const nd4c_device_ops *ops) {
+  if (!ND4C_HAS_FIELD(ops, copy_within)) {
+    return nd4c_provider_fail_short(from, "its device", ops->struct_size, "nd4c_device_ops");
   }
-  if (ND4C_HAS_FIELD(backend, collective) && backend->collective != NULL) {
-    ND4C_TRY(check_collective(from, backend->collective));
-  }
-  const nd4c_device_ops *ops = backend->device;
-  if (!ND4C_HAS_FIELD(ops, copy_within) || ops->device_open == NULL || ops->describe == NULL || ops->buffers == NULL ||
-      ops->copy_from_host == NULL || ops->copy_to_host == NULL) {
+  if (ops->device_open == NULL || ops->describe == NULL || ops->buffers == NULL || ops->copy_from_host == NULL ||
+      ops->copy_to_host == NULL) {
     return nd4c_fail(ND4C_ABI,
                      "plug-in %s: device_open, describe, buffers, copy_from_host and copy_to_host are required", from);
   }
@@ -140,17 +140,47 @@ static nd4c_status check_backend(const char *from, const nd4c_backend *backend) 
   if (ND4C_HAS_FIELD(ops, external) && ops->external != NULL) {
     ND4C_TRY(check_external(from, ops->external));
   }
-  if (ND4C_HAS_FIELD(ops, timing) && ops->timing != NULL &&
-      (!ND4C_HAS_FIELD(ops->timing, destroy) || ops->timing->begin == NULL || ops->timing->end == NULL ||
-       ops->timing->read == NULL || ops->timing->destroy == NULL)) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: of timing, all functions are required where it is given", from);
+  if (ND4C_HAS_FIELD(ops, timing) && ops->timing != NULL) {
+    ND4C_TRY(check_timing(from, ops->timing));
   }
   return ND4C_HAS_FIELD(ops, capture) && ops->capture != NULL ? check_capture(from, ops->capture) : ND4C_OK;
 }
 
+static nd4c_status check_backend(const char *from, const nd4c_backend *backend) {
+  if (!ND4C_HAS_FIELD(backend, device)) {
+    return nd4c_provider_fail_short(from, "its backend", backend->struct_size, "nd4c_backend");
+  }
+  if (backend->device_count == NULL || backend->device == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: its backend lacks device_count or device", from);
+  }
+  if (strcmp(nd4c_device_type_name(backend->type), "?") == 0) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: its backend has device type %d, which nd4c does not know", from,
+                     (int)backend->type);
+  }
+  if (ND4C_HAS_FIELD(backend, collective) && backend->collective != NULL) {
+    ND4C_TRY(check_collective(from, backend->collective));
+  }
+  return check_device(from, backend->device);
+}
+
+static nd4c_status check_engine(const char *from, const nd4c_engine *engine, int32_t index) {
+  if (engine != NULL && !ND4C_HAS_FIELD(engine, state)) {
+    char what[32];
+    (void)snprintf(what, sizeof what, "engine %d", (int)index);
+    return nd4c_provider_fail_short(from, what, engine->struct_size, "nd4c_engine");
+  }
+  return engine != NULL && is_name(engine->name)
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ABI, "plug-in %s: engine %d has no name of 1 to %d letters, digits, '_', '-' and '.'",
+                         from, (int)index, ND4C_PLUGIN_NAME_SIZE - 1);
+}
+
 static nd4c_status check_contribution(const char *from, const nd4c_contribution *contribution, bool has_backend) {
-  if (contribution == NULL || !ND4C_HAS_FIELD(contribution, compilers)) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: a contribution is %s", from, contribution == NULL ? "NULL" : "too short");
+  if (contribution == NULL) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: a contribution is NULL", from);
+  }
+  if (!ND4C_HAS_FIELD(contribution, compilers)) {
+    return nd4c_provider_fail_short(from, "a contribution", contribution->struct_size, "nd4c_contribution");
   }
   if (contribution->backend != NULL ? !is_name(contribution->backend) : !has_backend) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: a contribution names %s", from,
@@ -161,11 +191,7 @@ static nd4c_status check_contribution(const char *from, const nd4c_contribution 
   ND4C_TRY(check_count(from, "family_count", contribution->family_count, contribution->families));
   ND4C_TRY(check_count(from, "compiler_count", contribution->compiler_count, contribution->compilers));
   for (int32_t i = 0; i < contribution->engine_count; ++i) {
-    const nd4c_engine *engine = contribution->engines[i];
-    if (engine == NULL || !ND4C_HAS_FIELD(engine, state) || !is_name(engine->name)) {
-      return nd4c_fail(ND4C_ABI, "plug-in %s: engine %d has no name of 1 to %d letters, digits, '_', '-' and '.'", from,
-                       i, ND4C_PLUGIN_NAME_SIZE - 1);
-    }
+    ND4C_TRY(check_engine(from, contribution->engines[i], i));
   }
   for (int32_t i = 0; i < contribution->family_count; ++i) {
     if (contribution->families[i] == NULL) {
@@ -218,7 +244,7 @@ nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider)
 
 /* -- devices ------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status check_numbers(const nd4c_candidate *candidate, const nd4c_device_description *description) {
+static nd4c_status check_numbers(const nd4c_device_description *description) {
   const struct {
     const char *name;
     int64_t value;
@@ -228,14 +254,14 @@ static nd4c_status check_numbers(const nd4c_candidate *candidate, const nd4c_dev
                  {"largest_bytes", description->largest_bytes}};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
     if (numbers[i].value < 0) {
-      return nd4c_fail(ND4C_ABI, "backend %s: describe gave %s %lld, expected 0 or more", candidate->name,
-                       numbers[i].name, (long long)numbers[i].value);
+      return nd4c_fail(ND4C_ABI, "describe gave %s %lld, expected 0 or more", numbers[i].name,
+                       (long long)numbers[i].value);
     }
   }
   if ((description->alignment & (description->alignment - 1)) != 0 ||
       description->alignment > ND4C_PLUGIN_ALIGNMENT_LIMIT) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave alignment %lld, expected a power of two of at most %d",
-                     candidate->name, (long long)description->alignment, ND4C_PLUGIN_ALIGNMENT_LIMIT);
+    return nd4c_fail(ND4C_ABI, "describe gave alignment %lld, expected a power of two of at most %d",
+                     (long long)description->alignment, ND4C_PLUGIN_ALIGNMENT_LIMIT);
   }
   return ND4C_OK;
 }
@@ -256,19 +282,16 @@ static nd4c_status check_exchange(const nd4c_candidate *candidate, const nd4c_de
       ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER);
   const nd4c_external_ops *external = candidate->ops.external;
   if ((description->imports & ~(named | pointers)) != 0 || (description->exports & ~named) != 0) {
-    return nd4c_fail(ND4C_ABI,
-                     "backend %s: describe gave imports 0x%x and exports 0x%x, expected sets within 0x%x and 0x%x",
-                     candidate->name, (unsigned)description->imports, (unsigned)description->exports,
-                     (unsigned)(named | pointers), (unsigned)named);
+    return nd4c_fail(ND4C_ABI, "describe gave imports 0x%x and exports 0x%x, expected sets within 0x%x and 0x%x",
+                     (unsigned)description->imports, (unsigned)description->exports, (unsigned)(named | pointers),
+                     (unsigned)named);
   }
   if ((description->imports != 0 && (external == NULL || external->import_memory == NULL)) ||
       (description->exports != 0 && (external == NULL || external->export_memory == NULL))) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave imports or exports without the function for them",
-                     candidate->name);
+    return nd4c_fail(ND4C_ABI, "describe gave imports or exports without the function for them");
   }
   if ((description->imports & ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER)) != 0 && !description->addressable) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave imports of device pointers without addressable",
-                     candidate->name);
+    return nd4c_fail(ND4C_ABI, "describe gave imports of device pointers without addressable");
   }
   return ND4C_OK;
 }
@@ -276,42 +299,37 @@ static nd4c_status check_exchange(const nd4c_candidate *candidate, const nd4c_de
 nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
                                             const nd4c_device_description *description) {
   const nd4c_device_ops *ops = &candidate->ops;
-  ND4C_TRY(check_numbers(candidate, description));
+  ND4C_TRY(check_numbers(description));
   if (description->pci != NULL && !is_pci_address(description->pci)) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave PCI address \"%.40s\", expected one such as 0000:65:00.0",
-                     candidate->name, nd4c_provider_words(description->pci));
+    return nd4c_fail(ND4C_ABI, "describe gave PCI address \"%.40s\", expected one such as 0000:65:00.0",
+                     nd4c_provider_words(description->pci));
   }
   if (description->type != candidate->type) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave device type %d, the backend's is %s", candidate->name,
-                     (int)description->type, nd4c_device_type_name(candidate->type));
+    return nd4c_fail(ND4C_ABI, "describe gave device type %d, the backend's is %s", (int)description->type,
+                     nd4c_device_type_name(candidate->type));
   }
   if (description->asynchronous &&
       (ops->stream_create == NULL || ops->stream_destroy == NULL || ops->stream_wait_fence == NULL ||
        ops->fence_record == NULL || ops->fence_query == NULL || ops->fence_wait == NULL ||
        ops->fence_destroy == NULL)) {
-    return nd4c_fail(ND4C_ABI, "backend %s: an asynchronous device needs all stream and fence functions",
-                     candidate->name);
+    return nd4c_fail(ND4C_ABI, "an asynchronous device needs all stream and fence functions");
   }
   if ((description->addressable || description->memory_kinds != 0) && ops->buffers->address == NULL) {
-    return nd4c_fail(ND4C_ABI,
-                     "backend %s: a device that is addressable or has memory kinds needs its buffers' address",
-                     candidate->name);
+    return nd4c_fail(ND4C_ABI, "a device that is addressable or has memory kinds needs its buffers' address");
   }
   if (description->least_priority > 0 || description->greatest_priority < 0) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave priorities from %d to %d, expected 0 within", candidate->name,
-                     description->least_priority, description->greatest_priority);
+    return nd4c_fail(ND4C_ABI, "describe gave priorities from %d to %d, expected 0 within", description->least_priority,
+                     description->greatest_priority);
   }
   if (description->least_priority != description->greatest_priority &&
       (!description->asynchronous || ops->stream_create_with == NULL)) {
-    return nd4c_fail(ND4C_ABI,
-                     "backend %s: describe gave priorities, which need an asynchronous device and stream_create_with",
-                     candidate->name);
+    return nd4c_fail(ND4C_ABI, "describe gave priorities, which need an asynchronous device and stream_create_with");
   }
   if (description->host_readable && !description->addressable) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave host_readable without addressable", candidate->name);
+    return nd4c_fail(ND4C_ABI, "describe gave host_readable without addressable");
   }
   if (description->whole_buffers && description->host_readable) {
-    return nd4c_fail(ND4C_ABI, "backend %s: describe gave whole_buffers with host_readable", candidate->name);
+    return nd4c_fail(ND4C_ABI, "describe gave whole_buffers with host_readable");
   }
   return check_exchange(candidate, description);
 }

@@ -121,8 +121,13 @@ nd4c_status nd4c_provider_check_properties(const char *from, const char *provide
   }
   for (int32_t i = 0; i < count; ++i) {
     const nd4c_plugin_property *property = properties[i];
-    if (property == NULL || !ND4C_HAS_FIELD(property, meaning)) {
-      return nd4c_fail(ND4C_ABI, "plug-in %s: property %d is %s", from, i, property == NULL ? "NULL" : "too short");
+    if (property == NULL) {
+      return nd4c_fail(ND4C_ABI, "plug-in %s: property %d is NULL", from, i);
+    }
+    if (!ND4C_HAS_FIELD(property, meaning)) {
+      char what[32];
+      (void)snprintf(what, sizeof what, "property %d", (int)i);
+      return nd4c_provider_fail_short(from, what, property->struct_size, "nd4c_plugin_property");
     }
     ND4C_TRY(check_names(from, provider, property));
     ND4C_TRY(check_value(from, property));
