@@ -1,5 +1,5 @@
-/* What the CPU backend itself brings: the kernel families of engines simd and reference. Those of the libraries stand in
- * their folders. */
+/* What the CPU backend itself brings: the kernel families of engines simd and reference. Those of the libraries stand
+ * in their folders. */
 #ifndef ND4C_BACKENDS_CPU_FAMILIES_H
 #define ND4C_BACKENDS_CPU_FAMILIES_H
 

@@ -5,8 +5,8 @@
 
 #include "backends/cpu/cpu.h"
 
-/* Defines nd4c_provider_<library>_entry from nd4c_<library>_state and nd4c_<library>_close. `rank` is the contribution's
- * priority; the rest are its kernel families. */
+/* Defines nd4c_provider_<library>_entry from nd4c_<library>_state and nd4c_<library>_close. `rank` is the
+ * contribution's priority; the rest are its kernel families. */
 #define ND4C_CPU_LIBRARY_PROVIDER(library, rank, ...)                                                      \
   static const nd4c_engine engine = {                                                                      \
       .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = #library, .state = nd4c_##library##_state};        \

@@ -31,4 +31,5 @@ static bool state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-const nd4c_engine nd4c_cpu_reference_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "reference", .state = state};
+const nd4c_engine nd4c_cpu_reference_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "reference", .state = state};

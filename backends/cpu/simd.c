@@ -98,4 +98,5 @@ static bool engine_state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-const nd4c_engine nd4c_cpu_simd_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "simd", .state = engine_state};
+const nd4c_engine nd4c_cpu_simd_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "simd", .state = engine_state};

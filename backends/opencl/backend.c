@@ -43,7 +43,8 @@ static bool opencl_state(bool verify, char *text, size_t text_size) {
   return true;
 }
 
-const nd4c_engine nd4c_cl_opencl_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "opencl", .state = opencl_state};
+const nd4c_engine nd4c_cl_opencl_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "opencl", .state = opencl_state};
 
 /* -- backend --------------------------------------------------------------------------------------------- */
 

@@ -124,7 +124,8 @@ bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_si
   /* A program of somebody else's would run with this process's rights: only a file of this user's alone is read. */
   void *file = NULL;
   int64_t bytes = 0;
-  nd4c_status status = file_path(key, path) ? nd4c_cl_host->files->read_own(path, LARGEST_FILE, &file, &bytes) : ND4C_IO;
+  nd4c_status status =
+      file_path(key, path) ? nd4c_cl_host->files->read_own(path, LARGEST_FILE, &file, &bytes) : ND4C_IO;
   if (status != ND4C_OK) {
     if (status == ND4C_FORMAT) {
       nd4c_cl_host->log(ND4C_CL_LOG_INFO, "opencl", "%s", nd4c_cl_host->error_message());

@@ -84,7 +84,8 @@ void nd4c_cl_clblast_close(void) {
   nd4c_cl_unlock(&lock);
 }
 
-const nd4c_engine nd4c_cl_clblast_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "clblast", .state = state};
+const nd4c_engine nd4c_cl_clblast_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "clblast", .state = state};
 
 /* -- matmul -------------------------------------------------------------------------------------------------------- */
 

@@ -22,7 +22,8 @@ nd4c_status nd4c_cl_stream_create_with(void *handle, const nd4c_stream_options *
   const bool timed = options->timed || always != 0;
   cl_command_queue queue = make_queue(device, options->priority, timed, &code);
   if (code != CL_SUCCESS || queue == NULL) {
-    return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, call, code) : nd4c_cl_fail_nothing(device, call, "no queue");
+    return code != CL_SUCCESS ? nd4c_cl_fail_opening(device, call, code)
+                              : nd4c_cl_fail_nothing(device, call, "no queue");
   }
   nd4c_status status = nd4c_cl_stream_adopt(device, queue, stream);
   if (status != ND4C_OK) {
@@ -81,10 +82,11 @@ nd4c_status nd4c_cl_stream_wrap(void *handle, void *native, nd4c_stream *stream)
   nd4c_cl_device *device = handle;
   cl_command_queue queue = native;
   if (nd4c_cl.clGetCommandQueueInfo == NULL || nd4c_cl.clRetainCommandQueue == NULL) {
-    return nd4c_cl_host->fail(ND4C_UNSUPPORTED,
-                              "%s: the loader lacks clGetCommandQueueInfo or clRetainCommandQueue, without which a queue "
-                              "cannot be taken",
-                              device->name);
+    return nd4c_cl_host->fail(
+        ND4C_UNSUPPORTED,
+        "%s: the loader lacks clGetCommandQueueInfo or clRetainCommandQueue, without which a queue "
+        "cannot be taken",
+        device->name);
   }
   if (queue == NULL) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "%s: the cl_command_queue is NULL", device->name);

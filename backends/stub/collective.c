@@ -20,8 +20,8 @@ typedef struct meeting {
   stub_value **values; /* by rank; a message has one */
 } meeting;
 
-/* A group. Members hold one reference each, and so do their operations under way. It stays until each rank has come: one
- * that comes when the others have left finds what they did, that they gave the group up, say. */
+/* A group. Members hold one reference each, and so do their operations under way. It stays until each rank has come:
+ * one that comes when the others have left finds what they did, that they gave the group up, say. */
 typedef struct team {
   struct team *next;
   nd4c_collective_id id;

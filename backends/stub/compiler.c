@@ -226,7 +226,8 @@ static nd4c_status execution_run(void *argument) {
   return status == ND4C_OK ? stub_scratch_end(&execution->scratch, stamp) : status;
 }
 
-/* What leaves the segment is the caller's, unless it is returned; every other result gets a buffer of its own, in C order. */
+/* What leaves the segment is the caller's, unless it is returned; every other result gets a buffer of its own, in C
+ * order. */
 static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inputs, const nd4c_tensor *outputs) {
   const stub_executable *executable = execution->executable;
   for (int32_t i = 0; i < executable->input_count; i++) {

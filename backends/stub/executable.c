@@ -179,7 +179,8 @@ static bool make_room(reader *r, stub_step *node, int32_t attrs) {
     node->work->inputs = stub_host->allocate((STUB_INPUTS + 1) * sizeof *node->work->inputs);
   }
   node->inputs = stub_host->allocate((STUB_INPUTS + 1) * sizeof *node->inputs);
-  const bool made = node->work != NULL && node->work->attrs != NULL && node->work->inputs != NULL && node->inputs != NULL;
+  const bool made =
+      node->work != NULL && node->work->attrs != NULL && node->work->inputs != NULL && node->inputs != NULL;
   if (!made && r->status == ND4C_OK) {
     r->status = stub_host->fail(ND4C_MEMORY, "stub: no memory for a node");
   }

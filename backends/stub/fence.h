@@ -5,8 +5,8 @@
 #include "stub.h"
 
 /* For so long a wait looks again before it sleeps: being woken costs tens of microseconds on a virtual machine, and a
- * test makes some hundred thousand short waits. It is a time and no number of turns: on a loaded machine a turn may last
- * milliseconds. */
+ * test makes some hundred thousand short waits. It is a time and no number of turns: on a loaded machine a turn may
+ * last milliseconds. */
 enum { STUB_LOOK_NANOSECONDS = 50000 };
 
 /* Work that failed since a stream's last fence; the fence carries it away. */

@@ -26,8 +26,8 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 /* -- control.c: options, injected failures, counters ------------------------------------------------------------ */
 
 /* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there;
- * return_output, return_bytes, return_twice: an executable that hands over no buffer, too small a size, the first buffer
- * once more. */
+ * return_output, return_bytes, return_twice: an executable that hands over no buffer, too small a size, the first
+ * buffer once more. */
 #define STUB_CALLS(X)    \
   X(entry)               \
   X(probe)               \
@@ -181,11 +181,11 @@ bool stub_idle(void);
 bool stub_endless(void);
 
 /* Functions for tests, found by dlsym. stub_control takes one command:
- *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default 600);
- *                               N+M: so does the M-th after it
+ *   "fail CALL:N[:STATUS],..."  the N-th such call from now fails (0: every one), with that status number (default
+ *                               600); N+M: so does the M-th after it
  *   "delay MICROSECONDS"        of every task submitted from now on
- *   "pause"                     nothing that is submitted to any stream from now on runs until "resume", be it a task, a
- *                               marker, a wait or a free; what was submitted before runs
+ *   "pause"                     nothing that is submitted to any stream from now on runs until "resume", be it a task,
+ *                               a marker, a wait or a free; what was submitted before runs
  *   "pause until_wait"          the same until the host waits for work that is not done, by a fence, a stream, a device
  *                               or a timing: that resumes
  *   "pass"                      what is submitted from now on runs, unless held work is before it in its stream; what
@@ -197,8 +197,8 @@ bool stub_endless(void);
  *   "hold BYTES"                counts a piece of memory of the first device as held; returns the status
  *   "hold_buffer BYTES"         the same, with a buffer
  *   "unhold"                    gives every piece back
- *   "give_way WAY"              what is done when nd4c asks for a piece: own (it is given back), all (all are), none, or
- *                               greedy (another one is asked for, which counts as a violation if it is granted)
+ *   "give_way WAY"              what is done when nd4c asks for a piece: own (it is given back), all (all are), none,
+ *                               or greedy (another one is asked for, which counts as a violation if it is granted)
  *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
  *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
  *   "reset"                     no failures, no delay, no pauses, the usual memory, no scratch, kernels that compute */

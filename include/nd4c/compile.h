@@ -16,7 +16,8 @@ typedef enum nd4c_math {
   ND4C_MATH_REDUCED = 3   /* narrower types inside: bfloat16, TF32 */
 } nd4c_math;
 
-/* An option of one compiler's own, as text. Its size is frozen: arrays of it cross the ABI. A compiler ignores keys that it does not know. */
+/* An option of one compiler's own, as text. Its size is frozen: arrays of it cross the ABI. A compiler ignores keys
+ * that it does not know. */
 typedef struct nd4c_compile_option {
   const char *key, *value;
 } nd4c_compile_option;

@@ -96,9 +96,9 @@ ND4C_API nd4c_status nd4c_contributor_get_status(int32_t index, nd4c_backend_sta
 
 /* Loads a plug-in from an explicit path (absolute, or containing a '/'; never searched). The candidate joins the list
  * and may become the default when its priority is the highest and nothing has been computed yet.
- * Any thread. A file that is loaded already, by any path, by nd4c.backend.plugins or by another thread, is OK and changes
- * nothing; another file whose provider has the name of a backend that is there is NAME.
- * ABI, SYMBOL, LIBRARY with the loader's words; the plug-in's own status if its start fails. */
+ * Any thread. A file that is loaded already, by any path, by nd4c.backend.plugins or by another thread, is OK and
+ * changes nothing; another file whose provider has the name of a backend that is there is NAME. ABI, SYMBOL, LIBRARY
+ * with the loader's words; the plug-in's own status if its start fails. */
 ND4C_API nd4c_status nd4c_backend_load(const char *path);
 
 /* Name of an engine of a backend, or NULL past the end: index 0, 1, ... in order of preference. */
@@ -138,8 +138,8 @@ typedef struct nd4c_device_info {
   int32_t priority;            /* of its backend, among those that may become the default */
   int64_t largest_bytes;       /* that one array may take, 0: no limit but the memory's */
   bool has_native;             /* `native` is a vendor's handle, also where it is NULL: CUdevice 0 is */
-  const char *uuid;            /* the vendor's, of this piece of hardware: 8-4-4-4-12 hexadecimal digits; "" if unknown */
-  const char *pci;             /* address, domain:bus:device.function: "0000:65:00.0"; "" if it is unknown or has none */
+  const char *uuid; /* the vendor's, of this piece of hardware: 8-4-4-4-12 hexadecimal digits; "" if unknown */
+  const char *pci;  /* address, domain:bus:device.function: "0000:65:00.0"; "" if it is unknown or has none */
   const char *capability;      /* version of what the hardware can, as its vendor counts: "8.9"; "" if unknown */
   int32_t process_rank;        /* this process's among process_count, as configured when the device was opened */
   int32_t process_count;

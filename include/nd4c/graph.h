@@ -82,10 +82,10 @@ typedef struct nd4c_plan_options {
   const nd4c_placement *placement;
   const nd4c_compile_request *compile; /* for compilers; NULL: exact arithmetic, no limit, no options */
   /* A file of nd4c_plan_compile, from which the plan's executables are loaded; read while the plan is made. NULL: none.
-   * FORMAT: it is no such file, or an executable was compiled for another compiler or device, whose fingerprint the text
-   * shows beside the one that is needed. A piece that the file does not have is compiled now, which the report tells
-   * (strict context: STRICT). Constants are then folded on the host, as they were when the file was made. Loading runs
-   * what is in the file. */
+   * FORMAT: it is no such file, or an executable was compiled for another compiler or device, whose fingerprint the
+   * text shows beside the one that is needed. A piece that the file does not have is compiled now, which the report
+   * tells (strict context: STRICT). Constants are then folded on the host, as they were when the file was made. Loading
+   * runs what is in the file. */
   const char *compiled;
 } nd4c_plan_options;
 

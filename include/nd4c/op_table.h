@@ -18,8 +18,8 @@
  * The inference rule names nd4c_infer_<rule> of src/ops. `names` says what the op is called elsewhere, in NumPy (or
  * SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one name.
  *
- * Most rows have no trait. Then fresh outputs lie in C order, those of element-wise ops (categories UNARY, BINARY, TERNARY) in
- * the memory order of the inputs, and only element-wise ops are computed in an input's own memory. Else:
+ * Most rows have no trait. Then fresh outputs lie in C order, those of element-wise ops (categories UNARY, BINARY,
+ * TERNARY) in the memory order of the inputs, and only element-wise ops are computed in an input's own memory. Else:
  *
  *   C_ORDER       fresh outputs lie in C order though the op is element-wise
  *   INPUT_ORDER   they lie in the memory order of the inputs

@@ -12,13 +12,14 @@
  *   memory         0      16      1      0
  *
  * local: the part of the inputs' bytes that is current on the device; a copy of what was written elsewhere counts seven
- * eighths, so that reading a value on the host does not move the next op there. An array that is given twice counts once
- * (among the first 64 inputs). free: its remaining memory as a part of the largest remaining; rank: 1 for the first
- * device of the list that applies (the op's, else the category's, else the general one), less behind it. The order of a
- * list of the op's or of its category's own comes before everything else (200 for rank). Small calls (all inputs together at most small_bytes) go by follow_data, whatever the policy of
- * type "vote" or "memory" says: moving them costs more than computing them. A device without room for as many bytes as
- * the largest input loses 32; one that was asked for and loses by that is told by nd4c_report_applied, and a strict
- * context tries it first and gives its failure.
+ * eighths, so that reading a value on the host does not move the next op there. An array that is given twice counts
+ * once (among the first 64 inputs). free: its remaining memory as a part of the largest remaining; rank: 1 for the
+ * first device of the list that applies (the op's, else the category's, else the general one), less behind it. The
+ * order of a list of the op's or of its category's own comes before everything else (200 for rank). Small calls (all
+ * inputs together at most small_bytes) go by follow_data, whatever the policy of type "vote" or "memory" says: moving
+ * them costs more than computing them. A device without room for as many bytes as the largest input loses 32; one that
+ * was asked for and loses by that is told by nd4c_report_applied, and a strict context tries it first and gives its
+ * failure.
  *
  * The devices in the order of their scores are the call's fallback chain. One that has no usable kernel is passed over
  * (nd4c_explain tells why; nd4c_report_applied, too, if a list of the op's or category's own names it or prefer_gpu or

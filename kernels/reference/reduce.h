@@ -17,8 +17,8 @@ typedef enum nd4c_reduction {
 } nd4c_reduction;
 
 /* Reduces the axes of x whose flag is set. The output's strides are given for x's axes (those of reduced axes are not
- * looked at). SUM and PROD cast each element to the output's dtype first. Sums of floats are compensated in float64. ARGMAX and ARGMIN take one reduced axis and store int64. MAX,
- * MIN and the ARG forms need a non-empty range. */
+ * looked at). SUM and PROD cast each element to the output's dtype first. Sums of floats are compensated in float64.
+ * ARGMAX and ARGMIN take one reduced axis and store int64. MAX, MIN and the ARG forms need a non-empty range. */
 void nd4c_reference_reduce(nd4c_reduction reduction, const nd4c_operand *x, int32_t rank, const int64_t *shape,
                            const bool *reduced, const nd4c_operand *y);
 

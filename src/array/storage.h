@@ -17,9 +17,9 @@ struct nd4c_storage {
   _Atomic int32_t references;
   uint32_t flags;
   int64_t bytes;
-  /* First byte in host memory, if the current replica lives on a synchronous device that the host reads by address: then
-   * it is ready, and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes only when
-   * the storage is migrated, under its lock. */
+  /* First byte in host memory, if the current replica lives on a synchronous device that the host reads by address:
+   * then it is ready, and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes
+   * only when the storage is migrated, under its lock. */
   void *_Atomic address;
   nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);

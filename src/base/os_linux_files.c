@@ -255,7 +255,8 @@ nd4c_status nd4c_os_make_directory(const char *path) {
   char part[PATH_SIZE];
   size_t length = strlen(path);
   if (path[0] != '/' || length >= sizeof part) {
-    return nd4c_fail(ND4C_IO, "%s: expected a directory that begins with '/', of at most %d bytes", path, PATH_SIZE - 1);
+    return nd4c_fail(ND4C_IO, "%s: expected a directory that begins with '/', of at most %d bytes", path,
+                     PATH_SIZE - 1);
   }
   memcpy(part, path, length + 1);
   for (size_t end = 1; end <= length; ++end) {

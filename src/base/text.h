@@ -22,12 +22,12 @@ void nd4c_text_free(nd4c_text *text);
  */
 nd4c_status nd4c_text_take(nd4c_text *text, char **result);
 
-/* Bytes of the character at `at`, a place in a text that ends in a zero; 0 if what begins there is no UTF-8 (RFC 3629: no
- * overlong forms, no surrogates) or a control, which includes the end. */
+/* Bytes of the character at `at`, a place in a text that ends in a zero; 0 if what begins there is no UTF-8 (RFC 3629:
+ * no overlong forms, no surrogates) or a control, which includes the end. */
 size_t nd4c_text_character(const char *at);
-/* Makes a text from elsewhere fit to be shown and to stand in JSON, in place: valid UTF-8 without controls. Ends of lines
- * and tabs become spaces, other bytes that do not fit '?'; with `lines` ends of lines stay. A character that was cut off
- * at the end goes. Returns the text. */
+/* Makes a text from elsewhere fit to be shown and to stand in JSON, in place: valid UTF-8 without controls. Ends of
+ * lines and tabs become spaces, other bytes that do not fit '?'; with `lines` ends of lines stay. A character that was
+ * cut off at the end goes. Returns the text. */
 char *nd4c_text_clean(char *text, bool lines);
 /* `length` without the bytes at the end that begin a character and do not complete it. */
 size_t nd4c_text_whole(const char *text, size_t length);

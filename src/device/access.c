@@ -234,8 +234,8 @@ bool nd4c_array_takes_scattered(const nd4c_array *array, size_t bytes) {
   const nd4c_storage *storage = array->storage;
   const nd4c_device *device = atomic_load(&storage->device);
   if (array->contiguous || array->size == 0 || atomic_load(&storage->address) != NULL ||
-      nd4c_device_is_immediate(device) || device->description.whole_buffers || (storage->flags & ND4C_STORAGE_READ_ONLY) != 0 ||
-      (int64_t)bytes != nd4c_dtype_bytes(array->dtype, array->size)) {
+      nd4c_device_is_immediate(device) || device->description.whole_buffers ||
+      (storage->flags & ND4C_STORAGE_READ_ONLY) != 0 || (int64_t)bytes != nd4c_dtype_bytes(array->dtype, array->size)) {
     return false;
   }
   nd4c_device *host = NULL;

@@ -55,7 +55,8 @@ static nd4c_status load_plugin(nd4c_candidate *candidate) {
   void *symbol = nd4c_os_library_symbol(library, ND4C_PLUGIN_ENTRY);
   if (symbol == NULL) {
     nd4c_os_library_close(library);
-    return nd4c_fail(ND4C_SYMBOL, "plug-in %s does not export %s: is the function extern \"C\" (ND4C_PLUGIN_EXPORT), and "
+    return nd4c_fail(ND4C_SYMBOL,
+                     "plug-in %s does not export %s: is the function extern \"C\" (ND4C_PLUGIN_EXPORT), and "
                      "visible?",
                      candidate->path, ND4C_PLUGIN_ENTRY);
   }

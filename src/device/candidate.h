@@ -76,7 +76,8 @@ void nd4c_candidate_say(nd4c_candidate *candidate, const char *words);
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
 /* Whether opening it may succeed: it is there, or lacked what may come back. */
 bool nd4c_candidate_is_possible(const nd4c_candidate *candidate);
-/* The provider's verdict with its reason, both made sense of: without a probe FOUND, an answer that is no verdict ABSENT.
+/* The provider's verdict with its reason, both made sense of: without a probe FOUND, an answer that is no verdict
+ * ABSENT.
  */
 nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, char *reason, size_t size);
 /* Calls the provider's open unless that succeeded before. */
@@ -96,8 +97,8 @@ nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider);
 
 /* -- candidate_targets.c ---------------------------------------------------------------------------------------- */
 
-/* A device to compile for, which `name` asks for: one that is here as nd4c_candidate_find_device does, or, of a candidate
- * that only compiles, a target, which has a handle for compilers, no memory and no streams. */
+/* A device to compile for, which `name` asks for: one that is here as nd4c_candidate_find_device does, or, of a
+ * candidate that only compiles, a target, which has a handle for compilers, no memory and no streams. */
 nd4c_status nd4c_candidate_find_target(nd4c_candidate *candidate, const char *name, int64_t index,
                                        nd4c_device **target);
 /* HARDWARE: what a candidate that only compiles is for. */

@@ -18,7 +18,8 @@ typedef struct gathering {
   nd4c_text left_out;
 } gathering;
 
-static bool is_for(const nd4c_candidate *provider, const nd4c_contribution *contribution, const nd4c_candidate *target) {
+static bool is_for(const nd4c_candidate *provider, const nd4c_contribution *contribution,
+                   const nd4c_candidate *target) {
   return contribution->backend == NULL ? provider == target : strcasecmp(contribution->backend, target->name) == 0;
 }
 
@@ -36,8 +37,9 @@ static bool brings_ops_for(const nd4c_candidate *provider, const nd4c_candidate 
   return provider->references != NULL && strcasecmp(provider->references->backend, target->name) == 0;
 }
 
-/* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. A cheap probe that found no
- * file keeps none away: the loader may know places that a search for files does not, and kernels decline by themselves. */
+/* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. A cheap probe that found
+ * no file keeps none away: the loader may know places that a search for files does not, and kernels decline by
+ * themselves. */
 static bool start(nd4c_candidate *provider) {
   if (provider->started) {
     return true;

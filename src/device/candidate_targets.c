@@ -1,5 +1,5 @@
-/* The targets of a candidate: devices that are not here. Each has a record as devices have, of which compilers are given
- * the handle. It has no memory and no streams, and is in no list: nothing runs there. */
+/* The targets of a candidate: devices that are not here. Each has a record as devices have, of which compilers are
+ * given the handle. It has no memory and no streams, and is in no list: nothing runs there. */
 #include <stdatomic.h>
 #include <stdio.h>
 

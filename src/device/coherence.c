@@ -100,7 +100,8 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
   return ND4C_OK;
 }
 
-/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, what destroyed plans had. */
+/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, what destroyed
+ * plans had. */
 void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
   static const int64_t much = INT64_C(64) << 20;
   bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
@@ -112,7 +113,8 @@ nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device,
   return writes ? nd4c_readers_enqueue_wait(&replica->readers, device, stream) : ND4C_OK;
 }
 
-/* -- waiting -------------------------------------------------------------------------------------------------------- */
+/* -- waiting --------------------------------------------------------------------------------------------------------
+ */
 
 /* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
 static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {

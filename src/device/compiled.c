@@ -37,9 +37,11 @@ static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_device *
                info->device_scratch_bytes <= most && info->device_scratch_best >= 0 &&
                info->device_scratch_best <= most;
   return sound ? ND4C_OK
-               : nd4c_fail(ND4C_UNSUPPORTED, "compiler %s: an executable asks for %lld and %lld to %lld bytes of scratch, expected 0 to %lld",
-                           compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes,
-                           (long long)info->device_scratch_best, (long long)most);
+               : nd4c_fail(
+                     ND4C_UNSUPPORTED,
+                     "compiler %s: an executable asks for %lld and %lld to %lld bytes of scratch, expected 0 to %lld",
+                     compiler->engine, (long long)info->scratch_bytes, (long long)info->device_scratch_bytes,
+                     (long long)info->device_scratch_best, (long long)most);
 }
 
 /* Takes an executable over; releases it if this fails. */

@@ -79,8 +79,8 @@ nd4c_status nd4c_segment_identity(const nd4c_segment *segment, const nd4c_compil
 nd4c_status nd4c_executable_obtain(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
                                    const nd4c_compile_options *options, nd4c_compile_source *source,
                                    nd4c_executable *executable);
-/* Compiles the segment for `handle`, a device's or a target's, and adds what the compiler writes to a file. UNSUPPORTED:
- * the compiler keeps nothing, or the segment has no identity. */
+/* Compiles the segment for `handle`, a device's or a target's, and adds what the compiler writes to a file.
+ * UNSUPPORTED: the compiler keeps nothing, or the segment has no identity. */
 nd4c_status nd4c_executable_write(const nd4c_compiler *compiler, void *handle, const nd4c_segment *segment,
                                   const nd4c_compile_options *options, const nd4c_array *const *constants,
                                   nd4c_executables_writer *writer);

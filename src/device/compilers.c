@@ -9,7 +9,8 @@ static bool has_all_or_none(const nd4c_compiler *compiler, char *reason, size_t 
   }
   const int there = (compiler->fingerprint != NULL) + (compiler->serialise != NULL) + (compiler->load != NULL);
   if (there != 0 && there != 3) {
-    (void)snprintf(reason, reason_size, "compiler %.64s: fingerprint, serialise and load are there together or not at all",
+    (void)snprintf(reason, reason_size,
+                   "compiler %.64s: fingerprint, serialise and load are there together or not at all",
                    compiler->engine);
     return false;
   }

@@ -128,8 +128,8 @@ static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd
                      omissions *left_out) {
   const char *provider = source->provider;
   if (!ND4C_HAS_FIELD(kernel, run)) {
-    leave_kernel_out(left_out, provider, "kernel %d: its struct_size is %u: set it to ND4C_SIZE_OF(nd4c_kernel)", number,
-                     kernel->struct_size);
+    leave_kernel_out(left_out, provider, "kernel %d: its struct_size is %u: set it to ND4C_SIZE_OF(nd4c_kernel)",
+                     number, kernel->struct_size);
     return ND4C_OP_NONE;
   }
   if (kernel->op == NULL || kernel->engine == NULL || kernel->name == NULL ||

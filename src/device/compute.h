@@ -16,8 +16,8 @@ typedef struct nd4c_compute_source {
   bool own;                              /* of the provider that brings the devices */
 } nd4c_compute_source;
 
-/* Merges what the sources bring; `left_out` gets a line for each kernel and compiler that is not accepted. `before`: the
- * one whose place it takes, which it refers to from now on and which stays; NULL: none. */
+/* Merges what the sources bring; `left_out` gets a line for each kernel and compiler that is not accepted. `before`:
+ * the one whose place it takes, which it refers to from now on and which stays; NULL: none. */
 nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count, const nd4c_compute *before,
                               nd4c_text *left_out, nd4c_compute **compute);
 /* Of one that no device has shown yet. NULL is fine. */

@@ -194,10 +194,11 @@ static nd4c_status write_entry(nd4c_executables_writer *writer, const nd4c_diges
   writer->refused = ND4C_OK;
   ND4C_TRY(nd4c_driver_answer(compiler->serialise(compiler->data, executable, &writer->sink), "serialise"));
   if (writer->refused != ND4C_OK) {
-    return nd4c_fail(writer->refused,
-                     "serialise of %s went on after its sink had refused bytes (%s), and told no failure: the executable "
-                     "is not written",
-                     compiler->engine, nd4c_status_text(writer->refused));
+    return nd4c_fail(
+        writer->refused,
+        "serialise of %s went on after its sink had refused bytes (%s), and told no failure: the executable "
+        "is not written",
+        compiler->engine, nd4c_status_text(writer->refused));
   }
   put((uint8_t *)writer->text.bytes + begin + AT_BYTES, writer->text.length - before, 8);
   return pad(writer);

@@ -85,8 +85,8 @@ bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device)
  * let go of: the work has ended, or there is none. */
 int32_t nd4c_fence_hold(nd4c_shared_fence *fence, nd4c_fence *handles);
 void nd4c_fence_let_go(nd4c_shared_fence *fence);
-/* Waits for all work of the device that was submitted before this began, and reports the first failure that no caller has seen
- * yet. */
+/* Waits for all work of the device that was submitted before this began, and reports the first failure that no caller
+ * has seen yet. */
 nd4c_status nd4c_fence_drain(nd4c_device *device);
 
 #endif

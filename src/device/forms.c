@@ -256,8 +256,11 @@ nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form) 
 /* -- marks -------------------------------------------------------------------------------------------------------- */
 
 static nd4c_form_request request_of(const nd4c_array *array, nd4c_tensor *tensor) {
-  *tensor = (nd4c_tensor){
-      .dtype = array->dtype, .rank = array->rank, .shape = array->shape, .strides = array->strides, .size = array->size};
+  *tensor = (nd4c_tensor){.dtype = array->dtype,
+                          .rank = array->rank,
+                          .shape = array->shape,
+                          .strides = array->strides,
+                          .size = array->size};
   return (nd4c_form_request){.storage = array->storage, .offset = array->offset, .tensor = tensor};
 }
 

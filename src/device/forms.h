@@ -2,9 +2,9 @@
  * device. A form belongs to the storage and is shared by all that want the same: the steps of a plan, plans of other
  * shapes. It counts as memory of the device.
  *
- * While a choice uses a form it stays. Afterwards it is kept for the next plan until the storage is written or ends, the
- * device needs memory, or its memory is trimmed to nothing. What was written through an address, nd4c does not see: a
- * form carries a fingerprint of the contents, and another choice uses it only where they still have it. */
+ * While a choice uses a form it stays. Afterwards it is kept for the next plan until the storage is written or ends,
+ * the device needs memory, or its memory is trimmed to nothing. What was written through an address, nd4c does not see:
+ * a form carries a fingerprint of the contents, and another choice uses it only where they still have it. */
 #ifndef ND4C_DEVICE_FORMS_H
 #define ND4C_DEVICE_FORMS_H
 
@@ -37,7 +37,8 @@ nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form);
 void nd4c_form_release(nd4c_form *form);
 
 /* A form without memory, a mark: it only tells whether an array still has the contents that it had when the mark was
- * made. For what is computed from them elsewhere. The array outlives it; nd4c_form_release ends it. NULL without memory. */
+ * made. For what is computed from them elsewhere. The array outlives it; nd4c_form_release ends it. NULL without
+ * memory. */
 nd4c_form *nd4c_mark_make(const nd4c_array *array);
 /* `array`: the one of which the mark was made. Reads its contents, on the host. False where that is not known. */
 bool nd4c_mark_holds(const nd4c_form *mark, const nd4c_array *array);

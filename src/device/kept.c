@@ -1,6 +1,6 @@
-/* Executables that outlive the process: those of a file that was compiled ahead of time, and the cache, a directory with
- * a file for each, named by what the piece is, who compiled it and its fingerprint. What the cache gives is checked as
- * anything from elsewhere; a file that is no use is a line in the log, and the piece is compiled anew. */
+/* Executables that outlive the process: those of a file that was compiled ahead of time, and the cache, a directory
+ * with a file for each, named by what the piece is, who compiled it and its fingerprint. What the cache gives is
+ * checked as anything from elsewhere; a file that is no use is a line in the log, and the piece is compiled anew. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,8 +38,9 @@ static nd4c_status take_fingerprint(piece *p) {
   for (const char *at = p->fingerprint; *at != '\0'; ++at) {
     sound = sound && *at >= ' ' && *at <= '~';
   }
-  return sound ? ND4C_OK
-               : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is no line of printable ASCII", compiler->engine);
+  return sound
+             ? ND4C_OK
+             : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is no line of printable ASCII", compiler->engine);
 }
 
 /* *known false: the piece has no name. */

@@ -1,5 +1,5 @@
-/* Which devices of a backend reach each other's memory. A device asks its backend once for each other device, when that is
- * first wanted, and keeps the answer. */
+/* Which devices of a backend reach each other's memory. A device asks its backend once for each other device, when that
+ * is first wanted, and keeps the answer. */
 #ifndef ND4C_DEVICE_PEERS_H
 #define ND4C_DEVICE_PEERS_H
 

@@ -1,6 +1,6 @@
 /* Blocks that were released while work on them was pending. Work on the same stream takes one over at once, because a
- * stream does its work in order (in an OpenCL queue that does not, the buffer itself keeps the order); anybody else gets
- * it through the memory manager, once its fences are ready. Until then the manager counts it as alive. */
+ * stream does its work in order (in an OpenCL queue that does not, the buffer itself keeps the order); anybody else
+ * gets it through the memory manager, once its fences are ready. Until then the manager counts it as alive. */
 #ifndef ND4C_DEVICE_PENDING_BLOCKS_H
 #define ND4C_DEVICE_PENDING_BLOCKS_H
 

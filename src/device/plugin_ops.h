@@ -5,10 +5,11 @@
 
 #include "device/op_def.h"
 
-/* Adds the ops of a provider, whose tables are checked: all of them, or none. NAME: another plug-in has brought an op of
- * that name, in whatever version; ABI: more than ND4C_PLUGIN_OP_LIMIT in all; MEMORY. `from`: the plug-in's path or name, for texts. Under
- * the registry's lock. */
-nd4c_status nd4c_plugin_ops_add(const char *from, const char *provider, const nd4c_plugin_op *const *ops, int32_t count);
+/* Adds the ops of a provider, whose tables are checked: all of them, or none. NAME: another plug-in has brought an op
+ * of that name, in whatever version; ABI: more than ND4C_PLUGIN_OP_LIMIT in all; MEMORY. `from`: the plug-in's path or
+ * name, for texts. Under the registry's lock. */
+nd4c_status nd4c_plugin_ops_add(const char *from, const char *provider, const nd4c_plugin_op *const *ops,
+                                int32_t count);
 
 int32_t nd4c_plugin_ops_count(void);
 /* By position, 0 for number ND4C_OP_PLUGIN; NULL past the end. */

@@ -6,7 +6,8 @@
 #include "base/config_rows.h"
 #include "device/candidate.h"
 
-/* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused. */
+/* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused.
+ */
 /* ABI: a struct of the plug-in `from` ends before a field that is required. */
 nd4c_status nd4c_provider_fail_short(const char *from, const char *what, uint32_t struct_size, const char *type);
 nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);
@@ -34,8 +35,8 @@ void nd4c_provider_copy(void *to, size_t to_size, const void *from, uint32_t fro
  * NULL. Lives as long as the process; NULL also without memory. */
 const char *nd4c_provider_words(const char *words);
 
-/* After a function of a provider failed: a status of nd4c's with a text. `status` unless it is none of the table's, then
- * INTERNAL; a text is made where the function set none for it. `what`: "device_open". */
+/* After a function of a provider failed: a status of nd4c's with a text. `status` unless it is none of the table's,
+ * then INTERNAL; a text is made where the function set none for it. `what`: "device_open". */
 nd4c_status nd4c_provider_failed(nd4c_status status, const char *what);
 
 #endif

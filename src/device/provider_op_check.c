@@ -104,8 +104,8 @@ static nd4c_status check_dtypes(const place *p) {
   const nd4c_dtype_set set = p->op->dtypes;
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; ++dtype) {
     if ((set & ND4C_DTYPE_BIT(dtype)) != 0 && !nd4c_provider_op_takes(dtype)) {
-      return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: dtypes has %s, expected numbers of a byte or more and bool", p->from,
-                       p->op->name, nd4c_dtype_name(dtype));
+      return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: dtypes has %s, expected numbers of a byte or more and bool",
+                       p->from, p->op->name, nd4c_dtype_name(dtype));
     }
   }
   const nd4c_dtype_set known = ND4C_DTYPE_BIT(ND4C_DTYPE_END) - 2; /* 0 is NONE */

@@ -15,8 +15,9 @@
 #include "device/candidates.h"
 #include "device/tracer.h"
 
-/* Guards the candidates and everything below. Recursive, because opening a backend may come back through the public API. Candidates are
- * never removed and devices never closed: borrowed pointers to them stay good for the life of the process. */
+/* Guards the candidates and everything below. Recursive, because opening a backend may come back through the public
+ * API. Candidates are never removed and devices never closed: borrowed pointers to them stay good for the life of the
+ * process. */
 static pthread_mutex_t lock;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
 static nd4c_candidate *selected;
@@ -79,8 +80,8 @@ static bool is_by_request(nd4c_candidate *candidate) {
 
 /* Whether the candidate takes part in the choice by priority. */
 static bool is_eligible(nd4c_candidate *candidate) {
-  return nd4c_candidate_has_devices(candidate) && nd4c_candidate_is_possible(candidate) && candidate->verdict != ND4C_VERDICT_COMPILE_ONLY &&
-         !is_by_request(candidate);
+  return nd4c_candidate_has_devices(candidate) && nd4c_candidate_is_possible(candidate) &&
+         candidate->verdict != ND4C_VERDICT_COMPILE_ONLY && !is_by_request(candidate);
 }
 
 /* Opens downwards from the highest priority until one passes. */
@@ -234,9 +235,10 @@ static nd4c_status fail_unknown_device(const char *name) {
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
     if (c->requested && c->refused) {
-      nd4c_text_print(&refused, "%s%s: %s",
-                      refused.length > 0 ? "; " : "; nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names what was refused: ",
-                      c->path, c->reason);
+      nd4c_text_print(
+          &refused, "%s%s: %s",
+          refused.length > 0 ? "; " : "; nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names what was refused: ", c->path,
+          c->reason);
     }
   }
   nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "device '%s': there is no backend of that name; devices here: %s%s",

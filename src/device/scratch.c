@@ -52,15 +52,18 @@ nd4c_status nd4c_scratch_check(const char *who, const nd4c_scratch_range *range)
   const bool sound = range->least >= 0 && range->least <= range->best && range->best <= ND4C_SCRATCH_MOST;
   return sound ? ND4C_OK
                : nd4c_fail(ND4C_UNSUPPORTED,
-                           "%s asks for %lld to %lld bytes of scratch, which makes no sense: expected 0 to %lld, the least first", who,
-                           (long long)range->least, (long long)range->best, (long long)ND4C_SCRATCH_MOST);
+                           "%s asks for %lld to %lld bytes of scratch, which makes no sense: expected 0 to %lld, the "
+                           "least first",
+                           who, (long long)range->least, (long long)range->best, (long long)ND4C_SCRATCH_MOST);
 }
 
 nd4c_status nd4c_scratch_check_host(const char *who, int64_t bytes) {
   return bytes >= 0 && bytes <= ND4C_SCRATCH_MOST
              ? ND4C_OK
-             : nd4c_fail(ND4C_UNSUPPORTED, "%s asks for %lld bytes of the host's memory as scratch, which makes no sense: expected 0 to %lld", who,
-                         (long long)bytes, (long long)ND4C_SCRATCH_MOST);
+             : nd4c_fail(
+                   ND4C_UNSUPPORTED,
+                   "%s asks for %lld bytes of the host's memory as scratch, which makes no sense: expected 0 to %lld",
+                   who, (long long)bytes, (long long)ND4C_SCRATCH_MOST);
 }
 
 /* What the range wants where memory is not short. */
@@ -70,7 +73,8 @@ static int64_t preferred(const nd4c_scratch_range *range) {
   return best > range->least ? best : range->least;
 }
 
-/* The most of `wanted` that there is room for beside what others have, whatever sizes are rounded to; at least `least`. */
+/* The most of `wanted` that there is room for beside what others have, whatever sizes are rounded to; at least `least`.
+ */
 static int64_t roomy(const nd4c_device *device, int64_t least, int64_t wanted) {
   int64_t room = 0;
   if (least >= wanted || nd4c_memory_has_room(device, wanted) || nd4c_memory_remaining(device, &room) != ND4C_OK) {
@@ -122,8 +126,8 @@ static bool put_back(struct nd4c_scratch_pool *pool, nd4c_scratch *scratch, bool
   return true;
 }
 
-/* Of a block that is in no list. The fence may be the one whose settling let a plan go: its work has ended then, and its
- * lock is taken. */
+/* Of a block that is in no list. The fence may be the one whose settling let a plan go: its work has ended then, and
+ * its lock is taken. */
 static void free_scratch(nd4c_scratch *scratch) {
   if (!nd4c_fence_is_ready(scratch->last)) {
     nd4c_fence_settle(scratch->last);
@@ -133,8 +137,8 @@ static void free_scratch(nd4c_scratch *scratch) {
   nd4c_recycle_give(scratch, sizeof *scratch);
 }
 
-/* Frees idle blocks that no work uses: of `stream` those with less than `below` bytes; stream NULL: of all streams. Each
- * is lent while it is looked at, since its fence asks the driver. */
+/* Frees idle blocks that no work uses: of `stream` those with less than `below` bytes; stream NULL: of all streams.
+ * Each is lent while it is looked at, since its fence asks the driver. */
 static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   struct nd4c_scratch_pool *pool = device->scratch;
   nd4c_scratch *looked = NULL;

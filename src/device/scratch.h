@@ -1,13 +1,13 @@
-/* Scratch: device memory that calls and executables work in. It belongs to a stream, whose work begins in order, so that
- * one block serves every call there, however many are under way. A block is lent to one submission at a time while that
- * enqueues; only where two threads enqueue on one stream at once does the stream get a second block.
+/* Scratch: device memory that calls and executables work in. It belongs to a stream, whose work begins in order, so
+ * that one block serves every call there, however many are under way. A block is lent to one submission at a time while
+ * that enqueues; only where two threads enqueue on one stream at once does the stream get a second block.
  *
  *     nd4c_scratch_lend, or nd4c_scratch_take of one that is held
  *     (the caller enqueues work that uses the block)
  *     nd4c_scratch_return, with the fence behind that work
  *
- * A block goes back to the memory manager when its stream goes, when the stream needs a larger one, when memory is short
- * or trimmed to 0: always after the work that used it. */
+ * A block goes back to the memory manager when its stream goes, when the stream needs a larger one, when memory is
+ * short or trimmed to 0: always after the work that used it. */
 #ifndef ND4C_DEVICE_SCRATCH_H
 #define ND4C_DEVICE_SCRATCH_H
 

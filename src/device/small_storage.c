@@ -65,8 +65,8 @@ static nd4c_small_storage *make_small(nd4c_device *host) {
   return storage;
 }
 
-static inline nd4c_status hand_out(nd4c_thread *thread, nd4c_small_storage *storage, nd4c_device *host, nd4c_dtype dtype,
-                                   int64_t bytes, nd4c_storage **out) {
+static inline nd4c_status hand_out(nd4c_thread *thread, nd4c_small_storage *storage, nd4c_device *host,
+                                   nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
   bump(&thread->small_live_bytes, ND4C_SMALL_STORAGE_BYTES);
   bump(&thread->small_live_count, 1);
   bump(&thread->small_total_count, 1);

@@ -273,7 +273,8 @@ static ND4C_NOINLINE nd4c_status create_block(nd4c_device *device, nd4c_stream s
   nd4c_thread *thread = nd4c_thread_current;
   if (ND4C_UNLIKELY(thread != NULL && thread->workspace != NULL)) {
     bool taken = false;
-    nd4c_status status = nd4c_workspace_allocate(thread->workspace->workspace, device, dtype, bytes, origin, &taken, storage);
+    nd4c_status status =
+        nd4c_workspace_allocate(thread->workspace->workspace, device, dtype, bytes, origin, &taken, storage);
     if (taken) {
       return status;
     }

@@ -86,8 +86,8 @@ nd4c_status nd4c_storage_write_piece(nd4c_storage *storage, int64_t offset, int6
  * until then are brought up to date behind it. */
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence);
 
-/* Between acquire for writing all of it and commit: puts the block, in which the value is or will be, in the place of the
- * device's, which *block is then. False: that one has to stay, since others may know where it is. */
+/* Between acquire for writing all of it and commit: puts the block, in which the value is or will be, in the place of
+ * the device's, which *block is then. False: that one has to stay, since others may know where it is. */
 bool nd4c_storage_exchange(nd4c_storage *storage, nd4c_device *device, nd4c_block *block);
 
 /* Tells that nothing was enqueued after all. */

@@ -21,8 +21,8 @@ nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream 
 nd4c_status nd4c_stream_wrap(nd4c_device *device, void *native, nd4c_stream *stream);
 /* Gives a stream back whose last piece of work is behind a fence, so that no failure is left on it. NULL is fine. */
 void nd4c_stream_give(nd4c_device *device, nd4c_stream stream);
-/* Destroys a stream, with its scratch, of which it is not known what it holds; waits for its work. NULL is fine. In a child of fork the
- * parent's streams are left alone. */
+/* Destroys a stream, with its scratch, of which it is not known what it holds; waits for its work. NULL is fine. In a
+ * child of fork the parent's streams are left alone. */
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream);
 /* The same after a copy that failed: its use of host memory ends when the stream's work has. */
 void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use);

@@ -14,7 +14,9 @@
  * does one where the host has waited for work when more had been submitted behind it, for a while.
  *
  * No function here takes another lock while it holds a timeline's. Under it runs nothing but functions of the driver:
- * those of fences, `synchronize` where a fence cannot be recorded, and a copy that comes after fences (nd4c_timeline_hold). In a child of fork nothing here is called for a device that the parent had opened: its locks may be held.
+ * those of fences, `synchronize` where a fence cannot be recorded, and a copy that comes after fences
+ * (nd4c_timeline_hold). In a child of fork nothing here is called for a device that the parent had opened: its locks
+ * may be held.
  */
 #ifndef ND4C_DEVICE_TIMELINE_H
 #define ND4C_DEVICE_TIMELINE_H
@@ -88,8 +90,8 @@ bool nd4c_timeline_has_ended(nd4c_timeline *timeline, int64_t position);
 void nd4c_timeline_wait(nd4c_timeline *timeline, int64_t position);
 /* Waits for everything that was enqueued, submitted or not. */
 void nd4c_timeline_wait_all(nd4c_timeline *timeline);
-/* Lets a stream of a device come after the position. UNSUPPORTED: that device cannot wait for this one's fences; some of
- * them may have been enqueued. */
+/* Lets a stream of a device come after the position. UNSUPPORTED: that device cannot wait for this one's fences; some
+ * of them may have been enqueued. */
 nd4c_status nd4c_timeline_enqueue_wait(nd4c_timeline *timeline, int64_t position, const nd4c_device *device,
                                        nd4c_stream stream);
 enum { ND4C_TIMELINE_WAITS = 8 };

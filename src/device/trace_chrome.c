@@ -1,4 +1,5 @@
-/* The events in the JSON that chrome://tracing and Perfetto load: a process, numbered behind the rank, one row a thread. */
+/* The events in the JSON that chrome://tracing and Perfetto load: a process, numbered behind the rank, one row a
+ * thread. */
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/status.h"

@@ -31,8 +31,8 @@ nd4c_timing nd4c_trace_times_end(nd4c_trace_times *times);
 /* The execution's times are to be written into the event, which stays where it is until they are, or are dropped. */
 void nd4c_trace_times_add(nd4c_trace_times *times, nd4c_trace_event *event, const nd4c_device *device,
                           nd4c_timing timing);
-/* Under the lock. Writes what is known by now (ASK), or waits for all (WAIT); what a device that is closed has not told is
- * given up. LAST: as ASK, of devices that are closing, too, which can be asked for the last time. */
+/* Under the lock. Writes what is known by now (ASK), or waits for all (WAIT); what a device that is closed has not told
+ * is given up. LAST: as ASK, of devices that are closing, too, which can be asked for the last time. */
 typedef enum nd4c_trace_asking { ND4C_TRACE_ASK, ND4C_TRACE_WAIT, ND4C_TRACE_LAST } nd4c_trace_asking;
 void nd4c_trace_times_resolve(nd4c_trace_times *times, nd4c_trace_asking how);
 /* Forgets all. */

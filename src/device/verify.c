@@ -277,12 +277,13 @@ static nd4c_status fail_without_kernel(const nd4c_device *device, const char *de
   char left_out[512] = "";
   const int32_t dropped = nd4c_compute_dropped(atomic_load(&device->compute), &first);
   if (dropped > 0) {
-    (void)snprintf(left_out, sizeof left_out, "; %d of its kernels were left out, the first one because of this: %.400s",
-                   dropped, first);
+    (void)snprintf(left_out, sizeof left_out,
+                   "; %d of its kernels were left out, the first one because of this: %.400s", dropped, first);
   }
   return declined[0] == '\0'
              ? nd4c_fail(ND4C_UNSUPPORTED, "the backend has neither a kernel nor a compiler%s", left_out)
-             : nd4c_fail(ND4C_UNSUPPORTED, "nothing of the backend adds 4 numbers of float32: %.400s%s", declined, left_out);
+             : nd4c_fail(ND4C_UNSUPPORTED, "nothing of the backend adds 4 numbers of float32: %.400s%s", declined,
+                         left_out);
 }
 
 /* Whether the device computes something else than additions of float32. */
@@ -317,8 +318,8 @@ static nd4c_call make_call(const check *c) {
                      .width = 1};
 }
 
-/* A device that has other ops and no kernel for adding float32 is checked as far as it goes, also where its compilers do
- * not take an addition: what was copied there is copied back. A kernel for it that declines lacks what it needs. */
+/* A device that has other ops and no kernel for adding float32 is checked as far as it goes, also where its compilers
+ * do not take an addition: what was copied there is copied back. A kernel for it that declines lacks what it needs. */
 static nd4c_status compute(check *c, bool *computed) {
   char declined[ND4C_REASON_SIZE] = "";
   *computed = false;

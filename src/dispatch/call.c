@@ -110,8 +110,8 @@ static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *cont
   }
   *done = true;
   int64_t scratch = entry->choice->scratch_bytes;
-  nd4c_status status =
-      ND4C_LIKELY(scratch == 0) ? nd4c_driver_kernel_run(entry->choice->kernel, &entry->call) : run_with_scratch(entry, scratch);
+  nd4c_status status = ND4C_LIKELY(scratch == 0) ? nd4c_driver_kernel_run(entry->choice->kernel, &entry->call)
+                                                 : run_with_scratch(entry, scratch);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     status = nd4c_execute_fail(entry->choice, context, entry->def, &output, status);
     if (outputs[0] == NULL) {

@@ -79,8 +79,8 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   return false;
 }
 
-/* Asks how much memory of the host and of the device runs work in; a kernel that cannot tell, or asks for what no machine
- * has, is passed over. */
+/* Asks how much memory of the host and of the device runs work in; a kernel that cannot tell, or asks for what no
+ * machine has, is passed over. */
 static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
   const nd4c_kernel *kernel = choice->kernel;
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(call) : 0;

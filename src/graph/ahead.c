@@ -1,5 +1,5 @@
-/* Compiling ahead of time: a plan is made as far as its pieces, which are compiled for a target and written into a file.
- * A plan in another process comes to the same pieces, and finds them there by what they are. */
+/* Compiling ahead of time: a plan is made as far as its pieces, which are compiled for a target and written into a
+ * file. A plan in another process comes to the same pieces, and finds them there by what they are. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -106,8 +106,9 @@ static nd4c_status make_plan(const char *target, const nd4c_plan_options *option
   plan->context->unasked = true;
   plan->portable = plan->ahead = true;
   nd4c_engine_rules_read(&plan->rules);
-  return nd4c_compile_request_copy(
-      "nd4c_plan_compile", options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL, &plan->compile);
+  return nd4c_compile_request_copy("nd4c_plan_compile",
+                                   options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL,
+                                   &plan->compile);
 }
 
 static nd4c_status find_pieces(nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {

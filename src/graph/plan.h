@@ -123,8 +123,8 @@ struct nd4c_plan {
   int32_t place_count;
   bool whole; /* some place's device takes whole buffers alone: every operand is one */
   const nd4c_placement *placement; /* the caller's, while the plan is made; NULL, too, where it names one device */
-  nd4c_context *helper; /* while the plan is made, borrowed: the caller's, where the plan's is on the one device that the
-                         * placement names. It becomes a place when that device cannot compute a node. NULL: none */
+  nd4c_context *helper; /* while the plan is made, borrowed: the caller's, where the plan's is on the one device that
+                         * the placement names. It becomes a place when that device cannot compute a node. NULL: none */
   nd4c_compile_request *compile;   /* own; NULL: nothing is asked of compilers */
   bool portable; /* pieces are to be equal in another process: constants are folded on the host */
   bool ahead;    /* only compiled: the device is a target, the context is the host's or the device's */
@@ -203,7 +203,8 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_arena(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 
-/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing their executables. */
+/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing their executables.
+ */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);
 /* Number of the node's segment, -1: none. */
 static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) {
@@ -219,8 +220,8 @@ nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *input
 /* Runs a segment whose operands have addresses, on a synchronous device. */
 nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step);
 nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step);
-/* Compiles a segment of these nodes, `made->node_count` of them in the graph's order. `*declined`: its compiler says that
- * it cannot after all, with its text as the thread's last error; made is as it was. */
+/* Compiles a segment of these nodes, `made->node_count` of them in the graph's order. `*declined`: its compiler says
+ * that it cannot after all, with its text as the thread's last error; made is as it was. */
 nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4c_plan_segment *made, bool *declined);
 void nd4c_plan_release_segments(nd4c_plan *plan);
 /* Whether some step makes the buffers of its outputs, and which: those are bound to arrays anew in each run. */

@@ -36,7 +36,8 @@ static nd4c_status take_given(const nd4c_model *model, const int32_t *given_rank
       fits = given_shapes[i][k] >= 0 && (port->rank < 0 || port->shape[k] < 0 || port->shape[k] == given_shapes[i][k]);
     }
     if (!fits) {
-      return nd4c_fail(ND4C_SHAPE, "nd4c_model_compile: the shape given for input '%s' is not one that the model declares",
+      return nd4c_fail(ND4C_SHAPE,
+                       "nd4c_model_compile: the shape given for input '%s' is not one that the model declares",
                        port->name);
     }
     ranks[i] = given_ranks[i];
@@ -99,8 +100,8 @@ nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int3
   }
   const nd4c_model_port *odd = nd4c_model_odd_port(model);
   if (odd != NULL) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "'%s' is a sequence or optional: the model is interpreted, and cannot be compiled",
-                     odd->name);
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "'%s' is a sequence or optional: the model is interpreted, and cannot be compiled", odd->name);
   }
   const bool placed = model->placement != NULL && nd4c_placement_single(model->placement) == NULL;
   if (placed || model->compiled != NULL) {

@@ -140,7 +140,8 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* -- ops of plug-ins ------------------------------------------------------------------------------------------------ */
+/* -- ops of plug-ins ------------------------------------------------------------------------------------------------
+ */
 
 /* Strings are computed by the library alone, and packed elements have no address. */
 static nd4c_status check_foreign_inputs(const nd4c_inference *inference) {
@@ -165,7 +166,8 @@ static nd4c_status check_foreign_outputs(const nd4c_inference *inference) {
   ND4C_TRY(check_outputs(inference));
   for (int32_t i = 0; i < op->output_count; ++i) {
     if (!nd4c_provider_op_takes(inference->outputs[i].dtype)) {
-      return nd4c_fail(ND4C_DTYPE, "%s: its plug-in %s says that result %d is %s, expected a number of a byte or more or bool",
+      return nd4c_fail(ND4C_DTYPE,
+                       "%s: its plug-in %s says that result %d is %s, expected a number of a byte or more or bool",
                        op->name, op->provider, (int)i, nd4c_dtype_name(inference->outputs[i].dtype));
     }
   }

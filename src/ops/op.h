@@ -10,8 +10,8 @@
 /* NULL if unknown. Any thread; takes no lock. */
 const nd4c_op_def *nd4c_op_get_def(nd4c_op op);
 
-/* The highest version, up to `most`, of the op of that name, which has no version in it; NULL if there is none. Any thread;
- * loads nothing. */
+/* The highest version, up to `most`, of the op of that name, which has no version in it; NULL if there is none. Any
+ * thread; loads nothing. */
 const nd4c_op_info *nd4c_op_find_until(const char *name, int64_t most);
 
 /* Checks input count, required inputs and the first input's dtype against the schema, then infers. Errors carry the

@@ -16,11 +16,31 @@ static void characters(void **state) {
   static const struct {
     const char *text;
     size_t bytes;
-  } rows[] = {{"a", 1},          {"~", 1},          {"\x7f", 0},         {"\n", 0},          {"", 0},
-              {"\x1b", 0},       {"\xc3\xa4", 2},   {"\xc3", 0},         {"\xc3(", 0},       {"\xa4", 0},
-              {"\xc0\x80", 0},   {"\xc1\xbf", 0},   {"\xc2\x9b", 0},     {"\xc2\xa0", 2},    {"\xe2\x82\xac", 3},
-              {"\xe0\x9f\xbf", 0}, {"\xed\xa0\x80", 0}, {"\xed\x9f\xbf", 3}, {"\xef\xbf\xbd", 3}, {"\xf0\x9f\x98\x80", 4},
-              {"\xf0\x8f\xbf\xbf", 0}, {"\xf4\x8f\xbf\xbf", 4}, {"\xf4\x90\x80\x80", 0}, {"\xf5\x80\x80\x80", 0}, {"\xff", 0}};
+  } rows[] = {{"a", 1},
+              {"~", 1},
+              {"\x7f", 0},
+              {"\n", 0},
+              {"", 0},
+              {"\x1b", 0},
+              {"\xc3\xa4", 2},
+              {"\xc3", 0},
+              {"\xc3(", 0},
+              {"\xa4", 0},
+              {"\xc0\x80", 0},
+              {"\xc1\xbf", 0},
+              {"\xc2\x9b", 0},
+              {"\xc2\xa0", 2},
+              {"\xe2\x82\xac", 3},
+              {"\xe0\x9f\xbf", 0},
+              {"\xed\xa0\x80", 0},
+              {"\xed\x9f\xbf", 3},
+              {"\xef\xbf\xbd", 3},
+              {"\xf0\x9f\x98\x80", 4},
+              {"\xf0\x8f\xbf\xbf", 0},
+              {"\xf4\x8f\xbf\xbf", 4},
+              {"\xf4\x90\x80\x80", 0},
+              {"\xf5\x80\x80\x80", 0},
+              {"\xff", 0}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     if (nd4c_text_character(rows[i].text) != rows[i].bytes) {
       fail_msg("row %zu: %zu bytes instead of %zu", i, nd4c_text_character(rows[i].text), rows[i].bytes);

@@ -19,7 +19,8 @@ static nd4c_status write_text(void *data, nd4c_executable executable, nd4c_sink 
   return status == ND4C_OK ? sink->write(sink, text + half, size - half) : status;
 }
 
-static const nd4c_compiler compiler = {.struct_size = ND4C_SIZE_OF(nd4c_compiler), .engine = "texts", .serialise = write_text};
+static const nd4c_compiler compiler = {
+    .struct_size = ND4C_SIZE_OF(nd4c_compiler), .engine = "texts", .serialise = write_text};
 
 static nd4c_executable executable_of(const char *text) {
   nd4c_executable executable = NULL;

@@ -137,8 +137,8 @@ static void check_cycles(const char *name, nd4c_device *device) {
   int64_t blocks = 0, allocations = 0;
   assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, side, 1, device, &x), ND4C_OK);
-  /* The stub's threads give back what this one took, and keep a few: at first all of a cycle is in flight, which is more
-   * than that. */
+  /* The stub's threads give back what this one took, and keep a few: at first all of a cycle is in flight, which is
+   * more than that. */
   for (int cycle = 0; cycle < WARM + COUNTED; cycle++) {
     stub_order(cycle < BURSTS ? "pause until_wait" : "resume");
     if (cycle == WARM) {

@@ -162,7 +162,8 @@ static void strict_contexts_give_the_failure(void **state) {
   assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
   nd4c_array *image = NULL, *y = NULL;
   assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 4, (int64_t[]){1, 1, 2, 2}, cpu, &image), ND4C_OK);
-  assert_int_equal(nd4c_layer_norm_on(context, image, NULL, NULL, -1, 1e-5, &y), ND4C_UNSUPPORTED); /* asked for, and declines */
+  assert_int_equal(nd4c_layer_norm_on(context, image, NULL, NULL, -1, 1e-5, &y),
+                   ND4C_UNSUPPORTED); /* asked for, and declines */
   assert_non_null(strstr(nd4c_error_message(), "layer_norm: nothing on stub:0 computes this call"));
   nd4c_array_release(image);
   nd4c_array_release(a);

@@ -290,7 +290,8 @@ static inline nd4c_plan *check_graph(const nd4c_graph *graph, uint64_t seed, dou
   return optimized;
 }
 
-/* Inputs x and w of 4 x 8. Outputs: a = tanh(x), b = sin(w), c = exp(tanh(x)) + sin(w); steps in this order: tanh, sin, exp, add. */
+/* Inputs x and w of 4 x 8. Outputs: a = tanh(x), b = sin(w), c = exp(tanh(x)) + sin(w); steps in this order: tanh, sin,
+ * exp, add. */
 static inline nd4c_graph *check_make_fork(void) {
   static const int64_t fork_shape[] = {4, 8};
   nd4c_graph *graph = NULL;

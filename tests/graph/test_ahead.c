@@ -1,5 +1,5 @@
-/* Compiling ahead of time: a child process compiles for a stub that is not there, this one loads the file on a stub that
- * is. */
+/* Compiling ahead of time: a child process compiles for a stub that is not there, this one loads the file on a stub
+ * that is. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
@@ -130,8 +130,9 @@ static void a_file_from_elsewhere_is_loaded(void **state) {
   assert_says("unknown=NO_BACKEND");
   assert_says("compiled for stub:0: 1 pieces with 4 of 4 nodes, ");
   assert_says("  stub_compiler: add multiply subtract tanh\n");
-  assert_says("find=HARDWARE\nbackend stub can only compile ahead of time, by nd4c_plan_compile or nd4c compile --target "
-              "stub:0, and runs nothing here: no stub is plugged in");
+  assert_says(
+      "find=HARDWARE\nbackend stub can only compile ahead of time, by nd4c_plan_compile or nd4c compile --target "
+      "stub:0, and runs nothing here: no stub is plugged in");
   assert_says("again=HARDWARE\n");
   assert_says("default=OK\n");
   assert_says("zeros=OK\n");
@@ -195,8 +196,9 @@ static void another_generation_is_refused(void **state) {
   assert_int_equal(compile_there("STUB_GENERATION=2"), 0);
   assert_int_equal(make_plan(false, stub_context, &plan), ND4C_FORMAT);
   (void)snprintf(output, sizeof output, "%s", nd4c_error_message());
-  assert_says("the executable by stub_compiler was compiled for 'stub_compiler 2.0, generation 2', and here it would have "
-              "to be for 'stub_compiler 2.0, generation 1'");
+  assert_says(
+      "the executable by stub_compiler was compiled for 'stub_compiler 2.0, generation 2', and here it would have "
+      "to be for 'stub_compiler 2.0, generation 1'");
   assert_says(file);
   assert_null(plan);
 }

@@ -72,7 +72,8 @@ static void options_for_others_stay_away(void **state) {
 }
 
 static const char long_key[] =
-    "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+    "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+    "kk"
     "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk";
 
 static void odd_requests_are_refused(void **state) {

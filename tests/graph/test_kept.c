@@ -1,5 +1,5 @@
-/* The cache of executables: what is kept, when it serves, and what becomes of files that are no use. On the stub, with a
- * compiler beside its kernels. */
+/* The cache of executables: what is kept, when it serves, and what becomes of files that are no use. On the stub, with
+ * a compiler beside its kernels. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <sys/stat.h>

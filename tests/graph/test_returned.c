@@ -181,7 +181,8 @@ static void the_cap_holds(void **state) {
   nd4c_array *a = make(0), *b = make(100), *y = NULL;
   CHECK_OK(nd4c_context_synchronize(stub_context));
   CHECK_OK(nd4c_memory_trim(stub_device, 0));
-  CHECK_OK(nd4c_memory_set_cap(stub_device, live_bytes() + 600)); /* the output's array fits, what is returned does not */
+  CHECK_OK(
+      nd4c_memory_set_cap(stub_device, live_bytes() + 600)); /* the output's array fits, what is returned does not */
   const int64_t executed = stub_counter("execute");
   assert_int_equal(nd4c_add_on(stub_context, a, b, &y), ND4C_MEMORY_CAP);
   assert_true(stub_counter("execute") == executed);

@@ -7,7 +7,8 @@
 #include "nd4c/plugin.h"
 
 #define CPU_PROVIDERS(X) X(cpu) X(onednn) X(openblas) X(fftw)
-#define DECLARE_ENTRY(name) nd4c_status nd4c_provider_##name##_entry(const nd4c_host *host, const nd4c_provider **provider);
+#define DECLARE_ENTRY(name) \
+  nd4c_status nd4c_provider_##name##_entry(const nd4c_host *host, const nd4c_provider **provider);
 CPU_PROVIDERS(DECLARE_ENTRY)
 #undef DECLARE_ENTRY
 

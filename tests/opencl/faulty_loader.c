@@ -407,8 +407,8 @@ static bool is_liar(cl_device_id device) {
   return only == NULL || atoi(only) == at;
 }
 
-/* What a driver with cl_khr_device_uuid and cl_khr_pci_bus_info answers; odd_identity: a bus that there cannot be, and a
- * UUID that is too short. Where it answers, *needed is the size. */
+/* What a driver with cl_khr_device_uuid and cl_khr_pci_bus_info answers; odd_identity: a bus that there cannot be, and
+ * a UUID that is too short. Where it answers, *needed is the size. */
 static cl_int tell_identity(cl_int given, cl_uint what, size_t size, void *value, size_t *needed) {
   static const char words[] = " cl_khr_device_uuid cl_khr_pci_bus_info";
   const bool odd = lie == LIE_odd_identity;

@@ -173,9 +173,9 @@ static void run_case(const struct op_case *c, nd4c_context *context, results *r)
   }
 }
 
-/* What is cached of the device's memory, and so becomes the streams' scratch, which they give back first, is full of numbers that lead nowhere, and of zeros
- * that hide none of them: where one word is looked at first, another decides. Blocks come in eight sizes between powers
- * of two. */
+/* What is cached of the device's memory, and so becomes the streams' scratch, which they give back first, is full of
+ * numbers that lead nowhere, and of zeros that hide none of them: where one word is looked at first, another decides.
+ * Blocks come in eight sizes between powers of two. */
 static void leave_rubbish(void) {
   enum { LEAST = 64, OCTAVES = 4, SIZES = 8 * OCTAVES, EACH = 1, MOST = LEAST << OCTAVES };
   static const int64_t kinds[] = {0, 0x7070707070707070, 3, -1, 1 << 20, 0, -70, INT64_MIN + 1, 0x70707070, 1};

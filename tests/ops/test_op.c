@@ -153,7 +153,8 @@ static void unknown_names_say_the_nearest(void **state) {
       {"conv@", "op 'conv@' is not known: this build has conv@1"},
       {"conv@01", "op 'conv@01' is not known: this build has conv@1"},
       {"a_name_that_is_longer_than_any_op_of_ours_and_than_a_plug_in_may",
-       "op 'a_name_that_is_longer_than_any_op_of_ours_and_than_a_plug_in_may' is not known: no op's name has more than 63 letters"},
+       "op 'a_name_that_is_longer_than_any_op_of_ours_and_than_a_plug_in_may' is not known: no op's name has more than "
+       "63 letters"},
   };
   for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
     const nd4c_op_info *info = NULL;

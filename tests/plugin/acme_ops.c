@@ -1,6 +1,6 @@
-/* A plug-in that brings two ops and nothing else: acme.scaled_add, element by element with an attribute, and acme.halves,
- * with a shape rule and two outputs. ACME_LIE makes inference answer nonsense and kernels compute it, ACME_NAME is the provider's name. It
- * knows nd4c through nd4c/plugin.h alone. */
+/* A plug-in that brings two ops and nothing else: acme.scaled_add, element by element with an attribute, and
+ * acme.halves, with a shape rule and two outputs. ACME_LIE makes inference answer nonsense and kernels compute it,
+ * ACME_NAME is the provider's name. It knows nd4c through nd4c/plugin.h alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,8 @@ static nd4c_status scaled_add_run(const nd4c_call *call) {
     const int64_t at_a = place_of(a, y->rank, index), at_b = place_of(b, y->rank, index);
     const int64_t at_y = place_of(y, y->rank, index);
     if (y->dtype == ND4C_FLOAT32) {
-      ((float *)y->data)[at_y] = (float)(((const float *)a->data)[at_a] + (double)scale * ((const float *)b->data)[at_b]);
+      ((float *)y->data)[at_y] =
+          (float)(((const float *)a->data)[at_a] + (double)scale * ((const float *)b->data)[at_b]);
     } else if (y->dtype == ND4C_FLOAT64) {
       ((double *)y->data)[at_y] = ((const double *)a->data)[at_a] + (double)scale * ((const double *)b->data)[at_b];
     } else {
@@ -130,7 +131,8 @@ static const nd4c_plugin_op scaled_add = {.struct_size = ND4C_SIZE_OF(nd4c_plugi
                                           .infer = scaled_add_infer,
                                           .reference = &scaled_add_reference};
 
-/* -- acme.halves: x in two along an axis, the first no shorter than the second -------------------------------------- */
+/* -- acme.halves: x in two along an axis, the first no shorter than the second --------------------------------------
+ */
 
 static const nd4c_op_input halves_inputs[] = {{"x", false, false}};
 static const nd4c_op_attr halves_attrs[] = {{"axis", {ND4C_ATTR_INT, 0, {.i = -1}}}};
@@ -167,8 +169,8 @@ static nd4c_status halves_run(const nd4c_call *call) {
       for (int32_t a = 0; a < x->rank; a++) {
         from += index[a] * x->strides[a];
       }
-      memcpy((char *)y->data + place_of(y, y->rank, index) * (int64_t)bytes, (const char *)x->data + from * (int64_t)bytes,
-             bytes);
+      memcpy((char *)y->data + place_of(y, y->rank, index) * (int64_t)bytes,
+             (const char *)x->data + from * (int64_t)bytes, bytes);
       advance(y->rank, y->shape, index);
     }
   }
@@ -201,11 +203,13 @@ static const nd4c_plugin_op halves = {.struct_size = ND4C_SIZE_OF(nd4c_plugin_op
                                       .infer = halves_infer,
                                       .reference = &halves_reference};
 
-/* -- a faster kernel for contiguous operands, as a contribution ------------------------------------------------------ */
+/* -- a faster kernel for contiguous operands, as a contribution ------------------------------------------------------
+ */
 
 static bool fast_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *a = &call->inputs[A], *b = &call->inputs[B], *y = &call->outputs[0];
-  const bool fits = (a->flags & b->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) != 0 && a->size == y->size && b->size == y->size;
+  const bool fits =
+      (a->flags & b->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) != 0 && a->size == y->size && b->size == y->size;
   if (!fits) {
     (void)snprintf(reason, reason_size, "wants contiguous operands of one shape");
   }
@@ -245,7 +249,8 @@ static const nd4c_contribution contribution = {.struct_size = ND4C_SIZE_OF(nd4c_
                                                .families = families};
 static const nd4c_contribution *const contributions[] = {&contribution};
 
-/* -- the provider ---------------------------------------------------------------------------------------------------- */
+/* -- the provider ----------------------------------------------------------------------------------------------------
+ */
 
 static const nd4c_plugin_op *const ops[] = {&scaled_add, &halves};
 

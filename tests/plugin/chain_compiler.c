@@ -53,7 +53,8 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   (void)options;
   for (int32_t i = 0; i <= region->node_count; i++) {
     const bool liked = i < region->node_count && likes(data, region->nodes[i]);
-    if (count > 0 && (!liked || count == NODES || region->nodes[i]->outputs[0].size != region->nodes[run[0]]->outputs[0].size)) {
+    if (count > 0 &&
+        (!liked || count == NODES || region->nodes[i]->outputs[0].size != region->nodes[run[0]]->outputs[0].size)) {
       nd4c_status status = answer->take(answer, run, count, ND4C_COST_UNKNOWN, 0);
       if (status != ND4C_OK) {
         return status;

@@ -1,5 +1,5 @@
-/* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table. What of it is
- * wrong is named by CONTRIBUTOR_LIE. It knows nd4c through nd4c/plugin.h alone. */
+/* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table. What of it
+ * is wrong is named by CONTRIBUTOR_LIE. It knows nd4c through nd4c/plugin.h alone. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

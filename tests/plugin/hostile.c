@@ -1,5 +1,5 @@
-/* A plug-in whose texts are no texts and whose numbers are no sizes: a backend that cannot be used, and kernels for cpu:0.
- * HOSTILE_LIE names what of it is wrong beside its texts. It knows nd4c through nd4c/plugin.h alone. */
+/* A plug-in whose texts are no texts and whose numbers are no sizes: a backend that cannot be used, and kernels for
+ * cpu:0. HOSTILE_LIE names what of it is wrong beside its texts. It knows nd4c through nd4c/plugin.h alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static void fill(char *text, size_t size) {
   }
 }
 
-/* -- the backend ----------------------------------------------------------------------------------------------------- */
+/* -- the backend -----------------------------------------------------------------------------------------------------
+ */
 
 static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   (void)verify;
@@ -109,7 +110,8 @@ static const nd4c_backend backend = {.struct_size = ND4C_SIZE_OF(nd4c_backend),
                                      .device_count = device_count,
                                      .by_request_only = by_request_only};
 
-/* -- kernels --------------------------------------------------------------------------------------------------------- */
+/* -- kernels ---------------------------------------------------------------------------------------------------------
+ */
 
 static bool declines(const nd4c_call *call, char *reason, size_t reason_size) {
   (void)call;

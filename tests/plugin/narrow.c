@@ -1,7 +1,8 @@
 /* A plug-in with one synchronous device that computes little, or in an unusual way; NARROW says which: "multiply" has a
- * kernel for that alone, "scratch" adds in host memory and a device buffer that it asks for, "prepare" has a kernel that
- * declines when it is prepared below one that does not, "compilers" has two compilers, one for multiply above one for
- * add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It knows nd4c through nd4c/plugin.h alone. */
+ * kernel for that alone, "scratch" adds in host memory and a device buffer that it asks for, "prepare" has a kernel
+ * that declines when it is prepared below one that does not, "compilers" has two compilers, one for multiply above one
+ * for add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It knows nd4c through
+ * nd4c/plugin.h alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static bool is(const char *mode) {
   return chosen != NULL && strcmp(chosen, mode) == 0;
 }
 
-/* -- memory ---------------------------------------------------------------------------------------------------------- */
+/* -- memory ----------------------------------------------------------------------------------------------------------
+ */
 
 static char *memory_of(nd4c_buffer buffer) {
   char *memory;
@@ -70,7 +72,8 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
   return ND4C_OK;
 }
 
-/* -- computing ------------------------------------------------------------------------------------------------------- */
+/* -- computing -------------------------------------------------------------------------------------------------------
+ */
 
 static float *elements(const nd4c_tensor *tensor) {
   return (float *)memory_of(tensor->buffer) + tensor->offset;
@@ -84,8 +87,9 @@ static void compute(nd4c_op op, const nd4c_tensor *inputs, const nd4c_tensor *y,
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t size) {
-  const bool plain = (call->inputs[0].flags & call->inputs[1].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) != 0 &&
-                     call->inputs[0].size == call->outputs[0].size && call->inputs[1].size == call->outputs[0].size;
+  const bool plain =
+      (call->inputs[0].flags & call->inputs[1].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) != 0 &&
+      call->inputs[0].size == call->outputs[0].size && call->inputs[1].size == call->outputs[0].size;
   if (!plain) {
     strncpy(reason, "wants contiguous operands of one shape", size - 1);
   }
@@ -137,7 +141,8 @@ static const nd4c_kernel multiply = KERNEL("multiply", .name = "narrow.multiply"
 static const nd4c_kernel *const lists[][3] = {{&multiply}, {&scratch}, {&above, &declining}};
 static const nd4c_kernel *const *const families[][1] = {{lists[0]}, {lists[1]}, {lists[2]}};
 
-/* -- compilers ------------------------------------------------------------------------------------------------------- */
+/* -- compilers -------------------------------------------------------------------------------------------------------
+ */
 
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
@@ -186,7 +191,8 @@ static nd4c_op ops[] = {ND4C_OP_multiply, ND4C_OP_add};
 static const nd4c_compiler multiplier = COMPILER(0, 2), adder = COMPILER(1, 1);
 static const nd4c_compiler *const compilers[] = {&multiplier, &adder};
 
-/* -- the provider ---------------------------------------------------------------------------------------------------- */
+/* -- the provider ----------------------------------------------------------------------------------------------------
+ */
 
 static const nd4c_buffer_ops buffers = {
     .struct_size = ND4C_SIZE_OF(nd4c_buffer_ops), .allocate = allocate, .free = release};

@@ -1,6 +1,6 @@
-/* What a hostile plug-in says: every text that comes out of nd4c is UTF-8 without controls, and numbers that make no sense
- * are refused with words that say what was expected. Every case is a process of its own, because a process loads a plug-in
- * once. */
+/* What a hostile plug-in says: every text that comes out of nd4c is UTF-8 without controls, and numbers that make no
+ * sense are refused with words that say what was expected. Every case is a process of its own, because a process loads
+ * a plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@
 
 static const char *program;
 
-/* -- in the child ---------------------------------------------------------------------------------------------------- */
+/* -- in the child ----------------------------------------------------------------------------------------------------
+ */
 
 static void print_log(void *user, nd4c_log_level level, const char *area, const char *line) {
   (void)user;
@@ -120,7 +121,8 @@ static int child(const char *command, const char *argument) {
   return 0;
 }
 
-/* -- in the parent --------------------------------------------------------------------------------------------------- */
+/* -- in the parent ---------------------------------------------------------------------------------------------------
+ */
 
 /* The first byte that is neither an end of a line nor of a character. */
 static const char *find_odd_byte(const char *text) {
@@ -142,24 +144,35 @@ typedef struct hostile_case {
 #define SCRATCH "of the host's memory as scratch, which makes no sense: expected 0 to 72057594037927936"
 
 static const hostile_case cases[] = {
-    {"say", "", {NULL},
-     {"load: OK", "find: NO_BACKEND backend hostile: hostile:0: odd ? ?[31m \"quoted\" second line", "reason hostile:0: odd ? ?[31m",
-      "by request: odd ? ?[31m \"quoted\" second line", "engine: odd ? ?[31m \"quoted\" second line"}},
-    {"say", "", {NULL},
+    {"say",
+     "",
+     {NULL},
+     {"load: OK", "find: NO_BACKEND backend hostile: hostile:0: odd ? ?[31m \"quoted\" second line",
+      "reason hostile:0: odd ? ?[31m", "by request: odd ? ?[31m \"quoted\" second line",
+      "engine: odd ? ?[31m \"quoted\" second line"}},
+    {"say",
+     "",
+     {NULL},
      {"log 4 [odd ? ?[31m", "log 1 [plug-in] odd ? ?[31m", "version odd ? ?[31m",
       "hostile: kernel hostile.odd: this library has no op 'odd ? ?[31m \"quoted\" second line",
       "hostile: kernel 4 of op add: its name is not one line of 1 to 127 bytes of UTF-8\n"
       "hostile: kernel 5 of op add: its name is not"}},
-    {"say", "", {NULL},
+    {"say",
+     "",
+     {NULL},
      {"add gives 4", "subtract: DEVICE subtract on cpu:0 (hostile.subtract): odd ? ?[31m \"quoted\"\nsecond line",
       "hostile.add (engine hostile): odd ? ?[31m \"quoted\" second line"}},
     {"say", "", {"HOSTILE_LIE=absent"}, {"find: NO_BACKEND backend hostile: odd ? ?[31m \"quoted\" second line"}},
     {"say", "", {"HOSTILE_LIE=open"}, {"find: NO_BACKEND backend hostile: odd ? ?[31m \"quoted\" second line"}},
     {"say", "", {"HOSTILE_LIE=contribution"}, {"left out: hostile: not used: odd ? ?[31m \"quoted\" second line"}},
     {"load", HOSTILE_PATH, {"HOSTILE_LIE=entry"}, {"load: LIBRARY " HOSTILE_PATH " failed to start: odd ? ?[31m"}},
-    {"load", HOSTILE_PATH, {"HOSTILE_LIE=library"},
+    {"load",
+     HOSTILE_PATH,
+     {"HOSTILE_LIE=library"},
      {"load: ARGUMENT " HOSTILE_PATH " failed to start: a library's name is empty, expected a file's"}},
-    {"load", HOSTILE_PATH, {"HOSTILE_LIE=odd library"},
+    {"load",
+     HOSTILE_PATH,
+     {"HOSTILE_LIE=odd library"},
      {"load: LIBRARY " HOSTILE_PATH " failed to start: /nosuch/odd ? ?[31m \"quoted\"\nsecond line ?.so could not be"}},
     {"load", "", {NULL}, {"load: ARGUMENT plug-in path '': expected an absolute path or one containing a '/'"}},
     {"load", "libnd4c_hostile.so", {NULL}, {"load: ARGUMENT plug-in path 'libnd4c_hostile.so': expected an absolute"}},
@@ -167,18 +180,29 @@ static const hostile_case cases[] = {
     {"load", "/usr/lib", {NULL}, {"load: LIBRARY /usr/lib could not be loaded: "}},
     {"load", "./", {NULL}, {"load: LIBRARY ./ could not be loaded: "}},
     /* kernels that were left out are the cause of what a device cannot do */
-    {"say", "", {"HOSTILE_LIE=device"},
-     {"find: NO_BACKEND backend hostile: check of hostile:0: the backend has neither a kernel nor a compiler; 3 of its kernels were "
+    {"say",
+     "",
+     {"HOSTILE_LIE=device"},
+     {"find: NO_BACKEND backend hostile: check of hostile:0: the backend has neither a kernel nor a compiler; 3 of its "
+      "kernels were "
       "left out, the first one because of this: kernel hostile.odd: this library has no op"}},
-    {"say", "", {"HOSTILE_LIE=device", "HOSTILE_ALIGNMENT=4611686018427387904"},
+    {"say",
+     "",
+     {"HOSTILE_LIE=device", "HOSTILE_ALIGNMENT=4611686018427387904"},
      {"describe gave alignment 4611686018427387904, expected a power of two of at most 2097152"}},
-    {"say", "", {"HOSTILE_LIE=device", "HOSTILE_ALIGNMENT=4194304"},
+    {"say",
+     "",
+     {"HOSTILE_LIE=device", "HOSTILE_ALIGNMENT=4194304"},
      {"describe gave alignment 4194304, expected a power of two of at most 2097152"}},
     {"say", "", {"HOSTILE_LIE=device", "HOSTILE_ALIGNMENT=2097152"}, {"!describe gave alignment"}},
     /* sizes of scratch */
-    {"say", "", {"HOSTILE_SCRATCH=9223372036854775807"},
+    {"say",
+     "",
+     {"HOSTILE_SCRATCH=9223372036854775807"},
      {"multiply gives 4", "plan gives 4", "hostile.multiply asks for 9223372036854775807 bytes " SCRATCH}},
-    {"say", "", {"HOSTILE_SCRATCH=-1"},
+    {"say",
+     "",
+     {"HOSTILE_SCRATCH=-1"},
      {"multiply gives 4", "plan gives 4", "hostile.multiply asks for -1 bytes " SCRATCH}},
     {"say", "", {"HOSTILE_SCRATCH=72057594037927937"}, {"multiply gives 4", "plan gives 4"}},
     {"say", "", {"HOSTILE_SCRATCH=72057594037927936"}, {"multiply: MEMORY", "plan: MEMORY"}},

@@ -1,5 +1,5 @@
-/* Devices that compute little, or in unusual ways, pass the check that every device is put to when it is opened. Each case is
- * a process of its own, because a process loads a plug-in once. */
+/* Devices that compute little, or in unusual ways, pass the check that every device is put to when it is opened. Each
+ * case is a process of its own, because a process loads a plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,8 @@
 
 static const char *program;
 
-/* -- in the child ---------------------------------------------------------------------------------------------------- */
+/* -- in the child ----------------------------------------------------------------------------------------------------
+ */
 
 static nd4c_status compute(nd4c_context *context, nd4c_device *device, bool adds, float *result) {
   const int64_t size = 5;
@@ -52,14 +53,17 @@ static int child(const char *what) {
   return 0;
 }
 
-/* -- the cases ------------------------------------------------------------------------------------------------------- */
+/* -- the cases -------------------------------------------------------------------------------------------------------
+ */
 
 #define ADDED "initialised; one addition gave the right answer"
 
 static const struct {
   const char *mode, *op, *parts[2];
 } cases[] = {
-    {"NARROW=multiply", "multiply", {"initialised; it does not add float32: what was copied there came back right", "multiply: 15; "}},
+    {"NARROW=multiply",
+     "multiply",
+     {"initialised; it does not add float32: what was copied there came back right", "multiply: 15; "}},
     {"NARROW=scratch", "add", {ADDED, "add: 8; "}},
     {"NARROW=prepare", "add", {ADDED, "add: 8; "}},
     {"NARROW=compilers", "add", {ADDED, "add: 8; "}},

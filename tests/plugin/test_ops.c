@@ -1,5 +1,5 @@
-/* Ops of a plug-in: found, called, refused, recorded, computed by the best kernel that there is. Every case of its life in
- * a process is a process of its own, because a process loads a plug-in once. */
+/* Ops of a plug-in: found, called, refused, recorded, computed by the best kernel that there is. Every case of its life
+ * in a process is a process of its own, because a process loads a plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <setjmp.h>
@@ -134,7 +134,8 @@ static const refusal refusals[] = {
     {"", ND4C_FLOAT64, ND4C_FLOAT32, 3, "scale", ND4C_DTYPE, "another dtype than a"},
     {"", ND4C_INT64, ND4C_INT64, 3, "scale", ND4C_DTYPE, "input a is int64 (1, 3): expected one of int32, float32"},
     {"", ND4C_FLOAT64, ND4C_FLOAT64, 3, "scal", ND4C_NAME, "attribute 'scal' is not known, expected scale"},
-    {"infers rank 99", ND4C_FLOAT64, ND4C_FLOAT64, 3, "scale", ND4C_SHAPE, "its plug-in acme says that result 0 has rank 99"},
+    {"infers rank 99", ND4C_FLOAT64, ND4C_FLOAT64, 3, "scale", ND4C_SHAPE,
+     "its plug-in acme says that result 0 has rank 99"},
     {"infers rank -1", ND4C_FLOAT64, ND4C_FLOAT64, 3, "scale", ND4C_SHAPE, "has rank -1"},
     {"infers extent -1", ND4C_FLOAT64, ND4C_FLOAT64, 3, "scale", ND4C_SHAPE, "expected extents of at least 0"},
     {"infers dtype 4711", ND4C_FLOAT64, ND4C_FLOAT64, 3, "scale", ND4C_DTYPE, "which this build does not have"},

@@ -1,5 +1,5 @@
-/* Several versions of one op from one plug-in: eager calls take the highest, a name with a version takes that one, and a
- * model takes the highest one up to its opset. */
+/* Several versions of one op from one plug-in: eager calls take the highest, a name with a version takes that one, and
+ * a model takes the highest one up to its opset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

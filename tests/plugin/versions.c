@@ -1,5 +1,5 @@
-/* A plug-in that brings three versions of one op, verse.shift: x + 1, x + 10 and x + amount, and a faster kernel for the
- * first and for the last. They stand in the table in no order. It knows nd4c through nd4c/plugin.h alone. */
+/* A plug-in that brings three versions of one op, verse.shift: x + 1, x + 10 and x + amount, and a faster kernel for
+ * the first and for the last. They stand in the table in no order. It knows nd4c through nd4c/plugin.h alone. */
 #include <string.h>
 
 #include "nd4c/plugin.h"
@@ -64,7 +64,8 @@ static const nd4c_op_attr attrs[] = {{"amount", {ND4C_ATTR_INT, 0, {.i = 100}}}}
     .attr_count = (attributes), .output_count = 1, .inputs = inputs, .attrs = attrs, .doc = (words),               \
     .infer = infer, .reference = &references[place]                                                                \
   }
-static const nd4c_plugin_op third = OP(3, 0, "x + 10", 1), seventh = OP(7, 1, "x + amount", 2), first = OP(1, 0, "x + 1", 0);
+static const nd4c_plugin_op third = OP(3, 0, "x + 10", 1), seventh = OP(7, 1, "x + amount", 2),
+                            first = OP(1, 0, "x + 1", 0);
 static const nd4c_plugin_op *const ops[] = {&third, &seventh, &first};
 
 static const nd4c_kernel *const family[] = {&fast[0], &fast[1], &fast[2], NULL};

@@ -141,7 +141,8 @@ const cli_command cli_compile_command = {
     .summary = "compile a model ahead of time, for a device that need not be here",
     .help =
         "usage: nd4c compile MODEL --target DEVICE --output FILE [OPTIONS]\n\n"
-        "Writes what compilers of the device make of the model's pieces; nd4c run MODEL --compiled FILE loads it where\n"
+        "Writes what compilers of the device make of the model's pieces; nd4c run MODEL --compiled FILE loads it "
+        "where\n"
         "the device is. nd4c info --probe shows which backends can compile alone (compile-only).\n\n"
         "  --target DEVICE        tpu:0; of a backend that is compile-only, or of one that can run\n"
         "  -o, --output FILE      where the executables go\n"

@@ -255,11 +255,13 @@ static void print_device(nd4c_device *device, bool picked) {
     (void)printf("  %s\n", nd4c_error_message());
     return;
   }
-  (void)printf("%c %-10s %s; %s%s, priority %" PRId32 ", width %" PRId32 ", %s, %s\n", picked ? '*' : ' ', info.identity,
-               info.description, nd4c_device_type_name(info.type),
+  (void)printf("%c %-10s %s; %s%s, priority %" PRId32 ", width %" PRId32 ", %s, %s\n", picked ? '*' : ' ',
+               info.identity, info.description, nd4c_device_type_name(info.type),
                info.host_processor && info.type != ND4C_DEVICE_CPU ? " (the host's processor)" : "", info.priority,
                info.width, info.asynchronous ? "asynchronous" : "synchronous",
-               info.host_readable ? "addressable" : info.addressable ? "addressable by the device" : "not addressable");
+               info.host_readable ? "addressable"
+               : info.addressable ? "addressable by the device"
+                                  : "not addressable");
   if (info.vendor[0] != '\0' || info.driver[0] != '\0') {
     (void)printf("    vendor %s, driver %s\n", info.vendor[0] != '\0' ? info.vendor : "unknown",
                  info.driver[0] != '\0' ? info.driver : "unknown");
@@ -315,7 +317,8 @@ static void print_sharing(void) {
     (void)printf(" over %s; transfer %s, creation %s, wait %s",
                  info_property_or("nd4c.routing.devices", "the default device and cpu:0"),
                  info_property_or("nd4c.routing.transfer", ""),
-                 info_property_or("nd4c.routing.creation", "on the context's device"), info_property_or("nd4c.routing.wait", ""));
+                 info_property_or("nd4c.routing.creation", "on the context's device"),
+                 info_property_or("nd4c.routing.wait", ""));
   }
   (void)printf("\n");
 }
@@ -420,8 +423,8 @@ static int run(int argc, char **argv) {
   look_for_warnings(probe, &found);
   const bool known = probe || forced_is_unknown() || !choosing_opens_more();
   const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
-  const int result =
-      json ? info_print_json(&machine, &found, probe, picked, device) : print_text(&machine, &found, probe, picked, device);
+  const int result = json ? info_print_json(&machine, &found, probe, picked, device)
+                          : print_text(&machine, &found, probe, picked, device);
   if (result == CLI_OK && picked != ND4C_OK) {
     return cli_fail(&cli_info, "no device can be used; the text above says why and what to do");
   }

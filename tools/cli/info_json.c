@@ -19,7 +19,8 @@ static cJSON *contributors_json(void) {
     (void)cJSON_AddStringToObject(object, "verdict", info_verdict_text(status.verdict));
     const char *warning = strstr(status.reason, info_mark); /* it stands among the warnings */
     char reason[1024];
-    (void)snprintf(reason, sizeof reason, "%.*s", warning != NULL ? (int)(warning - status.reason) : 1000, status.reason);
+    (void)snprintf(reason, sizeof reason, "%.*s", warning != NULL ? (int)(warning - status.reason) : 1000,
+                   status.reason);
     (void)cJSON_AddStringToObject(object, "reason", reason);
     (void)cJSON_AddItemToArray(array, object);
   }

@@ -9,8 +9,8 @@
 
 enum { TEXT = 2304, ARGUMENTS = 12, HANGS = 3 };
 
-/* After a section that did not end, the plug-in is likely to hang in others: they have this part of the time, in seconds
- * at least the second number, so that a report takes minutes and not hours. */
+/* After a section that did not end, the plug-in is likely to hang in others: they have this part of the time, in
+ * seconds at least the second number, so that a report takes minutes and not hours. */
 static const double hung_part = 0.05, hung_least = 2;
 
 /* X(NAME, what it looks at, function); in the order in which they run. */
@@ -261,10 +261,9 @@ const cli_command cli_plugin_check = {
         "  --verbose       every failure, not the first 20 of a section\n"
         "  --help          this text\n\n"
         "sections:\n" SECTION_TABLE(SECTION_HELP) "\n"
-        "Each section runs in a process of its own, so that a crash or a hang is a failure of that section. The cases "
-        "are\n"
-        "those of nd4c selftest; the reference of cpu:0 says what is right. docs/writing-a-backend.md (installed:\n"
-        "share/doc/nd4c/writing-a-backend.md) is the way to a plug-in that passes. Exit code 1 if a statement does not hold.\n\n"
+        "Each section runs in a process of its own, so that a crash or a hang is a failure of that section. The cases\n"
+        "are those of nd4c selftest; the reference of cpu:0 says what is right. docs/writing-a-backend.md (installed:\n"
+        "share/doc/nd4c/writing-a-backend.md) is the way to a plug-in that passes. Exit code 1 if a statement fails.\n\n"
         "examples:\n"
         "  nd4c plugin-check ./libacme.so\n"
         "  nd4c plugin-check --section ops --ops 'add' ./libacme.so\n",

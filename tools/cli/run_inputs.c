@@ -109,8 +109,8 @@ static int32_t parse_shape(const char *text, int64_t *shape) {
   return rank;
 }
 
-int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value, int64_t *shape,
-                   int32_t *rank) {
+int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value,
+                   int64_t *shape, int32_t *rank) {
   char text[512];
   const char *given = find_named(options->shapes, options->shape_count, value->name);
   if (given != NULL) {

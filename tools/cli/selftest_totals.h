@@ -20,8 +20,8 @@ typedef struct selftest_totals {
 
 /* The family's, which is made if it is not there. */
 selftest_tally *selftest_totals_find(selftest_totals *totals, const char *category);
-/* Prints a line for each family of which the device computes something, one for all others, and one for the sum, which is
- * returned. Nothing without a pair. */
+/* Prints a line for each family of which the device computes something, one for all others, and one for the sum, which
+ * is returned. Nothing without a pair. */
 selftest_tally selftest_totals_print(const selftest_totals *totals);
 
 #endif

@@ -1,4 +1,5 @@
-/* The rules that every struct of the backend ABI follows: its version, struct_size, and the handles that a backend gives out. */
+/* The rules that every struct of the backend ABI follows: its version, struct_size, and the handles that a backend
+ * gives out. */
 #ifndef ND4C_PLUGIN_ABI_H
 #define ND4C_PLUGIN_ABI_H
 
@@ -10,8 +11,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* A plug-in is accepted if its major number is equal, whatever its minor number: structs carry their sizes, so that each
- * side reads what the other one has. */
+/* A plug-in is accepted if its major number is equal, whatever its minor number: structs carry their sizes, so that
+ * each side reads what the other one has. */
 #define ND4C_PLUGIN_ABI_MAJOR 2
 #define ND4C_PLUGIN_ABI_MINOR 0
 

@@ -27,8 +27,8 @@ typedef enum nd4c_buffer_usage {
   ND4C_BUFFER_STAGING = 3  /* copies between the host and the device go by way of it */
 } nd4c_buffer_usage;
 
-/* What a buffer is wanted for; nd4c's for the duration of the call. nd4c keeps buffers that are free, and uses one again
- * for whatever fits: dtype, shape and usage are those of its first use. */
+/* What a buffer is wanted for; nd4c's for the duration of the call. nd4c keeps buffers that are free, and uses one
+ * again for whatever fits: dtype, shape and usage are those of its first use. */
 typedef struct nd4c_buffer_descriptor {
   uint32_t struct_size;
   nd4c_memory_kind kind; /* DEVICE, or one of the description's memory_kinds */

@@ -19,10 +19,10 @@ ND4C_EXTERN_C_BEGIN
  *
  * A recording names buffers by their handles and keeps none of them. nd4c launches only while each handle is that of a
  * live buffer, which may be another one than while it was recorded. On an addressable device each address is then the
- * recorded one, too. Without addresses a device looks up at each launch what a handle names, or gives no handle out again
- * while a recording names it. States, scratch and host memory that the recorded
- * calls were given live until the launchable is destroyed. Points of recorded
- * calls (nd4c_call.point) count from 1; a launch says what is to be added to them. */
+ * recorded one, too. Without addresses a device looks up at each launch what a handle names, or gives no handle out
+ * again while a recording names it. States, scratch and host memory that the recorded calls were given live until the
+ * launchable is destroyed. Points of recorded calls (nd4c_call.point) count from 1; a launch says what is to be added
+ * to them. */
 typedef struct nd4c_capture_ops {
   uint32_t struct_size;
   /* From here on, work is recorded and not run. Nothing is enqueued on the stream. Required. */

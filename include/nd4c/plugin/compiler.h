@@ -110,9 +110,10 @@ typedef struct nd4c_execution {
   const nd4c_cancellation_scope *cancellation; /* as in nd4c_call */
   int64_t point;                               /* as in nd4c_call */
   int64_t scratch_buffer_bytes;                /* from device_scratch_bytes to device_scratch_best; 0: none */
-  /* For RETURNS_OUTPUTS, else NULL: a place for each output, zeros. The outputs then have no buffers and no data. execute
-   * fills all of them before it returns OK, but those of outputs without elements, and nd4c owns the buffers from then
-   * on: it counts them, and frees them by buffers->free when no work uses them any more. A failure hands over none. */
+  /* For RETURNS_OUTPUTS, else NULL: a place for each output, zeros. The outputs then have no buffers and no data.
+   * execute fills all of them before it returns OK, but those of outputs without elements, and nd4c owns the buffers
+   * from then on: it counts them, and frees them by buffers->free when no work uses them any more. A failure hands over
+   * none. */
   nd4c_returned_buffer *returned;
 } nd4c_execution;
 
@@ -166,8 +167,8 @@ typedef struct nd4c_compiler {
   /* Writes the executable. Work of it may be under way. May block. UNSUPPORTED for one that cannot be written. */
   nd4c_status (*serialise)(void *data, nd4c_executable executable, nd4c_sink *sink);
   /* Makes an executable of bytes that `serialise` wrote, in this process or another, under an equal fingerprint. They
-   * are the caller's, aligned to 16 bytes, and gone when this returns; nd4c has checked that they are complete, not what
-   * they say: a file may have been made by anyone. FORMAT for bytes that make no sense. May block. */
+   * are the caller's, aligned to 16 bytes, and gone when this returns; nd4c has checked that they are complete, not
+   * what they say: a file may have been made by anyone. FORMAT for bytes that make no sense. May block. */
   nd4c_status (*load)(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
 } nd4c_compiler;
 

@@ -20,8 +20,8 @@ enum {
 };
 
 /* What a device is; nd4c presets everything with 0. nd4c copies the words, as one line of valid UTF-8. A negative
- * number, an alignment that is no power of two or beyond ND4C_PLUGIN_ALIGNMENT_LIMIT, a type that is not the backend's and a PCI address of another form
- * refuse the device. */
+ * number, an alignment that is no power of two or beyond ND4C_PLUGIN_ALIGNMENT_LIMIT, a type that is not the backend's
+ * and a PCI address of another form refuse the device. */
 typedef struct nd4c_device_description {
   uint32_t struct_size;
   const char *description;     /* for people; NULL: none */
@@ -49,8 +49,8 @@ typedef struct nd4c_device_description {
    * same. Not with host_readable. */
   bool whole_buffers;
   /* A failure in flight of a call that has a point is told with that point (fence_wait, fence_failure), whatever else
-   * the fence covers. nd4c then asks for a fence only where the host or another stream waits, and one may cover hundreds
-   * of calls. Else it asks for one behind each call, and everything that the fence covers counts as failed. */
+   * the fence covers. nd4c then asks for a fence only where the host or another stream waits, and one may cover
+   * hundreds of calls. Else it asks for one behind each call, and everything that the fence covers counts as failed. */
   bool tells_points;
   /* Sets of ND4C_EXTERNAL_BIT: what nd4c_device_ops.external imports, and what it exports beside pointers. */
   uint32_t imports, exports;
@@ -95,9 +95,10 @@ typedef struct nd4c_device_ops {
   void (*device_close)(void *device);
   /* Called once, after device_open. Required. May block for questions to the driver.
    *
-   * Behind it nd4c checks the device: it copies eight numbers there, adds them by the kernel of the lowest priority that
-   * takes them, else by the first compiler that does, with the scratch that each asks for, and reads the sum. A device
-   * without an addition of float32 has to give back what was copied; one without any kernel or compiler is refused. */
+   * Behind it nd4c checks the device: it copies eight numbers there, adds them by the kernel of the lowest priority
+   * that takes them, else by the first compiler that does, with the scratch that each asks for, and reads the sum. A
+   * device without an addition of float32 has to give back what was copied; one without any kernel or compiler is
+   * refused. */
   nd4c_status (*describe)(void *device, nd4c_device_description *description);
 
   /* Its memory. Required. */
@@ -124,15 +125,15 @@ typedef struct nd4c_device_ops {
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
   /* A fence that is ready when everything enqueued on the stream before this call has ended; where work has failed, it
    * is enough that everything has ended which was enqueued since the stream's previous fence, because nd4c asks a
-   * stream's fences in their order. It tells the failures among the work enqueued since the previous fence. What depends on
-   * failed work is nd4c's matter: it follows the fences of inputs. Does not block. */
+   * stream's fences in their order. It tells the failures among the work enqueued since the previous fence. What
+   * depends on failed work is nd4c's matter: it follows the fences of inputs. Does not block. */
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);
   /* Whether it is ready. Does not block. */
   bool (*fence_query)(void *device, nd4c_fence fence);
   /* Blocks until it is ready. The status of the work, with its text set through host->fail, in every call the same. A
    * failure, too, means that the work has ended: the memory that it used may be freed next. After a failure a device
-   * that tells points writes to *failed, which nd4c presets with zeros, which calls failed: what depends on those counts as
-   * failed. Zeros: everything that the fence covers has failed. */
+   * that tells points writes to *failed, which nd4c presets with zeros, which calls failed: what depends on those
+   * counts as failed. Zeros: everything that the fence covers has failed. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence, nd4c_failed_range *failed);
   /* Also of a fence that is not ready yet: its work goes on. Does not block. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
@@ -173,8 +174,8 @@ typedef struct nd4c_device_ops {
    * UNSUPPORTED: `device` cannot wait for that one, nothing was enqueued, and the host waits for the fence instead.
    * NULL: none can. */
   nd4c_status (*stream_wait_other)(void *device, nd4c_stream stream, void *from_device, nd4c_fence fence);
-  /* As stream_create, with options; nd4c then calls this one for streams of contexts. Blocks no longer than stream_create.
-   * NULL: streams have no priority. */
+  /* As stream_create, with options; nd4c then calls this one for streams of contexts. Blocks no longer than
+   * stream_create. NULL: streams have no priority. */
   nd4c_status (*stream_create_with)(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
   /* A handle, another one at each call, for a stream that the application has made with the vendor's functions and owns
    * (CUstream, cl_command_queue): nd4c's work goes there, in order with the application's own. The application keeps it

@@ -23,8 +23,8 @@ typedef struct nd4c_host_files {
    * read there afterwards. */
   nd4c_status (*make_directory)(const char *path);
   /* Reads a whole file that can be trusted as this process itself is: a plain file, no link, which belongs to the user
-   * and to which no other user may write. FORMAT, with the reason, for any other, and for one of more than `most` bytes.
-   * *bytes is freed with host->free; an empty file gives NULL and 0. */
+   * and to which no other user may write. FORMAT, with the reason, for any other, and for one of more than `most`
+   * bytes. *bytes is freed with host->free; an empty file gives NULL and 0. */
   nd4c_status (*read_own)(const char *path, int64_t most, void **bytes, int64_t *size);
   /* Writes a file that read_own accepts. Readers see the old file, all of the new one, or none: it is written under
    * another name in its directory, then renamed. */

@@ -14,19 +14,20 @@ ND4C_EXTERN_C_BEGIN
 /* Computes [begin, end) of a parallel loop; `worker` is 0 .. width - 1. */
 typedef void (*nd4c_range_function)(void *user, int64_t begin, int64_t end, int32_t worker);
 
-/* Static for the life of the process. Every function may be called from any thread, at any time from the plug-in's entry
- * on, and does not block beyond what allocating memory takes, unless stated otherwise. */
+/* Static for the life of the process. Every function may be called from any thread, at any time from the plug-in's
+ * entry on, and does not block beyond what allocating memory takes, unless stated otherwise. */
 typedef struct nd4c_host {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor;
 
   /* Sets the calling thread's error text and returns `code`. The text is cut at 2 KiB, and bytes that are neither UTF-8
-   * nor ends of lines become '?'; an argument may point into the text of before. About a microsecond: for failures, not for control flow on a hot path. */
+   * nor ends of lines become '?'; an argument may point into the text of before. About a microsecond: for failures, not
+   * for control flow on a hot path. */
   nd4c_status (*fail)(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
   /* The calling thread's error text, never NULL. Valid until the thread's next failure or its end. */
   const char *(*error_message)(void);
-  /* One line of UTF-8 to the log; level is nd4c_log_level, area one word or two. The calling thread runs the application's log callback, which may
-   * block. Costs some nanoseconds where the level is not logged. */
+  /* One line of UTF-8 to the log; level is nd4c_log_level, area one word or two. The calling thread runs the
+   * application's log callback, which may block. Costs some nanoseconds where the level is not logged. */
   void (*log)(int level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
   /* Copies the value of a configuration property, cut to the size. False, and an empty text, if there is none of that
    * name. The lookup takes a lock and compares names: read once, where a device is opened, rather than in each call. */
@@ -35,9 +36,9 @@ typedef struct nd4c_host {
    * there is no property of that name or its type is another one. */
   bool (*config_number)(const char *property, int64_t *number);
 
-  /* Small host memory, zeroed; NULL when there is none. Blocks that come and go with every call are recycled by lists of
-   * the thread, as those of allocate_pages are: they cost some tens of nanoseconds and no allocation from the system. A
-   * block lives until it is freed, by any thread. free takes NULL. */
+  /* Small host memory, zeroed; NULL when there is none. Blocks that come and go with every call are recycled by lists
+   * of the thread, as those of allocate_pages are: they cost some tens of nanoseconds and no allocation from the
+   * system. A block lives until it is freed, by any thread. free takes NULL. */
   void *(*allocate)(size_t bytes);
   void (*free)(void *memory);
 
@@ -58,11 +59,12 @@ typedef struct nd4c_host {
   void (*free_pages)(void *memory, size_t bytes);
 
   /* Run-time libraries: by name in the directories of nd4c.library.path, then beside libnd4c, then where the system's
-   * loader looks; by path if it contains '/'. Never in the current directory. Blocks while the library is loaded and its
-   * constructors run. It stays loaded as long as the process lives. LIBRARY with the loader's words for each attempt;
-   * ARGUMENT for an empty name. */
+   * loader looks; by path if it contains '/'. Never in the current directory. Blocks while the library is loaded and
+   * its constructors run. It stays loaded as long as the process lives. LIBRARY with the loader's words for each
+   * attempt; ARGUMENT for an empty name. */
   nd4c_status (*library_open)(const char *name, void **library);
-  /* Whether library_open would find a file: writes its path. Opens nothing; blocks on the disk for some microseconds. */
+  /* Whether library_open would find a file: writes its path. Opens nothing; blocks on the disk for some microseconds.
+   */
   bool (*library_find)(const char *name, char *path, size_t path_size);
   /* Address of a symbol, as long as the process lives; NULL if there is none. May block while a library is opened. */
   void *(*library_symbol)(void *library, const char *symbol);

@@ -1,13 +1,13 @@
-/* Ops of a plug-in's own: a provider lists them, nd4c registers them when it accepts the provider, and from then on they
- * are called, recorded in graphs and imported from ONNX like the built-in ones.
+/* Ops of a plug-in's own: a provider lists them, nd4c registers them when it accepts the provider, and from then on
+ * they are called, recorded in graphs and imported from ONNX like the built-in ones.
  *
  * A name is a namespace, a dot and the op: "acme.swiglu2". In ONNX models the namespace is the node's domain and the
  * rest its op_type; the op's version is the first opset of the domain in which the op has this meaning. Kernels of any
  * contribution, the provider's own or another one's, name the op as they name built-in ones.
  *
- * A provider may bring several versions of an op, each an entry of its own with its own reference kernel. "acme.swiglu2"
- * is the highest of them, "acme.swiglu2@1" version 1; a node of a model is the highest one up to the model's opset of the
- * domain. Another provider cannot add a version: a name belongs to one provider.
+ * A provider may bring several versions of an op, each an entry of its own with its own reference kernel.
+ * "acme.swiglu2" is the highest of them, "acme.swiglu2@1" version 1; a node of a model is the highest one up to the
+ * model's opset of the domain. Another provider cannot add a version: a name belongs to one provider.
  *
  * The provider's open is not called for any of this: infer and the reference kernel work without it, so that an op can
  * be computed wherever nd4c has loaded the plug-in. Both may be called by several threads at once. */
@@ -19,7 +19,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* What inference says of one output. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen. */
+/* What inference says of one output. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen.
+ */
 typedef struct nd4c_inferred {
   nd4c_dtype dtype;
   int32_t rank;
@@ -45,10 +46,10 @@ typedef nd4c_status (*nd4c_infer_function)(nd4c_inference *inference);
 
 /* Flags of an op. */
 enum {
-  /* Each element of the outputs depends on the elements of the inputs at the same place, broadcast, alone. Fresh outputs
-   * lie in the memory order of the inputs, and an output may be the very same view as an input: kernels read all inputs
-   * of a place before they write the outputs there. infer gives every output the shape that the inputs broadcast to;
-   * nd4c refuses any other (SHAPE). */
+  /* Each element of the outputs depends on the elements of the inputs at the same place, broadcast, alone. Fresh
+   * outputs lie in the memory order of the inputs, and an output may be the very same view as an input: kernels read
+   * all inputs of a place before they write the outputs there. infer gives every output the shape that the inputs
+   * broadcast to; nd4c refuses any other (SHAPE). */
   ND4C_PLUGIN_OP_ELEMENTWISE = 1,
   /* A kernel may refuse a call after it began to write. nd4c then never has it write into an output that is given. */
   ND4C_PLUGIN_OP_REFUSES_LATE = 2
@@ -70,12 +71,13 @@ struct nd4c_plugin_gradient;
 typedef struct nd4c_plugin_op {
   uint32_t struct_size;
   uint32_t version; /* 1 or more: raised when the meaning changes; kernels name it */
-  /* Required: namespace and name of letters, digits, '_' and '-', each part between dots beginning with a letter. Not in
-   * the namespaces nd4c and ai.onnx. */
+  /* Required: namespace and name of letters, digits, '_' and '-', each part between dots beginning with a letter. Not
+   * in the namespaces nd4c and ai.onnx. */
   const char *name;
   nd4c_category category; /* required: what routing and tracing group ops by */
   uint32_t flags;         /* ND4C_PLUGIN_OP_* */
-  nd4c_dtype_set dtypes;  /* required, of the first input (of the first output for ops without inputs): numbers and bool */
+  nd4c_dtype_set
+      dtypes; /* required, of the first input (of the first output for ops without inputs): numbers and bool */
   int32_t input_count, attr_count, output_count;
   const nd4c_op_input *inputs; /* names of letters, digits and '_' */
   /* Kinds INT, BOOL, FLOAT, INTS, FLOATS, STRING and DTYPE with their presets; that of a list is NULL. No two inputs or

@@ -1,6 +1,6 @@
 /* What a plug-in brings: a backend with devices of its own, contributions to the devices of a backend (its own or
- * another one's), ops, or several of them. The entry function gives one nd4c_provider, which nd4c copies; everything that it points to
- * is static for the life of the process. */
+ * another one's), ops, or several of them. The entry function gives one nd4c_provider, which nd4c copies; everything
+ * that it points to is static for the life of the process. */
 #ifndef ND4C_PLUGIN_PROVIDER_H
 #define ND4C_PLUGIN_PROVIDER_H
 
@@ -61,8 +61,8 @@ typedef struct nd4c_backend {
    * block. Optional; NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
   const nd4c_collective_ops *collective; /* NULL: it has none */
-  /* Targets: devices that are not here, for which the provider's compilers compile ahead of time. Asked where the verdict
-   * is COMPILE_ONLY alone: then nd4c calls the provider's open, these two, and of compilers partition, compile,
+  /* Targets: devices that are not here, for which the provider's compilers compile ahead of time. Asked where the
+   * verdict is COMPILE_ONLY alone: then nd4c calls the provider's open, these two, and of compilers partition, compile,
    * fingerprint, serialise and release, with the target in the place of the device, on segments whose constants have
    * data that the host reads; and nothing else. Both or neither; NULL: it has none. May block.
    *
@@ -81,7 +81,7 @@ enum {
 typedef struct nd4c_provider {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor; /* ND4C_PLUGIN_ABI_MAJOR, _MINOR of the header that the plug-in was compiled with */
-  const char *name;              /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
+  const char *name; /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
   const char *version;           /* optional */
   /* Looks whether the provider could run, and writes the verdict's reason. verify false: looks only for files, opens
    * nothing, and is done in a millisecond; true: may block. Optional; NULL: found. */

@@ -1,8 +1,8 @@
 /* Locks, condition variables, threads and time, so that a backend does not call the system itself.
  *
  * Locks and condition variables are structs of a fixed size and not handles: a static one needs no code that makes it,
- * making one cannot fail, and one inside a record costs no allocation of its own. Zeros are an open lock and a condition
- * variable on which nobody waits (host->allocate gives zeros). They must not be moved or copied.
+ * making one cannot fail, and one inside a record costs no allocation of its own. Zeros are an open lock and a
+ * condition variable on which nobody waits (host->allocate gives zeros). They must not be moved or copied.
  *
  * A child of fork has one thread, the one that forked. Threads that a backend started do not exist there; a lock that
  * another thread held at the fork stays held for ever. nd4c calls no function of an asynchronous device in a child of
@@ -38,15 +38,15 @@ typedef struct nd4c_host_threads {
   void (*lock_acquire)(nd4c_host_lock *lock);
   /* Does not block. Called by the thread that took the lock. */
   void (*lock_release)(nd4c_host_lock *lock);
-  /* Ends the lock's life, before its memory is freed or zeroed for another use. No thread holds it or waits for it. Does
-   * not block. A static lock needs none. */
+  /* Ends the lock's life, before its memory is freed or zeroed for another use. No thread holds it or waits for it.
+   * Does not block. A static lock needs none. */
   void (*lock_destroy)(nd4c_host_lock *lock);
 
-  /* Releases the lock, which the calling thread holds, blocks until the condition is signalled, and takes the lock again.
-   * It may also return without a signal: the caller tests what it waits for in a loop. */
+  /* Releases the lock, which the calling thread holds, blocks until the condition is signalled, and takes the lock
+   * again. It may also return without a signal: the caller tests what it waits for in a loop. */
   void (*condition_wait)(nd4c_host_condition *condition, nd4c_host_lock *lock);
-  /* As condition_wait, but at most until nanoseconds() reaches `deadline`. False if that time has come; the lock is held
-   * again then, too. */
+  /* As condition_wait, but at most until nanoseconds() reaches `deadline`. False if that time has come; the lock is
+   * held again then, too. */
   bool (*condition_wait_until)(nd4c_host_condition *condition, nd4c_host_lock *lock, int64_t deadline);
   /* Wakes at least one thread that waits, if any does. Does not block. Waking a thread that sleeps costs some
    * microseconds; without one it is some nanoseconds. */

@@ -8,8 +8,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Nanoseconds on one clock of the device's choice, the same for all its streams; nd4c presets zeros. All zero: nothing was
- * enqueued. */
+/* Nanoseconds on one clock of the device's choice, the same for all its streams; nd4c presets zeros. All zero: nothing
+ * was enqueued. */
 typedef struct nd4c_timing_span {
   uint32_t struct_size;
   int64_t submitted;  /* when the host enqueued the first command; 0: not known */
@@ -20,14 +20,15 @@ typedef struct nd4c_timing_span {
 /* `device` is the pointer that device_open gave. No function blocks unless its comment says so. All are required. */
 typedef struct nd4c_timing_ops {
   uint32_t struct_size;
-  /* What is enqueued on the stream from here on belongs to one timing, until end is called. One at a time for each stream;
-   * the thread that begins enqueues and ends. Enqueues nothing that another stream or the host waits for. UNSUPPORTED: this
-   * stream tells no times, as one that was made while nothing was recorded (nd4c_stream_options.timed). */
+  /* What is enqueued on the stream from here on belongs to one timing, until end is called. One at a time for each
+   * stream; the thread that begins enqueues and ends. Enqueues nothing that another stream or the host waits for.
+   * UNSUPPORTED: this stream tells no times, as one that was made while nothing was recorded
+   * (nd4c_stream_options.timed). */
   nd4c_status (*begin)(void *device, nd4c_stream stream);
   /* Called once after each begin that succeeded, also where what was enqueued failed. Gives what was begun. */
   nd4c_status (*end)(void *device, nd4c_stream stream, nd4c_timing *timing);
-  /* Tells the times if the work has ended, which *ready says. wait: blocks until it has. A failure, as of work that failed,
-   * means that there are no times. By any thread, one at a time for each timing. */
+  /* Tells the times if the work has ended, which *ready says. wait: blocks until it has. A failure, as of work that
+   * failed, means that there are no times. By any thread, one at a time for each timing. */
   nd4c_status (*read)(void *device, nd4c_timing timing, bool wait, bool *ready, nd4c_timing_span *span);
   /* Also of one whose work is under way: that goes on. */
   void (*destroy)(void *device, nd4c_timing timing);

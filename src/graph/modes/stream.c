@@ -359,7 +359,8 @@ static nd4c_status run_compiled(const nd4c_plan *plan, int32_t index) {
 static nd4c_status run_step(const nd4c_plan *plan, int32_t index) {
   nd4c_step *step = &plan->steps[index];
   step->call.point = plan->stream->point + index;
-  return ND4C_LIKELY(is_kernel(step)) ? nd4c_driver_kernel_run(step->choice->kernel, &step->call) : run_compiled(plan, index);
+  return ND4C_LIKELY(is_kernel(step)) ? nd4c_driver_kernel_run(step->choice->kernel, &step->call)
+                                      : run_compiled(plan, index);
 }
 
 static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {

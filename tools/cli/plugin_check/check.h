@@ -166,8 +166,8 @@ typedef struct plugin_pair_case {
 typedef struct plugin_pair {
   plugin_pair_case cases[2];
 } plugin_pair;
-/* With what the reference makes of them, which is the engine that is forced from here on. False: it does not compute the
- * op so; then there is nothing to clear. The pair is not to be moved. */
+/* With what the reference makes of them, which is the engine that is forced from here on. False: it does not compute
+ * the op so; then there is nothing to clear. The pair is not to be moved. */
 bool plugin_pair_make(const plugin_case *p, nd4c_context *host, plugin_pair *pair);
 void plugin_pair_clear(plugin_pair *pair);
 
@@ -222,8 +222,8 @@ void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how
 /* As above, as far as the plan; *plan NULL where the case cannot be recorded. */
 nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_plan **plan);
 /* A plan of several nodes with the case among them, the case's op twice if `again`, in which compilers of the plug-in
- * take part; *own: the case with what the reference makes of those nodes, whose `wanted` the caller releases. *plan NULL
- * where it cannot be recorded, others than the plug-in would compute a node, or no compiler takes part. */
+ * take part; *own: the case with what the reference makes of those nodes, whose `wanted` the caller releases. *plan
+ * NULL where it cannot be recorded, others than the plug-in would compute a node, or no compiler takes part. */
 void plugin_plan_compiled(plugin_round *round, const plugin_case *p, bool again, plugin_case *own, nd4c_plan **plan);
 /* Runs that plan. outputs: NULL entries receive fresh arrays. */
 nd4c_status plugin_plan_run(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs);

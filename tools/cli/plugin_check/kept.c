@@ -98,7 +98,8 @@ static void check_refused(plugin_check *check) {
   }
 }
 
-/* -- all of it ------------------------------------------------------------------------------------------------------ */
+/* -- all of it ------------------------------------------------------------------------------------------------------
+ */
 
 static void check_files(plugin_check *check, const char *folder) {
   tally t = {.loaded = 0};
@@ -113,7 +114,8 @@ static void check_files(plugin_check *check, const char *folder) {
                     compiles ? "" : "; it brings no compilers");
   (void)plugin_check_that(check, t.refused == 0, "%d executables could not be kept, or not be loaded: %s",
                           (int)t.refused, t.words);
-  (void)plugin_check_that(check, files == 0 || t.loaded > 0, "what was written is never loaded: are its fingerprints equal?");
+  (void)plugin_check_that(check, files == 0 || t.loaded > 0,
+                          "what was written is never loaded: are its fingerprints equal?");
 }
 
 void plugin_section_kept(plugin_check *check) {

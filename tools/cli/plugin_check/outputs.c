@@ -1,5 +1,5 @@
-/* Outputs that the caller gives: parts of larger arrays, of which a kernel writes its own elements and no others, of sizes
- * that no width of a vector divides too; and an input that is the output as well. Section `outputs`. */
+/* Outputs that the caller gives: parts of larger arrays, of which a kernel writes its own elements and no others, of
+ * sizes that no width of a vector divides too; and an input that is the output as well. Section `outputs`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

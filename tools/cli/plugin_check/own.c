@@ -259,7 +259,8 @@ static void check_op(state *s, const nd4c_op_info *op) {
   check_dtype(s);
   plugin_check_note("%s: %d samples", op->name, (int)(s->computed - before));
   if (s->computed > before && s->filled == filled) {
-    plugin_check_note("%s: no result of these samples has an element: what its kernels compute was not checked", op->name);
+    plugin_check_note("%s: no result of these samples has an element: what its kernels compute was not checked",
+                      op->name);
   }
 }
 

@@ -9,7 +9,8 @@ enum { LARGE = 16384 };
 
 static bool is_like_first(const selftest_case *c, const selftest_input *input) {
   const selftest_input *first = &c->inputs[0];
-  return input->rank == first->rank && memcmp(input->shape, first->shape, (size_t)first->rank * sizeof *first->shape) == 0;
+  return input->rank == first->rank &&
+         memcmp(input->shape, first->shape, (size_t)first->rank * sizeof *first->shape) == 0;
 }
 
 /* The numbers of `from` again and again, beginning with one that `shift` says. */
@@ -28,8 +29,8 @@ static bool fill(selftest_input *to, const selftest_input *from, int64_t shift) 
   return (from->reals == NULL || to->reals != NULL) && (from->integers == NULL || to->integers != NULL);
 }
 
-/* A copy of the case whose varying inputs have numbers of their own; with `grows` those of the first input's shape become
- * longer along the first axis. */
+/* A copy of the case whose varying inputs have numbers of their own; with `grows` those of the first input's shape
+ * become longer along the first axis. */
 static bool make(const plugin_case *from, int64_t shift, bool grows, plugin_pair_case *made) {
   bool good = true;
   *made = (plugin_pair_case){.c = *from->c, .p = *from};

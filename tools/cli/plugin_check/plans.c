@@ -59,7 +59,8 @@ static bool can_extend(const plugin_case *p) {
   return can;
 }
 
-/* Whether the op can take its result as its first input: for compilers that take two nodes or more of what they know. */
+/* Whether the op can take its result as its first input: for compilers that take two nodes or more of what they know.
+ */
 static bool can_repeat(const plugin_case *p) {
   const selftest_input *first = &p->c->inputs[0];
   const nd4c_array *y = p->wanted[0];
@@ -75,7 +76,8 @@ static nd4c_status repeat(nd4c_graph *graph, const plugin_case *p, const nd4c_va
   nd4c_value values[SELFTEST_INPUTS];
   memcpy(values, inputs, sizeof values);
   values[0] = *value;
-  return nd4c_graph_op(graph, p->c->op->op, values, p->c->input_count, p->c->attrs, p->c->attr_count, "again", value, 1);
+  return nd4c_graph_op(graph, p->c->op->op, values, p->c->input_count, p->c->attrs, p->c->attr_count, "again", value,
+                       1);
 }
 
 /* `constants`: the case's inputs on the host. */
@@ -296,11 +298,12 @@ static void note_idle_compilers(plugin_check *check, int32_t compiled) {
     plugin_check_note("its compilers were not checked: SD_KERNEL_DISABLE_ENGINES is %s", disabled);
     return;
   }
-  (void)plugin_check_that(check, compiled > 0,
-                          "its compilers took part in none of these plans, and were not checked. The plans have one op, the "
-                          "op twice, and the op before add, multiply and subtract. Of a single node that kernels compute, "
-                          "nd4c takes only a piece with ND4C_PIECE_CHEAPER; a compiler of other patterns has to be checked "
-                          "on graphs of its own");
+  (void)plugin_check_that(
+      check, compiled > 0,
+      "its compilers took part in none of these plans, and were not checked. The plans have one op, the "
+      "op twice, and the op before add, multiply and subtract. Of a single node that kernels compute, "
+      "nd4c takes only a piece with ND4C_PIECE_CHEAPER; a compiler of other patterns has to be checked "
+      "on graphs of its own");
 }
 
 void plugin_section_plans(plugin_check *check) {

@@ -23,7 +23,8 @@ typedef enum kind { SPECIAL, GROWN_FIRST, GROWN_LAST, GROWN_ALIKE, EMPTY_FIRST, 
 static const double specials_of_one[SPECIALS] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
 static const double specials[SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1e-30, -1e30, NAN};
 
-/* Every input that varies and has elements gets whole numbers of little size: what is added up is exact in any order. */
+/* Every input that varies and has elements gets whole numbers of little size: what is added up is exact in any order.
+ */
 static void make_small(const selftest_case *from, selftest_case *to) {
   for (int32_t i = 0; i < to->input_count; i++) {
     selftest_input *input = &to->inputs[i];
@@ -65,7 +66,8 @@ static bool change(const selftest_case *from, kind how, selftest_case *to) {
   return any;
 }
 
-/* Whether the target and the reference both computed it. The target comes first: what it declines costs no reference. */
+/* Whether the target and the reference both computed it. The target comes first: what it declines costs no reference.
+ */
 static bool compute(plugin_round *round, const plugin_case *p, kind how, const char *words) {
   tally *t = round->user;
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL}, *got[SELFTEST_OUTPUTS] = {NULL};
@@ -85,8 +87,8 @@ static bool compute(plugin_round *round, const plugin_case *p, kind how, const c
     /* Calls that the reference refuses, too, are none of these values. */
     if (!declined && plugin_case_wanted(&own, round->host) == ND4C_OK) {
       computed = true;
-      if (plugin_check_that(round->check, status == ND4C_OK, "%s, %s: %s: %s", p->label, words, nd4c_status_name(status),
-                            text)) {
+      if (plugin_check_that(round->check, status == ND4C_OK, "%s, %s: %s: %s", p->label, words,
+                            nd4c_status_name(status), text)) {
         (void)plugin_case_compare(round->check, &own, round->host, got, words);
       }
     }
