@@ -26,8 +26,7 @@ static nd4c_status full_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- ranges: each worker computes its part from the numbers ----------------------------------------------------------
- */
+/* -- ranges: each worker computes its part from the numbers ------------------------------------------------------- */
 
 enum { GRAIN = 4096 };
 

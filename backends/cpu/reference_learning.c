@@ -2,8 +2,7 @@
 #include "backends/cpu/reference.h"
 #include "kernels/reference/learning.h"
 
-/* -- label_index ------------------------------------------------------------------------------------------------------
- */
+/* -- label_index -------------------------------------------------------------------------------------------------- */
 
 typedef struct label_job {
   nd4c_ref_tensor x, index;
@@ -33,8 +32,7 @@ static nd4c_status label_index_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- tree_ensemble ----------------------------------------------------------------------------------------------------
- */
+/* -- tree_ensemble ------------------------------------------------------------------------------------------------ */
 
 typedef struct tree_job {
   nd4c_ref_trees trees;
@@ -106,8 +104,7 @@ static nd4c_status tree_ensemble_run(const nd4c_call *call) {
   return status;
 }
 
-/* -- scores -----------------------------------------------------------------------------------------------------------
- */
+/* -- scores ------------------------------------------------------------------------------------------------------- */
 
 typedef struct score_job {
   nd4c_ref_tensor x, y;

@@ -53,8 +53,7 @@ static void add_tables(const count_call *c) {
       c->tables[bin] += c->tables[piece * c->bins + bin];
 }
 
-/* -- integers --------------------------------------------------------------------------------------------------------
- */
+/* -- integers ----------------------------------------------------------------------------------------------------- */
 
 #define FOR_WHOLE(X) X(INT32, int32_t) X(INT64, int64_t) X(INT8, int8_t) X(UINT8, uint8_t) ND4C_WIDER_WHOLE(X)
 #ifdef ND4C_DTYPES_LITE
@@ -185,8 +184,7 @@ static nd4c_status run_bincount(const nd4c_call *call) {
   return status;
 }
 
-/* -- histogram -------------------------------------------------------------------------------------------------------
- */
+/* -- histogram ---------------------------------------------------------------------------------------------------- */
 
 static void extent_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   count_call *c = user;
@@ -296,8 +294,7 @@ static nd4c_status run_histogram(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- kernels
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
 
 static bool usable_bincount(const nd4c_call *call, char *reason, size_t reason_size) {
   if (has_input(call, ND4C_IN_bincount_weights)) {

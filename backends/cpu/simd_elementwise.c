@@ -104,8 +104,7 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op)
 BINARY_OPS(DEFINE_BINARY)
 
-/* -- kron: a product of a and b, each repeated along the other's axes ------------------------------------------------
- */
+/* -- kron: a product of a and b, each repeated along the other's axes --------------------------------------------- */
 
 static bool usable_kron(const nd4c_call *call, char *reason, size_t reason_size) {
   int32_t rank = call->outputs[0].rank;

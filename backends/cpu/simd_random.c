@@ -34,8 +34,7 @@ static int64_t run_length(const random_call *r, int64_t run) {
   return left < RUN ? left : RUN;
 }
 
-/* -- uniform, normal -------------------------------------------------------------------------------------------------
- */
+/* -- uniform, normal ---------------------------------------------------------------------------------------------- */
 
 static void uniform_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const random_call *r = user;
@@ -84,8 +83,7 @@ static nd4c_status run_random_normal(const nd4c_call *call) {
   return run_all(call, &r, normal_range);
 }
 
-/* -- integers
- * ---------------------------------------------------------------------------------------------------------- */
+/* -- integers ----------------------------------------------------------------------------------------------------- */
 
 static void integers_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const random_call *r = user;
@@ -186,8 +184,7 @@ static nd4c_status run_random_permutation(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* -- kernels
- * ----------------------------------------------------------------------------------------------------------- */
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
 
 static bool is_dense(const nd4c_call *call, nd4c_dtype_set set, char *reason, size_t reason_size) {
   const nd4c_tensor *y = &call->outputs[0];

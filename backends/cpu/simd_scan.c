@@ -43,8 +43,7 @@ static void end(const scan *s) {
     nd4c_simd.move->stream_fence();
 }
 
-/* -- lines -----------------------------------------------------------------------------------------------------------
- */
+/* -- lines -------------------------------------------------------------------------------------------------------- */
 
 /* count <= PIECE elements of a line, contiguous: in place or in the buffer. */
 static const char *piece_of(const scan *s, int64_t count, const char *x, char *buffer) {
@@ -131,8 +130,7 @@ static void lines_range(void *user, int64_t begin, int64_t finish, int32_t worke
   end(s);
 }
 
-/* -- one long line: the sum of each chunk first, then all chunks at once ---------------------------------------------
- */
+/* -- one long line: the sum of each chunk first, then all chunks at once ------------------------------------------ */
 
 static void totals_range(void *user, int64_t begin, int64_t finish, int32_t worker) {
   const scan *s = user;
@@ -187,8 +185,7 @@ static void scan_shared_out(scan *s, int32_t width, bool words) {
   nd4c_cpu_parallel(s->chunks, 1, width, chunks_range, s);
 }
 
-/* -- rows side by side -----------------------------------------------------------------------------------------------
- */
+/* -- rows side by side -------------------------------------------------------------------------------------------- */
 
 static void take_rows(const scan *s, int64_t n, const char *x, char *y) {
   _Alignas(64) char to[8 * COLUMNS];
@@ -246,8 +243,7 @@ static void blocks_range(void *user, int64_t begin, int64_t finish, int32_t work
   end(s);
 }
 
-/* -- ops -------------------------------------------------------------------------------------------------------------
- */
+/* -- ops ---------------------------------------------------------------------------------------------------------- */
 
 /* Columns where x's neighbours lie along the last axis in all tensors, and not along the scanned one. */
 static bool side_by_side(const nd4c_call *call, int32_t axis) {

@@ -56,8 +56,7 @@ static void store(const gathering *g, double value, char *y) {
   }
 }
 
-/* -- the last axis is reduced ---------------------------------------------------------------------------------------
- */
+/* -- the last axis is reduced ------------------------------------------------------------------------------------- */
 
 static nd4c_gathered gathered_at(state *s) {
   return (nd4c_gathered){&s->first, &s->second, &s->third};
@@ -125,8 +124,7 @@ static void gather_runs(gathering *g, int32_t width) {
   nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / (n * a->outer_reduced) + 1, width, runs_range, g);
 }
 
-/* -- the last axis is kept ------------------------------------------------------------------------------------------
- */
+/* -- the last axis is kept ---------------------------------------------------------------------------------------- */
 
 /* Rows from `row` on that lie one step apart, at most ROWS. */
 static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
@@ -172,8 +170,7 @@ static void gather_lines(gathering *g, int32_t width) {
   nd4c_cpu_parallel(a->outer_kept * g->chunks, GRAIN_ELEMENTS / work + 1, width, lines_range, g);
 }
 
-/* -- ops ------------------------------------------------------------------------------------------------------------
- */
+/* -- ops ---------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status gather(const nd4c_call *call, const nd4c_gather_loops *loops, statistic what, double correction) {
   nd4c_dtype dtype = call->inputs[0].dtype;

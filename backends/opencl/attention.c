@@ -246,8 +246,7 @@ static nd4c_status attention_with_cache_run(const nd4c_call *call) {
   return status;
 }
 
-/* -- multi_head_attention: projections, unrounded, in the scratch buffer ---------------------------------------------
- */
+/* -- multi_head_attention: projections, unrounded, in the scratch buffer ------------------------------------------ */
 
 enum { WQ = ND4C_IN_multi_head_attention_wq, BQ = ND4C_IN_multi_head_attention_bq };
 

@@ -120,8 +120,7 @@ static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size)
   return nd4c_cl_call_usable(call, reason, reason_size);
 }
 
-/* -- separable_conv2d: what is between stays unrounded in the scratch buffer ----------------------------------------
- */
+/* -- separable_conv2d: what is between stays unrounded in the scratch buffer -------------------------------------- */
 
 static int64_t separable_scratch(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
@@ -255,8 +254,7 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
 }
 
-/* -- causal_conv_with_state ------------------------------------------------------------------------------------------
- */
+/* -- causal_conv_with_state --------------------------------------------------------------------------------------- */
 
 static void three(nd4c_cl_launch *launch, const nd4c_tensor *x) {
   for (int32_t i = 0; i < 3; i++)

@@ -65,8 +65,7 @@ bool nd4c_cl_queues_reorder(const nd4c_cl_device *device);
 /* Levels of nd4c_host.log, as nd4c/log.h numbers them. */
 enum { ND4C_CL_LOG_ERROR = 1, ND4C_CL_LOG_WARNING = 2, ND4C_CL_LOG_INFO = 3 };
 
-/* -- loader.c -------------------------------------------------------------------------------------------------------
- */
+/* -- loader.c ----------------------------------------------------------------------------------------------------- */
 
 /* Opens the ICD loader and finds its functions; once for the process. LIBRARY, SYMBOL. */
 nd4c_status nd4c_cl_loader_open(void);
@@ -84,8 +83,7 @@ nd4c_status nd4c_cl_fail_allocation(const nd4c_cl_device *device, const char *ca
 /* A driver that says success and gives nothing. */
 nd4c_status nd4c_cl_fail_nothing(const nd4c_cl_device *device, const char *call, const char *what);
 
-/* -- platform.c -----------------------------------------------------------------------------------------------------
- */
+/* -- platform.c --------------------------------------------------------------------------------------------------- */
 
 /* Finds the devices of all platforms: GPUs and accelerators first, then processors. Once; later calls give the first
  * outcome again, and its text in reason. Those whose answers are refused are among them. */
@@ -97,8 +95,7 @@ nd4c_status nd4c_cl_device_read(nd4c_cl_device *device);
 /* by_request_only of nd4c_backend. */
 bool nd4c_cl_host_only(char *reason, size_t reason_size);
 
-/* -- queue.c: streams, commands and fences ---------------------------------------------------------------------------
- */
+/* -- queue.c: streams, commands and fences ------------------------------------------------------------------------ */
 
 /* Events of the work on a buffer that may still be under way; only with out-of-order queues. */
 enum { ND4C_CL_READS = 8 };
@@ -165,8 +162,7 @@ nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range
 nd4c_status nd4c_cl_fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
 
-/* -- memory.c --------------------------------------------------------------------------------------------------------
- */
+/* -- memory.c ----------------------------------------------------------------------------------------------------- */
 
 extern const nd4c_buffer_ops nd4c_cl_buffer_ops;
 /* For the backend's own use. */
@@ -188,8 +184,7 @@ extern const nd4c_external_ops nd4c_cl_external_ops;
 /* Releases the queue behind pinned memory, of which none is left. */
 void nd4c_cl_pinned_close(nd4c_cl_device *device);
 
-/* -- program.c, cache.c ----------------------------------------------------------------------------------------------
- */
+/* -- program.c, cache.c ------------------------------------------------------------------------------------------- */
 
 /* Frees all programs and kernels of a device. */
 void nd4c_cl_programs_close(nd4c_cl_device *device);
@@ -222,8 +217,7 @@ typedef struct nd4c_cl_source {
 } nd4c_cl_source;
 extern const nd4c_cl_source nd4c_cl_sources[];
 
-/* -- device.c --------------------------------------------------------------------------------------------------------
- */
+/* -- device.c ----------------------------------------------------------------------------------------------------- */
 
 extern const nd4c_device_ops nd4c_cl_device_ops;
 

@@ -40,8 +40,7 @@ void nd4c_cl_buffer_end(nd4c_cl_device *device, nd4c_buffer buffer) {
   nd4c_cl_host->free(buffer);
 }
 
-/* -- copies ---------------------------------------------------------------------------------------------------------
- */
+/* -- copies ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status check_range(const nd4c_cl_device *device, nd4c_buffer buffer, int64_t offset, int64_t bytes) {
   bool within = offset >= 0 && bytes >= 0 && bytes <= buffer->bytes && offset <= buffer->bytes - bytes;
@@ -116,8 +115,7 @@ nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer bu
                            : status;
 }
 
-/* -- pinned memory ----------------------------------------------------------------------------------------------------
- */
+/* -- pinned memory ------------------------------------------------------------------------------------------------ */
 
 /* A buffer that the driver puts where the device copies fastest, mapped as long as it lives. Under the pinned lock. */
 static nd4c_status map(nd4c_cl_device *device, nd4c_buffer buffer) {
@@ -177,8 +175,7 @@ void nd4c_cl_pinned_close(nd4c_cl_device *device) {
   }
 }
 
-/* -- the table ------------------------------------------------------------------------------------------------------
- */
+/* -- the table ---------------------------------------------------------------------------------------------------- */
 
 static nd4c_status buffer_allocate(void *handle, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer) {
   nd4c_cl_device *device = handle;

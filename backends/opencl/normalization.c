@@ -160,8 +160,7 @@ static nd4c_cl_rows group_norm_plan(const nd4c_call *call) {
                       call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
 }
 
-/* -- skip_layer_norm: the sum first, unrounded in the scratch buffer ------------------------------------------------
- */
+/* -- skip_layer_norm: the sum first, unrounded in the scratch buffer ---------------------------------------------- */
 
 static nd4c_cl_rows skip_layer_norm_plan(const nd4c_call *call, nd4c_tensor *sum) {
   bool rms = call->attrs[ND4C_ATTR_skip_layer_norm_rms].as.i != 0;

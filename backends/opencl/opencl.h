@@ -167,8 +167,7 @@ static inline void nd4c_cl_arg_pair(nd4c_cl_launch *launch, double value) {
     nd4c_cl_arg_bytes(launch, parts, sizeof parts);
 }
 
-/* -- walks over elements ---------------------------------------------------------------------------------------------
- */
+/* -- walks over elements ------------------------------------------------------------------------------------------ */
 
 enum { ND4C_CL_RANK = 8, ND4C_CL_WALKED = 4 };
 

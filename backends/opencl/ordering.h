@@ -36,8 +36,7 @@ nd4c_status nd4c_cl_make_keys(const nd4c_cl_step *step, const nd4c_tensor *x, in
 /* The key that all NaN of a dtype have; false if it has none. */
 bool nd4c_cl_nan_key(nd4c_dtype dtype, uint64_t *key);
 
-/* -- keys from indices -----------------------------------------------------------------------------------------------
- */
+/* -- keys from indices -------------------------------------------------------------------------------------------- */
 
 /* Modes of an index; the numbers of ND4C_INDEX_MODE_TABLE. GROUP: a number that does not count from the end. */
 enum { ND4C_CL_RAISE, ND4C_CL_WRAP, ND4C_CL_CLIP, ND4C_CL_GROUP };
@@ -60,8 +59,7 @@ static inline uint64_t nd4c_cl_place_key(int64_t offset) {
 /* "INT", "FLOAT". */
 const char *nd4c_cl_kind(nd4c_dtype dtype);
 
-/* -- choosing
- * ---------------------------------------------------------------------------------------------------------- */
+/* -- choosing ----------------------------------------------------------------------------------------------------- */
 
 /* Flags, and what numbering them gives: places of the true ones in `chosen`, how many are true up to each in `ranks`
  * (less 1). Word offsets. */

@@ -15,8 +15,7 @@ static char outcome_text[ND4C_CL_REASON];
 static nd4c_cl_device *devices[DEVICES];
 static int32_t device_count;
 
-/* -- what a driver says ----------------------------------------------------------------------------------------------
- */
+/* -- what a driver says ------------------------------------------------------------------------------------------- */
 
 /* A text of at most size - 1 bytes, terminated here whatever the driver does; longer ones are cut. Control characters
  * become blanks: texts go to terminals. Where there is none the text says why. `question`: call and constant. */
@@ -102,8 +101,7 @@ static bool has_word(const char *text, const char *word) {
   return false;
 }
 
-/* -- one device -------------------------------------------------------------------------------------------------------
- */
+/* -- one device --------------------------------------------------------------------------------------------------- */
 
 static nd4c_status refuse(const nd4c_cl_device *device, const char *what, uint64_t number, const char *expected) {
   return nd4c_cl_host->fail(ND4C_HARDWARE, "%s (%s): the driver gives %s %llu: expected %s", device->name,
@@ -266,8 +264,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   return status;
 }
 
-/* -- all of them ------------------------------------------------------------------------------------------------------
- */
+/* -- all of them -------------------------------------------------------------------------------------------------- */
 
 /* What keeps the devices of a platform, or all platforms, out of the list. */
 static void note(const char *call, cl_int code, cl_uint count, int most) {
@@ -388,8 +385,7 @@ nd4c_cl_device *nd4c_cl_device_at(int32_t index) {
   return index >= 0 && index < device_count ? devices[index] : NULL;
 }
 
-/* -- by request only --------------------------------------------------------------------------------------------------
- */
+/* -- by request only ---------------------------------------------------------------------------------------------- */
 
 /* Libraries whose devices are the host's processor. */
 static const char *const host_drivers[] = {"pocl", "intelocl", "oclgrind"};

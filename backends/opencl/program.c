@@ -14,8 +14,7 @@ struct nd4c_cl_program {
   char key[]; /* source, a newline, options */
 };
 
-/* -- options ---------------------------------------------------------------------------------------------------------
- */
+/* -- options ------------------------------------------------------------------------------------------------------ */
 
 void nd4c_cl_define(nd4c_cl_options *options, const char *name, const char *format, ...) {
   size_t used = strlen(options->text), size = sizeof options->text;
@@ -69,8 +68,7 @@ void nd4c_cl_define_index(nd4c_cl_options *options, const nd4c_call *call) {
   nd4c_cl_define(options, "INDEX", "%s", narrow ? "uint" : "ulong");
 }
 
-/* -- what devices can compute with ------------------------------------------------------------------------------------
- */
+/* -- what devices can compute with -------------------------------------------------------------------------------- */
 
 const nd4c_cl_limits *nd4c_cl_device_limits(const void *device) {
   return &((const nd4c_cl_device *)device)->limits;

@@ -101,8 +101,7 @@ void nd4c_cl_timing_note(nd4c_stream stream, cl_event event);
 /* A stream on a queue, of which it takes over one reference; not after a failure (MEMORY). queue.c */
 nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *stream);
 
-/* -- fault.c -------------------------------------------------------------------------------------------------------
- */
+/* -- fault.c ------------------------------------------------------------------------------------------------------ */
 
 /* A launch that uses the buffer is being enqueued: if it is a fault buffer, the next fence reads it. Under the stream's
  * lock. */

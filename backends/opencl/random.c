@@ -26,8 +26,7 @@ static bool numbers_usable(const nd4c_call *call, char *reason, size_t reason_si
   return fits(call, true, reason, reason_size);
 }
 
-/* -- one element after the other
- * ---------------------------------------------------------------------------------------- */
+/* -- one element after the other ---------------------------------------------------------------------------------- */
 
 typedef struct law {
   const char *function;
@@ -126,8 +125,7 @@ static nd4c_status random_exponential_run(const nd4c_call *call) {
   return draw(call, &l);
 }
 
-/* -- with an array beside the state
- * --------------------------------------------------------------------------------------- */
+/* -- with an array beside the state ------------------------------------------------------------------------------- */
 
 /* Begins a launch of dropout or rrelu: x, then y, and walks of y, x and, if there is one, the mask. */
 static nd4c_status begin(const nd4c_call *call, const char *function, const nd4c_tensor *state, const nd4c_tensor *x,
@@ -193,8 +191,7 @@ static nd4c_status rrelu_run(const nd4c_call *call) {
   return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
 }
 
-/* -- kernels
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
 
 /* X(op, usable, dtypes of the first input) */
 #define OPS(X)                                       \

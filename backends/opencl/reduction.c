@@ -132,8 +132,7 @@ static nd4c_status moments_run(const nd4c_call *call) {
   return status == ND4C_OK ? nd4c_cl_reduce(call, &variance) : status;
 }
 
-/* -- matrix_norm: those that no singular values are for ---------------------------------------------------------------
- */
+/* -- matrix_norm: those that no singular values are for ----------------------------------------------------------- */
 
 typedef struct matrix_norm {
   nd4c_cl_reduction first, last; /* sums of magnitudes in the scratch buffer, then their extreme; or `first` alone */

@@ -29,8 +29,7 @@ ND4C_API nd4c_status nd4c_tensor_read_memory(const void *bytes, size_t size, nd4
 /* Writes a serialized ONNX TensorProto. */
 ND4C_API nd4c_status nd4c_tensor_write(const char *path, const nd4c_array *array, const char *name);
 
-/* -- named arrays in one file ---------------------------------------------------------------------------------------
- */
+/* -- named arrays in one file ------------------------------------------------------------------------------------- */
 
 /* An opened .npz or .safetensors file: names, and arrays that are read when they are asked for. Any thread; it does not
  * change. Names are text and nothing else: one like "../a" leads nowhere. */

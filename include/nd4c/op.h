@@ -210,8 +210,8 @@ typedef enum nd4c_attr_kind {
 typedef struct nd4c_attr_value {
   nd4c_attr_kind kind;
   /* Of a list. A pointer that is not NULL with count 0 is a list that is given and empty: reductions, flip, squeeze and
-   * fftshift then take no axis, where NULL leaves the list out and they take all. Other ops do not tell the two apart.
-   */
+   * fftshift then take no axis, where NULL leaves the list out and they take all. Other ops do not tell the two
+   * apart. */
   int32_t count;
   union {
     int64_t i; /* INT, BOOL (0 or 1), DTYPE */
@@ -292,8 +292,8 @@ typedef struct nd4c_op_info {
 } nd4c_op_info;
 
 /* Number of ops: those of this build, then those of the plug-ins that were loaded (nd4c_backend_load; those of
- * nd4c.backend.plugins with the first call that needs a device, or nd4c_backend_probe). It only grows. Takes no lock.
- */
+ * nd4c.backend.plugins with the first call that needs a device, or nd4c_backend_probe). It only grows. Takes no
+ * lock. */
 ND4C_API int32_t nd4c_op_count(void);
 /* Schema at position 0 .. count - 1 of the table, NULL past the end. */
 ND4C_API const nd4c_op_info *nd4c_op_at(int32_t position);

@@ -37,8 +37,8 @@
 ND4C_EXTERN_C_BEGIN
 
 /* The exported function of a plug-in. `host` lives as long as the process. Writes the provider, which must stay valid
- * as long. Called once, by one thread; it opens no library and no device. A failure refuses the plug-in with its text.
- */
+ * as long. Called once, by one thread; it opens no library and no device. A failure refuses the plug-in with its
+ * text. */
 typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_provider **provider);
 #define ND4C_PLUGIN_ENTRY "nd4c_plugin_entry"
 

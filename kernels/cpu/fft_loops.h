@@ -57,8 +57,7 @@ static inline POINT NAME(repeat)(const REAL *number) {
 #define CONJUGATED NAME(conjugated)
 #define REPEAT NAME(repeat)
 
-/* -- steps: m groups of s butterflies, points of a butterfly m s apart in x and s apart in y --------------------------
- */
+/* -- steps: m groups of s butterflies, points of a butterfly m s apart in x and s apart in y ---------------------- */
 
 static void NAME(step_2)(int64_t m, int64_t s, const REAL *roots, const POINT *x, POINT *y) {
   for (int64_t p = 0; p < m; p++) {
@@ -151,8 +150,7 @@ static void *NAME(run)(const nd4c_fft_steps *steps, void *vx, void *vy) {
   return x;
 }
 
-/* -- joined numbers ---------------------------------------------------------------------------------------------------
- */
+/* -- joined numbers ----------------------------------------------------------------------------------------------- */
 
 static inline POINT NAME(load)(const REAL *joined) {
   VEC first = *(const LOOSE *)joined, last = *(const LOOSE *)(joined + LANES);
@@ -190,8 +188,7 @@ static void NAME(join)(int64_t points, const void *tile, double scale, bool exch
   }
 }
 
-/* -- real lines -------------------------------------------------------------------------------------------------------
- */
+/* -- real lines --------------------------------------------------------------------------------------------------- */
 
 /* Numbers k and pairs - k of the pairs' transform become those of the points'. */
 static inline void NAME(part)(POINT w, POINT *low, POINT *high) {
@@ -233,8 +230,7 @@ static void NAME(pack)(int64_t pairs, const void *vroots, void *tile) {
   }
 }
 
-/* -- long lines: lanes are neighbours ---------------------------------------------------------------------------------
- */
+/* -- long lines: lanes are neighbours ----------------------------------------------------------------------------- */
 
 /* w^k of a number of lanes from k on, or of fewer up to the end of the lower table. */
 static inline POINT NAME(roots_from)(const nd4c_fft_roots *roots, int64_t k) {

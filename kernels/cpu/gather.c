@@ -38,8 +38,7 @@ static double fold_lanes(double *lanes) {
   return lanes[0];
 }
 
-/* -- mean and squares ------------------------------------------------------------------------------------------------
- */
+/* -- mean and squares --------------------------------------------------------------------------------------------- */
 
 /* Means are kept in two parts, for their differences are what counts: the distances from the rounded mean of a piece
  * have a sum of their own, which is its lesser part and whose square is taken away. An infinity among the elements
@@ -187,8 +186,7 @@ static void moments_block_float32(int64_t rows, int64_t n, const void *vx, int64
   moments_rows_float32(rows, n, vx, step, count, state, after(vx, rows, step, n * (int64_t)sizeof(float)));
 }
 
-/* -- largest and exponentials ----------------------------------------------------------------------------------------
- */
+/* -- largest and exponentials ------------------------------------------------------------------------------------- */
 
 /* What exponents are relative to: the largest, unless it is not finite. */
 static inline double origin(double largest) {
@@ -327,8 +325,7 @@ static inline void move_origins(int64_t n, nd4c_gathered state, double *own) {
 EXPONENTIALS(float32, float)
 EXPONENTIALS(float64, double)
 
-/* -- 16-bit floats: widened in pieces --------------------------------------------------------------------------------
- */
+/* -- 16-bit floats: widened in pieces ----------------------------------------------------------------------------- */
 
 #define HALF_GATHER(kind, name)                                                                         \
   static void kind##_run_##name(int64_t n, const void *x, int64_t count, nd4c_gathered state) {         \
@@ -348,8 +345,7 @@ EXPONENTIALS(float64, double)
 #define HALF_GATHERS(NAME, name, kind) HALF_GATHER(moments, name) HALF_GATHER(exponentials, name)
 ND4C_HALF_DTYPES(HALF_GATHERS)
 
-/* -- table -----------------------------------------------------------------------------------------------------------
- */
+/* -- table -------------------------------------------------------------------------------------------------------- */
 
 static void moments_merge(int64_t count, nd4c_gathered s, int64_t other_count, nd4c_gathered other) {
   merge_moments(count, s.first, s.second, s.third, other_count, *other.first, *other.second, *other.third);

@@ -57,8 +57,7 @@ static inline double lost_by(double a, double b, double sum) {
   return lost - lost == 0 ? lost : 0;
 }
 
-/* -- sums of floats: those of f64 carry along what rounding loses ----------------------------------------------------
- */
+/* -- sums of floats: those of f64 carry along what rounding loses ------------------------------------------------- */
 
 static void sum_run_float32(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
   const float *x = vx;
@@ -217,8 +216,7 @@ ROW(sum, float32, float, double, float)
 ROW(prod, float32, float, double, float)
 ROW(prod, float64, double, double, double)
 
-/* -- integers wrap ---------------------------------------------------------------------------------------------------
- */
+/* -- integers wrap ------------------------------------------------------------------------------------------------ */
 
 #define WORD_RUN(op, name, fill)                                                                \
   static void op##_run_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
@@ -250,8 +248,7 @@ ROW(prod, float64, double, double, double)
 ND4C_INT_DTYPES(WORDS)
 ND4C_UINT_DTYPES(WORDS)
 
-/* -- 16-bit floats: widened in pieces --------------------------------------------------------------------------------
- */
+/* -- 16-bit floats: widened in pieces ----------------------------------------------------------------------------- */
 
 #define HALF_SCAN(op, way, name, at)                                                                \
   static void op##_##way##_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
@@ -272,8 +269,7 @@ ND4C_UINT_DTYPES(WORDS)
   HALF_SCAN(prod, row, name, i)
 ND4C_HALF_DTYPES(HALF_SCANS)
 
-/* -- best so far -----------------------------------------------------------------------------------------------------
- */
+/* -- best so far -------------------------------------------------------------------------------------------------- */
 
 /* Is x at least as good as the best? Against a NaN only NaN is. */
 #define REACHES_max(x, best) (((x) >= (best)) | ((x) != (x)))
@@ -328,8 +324,7 @@ ND4C_INT_DTYPES(BESTS)
 ND4C_UINT_DTYPES(BESTS)
 ND4C_WIDE_FLOAT_DTYPES(BESTS)
 
-/* -- table -----------------------------------------------------------------------------------------------------------
- */
+/* -- table -------------------------------------------------------------------------------------------------------- */
 
 #define SUM_ENTRY(NAME, name, kind) [ND4C_##NAME] = {sum_run_##name, sum_row_##name, NULL},
 #define PROD_ENTRY(NAME, name, kind) [ND4C_##NAME] = {prod_run_##name, prod_row_##name, NULL},

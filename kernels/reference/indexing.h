@@ -54,8 +54,7 @@ typedef struct nd4c_ref_elements {
 } nd4c_ref_elements;
 void nd4c_ref_move_elements(const nd4c_ref_elements *args);
 
-/* -- masks: bool tensors ---------------------------------------------------------------------------------------------
- */
+/* -- masks: bool tensors ------------------------------------------------------------------------------------------ */
 
 int64_t nd4c_ref_count_true(const nd4c_ref_tensor *mask);
 /* The slices of x where mask, which covers its axes from `axis` on, is true, one after the other into y. A mask of one

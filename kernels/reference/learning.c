@@ -2,8 +2,7 @@
 
 #include "kernels/reference/order.h"
 
-/* -- label_index ------------------------------------------------------------------------------------------------------
- */
+/* -- label_index -------------------------------------------------------------------------------------------------- */
 
 /* Any order will do in which equal values are neighbours: NaN after all numbers. */
 static int compare_reals(double a, double b) {
@@ -72,8 +71,7 @@ void nd4c_ref_label_index(const nd4c_ref_tensor *x, const nd4c_ref_key *sorted, 
   }
 }
 
-/* -- tree_ensemble ----------------------------------------------------------------------------------------------------
- */
+/* -- tree_ensemble ------------------------------------------------------------------------------------------------ */
 
 enum { LEQ, LT, GTE, GT, EQ, NEQ, MEMBER, AVERAGE = 0, SUM, MIN, MAX };
 enum { UNSEEN, OPEN, DONE };
@@ -288,8 +286,7 @@ void nd4c_ref_trees_run(const nd4c_ref_trees *trees, const nd4c_ref_tensor *x, c
   }
 }
 
-/* -- scores -----------------------------------------------------------------------------------------------------------
- */
+/* -- scores ------------------------------------------------------------------------------------------------------- */
 
 enum { NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO };
 
@@ -391,8 +388,7 @@ void nd4c_ref_svm_kernel(const nd4c_ref_svm_args *args, int64_t begin, int64_t e
   }
 }
 
-/* -- svm_probabilities
- * ------------------------------------------------------------------------------------------------- */
+/* -- svm_probabilities -------------------------------------------------------------------------------------------- */
 
 /* 1 / (1 + e^x), kept from 0 and 1. */
 static double pair_probability(double x) {

@@ -30,8 +30,7 @@ int nd4c_ref_direction(const uint64_t *keys, int64_t count);
 /* No element is less than (strict: less than or equal to) the one before it; a NaN is. */
 bool nd4c_ref_is_ordered(nd4c_dtype dtype, const char *data, int64_t count, bool strict);
 
-/* -- bins -----------------------------------------------------------------------------------------------------------
- */
+/* -- bins --------------------------------------------------------------------------------------------------------- */
 
 /* Least and largest; false if there is a NaN or an infinity. 0 and 1 of no elements. */
 bool nd4c_ref_extent(const double *x, int64_t count, double *low, double *high);

@@ -93,8 +93,7 @@ double nd4c_ref_quantile(const double *sorted, int64_t count, double q, nd4c_ref
   return part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
 }
 
-/* -- sums and products along an axis --------------------------------------------------------------------------------
- */
+/* -- sums and products along an axis ------------------------------------------------------------------------------ */
 
 /* State of one line: the value so far, or for logsumexp the largest and the sum of exponentials relative to it. */
 typedef struct running {
@@ -247,8 +246,7 @@ void nd4c_ref_accumulate(const nd4c_ref_lines *lines, int64_t begin, int64_t end
   }
 }
 
-/* -- best so far ----------------------------------------------------------------------------------------------------
- */
+/* -- best so far -------------------------------------------------------------------------------------------------- */
 
 void nd4c_ref_running_best(const nd4c_ref_lines *lines, int64_t begin, int64_t end) {
   nd4c_dtype_kind kind = nd4c_reference_kind(lines->x_dtype);
@@ -270,8 +268,7 @@ void nd4c_ref_running_best(const nd4c_ref_lines *lines, int64_t begin, int64_t e
   }
 }
 
-/* -- differences ----------------------------------------------------------------------------------------------------
- */
+/* -- differences -------------------------------------------------------------------------------------------------- */
 
 void nd4c_ref_diff(const nd4c_ref_lines *lines, const nd4c_ref_tensor *pieces, const nd4c_ref_axes *piece_axes,
                    int32_t axis, int64_t order, nd4c_value *work, int64_t begin, int64_t end) {

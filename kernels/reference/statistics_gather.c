@@ -169,8 +169,7 @@ static double finish_deviation(const gathered *g) {
   return sqrt(variance_or_nan(g));
 }
 
-/* -- ln of the sum of exponentials: the largest goes out of the sum, so that nothing overflows ----------------------
- */
+/* -- ln of the sum of exponentials: the largest goes out of the sum, so that nothing overflows -------------------- */
 
 static void take_logsumexp(gathered *g, int pass, const double *block, int64_t count) {
   if (pass == 0) {

@@ -149,8 +149,7 @@ nd4c_status nd4c_layout_check(const nd4c_layout *layout, const char *what) {
   return ND4C_OK;
 }
 
-/* -- hash and text --------------------------------------------------------------------------------------------------
- */
+/* -- hash and text ------------------------------------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);

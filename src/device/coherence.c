@@ -113,8 +113,7 @@ nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device,
   return writes ? nd4c_readers_enqueue_wait(&replica->readers, device, stream) : ND4C_OK;
 }
 
-/* -- waiting --------------------------------------------------------------------------------------------------------
- */
+/* -- waiting ------------------------------------------------------------------------------------------------------ */
 
 /* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
 static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {

@@ -250,8 +250,7 @@ static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, 
   return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream, points), "capture.launch");
 }
 
-/* -- external memory: the caller has seen that the device has it ----------------------------------------------------
- */
+/* -- external memory: the caller has seen that the device has it -------------------------------------------------- */
 
 static inline nd4c_status nd4c_driver_import_memory(const nd4c_device *device, const nd4c_external *external,
                                                     nd4c_buffer *buffer) {

@@ -16,8 +16,8 @@ bool nd4c_held_give_way(nd4c_device *device, int64_t bytes);
 nd4c_status nd4c_held_check(void);
 /* Lists what is only counted: "2 x 4096 bytes held for ORIGIN". */
 void nd4c_held_print(const nd4c_device *device, nd4c_text *text);
-/* Forgets what is held on a device that closes: buffers become the manager's, and a later give frees the record alone.
- */
+/* Forgets what is held on a device that closes: buffers become the manager's, and a later give frees the record
+ * alone. */
 void nd4c_held_abandon(nd4c_device *device);
 
 #endif

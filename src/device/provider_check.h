@@ -6,8 +6,8 @@
 #include "base/config_rows.h"
 #include "device/candidate.h"
 
-/* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is refused.
- */
+/* ABI, with `from` (the plug-in's path or name) in front. Looks at nothing behind a size or a version that is
+ * refused. */
 /* ABI: a struct of the plug-in `from` ends before a field that is required. */
 nd4c_status nd4c_provider_fail_short(const char *from, const char *what, uint32_t struct_size, const char *type);
 nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider);

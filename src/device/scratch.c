@@ -73,8 +73,8 @@ static int64_t preferred(const nd4c_scratch_range *range) {
   return best > range->least ? best : range->least;
 }
 
-/* The most of `wanted` that there is room for beside what others have, whatever sizes are rounded to; at least `least`.
- */
+/* The most of `wanted` that there is room for beside what others have, whatever sizes are rounded to; at least
+ * `least`. */
 static int64_t roomy(const nd4c_device *device, int64_t least, int64_t wanted) {
   int64_t room = 0;
   if (least >= wanted || nd4c_memory_has_room(device, wanted) || nd4c_memory_remaining(device, &room) != ND4C_OK) {

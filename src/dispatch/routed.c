@@ -15,8 +15,7 @@
 /* A vote is as long as twenty small calls, and seldom says anything else of them than before. */
 enum { USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
 
-/* -- decisions that are remembered ----------------------------------------------------------------------------------
- */
+/* -- decisions that are remembered -------------------------------------------------------------------------------- */
 
 /* Where the inputs are: the device of the newest value, and all devices where it is current. A strict context is told
  * failures that others are spared: its decisions are its own. */

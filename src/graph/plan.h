@@ -203,8 +203,8 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
 nd4c_status nd4c_plan_make_arena(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 
-/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing their executables.
- */
+/* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing their
+ * executables. */
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step);
 /* Number of the node's segment, -1: none. */
 static inline int32_t nd4c_plan_segment_of(const nd4c_plan *plan, int32_t node) {

@@ -144,8 +144,8 @@ static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
   return !device->description.whole_buffers && count == 0;
 }
 
-/* The node is from now on a copy of a view of its input: another device of the plan takes the result as a whole buffer.
- */
+/* The node is from now on a copy of a view of its input: another device of the plan takes the result as a whole
+ * buffer. */
 static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *strides, int64_t offset) {
   nd4c_graph *graph = plan->graph;
   nd4c_value from = graph->nodes[index].inputs[0], view = ND4C_VALUE_NONE;

@@ -140,8 +140,7 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* -- ops of plug-ins ------------------------------------------------------------------------------------------------
- */
+/* -- ops of plug-ins ---------------------------------------------------------------------------------------------- */
 
 /* Strings are computed by the library alone, and packed elements have no address. */
 static nd4c_status check_foreign_inputs(const nd4c_inference *inference) {

@@ -19,8 +19,7 @@ nd4c_status nd4c_infer_label_index(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* -- tree_ensemble ---------------------------------------------------------------------------------------------------
- */
+/* -- tree_ensemble ------------------------------------------------------------------------------------------------ */
 
 /* A list of a dtype and, unless it is -1, of a length. */
 static nd4c_status check_list(const nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int64_t length) {
@@ -76,8 +75,7 @@ nd4c_status nd4c_infer_tree_ensemble(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* -- scores -----------------------------------------------------------------------------------------------------------
- */
+/* -- scores ------------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_infer_score_transform(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];

@@ -382,8 +382,7 @@ static void measure_scan(const function *of) {
       scan(of, hard[i].low, hard[i].high, 1);
 }
 
-/* -- points in arbitrary precision ----------------------------------------------------------------------------------
- */
+/* -- points in arbitrary precision -------------------------------------------------------------------------------- */
 
 /* The oracle against the points: it must be good to a sixteenth of a unit where it is said to be sure. */
 static void check_oracle(const function *of, const format *f, samples *s) {

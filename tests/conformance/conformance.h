@@ -150,8 +150,7 @@ const cf_record *cf_record_find(nd4c_op op);
 enum { CF_BUILTIN_OPS = 1024, CF_OPS = 1280 };
 int32_t cf_place_of_op(nd4c_op op);
 
-/* -- golden.c: cases and refusals recorded by tests/records ---------------------------------------------------------
- */
+/* -- golden.c: cases and refusals recorded by tests/records ------------------------------------------------------- */
 
 /* Judges what has no single right answer (eigenvectors, random numbers): NULL, or what is wrong. */
 typedef const char *(*cf_property)(const cf_case *c, const cf_tensor *outputs, int32_t output_count, char *text,

@@ -121,8 +121,7 @@ static void strictness_is_not_for_reading(void **state) {
   }
 }
 
-/* -- the program's code ----------------------------------------------------------------------------------------------
- */
+/* -- the program's code ------------------------------------------------------------------------------------------- */
 
 static nd4c_array *threes; /* what the callback adds to itself, of the very signature of the call that it comes in */
 static int called;

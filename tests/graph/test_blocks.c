@@ -214,8 +214,7 @@ static void plain_arrays_are_not_confused(void **state) {
   free(blocks);
 }
 
-/* -- everything else ------------------------------------------------------------------------------------------------
- */
+/* -- everything else ---------------------------------------------------------------------------------------------- */
 
 static void elements_are_decoded_when_they_are_needed(void **state) {
   (void)state;
@@ -371,8 +370,7 @@ static void other_engines_get_them_decoded(void **state) {
   free(blocks);
 }
 
-/* -- refusals -------------------------------------------------------------------------------------------------------
- */
+/* -- refusals ----------------------------------------------------------------------------------------------------- */
 
 static void odd_ones_are_refused(void **state) {
   (void)state;

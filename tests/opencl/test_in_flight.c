@@ -42,8 +42,7 @@ static int tear_down(void **state) {
   return nd4c_context_destroy(plain) == ND4C_OK ? 0 : -1;
 }
 
-/* -- operands -------------------------------------------------------------------------------------------------------
- */
+/* -- operands ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_array *array_of(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const void *data) {
   nd4c_array *array = NULL;
@@ -91,8 +90,7 @@ static nd4c_array *operand(char letter) {
              : numbers(letter);
 }
 
-/* -- calls ----------------------------------------------------------------------------------------------------------
- */
+/* -- calls -------------------------------------------------------------------------------------------------------- */
 
 static const int64_t two = 2, first_axis = 0, twice = 2 * COUNT;
 #define INT(name, value)                     \
@@ -235,8 +233,7 @@ static void nothing_of_others_is_touched(void **state) {
   assert_true(survived > 300);
 }
 
-/* -- faults ---------------------------------------------------------------------------------------------------------
- */
+/* -- faults ------------------------------------------------------------------------------------------------------- */
 
 /* x at the places of i, of which one may be out of range. */
 static nd4c_status gather(nd4c_context *context, bool good) {
@@ -289,8 +286,7 @@ static void a_fault_is_told_once(void **state) {
   }
 }
 
-/* -- waiting --------------------------------------------------------------------------------------------------------
- */
+/* -- waiting ------------------------------------------------------------------------------------------------------ */
 
 static int64_t milliseconds(void) {
   struct timespec now;
@@ -403,8 +399,7 @@ static void what_a_failure_waited_for_is_not_overtaken(void **state) {
   nd4c_array_release(x);
 }
 
-/* -- programs -------------------------------------------------------------------------------------------------------
- */
+/* -- programs ----------------------------------------------------------------------------------------------------- */
 
 /* Programs of products by vectors know no strides. */
 static void products_are_built_once(void **state) {

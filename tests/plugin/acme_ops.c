@@ -131,8 +131,7 @@ static const nd4c_plugin_op scaled_add = {.struct_size = ND4C_SIZE_OF(nd4c_plugi
                                           .infer = scaled_add_infer,
                                           .reference = &scaled_add_reference};
 
-/* -- acme.halves: x in two along an axis, the first no shorter than the second --------------------------------------
- */
+/* -- acme.halves: x in two along an axis, the first no shorter than the second ------------------------------------ */
 
 static const nd4c_op_input halves_inputs[] = {{"x", false, false}};
 static const nd4c_op_attr halves_attrs[] = {{"axis", {ND4C_ATTR_INT, 0, {.i = -1}}}};
@@ -203,8 +202,7 @@ static const nd4c_plugin_op halves = {.struct_size = ND4C_SIZE_OF(nd4c_plugin_op
                                       .infer = halves_infer,
                                       .reference = &halves_reference};
 
-/* -- a faster kernel for contiguous operands, as a contribution ------------------------------------------------------
- */
+/* -- a faster kernel for contiguous operands, as a contribution --------------------------------------------------- */
 
 static bool fast_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *a = &call->inputs[A], *b = &call->inputs[B], *y = &call->outputs[0];
@@ -249,8 +247,7 @@ static const nd4c_contribution contribution = {.struct_size = ND4C_SIZE_OF(nd4c_
                                                .families = families};
 static const nd4c_contribution *const contributions[] = {&contribution};
 
-/* -- the provider ----------------------------------------------------------------------------------------------------
- */
+/* -- the provider ------------------------------------------------------------------------------------------------- */
 
 static const nd4c_plugin_op *const ops[] = {&scaled_add, &halves};
 

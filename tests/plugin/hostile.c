@@ -26,8 +26,7 @@ static void fill(char *text, size_t size) {
   }
 }
 
-/* -- the backend -----------------------------------------------------------------------------------------------------
- */
+/* -- the backend -------------------------------------------------------------------------------------------------- */
 
 static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   (void)verify;
@@ -110,8 +109,7 @@ static const nd4c_backend backend = {.struct_size = ND4C_SIZE_OF(nd4c_backend),
                                      .device_count = device_count,
                                      .by_request_only = by_request_only};
 
-/* -- kernels ---------------------------------------------------------------------------------------------------------
- */
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
 
 static bool declines(const nd4c_call *call, char *reason, size_t reason_size) {
   (void)call;

@@ -17,8 +17,7 @@ static bool is(const char *mode) {
   return chosen != NULL && strcmp(chosen, mode) == 0;
 }
 
-/* -- memory ----------------------------------------------------------------------------------------------------------
- */
+/* -- memory ------------------------------------------------------------------------------------------------------- */
 
 static char *memory_of(nd4c_buffer buffer) {
   char *memory;
@@ -72,8 +71,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
   return ND4C_OK;
 }
 
-/* -- computing -------------------------------------------------------------------------------------------------------
- */
+/* -- computing ---------------------------------------------------------------------------------------------------- */
 
 static float *elements(const nd4c_tensor *tensor) {
   return (float *)memory_of(tensor->buffer) + tensor->offset;
@@ -141,8 +139,7 @@ static const nd4c_kernel multiply = KERNEL("multiply", .name = "narrow.multiply"
 static const nd4c_kernel *const lists[][3] = {{&multiply}, {&scratch}, {&above, &declining}};
 static const nd4c_kernel *const *const families[][1] = {{lists[0]}, {lists[1]}, {lists[2]}};
 
-/* -- compilers -------------------------------------------------------------------------------------------------------
- */
+/* -- compilers ---------------------------------------------------------------------------------------------------- */
 
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
@@ -191,8 +188,7 @@ static nd4c_op ops[] = {ND4C_OP_multiply, ND4C_OP_add};
 static const nd4c_compiler multiplier = COMPILER(0, 2), adder = COMPILER(1, 1);
 static const nd4c_compiler *const compilers[] = {&multiplier, &adder};
 
-/* -- the provider ----------------------------------------------------------------------------------------------------
- */
+/* -- the provider ------------------------------------------------------------------------------------------------- */
 
 static const nd4c_buffer_ops buffers = {
     .struct_size = ND4C_SIZE_OF(nd4c_buffer_ops), .allocate = allocate, .free = release};

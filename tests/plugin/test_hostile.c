@@ -16,8 +16,7 @@
 
 static const char *program;
 
-/* -- in the child ----------------------------------------------------------------------------------------------------
- */
+/* -- in the child ------------------------------------------------------------------------------------------------- */
 
 static void print_log(void *user, nd4c_log_level level, const char *area, const char *line) {
   (void)user;
@@ -121,8 +120,7 @@ static int child(const char *command, const char *argument) {
   return 0;
 }
 
-/* -- in the parent ---------------------------------------------------------------------------------------------------
- */
+/* -- in the parent ------------------------------------------------------------------------------------------------ */
 
 /* The first byte that is neither an end of a line nor of a character. */
 static const char *find_odd_byte(const char *text) {

@@ -15,8 +15,7 @@
 
 static const char *program;
 
-/* -- in the child ----------------------------------------------------------------------------------------------------
- */
+/* -- in the child ------------------------------------------------------------------------------------------------- */
 
 static nd4c_status compute(nd4c_context *context, nd4c_device *device, bool adds, float *result) {
   const int64_t size = 5;
@@ -53,8 +52,7 @@ static int child(const char *what) {
   return 0;
 }
 
-/* -- the cases -------------------------------------------------------------------------------------------------------
- */
+/* -- the cases ---------------------------------------------------------------------------------------------------- */
 
 #define ADDED "initialised; one addition gave the right answer"
 

@@ -34,8 +34,8 @@ int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_da
 /* NAME=TEXT of `option` into the list. Returns an exit code. */
 int run_add_named(const cli_command *command, run_named *list, int *count, const char *text, const char *option);
 void run_free_options(run_options *options);
-/* The shape of an input: from --shape, else the model's with 1 for what is free, which is told. Returns an exit code.
- */
+/* The shape of an input: from --shape, else the model's with 1 for what is free, which is told. Returns an exit
+ * code. */
 int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value,
                    int64_t *shape, int32_t *rank);
 

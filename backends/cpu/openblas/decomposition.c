@@ -24,8 +24,7 @@ static int *lapack_pivots(nd4c_cpu_space *space, int64_t n, const int64_t *pivot
   return exchanged;
 }
 
-/* -- what all types of numbers share --------------------------------------------------------------------------------
- */
+/* -- what all types of numbers share ------------------------------------------------------------------------------ */
 
 /* The C BLAS takes real factors by value, complex ones by address. */
 #define BY_VALUE(x) (x)[0]
@@ -83,8 +82,7 @@ SHARED(complex, z, double, 16, CBLAS_ADJOINT, BY_ADDRESS)
 SHARED(real_single, s, float, 4, CBLAS_TRANSPOSED, BY_VALUE)
 SHARED(complex_single, c, float, 8, CBLAS_ADJOINT, BY_ADDRESS)
 
-/* -- kernels --------------------------------------------------------------------------------------------------------
- */
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
 
 #define METHODS(t, is_complex, is_single)                                                                            \
   static const nd4c_cpu_dense t##_methods = {.complex_numbers = is_complex,                                          \

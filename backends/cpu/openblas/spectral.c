@@ -51,8 +51,7 @@ static bool in_range(bool single, int64_t count, const void *a) {
   return largest < limit && largest > 1 / limit;
 }
 
-/* -- orthonormal and upper triangle ---------------------------------------------------------------------------------
- */
+/* -- orthonormal and upper triangle ------------------------------------------------------------------------------- */
 
 static int64_t blocked_qr(nd4c_cpu_space *space, bool single, int64_t m, int64_t n, void *a, int64_t columns, void *q,
                           void *tau, void *work, int count) {
@@ -101,8 +100,7 @@ QR(complex, z, ungqr, double, true, false)
 QR(real_single, s, orgqr, float, false, true)
 QR(complex_single, c, ungqr, float, true, true)
 
-/* -- singular values ------------------------------------------------------------------------------------------------
- */
+/* -- singular values ---------------------------------------------------------------------------------------------- */
 
 typedef struct svd_call {
   bool complex_numbers, single;
@@ -229,8 +227,7 @@ static int64_t svd(bool complex_numbers, bool single, nd4c_cpu_space *space, int
   return svd_by_lapack(space, &c);
 }
 
-/* -- eigenvalues of Hermitian matrices ------------------------------------------------------------------------------
- */
+/* -- eigenvalues of Hermitian matrices ---------------------------------------------------------------------------- */
 
 static int64_t eigh_by_lapack(bool single, nd4c_cpu_space *space, int64_t order, void *a, void *w, void *v) {
   int n = (int)order, count = 0, whole = 0;
@@ -314,8 +311,7 @@ SPECTRAL(complex, true, false, hermitian)
 SPECTRAL(real_single, false, true, symmetric)
 SPECTRAL(complex_single, true, true, hermitian)
 
-/* -- eigenvalues of general matrices --------------------------------------------------------------------------------
- */
+/* -- eigenvalues of general matrices ------------------------------------------------------------------------------ */
 
 /* Pairs of conjugate values have their vector's parts in two columns. */
 static void unpack(int64_t n, const double *wr, const double *wi, const double *vr, double complex *w,

@@ -33,8 +33,7 @@ static void deallocate(PyObject *self) {
   Py_DECREF(type);
 }
 
-/* -- attributes -----------------------------------------------------------------------------------------------------
- */
+/* -- attributes --------------------------------------------------------------------------------------------------- */
 
 static PyObject *get_shape(PyObject *self, void *closure) {
   (void)closure;
@@ -102,8 +101,7 @@ static PyGetSetDef getset[] = {{"shape", get_shape, NULL, "Extents of the axes."
 
 static PyMethodDef methods[] = {{"__complex__", native_array_complex, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 
-/* -- length and iteration -------------------------------------------------------------------------------------------
- */
+/* -- length and iteration ----------------------------------------------------------------------------------------- */
 
 static Py_ssize_t length(PyObject *self) {
   if (lib.array_rank(handle_of(self)) == 0) {
@@ -130,8 +128,7 @@ static PyObject *refuse_new(PyTypeObject *type, PyObject *args, PyObject *named)
   return NULL;
 }
 
-/* -- the type -------------------------------------------------------------------------------------------------------
- */
+/* -- the type ----------------------------------------------------------------------------------------------------- */
 
 static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(native_array, weak_references), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};

@@ -62,8 +62,7 @@ static void *call_room(op_call *c, Py_ssize_t count) {
   return block;
 }
 
-/* -- inputs ---------------------------------------------------------------------------------------------------------
- */
+/* -- inputs ------------------------------------------------------------------------------------------------------- */
 
 static bool refuse_input(const op_call *c, PyObject *value) {
   bool number = PyLong_Check(value) || PyFloat_Check(value) || PyComplex_Check(value);
@@ -148,8 +147,7 @@ static bool take_inputs(op_call *c) {
   return !listed || take_list(c, fixed);
 }
 
-/* -- attributes -----------------------------------------------------------------------------------------------------
- */
+/* -- attributes --------------------------------------------------------------------------------------------------- */
 
 static bool take_integer(PyObject *value, int64_t *number) {
   if (PyLong_CheckExact(value)) {
@@ -271,8 +269,7 @@ static bool take_attrs(op_call *c, PyObject *const *values) {
   return true;
 }
 
-/* -- calling --------------------------------------------------------------------------------------------------------
- */
+/* -- calling ------------------------------------------------------------------------------------------------------ */
 
 static bool lets_others_run(const op_call *c) {
   int64_t limit = c->plan->elementwise ? NATIVE_LONG : NATIVE_SHORT;
@@ -353,8 +350,7 @@ static PyObject *call_unary(PyObject *capsule, PyObject *x) {
   return native_array_result(status, out);
 }
 
-/* -- callables ------------------------------------------------------------------------------------------------------
- */
+/* -- callables ---------------------------------------------------------------------------------------------------- */
 
 static bool is_elementwise(const nd4c_op_info *info) {
   switch (info->category) {

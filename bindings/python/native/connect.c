@@ -7,8 +7,7 @@
 native_library lib;
 native_registry registry;
 
-/* -- the library ----------------------------------------------------------------------------------------------------
- */
+/* -- the library -------------------------------------------------------------------------------------------------- */
 
 /* Function pointers come from dlsym as object pointers: POSIX says that their bytes are the same. */
 static bool find_symbol(void *library, const char *name, void *place) {
@@ -45,8 +44,7 @@ static bool connect_library(void) {
   return handle != NULL && find_symbols(handle);
 }
 
-/* -- dtypes ---------------------------------------------------------------------------------------------------------
- */
+/* -- dtypes ------------------------------------------------------------------------------------------------------- */
 
 static bool keep_dtypes(PyObject *by_number) {
   PyObject *number, *dtype;
@@ -109,8 +107,7 @@ bool native_connect(void) {
   return registry.raise_error != NULL && connect_library() && connect_dtypes();
 }
 
-/* -- what comes later -----------------------------------------------------------------------------------------------
- */
+/* -- what comes later --------------------------------------------------------------------------------------------- */
 
 PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
   static const struct {

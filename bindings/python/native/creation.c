@@ -2,8 +2,7 @@
  * nd4c_device * as integers, or None. */
 #include "native.h"
 
-/* -- arguments ------------------------------------------------------------------------------------------------------
- */
+/* -- arguments ---------------------------------------------------------------------------------------------------- */
 
 typedef struct making {
   nd4c_dtype dtype;
@@ -51,8 +50,7 @@ static bool read_making(PyObject *shape, PyObject *dtype, PyObject *device, maki
   return read_shape(shape, m) && native_dtype_number(dtype, &m->dtype) && read_device(device, &m->device);
 }
 
-/* -- functions ------------------------------------------------------------------------------------------------------
- */
+/* -- functions ---------------------------------------------------------------------------------------------------- */
 
 typedef nd4c_status (*make_function)(nd4c_dtype, int32_t, const int64_t *, nd4c_device *, nd4c_array **);
 

@@ -16,8 +16,7 @@ static void drop_items(key_items *k) {
   }
 }
 
-/* -- items ----------------------------------------------------------------------------------------------------------
- */
+/* -- items -------------------------------------------------------------------------------------------------------- */
 
 static bool integer_item(PyObject *number, nd4c_index *item) {
   int overflow = 0;
@@ -128,8 +127,7 @@ static bool take_items(PyObject *key, key_items *k) {
   return true;
 }
 
-/* -- access ---------------------------------------------------------------------------------------------------------
- */
+/* -- access ------------------------------------------------------------------------------------------------------- */
 
 /* Whether elements move, many enough to let other threads run. */
 static bool is_long_way(const key_items *k, const nd4c_array *array) {

@@ -12,8 +12,7 @@
 #include "nd4c/nd4c.h"
 #include "python.h"
 
-/* -- the library ----------------------------------------------------------------------------------------------------
- */
+/* -- the library -------------------------------------------------------------------------------------------------- */
 
 /* Every function of nd4c's that is used here; types are the headers'. */
 #define NATIVE_SYMBOLS(X) \
@@ -54,8 +53,7 @@ typedef struct native_library {
 
 extern native_library lib;
 
-/* -- what the package gave ------------------------------------------------------------------------------------------
- */
+/* -- what the package gave ---------------------------------------------------------------------------------------- */
 
 enum { NATIVE_DTYPES = 64 };
 
@@ -81,8 +79,7 @@ PyObject *native_fail(nd4c_status status);
  * them. */
 PyObject *native_fail_mixed(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b);
 
-/* -- arrays ---------------------------------------------------------------------------------------------------------
- */
+/* -- arrays ------------------------------------------------------------------------------------------------------- */
 
 typedef struct native_array {
   PyObject_HEAD nd4c_array *handle;
@@ -118,8 +115,7 @@ PyObject *native_array_element(PyObject *self, Py_ssize_t index);
 int native_buffer_get(PyObject *self, python_buffer *view, int flags);
 void native_buffer_release(PyObject *self, python_buffer *view);
 
-/* -- values ---------------------------------------------------------------------------------------------------------
- */
+/* -- values ------------------------------------------------------------------------------------------------------- */
 
 /* Arrays of more elements are worth letting other threads run, those of ops that do much for an element sooner. */
 enum { NATIVE_LONG = 4096, NATIVE_SHORT = 256 };
@@ -155,8 +151,7 @@ PyObject *native_array_float(PyObject *self);
 PyObject *native_array_index(PyObject *self);
 PyObject *native_array_complex(PyObject *self, PyObject *unused);
 
-/* -- functions of the module ----------------------------------------------------------------------------------------
- */
+/* -- functions of the module -------------------------------------------------------------------------------------- */
 
 PyObject *native_function(PyObject *module, PyObject *number);
 PyObject *native_from_nested(PyObject *module, PyObject *const *args, Py_ssize_t count);

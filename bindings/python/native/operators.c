@@ -77,8 +77,7 @@ static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   return self;
 }
 
-/* -- slots ----------------------------------------------------------------------------------------------------------
- */
+/* -- slots -------------------------------------------------------------------------------------------------------- */
 
 /* X(slot, slot in place, op) */
 #define BINARY_OPERATORS(X)                                 \

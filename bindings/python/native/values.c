@@ -3,8 +3,7 @@
 
 #include "native.h"
 
-/* -- numbers into arrays --------------------------------------------------------------------------------------------
- */
+/* -- numbers into arrays ------------------------------------------------------------------------------------------ */
 
 /* Element bytes of an integer; false, with OverflowError, if the dtype has no room for it. */
 static bool pack_integer(PyObject *number, const nd4c_dtype_info *info, void *cell) {
@@ -91,8 +90,7 @@ nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype d
   return array;
 }
 
-/* -- one array a dtype, lent to calls -------------------------------------------------------------------------------
- */
+/* -- one array a dtype, lent to calls ----------------------------------------------------------------------------- */
 
 typedef struct lent_array {
   nd4c_array *array;
@@ -215,8 +213,7 @@ void native_operand_drop(native_operand *operand) {
   operand->made = NULL;
 }
 
-/* -- arrays into numbers --------------------------------------------------------------------------------------------
- */
+/* -- arrays into numbers ------------------------------------------------------------------------------------------ */
 
 typedef union cell {
   bool truth;

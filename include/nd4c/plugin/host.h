@@ -63,8 +63,8 @@ typedef struct nd4c_host {
    * its constructors run. It stays loaded as long as the process lives. LIBRARY with the loader's words for each
    * attempt; ARGUMENT for an empty name. */
   nd4c_status (*library_open)(const char *name, void **library);
-  /* Whether library_open would find a file: writes its path. Opens nothing; blocks on the disk for some microseconds.
-   */
+  /* Whether library_open would find a file: writes its path. Opens nothing; blocks on the disk for some
+   * microseconds. */
   bool (*library_find)(const char *name, char *path, size_t path_size);
   /* Address of a symbol, as long as the process lives; NULL if there is none. May block while a library is opened. */
   void *(*library_symbol)(void *library, const char *symbol);

@@ -19,8 +19,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* What inference says of one output. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen.
- */
+/* What inference says of one output. Not versioned by struct_size: arrays of it cross the ABI, so its size is
+ * frozen. */
 typedef struct nd4c_inferred {
   nd4c_dtype dtype;
   int32_t rank;

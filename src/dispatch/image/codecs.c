@@ -3,8 +3,7 @@
 #include "base/status.h"
 #include "dispatch/image/decode.h"
 
-/* -- JPEG
- * -------------------------------------------------------------------------------------------------------------- */
+/* -- JPEG --------------------------------------------------------------------------------------------------------- */
 
 /* Of turbojpeg.h. */
 enum { TJPF_RGB = 0, TJFLAG_ACCURATEDCT = 4096 };
@@ -44,8 +43,7 @@ nd4c_status nd4c_decode_jpeg(nd4c_picture_bytes file, nd4c_picture *picture) {
   return status;
 }
 
-/* -- PNG
- * --------------------------------------------------------------------------------------------------------------- */
+/* -- PNG ---------------------------------------------------------------------------------------------------------- */
 
 /* Of png.h: libpng's simplified interface, version 1. */
 typedef struct png_image {
@@ -87,8 +85,7 @@ nd4c_status nd4c_decode_png(nd4c_picture_bytes file, nd4c_picture *picture) {
   return status;
 }
 
-/* -- WebP
- * -------------------------------------------------------------------------------------------------------------- */
+/* -- WebP --------------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_decode_webp(nd4c_picture_bytes file, nd4c_picture *picture) {
   static const char *const symbols[] = {"WebPGetInfo", "WebPDecodeRGBInto", NULL};

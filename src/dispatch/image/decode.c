@@ -8,8 +8,7 @@
 
 enum { PIXELS = 1 << 28 };
 
-/* -- what the decoders share ------------------------------------------------------------------------------------------
- */
+/* -- what the decoders share -------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_picture_check(uint64_t width, uint64_t height) {
   if (width == 0 || height == 0 || width > PIXELS || height > PIXELS || width * height > PIXELS) {
@@ -31,8 +30,7 @@ nd4c_status nd4c_picture_fail(const char *format, const char *words) {
   return nd4c_fail(ND4C_FORMAT, "%s: %.300s", format, words != NULL && words[0] != '\0' ? words : "damaged");
 }
 
-/* -- which format
- * ------------------------------------------------------------------------------------------------------ */
+/* -- which format ------------------------------------------------------------------------------------------------- */
 
 typedef struct signature {
   const char *bytes;
@@ -66,8 +64,7 @@ static nd4c_status decode(nd4c_picture_bytes file, nd4c_picture *picture) {
                    file.size);
 }
 
-/* -- the op
- * ------------------------------------------------------------------------------------------------------------ */
+/* -- the op ------------------------------------------------------------------------------------------------------- */
 
 /* The pixels in the format that was asked for. Grey as ITU-R 601 has it, in 16-bit fractions. */
 static void convert(const nd4c_picture *picture, int64_t format, uint8_t *to) {

@@ -23,8 +23,7 @@ static size_t read_bytes(stream *s, void *to, size_t wanted) {
   return count;
 }
 
-/* -- TIFF
- * -------------------------------------------------------------------------------------------------------------- */
+/* -- TIFF --------------------------------------------------------------------------------------------------------- */
 
 enum { TAG_WIDTH = 256, TAG_HEIGHT = 257, TOP_LEFT = 1 };
 enum { OPEN, CLOSE, GET_FIELD, READ_RGBA, OPTIONS, FREE_OPTIONS, SET_ERRORS, SET_WARNINGS, SET_LIMIT };
@@ -146,8 +145,7 @@ nd4c_status nd4c_decode_tiff(nd4c_picture_bytes file, nd4c_picture *picture) {
   return status;
 }
 
-/* -- JPEG 2000
- * --------------------------------------------------------------------------------------------------------- */
+/* -- JPEG 2000 ---------------------------------------------------------------------------------------------------- */
 
 /* Of openjpeg.h 2.x. */
 typedef struct jp2_component {

@@ -2,8 +2,7 @@
 #include "base/status.h"
 #include "dispatch/text/text.h"
 
-/* -- two operands ---------------------------------------------------------------------------------------------------
- */
+/* -- two operands ------------------------------------------------------------------------------------------------- */
 
 typedef struct string_pair {
   nd4c_string *a, *b;
@@ -69,8 +68,7 @@ nd4c_status nd4c_host_string_concat(nd4c_pending *p) {
   return status;
 }
 
-/* -- one operand ----------------------------------------------------------------------------------------------------
- */
+/* -- one operand -------------------------------------------------------------------------------------------------- */
 
 typedef nd4c_status (*string_change)(nd4c_string_list *list, nd4c_string string, nd4c_op op);
 

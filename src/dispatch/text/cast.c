@@ -9,8 +9,7 @@
 
 enum { WORD_SIZE = 512 };
 
-/* -- numbers to strings -----------------------------------------------------------------------------------------------
- */
+/* -- numbers to strings ------------------------------------------------------------------------------------------- */
 
 static nd4c_status cast_to_strings(nd4c_pending *p) {
   const nd4c_array *x = p->inputs[0];
@@ -46,8 +45,7 @@ static nd4c_status copy_strings(nd4c_pending *p) {
   return status;
 }
 
-/* -- strings to numbers -----------------------------------------------------------------------------------------------
- */
+/* -- strings to numbers ------------------------------------------------------------------------------------------- */
 
 /* The string without white space around it, NUL-terminated; false if it is too long or holds a NUL. */
 static bool make_word(nd4c_string string, char *word) {

@@ -6,8 +6,7 @@
 #include "base/status.h"
 #include "dispatch/text/text.h"
 
-/* -- string_split ----------------------------------------------------------------------------------------------------
- */
+/* -- string_split ------------------------------------------------------------------------------------------------- */
 
 /* What is left of a string to cut. */
 typedef struct cutter {
@@ -135,8 +134,7 @@ nd4c_status nd4c_host_string_split(nd4c_pending *p) {
   return status;
 }
 
-/* -- string_normalizer ------------------------------------------------------------------------------------------------
- */
+/* -- string_normalizer -------------------------------------------------------------------------------------------- */
 
 /* Stopwords, in lower case where case does not count. */
 typedef struct stopwords {

@@ -27,8 +27,7 @@ typedef struct vectorizer {
   int64_t columns;
 } vectorizer;
 
-/* -- words ------------------------------------------------------------------------------------------------------------
- */
+/* -- words -------------------------------------------------------------------------------------------------------- */
 
 static int compare_words(const void *a, const void *b) {
   return nd4c_string_compare(((const pool_word *)a)->text, ((const pool_word *)b)->text);
@@ -75,8 +74,7 @@ static nd4c_status read_integers(nd4c_pending *p, vectorizer *v) {
   return ND4C_OK;
 }
 
-/* -- n-grams ----------------------------------------------------------------------------------------------------------
- */
+/* -- n-grams ------------------------------------------------------------------------------------------------------ */
 
 static int compare_grams(const void *a, const void *b) {
   const gram *left = a, *right = b;

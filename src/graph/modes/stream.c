@@ -14,8 +14,7 @@
 #include "graph/modes/patches.h"
 #include "submit/submit.h"
 
-/* -- what outlives the plan ------------------------------------------------------------------------------------------
- */
+/* -- what outlives the plan --------------------------------------------------------------------------------------- */
 
 static void free_body(void *argument) {
   nd4c_stream_body *body = argument;

@@ -24,8 +24,7 @@ static void affine_free(affine *map) {
   map->scale = map->shift = NULL;
 }
 
-/* -- recognising ----------------------------------------------------------------------------------------------------
- */
+/* -- recognising -------------------------------------------------------------------------------------------------- */
 
 /* Numbers of a constant that varies along axis 1 of `like` alone, one a channel; NULL if it is none. */
 static double *channel_numbers(const nd4c_rewrite *rewrite, nd4c_value value, const nd4c_graph_value *like,
@@ -145,8 +144,7 @@ static nd4c_status read_affine(const nd4c_rewrite *rewrite, const nd4c_graph_nod
   return binary ? read_binary(rewrite, node, map) : read_batch_norm(rewrite, node, map);
 }
 
-/* -- folding --------------------------------------------------------------------------------------------------------
- */
+/* -- folding ------------------------------------------------------------------------------------------------------ */
 
 /* What another plan has computed, as a constant of this one; *made stays NONE if there is nothing. */
 static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *key, nd4c_value *made) {

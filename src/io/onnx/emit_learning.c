@@ -156,8 +156,7 @@ static nd4c_status emit_one_hot_encoder(nd4c_onnx_emission *emission) {
   return nd4c_onnx_pick(emission, table, index, &emission->outputs[0]);
 }
 
-/* -- features -------------------------------------------------------------------------------------------------------
- */
+/* -- features ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_status emit_array_feature_extractor(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], emission->inputs[1]};

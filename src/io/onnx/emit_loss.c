@@ -36,8 +36,7 @@ static nd4c_status emit_cross_entropy(nd4c_onnx_emission *emission) {
                                 2, emission->outputs, 2);
 }
 
-/* -- optimisers: rate, step, all tensors, all their gradients, all states of one kind, ... ---------------------------
- */
+/* -- optimisers: rate, step, all tensors, all their gradients, all states of one kind, ... ------------------------ */
 
 enum { STATES_MOST = 2 };
 

@@ -41,8 +41,7 @@ static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, 
 static const char *const aggregates[] = {ND4C_TREE_AGGREGATE_TABLE(ND4C_ONNX_WORD) NULL};
 static const char *const transforms[] = {ND4C_SCORE_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
 
-/* -- TreeEnsemble (opset 5) -----------------------------------------------------------------------------------------
- */
+/* -- TreeEnsemble (opset 5) --------------------------------------------------------------------------------------- */
 
 static nd4c_status integers_of(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *list) {
   const int64_t *values = NULL;
@@ -100,8 +99,7 @@ static nd4c_status emit_tree_ensemble(nd4c_onnx_emission *emission) {
   return transform(emission, y, post, &emission->outputs[0]);
 }
 
-/* -- the older forms --------------------------------------------------------------------------------------------------
- */
+/* -- the older forms ---------------------------------------------------------------------------------------------- */
 
 /* A node by its names. */
 typedef struct tree_node {

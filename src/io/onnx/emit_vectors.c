@@ -119,8 +119,7 @@ static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
   return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);
 }
 
-/* -- support vectors ------------------------------------------------------------------------------------------------
- */
+/* -- support vectors ---------------------------------------------------------------------------------------------- */
 
 /* Values of the kernel between each row of x and each support vector. */
 static nd4c_status kernel_values(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand vectors,

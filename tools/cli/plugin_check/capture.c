@@ -112,8 +112,8 @@ static void run_plan(plugin_check *check, nd4c_plan *plan, nd4c_device *device, 
   }
 }
 
-/* Compilers that took steps of the plan, added to a list of engines that are to be disabled. Returns whether any was.
- */
+/* Compilers that took steps of the plan, added to a list of engines that are to be disabled. Returns whether any
+ * was. */
 static bool list_compilers(const nd4c_plan *plan, char *list, size_t size) {
   static const char mark[] = "compiled by ";
   char *text = NULL;

@@ -98,8 +98,7 @@ static void check_refused(plugin_check *check) {
   }
 }
 
-/* -- all of it ------------------------------------------------------------------------------------------------------
- */
+/* -- all of it ---------------------------------------------------------------------------------------------------- */
 
 static void check_files(plugin_check *check, const char *folder) {
   tally t = {.loaded = 0};

@@ -106,8 +106,8 @@ static void check_engine_name(plugin_check *check, const nd4c_contribution *cont
                           engine != NULL ? engine : "(NULL)");
 }
 
-/* The version of an op, of this library or of the provider's own; `wanted`, if it is among several; 0: there is none.
- */
+/* The version of an op, of this library or of the provider's own; `wanted`, if it is among several; 0: there is
+ * none. */
 static uint32_t version_of(const nd4c_provider *provider, const char *op, uint32_t wanted) {
   const nd4c_op_info *info = NULL;
   uint32_t version = 0;

@@ -59,8 +59,8 @@ static bool can_extend(const plugin_case *p) {
   return can;
 }
 
-/* Whether the op can take its result as its first input: for compilers that take two nodes or more of what they know.
- */
+/* Whether the op can take its result as its first input: for compilers that take two nodes or more of what they
+ * know. */
 static bool can_repeat(const plugin_case *p) {
   const selftest_input *first = &p->c->inputs[0];
   const nd4c_array *y = p->wanted[0];

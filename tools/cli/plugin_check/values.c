@@ -23,8 +23,8 @@ typedef enum kind { SPECIAL, GROWN_FIRST, GROWN_LAST, GROWN_ALIKE, EMPTY_FIRST, 
 static const double specials_of_one[SPECIALS] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
 static const double specials[SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1e-30, -1e30, NAN};
 
-/* Every input that varies and has elements gets whole numbers of little size: what is added up is exact in any order.
- */
+/* Every input that varies and has elements gets whole numbers of little size: what is added up is exact in any
+ * order. */
 static void make_small(const selftest_case *from, selftest_case *to) {
   for (int32_t i = 0; i < to->input_count; i++) {
     selftest_input *input = &to->inputs[i];
@@ -66,8 +66,8 @@ static bool change(const selftest_case *from, kind how, selftest_case *to) {
   return any;
 }
 
-/* Whether the target and the reference both computed it. The target comes first: what it declines costs no reference.
- */
+/* Whether the target and the reference both computed it. The target comes first: what it declines costs no
+ * reference. */
 static bool compute(plugin_round *round, const plugin_case *p, kind how, const char *words) {
   tally *t = round->user;
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL}, *got[SELFTEST_OUTPUTS] = {NULL};
