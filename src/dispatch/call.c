@@ -200,6 +200,7 @@ static nd4c_status choose(nd4c_pending *p, nd4c_choice **choice) {
   nd4c_status status = nd4c_choice_make(p->context, &call, NULL, NULL, choice);
   if (status == ND4C_UNSUPPORTED && p->context->device->description.type != ND4C_DEVICE_CPU && !p->context->routed &&
       p->context->routing == NULL) {
+    p->wants_order = !p->context->strict && nd4c_whole_would_help(p->context, &call);
     return nd4c_fail(status,
                      "%s\nWhat to do: another device may compute it: enter a context there, or let routing find one "
                      "(nd4c.routing=vote, ND4C_ROUTING)",
@@ -431,7 +432,7 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
   }
   if (ND4C_UNLIKELY(context->device->description.whole_buffers) && def->view == NULL) {
     const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs, 0};
-    if (!nd4c_whole_takes(def, &call)) {
+    if (!nd4c_whole_takes(context->device, def, &call)) {
       return nd4c_whole_call(context, def, &call);
     }
   }
@@ -445,7 +446,12 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
                     .outputs = outputs,
                     .tensors = inline_tensors};
   if (input_count <= ND4C_PENDING_INPUTS) {
-    return call_slowly(&p, key);
+    const nd4c_status status = call_slowly(&p, key);
+    if (ND4C_UNLIKELY(p.wants_order)) {
+      const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs, 0};
+      return nd4c_whole_call(context, def, &call);
+    }
+    return status;
   }
   size_t bytes = (size_t)(input_count + ND4C_PENDING_OUTPUTS) * sizeof *p.tensors;
   p.tensors = nd4c_recycle_take(bytes);

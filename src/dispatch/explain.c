@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "dispatch/host_ops.h"
 #include "dispatch/routed.h"
+#include "dispatch/whole.h"
 
 /* The vote, then the devices in its order until one takes the call. */
 static nd4c_status explain_route(nd4c_pending *p, nd4c_text *text) {
@@ -61,7 +62,12 @@ static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
   bool taken = false;
   nd4c_pending_show_encoded(p);
   nd4c_call call = nd4c_pending_call(p);
-  return nd4c_choice_explain(p->context, &call, text, &taken);
+  ND4C_TRY(nd4c_choice_explain(p->context, &call, text, &taken));
+  if (!taken && !p->context->strict && p->context->device->description.type != ND4C_DEVICE_CPU &&
+      nd4c_whole_would_help(p->context, &call)) {
+    nd4c_text_print(text, "so the operands are put in C order first, and what takes them then computes the call\n");
+  }
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,

@@ -22,6 +22,7 @@ typedef struct nd4c_pending {
   nd4c_inferred inferred[ND4C_PENDING_OUTPUTS];
   nd4c_array *targets[ND4C_PENDING_OUTPUTS]; /* what the kernel writes: one reference each */
   nd4c_work work;                            /* of a host op; ends with the call */
+  bool wants_order;                          /* nothing takes the operands as they lie, and something does in C order */
 } nd4c_pending;
 
 /* Refuses an unknown op, and lists that are missing or of an impossible length. */

@@ -2,28 +2,52 @@
 
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/fence.h"
 #include "device/storage.h"
+#include "dispatch/choice.h"
 #include "dispatch/pending.h"
 #include "nd4c/context.h"
 
 /* Strings are the host's: they never get to such a device. */
-static bool is_whole(const nd4c_array *array) {
-  return array == NULL || array->dtype == ND4C_UTF8 || nd4c_array_is_whole(array);
+static bool lies_right(const nd4c_device *device, const nd4c_array *array) {
+  return array == NULL || array->dtype == ND4C_UTF8 ||
+         (device->description.whole_buffers ? nd4c_array_is_whole(array) : array->contiguous);
 }
 
-bool nd4c_whole_takes(const nd4c_op_def *def, const nd4c_eager_call *call) {
+bool nd4c_whole_takes(const nd4c_device *device, const nd4c_op_def *def, const nd4c_eager_call *call) {
   bool takes = true;
   for (int32_t i = 0; i < call->input_count && takes; ++i) {
-    takes = is_whole(call->inputs[i]);
+    takes = lies_right(device, call->inputs[i]);
   }
   for (int32_t i = 0; i < def->info.output_count && takes; ++i) {
-    takes = is_whole(call->outputs[i]);
+    takes = lies_right(device, call->outputs[i]);
   }
   return takes;
+}
+
+bool nd4c_whole_would_help(const nd4c_context *context, const nd4c_call *call) {
+  nd4c_tensor tensors[ND4C_PENDING_INPUTS + ND4C_PENDING_OUTPUTS];
+  int64_t strides[ND4C_PENDING_INPUTS + ND4C_PENDING_OUTPUTS][ND4C_MAX_RANK];
+  const int32_t count = call->input_count + call->output_count;
+  bool differs = false;
+  if (call->input_count > ND4C_PENDING_INPUTS) {
+    return false;
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    tensors[i] = i < call->input_count ? call->inputs[i] : call->outputs[i - call->input_count];
+    differs = differs || (tensors[i].dtype != ND4C_DTYPE_NONE && (tensors[i].flags & ND4C_TENSOR_CONTIGUOUS) == 0);
+    nd4c_shape_strides(tensors[i].rank, tensors[i].shape, strides[i]);
+    tensors[i].strides = strides[i];
+    tensors[i].flags |= ND4C_TENSOR_CONTIGUOUS;
+  }
+  nd4c_call ordered = *call;
+  ordered.inputs = tensors;
+  ordered.outputs = tensors + call->input_count;
+  return differs && nd4c_choice_is_possible(context, &ordered, NULL);
 }
 
 /* A context that forbids copies between devices is to refuse what lies elsewhere, as ever: with the words of an
@@ -49,7 +73,7 @@ static nd4c_status copy_inputs(const nd4c_context *context, const nd4c_op_def *d
                                const nd4c_array **inputs, nd4c_array **copied) {
   for (int32_t i = 0; i < call->input_count; ++i) {
     inputs[i] = call->inputs[i];
-    if (!is_whole(call->inputs[i])) {
+    if (!lies_right(context->device, call->inputs[i])) {
       ND4C_TRY(check_transfer(context, def, call->inputs[i], i));
       ND4C_TRY(nd4c_array_to_device(call->inputs[i], context->device, &copied[i]));
       inputs[i] = copied[i];
@@ -58,21 +82,26 @@ static nd4c_status copy_inputs(const nd4c_context *context, const nd4c_op_def *d
   return ND4C_OK;
 }
 
-/* The host puts the results in their places: the device cannot reach into a buffer. */
-static nd4c_status hand_over(const nd4c_eager_call *call, nd4c_array *const *fresh, int32_t count) {
+nd4c_status nd4c_copy_by_host(const nd4c_array *from, nd4c_array *to) {
   nd4c_device *host = NULL;
   nd4c_context *context = NULL;
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(nd4c_context_acquire(host, &context)); /* routes nothing: the op runs there */
   context->unasked = true;
+  const nd4c_status status = nd4c_call_inside(context, ND4C_OP_copy, from, &to);
+  const nd4c_status released = nd4c_context_release(context);
+  return status != ND4C_OK ? status : released;
+}
+
+/* The host puts the results in their places: the device cannot reach into a buffer, or has no kernel for it. */
+static nd4c_status hand_over(const nd4c_eager_call *call, nd4c_array *const *fresh, int32_t count) {
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
     if (call->outputs[i] != NULL) {
-      status = nd4c_call_inside(context, ND4C_OP_copy, fresh[i], &call->outputs[i]);
+      status = nd4c_copy_by_host(fresh[i], call->outputs[i]);
     }
   }
-  const nd4c_status released = nd4c_context_release(context);
-  return status != ND4C_OK ? status : released;
+  return status;
 }
 
 /* All results are there and fit before the first array that was given is written. */
@@ -95,7 +124,7 @@ static nd4c_status call_with(nd4c_context *context, const nd4c_op_def *def, cons
                              const nd4c_array **inputs, nd4c_array **copied) {
   ND4C_TRY(copy_inputs(context, def, call, inputs, copied));
   for (int32_t i = 0; i < def->info.output_count; ++i) {
-    if (!is_whole(call->outputs[i])) {
+    if (!lies_right(context->device, call->outputs[i])) {
       return compute_aside(context, def, call, inputs);
     }
   }

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "device/cancellation.h"
 #include "dispatch/routed.h"
+#include "dispatch/whole.h"
 #include "graph/plan.h"
 
 static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
@@ -105,8 +106,12 @@ static nd4c_status make_staging(const nd4c_plan *plan, const nd4c_graph_port *po
   return ND4C_OK;
 }
 
+/* On the context's device; one without a kernel for it leaves it to the host, unless the context forbids that copies
+ * move. */
 static nd4c_status copy_array(nd4c_context *context, const nd4c_array *from, nd4c_array *to) {
-  return nd4c_call_inside(context, ND4C_OP_copy, from, &to); /* its owner may have given it back */
+  nd4c_array *given = to; /* its owner may have given it back */
+  const nd4c_status status = nd4c_call_inside(context, ND4C_OP_copy, from, &given);
+  return status == ND4C_UNSUPPORTED && context->transfer != ND4C_TRANSFER_NONE ? nd4c_copy_by_host(from, to) : status;
 }
 
 /* Fills input_arrays and output_arrays with C-contiguous arrays, each holding a reference. */
@@ -144,15 +149,11 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
   return ND4C_OK;
 }
 
-/* Where it was computed, as what needs no staging; a device without such a kernel leaves it to the plan's. */
+/* Where it was computed, as what needs no staging. */
 static nd4c_status deliver_staged(const nd4c_plan *plan, int32_t index, nd4c_array *output) {
   const nd4c_graph_port *port = &plan->graph->outputs.items[index];
   nd4c_context *context = plan->places[plan->slots[plan->slots[port->value].root].place].context;
-  nd4c_status status = copy_array(context, plan->output_arrays[index], output);
-  if (status == ND4C_UNSUPPORTED && context != plan->context) {
-    status = copy_array(plan->context, plan->output_arrays[index], output);
-  }
-  return status;
+  return copy_array(context, plan->output_arrays[index], output);
 }
 
 /* Copies what was staged, then hands out what is fresh; nothing is handed out if a copy fails. */
@@ -171,10 +172,12 @@ static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output
   return ND4C_OK;
 }
 
-/* A run that failed behind its first step may have written part of the arrays that the caller gave. */
-static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, nd4c_status status) {
-  for (int32_t i = 0; i < output_count && plan->began; ++i) {
-    if (outputs[i] != NULL && plan->output_arrays[i] == outputs[i]) {
+/* A run that failed behind its first step may have written part of the arrays that the caller gave. Where it failed in
+ * delivering, some of those that were staged have this run's values and others older ones. */
+static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, bool delivering,
+                         nd4c_status status) {
+  for (int32_t i = 0; i < output_count && (plan->began || delivering); ++i) {
+    if (outputs[i] != NULL && (delivering || plan->output_arrays[i] == outputs[i])) {
       nd4c_status code = status == ND4C_DEVICE || status == ND4C_DEVICE_LOST ? status : ND4C_POISONED;
       nd4c_storage_poison(outputs[i]->storage, code, nd4c_error_message());
     }
@@ -204,10 +207,10 @@ nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int3
   status = collect(plan, inputs, input_count, outputs, output_count);
   if (status == ND4C_OK) {
     status = nd4c_plan_run_mode(plan);
+    const bool computed = status == ND4C_OK;
+    status = computed ? deliver(plan, outputs, output_count) : status;
     if (status != ND4C_OK) {
-      poison_given(plan, outputs, output_count, status);
-    } else {
-      status = deliver(plan, outputs, output_count);
+      poison_given(plan, outputs, output_count, computed, status);
     }
   }
   forget_arrays(plan);

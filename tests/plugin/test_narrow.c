@@ -32,16 +32,74 @@ static nd4c_status compute(nd4c_context *context, nd4c_device *device, bool adds
   return status;
 }
 
+/* The op multiply of a transposed operand, into every second element: the device has a kernel for contiguous operands and
+ * none for copy. */
+static nd4c_status compute_in_order(nd4c_context *context, nd4c_device *device, float *result) {
+  static const float data[] = {1, 2, 3, 4, 5, 6};
+  nd4c_array *a = NULL, *b = NULL, *turned = NULL, *large = NULL, *y = NULL;
+  float values[12] = {0};
+  nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 2, (int64_t[]){2, 3}, data, device, &a);
+  status = status == ND4C_OK ? nd4c_array_from_data(ND4C_FLOAT32, 2, (int64_t[]){3, 2}, data, device, &b) : status;
+  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 2, (int64_t[]){3, 4}, 7, device, &large) : status;
+  status = status == ND4C_OK ? nd4c_array_as_strided(a, 2, (int64_t[]){3, 2}, (int64_t[]){1, 3}, 0, &turned) : status;
+  status = status == ND4C_OK ? nd4c_array_as_strided(large, 2, (int64_t[]){3, 2}, (int64_t[]){4, 2}, 1, &y) : status;
+  status = status == ND4C_OK ? nd4c_multiply_on(context, turned, b, &y) : status;
+  status = status == ND4C_OK ? nd4c_array_read(large, values, sizeof values) : status;
+  *result = values[9] + 100 * values[11] + 10000 * values[8]; /* 3 * 5, 6 * 6, and what was there */
+  nd4c_array *all[] = {y, turned, large, b, a};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    nd4c_array_release(all[i]);
+  }
+  return status;
+}
+
+/* The same in a plan. */
+static nd4c_status plan_in_order(nd4c_context *context, nd4c_device *device, float *result) {
+  static const float data[] = {1, 2, 3, 4, 5, 6};
+  nd4c_array *a = NULL, *turned = NULL, *large = NULL, *y = NULL;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  nd4c_value x = ND4C_VALUE_NONE, square = ND4C_VALUE_NONE;
+  float values[12] = {0};
+  nd4c_status status = nd4c_array_from_data(ND4C_FLOAT32, 2, (int64_t[]){2, 3}, data, device, &a);
+  status = status == ND4C_OK ? nd4c_array_full(ND4C_FLOAT32, 2, (int64_t[]){3, 4}, 7, device, &large) : status;
+  status = status == ND4C_OK ? nd4c_array_as_strided(a, 2, (int64_t[]){3, 2}, (int64_t[]){1, 3}, 0, &turned) : status;
+  status = status == ND4C_OK ? nd4c_array_as_strided(large, 2, (int64_t[]){3, 2}, (int64_t[]){4, 2}, 1, &y) : status;
+  status = status == ND4C_OK ? nd4c_graph_create(&graph) : status;
+  status = status == ND4C_OK ? nd4c_graph_input(graph, "x", ND4C_FLOAT32, 2, (int64_t[]){3, 2}, &x) : status;
+  status = status == ND4C_OK
+               ? nd4c_graph_op(graph, ND4C_OP_multiply, (nd4c_value[]){x, x}, 2, NULL, 0, "square", &square, 1)
+               : status;
+  status = status == ND4C_OK ? nd4c_graph_output(graph, "y", square) : status;
+  status = status == ND4C_OK ? nd4c_plan_create(graph, context, NULL, &plan) : status;
+  status = status == ND4C_OK ? nd4c_plan_run(plan, (const nd4c_array *[]){turned}, 1, &y, 1) : status;
+  status = status == ND4C_OK ? nd4c_array_read(large, values, sizeof values) : status;
+  *result = values[9] + 100 * values[11] + 10000 * values[8];
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+  nd4c_array *all[] = {y, turned, large, a};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    nd4c_array_release(all[i]);
+  }
+  return status;
+}
+
+static nd4c_status call(const char *what, nd4c_context *context, nd4c_device *device, float *result) {
+  return strstr(what, "order") != NULL  ? compute_in_order(context, device, result)
+         : strcmp(what, "plan") == 0 ? plan_in_order(context, device, result)
+                                     : compute(context, device, strcmp(what, "add") == 0, result);
+}
+
 /* Prints the verdict, and what the device makes of 3 and 5. */
 static int child(const char *what) {
-  nd4c_context_options options = {.struct_size = sizeof options};
+  nd4c_context_options options = {.struct_size = sizeof options, .strict = strcmp(what, "strict order") == 0};
   nd4c_context *context = NULL;
   nd4c_backend_status row = {.struct_size = sizeof row};
   float result = 0;
   nd4c_status status = nd4c_backend_load(NARROW_PATH);
   status = status == ND4C_OK ? nd4c_device_find("narrow:0", &options.device) : status;
   status = status == ND4C_OK ? nd4c_context_create(&options, &context) : status;
-  status = status == ND4C_OK ? compute(context, options.device, strcmp(what, "add") == 0, &result) : status;
+  status = status == ND4C_OK ? call(what, context, options.device, &result) : status;
   for (int32_t i = 0; i < nd4c_backend_count() && nd4c_backend_get_status(i, &row) == ND4C_OK; i++) {
     if (strcmp(row.name, "narrow") == 0) {
       printf("%s\n", row.reason);
@@ -67,6 +125,9 @@ static const struct {
     {"NARROW=compilers", "add", {ADDED, "add: 8; "}},
     {"NARROW=compilers", "multiply", {ADDED, "multiply: 15; "}},
     {"NARROW=one compiler", "multiply", {"initialised; it does not add float32: what was copied", "multiply: 15; "}},
+    {"NARROW=multiply", "order", {"initialised", "order: 73615; "}},
+    {"NARROW=multiply", "strict order", {"initialised", "strict order: 0; multiply: nothing on narrow:0 computes this"}},
+    {"NARROW=multiply", "plan", {"initialised", "plan: 73609; "}},
     {"NARROW=nothing", "multiply", {"the backend has neither a kernel nor a compiler", "multiply: 0; "}},
 };
 
