@@ -101,7 +101,9 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->pci = ((stub_device *)device)->pci;
     description->capability = "7.1";
     if (strcmp(stub_settings.lie, "old_device") != 0) {
-      description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED);
+      description->memory_kinds = ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_PINNED) |
+                                  ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_MANAGED) |
+                                  ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KIND_HOST_MAPPED);
       description->exports = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DESCRIPTOR) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_NATIVE);
       description->imports = description->exports | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_HOST_POINTER) |
                              (stub_settings.addresses ? ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DEVICE_POINTER) : 0);
@@ -142,7 +144,9 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
   const bool pinned = descriptor->kind == ND4C_MEMORY_KIND_HOST_PINNED;
   nd4c_status status = stub_attempt(pinned ? STUB_CALL_pinned_allocate : STUB_CALL_buffer_allocate);
   stub_buffer *buffer = NULL;
-  if (status == ND4C_OK && !pinned && descriptor->kind != ND4C_MEMORY_KIND_DEVICE) {
+  const nd4c_memory_kind last =
+      stub_lies("old_device") ? ND4C_MEMORY_KIND_DEVICE : ND4C_MEMORY_KIND_HOST_MAPPED; /* as describe says */
+  if (status == ND4C_OK && (descriptor->kind < ND4C_MEMORY_KIND_DEVICE || descriptor->kind > last)) {
     status = stub_host->fail(ND4C_UNSUPPORTED, "stub: no memory of kind %d", (int)descriptor->kind);
   }
   if (status == ND4C_OK) {

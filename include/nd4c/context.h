@@ -52,7 +52,8 @@ ND4C_API nd4c_status nd4c_context_create(const nd4c_context_options *options, nd
 /* Makes a context on a stream that the application has made with the vendor's functions and owns: nd4c's work goes
  * there, in order with the application's own, and other contexts wait for it and it for them as usual. It stays alive
  * until the context and the plans made on it are destroyed, which wait for everything on it; nd4c never destroys it.
- * Width and modes are those of configuration. OpenCL: an in-order cl_command_queue of the device in nd4c's cl_context,
+ * Width and modes are those of configuration. native_stream may be NULL where that names the vendor's default stream
+ * (CUDA). OpenCL: an in-order cl_command_queue of the device in nd4c's cl_context,
  * which clGetCommandQueueInfo tells of the queue that nd4c_context_native gives. UNSUPPORTED: the device takes none;
  * ARGUMENT: it is no such stream; HANDLE. */
 ND4C_API nd4c_status nd4c_context_wrap(nd4c_device *device, void *native_stream, nd4c_context **context);

@@ -314,6 +314,10 @@ nd4c_status nd4c_provider_check_description(const nd4c_candidate *candidate,
        ops->fence_destroy == NULL)) {
     return nd4c_fail(ND4C_ABI, "an asynchronous device needs all stream and fence functions");
   }
+  if (description->memory_kinds >> ND4C_MEMORY_KINDS != 0) {
+    return nd4c_fail(ND4C_ABI, "describe gave memory_kinds 0x%x, expected a set within 0x%x",
+                     (unsigned)description->memory_kinds, (unsigned)ND4C_MEMORY_KIND_BIT(ND4C_MEMORY_KINDS) - 1);
+  }
   if ((description->addressable || description->memory_kinds != 0) && ops->buffers->address == NULL) {
     return nd4c_fail(ND4C_ABI, "a device that is addressable or has memory kinds needs its buffers' address");
   }

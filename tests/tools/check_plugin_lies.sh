@@ -27,6 +27,8 @@ lie between_to copies 'stub:1: copy_between of 51 bytes from offset 1003 to offs
 lie between_from copies 'stub:1: copy_between of 51 bytes from offset 1003 to offset 40: byte 40 of 4099 is '
 lie offset_fill copies 'stub:0: fill of 24 bytes at offset 100 and of 5 at offset 2001: byte 0 of 4099 is '
 expect 0 env STUB_PEERS=none "$nd4c" plugin-check --section copies "$stub"
+lie unmanaged buffers 'stub:0: managed memory: what the host wrote at its address: byte 0 is '
+says out '^  FAILED: stub:0: host-mapped memory: what a copy wrote, at its address: byte 0 is '
 lie silent refused 'stub:0: stream_create failed with MEMORY .500. and without a text$'
 lie dropped refused 'stub:0, with allocation [0-9]+ refused: every call .* bytes are missing: a failure was dropped$'
 lie scratch kernels 'negative of float32 on stub:0: stub.plain wrote beyond the 64 bytes of the device.s scratch'
@@ -49,6 +51,8 @@ expect 1 env STUB_LIE=abandon STUB_CAPTURE=all "$nd4c" plugin-check --section re
 says out '^  FAILED: stub:0: after abandon, which ends a recording and throws it away: '
 expect 1 env STUB_LIE=within_to STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
 says out '^  FAILED: stub:0: after a launch: byte 0 is 77, expected 11$'
+expect 1 env STUB_LIE=lost_callback STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
+says out '^  FAILED: stub:0: enqueued once: host_callback.s function ran 0 times, expected 1$'
 expect 0 env STUB_CAPTURE=all "$nd4c" plugin-check --section recordings "$stub"
 lacks out 'does not record work'
 for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=old_device; do

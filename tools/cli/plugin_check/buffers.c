@@ -179,6 +179,7 @@ static void check_buffers(plugin_direct *d, plugin_direct *other) {
     }
     check_whole(d, stream);
   }
+  plugin_direct_kinds(d, stream);
   check_excess(d);
   if (d->about.asynchronous) {
     d->ops->stream_destroy(d->device, stream);

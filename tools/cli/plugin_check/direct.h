@@ -48,6 +48,9 @@ bool plugin_direct_stream(plugin_direct *d, nd4c_stream *stream);
 /* Waits for all that was enqueued on the stream, by a fence. */
 bool plugin_direct_wait(plugin_direct *d, nd4c_stream stream, const char *what);
 
+/* Whether memory of the kinds that the device offers is what they say. kinds.c */
+void plugin_direct_kinds(plugin_direct *d, nd4c_stream stream);
+
 /* Work that takes some time: copies to a buffer, of which the last one's bytes come back. Its memory is never freed: a
  * device that lies about the end of its work may use it later. */
 typedef struct plugin_chain {

@@ -2,6 +2,7 @@
  * while work is under way. */
 #include <inttypes.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,50 @@ static void check_launch(plugin_direct *d, nd4c_stream stream, nd4c_buffer to, n
   }
 }
 
+static _Atomic int32_t callbacks; /* as long as the process */
+
+static void call_back(void *argument) {
+  atomic_fetch_add((_Atomic int32_t *)argument, 1);
+}
+
+static void expect_callbacks(plugin_direct *d, nd4c_stream stream, int32_t wanted, const char *what) {
+  if (plugin_direct_wait(d, stream, what)) {
+    const int32_t seen = atomic_load(&callbacks);
+    (void)plugin_check_that(d->check, seen == wanted, "%s: %s: host_callback's function ran %d times, expected %d",
+                            d->name, what, (int)seen, (int)wanted);
+  }
+}
+
+/* Once where it is enqueued, not while it is recorded, and once with each launch. */
+static void check_callbacks(plugin_direct *d, nd4c_stream stream) {
+  const nd4c_capture_ops *ops = d->ops->capture;
+  nd4c_recording recording = NULL;
+  nd4c_launchable launchable = NULL;
+  if (!ND4C_HAS_FIELD(ops, host_callback) || ops->host_callback == NULL) {
+    return;
+  }
+  plugin_check_at("host_callback on %s", d->name);
+  atomic_store(&callbacks, 0);
+  if (!plugin_direct_status(d, ops->host_callback(d->device, stream, call_back, &callbacks), "host_callback")) {
+    return;
+  }
+  expect_callbacks(d, stream, 1, "enqueued once");
+  if (!plugin_direct_status(d, ops->begin(d->device, stream), "capture begin") ||
+      !plugin_direct_status(d, ops->host_callback(d->device, stream, call_back, &callbacks), "host_callback") ||
+      !plugin_direct_status(d, ops->end(d->device, stream, &recording), "capture end")) {
+    return;
+  }
+  expect_callbacks(d, stream, 1, "recorded, and not launched");
+  if (plugin_direct_status(d, ops->instantiate(d->device, recording, &launchable), "instantiate")) {
+    if (plugin_direct_status(d, ops->launch(d->device, launchable, stream, 0), "launch") &&
+        plugin_direct_status(d, ops->launch(d->device, launchable, stream, 0), "launch")) {
+      expect_callbacks(d, stream, 3, "launched twice");
+    }
+    ops->launchable_destroy(d->device, launchable);
+  }
+  ops->recording_destroy(d->device, recording);
+}
+
 static void check_recordings(plugin_direct *d, plugin_direct *other) {
   static unsigned char bytes[2][SMALL];
   nd4c_stream stream = NULL;
@@ -298,6 +343,7 @@ static void check_recordings(plugin_direct *d, plugin_direct *other) {
   ops->abandon(d->device, stream);
   check_bytes(d, stream, to, BEFORE, "after abandon, which ends a recording and throws it away");
   check_launch(d, stream, to, from);
+  check_callbacks(d, stream);
 }
 
 void plugin_section_recordings(plugin_check *check) {

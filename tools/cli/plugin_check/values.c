@@ -80,7 +80,9 @@ static bool compute(plugin_round *round, const plugin_case *p, kind how, const c
     plugin_check_at("%s, %s", p->label, words);
     nd4c_status status = plugin_case_inputs(&own, PLUGIN_CONTIGUOUS, round->context, inputs, &differs);
     status = status == ND4C_OK ? plugin_case_call(&own, inputs, round->context, got) : status;
-    const bool declined = plugin_declined(status);
+    /* What the op makes of so much may be more than the device has. */
+    const bool full = status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
+    const bool declined = plugin_declined(status) || (how != SPECIAL && full);
     char text[256];
     (void)snprintf(text, sizeof text, "%s", status != ND4C_OK ? nd4c_error_message() : "");
     t->declined += declined;
