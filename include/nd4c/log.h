@@ -15,7 +15,9 @@ typedef enum nd4c_log_level {
 } nd4c_log_level;
 
 /* Receives one message. `area` is a short noun ("registry", "dispatch"), `message` one line; both valid during the
- * call only. May be called from any thread, never under a lock of nd4c's. */
+ * call only. At level DEBUG, area "provider" gets "NAME: FUNCTION" before nd4c calls a function of a backend or plug-in
+ * to load, probe or open it: where that function ends the process, the last message names it. May be called from any
+ * thread, under no lock of nd4c's but that of the backends, which the same thread may take again. */
 typedef void (*nd4c_log_callback)(void *user, nd4c_log_level level, const char *area, const char *message);
 
 /* Sends messages up to `level` to `callback`; NULL silences. Any thread; a message in flight on another thread may

@@ -12,6 +12,9 @@
     "priority")                                                                                                       \
   X(BACKEND_PLUGINS, "nd4c.backend.plugins", "ND4C_BACKEND_PLUGINS", list, "",                                        \
     "Plug-ins to load at start: paths, absolute or with a '/', separated by commas")                                  \
+  X(BACKEND_DISABLE, "nd4c.backend.disable", "ND4C_BACKEND_DISABLE", list, "",                                        \
+    "Backends and plug-ins that are neither probed nor opened, by name; a plug-in named by its path is not loaded "   \
+    "either; read when backends are first looked for")                                                                \
   X(FORCE_ENGINE, "SD_KERNEL_FORCE_ENGINE", "SD_KERNEL_FORCE_ENGINE", string, "",                                     \
     "Engine to use for every op that it has; cpu stands for reference, simd, openblas, fftw; cuda for cuda, "         \
     "cublas, cudnn")                                                                                                  \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/config.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "base/status.h"
@@ -17,6 +18,23 @@
 void nd4c_candidate_say(nd4c_candidate *candidate, const char *words) {
   (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", words);
   nd4c_text_clean(candidate->reason, false);
+}
+
+void nd4c_candidate_announce(const nd4c_candidate *candidate, const char *function) {
+  const bool loaded = candidate->provider.struct_size != 0 || candidate->path == NULL;
+  nd4c_log_write(ND4C_LOG_DEBUG, "provider", "%s: %s", loaded ? candidate->name : candidate->path, function);
+}
+
+bool nd4c_candidate_is_disabled(const nd4c_candidate *candidate) {
+  return nd4c_config_list_has(ND4C_CONFIG_BACKEND_DISABLE, candidate->name) ||
+         (candidate->path != NULL && nd4c_config_list_has(ND4C_CONFIG_BACKEND_DISABLE, candidate->path));
+}
+
+void nd4c_candidate_disable(nd4c_candidate *candidate) {
+  candidate->verdict = ND4C_VERDICT_ABSENT;
+  candidate->disabled = candidate->tried = true;
+  candidate->retries = false;
+  nd4c_candidate_say(candidate, "nd4c.backend.disable (ND4C_BACKEND_DISABLE) names it");
 }
 
 static nd4c_status refuse(nd4c_candidate *candidate, nd4c_status status) {
@@ -51,6 +69,7 @@ bool nd4c_candidate_is_possible(const nd4c_candidate *candidate) {
 
 static nd4c_status load_plugin(nd4c_candidate *candidate) {
   void *library = NULL;
+  nd4c_candidate_announce(candidate, "load");
   ND4C_TRY(nd4c_os_library_open(candidate->path, "", &library));
   void *symbol = nd4c_os_library_symbol(library, ND4C_PLUGIN_ENTRY);
   if (symbol == NULL) {
@@ -118,6 +137,7 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate) {
   nd4c_status status = candidate->entry == NULL ? load_plugin(candidate) : ND4C_OK;
   if (status == ND4C_OK) {
     nd4c_error_clear();
+    nd4c_candidate_announce(candidate, ND4C_PLUGIN_ENTRY);
     status = candidate->entry(candidate->path != NULL ? nd4c_host_for_plugins() : nd4c_host_table(), &provider);
     if (status != ND4C_OK) {
       status = nd4c_fail_prefix(nd4c_provider_failed(status, ND4C_PLUGIN_ENTRY), "%s failed to start", from);
@@ -170,6 +190,7 @@ nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, 
   if (candidate->provider.probe == NULL) {
     return ND4C_VERDICT_FOUND;
   }
+  nd4c_candidate_announce(candidate, "probe");
   nd4c_verdict verdict = candidate->provider.probe(verify, reason, size);
   reason[size - 1] = '\0';
   nd4c_text_clean(reason, false);
@@ -197,6 +218,7 @@ static nd4c_status probe_backend(nd4c_candidate *candidate) {
 nd4c_status nd4c_candidate_start(nd4c_candidate *candidate) {
   if (!candidate->started && candidate->provider.open != NULL) {
     nd4c_error_clear();
+    nd4c_candidate_announce(candidate, "open");
     nd4c_status status = candidate->provider.open();
     if (status != ND4C_OK) {
       return nd4c_provider_failed(status, "open");
@@ -209,6 +231,7 @@ nd4c_status nd4c_candidate_start(nd4c_candidate *candidate) {
 static nd4c_status start_backend(nd4c_candidate *candidate) {
   ND4C_TRY(nd4c_candidate_start(candidate));
   ND4C_TRY(nd4c_candidate_gather(candidate));
+  nd4c_candidate_announce(candidate, "device_open");
   return nd4c_candidate_open_devices(candidate);
 }
 
@@ -226,6 +249,7 @@ static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
   }
   candidate->tried = true;
   if (candidate->started && candidate->provider.close != NULL) {
+    nd4c_candidate_announce(candidate, "close");
     candidate->provider.close();
   }
   candidate->started = false;

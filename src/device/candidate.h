@@ -33,6 +33,7 @@ typedef struct nd4c_candidate {
   nd4c_verdict verdict;
   char reason[ND4C_REASON_SIZE];
   bool requested; /* configuration names the plug-in */
+  bool disabled;  /* nd4c.backend.disable names it: ABSENT, and no function of it is called */
   bool refused;   /* it could not be loaded, or its tables were not accepted */
   bool started;   /* the backend's own open succeeded: it is not called again */
   bool tried;     /* opening was attempted: the verdict is final */
@@ -72,6 +73,13 @@ nd4c_status nd4c_candidate_load(nd4c_candidate *candidate);
 nd4c_status nd4c_candidate_register(nd4c_candidate *candidate);
 /* Makes the words the reason of its verdict: one line, cut where they are longer. */
 void nd4c_candidate_say(nd4c_candidate *candidate, const char *words);
+/* Logs (area "provider", level DEBUG) which function of the provider nd4c calls next: where that function ends the
+ * process, the last such message names the provider. `nd4c info --probe` reads these messages. */
+void nd4c_candidate_announce(const nd4c_candidate *candidate, const char *function);
+/* Whether nd4c.backend.disable names the candidate, or the path of its plug-in. */
+bool nd4c_candidate_is_disabled(const nd4c_candidate *candidate);
+/* Gives a disabled candidate the verdict ABSENT with the reason. It is never opened. */
+void nd4c_candidate_disable(nd4c_candidate *candidate);
 /* Leaves nothing of it but name, path and reason, which is the thread's error; it is never tried again. */
 void nd4c_candidate_refuse(nd4c_candidate *candidate);
 /* Whether opening it may succeed: it is there, or lacked what may come back. */
@@ -90,8 +98,10 @@ nd4c_status nd4c_candidate_open(nd4c_candidate *candidate);
 /* Merges what all providers contribute to the candidate's devices, its own contributions included, and lets its devices
  * show it. Providers that contribute are started; one that fails is ABSENT with the reason, and the others serve. */
 nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate);
-/* Engines of all contributions to the candidate's devices, opened or not, in order of preference; NULL past the end. */
-const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index);
+/* Engines of all contributions to the candidate's devices, opened or not, in order of preference, without those of
+ * disabled providers; NULL past the end. *brought_by: the provider. */
+const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index,
+                                         const nd4c_candidate **brought_by);
 /* A provider was loaded late: what it contributes reaches the devices that are open already. */
 nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider);
 

@@ -100,6 +100,7 @@ static nd4c_status gather(gathering *work, nd4c_compute **compute) {
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     nd4c_candidate *provider = nd4c_candidates_at(i);
     if (contributes(provider, work->target) && start(provider)) {
+      nd4c_candidate_announce(provider, "usable");
       add_sources(work, provider);
     }
     if (brings_ops_for(provider, work->target)) {
@@ -135,25 +136,35 @@ nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate) {
   return ND4C_OK;
 }
 
-const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index) {
-  const nd4c_contribution *all[4 * ND4C_CANDIDATE_LIMIT];
+/* A contribution with the candidate that brings it. */
+typedef struct sourced {
+  const nd4c_contribution *contribution;
+  const nd4c_candidate *provider;
+} sourced;
+
+const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_t index,
+                                         const nd4c_candidate **brought_by) {
+  enum { LIMIT = 4 * ND4C_CANDIDATE_LIMIT };
+  sourced all[LIMIT];
   int32_t count = 0;
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     const nd4c_candidate *provider = nd4c_candidates_at(i);
-    for (int32_t c = 0; c < provider->provider.contribution_count && count < 4 * ND4C_CANDIDATE_LIMIT; ++c) {
+    const int32_t contributions = provider->disabled ? 0 : provider->provider.contribution_count;
+    for (int32_t c = 0; c < contributions && count < LIMIT; ++c) {
       const nd4c_contribution *contribution = &provider->contributions[c];
       if (is_for(provider, contribution, candidate)) {
         int32_t at = count++;
-        for (; at > 0 && all[at - 1]->priority < contribution->priority; --at) {
+        for (; at > 0 && all[at - 1].contribution->priority < contribution->priority; --at) {
           all[at] = all[at - 1];
         }
-        all[at] = contribution;
+        all[at] = (sourced){contribution, provider};
       }
     }
   }
-  for (int32_t i = 0; i < count; index -= all[i++]->engine_count) {
-    if (index >= 0 && index < all[i]->engine_count) {
-      return all[i]->engines[index];
+  for (int32_t i = 0; i < count; index -= all[i++].contribution->engine_count) {
+    if (index >= 0 && index < all[i].contribution->engine_count) {
+      *brought_by = all[i].provider;
+      return all[i].contribution->engines[index];
     }
   }
   return NULL;

@@ -84,7 +84,9 @@ static nd4c_status add_builtin(const nd4c_builtin *row) {
     nd4c_deallocate(candidate);
     return status;
   }
-  if (status == ND4C_OK) {
+  if (status == ND4C_OK && nd4c_candidate_is_disabled(candidate)) {
+    nd4c_candidate_disable(candidate);
+  } else if (status == ND4C_OK) {
     candidate->verdict = nd4c_candidate_probe(candidate, false, candidate->reason, sizeof candidate->reason);
   }
   candidates[candidate_count++] = candidate;
@@ -112,6 +114,9 @@ static nd4c_status add_expected(const expected *row) {
     candidate->identified = nd4c_os_file_identify(path, &candidate->file);
     candidate->verdict = ND4C_VERDICT_FOUND;
     (void)snprintf(candidate->reason, sizeof candidate->reason, "plug-in %.900s", path);
+    if (nd4c_candidate_is_disabled(candidate)) {
+      nd4c_candidate_disable(candidate);
+    }
   } else {
     (void)snprintf(candidate->reason, sizeof candidate->reason,
                    "not built into this library, and its plug-in %s is neither in nd4c.library.path nor beside "
@@ -129,6 +134,9 @@ static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same)
   if (strchr(candidate->path, '/') == NULL) {
     return nd4c_fail(ND4C_ARGUMENT, "plug-in path '%s': expected an absolute path or one containing a '/'",
                      candidate->path);
+  }
+  if (nd4c_candidate_is_disabled(candidate)) {
+    return nd4c_fail(ND4C_CONFIG, "plug-in %s: nd4c.backend.disable (ND4C_BACKEND_DISABLE) names it", candidate->path);
   }
   ND4C_TRY(nd4c_candidate_load(candidate));
   *same = nd4c_candidates_find(candidate->name);
@@ -229,6 +237,9 @@ nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidat
     candidate = replace(same, candidate);
   } else {
     candidates[candidate_count++] = candidate;
+  }
+  if (nd4c_candidate_is_disabled(candidate)) {
+    nd4c_candidate_disable(candidate);
   }
   if (out != NULL) {
     *out = candidate;

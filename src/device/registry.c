@@ -71,7 +71,10 @@ static nd4c_status fail_without_backend(const char *forced) {
 
 /* Asks the candidate whether it is there by request only, and keeps why. */
 static bool is_by_request(nd4c_candidate *candidate) {
-  bool (*ask)(char *, size_t) = candidate->backend.by_request_only;
+  bool (*ask)(char *, size_t) = candidate->disabled ? NULL : candidate->backend.by_request_only;
+  if (ask != NULL) {
+    nd4c_candidate_announce(candidate, "by_request_only");
+  }
   bool by_request = ask != NULL && ask(candidate->by_request, sizeof candidate->by_request);
   candidate->by_request[by_request ? sizeof candidate->by_request - 1 : 0] = '\0';
   nd4c_text_clean(candidate->by_request, false);
@@ -425,15 +428,16 @@ nd4c_status nd4c_backend_load(const char *path) {
   return status;
 }
 
-static const nd4c_engine *find_engine(const char *backend, int32_t index) {
+static const nd4c_engine *find_engine(const char *backend, int32_t index, const nd4c_candidate **brought_by) {
   nd4c_candidate *candidate =
       backend != NULL && nd4c_candidates_probe() == ND4C_OK ? nd4c_candidates_find(backend) : NULL;
-  return candidate != NULL ? nd4c_candidate_engine(candidate, index) : NULL;
+  return candidate != NULL ? nd4c_candidate_engine(candidate, index, brought_by) : NULL;
 }
 
 const char *nd4c_backend_engine(const char *backend, int32_t index) {
+  const nd4c_candidate *brought_by = NULL;
   acquire_lock();
-  const nd4c_engine *engine = find_engine(backend, index);
+  const nd4c_engine *engine = find_engine(backend, index, &brought_by);
   release_lock();
   return engine != NULL ? engine->name : NULL;
 }
@@ -441,12 +445,14 @@ const char *nd4c_backend_engine(const char *backend, int32_t index) {
 const char *nd4c_backend_engine_state(const char *backend, int32_t index, bool verify) {
   size_t size;
   char *text = NULL;
+  const nd4c_candidate *brought_by = NULL;
   acquire_lock();
-  const nd4c_engine *engine = find_engine(backend, index);
+  const nd4c_engine *engine = find_engine(backend, index, &brought_by);
   if (engine != NULL) {
     text = nd4c_thread_state_text(&size);
     text[0] = '\0';
     if (engine->state != NULL) {
+      nd4c_candidate_announce(brought_by, "state");
       (void)engine->state(verify, text, size);
       text[size - 1] = '\0';
       nd4c_text_clean(text, false);
