@@ -1,5 +1,6 @@
 /* A plug-in whose texts are no texts and whose numbers are no sizes: a backend that cannot be used, and kernels for
- * cpu:0. HOSTILE_LIE names what of it is wrong beside its texts. It knows nd4c through nd4c/plugin.h alone. */
+ * cpu:0. HOSTILE_LIE names what of it is wrong beside its texts, HOSTILE_END a function that ends the process. It knows
+ * nd4c through nd4c/plugin.h alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,17 @@ static bool lies(const char *about) {
   return lie != NULL && strcmp(lie, about) == 0;
 }
 
+/* Ends the process where HOSTILE_END names the function: as an assertion of a driver does, or by exit. */
+static void end_process(const char *function) {
+  const char *end = getenv("HOSTILE_END");
+  if (end != NULL && strcmp(end, function) == 0) {
+    if (getenv("HOSTILE_EXIT") != NULL) {
+      _Exit(atoi(getenv("HOSTILE_EXIT")));
+    }
+    abort();
+  }
+}
+
 /* Fills all of it, without an end. */
 static void fill(char *text, size_t size) {
   static const char odd[] = ODD;
@@ -30,11 +42,13 @@ static void fill(char *text, size_t size) {
 
 static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {
   (void)verify;
+  end_process("probe");
   fill(reason, reason_size);
   return lies("absent") ? ND4C_VERDICT_ABSENT : ND4C_VERDICT_FOUND;
 }
 
 static bool by_request_only(char *reason, size_t reason_size) {
+  end_process("by_request_only");
   fill(reason, reason_size);
   return true;
 }
@@ -45,6 +59,7 @@ static int32_t device_count(void) {
 
 static nd4c_status device_open(int32_t index, void **device) {
   static char devices[2];
+  end_process("device_open");
   if (lies("device")) {
     *device = &devices[index];
     return ND4C_OK;
@@ -146,7 +161,9 @@ static const nd4c_kernel *const *const useful_families[] = {useful};
 static const nd4c_kernel *const *const useless_families[] = {useless};
 
 static bool state(bool verify, char *text, size_t size) {
-  (void)verify;
+  if (verify) {
+    end_process("state");
+  }
   fill(text, size);
   return true;
 }
@@ -156,6 +173,7 @@ static const nd4c_engine *const engines[] = {&engine};
 
 static bool usable(const void *data, char *reason, size_t reason_size) {
   (void)data;
+  end_process("usable");
   fill(reason, reason_size);
   return !lies("contribution");
 }
@@ -176,6 +194,7 @@ static const nd4c_contribution to_cpu = {.struct_size = ND4C_SIZE_OF(nd4c_contri
 static const nd4c_contribution *const contributions[] = {&to_cpu, &own};
 
 static nd4c_status open_provider(void) {
+  end_process("open");
   the_host->log(4711, ODD, "%s", ODD);
   the_host->log(-1, NULL, "%s", ODD);
   return lies("open") ? the_host->fail(ND4C_LIBRARY, "%s", ODD) : ND4C_OK;
@@ -194,6 +213,7 @@ static const nd4c_provider provider = {.struct_size = ND4C_SIZE_OF(nd4c_provider
 
 nd4c_status nd4c_plugin_entry(const nd4c_host *host, const nd4c_provider **out) {
   the_host = host;
+  end_process("nd4c_plugin_entry");
   if (lies("entry")) {
     return host->fail(ND4C_LIBRARY, "%s", ODD);
   }

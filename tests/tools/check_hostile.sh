@@ -28,6 +28,40 @@ done
 expect 0 env ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" ops --json
 sound out
 
+# A plug-in whose functions end the process: the report of --probe names it, the function and the signal, and is whole.
+for function in nd4c_plugin_entry probe open device_open usable by_request_only state; do
+  expect 0 env HOSTILE_END=$function ND4C_BACKEND_DISABLE=opencl ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --probe
+  says out "^warning: [^ ]*hostile[^ ]* ends the process in its $function: signal 6 \\(Aborted\\); ND4C_BACKEND_DISABLE=[^ ]*hostile"
+  says out "absent +ends the process in its $function: signal 6 \\(Aborted\\)$"
+  says out '^\* cpu:0 '
+done
+expect 0 env HOSTILE_END=open HOSTILE_EXIT=0 ND4C_BACKEND_DISABLE=opencl ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --probe --json
+index=0
+while [ "$(value "backends.$index.name")" != hostile ]; do index=$((index + 1)); done
+same "$(value "backends.$index.reason")" "ends the process in its open: exit code 0" "what ended the process"
+same "$(value "backends.$index.verdict")" absent "its verdict"
+same "$(value device.name)" cpu:0 "the device"
+# The remedy that the report names: no program calls the plug-in any more.
+expect 0 env HOSTILE_END=open ND4C_BACKEND_DISABLE=hostile,opencl ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --probe
+says out 'absent +nd4c\.backend\.disable \(ND4C_BACKEND_DISABLE\) names it$'
+lacks out '^warning: .*ends the process'
+expect 0 env HOSTILE_END=open ND4C_BACKEND_DISABLE=hostile ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" run \
+  "$digits/digits.onnx" --random-inputs
+expect 0 env HOSTILE_END=nd4c_plugin_entry ND4C_BACKEND_DISABLE="opencl, $hostile" ND4C_BACKEND_PLUGINS="$hostile" \
+  "$nd4c" run "$digits/digits.onnx" --random-inputs
+# Without the CPU's backend there is no device, and the report says so.
+expect 1 env ND4C_BACKEND_DISABLE=cpu,opencl "$nd4c" info --probe
+says out 'no device can be used'
+# How the child ended is known where the caller has SIGCHLD ignored, too.
+expect 0 env HOSTILE_END=probe ND4C_BACKEND_DISABLE=opencl ND4C_BACKEND_PLUGINS="$hostile" \
+  bash -c 'trap "" CHLD; exec "$0" info --probe' "$nd4c"
+says out 'absent +ends the process in its probe: signal 6'
+# What -D sets holds in the child too; what is refused is refused once.
+expect 0 env ND4C_BACKEND_DISABLE=opencl "$nd4c" info --probe -D nd4c.width=1
+says out 'width 1$'
+expect 2 "$nd4c" info --probe -D nd4c.nosuch=1
+silent out
+
 # The variables and the paths of the environment are no UTF-8 either.
 expect 0 env OPENBLAS_CORETYPE=$'\xffHASWELL' ND4C_BACKEND_PLUGINS=$'/nosuch/\xc3.so' "$nd4c" info --json
 sound out

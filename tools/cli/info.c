@@ -1,5 +1,6 @@
 /* nd4c info: the machine, the backends with their verdicts, the engines, the devices, the memory. Without --probe
- * nothing is opened: verdicts and states are what the files tell. */
+ * nothing is opened: verdicts and states are what the files tell. With --probe a child process opens everything and
+ * writes the report, because the code of a backend may end the process (info_child.c). */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <strings.h>
 
 #include "cli.h"
+#include "info_child.h"
 #include "info_external.h"
 #include "info_peers.h"
 #include "info_rows.h"
@@ -26,9 +28,29 @@ const char *info_verdict_text(nd4c_verdict verdict) {
   return "?";
 }
 
+/* The library knows that a backend which ended a child is disabled, and not why. */
+static void tell_crash(nd4c_backend_status *status) {
+  const char *crash = info_crash_of(status->name);
+  crash = crash == NULL ? info_crash_of(status->origin) : crash;
+  status->reason = crash == NULL ? status->reason : crash;
+}
+
 bool info_backend_at(int32_t index, nd4c_backend_status *status) {
   *status = (nd4c_backend_status){.struct_size = sizeof *status};
-  return index < nd4c_backend_count() && nd4c_backend_get_status(index, status) == ND4C_OK;
+  const bool known = index < nd4c_backend_count() && nd4c_backend_get_status(index, status) == ND4C_OK;
+  if (known) {
+    tell_crash(status);
+  }
+  return known;
+}
+
+bool info_contributor_at(int32_t index, nd4c_backend_status *status) {
+  *status = (nd4c_backend_status){.struct_size = sizeof *status};
+  const bool known = index < nd4c_contributor_count() && nd4c_contributor_get_status(index, status) == ND4C_OK;
+  if (known) {
+    tell_crash(status);
+  }
+  return known;
 }
 
 static void add_warning(info_warnings *found, const char *before, const char *text, const char *after) {
@@ -117,9 +139,17 @@ static void look_at_caps(info_warnings *found) {
   }
 }
 
+static void look_for_crashes(info_warnings *found) {
+  const char *crash = NULL;
+  for (int i = 0; (crash = info_crash_at(i)) != NULL; i++) {
+    add_warning(found, crash, "", "");
+  }
+}
+
 static void look_for_warnings(bool probe, info_warnings *found) {
   bool openblas = false;
   const char *engine = NULL;
+  look_for_crashes(found);
   for (int32_t i = 0; (engine = nd4c_backend_engine("cpu", i)) != NULL; i++) {
     const char *state = nd4c_backend_engine_state("cpu", i, probe);
     const char *warning = state != NULL ? strstr(state, info_mark) : NULL;
@@ -181,8 +211,8 @@ static void print_backends(bool probe) {
 
 /* What is built in is seen by its engines; a plug-in that contributes is shown by itself. */
 static void print_contributors(void) {
-  nd4c_backend_status status = {.struct_size = sizeof status};
-  for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &status) == ND4C_OK; i++) {
+  nd4c_backend_status status;
+  for (int32_t i = 0; info_contributor_at(i, &status); i++) {
     if (strcmp(status.origin, "built in") != 0) {
       (void)printf("  %-10s contributes to %s, %s: %s\n", status.name, status.contributes_to,
                    info_verdict_text(status.verdict), status.reason);
@@ -364,7 +394,7 @@ static bool choosing_opens_more(void) {
   return false;
 }
 
-/* A forced backend that nobody has is told without opening anything. */
+/* Whether backend.type names a backend that does not exist, which is found out without opening anything. */
 static bool forced_is_unknown(void) {
   const char *forced = NULL;
   nd4c_backend_status status;
@@ -378,25 +408,74 @@ static bool forced_is_unknown(void) {
   return unknown;
 }
 
-static int run(int argc, char **argv) {
+/* -- the command ------------------------------------------------------------------------------------------------- */
+
+typedef struct info_request {
+  bool probe, json;
+  int assignment_count;
+  const char **assignments; /* of -D; borrowed from argv */
+} info_request;
+
+static int set_properties(const info_request *request) {
+  for (int i = 0; i < request->assignment_count; i++) {
+    if (cli_set_property(&cli_info, request->assignments[i]) != CLI_OK) {
+      return CLI_USAGE;
+    }
+  }
+  const nd4c_status status = info_child_begin();
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_info, status);
+  }
+  return cli_check_properties(&cli_info);
+}
+
+static int report(const void *user) {
+  const info_request *request = user;
+  const int set = set_properties(request);
+  if (set != CLI_OK) {
+    return set;
+  }
+  nd4c_machine_info machine = {.struct_size = sizeof machine};
+  nd4c_status status = nd4c_backend_probe(request->probe);
+  info_child_mark("the report");
+  if (status == ND4C_OK) {
+    status = nd4c_machine_get_info(&machine);
+  }
+  if (status != ND4C_OK) {
+    return cli_fail_status(&cli_info, status);
+  }
+  nd4c_device *device = NULL;
+  info_warnings found = {0};
+  look_for_warnings(request->probe, &found);
+  const bool known = request->probe || forced_is_unknown() || !choosing_opens_more();
+  const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
+  info_child_mark("the report");
+  const int result = request->json ? info_print_json(&machine, &found, request->probe, picked, device)
+                                   : print_text(&machine, &found, request->probe, picked, device);
+  if (result == CLI_OK && picked != ND4C_OK) {
+    return cli_fail(&cli_info, "no device can be used; the text above says why and what to do");
+  }
+  return result;
+}
+
+/* Fills the request; returns CLI_OK, or, with *done, the exit code. */
+static int read_options(int argc, char **argv, info_request *request, bool *done) {
   static const struct option options[] = {{"probe", no_argument, NULL, 'p'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-  bool probe = false, json = false;
   opterr = 0;
+  *done = true;
   for (int option; (option = getopt_long(argc, argv, "D:h", options, NULL)) != -1;) {
     switch (option) {
       case 'p':
-        probe = true;
+        request->probe = true;
         break;
       case 'j':
-        json = true;
+        request->json = true;
         break;
       case 'D':
-        if (cli_set_property(&cli_info, optarg) != CLI_OK) {
-          return CLI_USAGE;
-        }
+        request->assignments[request->assignment_count++] = optarg;
         break;
       case 'h':
         return cli_help(&cli_info);
@@ -407,28 +486,22 @@ static int run(int argc, char **argv) {
   if (optind < argc) {
     return cli_usage(&cli_info, "unexpected argument '%s'", argv[optind]);
   }
-  if (cli_check_properties(&cli_info) != CLI_OK) {
-    return CLI_USAGE;
+  *done = false;
+  return CLI_OK;
+}
+
+static int run(int argc, char **argv) {
+  info_request request = {.assignments = calloc((size_t)argc, sizeof *request.assignments)};
+  if (request.assignments == NULL) {
+    return cli_fail(&cli_info, "no memory for the options");
   }
-  nd4c_machine_info machine = {.struct_size = sizeof machine};
-  nd4c_status status = nd4c_backend_probe(probe);
-  if (status == ND4C_OK) {
-    status = nd4c_machine_get_info(&machine);
+  bool done = false;
+  int code = read_options(argc, argv, &request, &done);
+  if (!done) {
+    code = request.probe ? info_run_in_child(report, &request) : report(&request);
   }
-  if (status != ND4C_OK) {
-    return cli_fail_status(&cli_info, status);
-  }
-  nd4c_device *device = NULL;
-  info_warnings found = {0};
-  look_for_warnings(probe, &found);
-  const bool known = probe || forced_is_unknown() || !choosing_opens_more();
-  const nd4c_status picked = known ? nd4c_device_default(&device) : ND4C_OK;
-  const int result = json ? info_print_json(&machine, &found, probe, picked, device)
-                          : print_text(&machine, &found, probe, picked, device);
-  if (result == CLI_OK && picked != ND4C_OK) {
-    return cli_fail(&cli_info, "no device can be used; the text above says why and what to do");
-  }
-  return result;
+  free((void *)request.assignments);
+  return code;
 }
 
 const cli_command cli_info = {
@@ -436,7 +509,8 @@ const cli_command cli_info = {
     .summary = "show the machine, the backends with verdict and reason, engines, devices, memory",
     .help =
         "usage: nd4c info [--probe] [--json] [-D PROPERTY=VALUE]...\n\n"
-        "  --probe  open and check every backend and engine; without it only files are looked for\n"
+        "  --probe  open and check every backend and engine, in a child process: the report names a backend that\n"
+        "           ends the process; without --probe only files are looked for\n"
         "  --json   one object\n"
         "  -D       set a property first\n\n"
         "examples:\n"

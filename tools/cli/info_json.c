@@ -9,8 +9,8 @@
 
 static cJSON *contributors_json(void) {
   cJSON *array = cJSON_CreateArray();
-  nd4c_backend_status status = {.struct_size = sizeof status};
-  for (int32_t i = 0; i < nd4c_contributor_count() && nd4c_contributor_get_status(i, &status) == ND4C_OK; i++) {
+  nd4c_backend_status status;
+  for (int32_t i = 0; info_contributor_at(i, &status); i++) {
     cJSON *object = cJSON_CreateObject();
     (void)cJSON_AddStringToObject(object, "name", status.name);
     (void)cJSON_AddStringToObject(object, "version", status.version);

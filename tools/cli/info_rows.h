@@ -17,6 +17,8 @@ extern const char info_mark[];
 
 /* False past the last backend. */
 bool info_backend_at(int32_t index, nd4c_backend_status *status);
+/* The same of the plug-ins that contribute and bring no devices. */
+bool info_contributor_at(int32_t index, nd4c_backend_status *status);
 const char *info_verdict_text(nd4c_verdict verdict);
 /* An engine's state without its warning, which is listed with the others, in `text` of INFO_STATE_SIZE bytes. */
 const char *info_engine_state(const char *backend, int32_t index, bool probe, char *text);
