@@ -23,18 +23,6 @@ HEADERS = ("status", "version", "dtype", "device", "context", "array", "external
            "op", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 
-# Integer attributes whose values have names: attribute -> table of the header, by op where ops differ.
-ENUM_ATTRIBUTES = {
-    "activation": "ACTIVATION", "auto_pad": "AUTO_PAD", "rounding": "ROUNDING", "coordinates": "RESIZE_COORDINATES",
-    "nearest": "RESIZE_NEAREST", "aspect": "RESIZE_ASPECT", "padding": "SAMPLE_PADDING", "pixel_format": "PIXEL",
-    "update_rule": "UPDATE_RULE", "direction": "DIRECTION", "activations": "RECURRENT_ACTIVATION",
-    "aggregate": "TREE_AGGREGATE", "node_modes": "TREE_MODE", "transform": "SCORE_TRANSFORM", "change_case": "CASE",
-    "svm_kernel.kernel": "SVM_KERNEL", "roi_align.mode": "ROI_MODE", "pad.mode": "PAD_MODE", "take.mode": "INDEX_MODE",
-    "tfidf_vectorizer.mode": "TFIDF", "scatter_elements.reduction": "SCATTER", "scatter_nd.reduction": "SCATTER",
-    "resize.mode": "INTERPOLATION", "crop_and_resize.mode": "INTERPOLATION", "grid_sample.mode": "INTERPOLATION",
-    "spatial_transformer.mode": "INTERPOLATION", "reduction": "LOSS_REDUCTION",
-}
-
 SCALARS = {"bool": "c_bool", "char": "c_char", "int8_t": "c_int8", "uint8_t": "c_uint8", "uint16_t": "c_uint16",
            "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64",
            "size_t": "c_size_t", "double": "c_double", "float": "c_float", "int": "c_int", "void": "None"}
@@ -187,9 +175,10 @@ def read_schema(path, namespace):
     return schema
 
 
-def enum_table(op, attr, kind):
-    table = ENUM_ATTRIBUTES.get(op + "." + attr) or ENUM_ATTRIBUTES.get(attr)
-    return table if kind in "nN" else None
+def enum_table(op, attr, kind, tables):
+    """The name of the table with the words for an attribute's values; None if they have none."""
+    words = {(row[0].strip('"'), row[1].strip('"')): row[2] for row in tables["ATTR_WORDS"]}
+    return (words.get((op, attr)) or words.get(("", attr))) if kind in "nN" else None
 
 
 # -- writing ------------------------------------------------------------------------------------------------------
@@ -245,7 +234,7 @@ def pairs(items):
 
 
 def preset_text(op, name, kind, preset, tables):
-    table = enum_table(op, name, kind)
+    table = enum_table(op, name, kind, tables)
     if table and kind == "n":
         return repr({int(row[1]): row[2].strip('"') for row in tables[table]}[preset])
     return repr(preset) if kind != "f" or abs(preset) != float("inf") else "%s_inf" % ("-" if preset < 0 else "")
@@ -271,7 +260,7 @@ def parameters(row, tables):
             keyword = True
         required = kind == "t" and preset is None and row["name"] in ("cast", "bit_cast", "cast_float8")
         names.append(attribute_name(row["name"], name) + ("" if required else "=" + preset_text(row["name"], name, kind, preset, tables)))
-        table = enum_table(row["name"], name, kind)
+        table = enum_table(row["name"], name, kind, tables)
         value = attribute_name(row["name"], name)
         if name == "axes":
             value = "_axes(%s)" % value
@@ -338,7 +327,7 @@ def stub_text(schema, tables):
         if row["attrs"]:
             arguments.append("*")
         for name, kind, _ in row["attrs"]:
-            table = enum_table(row["name"], name, kind)
+            table = enum_table(row["name"], name, kind, tables)
             text = ("str" if kind == "n" else "Optional[Sequence[str]]") if table else STUB_TYPES[kind]
             if name == "axes":
                 text = "Union[None, int, Sequence[int]]"

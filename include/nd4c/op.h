@@ -304,6 +304,20 @@ ND4C_API const nd4c_op_info *nd4c_op_get(nd4c_op op);
  * names the nearest op, or says that no plug-in brings it. */
 ND4C_API nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info);
 
+/* One value of an attribute, with its name. Not versioned by struct_size: its size is frozen. */
+typedef struct nd4c_attr_word {
+  int64_t value;
+  const char *word;
+} nd4c_attr_word;
+
+/* The words for the values of an attribute (by position in the schema) that takes few values, each with a name: conv's
+ * auto_pad has explicit, same_upper, same_lower, valid. *count of them, in the order of the values, static. NULL, with
+ * *count 0, for an attribute whose values are plain, or where there is no such op or attribute. count may be NULL. */
+ND4C_API const nd4c_attr_word *nd4c_op_attr_words(nd4c_op op, int32_t attr, int32_t *count);
+/* The name of an output by its position: "y". Ops of plug-ins do not name their outputs: "y", or "y0", "y1" of several.
+ * Static; NULL where there is no such op or output. */
+ND4C_API const char *nd4c_op_output_name(nd4c_op op, int32_t output);
+
 /* -- generic call --------------------------------------------------------------------------------------------- */
 
 /* Runs an op on the context (NULL: the thread's current one).

@@ -117,4 +117,35 @@
   X(SAME_LOWER, 2, "same_lower") \
   X(VALID, 3, "valid")
 
+/* Attributes of kind INT and INTS whose values have names: X(op, attribute, TABLE), the values being those of
+ * ND4C_<TABLE>_TABLE. op "": each op that has such an attribute and no row of its own. `nd4c ops`, docs/ops.md,
+ * nd4c_op_attr_words and the Python package are derived from it. */
+#define ND4C_ATTR_WORDS_TABLE(X)                  \
+  X("", "activation", ACTIVATION)                 \
+  X("", "activations", RECURRENT_ACTIVATION)      \
+  X("", "aggregate", TREE_AGGREGATE)              \
+  X("", "aspect", RESIZE_ASPECT)                  \
+  X("", "auto_pad", AUTO_PAD)                     \
+  X("", "change_case", CASE)                      \
+  X("", "coordinates", RESIZE_COORDINATES)        \
+  X("", "direction", DIRECTION)                   \
+  X("", "nearest", RESIZE_NEAREST)                \
+  X("", "padding", SAMPLE_PADDING)                \
+  X("", "pixel_format", PIXEL)                    \
+  X("", "reduction", LOSS_REDUCTION)              \
+  X("", "rounding", ROUNDING)                     \
+  X("", "transform", SCORE_TRANSFORM)             \
+  X("", "update_rule", UPDATE_RULE)               \
+  X("crop_and_resize", "mode", INTERPOLATION)     \
+  X("grid_sample", "mode", INTERPOLATION)         \
+  X("pad", "mode", PAD_MODE)                      \
+  X("resize", "mode", INTERPOLATION)              \
+  X("roi_align", "mode", ROI_MODE)                \
+  X("scatter_elements", "reduction", SCATTER)     \
+  X("scatter_nd", "reduction", SCATTER)           \
+  X("spatial_transformer", "mode", INTERPOLATION) \
+  X("svm_kernel", "kernel", SVM_KERNEL)           \
+  X("take", "mode", INDEX_MODE)                   \
+  X("tfidf_vectorizer", "mode", TFIDF)
+
 #endif

@@ -25,6 +25,7 @@ typedef enum nd4c_alias_rule {
 
 typedef struct nd4c_op_def {
   nd4c_op_info info;
+  const char *const *output_names; /* info.output_count of them; NULL: a plug-in's op, whose outputs have none */
   nd4c_infer_function infer;
   const void *data;        /* for infer */
   nd4c_view_function view; /* NULL: never a view */

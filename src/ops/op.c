@@ -97,24 +97,24 @@
 #define ATTR_OUT(name, preset)
 #define ATTR_ROW(op, kind, name, preset) ATTR_##kind(name, preset)
 
-#define COUNT_OUT_IN
-#define COUNT_OUT_OPT
-#define COUNT_OUT_VAR
-#define COUNT_OUT_INT
-#define COUNT_OUT_BOOL
-#define COUNT_OUT_FLOAT
-#define COUNT_OUT_INTS
-#define COUNT_OUT_FLOATS
-#define COUNT_OUT_DTYPE
-#define COUNT_OUT_STRING
-#define COUNT_OUT_OUT +1
-#define COUNT_OUT_ROW(op, kind, name, preset) COUNT_OUT_##kind
+#define OUTPUT_IN(name)
+#define OUTPUT_OPT(name)
+#define OUTPUT_VAR(name)
+#define OUTPUT_INT(name)
+#define OUTPUT_BOOL(name)
+#define OUTPUT_FLOAT(name)
+#define OUTPUT_INTS(name)
+#define OUTPUT_FLOATS(name)
+#define OUTPUT_DTYPE(name)
+#define OUTPUT_STRING(name)
+#define OUTPUT_OUT(name) #name,
+#define OUTPUT_ROW(op, kind, name, preset) OUTPUT_##kind(name)
 
 /* A list of attributes may be empty, which C17 has no initialiser for: each ends in a row that is not counted. */
 #define SCHEMA(number, version, name, category, SIGNATURE, ...)                                  \
   static const nd4c_op_input inputs_##name[] = {SIGNATURE(INPUT_ROW, name){NULL, false, false}}; \
   static const nd4c_op_attr attrs_##name[] = {SIGNATURE(ATTR_ROW, name){NULL, {0}}};             \
-  enum { OUTPUTS_##name = 0 SIGNATURE(COUNT_OUT_ROW, name) };
+  static const char *const outputs_##name[] = {SIGNATURE(OUTPUT_ROW, name)};
 ND4C_OP_TABLE(SCHEMA)
 #undef SCHEMA
 
@@ -170,12 +170,13 @@ enum { TRAIT_NONE, TRAIT_C_ORDER, TRAIT_INPUT_ORDER, TRAIT_FIRST_ORDER, TRAIT_RE
                .dtypes = DTYPES_##DTYPES,                                                   \
                .input_count = ND4C_IN_##name_##_count,                                      \
                .attr_count = ND4C_ATTR_##name_##_count,                                     \
-               .output_count = OUTPUTS_##name_,                                             \
+               .output_count = (int32_t)(sizeof outputs_##name_ / sizeof *outputs_##name_), \
                .inputs = inputs_##name_,                                                    \
                .attrs = attrs_##name_,                                                      \
                .doc = doc_,                                                                 \
                .names = NAMES(__VA_ARGS__, ),                                               \
-               .provider = ""},                                            \
+               .provider = ""},                                                             \
+      .output_names = outputs_##name_,                                                      \
       .infer = nd4c_infer_##rule,                                                           \
       .view = VIEW_##category_(rule),                                                       \
       .order = ORDER(category_, TRAIT(__VA_ARGS__)),                                        \

@@ -44,6 +44,86 @@ static void every_row_is_whole(void **state) {
   }
 }
 
+/* The words of an op's attribute by its name. */
+static const nd4c_attr_word *words_of(const char *op, const char *attr, int32_t *count) {
+  const nd4c_op_info *info = NULL;
+  assert_int_equal(nd4c_op_find(op, &info), ND4C_OK);
+  for (int32_t i = 0; i < info->attr_count; ++i) {
+    if (strcmp(info->attrs[i].name, attr) == 0) {
+      return nd4c_op_attr_words(info->op, i, count);
+    }
+  }
+  fail_msg("%s has no attribute %s", op, attr);
+  return NULL;
+}
+
+static void values_of_attributes_have_words(void **state) {
+  (void)state;
+  int32_t count = 0;
+  const nd4c_attr_word *words = words_of("conv", "auto_pad", &count);
+  assert_int_equal(count, 4);
+  assert_string_equal(words[ND4C_AUTO_PAD_SAME_LOWER].word, "same_lower");
+  assert_int_equal(words[ND4C_AUTO_PAD_SAME_LOWER].value, ND4C_AUTO_PAD_SAME_LOWER);
+  words = words_of("scatter_nd", "reduction", &count); /* the row of the op goes before that of all ops */
+  assert_int_equal(count, 7);
+  assert_string_equal(words[ND4C_SCATTER_ADD].word, "add");
+  words = words_of("huber_loss", "reduction", &count);
+  assert_int_equal(count, 4);
+  assert_string_equal(words[ND4C_LOSS_REDUCTION_MEAN].word, "mean");
+  assert_null(words_of("conv", "groups", &count));
+  assert_int_equal(count, 0);
+  assert_null(nd4c_op_attr_words(ND4C_OP_conv, -1, NULL));
+  assert_null(nd4c_op_attr_words(ND4C_OP_conv, ND4C_ATTR_conv_count, NULL));
+  assert_null(nd4c_op_attr_words(ND4C_OP_NONE, 0, &count));
+}
+
+/* Each default is one of the words, and each row of the table is of use. */
+static void words_fit_the_table(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+#define ROW(op, attr, TABLE) {op, attr},
+      ND4C_ATTR_WORDS_TABLE(ROW)
+#undef ROW
+  };
+  enum { ROWS = sizeof rows / sizeof *rows };
+  bool used[ROWS] = {false};
+  for (int32_t i = 0; i < nd4c_op_count(); ++i) {
+    const nd4c_op_info *info = nd4c_op_at(i);
+    for (int32_t a = 0; a < info->attr_count; ++a) {
+      int32_t count = 0;
+      const nd4c_op_attr *attr = &info->attrs[a];
+      bool fits = nd4c_op_attr_words(info->op, a, &count) == NULL || attr->preset.kind != ND4C_ATTR_INT;
+      for (int32_t w = 0; w < count; ++w) {
+        fits = fits || nd4c_op_attr_words(info->op, a, NULL)[w].value == attr->preset.as.i;
+      }
+      assert_true(fits);
+      for (int32_t r = 0; r < ROWS; ++r) {
+        const bool is_op = rows[r][0][0] == '\0' || strcmp(rows[r][0], info->name) == 0;
+        used[r] = used[r] || (count > 0 && is_op && strcmp(rows[r][1], attr->name) == 0);
+      }
+    }
+  }
+  for (int32_t r = 0; r < ROWS; ++r) {
+    assert_true(used[r]);
+  }
+}
+
+static void outputs_have_names(void **state) {
+  (void)state;
+  for (int32_t i = 0; i < nd4c_op_count(); ++i) {
+    const nd4c_op_info *info = nd4c_op_at(i);
+    for (int32_t o = 0; o < info->output_count; ++o) {
+      assert_true(nd4c_op_output_name(info->op, o)[0] != '\0');
+    }
+    assert_null(nd4c_op_output_name(info->op, info->output_count));
+  }
+  assert_string_equal(nd4c_op_output_name(ND4C_OP_lstm, 0), "y");
+  assert_string_equal(nd4c_op_output_name(ND4C_OP_lstm, 1), "h");
+  assert_string_equal(nd4c_op_output_name(ND4C_OP_lstm, 2), "c");
+  assert_null(nd4c_op_output_name(ND4C_OP_lstm, -1));
+  assert_null(nd4c_op_output_name(ND4C_OP_NONE, 0));
+}
+
 static void unknown_numbers_have_no_row(void **state) {
   (void)state;
   const nd4c_op unknown[] = {ND4C_OP_NONE, 25, 39, ND4C_OP_gather + 1, 65535, 65536 + ND4C_OP_add, UINT32_MAX};
@@ -328,6 +408,9 @@ static void positional_calls_are_checked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_row_is_whole),
+      cmocka_unit_test(values_of_attributes_have_words),
+      cmocka_unit_test(words_fit_the_table),
+      cmocka_unit_test(outputs_have_names),
       cmocka_unit_test(unknown_numbers_have_no_row),
       cmocka_unit_test(schema_of_conv),
       cmocka_unit_test(dtype_sets),
