@@ -129,6 +129,24 @@ expect 0 "$nd4c" ops '*_pool'
 says out '^max_pool'
 says out '^average_pool'
 lacks out '^conv'
+# The name of an op stands for it alone: outputs in order, values of attributes by name.
+expect 0 "$nd4c" ops lstm
+says out '^lstm\(x, w, r, .*; .*direction=forward, .*\) -> y, h, c$'
+says out '^    direction: forward \(0\), reverse \(1\), bidirectional \(2\)$'
+says out '^    activations: relu \(0\), tanh \(1\), '
+same "$(grep -c '^[a-z]' "$work/out")" 1 "number of ops"
+expect 0 "$nd4c" ops linear
+says out 'activation=none'
+expect 0 "$nd4c" ops scatter_nd
+says out '^    reduction: none \(0\), add \(1\), multiply \(2\)'
+expect 0 "$nd4c" ops huber_loss
+says out 'reduction=mean, .*-> loss$'
+expect 0 "$nd4c" ops conv --json
+index=0
+while [ "$(value "0.attributes.$index.name")" != auto_pad ]; do index=$((index + 1)); done
+same "$(value "0.attributes.$index.values.same_upper")" 1 "a value by its name"
+same "$(value "0.attributes.$index.default")" 0 "a default in JSON"
+same "$(value "0.output_names.0")" y "an output"
 expect 0 "$nd4c" ops REDUCTION --json
 same "$(value 0.name)" sum "first reduction"
 same "$(value 0.attributes.0.kind)" ints "its attribute"

@@ -101,6 +101,7 @@ expect 0 env ND4C_BACKEND_PLUGINS="$versions" "$nd4c" ops 'verse.*'
 says out '^    x \+ 1 \(plug-in verse, version 1 of 7\)$'
 says out '^    x \+ 10 \(plug-in verse, version 3 of 7\)$'
 says out '^    x \+ amount \(plug-in verse\)$'
+says out '^verse\.shift\(x.*\) -> y$'
 expect 1 env ND4C_BACKEND_PLUGINS= "$nd4c" plugin-check "$versions" # whose fault is a kernel for a version that is not there
 says out 'FAILED: the kernel of verse.shift is for version 5'
 says out 'statements hold, 1 do not'

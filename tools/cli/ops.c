@@ -7,10 +7,28 @@
 
 #include "cli.h"
 
-/* A pattern with *, ? or [ is a glob over the name; any other is looked for in name, category and meaning. */
-static bool matches(const nd4c_op_info *op, const char *pattern) {
+/* Which ops are listed: all where the pattern is NULL. The name of an op stands for that op alone, a pattern with *, ?
+ * or [ is a glob over names, any other is looked for in name, category and meaning. */
+typedef struct filter {
+  const char *pattern;
+  bool is_name;
+} filter;
+
+static filter make_filter(const char *pattern) {
+  filter f = {.pattern = pattern};
+  for (int32_t i = 0; pattern != NULL && i < nd4c_op_count(); i++) {
+    f.is_name = f.is_name || strcmp(nd4c_op_at(i)->name, pattern) == 0;
+  }
+  return f;
+}
+
+static bool matches(const nd4c_op_info *op, const filter *f) {
+  const char *pattern = f->pattern;
   if (pattern == NULL) {
     return true;
+  }
+  if (f->is_name) {
+    return strcmp(op->name, pattern) == 0;
   }
   if (strpbrk(pattern, "*?[") != NULL) {
     return fnmatch(pattern, op->name, 0) == 0;
@@ -81,7 +99,26 @@ static void append(char *buffer, size_t size, const char *before, const char *te
   (void)snprintf(buffer + used, size - used, "%s%s%s", before, text, after);
 }
 
-/* "conv(x, w, bias?, addend?; strides=none, ...)" */
+/* The word for an attribute's value, NULL if the value has none. */
+static const char *word_of(const nd4c_op_info *op, int32_t attr, int64_t value) {
+  int32_t count = 0;
+  const nd4c_attr_word *words = nd4c_op_attr_words(op->op, attr, &count);
+  for (int32_t i = 0; i < count; i++) {
+    if (words[i].value == value) {
+      return words[i].word;
+    }
+  }
+  return NULL;
+}
+
+/* The default of an attribute, by its word where it has one. */
+static const char *default_text(const nd4c_op_info *op, int32_t attr, char *buffer, size_t size) {
+  const nd4c_attr_value *preset = &op->attrs[attr].preset;
+  const char *word = preset->kind == ND4C_ATTR_INT ? word_of(op, attr, preset->as.i) : NULL;
+  return word != NULL ? word : preset_text(preset, buffer, size);
+}
+
+/* "conv(x, w, bias?, addend?; strides=none, auto_pad=explicit, ...) -> y" */
 static const char *signature(const nd4c_op_info *op, char *buffer, size_t size) {
   char preset[64];
   buffer[0] = '\0';
@@ -92,9 +129,23 @@ static const char *signature(const nd4c_op_info *op, char *buffer, size_t size) 
   }
   for (int32_t i = 0; i < op->attr_count; i++) {
     append(buffer, size, i > 0 ? ", " : "; ", op->attrs[i].name, "=");
-    append(buffer, size, "", preset_text(&op->attrs[i].preset, preset, sizeof preset), "");
+    append(buffer, size, "", default_text(op, i, preset, sizeof preset), "");
   }
-  append(buffer, size, "", ")", "");
+  append(buffer, size, ")", "", "");
+  for (int32_t i = 0; i < op->output_count; i++) {
+    append(buffer, size, i > 0 ? ", " : " -> ", nd4c_op_output_name(op->op, i), "");
+  }
+  return buffer;
+}
+
+/* "none, relu, gelu" */
+static const char *words_text(const nd4c_attr_word *words, int32_t count, char *buffer, size_t size) {
+  buffer[0] = '\0';
+  for (int32_t i = 0; i < count; i++) {
+    char number[48];
+    (void)snprintf(number, sizeof number, " (%" PRId64 ")", words[i].value);
+    append(buffer, size, i > 0 ? ", " : "", words[i].word, number);
+  }
   return buffer;
 }
 
@@ -151,23 +202,93 @@ static void print_composites(void) {
   }
 }
 
-static int print_markdown(const char *pattern) {
+/* An attribute whose values have names. */
+typedef struct worded {
+  const char *attr;
+  const nd4c_attr_word *words;
+  int32_t count;
+} worded;
+
+/* False for an attribute whose values have none. */
+static bool get_worded(const nd4c_op_info *op, int32_t attr, worded *out) {
+  out->attr = op->attrs[attr].name;
+  out->words = nd4c_op_attr_words(op->op, attr, &out->count);
+  return out->words != NULL;
+}
+
+/* Whether two attributes have the same name and the same words. */
+static bool is_same(const worded *a, const worded *b) {
+  bool same = strcmp(a->attr, b->attr) == 0 && a->count == b->count;
+  for (int32_t i = 0; same && i < a->count; i++) {
+    same = a->words[i].value == b->words[i].value && strcmp(a->words[i].word, b->words[i].word) == 0;
+  }
+  return same;
+}
+
+/* Whether the op has such an attribute. */
+static bool has_worded(const nd4c_op_info *op, const worded *wanted) {
+  worded own;
+  for (int32_t a = 0; a < op->attr_count; a++) {
+    if (get_worded(op, a, &own) && is_same(&own, wanted)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A row for the attribute, with all ops that have it, unless an op before `position` had it and the row. */
+static void print_worded(int32_t position, const worded *row) {
+  char text[1024];
+  for (int32_t i = 0; i < position; i++) {
+    if (has_worded(nd4c_op_at(i), row)) {
+      return;
+    }
+  }
+  (void)printf("| `%s` | %s |", row->attr, words_text(row->words, row->count, text, sizeof text));
+  const char *before = " ";
+  for (int32_t i = position; i < nd4c_op_count(); i++) {
+    if (has_worded(nd4c_op_at(i), row)) {
+      (void)printf("%s%s", before, nd4c_op_at(i)->name);
+      before = ", ";
+    }
+  }
+  (void)printf(" |\n");
+}
+
+static void print_words(void) {
+  (void)printf(
+      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses, which `nd4c/op.h` has as "
+      "enums; Python takes the names.\n\n"
+      "| attribute | values | ops |\n|---|---|---|\n");
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    worded row;
+    for (int32_t a = 0; a < nd4c_op_at(i)->attr_count; a++) {
+      if (get_worded(nd4c_op_at(i), a, &row)) {
+        print_worded(i, &row);
+      }
+    }
+  }
+}
+
+static int print_markdown(const filter *f) {
   char text[1024];
   const char *category = "";
   (void)printf(
       "# Ops\n\n"
       "Made by `nd4c ops --markdown` from `include/nd4c/op_table.h`; a test keeps it current.\n\n"
       "An input marked `?` may be left out, one marked `...` takes the rest of the inputs. Attributes stand after the\n"
-      "semicolon with their defaults. `nd4c_<name>` is the C function, its parameters in this order. `int`, `uint`,\n"
-      "`float`, `complex` stand for all dtypes of that kind that are computed with, `float8` and `packed` (int4, "
-      "int2,\n"
-      "float4) for those that are stored, moved, cast and quantised. The last four columns: its names in NumPy or "
-      "SciPy,\n"
-      "PyTorch, ONNX and ND4J; empty where there is no function of just this meaning, dashes where none of the four\n"
-      "has one.\n");
+      "semicolon with their defaults, outputs behind the arrow. `nd4c_<name>` is the C function, its parameters in "
+      "this\n"
+      "order. Some attributes take one of few values, each with a name; a table at the end of this page lists them.\n"
+      "`int`, `uint`, `float`, `complex` stand for all dtypes of that kind that are computed with, `float8` and "
+      "`packed`\n"
+      "(int4, int2, float4) for those that are stored, moved, cast and quantised. The last four columns: its names in\n"
+      "NumPy or SciPy, PyTorch, ONNX and ND4J; empty where there is no function of just this meaning, dashes where "
+      "none\n"
+      "of the four has one.\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
-    if (!matches(op, pattern)) {
+    if (!matches(op, f)) {
       continue;
     }
     if (strcmp(category, op->category_name) != 0) {
@@ -188,10 +309,22 @@ static int print_markdown(const char *pattern) {
     }
     (void)printf(" |\n");
   }
-  if (pattern == NULL) {
+  if (f->pattern == NULL) {
+    print_words();
     print_composites();
   }
   return cli_finish(&cli_ops);
+}
+
+/* {"none": 0, "relu": 1}; NULL, which adds nothing, for an attribute whose values have no names. */
+static cJSON *words_json(const nd4c_op_info *op, int32_t attr) {
+  int32_t count = 0;
+  const nd4c_attr_word *words = nd4c_op_attr_words(op->op, attr, &count);
+  cJSON *object = words != NULL ? cJSON_CreateObject() : NULL;
+  for (int32_t i = 0; i < count; i++) {
+    (void)cJSON_AddNumberToObject(object, words[i].word, (double)words[i].value);
+  }
+  return object;
 }
 
 static cJSON *op_json(const nd4c_op_info *op) {
@@ -218,6 +351,10 @@ static cJSON *op_json(const nd4c_op_info *op) {
     (void)cJSON_AddStringToObject(attr, "name", op->attrs[i].name);
     (void)cJSON_AddStringToObject(attr, "kind", kind_text(op->attrs[i].preset.kind));
     (void)cJSON_AddStringToObject(attr, "default", preset_text(&op->attrs[i].preset, text, sizeof text));
+    cJSON *words = words_json(op, i);
+    if (words != NULL) {
+      (void)cJSON_AddItemToObject(attr, "values", words);
+    }
     (void)cJSON_AddItemToArray(attrs, attr);
   }
   cJSON *dtypes = cJSON_AddArrayToObject(object, "dtypes");
@@ -227,13 +364,17 @@ static cJSON *op_json(const nd4c_op_info *op) {
     }
   }
   (void)cJSON_AddNumberToObject(object, "outputs", op->output_count);
+  cJSON *names = cJSON_AddArrayToObject(object, "output_names");
+  for (int32_t i = 0; i < op->output_count; i++) {
+    (void)cJSON_AddItemToArray(names, cJSON_CreateString(nd4c_op_output_name(op->op, i)));
+  }
   return object;
 }
 
-static int print_json(const char *pattern) {
+static int print_json(const filter *f) {
   cJSON *array = cJSON_CreateArray();
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
-    if (matches(nd4c_op_at(i), pattern)) {
+    if (matches(nd4c_op_at(i), f)) {
       (void)cJSON_AddItemToArray(array, op_json(nd4c_op_at(i)));
     }
   }
@@ -256,19 +397,32 @@ static const char *origin_text(const nd4c_op_info *op, char *buffer, size_t size
   return buffer;
 }
 
-static int print_text(const char *pattern) {
+/* A line for each attribute whose values have names. */
+static void print_op_words(const nd4c_op_info *op) {
+  char text[1024];
+  for (int32_t i = 0; i < op->attr_count; i++) {
+    int32_t count = 0;
+    const nd4c_attr_word *words = nd4c_op_attr_words(op->op, i, &count);
+    if (words != NULL) {
+      (void)printf("    %s: %s\n", op->attrs[i].name, words_text(words, count, text, sizeof text));
+    }
+  }
+}
+
+static int print_text(const filter *f) {
   char text[1024], origin[128];
   int shown = 0;
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
-    if (matches(op, pattern)) {
+    if (matches(op, f)) {
       (void)printf("%s\n    %s%s\n", signature(op, text, sizeof text), op->doc,
                    origin_text(op, origin, sizeof origin));
+      print_op_words(op);
       shown++;
     }
   }
   if (shown == 0) {
-    return cli_fail(&cli_ops, "no op matches '%s' (nd4c ops lists all %" PRId32 ")", pattern, nd4c_op_count());
+    return cli_fail(&cli_ops, "no op matches '%s' (nd4c ops lists all %" PRId32 ")", f->pattern, nd4c_op_count());
   }
   return cli_finish(&cli_ops);
 }
@@ -300,23 +454,25 @@ static int run(int argc, char **argv) {
   if (markdown && json) {
     return cli_usage(&cli_ops, "--markdown and --json exclude each other");
   }
-  const char *pattern = optind < argc ? argv[optind] : NULL;
   if (nd4c_backend_probe(false) != ND4C_OK) { /* loads the plug-ins that configuration names */
     return cli_fail(&cli_ops, "%s", nd4c_error_message());
   }
-  return markdown ? print_markdown(pattern) : json ? print_json(pattern) : print_text(pattern);
+  const filter f = make_filter(optind < argc ? argv[optind] : NULL);
+  return markdown ? print_markdown(&f) : json ? print_json(&f) : print_text(&f);
 }
 
 const cli_command cli_ops = {
     .name = "ops",
-    .summary = "list the ops of this build and of plug-ins with their inputs, attributes and meaning",
+    .summary = "list the ops of this build and of plug-ins with inputs, attributes, outputs and meaning",
     .help =
         "usage: nd4c ops [--json | --markdown] [PATTERN]\n\n"
-        "  PATTERN     a glob over names (*pool), a category (REDUCTION), or a part of a name or meaning\n"
+        "  PATTERN     the name of an op, a glob over names (*pool), a category (REDUCTION), or a part of a name or\n"
+        "              meaning\n"
         "  --json      an array of objects\n"
         "  --markdown  docs/ops.md\n\n"
         "examples:\n"
         "  nd4c ops\n"
+        "  nd4c ops lstm\n"
         "  nd4c ops '*pool'\n"
         "  nd4c ops REDUCTION --json\n",
     .run = run,
