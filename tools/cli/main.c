@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "manual.h"
 
 static const cli_command *const commands[] = {&cli_info, &cli_ops, &cli_run, &cli_compile_command, &cli_bench,
                                              &cli_config, &cli_selftest, &cli_plugin_check};
@@ -15,35 +16,9 @@ static void overview(FILE *to) {
     (void)fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
   }
   (void)fprintf(to,
-                "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version,\n"
-                "nd4c --manual the manual page (roff).\n"
+                "\nnd4c COMMAND --help tells a command's options, with examples; nd4c --version the version;\n"
+                "nd4c --manual [COMMAND] prints the manual page nd4c(1), or that of a command, as roff.\n"
                 "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not supported.\n");
-}
-
-/* A text as roff shows it unchanged: no escapes, no requests at the beginning of a line. */
-static void print_roff(const char *text) {
-  for (const char *c = text; *c != '\0'; c++) {
-    if ((c == text || c[-1] == '\n') && (*c == '.' || *c == '\'')) {
-      (void)fputs("\\&", stdout);
-    }
-    (void)fputs(*c == '\\' ? "\\e" : *c == '-' ? "\\-" : (const char[]){*c, '\0'}, stdout);
-  }
-}
-
-/* The manual page, made from the same texts as --help. */
-static int print_manual(void) {
-  (void)printf(".TH ND4C 1 \"\" \"nd4c %s\"\n.SH NAME\nnd4c \\- arrays, ops and models on whatever hardware is there\n",
-               nd4c_version());
-  (void)printf(".SH SYNOPSIS\n.B nd4c\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n");
-  for (int i = 0; i < COMMANDS; i++) {
-    (void)printf(".SS %s\n", commands[i]->name);
-    print_roff(commands[i]->summary);
-    (void)printf("\n.PP\n.nf\n");
-    print_roff(commands[i]->help);
-    (void)printf(".fi\n");
-  }
-  (void)printf(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 not supported\n");
-  return ferror(stdout) ? CLI_FAILURE : CLI_OK;
 }
 
 static const cli_command *find(const char *name) {
@@ -64,19 +39,23 @@ int main(int argc, char **argv) {
   if (strcmp(first, "--version") == 0) {
     return printf("nd4c %s (%s)\n", nd4c_version(), nd4c_build_info()) < 0 ? CLI_FAILURE : CLI_OK;
   }
-  if (strcmp(first, "--manual") == 0) {
-    return print_manual();
+  if (strcmp(first, "--manual") == 0 && argc == 2) {
+    return manual_print_overview(commands, COMMANDS);
   }
   const bool help = strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0;
   if (help && argc == 2) {
     overview(stdout);
     return CLI_OK;
   }
-  const cli_command *command = find(help ? argv[2] : first);
+  const bool manual = strcmp(first, "--manual") == 0;
+  const cli_command *command = find(help || manual ? argv[2] : first);
   if (command == NULL) {
-    (void)fprintf(stderr, "nd4c: there is no command '%s'\n", help ? argv[2] : first);
+    (void)fprintf(stderr, "nd4c: there is no command '%s'\n", help || manual ? argv[2] : first);
     overview(stderr);
     return CLI_USAGE;
+  }
+  if (manual) {
+    return manual_print_command(command);
   }
   return help ? cli_help(command) : command->run(argc - 1, argv + 1);
 }
