@@ -12,6 +12,13 @@ option(ND4C_OPENMP "Pool on OpenMP's runtime, shared with OpenBLAS and oneDNN" O
 set(ND4C_LEVELS "" CACHE STRING "Instruction-set levels to build beside the lowest, separated by semicolons; empty: all")
 set(ND4C_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
 
+if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
+  message(FATAL_ERROR "BUILD_SHARED_LIBS is ${BUILD_SHARED_LIBS}, but nd4c is a shared library only. Its devices, memory, "
+    "threads and configuration exist once in a process; two static copies, of a program and of a Python module in it for "
+    "example, would each have their own. What to do: leave BUILD_SHARED_LIBS out, or, where a project that contains "
+    "nd4c sets it for its other parts, set(BUILD_SHARED_LIBS ON) before add_subdirectory(nd4c)")
+endif()
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
