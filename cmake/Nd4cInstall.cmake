@@ -1,4 +1,5 @@
-# Installation: library, headers, program, pkg-config file, CMake package nd4c::nd4c. Everything is relocatable.
+# Installation: library, headers, program and its manual pages, pkg-config file, CMake package nd4c::nd4c, pages, licences,
+# and the oneDNN that the build has. Everything is relocatable.
 
 include(CMakePackageConfigHelpers)
 
@@ -7,9 +8,16 @@ install(TARGETS nd4c EXPORT nd4cTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nd4c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# For those who write backends: the page that the program names, and what it names, at the same places beside it.
-install(FILES ${PROJECT_SOURCE_DIR}/docs/writing-a-backend.md ${PROJECT_SOURCE_DIR}/docs/compilers.md
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The pages, at the same places beside each other as in docs/: those of the backends are links to the backends' folders.
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/docs/*.md
+  ${PROJECT_SOURCE_DIR}/docs/*.svg)
+foreach(page ${pages})
+  get_filename_component(folder ${page} DIRECTORY)
+  get_filename_component(name ${page} NAME)
+  get_filename_component(file ${PROJECT_SOURCE_DIR}/docs/${page} REALPATH)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} RENAME ${name})
+endforeach()
+# What writing-a-backend.md names, at the same places beside it.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/backends/stub DESTINATION ${CMAKE_INSTALL_DOCDIR}/backends
   FILES_MATCHING PATTERN "*.[ch]" PATTERN "README.md")
 install(FILES ${PROJECT_SOURCE_DIR}/tests/plugin/contributor.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/plugin)
@@ -26,7 +34,9 @@ file(RELATIVE_PATH nd4c_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /
 configure_file(${CMAKE_CURRENT_LIST_DIR}/nd4c.pc.in ${CMAKE_BINARY_DIR}/package/nd4c.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/nd4c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The oneDNN that stands beside the library in the build stands beside it when installed, too.
-if(ND4C_ONEDNN_FILE)
-  install(FILES ${ND4C_ONEDNN_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The oneDNN of the build goes into a folder of nd4c's own, where libnd4c.so finds it through its RPATH and the loader does
+# not: in the folder of libraries it would take the place of the system's for every program. With it goes its licence.
+if(ND4C_ONEDNN AND ND4C_ONEDNN_FILE)
+  install(FILES ${ND4C_ONEDNN_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/${ND4C_PRIVATE_FOLDER} RENAME libdnnl.so.3)
+  install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/licenses/oneDNN.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/licenses)
 endif()

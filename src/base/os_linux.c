@@ -88,16 +88,20 @@ nd4c_status nd4c_os_library_open(const char *name, const char *directories, void
   return status;
 }
 
-/* The directory of libnd4c itself, which its RPATH names. */
-static bool own_directory(char *directory, size_t size) {
+/* The two directories that the RPATH of libnd4c names: the folder nd4c beside the library, and the library's own. "" if
+ * its path is not absolute, or too long. */
+static void own_directories(char *list, size_t size) {
   static const char anchor;
-  nd4c_os_library_path(&anchor, directory, size);
-  char *slash = strrchr(directory, '/');
-  if (slash == NULL) {
-    return false;
+  char own[PATH_SIZE];
+  nd4c_os_library_path(&anchor, own, sizeof own);
+  char *slash = strrchr(own, '/');
+  if (slash != NULL) {
+    *slash = '\0';
   }
-  *slash = '\0';
-  return directory[0] == '/';
+  const int length = slash != NULL && own[0] == '/' ? snprintf(list, size, "%s/nd4c,%s", own, own) : 0;
+  if (length <= 0 || (size_t)length >= size) {
+    list[0] = '\0';
+  }
 }
 
 bool nd4c_os_library_find(const char *name, const char *directories, char *path, size_t path_size) {
@@ -108,7 +112,7 @@ bool nd4c_os_library_find(const char *name, const char *directories, char *path,
       "/lib/aarch64-linux-gnu,/usr/lib/aarch64-linux-gnu,"
 #endif
       "/lib64,/usr/lib64,/lib,/usr/lib,/usr/local/lib";
-  char directory[PATH_SIZE], own[PATH_SIZE];
+  char directory[PATH_SIZE], own[2 * PATH_SIZE];
   if (path_size == 0) {
     return false;
   }
@@ -127,9 +131,7 @@ bool nd4c_os_library_find(const char *name, const char *directories, char *path,
   for (char *c = strchr(environment, ':'); c != NULL; c = strchr(c, ':')) {
     *c = ',';
   }
-  if (!own_directory(own, sizeof own)) {
-    own[0] = '\0';
-  }
+  own_directories(own, sizeof own);
   const char *lists[] = {directories, own, environment, system_directories};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     const char *list = lists[i];

@@ -6,9 +6,11 @@ library=$1 include=$2 cc=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Run-time libraries are looked for beside the library: an empty element would be the current directory.
+# Run-time libraries are looked for in the folder nd4c beside the library and beside the library itself: an empty element
+# would be the current directory.
 runpath=$(readelf -d "$library" | sed -nE 's/.*\((RUNPATH|RPATH)\).*\[(.*)\]/\2/p')
-[ "$runpath" = "\$ORIGIN" ] || { echo "the library's RPATH is '$runpath', not \$ORIGIN"; exit 1; }
+wanted="\$ORIGIN/nd4c:\$ORIGIN"
+[ "$runpath" = "$wanted" ] || { echo "the library's RPATH is '$runpath', not $wanted"; exit 1; }
 
 # A program that opens the library late (Python, Java) has little static thread-local storage left for it: 1664 bytes at
 # most with the GNU C library, shared with every other library opened like that.

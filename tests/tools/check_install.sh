@@ -35,6 +35,36 @@ cmake --build "$work/user" >"$work/build.log" 2>&1 || { cat "$work/build.log"; e
 ! cmake -G Ninja -S "$here" -B "$work/other" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=99 \
   >"$work/other.log" 2>&1 || { echo "find_package(nd4c 99) was satisfied by $version"; exit 1; }
 grep -q 'requested version "99"' "$work/other.log" || { cat "$work/other.log"; exit 1; }
+# nd4c shadows no library of the system's: what it brings lies in a folder of its own, with its licence.
+docs=$(dirname "$(find "$prefix" -name LICENSE)")
+cmp "$docs/LICENSE" "$source/LICENSE"
+foreign=$(find "$libdir" -maxdepth 1 -name '*.so*' ! -name 'libnd4c.so*')
+[ -z "$foreign" ] || { echo "installed among the system's libraries: $foreign"; exit 1; }
+if [ -e "$build/lib/nd4c/libdnnl.so.3" ]; then
+  cmp "$libdir/nd4c/libdnnl.so.3" "$build/lib/nd4c/libdnnl.so.3"
+  grep -q 'Apache License' "$docs/licenses/oneDNN.txt" || { echo "oneDNN is installed without its licence"; exit 1; }
+  if [ -x "$prefix/bin/nd4c" ]; then
+    env -u LD_LIBRARY_PATH ND4C_BACKEND_DISABLE=opencl "$prefix/bin/nd4c" info --probe >"$work/info"
+    used=$(sed -nE 's/^ +engine onednn +oneDNN [0-9.]+, (.*)$/\1/p' "$work/info")
+    [ "$(realpath "$used")" = "$(realpath "$libdir/nd4c/libdnnl.so.3")" ] || {
+      echo "oneDNN is not the installed one but '$used'"
+      exit 1
+    }
+    env -u LD_LIBRARY_PATH "$prefix/bin/nd4c" info | grep -E 'engine onednn +found .*nd4c/libdnnl\.so\.3, not opened' || {
+      echo "nd4c info does not find the installed oneDNN"
+      exit 1
+    }
+  fi
+else
+  [ ! -e "$docs/licenses" ] || { echo "licences of libraries are installed that are not"; exit 1; }
+fi
+# Every page, and each page that one links to.
+(cd "$source/docs" && find -L . -name '*.md') | while IFS= read -r page; do
+  cmp "$docs/$page" "$source/docs/$page" || exit 1
+  { grep -oE '\]\([a-z/-]+\.(md|svg)[)#]' "$docs/$page" || true; } | sed -E 's/^\]\(//; s/[)#]$//' | while IFS= read -r link; do
+    [ -f "$(dirname "$docs/$page")/$link" ] || { echo "$page links to $link, which is not installed"; exit 1; }
+  done
+done
 # The page for those who write backends, and each source that it names.
 page=$(find "$prefix" -name writing-a-backend.md)
 [ -n "$page" ] || { echo "writing-a-backend.md was not installed"; exit 1; }
@@ -43,6 +73,9 @@ for file in $(grep -oE '(backends|tests)/[a-z/_]+\.c' "$page"); do
 done
 if [ -x "$prefix/bin/nd4c" ]; then
   "$prefix/bin/nd4c" --version | grep -q "$version"
-  grep -q '^\.SS run' "$(find "$prefix" -name nd4c.1)"
+  pages=$(dirname "$(find "$prefix" -name nd4c.1)")
+  for command in $("$prefix/bin/nd4c" --help | sed -nE 's/^  ([a-z-]+) .*/\1/p'); do
+    [ -s "$pages/nd4c-$command.1" ] || { echo "nd4c-$command.1 was not installed"; exit 1; }
+  done
 fi
 echo "installed, moved, used with pkg-config and CMake"

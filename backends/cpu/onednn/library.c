@@ -182,7 +182,8 @@ bool nd4c_onednn_state(bool verify, char *text, size_t text_size) {
     return true;
   }
   snprintf(text, text_size,
-           "oneDNN 3 is missing: no %s in nd4c.library.path, beside libnd4c or where the system's loader looks",
+           "oneDNN 3 is missing: no %s in nd4c.library.path, beside libnd4c, in the folder nd4c there, or where the "
+           "system's loader looks",
            library_names[0]);
   return false;
 }
