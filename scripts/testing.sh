@@ -31,7 +31,7 @@ library_of() {
     conformance.cpu.onednn) name=libdnnl.so.3 ;;
     *) return 0 ;;
   esac
-  if [ -e "$cache/onednn/$name" ] || ldconfig -p 2>/dev/null | grep -qF "$name "; then
+  if [ -e "$cache/onednn/$name" ] || has_library "$name"; then
     say "$name"
   fi
 }
