@@ -12,6 +12,11 @@ option(ND4C_OPENMP "Pool on OpenMP's runtime, shared with OpenBLAS and oneDNN" O
 set(ND4C_LEVELS "" CACHE STRING "Instruction-set levels to build beside the lowest, separated by semicolons; empty: all")
 set(ND4C_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
 
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(FATAL_ERROR "nd4c runs on Linux, on x86-64 and arm64, and this build is for ${CMAKE_SYSTEM_NAME}")
+elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
+  message(WARNING "nd4c is made for x86-64 and arm64; on ${CMAKE_SYSTEM_PROCESSOR} nothing of it was tried")
+endif()
 if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
   message(FATAL_ERROR "BUILD_SHARED_LIBS is ${BUILD_SHARED_LIBS}, but nd4c is a shared library only. Its devices, memory, "
     "threads and configuration exist once in a process; two static copies, of a program and of a Python module in it for "

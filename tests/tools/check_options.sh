@@ -24,6 +24,8 @@ refused -DBUILD_SHARED_LIBS=OFF "nd4c is a shared library only" "exist once in a
 rm -rf "$work/build"
 refused -DND4C_DTYPES=some "ND4C_DTYPES is 'some': expected full or lite"
 rm -rf "$work/build"
+refused -DCMAKE_SYSTEM_NAME=FreeBSD "nd4c runs on Linux, on x86-64 and arm64, and this build is for FreeBSD"
+rm -rf "$work/build"
 # ON is taken: CMake goes on to the next option that it refuses.
 if cmake -G Ninja -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DND4C_TESTS=OFF -DBUILD_SHARED_LIBS=ON \
   -DND4C_DTYPES=some >"$work/log" 2>&1 || grep -q 'shared library only' "$work/log"; then
