@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/lock.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 
 #if defined(NDEBUG)

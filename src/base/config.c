@@ -9,9 +9,9 @@
 #include "base/config_family.h"
 #include "base/config_pending.h"
 #include "base/config_rows.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "base/text.h"
 

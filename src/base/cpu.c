@@ -7,8 +7,8 @@
 
 #include "base/compiler.h"
 #include "base/config.h"
-#include "base/lock.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 
 enum { FEATURES_SIZE = 512, MODEL_SIZE = 128, REASON_SIZE = 160 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/config.h"
-#include "base/lock.h"
+#include "base/os_lock.h"
 
 enum { LINE_SIZE = 4096 };
 

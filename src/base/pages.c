@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/config.h"
-#include "base/lock.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 
 /* Sizes are rounded up to eight steps between powers of two: blocks of about the same size serve each other. */

@@ -6,9 +6,9 @@
 
 #include "base/compiler.h"
 #include "base/config.h"
-#include "base/lock.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/pool.h"
 
 #if defined(ND4C_HAVE_OPENMP) && !defined(ND4C_THREAD_SANITIZER)

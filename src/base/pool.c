@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/lock.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 
 /* Waiting threads spin this long before they sleep: longer than the gap between two ops of a busy program, short
  * against a time slice. */

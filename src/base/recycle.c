@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lock.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 
 /* Classes of powers of two. A thread keeps 16 of a class up to 1 KiB, of those above as many as take 16 KiB, but one at
  * least; the shared list of a class holds 16 MiB: a step of thousands of calls gives back at its end what the next one

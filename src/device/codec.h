@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/lock.h"
+#include "base/os_lock.h"
 #include "nd4c/status.h"
 
 /* A library that is loaded once, and the addresses of its symbols. */

@@ -4,7 +4,7 @@
 
 #include "array/shape.h"
 #include "base/alloc.h"
-#include "base/lock.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/storage_body.h"
 

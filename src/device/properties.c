@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/lock.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/builtins.h"
 #include "device/host.h"

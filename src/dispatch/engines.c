@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/config.h"
-#include "base/lock.h"
 #include "base/log.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/routing.h"
 #include "nd4c/device.h"

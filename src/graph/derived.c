@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lock.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "device/forms.h"
 
 typedef struct entry {

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "base/lock.h"
+#include "base/os_lock.h"
 #include "io/onnx/import.h"
 #include "nd4c/model.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/lock.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/host.h"
 #include "dispatch/text/text.h"

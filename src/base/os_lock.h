@@ -1,6 +1,6 @@
 /* Locks, named once so that a system without POSIX threads has one place to change. */
-#ifndef ND4C_BASE_LOCK_H
-#define ND4C_BASE_LOCK_H
+#ifndef ND4C_BASE_OS_LOCK_H
+#define ND4C_BASE_OS_LOCK_H
 
 #include <pthread.h>
 #include <stdbool.h>
