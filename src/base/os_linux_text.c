@@ -1,11 +1,11 @@
 /* Letters and numbers in text, whatever locale the program has set. */
 #define _GNU_SOURCE
 #include <locale.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <wctype.h>
 
 #include "base/os.h"
+#include "base/os_lock.h"
 
 static locale_t unicode, plain;
 
@@ -15,8 +15,8 @@ static void make_locales(void) {
 }
 
 static void need_locales(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  (void)pthread_once(&once, make_locales);
+  static nd4c_once once = ND4C_ONCE_INIT;
+  nd4c_once_run(&once, make_locales);
 }
 
 uint32_t nd4c_os_change_case(uint32_t code, bool upper) {

@@ -1,5 +1,5 @@
-/* Threads, and what backends have of them. Backends' locks are the system's own, not base/lock.h's: what nd4c counts
- * or checks of its locks is no matter of theirs. */
+/* Threads, the parts of os_lock.h that no hot path needs, and the table of both for backends (nd4c/plugin/thread.h),
+ * which the registry hands to each plug-in. */
 #define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait */
 
 #include <limits.h>
@@ -12,54 +12,68 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 
 /* -- locks and condition variables --------------------------------------------------------------------------------- */
 
-_Static_assert(sizeof(pthread_mutex_t) <= sizeof(nd4c_host_lock), "a lock of the system's does not fit");
-_Static_assert(sizeof(pthread_cond_t) <= sizeof(nd4c_host_condition), "a condition of the system's does not fit");
-
-/* In glibc and musl the initialisers are zeros: what is zeroed needs no initialisation. */
-static pthread_mutex_t *mutex_of(nd4c_host_lock *lock) {
-  return (pthread_mutex_t *)(void *)lock;
-}
-static pthread_cond_t *condition_of(nd4c_host_condition *condition) {
-  return (pthread_cond_t *)(void *)condition;
+void nd4c_lock_init_recursive(nd4c_lock *lock) {
+  pthread_mutexattr_t attributes;
+  (void)pthread_mutexattr_init(&attributes);
+  (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  (void)pthread_mutex_init(lock, &attributes);
+  (void)pthread_mutexattr_destroy(&attributes);
 }
 
-static void lock_acquire(nd4c_host_lock *lock) {
-  (void)pthread_mutex_lock(mutex_of(lock));
-}
-
-static void lock_release(nd4c_host_lock *lock) {
-  (void)pthread_mutex_unlock(mutex_of(lock));
-}
-
-static void lock_destroy(nd4c_host_lock *lock) {
-  (void)pthread_mutex_destroy(mutex_of(lock));
-}
-
-static void condition_wait(nd4c_host_condition *condition, nd4c_host_lock *lock) {
-  (void)pthread_cond_wait(condition_of(condition), mutex_of(lock));
-}
-
-static bool condition_wait_until(nd4c_host_condition *condition, nd4c_host_lock *lock, int64_t deadline) {
+bool nd4c_condition_wait_until(nd4c_condition *condition, nd4c_lock *lock, int64_t deadline) {
   const int64_t second = 1000000000, until = deadline > 0 ? deadline : 0;
   const struct timespec time = {.tv_sec = (time_t)(until / second), .tv_nsec = (long)(until % second)};
-  (void)pthread_cond_clockwait(condition_of(condition), mutex_of(lock), CLOCK_MONOTONIC, &time);
+  (void)pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &time);
   return nd4c_os_nanoseconds() < deadline;
 }
 
+/* What backends have of them. A host lock is a struct of a fixed size that begins with a lock of os_lock.h. */
+_Static_assert(sizeof(nd4c_lock) <= sizeof(nd4c_host_lock), "a lock of the system's does not fit");
+_Static_assert(sizeof(nd4c_condition) <= sizeof(nd4c_host_condition), "a condition of the system's does not fit");
+
+/* In glibc and musl the initialisers are zeros: what is zeroed needs no initialisation. */
+static nd4c_lock *lock_of(nd4c_host_lock *lock) {
+  return (nd4c_lock *)(void *)lock;
+}
+static nd4c_condition *condition_of(nd4c_host_condition *condition) {
+  return (nd4c_condition *)(void *)condition;
+}
+
+static void lock_acquire(nd4c_host_lock *lock) {
+  nd4c_lock_acquire(lock_of(lock));
+}
+
+static void lock_release(nd4c_host_lock *lock) {
+  nd4c_lock_release(lock_of(lock));
+}
+
+static void lock_destroy(nd4c_host_lock *lock) {
+  nd4c_lock_destroy(lock_of(lock));
+}
+
+static void condition_wait(nd4c_host_condition *condition, nd4c_host_lock *lock) {
+  nd4c_condition_wait(condition_of(condition), lock_of(lock));
+}
+
+static bool condition_wait_until(nd4c_host_condition *condition, nd4c_host_lock *lock, int64_t deadline) {
+  return nd4c_condition_wait_until(condition_of(condition), lock_of(lock), deadline);
+}
+
 static void condition_signal(nd4c_host_condition *condition) {
-  (void)pthread_cond_signal(condition_of(condition));
+  nd4c_condition_wake_one(condition_of(condition));
 }
 
 static void condition_broadcast(nd4c_host_condition *condition) {
-  (void)pthread_cond_broadcast(condition_of(condition));
+  nd4c_condition_wake_all(condition_of(condition));
 }
 
 static void condition_destroy(nd4c_host_condition *condition) {
-  (void)pthread_cond_destroy(condition_of(condition));
+  nd4c_condition_destroy(condition_of(condition));
 }
 
 /* -- threads ------------------------------------------------------------------------------------------------------- */

@@ -2,13 +2,13 @@
 
 #include "nd4c/array.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
 
@@ -150,7 +150,7 @@ typedef struct interned {
   char bytes[];
 } interned;
 
-static pthread_mutex_t interned_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_lock interned_lock = ND4C_LOCK_INIT;
 static interned *all_interned;
 
 static ND4C_AT_UNLOAD void free_interned(void) {
@@ -162,7 +162,7 @@ static ND4C_AT_UNLOAD void free_interned(void) {
 }
 
 const char *nd4c_text_intern(const char *text) {
-  pthread_mutex_lock(&interned_lock);
+  nd4c_lock_acquire(&interned_lock);
   interned *found = all_interned;
   while (found != NULL && strcmp(found->bytes, text) != 0) {
     found = found->next;
@@ -176,7 +176,7 @@ const char *nd4c_text_intern(const char *text) {
       all_interned = found;
     }
   }
-  pthread_mutex_unlock(&interned_lock);
+  nd4c_lock_release(&interned_lock);
   return found != NULL ? found->bytes : NULL;
 }
 

@@ -1,7 +1,8 @@
 #include "base/thread_text.h"
 
-#include <pthread.h>
 #include <stdlib.h>
+
+#include "base/os_lock.h"
 
 enum { SPARE_SIZE = 128 };
 
@@ -14,9 +15,9 @@ static _Thread_local thread_texts *texts;
 /* Where a failure is told when there is no memory even for its text. */
 static _Thread_local char spare[SPARE_SIZE];
 
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static int key_status;
+static nd4c_once key_once = ND4C_ONCE_INIT;
+static nd4c_thread_key key;
+static bool key_made;
 
 static void end_thread(void *memory) {
   texts = NULL; /* another destructor of this thread may still fail, and then starts anew */
@@ -24,15 +25,15 @@ static void end_thread(void *memory) {
 }
 
 static void make_key(void) {
-  key_status = pthread_key_create(&key, end_thread);
+  key_made = nd4c_thread_key_make(&key, end_thread);
 }
 
 /* NULL if there is no memory. Plain calloc: a failing allocation that a test asks for is told here. */
 static thread_texts *get_texts(void) {
   if (texts == NULL) {
-    pthread_once(&key_once, make_key);
-    thread_texts *made = key_status == 0 ? calloc(1, sizeof *made) : NULL;
-    if (made != NULL && pthread_setspecific(key, made) != 0) {
+    nd4c_once_run(&key_once, make_key);
+    thread_texts *made = key_made ? calloc(1, sizeof *made) : NULL;
+    if (made != NULL && !nd4c_thread_key_set(key, made)) {
       free(made);
       made = NULL;
     }

@@ -7,11 +7,10 @@
  * without it. */
 #include "device/closing.h"
 
-#include <pthread.h>
-
 #include "base/config.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/fence.h"
 #include "device/storage.h"
@@ -20,9 +19,9 @@
 
 enum { FIRST_NAP = 20000, LONGEST_NAP = 1000000, STRAGGLE = 2000000 }; /* nanoseconds */
 
-static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
+static nd4c_once watch_once = ND4C_ONCE_INIT;
 static _Atomic bool ending;
-static pthread_t ender; /* the thread that ends the process; written before `ending` */
+static _Thread_local bool ends_process; /* true in the thread that ends the process, before `ending` is */
 
 nd4c_status nd4c_device_refuse(const nd4c_device *device) {
   if (nd4c_device_is_forked(device)) {
@@ -32,7 +31,7 @@ nd4c_status nd4c_device_refuse(const nd4c_device *device) {
                      "method spawn), or open the device in the child alone",
                      device->name);
   }
-  if (atomic_load(&ending) && pthread_equal(ender, pthread_self()) != 0) {
+  if (ends_process) {
     return ND4C_OK;
   }
   return nd4c_fail(ND4C_DEVICE,
@@ -101,7 +100,7 @@ static bool has_closing(void) {
 static void end(void *unused) {
   (void)unused;
   if (!atomic_load(&ending)) {
-    ender = pthread_self();
+    ends_process = true;
     atomic_store(&ending, true);
   }
   close_all(ND4C_DEVICE_ENDS);
@@ -141,7 +140,7 @@ void nd4c_closing_watch(const nd4c_device *device) {
   if (!device->description.asynchronous) {
     return;
   }
-  pthread_once(&watch_once, watch_forks);
+  nd4c_once_run(&watch_once, watch_forks);
   nd4c_os_call_at_exit(end);
   if (atomic_load(&ending)) {
     close_all(ND4C_DEVICE_ENDS);

@@ -1,9 +1,9 @@
 #include "device/compiled.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/compute.h"
@@ -11,7 +11,7 @@
 
 /* Executables that may serve other extents and are alive. The list holds no reference: the last release, under the same
  * lock, takes an executable out. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_lock list_lock = ND4C_LOCK_INIT;
 static nd4c_compiled *list;
 
 static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable executable, nd4c_executable_info *info) {
@@ -127,9 +127,9 @@ static nd4c_status look_for_shared(const nd4c_compiler *compiler, const nd4c_dev
   for (int32_t i = 0; i < count; ++i) {
     find_tensor(segment, i < segment->input_count ? i : segment->outputs[i - segment->input_count], &tensors[i]);
   }
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   *compiled = find_shared(compiler, device, segment, tensors, pattern, bytes, info);
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
   nd4c_deallocate(tensors);
   return ND4C_OK;
 }
@@ -137,10 +137,10 @@ static nd4c_status look_for_shared(const nd4c_compiler *compiler, const nd4c_dev
 static void share(nd4c_compiled *compiled, unsigned char *pattern, size_t bytes) {
   compiled->pattern = pattern;
   compiled->pattern_bytes = bytes;
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   compiled->next = list;
   list = compiled;
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
 }
 
 static nd4c_status compile(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
@@ -185,7 +185,7 @@ nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled) {
 /* True if that was the last reference of a shared one, which is then in no list any more: who looks for one takes a
  * reference under the same lock. */
 static bool drop_shared(nd4c_compiled *compiled) {
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   bool last = atomic_fetch_sub(&compiled->references, 1) == 1;
   for (nd4c_compiled **link = &list; last && *link != NULL; link = &(*link)->next) {
     if (*link == compiled) {
@@ -193,7 +193,7 @@ static bool drop_shared(nd4c_compiled *compiled) {
       break;
     }
   }
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
   return last;
 }
 

@@ -1,6 +1,5 @@
 /* Which contexts there are: a pointer that a caller gives is looked up here before anything behind it is. */
-#include <pthread.h>
-
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/context.h"
 #include "device/scope.h"
@@ -8,16 +7,16 @@
 
 /* All contexts by address, in lists that their next_known make. */
 enum { BUCKETS = 256 };
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists */
+static nd4c_lock known_lock = ND4C_LOCK_INIT; /* guards the lists */
 static nd4c_context *buckets[BUCKETS];
 _Atomic uint32_t nd4c_contexts_epoch = 1;
 
 void nd4c_context_note(nd4c_context *context) {
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   nd4c_context **bucket = &buckets[nd4c_context_hash(context) % BUCKETS];
   context->next_known = *bucket;
   *bucket = context;
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
 }
 
 /* Every thread looks again. Under the lock. */
@@ -26,14 +25,14 @@ static void change_epoch(void) {
 }
 
 void nd4c_context_forget(nd4c_context *context) {
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   nd4c_context **link = &buckets[nd4c_context_hash(context) % BUCKETS];
   while (*link != context) {
     link = &(*link)->next_known;
   }
   *link = context->next_known;
   change_epoch();
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
 }
 
 void nd4c_context_remember(nd4c_thread *thread, const nd4c_context *context) {
@@ -51,10 +50,10 @@ void nd4c_context_unremember(nd4c_thread *thread, const nd4c_context *context) {
 
 /* Under the lock, as who looks a context up remembers it there: none that has ended is remembered behind this. */
 bool nd4c_context_end(nd4c_context *context) {
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   bool first = !atomic_exchange(&context->ended, true);
   change_epoch();
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
   return first;
 }
 
@@ -63,7 +62,7 @@ bool nd4c_context_end(nd4c_context *context) {
 static const char *look_up(const nd4c_context *context) {
   nd4c_thread *thread = nd4c_thread_get();
   const char *reason = "is no context, or no longer: nd4c_context_create or nd4c_context_acquire gives one";
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   const nd4c_context *found = buckets[nd4c_context_hash(context) % BUCKETS];
   while (found != NULL && found != context) {
     found = found->next_known;
@@ -76,7 +75,7 @@ static const char *look_up(const nd4c_context *context) {
   if (reason == NULL && thread != NULL) {
     nd4c_context_remember(thread, context);
   }
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
   return reason;
 }
 

@@ -48,7 +48,7 @@ static nd4c_status make_fence(nd4c_timeline *timeline, const char *op, nd4c_shar
       fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
     }
   }
-  pthread_mutex_init(&fence->lock, NULL);
+  nd4c_lock_init(&fence->lock);
   *out = fence;
   return ND4C_OK;
 }
@@ -84,7 +84,7 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   for (int32_t i = 0; i < fence->after_count; ++i) { /* of one that was not put on its timeline */
     nd4c_fence_release(fence->after[i]);
   }
-  pthread_mutex_destroy(&fence->lock);
+  nd4c_lock_destroy(&fence->lock);
   nd4c_fence_steps_release(fence->steps);
   nd4c_timeline_free_failures(fence->failed);
   nd4c_fence_release(fence->run);
@@ -166,7 +166,7 @@ void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (
     release(kept);
     return;
   }
-  pthread_mutex_lock(&fence->lock);
+  nd4c_lock_acquire(&fence->lock);
   bool done = atomic_load(&fence->done);
   if (!done) {
     fence->kept = kept;
@@ -174,7 +174,7 @@ void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (
     fence->release_kept = release;
     atomic_fetch_add_explicit(&kept_bytes, bytes, memory_order_relaxed);
   }
-  pthread_mutex_unlock(&fence->lock);
+  nd4c_lock_release(&fence->lock);
   if (done) {
     release(kept);
   } else if (bytes > 0) { /* memory is to be known as free when it is */
@@ -337,8 +337,8 @@ static void end_fence(nd4c_shared_fence *fence) {
     atomic_fetch_sub_explicit(&kept_bytes, fence->kept_bytes, memory_order_relaxed);
     fence->next_release = unreleased;
     unreleased = nd4c_fence_retain(fence);
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    static nd4c_once once = ND4C_ONCE_INIT;
+    nd4c_once_run(&once, watch_forks);
     atomic_fetch_add(&unreleased_count, 1);
   }
   atomic_store(&fence->done, true);
@@ -347,13 +347,13 @@ static void end_fence(nd4c_shared_fence *fence) {
 /* Waits for the work and for the inputs' fences, keeps the outcome, and gives back what the work needed. While a
  * fence's lock is held, those of fences are taken that were recorded before it. */
 static void settle(nd4c_shared_fence *fence) {
-  pthread_mutex_lock(&fence->lock);
+  nd4c_lock_acquire(&fence->lock);
   settling += 1;
   if (!atomic_load(&fence->done)) {
     end_fence(fence);
   }
   settling -= 1;
-  pthread_mutex_unlock(&fence->lock);
+  nd4c_lock_release(&fence->lock);
   release_kept();
 }
 

@@ -2,8 +2,7 @@
 #ifndef ND4C_DEVICE_FENCE_BODY_H
 #define ND4C_DEVICE_FENCE_BODY_H
 
-#include <pthread.h>
-
+#include "base/os_lock.h"
 #include "device/fence.h"
 
 enum { ND4C_FENCE_TEXT_SIZE = 512, ND4C_FENCE_INLINE_AFTER = 8 };
@@ -21,7 +20,7 @@ struct nd4c_shared_fence {
   nd4c_status status;
   char *text;                /* of a failure */
   size_t root;               /* where in it the text of the failure begins that the others come from */
-  pthread_mutex_t lock;      /* guards settling: done, status, text, after, kept */
+  nd4c_lock lock;            /* guards settling: done, status, text, after, kept */
   nd4c_shared_fence **after; /* fences of the inputs, until it is done */
   nd4c_shared_fence *inline_after[ND4C_FENCE_INLINE_AFTER];
   void *kept; /* what the work needs until it is done, see nd4c_fence_keep */

@@ -6,7 +6,7 @@
 #include "device/fence_body.h"
 
 /* Fences alive that are known to have failed, the newest first, for nd4c_fence_drain. */
-static pthread_mutex_t failed_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_lock failed_lock = ND4C_LOCK_INIT;
 static nd4c_shared_fence *failed_list;
 
 /* Failures of fences that went away before anyone asked: the oldest of each device. */
@@ -18,11 +18,11 @@ static struct {
 } lost[LOST_LIMIT];
 
 static void lock_failed(void) {
-  pthread_mutex_lock(&failed_lock);
+  nd4c_lock_acquire(&failed_lock);
 }
 
 static void unlock_failed(void) {
-  pthread_mutex_unlock(&failed_lock);
+  nd4c_lock_release(&failed_lock);
 }
 
 /* A child of fork finds the list in order. */
@@ -31,8 +31,8 @@ static void watch_forks(void) {
 }
 
 void nd4c_fence_list_failed(nd4c_shared_fence *fence) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
+  static nd4c_once once = ND4C_ONCE_INIT;
+  nd4c_once_run(&once, watch_forks);
   lock_failed();
   fence->next = failed_list;
   if (failed_list != NULL) {

@@ -1,10 +1,9 @@
 #include "device/held.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/memory.h"
 #include "device/provider_check.h"
@@ -21,22 +20,22 @@ struct nd4c_device_memory {
 };
 
 /* Guards what follows; held while nothing else is called. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static nd4c_lock lock = ND4C_LOCK_INIT;
+static nd4c_condition changed = ND4C_CONDITION_INIT;
 static nd4c_device_memory *list; /* the newest first */
 static nd4c_device_memory *running; /* whose give_way is; NULL: none's, or it has been given back from within */
 static bool asking;                 /* a thread is asking */
 static uint64_t rounds;
-static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static nd4c_once forks_once = ND4C_ONCE_INIT;
 static _Thread_local bool inside;       /* of a give_way */
 static _Thread_local bool given_within; /* something was given there */
 
 static void lock_list(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
 }
 
 static void unlock_list(void) {
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 /* The thread that was asking is not there. */
@@ -84,7 +83,7 @@ static nd4c_status make_record(const nd4c_device_memory_request *request, nd4c_d
     nd4c_deallocate(memory);
     return nd4c_fail_memory("a record of device memory", sizeof *memory);
   }
-  pthread_once(&forks_once, watch_forks);
+  nd4c_once_run(&forks_once, watch_forks);
   memory->device = device;
   memory->origin = origin;
   memory->give_way = request->give_way;
@@ -95,10 +94,10 @@ static nd4c_status make_record(const nd4c_device_memory_request *request, nd4c_d
 
 static void publish(nd4c_device_memory *memory) {
   nd4c_memory_count_held(memory->device, memory->bytes);
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   memory->next = list;
   list = memory;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 static nd4c_status count(const nd4c_device_memory_request *request, nd4c_device_memory **out) {
@@ -170,9 +169,9 @@ static void give(nd4c_device_memory *memory) {
   if (memory == NULL) {
     return;
   }
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   while (running == memory && !inside) {
-    pthread_cond_wait(&changed, &lock);
+    nd4c_condition_wait(&changed, &lock);
   }
   running = running == memory ? NULL : running;
   nd4c_device *device = memory->device;
@@ -180,7 +179,7 @@ static void give(nd4c_device_memory *memory) {
     unlink_memory(memory);
     given_within = given_within || inside;
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   if (device != NULL) {
     end(device, memory->block, memory->bytes);
   }
@@ -207,13 +206,13 @@ static void ask(nd4c_device_memory *memory, int64_t bytes) {
   void *owner = memory->owner;
   memory->asked = rounds;
   running = memory;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   inside = true;
   give_way(owner, bytes);
   inside = false;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   running = NULL;
-  pthread_cond_broadcast(&changed);
+  nd4c_condition_wake_all(&changed);
 }
 
 bool nd4c_held_give_way(nd4c_device *device, int64_t bytes) {
@@ -222,10 +221,10 @@ bool nd4c_held_give_way(nd4c_device *device, int64_t bytes) {
     return false;
   }
   nd4c_device_memory *memory = NULL;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   const bool waits = asking;
   while (asking) {
-    pthread_cond_wait(&changed, &lock);
+    nd4c_condition_wait(&changed, &lock);
   }
   asking = true;
   given_within = false;
@@ -234,8 +233,8 @@ bool nd4c_held_give_way(nd4c_device *device, int64_t bytes) {
     ask(memory, bytes);
   }
   asking = false;
-  pthread_cond_broadcast(&changed);
-  pthread_mutex_unlock(&lock);
+  nd4c_condition_wake_all(&changed);
+  nd4c_lock_release(&lock);
   return waits || given_within || nd4c_memory_held(device) < before;
 }
 
@@ -247,7 +246,7 @@ static bool is_alike(const nd4c_device_memory *a, const nd4c_device_memory *b) {
 }
 
 void nd4c_held_print(const nd4c_device *device, nd4c_text *text) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   for (const nd4c_device_memory *memory = list; memory != NULL; memory = memory->next) {
     int64_t same = 0;
     const nd4c_device_memory *first = list;
@@ -262,12 +261,12 @@ void nd4c_held_print(const nd4c_device *device, nd4c_text *text) {
                       memory->origin);
     }
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 /* Takes a piece of the device out of the list; false: there is none. The record stays the backend's to give. */
 static bool take_out(const nd4c_device *device, nd4c_block *block, int64_t *bytes) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   nd4c_device_memory *found = list;
   while (found != NULL && found->device != device) {
     found = found->next;
@@ -278,7 +277,7 @@ static bool take_out(const nd4c_device *device, nd4c_block *block, int64_t *byte
     *block = found->block;
     *bytes = found->bytes;
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return found != NULL;
 }
 

@@ -1,9 +1,8 @@
 #include "device/host_ranges.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
@@ -25,18 +24,18 @@ typedef struct host_range {
 } host_range;
 
 /* Guards the list, and which devices' uses are awaited; nothing is called under it. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t answered = PTHREAD_COND_INITIALIZER; /* a device's uses are awaited no more */
+static nd4c_lock lock = ND4C_LOCK_INIT;
+static nd4c_condition answered = ND4C_CONDITION_INIT; /* a device's uses are awaited no more */
 static host_range *ranges;
 static _Atomic int32_t range_count;
-static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static nd4c_once forks_once = ND4C_ONCE_INIT;
 
 static void lock_ranges(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
 }
 
 static void unlock_ranges(void) {
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 /* A child of fork has none of the other threads, whose uses would never end. */
@@ -103,7 +102,7 @@ bool nd4c_host_use_begin(nd4c_host_use *use, nd4c_device *device, const void *me
   if (!registers(device)) {
     return true;
   }
-  pthread_once(&forks_once, watch_forks);
+  nd4c_once_run(&forks_once, watch_forks);
   const int32_t turn = atomic_load(&device->host_uses.turn);
   atomic_fetch_add(&device->host_uses.count[turn], 1);
   *use = (nd4c_host_use){.device = device, .turn = turn};
@@ -125,7 +124,7 @@ void nd4c_host_use_end(nd4c_host_use *use) {
 
 /* Puts the range in the list, not ready yet; false if it meets another one of the device. */
 static bool add(host_range *made) {
-  pthread_once(&forks_once, watch_forks);
+  nd4c_once_run(&forks_once, watch_forks);
   lock_ranges();
   const host_range *range = ranges;
   while (range != NULL && !meets(range, made->device, made->first, made->bytes)) {
@@ -224,7 +223,7 @@ static void await_uses(nd4c_device *device) {
   struct nd4c_host_uses *uses = &device->host_uses;
   lock_ranges();
   while (uses->awaited) {
-    pthread_cond_wait(&answered, &lock);
+    nd4c_condition_wait(&answered, &lock);
   }
   uses->awaited = true;
   unlock_ranges();
@@ -234,7 +233,7 @@ static void await_uses(nd4c_device *device) {
   await_turn(device, turn);
   lock_ranges();
   uses->awaited = false;
-  pthread_cond_broadcast(&answered);
+  nd4c_condition_wake_all(&answered);
   unlock_ranges();
 }
 

@@ -1,9 +1,8 @@
 #include "device/imported.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/closing.h"
@@ -17,16 +16,16 @@ typedef struct imported {
   struct imported *next, *previous; /* of all that are alive, under the lock */
 } imported;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list; nothing is called under it */
+static nd4c_lock lock = ND4C_LOCK_INIT; /* guards the list; nothing is called under it */
 static imported *all;
-static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static nd4c_once forks_once = ND4C_ONCE_INIT;
 
 static void lock_all(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
 }
 
 static void unlock_all(void) {
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 static void watch_forks(void) {
@@ -34,7 +33,7 @@ static void watch_forks(void) {
 }
 
 static void list(imported *storage) {
-  pthread_once(&forks_once, watch_forks);
+  nd4c_once_run(&forks_once, watch_forks);
   lock_all();
   storage->previous = NULL;
   storage->next = all;

@@ -17,23 +17,23 @@
 #include "device/tracer.h"
 #include "device/workspace.h"
 
-static pthread_mutex_t managers_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list; taken before a manager's lock */
+static nd4c_lock managers_lock = ND4C_LOCK_INIT; /* guards the list; taken before a manager's lock */
 static struct nd4c_memory_manager *managers;
-static pthread_once_t managers_once = PTHREAD_ONCE_INIT;
+static nd4c_once managers_once = ND4C_ONCE_INIT;
 
 /* A child of fork computes on the host: its books are in order, and no thread that is not there holds a lock. */
 static void lock_all(void) {
-  pthread_mutex_lock(&managers_lock);
+  nd4c_lock_acquire(&managers_lock);
   for (struct nd4c_memory_manager *manager = managers; manager != NULL; manager = manager->next) {
-    pthread_mutex_lock(&manager->lock);
+    nd4c_lock_acquire(&manager->lock);
   }
 }
 
 static void unlock_all(void) {
   for (struct nd4c_memory_manager *manager = managers; manager != NULL; manager = manager->next) {
-    pthread_mutex_unlock(&manager->lock);
+    nd4c_lock_release(&manager->lock);
   }
-  pthread_mutex_unlock(&managers_lock);
+  nd4c_lock_release(&managers_lock);
 }
 
 static void watch_forks(void) {
@@ -84,12 +84,12 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
   manager->device = device;
   manager->limit_epoch = UINT32_MAX;
   manager->cap_epoch = UINT32_MAX;
-  pthread_mutex_init(&manager->lock, NULL);
-  pthread_once(&managers_once, watch_forks);
-  pthread_mutex_lock(&managers_lock);
+  nd4c_lock_init(&manager->lock);
+  nd4c_once_run(&managers_once, watch_forks);
+  nd4c_lock_acquire(&managers_lock);
   manager->next = managers;
   managers = manager;
-  pthread_mutex_unlock(&managers_lock);
+  nd4c_lock_release(&managers_lock);
   *out = manager;
   return ND4C_OK;
 }
@@ -97,13 +97,13 @@ nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_man
 nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle) {
   const size_t length = strlen(backend);
   nd4c_device *found = NULL;
-  pthread_mutex_lock(&managers_lock);
+  nd4c_lock_acquire(&managers_lock);
   for (struct nd4c_memory_manager *manager = managers; manager != NULL && found == NULL; manager = manager->next) {
     nd4c_device *device = manager->device;
     const bool named = strncmp(device->name, backend, length) == 0 && device->name[length] == ':';
     found = named && device->handle == handle ? device : NULL;
   }
-  pthread_mutex_unlock(&managers_lock);
+  nd4c_lock_release(&managers_lock);
   return found;
 }
 
@@ -132,10 +132,10 @@ static void free_node(struct nd4c_memory_manager *manager, nd4c_block_node *node
 
 void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_bytes) {
   for (;;) {
-    pthread_mutex_lock(&manager->lock);
+    nd4c_lock_acquire(&manager->lock);
     bool more = manager->cached_bytes > keep_bytes || keep_bytes == 0;
     nd4c_block_node *node = more ? take_oldest(manager) : NULL;
-    pthread_mutex_unlock(&manager->lock);
+    nd4c_lock_release(&manager->lock);
     if (node == NULL) {
       return;
     }
@@ -147,14 +147,14 @@ void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   if (manager != NULL) {
     nd4c_held_abandon(manager->device);
     nd4c_memory_manager_trim(manager, 0);
-    pthread_mutex_lock(&managers_lock);
+    nd4c_lock_acquire(&managers_lock);
     struct nd4c_memory_manager **link = &managers;
     while (*link != manager) {
       link = &(*link)->next;
     }
     *link = manager->next;
-    pthread_mutex_unlock(&managers_lock);
-    pthread_mutex_destroy(&manager->lock);
+    nd4c_lock_release(&managers_lock);
+    nd4c_lock_destroy(&manager->lock);
     nd4c_deallocate(manager);
   }
 }
@@ -164,9 +164,9 @@ static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, i
                             int64_t asked, int64_t cap) {
   char arenas[64] = "", held[64] = "", rounded[64] = "";
   const int64_t held_bytes = nd4c_memory_held(manager->device);
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   int64_t arena_bytes = manager->arena_bytes;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   if (arena_bytes > 0) {
     (void)snprintf(arenas, sizeof arenas, " (%lld of them in arenas of workspaces)", (long long)arena_bytes);
   }
@@ -190,13 +190,13 @@ void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager) {
   }
   int64_t configured = nd4c_memory_configured_cap(manager->device);
   bool spills = nd4c_config_bool(ND4C_CONFIG_DEVICE_SPILL);
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   if (configured != manager->configured_cap) {
     manager->configured_cap = manager->cap_bytes = configured;
   }
   manager->spills = spills;
   atomic_store_explicit(&manager->cap_epoch, epoch, memory_order_relaxed);
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
 }
 
 /* Whether arenas of closed workspaces, packed constants that no plan uses, or else what backends hold, or else idle
@@ -206,9 +206,9 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
       nd4c_held_give_way(manager->device, bytes)) {
     return true;
   }
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   bool wanted = manager->spills;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   bool traced = wanted && nd4c_tracer_is_on();
   if (traced) {
     nd4c_tracer_make_room(origin != NULL ? origin : "memory");
@@ -226,14 +226,14 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
   ND4C_TRY(nd4c_held_check());
   nd4c_memory_manager_refresh_cap(manager);
   for (int attempt = 0;; ++attempt) {
-    pthread_mutex_lock(&manager->lock);
+    nd4c_lock_acquire(&manager->lock);
     int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
     int64_t cap = manager->cap_bytes;
     bool fits = cap == 0 || bytes == 0 || (bytes <= cap && live + cached <= cap - bytes);
     if (fits) {
       *counter += bytes;
     }
-    pthread_mutex_unlock(&manager->lock);
+    nd4c_lock_release(&manager->lock);
     if (fits) {
       return ND4C_OK;
     }
@@ -251,9 +251,9 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
 }
 
 static void unreserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t *counter) {
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   *counter -= bytes;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
 }
 
 /* What was granted counts for the peak, not what was only asked for. Under the lock. */
@@ -265,9 +265,9 @@ static void note_peak(struct nd4c_memory_manager *manager) {
 /* What is taken at once, and no block follows. */
 static nd4c_status take(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
   ND4C_TRY(reserve(manager, bytes, bytes, origin, counter));
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   note_peak(manager);
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   return ND4C_OK;
 }
 
@@ -288,7 +288,7 @@ void nd4c_memory_unhold(nd4c_device *device, int64_t bytes) {
 }
 
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   /* Over the cap, because that was lowered: then the cache is what goes first. */
   int64_t held = manager->live_bytes + manager->reserved_bytes + manager->cached_bytes;
   bool usable = manager->cap_bytes == 0 || held <= manager->cap_bytes;
@@ -301,7 +301,7 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
     ++manager->cache_hits;
     note_peak(manager);
   }
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   return node;
 }
 
@@ -385,13 +385,13 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
   if (node == NULL) {
     ND4C_TRY(allocate_node(manager, size_class, granted, request, &node));
   }
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   ++manager->total_count;
   ++manager->live_count;
   note_peak(manager);
   node->origin = request->origin;
   list_push(&manager->alive, node);
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   *block = (nd4c_block){.buffer = node->buffer, .address = node->address, .bytes = node->bytes, .node = node};
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_allocate(device, node->bytes, request->origin);
@@ -408,9 +408,9 @@ static void count_out(struct nd4c_memory_manager *manager, nd4c_block_node *node
 }
 
 static void free_adopted(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   count_out(manager, node);
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   free_node(manager, node);
 }
 
@@ -429,7 +429,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   int64_t limit = atomic_load_explicit(&manager->limit_epoch, memory_order_relaxed) != epoch
                       ? nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE)
                       : -1;
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   if (limit >= 0) {
     manager->cache_limit = limit;
     atomic_store_explicit(&manager->limit_epoch, epoch, memory_order_relaxed);
@@ -441,7 +441,7 @@ void nd4c_memory_free(nd4c_device *device, nd4c_block *block) {
   manager->bins[node->size_class] = node;
   list_push(&manager->cached, node);
   bool over = manager->cached_bytes > limit || limit == 0;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   if (over) {
     nd4c_memory_manager_trim(manager, limit);
   }
@@ -454,11 +454,11 @@ void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream str
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_free(device, node->bytes);
   }
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   list_remove(&manager->alive, node);
   --manager->live_count;
   manager->live_bytes -= node->bytes;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   nd4c_driver_buffer_free_on(device, node->buffer, stream);
   nd4c_deallocate(node);
 }
@@ -474,13 +474,13 @@ nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t b
   }
   *node = (nd4c_block_node){
       .buffer = buffer, .address = address, .bytes = bytes, .size_class = CLASS_ADOPTED, .origin = origin};
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   ++manager->total_count;
   ++manager->live_count;
   manager->live_bytes += bytes;
   note_peak(manager);
   list_push(&manager->alive, node);
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   *block = (nd4c_block){.buffer = buffer, .address = address, .bytes = bytes, .node = node};
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_allocate(device, bytes, origin);
@@ -494,11 +494,11 @@ bool nd4c_memory_is_adopted(const nd4c_block *block) {
 
 void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin) {
   struct nd4c_memory_manager *manager = device->memory;
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   ++manager->total_count;
   ++manager->cache_hits;
   block->node->origin = origin;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   if (nd4c_tracer_is_on()) {
     nd4c_tracer_free(device, block->bytes);
     nd4c_tracer_allocate(device, block->bytes, origin);

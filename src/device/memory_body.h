@@ -2,9 +2,9 @@
 #ifndef ND4C_DEVICE_MEMORY_BODY_H
 #define ND4C_DEVICE_MEMORY_BODY_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/os_lock.h"
 #include "device/memory.h"
 #include "device/memory_manager.h"
 
@@ -35,7 +35,7 @@ typedef struct node_list {
 
 struct nd4c_memory_manager {
   nd4c_device *device;
-  pthread_mutex_t lock; /* guards everything below; never held while the backend or a callback runs */
+  nd4c_lock lock; /* guards everything below; never held while the backend or a callback runs */
   nd4c_block_node *bins[CLASS_COUNT + 1];
   node_list cached, alive;
   int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;

@@ -40,7 +40,7 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
   }
   struct nd4c_memory_manager *manager = device->memory;
   nd4c_memory_manager_refresh_cap(manager);
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   int64_t live = manager->live_bytes + bytes;
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
   const nd4c_memory_info filled = {.struct_size = info->struct_size,
@@ -58,18 +58,18 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
                                    .imported_bytes = imported_bytes,
                                    .scratch_bytes = nd4c_scratch_bytes(device),
                                    .held_bytes = nd4c_memory_held(device)};
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
 }
 
 void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
   struct nd4c_memory_manager *manager = device->memory;
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   manager->dropped_count += !saved;
   manager->spilled_count += saved;
   manager->spilled_bytes += saved ? bytes : 0;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
 }
 
 /* What the device itself could still give; its total less what nd4c holds where it does not tell. */
@@ -91,10 +91,10 @@ nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes) {
   }
   struct nd4c_memory_manager *manager = device->memory;
   nd4c_memory_manager_refresh_cap(manager);
-  pthread_mutex_lock(&manager->lock);
+  nd4c_lock_acquire(&manager->lock);
   int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
   int64_t cap = manager->cap_bytes;
-  pthread_mutex_unlock(&manager->lock);
+  nd4c_lock_release(&manager->lock);
   int64_t remaining = 0;
   ND4C_TRY(device_remaining(device, live, cached, &remaining));
   remaining = cap > 0 && cap - live < remaining ? cap - live : remaining;
@@ -111,9 +111,9 @@ void nd4c_memory_count_held(nd4c_device *device, int64_t bytes) {
 }
 
 void nd4c_memory_count_arena(nd4c_device *device, int64_t bytes) {
-  pthread_mutex_lock(&device->memory->lock);
+  nd4c_lock_acquire(&device->memory->lock);
   device->memory->arena_bytes += bytes;
-  pthread_mutex_unlock(&device->memory->lock);
+  nd4c_lock_release(&device->memory->lock);
 }
 
 nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
@@ -122,9 +122,9 @@ nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_memory_set_cap: cap is %lld: expected 0 or more bytes", (long long)bytes);
   }
   nd4c_memory_manager_refresh_cap(device->memory);
-  pthread_mutex_lock(&device->memory->lock);
+  nd4c_lock_acquire(&device->memory->lock);
   device->memory->cap_bytes = bytes;
-  pthread_mutex_unlock(&device->memory->lock);
+  nd4c_lock_release(&device->memory->lock);
   return ND4C_OK;
 }
 
@@ -160,9 +160,9 @@ nd4c_status nd4c_memory_reset_peak(nd4c_device *device) {
   ND4C_TRY(nd4c_device_check(device, "nd4c_memory_reset_peak"));
   nd4c_memory_info info = {.struct_size = ND4C_SIZE_OF(nd4c_memory_info)};
   ND4C_TRY(nd4c_memory_get_info(device, &info));
-  pthread_mutex_lock(&device->memory->lock);
+  nd4c_lock_acquire(&device->memory->lock);
   device->memory->peak_bytes = info.live_bytes;
-  pthread_mutex_unlock(&device->memory->lock);
+  nd4c_lock_release(&device->memory->lock);
   return ND4C_OK;
 }
 
@@ -186,7 +186,7 @@ nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
   if (holds_small_storages(device)) {
     nd4c_thread_sum_small(&bytes, &count, &total, &hits, &cached);
   }
-  pthread_mutex_lock(&device->memory->lock);
+  nd4c_lock_acquire(&device->memory->lock);
   for (const nd4c_block_node *node = device->memory->alive.oldest; node != NULL; node = node->newer) {
     int64_t same = 0;
     for (const nd4c_block_node *other = node; !is_repeated(node) && other != NULL; other = other->newer) {
@@ -197,7 +197,7 @@ nd4c_status nd4c_memory_report(const nd4c_device *device, char **text) {
                       node->origin != NULL ? node->origin : "(origins not recorded: set nd4c.memory.origins)");
     }
   }
-  pthread_mutex_unlock(&device->memory->lock);
+  nd4c_lock_release(&device->memory->lock);
   nd4c_held_print(device, &report);
   if (count > 0) {
     nd4c_text_print(&report, "%lld x %d bytes of small arrays\n", (long long)count, ND4C_SMALL_STORAGE_BYTES);

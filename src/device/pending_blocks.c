@@ -1,8 +1,7 @@
 #include "device/pending_blocks.h"
 
-#include <pthread.h>
-
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 #include "device/driver.h"
 
@@ -24,17 +23,17 @@ enum { WORTH_ASKING = 1 << 20 };
 /* By device and size. */
 enum { BIN_COUNT = 64, LOOKED_AT = 32 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the bins; no other lock is taken under it */
+static nd4c_lock lock = ND4C_LOCK_INIT; /* guards the bins; no other lock is taken under it */
 static pending_bin bins[BIN_COUNT];
 static _Atomic int64_t pending_bytes, pending_count;
-static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static nd4c_once forks_once = ND4C_ONCE_INIT;
 
 static void lock_bins(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
 }
 
 static void unlock_bins(void) {
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 static void watch_forks(void) {
@@ -50,11 +49,11 @@ static void push(pending_block *pending) {
   atomic_fetch_add_explicit(&pending_bytes, pending->block.bytes, memory_order_relaxed);
   atomic_fetch_add_explicit(&pending_count, 1, memory_order_relaxed);
   pending->next = NULL;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   pending_bin *bin = bin_of(pending->device, pending->block.bytes);
   *(bin->newest != NULL ? &bin->newest->next : &bin->oldest) = pending;
   bin->newest = pending;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 /* Takes the block behind `before`, or the oldest one for NULL, out of its bin. Under the lock. */
@@ -73,7 +72,7 @@ bool nd4c_pending_blocks_add(nd4c_device *device, nd4c_block *block, nd4c_reader
   if (pending == NULL) {
     return false;
   }
-  pthread_once(&forks_once, watch_forks);
+  nd4c_once_run(&forks_once, watch_forks);
   *pending = (pending_block){.device = device, .block = *block, .users = *users};
   *block = (nd4c_block){0};
   *users = (nd4c_readers){0};
@@ -91,19 +90,19 @@ static void give_back(pending_block *pending) {
 
 /* The oldest block of a bin, taken out. NULL: there is none. */
 static pending_block *take_oldest(pending_bin *bin) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   pending_block *oldest = bin->oldest != NULL ? unlink_next(bin, NULL) : NULL;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return oldest;
 }
 
 static int64_t count_bin(const pending_bin *bin) {
   int64_t count = 0;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   for (const pending_block *at = bin->oldest; at != NULL; at = at->next) {
     ++count;
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return count;
 }
 
@@ -128,7 +127,7 @@ static void collect(bool wait, bool ask) {
 static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_t bytes) {
   pending_block *found = NULL, *before = NULL;
   int looked = 0;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   pending_bin *bin = bin_of(device, bytes);
   for (pending_block *at = bin->oldest; at != NULL && looked < LOOKED_AT; before = at, at = at->next, ++looked) {
     if (at->device == device && at->block.bytes == bytes && !nd4c_memory_is_adopted(&at->block) &&
@@ -137,7 +136,7 @@ static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_
       break;
     }
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return found;
 }
 
@@ -169,13 +168,13 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
 /* The first block in a bin all of whose work is on the stream, taken out. NULL: there is none. */
 static pending_block *take_on(pending_bin *bin, const nd4c_device *device, nd4c_stream stream) {
   pending_block *found = NULL, *before = NULL;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   for (pending_block *at = bin->oldest; at != NULL && found == NULL; before = at, at = at->next) {
     if (at->device == device && at->block.node != NULL && nd4c_readers_are_on(&at->users, device, stream)) {
       found = unlink_next(bin, before);
     }
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return found;
 }
 

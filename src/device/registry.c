@@ -1,14 +1,12 @@
-#define _POSIX_C_SOURCE 200809L /* recursive mutexes */
-
 #include "device/registry.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "base/thread_text.h"
@@ -18,27 +16,23 @@
 /* Guards the candidates and everything below. Recursive, because opening a backend may come back through the public
  * API. Candidates are never removed and devices never closed: borrowed pointers to them stay good for the life of the
  * process. */
-static pthread_mutex_t lock;
-static pthread_once_t lock_once = PTHREAD_ONCE_INIT;
+static nd4c_lock lock;
+static nd4c_once lock_once = ND4C_ONCE_INIT;
 static nd4c_candidate *selected;
 static nd4c_device *selected_device;
 static uint32_t selected_epoch;
 
 static void make_lock(void) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&lock, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  nd4c_lock_init_recursive(&lock);
 }
 
 static void acquire_lock(void) {
-  pthread_once(&lock_once, make_lock);
-  pthread_mutex_lock(&lock);
+  nd4c_once_run(&lock_once, make_lock);
+  nd4c_lock_acquire(&lock);
 }
 
 static void release_lock(void) {
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 static nd4c_status fail_without_backend(const char *forced) {

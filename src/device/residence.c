@@ -1,9 +1,7 @@
 /* Where the replicas of storages are, and which of them go: migration, prefetching, spilling. */
-#define _POSIX_C_SOURCE 200809L /* recursive mutexes */
-
-#include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/replica_copy.h"
@@ -15,19 +13,15 @@
  * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
  * finding room on the host may end other storages. Order: a storage's lock first, then this one; who holds this one
  * only tries storages' locks. */
-static pthread_mutex_t residents_lock;
-static pthread_once_t residents_once = PTHREAD_ONCE_INIT;
+static nd4c_lock residents_lock;
+static nd4c_once residents_once = ND4C_ONCE_INIT;
 
 static void make_lock(void) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-  pthread_mutex_init(&residents_lock, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  nd4c_lock_init_recursive(&residents_lock);
 }
 
 void nd4c_residents_forget_lock(void) {
-  pthread_once(&residents_once, make_lock);
+  nd4c_once_run(&residents_once, make_lock);
   make_lock();
 }
 
@@ -58,8 +52,8 @@ void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
   if (!has_residents(device)) {
     return;
   }
-  pthread_once(&residents_once, make_lock);
-  pthread_mutex_lock(&residents_lock);
+  nd4c_once_run(&residents_once, make_lock);
+  nd4c_lock_acquire(&residents_lock);
   nd4c_storage_attach(body);
   replica->body = body;
   replica->listed = true;
@@ -70,14 +64,14 @@ void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
     device->residents->previous_there = replica;
   }
   device->residents = replica;
-  pthread_mutex_unlock(&residents_lock);
+  nd4c_lock_release(&residents_lock);
 }
 
 void nd4c_replica_unlist(nd4c_replica *replica) {
   if (!replica->listed) {
     return;
   }
-  pthread_mutex_lock(&residents_lock);
+  nd4c_lock_acquire(&residents_lock);
   if (replica->previous_there != NULL) {
     replica->previous_there->next_there = replica->next_there;
   } else {
@@ -87,19 +81,19 @@ void nd4c_replica_unlist(nd4c_replica *replica) {
     replica->next_there->previous_there = replica->previous_there;
   }
   replica->listed = false;
-  pthread_mutex_unlock(&residents_lock);
+  nd4c_lock_release(&residents_lock);
 }
 
 void nd4c_storage_unlist(nd4c_storage_body *body) {
   if (!nd4c_storage_is_attached(body)) {
     return;
   }
-  pthread_once(&residents_once, make_lock);
-  pthread_mutex_lock(&residents_lock);
+  nd4c_once_run(&residents_once, make_lock);
+  nd4c_lock_acquire(&residents_lock);
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     nd4c_replica_unlist(replica);
   }
-  pthread_mutex_unlock(&residents_lock);
+  nd4c_lock_release(&residents_lock);
 }
 
 void nd4c_replica_release_fences(nd4c_replica *replica) {
@@ -404,8 +398,8 @@ static int64_t evict(nd4c_replica *replica) {
 
 int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
   int64_t freed = 0;
-  pthread_once(&residents_once, make_lock);
-  pthread_mutex_lock(&residents_lock);
+  nd4c_once_run(&residents_once, make_lock);
+  nd4c_lock_acquire(&residents_lock);
   for (int alone = 0; alone <= 1 && freed < bytes; ++alone) {
     nd4c_replica *victim = NULL;
     while (freed < bytes && (victim = find_victim(device, alone == 1)) != NULL) {
@@ -416,6 +410,6 @@ int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
       freed += got > 0 ? got : 0;
     }
   }
-  pthread_mutex_unlock(&residents_lock);
+  nd4c_lock_release(&residents_lock);
   return freed;
 }

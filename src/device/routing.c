@@ -1,7 +1,6 @@
 /* The routing object and where its settings come from. */
 #include "device/routing.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,14 +8,15 @@
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/registry.h"
 
 enum { SMALL_BYTES = 16384, TEXT_SIZE = 1024 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the defaults */
-static nd4c_routing *chosen;                             /* by nd4c_routing_set_default */
-static nd4c_routing *configured;                         /* by the properties */
+static nd4c_lock lock = ND4C_LOCK_INIT; /* guards the defaults */
+static nd4c_routing *chosen;            /* by nd4c_routing_set_default */
+static nd4c_routing *configured;        /* by the properties */
 static uint32_t configured_epoch;
 static bool configured_known;
 
@@ -33,7 +33,7 @@ const char *nd4c_routing_policy_name(nd4c_routing_policy policy) {
 
 /* -- which there are ------------------------------------------------------------------------------------------ */
 
-static pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
+static nd4c_lock known_lock = ND4C_LOCK_INIT; /* taken last */
 static nd4c_routing *known;
 
 static nd4c_routing *find_held(const nd4c_routing *routing) {
@@ -45,30 +45,30 @@ static nd4c_routing *find_held(const nd4c_routing *routing) {
 }
 
 static void note(nd4c_routing *routing) {
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   routing->held = true;
   routing->next_known = known;
   known = routing;
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
 }
 
 static void forget(nd4c_routing *routing) {
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   nd4c_routing **link = &known;
   while (*link != routing) {
     link = &(*link)->next_known;
   }
   *link = routing->next_known;
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
 }
 
 nd4c_status nd4c_routing_check(const nd4c_routing *routing, const char *function) {
   if (routing == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: routing is NULL", function);
   }
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   bool held = find_held(routing) != NULL;
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
   return held ? ND4C_OK
               : nd4c_fail(ND4C_HANDLE, "%s: %p is not a routing object, or was destroyed", function,
                           (const void *)routing);
@@ -177,12 +177,12 @@ void nd4c_routing_release(nd4c_routing *routing) {
 }
 
 void nd4c_routing_destroy(nd4c_routing *routing) {
-  pthread_mutex_lock(&known_lock);
+  nd4c_lock_acquire(&known_lock);
   nd4c_routing *held = find_held(routing);
   if (held != NULL) {
     held->held = false;
   }
-  pthread_mutex_unlock(&known_lock);
+  nd4c_lock_release(&known_lock);
   nd4c_routing_release(held);
 }
 
@@ -317,14 +317,14 @@ static nd4c_status read_properties(nd4c_routing **routing) {
 nd4c_status nd4c_routing_get_default(nd4c_routing **routing) {
   *routing = NULL;
   uint32_t epoch = atomic_load(&nd4c_config_epoch);
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   bool stale = chosen == NULL && (!configured_known || configured_epoch != epoch);
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   nd4c_routing *read = NULL, *old = NULL;
   if (stale) {
     ND4C_TRY(read_properties(&read)); /* not under the lock: devices are opened */
   }
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   if (stale) {
     old = configured;
     configured = read;
@@ -333,18 +333,18 @@ nd4c_status nd4c_routing_get_default(nd4c_routing **routing) {
   }
   nd4c_routing *current = chosen != NULL ? chosen : configured;
   *routing = current != NULL ? nd4c_routing_retain(current) : NULL;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   nd4c_routing_destroy(old);
   return ND4C_OK;
 }
 
 void nd4c_routing_tell_absent(nd4c_text *text) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   if (configured != NULL && configured->absent[0] != '\0' && !configured->absent_told) {
     nd4c_text_print(text, "%s", configured->absent);
     configured->absent_told = true;
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 nd4c_status nd4c_routing_set_default(nd4c_routing *routing) {
@@ -352,10 +352,10 @@ nd4c_status nd4c_routing_set_default(nd4c_routing *routing) {
     ND4C_TRY(nd4c_routing_check(routing, "nd4c_routing_set_default"));
     (void)nd4c_routing_retain(routing);
   }
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   nd4c_routing *old = chosen;
   chosen = routing;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   nd4c_routing_release(old);
   atomic_fetch_add(&nd4c_config_epoch, 1); /* every thread looks again */
   return ND4C_OK;

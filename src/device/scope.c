@@ -1,18 +1,17 @@
 #include "device/scope.h"
 
-#include <pthread.h>
-
 #include "base/config.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/routing.h"
 #include "device/tracer.h"
 
 /* Every context that is lent or waits to be lent again. */
-static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_lock made_lock = ND4C_LOCK_INIT;
 static nd4c_context *made;
 
 static nd4c_context *take_idle(const nd4c_device *device, nd4c_thread *thread) {
-  pthread_mutex_lock(&made_lock);
+  nd4c_lock_acquire(&made_lock);
   nd4c_context *context = made;
   while (context != NULL && (context->owner != NULL || context->device != device)) {
     context = context->next_made;
@@ -20,18 +19,18 @@ static nd4c_context *take_idle(const nd4c_device *device, nd4c_thread *thread) {
   if (context != NULL) {
     context->owner = thread;
   }
-  pthread_mutex_unlock(&made_lock);
+  nd4c_lock_release(&made_lock);
   return context;
 }
 
 static nd4c_status make_for(nd4c_device *device, nd4c_thread *thread, nd4c_context **out) {
   ND4C_TRY(nd4c_context_make(device, 1, false, false, out));
   (*out)->scoped = true;
-  pthread_mutex_lock(&made_lock);
+  nd4c_lock_acquire(&made_lock);
   (*out)->owner = thread;
   (*out)->next_made = made;
   made = *out;
-  pthread_mutex_unlock(&made_lock);
+  nd4c_lock_release(&made_lock);
   return ND4C_OK;
 }
 
@@ -96,14 +95,14 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
     }
     ++inside;
   }
-  pthread_mutex_lock(&made_lock);
+  nd4c_lock_acquire(&made_lock);
   const nd4c_context *known = made;
   while (known != NULL && known != context) {
     known = known->next_made;
   }
   bool idle = known != NULL && known->owner == NULL;
   const char *device = known != NULL ? known->device->name : "";
-  pthread_mutex_unlock(&made_lock);
+  nd4c_lock_release(&made_lock);
   if (known == NULL) {
     return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: this is no context that nd4c_context_acquire gave");
   }
@@ -127,12 +126,12 @@ static void pop(nd4c_thread *thread) {
   }
   /* A plan made on it goes on using it: then it is the plan's from now on. */
   bool shared = atomic_load(&context->references) > 1;
-  pthread_mutex_lock(&made_lock);
+  nd4c_lock_acquire(&made_lock);
   context->owner = NULL;
   if (shared) {
     unlink_made(context);
   }
-  pthread_mutex_unlock(&made_lock);
+  nd4c_lock_release(&made_lock);
   if (shared) {
     nd4c_context_drop(context);
   }
@@ -166,9 +165,9 @@ void nd4c_scope_abandon(nd4c_thread *thread) {
 void nd4c_scope_trim(const nd4c_device *device) {
   nd4c_thread none = {0};
   for (nd4c_context *context; (context = take_idle(device, &none)) != NULL;) {
-    pthread_mutex_lock(&made_lock);
+    nd4c_lock_acquire(&made_lock);
     unlink_made(context);
-    pthread_mutex_unlock(&made_lock);
+    nd4c_lock_release(&made_lock);
     nd4c_context_drop(context);
   }
 }

@@ -1,17 +1,17 @@
 #include "device/scratch.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/closing.h"
 
 struct nd4c_scratch_pool {
-  pthread_mutex_t lock;    /* guards the list; held while nothing else is called */
-  pthread_cond_t returned; /* some block was */
+  nd4c_lock lock;          /* guards the list; held while nothing else is called */
+  nd4c_condition returned; /* some block was */
   nd4c_scratch *list;
   _Atomic int64_t bytes;
 };
@@ -22,16 +22,16 @@ nd4c_status nd4c_scratch_pool_make(nd4c_device *device, struct nd4c_scratch_pool
   if (pool == NULL) {
     return nd4c_fail_memory("a pool of scratch", sizeof *pool);
   }
-  pthread_mutex_init(&pool->lock, NULL);
-  pthread_cond_init(&pool->returned, NULL);
+  nd4c_lock_init(&pool->lock);
+  nd4c_condition_init(&pool->returned);
   *out = pool;
   return ND4C_OK;
 }
 
 void nd4c_scratch_pool_free(struct nd4c_scratch_pool *pool) {
   if (pool != NULL) {
-    pthread_cond_destroy(&pool->returned);
-    pthread_mutex_destroy(&pool->lock);
+    nd4c_condition_destroy(&pool->returned);
+    nd4c_lock_destroy(&pool->lock);
     nd4c_deallocate(pool);
   }
 }
@@ -94,7 +94,7 @@ static int64_t roomy(const nd4c_device *device, int64_t least, int64_t wanted) {
 static nd4c_scratch *lend_idle(struct nd4c_scratch_pool *pool, nd4c_stream stream, int64_t least, bool *crowded) {
   nd4c_scratch *found = NULL;
   int32_t spare = 0;
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   for (nd4c_scratch *at = pool->list; at != NULL; at = at->next) {
     if (!at->lent && !at->gone && at->stream == stream) {
       spare += at->holders == 0;
@@ -106,14 +106,14 @@ static nd4c_scratch *lend_idle(struct nd4c_scratch_pool *pool, nd4c_stream strea
     *crowded = spare > (found->holders == 0);
     found->lent = true;
   }
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   return found;
 }
 
 /* Takes what one has been lent back; under the lock. True: it is out of the list, for the caller to free. */
 static bool put_back(struct nd4c_scratch_pool *pool, nd4c_scratch *scratch, bool unwanted) {
   scratch->lent = false;
-  pthread_cond_broadcast(&pool->returned);
+  nd4c_condition_wake_all(&pool->returned);
   if (scratch->holders > 0 || !(unwanted || scratch->gone)) {
     return false;
   }
@@ -145,7 +145,7 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   if (nd4c_device_is_forked(device) || atomic_load_explicit(&pool->bytes, memory_order_relaxed) == 0) {
     return;
   }
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   for (nd4c_scratch *at = pool->list; at != NULL; at = at->next) {
     const bool meant = stream == NULL || (at->stream == stream && at->block.bytes < below);
     if (meant && !at->lent && at->holders == 0) {
@@ -154,13 +154,13 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
       looked = at;
     }
   }
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   for (nd4c_scratch *next; looked != NULL; looked = next) {
     next = looked->looked;
     const bool ready = nd4c_fence_is_ready(looked->last);
-    pthread_mutex_lock(&pool->lock);
+    nd4c_lock_acquire(&pool->lock);
     const bool out = put_back(pool, looked, ready);
-    pthread_mutex_unlock(&pool->lock);
+    nd4c_lock_release(&pool->lock);
     if (out) {
       free_scratch(looked);
     }
@@ -188,11 +188,11 @@ static nd4c_status allocate(nd4c_device *device, nd4c_stream stream, int64_t byt
   scratch->stream = stream;
   scratch->lent = true;
   scratch->gone = stream == NULL;
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   scratch->next = pool->list;
   pool->list = scratch;
   atomic_fetch_add(&pool->bytes, scratch->block.bytes);
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   *out = scratch;
   return ND4C_OK;
 }
@@ -231,13 +231,13 @@ nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4
 void nd4c_scratch_return(nd4c_scratch *scratch, nd4c_shared_fence *fence) {
   struct nd4c_scratch_pool *pool = scratch->device->scratch;
   nd4c_shared_fence *before = NULL;
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   if (fence != NULL) {
     before = scratch->last;
     scratch->last = nd4c_fence_retain(fence);
   }
   const bool out = put_back(pool, scratch, false);
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   nd4c_fence_release(before);
   if (out) {
     free_scratch(scratch);
@@ -245,19 +245,19 @@ void nd4c_scratch_return(nd4c_scratch *scratch, nd4c_shared_fence *fence) {
 }
 
 void nd4c_scratch_hold(nd4c_scratch *scratch) {
-  pthread_mutex_lock(&scratch->device->scratch->lock);
+  nd4c_lock_acquire(&scratch->device->scratch->lock);
   ++scratch->holders;
-  pthread_mutex_unlock(&scratch->device->scratch->lock);
+  nd4c_lock_release(&scratch->device->scratch->lock);
 }
 
 void nd4c_scratch_take(nd4c_scratch *scratch) {
   struct nd4c_scratch_pool *pool = scratch->device->scratch;
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   while (scratch->lent) {
-    pthread_cond_wait(&pool->returned, &pool->lock);
+    nd4c_condition_wait(&pool->returned, &pool->lock);
   }
   scratch->lent = true;
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
 }
 
 void nd4c_scratch_drop(nd4c_scratch *scratch) {
@@ -265,10 +265,10 @@ void nd4c_scratch_drop(nd4c_scratch *scratch) {
   if (nd4c_device_is_forked(scratch->device)) {
     return; /* a thread of the parent may have held the lock */
   }
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   --scratch->holders;
   const bool out = !scratch->lent && put_back(pool, scratch, false);
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   if (out) {
     free_scratch(scratch);
   }
@@ -287,7 +287,7 @@ int64_t nd4c_scratch_bytes(const nd4c_device *device) {
 nd4c_scratch *nd4c_scratch_detach(nd4c_device *device, nd4c_stream stream) {
   struct nd4c_scratch_pool *pool = device->scratch;
   nd4c_scratch *detached = NULL, *next = NULL;
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   for (nd4c_scratch *at = pool->list; at != NULL; at = next) {
     next = at->next;
     if (at->stream != stream) {
@@ -300,7 +300,7 @@ nd4c_scratch *nd4c_scratch_detach(nd4c_device *device, nd4c_stream stream) {
       detached = at;
     }
   }
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   return detached;
 }
 

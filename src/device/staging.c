@@ -1,9 +1,8 @@
 #include "device/staging.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
@@ -13,7 +12,7 @@ enum { IDLE_LIMIT = 8, SPARE_LIMIT = 8 };
 
 struct nd4c_staging {
   nd4c_device *device;
-  pthread_mutex_t lock; /* guards the rest; not held while the backend runs */
+  nd4c_lock lock; /* guards the rest; not held while the backend runs */
   int32_t count;
   int32_t spared; /* lent for work under way */
   nd4c_staging_buffer idle[IDLE_LIMIT];
@@ -31,19 +30,19 @@ nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **out) {
     return nd4c_fail_memory("a pool of staging buffers", sizeof *staging);
   }
   staging->device = device;
-  pthread_mutex_init(&staging->lock, NULL);
+  nd4c_lock_init(&staging->lock);
   *out = staging;
   return ND4C_OK;
 }
 
 /* False: there is none. */
 static bool take_idle(struct nd4c_staging *staging, nd4c_staging_buffer *buffer) {
-  pthread_mutex_lock(&staging->lock);
+  nd4c_lock_acquire(&staging->lock);
   bool found = staging->count > 0;
   if (found) {
     *buffer = staging->idle[--staging->count];
   }
-  pthread_mutex_unlock(&staging->lock);
+  nd4c_lock_release(&staging->lock);
   return found;
 }
 
@@ -62,7 +61,7 @@ static void free_idle(struct nd4c_staging *staging) {
 void nd4c_staging_free(struct nd4c_staging *staging) {
   if (staging != NULL) {
     free_idle(staging);
-    pthread_mutex_destroy(&staging->lock);
+    nd4c_lock_destroy(&staging->lock);
     nd4c_deallocate(staging);
   }
 }
@@ -100,12 +99,12 @@ void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer) {
     return;
   }
   struct nd4c_staging *staging = device->staging;
-  pthread_mutex_lock(&staging->lock);
+  nd4c_lock_acquire(&staging->lock);
   bool kept = staging->count < IDLE_LIMIT;
   if (kept) {
     staging->idle[staging->count++] = *buffer;
   }
-  pthread_mutex_unlock(&staging->lock);
+  nd4c_lock_release(&staging->lock);
   if (!kept) {
     unpin(device, buffer);
   }
@@ -113,17 +112,17 @@ void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer) {
 
 /* Counts one more that is lent for work under way; false: there are as many as may be. */
 static bool reserve_spare(struct nd4c_staging *staging) {
-  pthread_mutex_lock(&staging->lock);
+  nd4c_lock_acquire(&staging->lock);
   const bool more = staging->spared < SPARE_LIMIT;
   staging->spared += more;
-  pthread_mutex_unlock(&staging->lock);
+  nd4c_lock_release(&staging->lock);
   return more;
 }
 
 static void unreserve_spare(struct nd4c_staging *staging) {
-  pthread_mutex_lock(&staging->lock);
+  nd4c_lock_acquire(&staging->lock);
   staging->spared -= 1;
-  pthread_mutex_unlock(&staging->lock);
+  nd4c_lock_release(&staging->lock);
 }
 
 bool nd4c_staging_take_spare(nd4c_device *device, nd4c_staging_buffer *buffer) {

@@ -1,9 +1,8 @@
 #include "device/storage.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/config.h"
+#include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/encoded.h"
@@ -16,43 +15,43 @@
 
 /* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
 enum { LOCK_COUNT = 64 };
-static pthread_mutex_t locks[LOCK_COUNT];
-static pthread_once_t locks_once = PTHREAD_ONCE_INIT;
+static nd4c_lock locks[LOCK_COUNT];
+static nd4c_once locks_once = ND4C_ONCE_INIT;
 
-static pthread_mutex_t grave_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_lock grave_lock = ND4C_LOCK_INIT;
 static nd4c_storage_body *graves;
 static _Atomic int64_t buried_bytes; /* of those in there, and of none that is being looked at */
 
 static void make_locks(void) {
   for (int i = 0; i < LOCK_COUNT; ++i) {
-    pthread_mutex_init(&locks[i], NULL);
+    nd4c_lock_init(&locks[i]);
   }
 }
 
-static pthread_mutex_t *lock_of(const nd4c_storage_body *body) {
-  pthread_once(&locks_once, make_locks);
+static nd4c_lock *lock_of(const nd4c_storage_body *body) {
+  nd4c_once_run(&locks_once, make_locks);
   return &locks[((uintptr_t)body >> 8) % LOCK_COUNT];
 }
 
 /* Locks that a thread of the parent held are free in the child, where that thread is not. */
 void nd4c_storage_forget_locks(void) {
-  pthread_once(&locks_once, make_locks);
+  nd4c_once_run(&locks_once, make_locks);
   make_locks();
-  pthread_mutex_init(&grave_lock, NULL);
+  nd4c_lock_init(&grave_lock);
   nd4c_residents_forget_lock();
   nd4c_forms_forget_lock();
 }
 
 void nd4c_storage_lock(nd4c_storage_body *body) {
-  pthread_mutex_lock(lock_of(body));
+  nd4c_lock_acquire(lock_of(body));
 }
 
 void nd4c_storage_unlock(nd4c_storage_body *body) {
-  pthread_mutex_unlock(lock_of(body));
+  nd4c_lock_release(lock_of(body));
 }
 
 bool nd4c_storage_try_lock(nd4c_storage_body *body) {
-  return pthread_mutex_trylock(lock_of(body)) == 0;
+  return nd4c_lock_try(lock_of(body));
 }
 
 /* -- life ----------------------------------------------------------------------------------------------------- */
@@ -105,10 +104,10 @@ int64_t nd4c_storage_buried_bytes(void) {
 
 void nd4c_storage_bury(nd4c_storage_body *body) {
   atomic_fetch_add_explicit(&buried_bytes, body->base.bytes, memory_order_relaxed);
-  pthread_mutex_lock(&grave_lock);
+  nd4c_lock_acquire(&grave_lock);
   body->grave_next = graves;
   graves = body;
-  pthread_mutex_unlock(&grave_lock);
+  nd4c_lock_release(&grave_lock);
 }
 
 void nd4c_storage_body_settle(nd4c_storage_body *body) {
@@ -126,10 +125,10 @@ static void ask(nd4c_storage_body *body) {
 }
 
 static void collect_graves(bool wait, bool foreign) {
-  pthread_mutex_lock(&grave_lock);
+  nd4c_lock_acquire(&grave_lock);
   nd4c_storage_body *body = graves;
   graves = NULL;
-  pthread_mutex_unlock(&grave_lock);
+  nd4c_lock_release(&grave_lock);
   while (body != NULL) {
     nd4c_storage_body *next = body->grave_next;
     body->grave_next = NULL;

@@ -1,8 +1,7 @@
 #include "device/stream_pool.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
@@ -14,7 +13,7 @@ enum { IDLE_LIMIT = 32 };
 
 struct nd4c_stream_pool {
   nd4c_device *device;
-  pthread_mutex_t lock; /* guards the rest; not held while the backend runs */
+  nd4c_lock lock; /* guards the rest; not held while the backend runs */
   int32_t count, oldest;
   nd4c_stream idle[IDLE_LIMIT]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
 };
@@ -29,20 +28,20 @@ nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool *
     return nd4c_fail_memory("a pool of streams", sizeof *pool);
   }
   pool->device = device;
-  pthread_mutex_init(&pool->lock, NULL);
+  nd4c_lock_init(&pool->lock);
   *out = pool;
   return ND4C_OK;
 }
 
 static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   nd4c_stream stream = NULL;
   if (pool->count > 0) {
     stream = pool->idle[pool->oldest];
     pool->oldest = (pool->oldest + 1) % IDLE_LIMIT;
     --pool->count;
   }
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   return stream;
 }
 
@@ -55,7 +54,7 @@ static void destroy_idle(struct nd4c_stream_pool *pool) {
 void nd4c_stream_pool_free(struct nd4c_stream_pool *pool) {
   if (pool != NULL) {
     destroy_idle(pool);
-    pthread_mutex_destroy(&pool->lock);
+    nd4c_lock_destroy(&pool->lock);
     nd4c_deallocate(pool);
   }
 }
@@ -97,12 +96,12 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
     return;
   }
   struct nd4c_stream_pool *pool = device->streams;
-  pthread_mutex_lock(&pool->lock);
+  nd4c_lock_acquire(&pool->lock);
   bool kept = pool->count < IDLE_LIMIT;
   if (kept) {
     pool->idle[(pool->oldest + pool->count++) % IDLE_LIMIT] = stream;
   }
-  pthread_mutex_unlock(&pool->lock);
+  nd4c_lock_release(&pool->lock);
   if (!kept) {
     nd4c_stream_drop(device, stream);
   }

@@ -1,9 +1,8 @@
 #include "device/thread.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/cancellation.h"
 #include "device/context.h"
@@ -11,9 +10,9 @@
 #include "device/small_storage.h"
 #include "device/workspace.h"
 
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_once key_once = ND4C_ONCE_INIT;
+static nd4c_thread_key key;
+static nd4c_lock list_lock = ND4C_LOCK_INIT;
 static nd4c_thread *list;
 /* Shares of threads that ended, under list_lock. */
 static int64_t ended_live_bytes, ended_live_count, ended_total_count, ended_hits;
@@ -34,7 +33,7 @@ static void end_thread(void *argument) {
     (void)nd4c_context_destroy(thread->own);
   }
   nd4c_small_storage_trim(thread);
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   ended_live_bytes += atomic_load(&thread->small_live_bytes);
   ended_live_count += atomic_load(&thread->small_live_count);
   ended_total_count += atomic_load(&thread->small_total_count);
@@ -47,48 +46,48 @@ static void end_thread(void *argument) {
   if (thread->next != NULL) {
     thread->next->previous = thread->previous;
   }
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
   nd4c_thread_current = NULL;
   nd4c_deallocate(thread);
 }
 
 static void make_key(void) {
-  (void)pthread_key_create(&key, end_thread);
+  (void)nd4c_thread_key_make(&key, end_thread);
 }
 
 nd4c_thread *nd4c_thread_make(void) {
-  pthread_once(&key_once, make_key);
+  nd4c_once_run(&key_once, make_key);
   nd4c_thread *thread = nd4c_allocate_zeroed(1, sizeof *thread);
   if (thread == NULL) {
     (void)nd4c_fail_memory("a thread's state", sizeof *thread);
     return NULL;
   }
-  if (pthread_setspecific(key, thread) != 0) {
+  if (!nd4c_thread_key_set(key, thread)) {
     nd4c_deallocate(thread);
     (void)nd4c_fail_memory("a thread's state", sizeof *thread);
     return NULL;
   }
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   thread->next = list;
   if (list != NULL) {
     list->previous = thread;
   }
   list = thread;
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
   nd4c_thread_current = thread;
   return thread;
 }
 
 bool nd4c_thread_has_others(void) {
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   bool others = list != NULL && (list != nd4c_thread_current || list->next != NULL);
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
   return others;
 }
 
 void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *total_count, int64_t *hits,
                            int64_t *cached_count) {
-  pthread_mutex_lock(&list_lock);
+  nd4c_lock_acquire(&list_lock);
   *live_bytes = ended_live_bytes;
   *live_count = ended_live_count;
   *total_count = ended_total_count;
@@ -101,5 +100,5 @@ void nd4c_thread_sum_small(int64_t *live_bytes, int64_t *live_count, int64_t *to
     *hits += atomic_load_explicit(&thread->small_hits, memory_order_relaxed);
     *cached_count += atomic_load_explicit(&thread->small_free_count, memory_order_relaxed);
   }
-  pthread_mutex_unlock(&list_lock);
+  nd4c_lock_release(&list_lock);
 }

@@ -13,16 +13,16 @@ enum { CADENCE = 512, AHEAD = 2048 };
 
 enum { ROWS = 64 };
 
-static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER; /* no other lock is taken under it */
+static nd4c_lock registry_lock = ND4C_LOCK_INIT; /* no other lock is taken under it */
 static nd4c_timeline *registry[ROWS];
-static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+static nd4c_once forks_once = ND4C_ONCE_INIT;
 
 static void lock_registry(void) {
-  pthread_mutex_lock(&registry_lock);
+  nd4c_lock_acquire(&registry_lock);
 }
 
 static void unlock_registry(void) {
-  pthread_mutex_unlock(&registry_lock);
+  nd4c_lock_release(&registry_lock);
 }
 
 /* A child of fork finds the registry in order. */
@@ -56,14 +56,14 @@ static nd4c_timeline *make(nd4c_device *device, nd4c_stream stream) {
     atomic_init(&timeline->stream, stream);
     timeline->row = row_of(stream);
     atomic_init(&timeline->oldest_position, INT64_MAX);
-    pthread_mutex_init(&timeline->lock, NULL);
-    pthread_cond_init(&timeline->changed, NULL);
+    nd4c_lock_init(&timeline->lock);
+    nd4c_condition_init(&timeline->changed);
   }
   return timeline;
 }
 
 nd4c_status nd4c_timeline_of(nd4c_device *device, nd4c_stream stream, nd4c_timeline **timeline) {
-  pthread_once(&forks_once, watch_forks);
+  nd4c_once_run(&forks_once, watch_forks);
   lock_registry();
   nd4c_timeline *found = find(device, stream);
   if (found == NULL && (found = make(device, stream)) != NULL) {
@@ -96,8 +96,8 @@ void nd4c_timeline_release(nd4c_timeline *timeline) {
   }
   unlist(timeline);
   nd4c_timeline_free_failures(timeline->failures);
-  pthread_cond_destroy(&timeline->changed);
-  pthread_mutex_destroy(&timeline->lock);
+  nd4c_condition_destroy(&timeline->changed);
+  nd4c_lock_destroy(&timeline->lock);
   nd4c_deallocate(timeline);
 }
 
@@ -136,10 +136,10 @@ nd4c_timeline *nd4c_timeline_end(nd4c_device *device, nd4c_stream stream) {
   nd4c_timeline *timeline = find(device, stream);
   unlock_registry();
   if (timeline != NULL) {
-    pthread_mutex_lock(&timeline->lock);
+    nd4c_lock_acquire(&timeline->lock);
     nd4c_timeline_cover(timeline);
     atomic_store_explicit(&timeline->stream, NULL, memory_order_relaxed);
-    pthread_mutex_unlock(&timeline->lock);
+    nd4c_lock_release(&timeline->lock);
   }
   return timeline;
 }
@@ -183,7 +183,7 @@ static bool is_exact(const nd4c_timeline *timeline) {
 nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int32_t count, bool now) {
   nd4c_status status = ND4C_OK;
   int64_t wait_for = 0;
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_absorb(timeline, timeline->end);
   timeline->end += 1;
   if (now || is_exact(timeline)) {
@@ -200,7 +200,7 @@ nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *e
   if (timeline->end - atomic_load(&timeline->ended) > AHEAD && timeline->first != NULL) {
     wait_for = timeline->first->position;
   }
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   if (wait_for > 0) {
     nd4c_timeline_wait(timeline, wait_for);
   }
@@ -208,32 +208,32 @@ nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *e
 }
 
 void nd4c_timeline_append_beside(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int64_t position) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   list_entry(timeline, entry, position);
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
 }
 
 nd4c_timeline_entry *nd4c_timeline_oldest(nd4c_timeline *timeline, int64_t order) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_entry *oldest = timeline->oldest;
   if (oldest != NULL && oldest->order <= order) {
     atomic_fetch_add_explicit(&oldest->references, 1, memory_order_relaxed);
   } else {
     oldest = NULL;
   }
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return oldest;
 }
 
 int64_t nd4c_timeline_newest(nd4c_timeline *timeline) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   const int64_t order = timeline->order;
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return order;
 }
 
 bool nd4c_timeline_take_off(nd4c_timeline *timeline, nd4c_timeline_entry *entry) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   const bool found = timeline->oldest == entry;
   if (found) {
     timeline->oldest = entry->next;
@@ -241,7 +241,7 @@ bool nd4c_timeline_take_off(nd4c_timeline *timeline, nd4c_timeline_entry *entry)
     note_oldest(timeline);
     nd4c_timeline_purge(timeline);
   }
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return found;
 }
 

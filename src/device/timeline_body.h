@@ -2,8 +2,7 @@
 #ifndef ND4C_DEVICE_TIMELINE_BODY_H
 #define ND4C_DEVICE_TIMELINE_BODY_H
 
-#include <pthread.h>
-
+#include "base/os_lock.h"
 #include "device/timeline.h"
 
 /* A vendor's fence under way. */
@@ -26,8 +25,8 @@ struct nd4c_timeline {
   /* Of the oldest entry, INT64_MAX: there is none; written under the lock. */
   _Atomic int64_t oldest_position;
 
-  pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t changed;
+  nd4c_lock lock; /* guards what follows */
+  nd4c_condition changed;
   int64_t end;                     /* positions given */
   int64_t marked;                  /* of them: covered by vendor fences; equal to `ended` without one under way */
   int64_t apart_until;             /* see nd4c_timeline_stand_apart */

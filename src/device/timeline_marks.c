@@ -133,7 +133,7 @@ static nd4c_timeline_failure *cut(const nd4c_timeline_failure *failure, int64_t 
 nd4c_timeline_failure *nd4c_timeline_take_failures(nd4c_timeline *timeline, int64_t first, int32_t count) {
   const int64_t last = first + count - 1;
   nd4c_timeline_failure *taken = NULL;
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_failure **link = &timeline->failures;
   while (count > 0 && *link != NULL) {
     nd4c_timeline_failure *failure = *link;
@@ -155,7 +155,7 @@ nd4c_timeline_failure *nd4c_timeline_take_failures(nd4c_timeline *timeline, int6
     failure->next = taken;
     taken = failure;
   }
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return taken;
 }
 
@@ -166,7 +166,7 @@ static bool is_within(const nd4c_timeline_failure *failure, int64_t position) {
 nd4c_status nd4c_timeline_find_unknown(nd4c_timeline *timeline, int64_t position, char **text) {
   nd4c_status status = ND4C_OK;
   *text = NULL;
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   for (const nd4c_timeline_failure *at = timeline->failures; at != NULL && status == ND4C_OK; at = at->next) {
     if (is_within(at, position)) {
       status = at->status;
@@ -176,7 +176,7 @@ nd4c_status nd4c_timeline_find_unknown(nd4c_timeline *timeline, int64_t position
   if (status == ND4C_OK && is_within(&timeline->spare, position)) {
     status = timeline->spare.status;
   }
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return status;
 }
 
@@ -220,7 +220,7 @@ nd4c_status nd4c_timeline_record(nd4c_timeline *timeline) {
 /* Without a vendor fence under way what is marked has ended. */
 static void advance(nd4c_timeline *timeline, int64_t position) {
   atomic_store(&timeline->ended, timeline->first != NULL ? position : timeline->marked);
-  pthread_cond_broadcast(&timeline->changed);
+  nd4c_condition_wake_all(&timeline->changed);
 }
 
 void nd4c_timeline_cover(nd4c_timeline *timeline) {
@@ -248,9 +248,9 @@ void nd4c_timeline_cover(nd4c_timeline *timeline) {
 static void end_first(nd4c_timeline *timeline) {
   nd4c_vendor_fence *mark = timeline->first;
   mark->busy = true;
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   told all = listen(timeline, mark->handle);
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   while (all.list != NULL) {
     nd4c_timeline_failure *failure = all.list;
     all.list = failure->next;
@@ -275,23 +275,23 @@ void nd4c_timeline_absorb(nd4c_timeline *timeline, int64_t position) {
 }
 
 void nd4c_timeline_mark(nd4c_timeline *timeline) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_cover(timeline);
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
 }
 
 void nd4c_timeline_stand_apart(nd4c_timeline *timeline) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_cover(timeline);
   timeline->apart_until = timeline->end + 1;
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
 }
 
 bool nd4c_timeline_stands_apart(nd4c_timeline *timeline) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_absorb(timeline, timeline->apart_until);
   const bool apart = atomic_load(&timeline->ended) < timeline->apart_until;
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return apart;
 }
 
@@ -299,14 +299,14 @@ static bool ask(nd4c_timeline *timeline, int64_t position, bool record) {
   if (atomic_load(&timeline->ended) >= position) {
     return true;
   }
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_absorb(timeline, position);
   if (record && timeline->first == NULL && timeline->marked < position) {
     nd4c_timeline_cover(timeline);
     nd4c_timeline_absorb(timeline, position);
   }
   const bool ended = atomic_load(&timeline->ended) >= position;
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return ended;
 }
 
@@ -335,7 +335,7 @@ static void wait_until(nd4c_timeline *timeline, int64_t position) {
       note_late(timeline, position);
       nd4c_timeline_cover(timeline);
     } else if (timeline->first->busy) {
-      pthread_cond_wait(&timeline->changed, &timeline->lock);
+      nd4c_condition_wait(&timeline->changed, &timeline->lock);
     } else {
       end_first(timeline);
     }
@@ -344,17 +344,17 @@ static void wait_until(nd4c_timeline *timeline, int64_t position) {
 
 void nd4c_timeline_wait(nd4c_timeline *timeline, int64_t position) {
   if (atomic_load(&timeline->ended) < position) {
-    pthread_mutex_lock(&timeline->lock);
+    nd4c_lock_acquire(&timeline->lock);
     wait_until(timeline, position);
-    pthread_mutex_unlock(&timeline->lock);
+    nd4c_lock_release(&timeline->lock);
   }
 }
 
 void nd4c_timeline_wait_all(nd4c_timeline *timeline) {
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   timeline->end += 1; /* for what was enqueued and not submitted */
   wait_until(timeline, timeline->end);
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
 }
 
 static nd4c_status wait_on(const nd4c_timeline *timeline, const nd4c_device *device, nd4c_stream stream,
@@ -369,7 +369,7 @@ static nd4c_status wait_on(const nd4c_timeline *timeline, const nd4c_device *dev
 nd4c_status nd4c_timeline_enqueue_wait(nd4c_timeline *timeline, int64_t position, const nd4c_device *device,
                                        nd4c_stream stream) {
   nd4c_status status = ND4C_OK;
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   if (timeline->marked < position) {
     nd4c_timeline_cover(timeline);
   }
@@ -379,7 +379,7 @@ nd4c_status nd4c_timeline_enqueue_wait(nd4c_timeline *timeline, int64_t position
     status = wait_on(timeline, device, stream, mark->handle);
     at = mark->position;
   }
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
   return status;
 }
 
@@ -396,13 +396,13 @@ static int32_t count_marks(const nd4c_timeline *timeline, int64_t position) {
 
 int32_t nd4c_timeline_hold(nd4c_timeline *timeline, int64_t position, nd4c_fence *handles) {
   int32_t count;
-  pthread_mutex_lock(&timeline->lock);
+  nd4c_lock_acquire(&timeline->lock);
   if (timeline->marked < position) {
     nd4c_timeline_cover(timeline);
   }
   while ((count = count_marks(timeline, position)) > ND4C_TIMELINE_WAITS) {
     if (timeline->first->busy) {
-      pthread_cond_wait(&timeline->changed, &timeline->lock);
+      nd4c_condition_wait(&timeline->changed, &timeline->lock);
     } else {
       end_first(timeline);
     }
@@ -412,11 +412,11 @@ int32_t nd4c_timeline_hold(nd4c_timeline *timeline, int64_t position, nd4c_fence
     handles[i] = mark->handle;
   }
   if (count == 0) {
-    pthread_mutex_unlock(&timeline->lock);
+    nd4c_lock_release(&timeline->lock);
   }
   return count;
 }
 
 void nd4c_timeline_let_go(nd4c_timeline *timeline) {
-  pthread_mutex_unlock(&timeline->lock);
+  nd4c_lock_release(&timeline->lock);
 }

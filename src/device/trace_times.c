@@ -72,7 +72,7 @@ void nd4c_trace_times_resolve(nd4c_trace_times *times, nd4c_trace_asking how) {
 
 void nd4c_trace_times_add(nd4c_trace_times *times, nd4c_trace_event *event, const nd4c_device *device,
                           nd4c_timing timing) {
-  pthread_mutex_lock(&times->lock);
+  nd4c_lock_acquire(&times->lock);
   nd4c_trace_times_resolve(times, ND4C_TRACE_ASK);
   if (times->count == ND4C_TRACE_TIMES) {
     drop_oldest(times);
@@ -81,13 +81,13 @@ void nd4c_trace_times_add(nd4c_trace_times *times, nd4c_trace_event *event, cons
   times->items[place].event = event;
   times->items[place].device = device;
   times->items[place].timing = timing;
-  pthread_mutex_unlock(&times->lock);
+  nd4c_lock_release(&times->lock);
 }
 
 void nd4c_trace_times_drop(nd4c_trace_times *times) {
-  pthread_mutex_lock(&times->lock);
+  nd4c_lock_acquire(&times->lock);
   while (times->count > 0) {
     drop_oldest(times);
   }
-  pthread_mutex_unlock(&times->lock);
+  nd4c_lock_release(&times->lock);
 }

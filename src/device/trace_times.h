@@ -2,8 +2,7 @@
 #ifndef ND4C_DEVICE_TRACE_TIMES_H
 #define ND4C_DEVICE_TRACE_TIMES_H
 
-#include <pthread.h>
-
+#include "base/os_lock.h"
 #include "device/context.h"
 #include "device/tracer.h"
 
@@ -11,7 +10,7 @@ enum { ND4C_TRACE_TIMES = 256 }; /* of a thread that may be to come; the oldest 
 
 typedef struct nd4c_trace_times {
   /* Guards what follows, and the events of the thread that are in `items`. Held while the device is asked. */
-  pthread_mutex_t lock;
+  nd4c_lock lock;
   int32_t first, count; /* a ring */
   struct {
     nd4c_trace_event *event;

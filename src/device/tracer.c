@@ -1,7 +1,6 @@
 /* Recording: each thread appends to chunks of its own; whoever reads sees what is published by a chunk's count. */
 #include "device/tracer.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "base/os.h"
+#include "base/os_lock.h"
 #include "base/status.h"
 #include "device/trace_text.h"
 #include "device/trace_times.h"
@@ -53,7 +53,7 @@ typedef struct thread_trace {
 
 _Atomic bool nd4c_tracer_on;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static nd4c_lock lock = ND4C_LOCK_INIT;
 static thread_trace *list;
 static int32_t thread_count;
 static _Atomic uint32_t generation; /* of the last start */
@@ -64,8 +64,8 @@ static struct recording {
   char file[PATH_SIZE];
 } recordings[ND4C_TRACE_RECORDINGS];
 static ND4C_HOT_TLS thread_trace *mine;
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
+static nd4c_once key_once = ND4C_ONCE_INIT;
+static nd4c_thread_key key;
 
 /* -- buffers -------------------------------------------------------------------------------------------------- */
 
@@ -83,29 +83,29 @@ static void free_chunks(thread_trace *trace) {
 
 static void end_thread(void *argument) {
   thread_trace *trace = argument;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   trace->ended = true; /* its events stay until the next start */
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   mine = NULL;
 }
 
 static void make_key(void) {
-  (void)pthread_key_create(&key, end_thread);
+  (void)nd4c_thread_key_make(&key, end_thread);
 }
 
 /* The calling thread's buffer, emptied if it is of an earlier recording; NULL without memory. */
 static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
-  pthread_once(&key_once, make_key);
+  nd4c_once_run(&key_once, make_key);
   thread_trace *trace = mine;
   if (trace == NULL) {
     trace = nd4c_allocate_zeroed(1, sizeof *trace);
-    if (trace == NULL || pthread_setspecific(key, trace) != 0) {
+    if (trace == NULL || !nd4c_thread_key_set(key, trace)) {
       nd4c_deallocate(trace);
       return NULL;
     }
-    pthread_mutex_init(&trace->times.lock, NULL);
+    nd4c_lock_init(&trace->times.lock);
   }
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   if (mine == NULL) {
     trace->next = list;
     list = trace;
@@ -123,7 +123,7 @@ static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
   for (int r = 0; r < ND4C_TRACE_RECORDINGS; ++r) {
     trace->spans[r] = recordings[r].on ? everything : nothing;
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   mine = trace;
   return trace;
 }
@@ -304,7 +304,7 @@ static void forget_ended(void) {
     }
     *link = trace->next;
     free_chunks(trace);
-    pthread_mutex_destroy(&trace->times.lock);
+    nd4c_lock_destroy(&trace->times.lock);
     nd4c_deallocate(trace);
   }
 }
@@ -337,7 +337,7 @@ static nd4c_status start(nd4c_trace_recording which, const char *path) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_start: a path of %zu bytes: expected 1 to %zu", strlen(path),
                      sizeof recording->file - 1);
   }
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   if (!other->on) {
     forget_ended();
     thread_count = 0;
@@ -349,7 +349,7 @@ static nd4c_status start(nd4c_trace_recording which, const char *path) {
   recording->origin = nd4c_os_nanoseconds();
   recording->on = recording->known = true;
   atomic_store(&nd4c_tracer_on, true);
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return ND4C_OK;
 }
 
@@ -359,30 +359,30 @@ nd4c_status nd4c_trace_start(const char *path) {
 }
 
 bool nd4c_trace_is_on(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   bool on = recordings[ND4C_TRACE_PROGRAM].on;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return on;
 }
 
 nd4c_trace_recording nd4c_tracer_shown(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   nd4c_trace_recording shown = recordings[ND4C_TRACE_PROGRAM].known ? ND4C_TRACE_PROGRAM : ND4C_TRACE_PROPERTY;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return shown;
 }
 
 int64_t nd4c_tracer_origin(nd4c_trace_recording recording) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   int64_t began = recordings[recording].origin;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return began;
 }
 
 int32_t nd4c_tracer_threads(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   int32_t count = thread_count;
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return count;
 }
 
@@ -405,30 +405,30 @@ static void visit_span(const thread_trace *trace, const span *s, nd4c_trace_visi
 
 int64_t nd4c_tracer_visit(nd4c_trace_recording recording, int32_t thread, nd4c_trace_visitor visit, void *user) {
   int64_t dropped = 0;
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   for (thread_trace *trace = list; trace != NULL; trace = trace->next) {
     if (trace->generation == atomic_load(&generation) && (thread == 0 || trace->number == thread)) {
       const span *s = &trace->spans[recording];
       int64_t now = atomic_load(&trace->dropped);
       dropped += (now < s->dropped_to ? now : s->dropped_to) - s->dropped_from;
-      pthread_mutex_lock(&trace->times.lock);
+      nd4c_lock_acquire(&trace->times.lock);
       nd4c_trace_times_resolve(&trace->times, ND4C_TRACE_WAIT);
       visit_span(trace, s, visit, user);
-      pthread_mutex_unlock(&trace->times.lock);
+      nd4c_lock_release(&trace->times.lock);
     }
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   return dropped;
 }
 
 void nd4c_tracer_settle(void) {
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   for (thread_trace *trace = list; trace != NULL; trace = trace->next) {
-    pthread_mutex_lock(&trace->times.lock);
+    nd4c_lock_acquire(&trace->times.lock);
     nd4c_trace_times_resolve(&trace->times, ND4C_TRACE_LAST);
-    pthread_mutex_unlock(&trace->times.lock);
+    nd4c_lock_release(&trace->times.lock);
   }
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
 }
 
 static nd4c_status write_file(nd4c_trace_recording which, const char *path) {
@@ -443,7 +443,7 @@ static nd4c_status write_file(nd4c_trace_recording which, const char *path) {
 
 static nd4c_status stop(nd4c_trace_recording which, char **table) {
   char path[PATH_SIZE];
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   bool was_on = recordings[which].on;
   if (was_on) {
     recordings[which].on = false;
@@ -452,7 +452,7 @@ static nd4c_status stop(nd4c_trace_recording which, char **table) {
   }
   bool other = atomic_load(&nd4c_tracer_on);
   (void)snprintf(path, sizeof path, "%s", recordings[which].file);
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   if (!was_on) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_trace_stop: nothing is recorded: nd4c_trace_start begins a recording%s",
                      other ? "; the one of nd4j.multibackend.trace ends with the property or the process" : "");
@@ -488,12 +488,12 @@ void nd4c_tracer_follow_config(void) {
   char value[PATH_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_TRACE, value, sizeof value);
   bool wanted = nd4c_config_bool(ND4C_CONFIG_TRACE);
-  pthread_mutex_lock(&lock);
+  nd4c_lock_acquire(&lock);
   bool changed = strcmp(value, applied) != 0;
   bool on = recordings[ND4C_TRACE_PROPERTY].on;
   (void)snprintf(applied, sizeof applied, "%s", value);
   atomic_store_explicit(&seen, epoch, memory_order_relaxed);
-  pthread_mutex_unlock(&lock);
+  nd4c_lock_release(&lock);
   if (changed && on) {
     stop_and_tell();
   }

@@ -1,24 +1,23 @@
 #include "device/workspace.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
-#include "base/recycle.h"
 #include "base/log.h"
+#include "base/os_lock.h"
+#include "base/recycle.h"
 #include "base/status.h"
 #include "device/storage.h"
 #include "device/transfer_stream.h"
 
 /* Taken for lists alone: no array is made, copied or waited for under it. */
-static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t stage_changed = PTHREAD_COND_INITIALIZER;
+static nd4c_lock lists_lock = ND4C_LOCK_INIT;
+static nd4c_condition stage_changed = ND4C_CONDITION_INIT;
 
 void nd4c_workspace_lock(void) {
-  pthread_mutex_lock(&lists_lock);
+  nd4c_lock_acquire(&lists_lock);
 }
 
 void nd4c_workspace_unlock(void) {
-  pthread_mutex_unlock(&lists_lock);
+  nd4c_lock_release(&lists_lock);
 }
 
 /* -- storages ---------------------------------------------------------------------------------------------------- */
@@ -93,7 +92,7 @@ static void end(nd4c_workspace_storage *storage) {
     leave_arena(storage);
     unlink_alive(workspace, storage);
   }
-  pthread_cond_broadcast(&stage_changed);
+  nd4c_condition_wake_all(&stage_changed);
   nd4c_workspace_unlock();
   if (!idle) {
     if (!waits) {
@@ -156,7 +155,7 @@ nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *work
     if (found != NULL || !ending) {
       break;
     }
-    pthread_cond_wait(&stage_changed, &lists_lock); /* another thread is at it */
+    nd4c_condition_wait(&stage_changed, &lists_lock); /* another thread is at it */
   }
   if (found != NULL && claim) {
     ++found->movers;
@@ -422,7 +421,7 @@ static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
   if (ended) { /* the last reference went meanwhile */
     storage->stage = ND4C_STAGE_ENDING;
   }
-  pthread_cond_broadcast(&stage_changed);
+  nd4c_condition_wake_all(&stage_changed);
   nd4c_workspace_unlock();
   if (last) {
     free_all(workspace);
