@@ -24,7 +24,7 @@ typedef struct thread_lists {
   int32_t count[CLASSES];
 } thread_lists;
 
-static ND4C_HOT_TLS thread_lists *own; /* made when the thread first takes or gives something */
+static ND4C_FAST_THREAD_LOCAL thread_lists *own; /* made when the thread first takes or gives something */
 static nd4c_thread_key own_key;
 static bool own_key_made;
 static nd4c_once once = ND4C_ONCE_INIT;

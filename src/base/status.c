@@ -11,7 +11,7 @@ enum { TEXT_SIZE = ND4C_THREAD_TEXT_SIZE };
 
 static _Thread_local nd4c_status thread_code;
 
-ND4C_HOT_TLS bool nd4c_error_is_new;
+ND4C_FAST_THREAD_LOCAL bool nd4c_error_is_new;
 
 const char *nd4c_status_name(nd4c_status status) {
   switch (status) {

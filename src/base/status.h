@@ -8,7 +8,7 @@
 #include "nd4c/status.h"
 
 /* Whether the thread has failed since nd4c_error_expect. */
-extern ND4C_HOT_TLS bool nd4c_error_is_new;
+extern ND4C_FAST_THREAD_LOCAL bool nd4c_error_is_new;
 
 /* Sets the thread's error code and text and returns the code: `return nd4c_fail(ND4C_SHAPE, "...", ...)`. Needs no
  * memory but the thread's text, made once; long texts are cut at 8 KiB. The text says what was given and what was

@@ -17,7 +17,7 @@ static nd4c_thread *list;
 /* Shares of threads that ended, under list_lock. */
 static int64_t ended_live_bytes, ended_live_count, ended_total_count, ended_hits;
 
-ND4C_HOT_TLS nd4c_thread *nd4c_thread_current;
+ND4C_FAST_THREAD_LOCAL nd4c_thread *nd4c_thread_current;
 
 static void end_thread(void *argument) {
   nd4c_thread *thread = argument;

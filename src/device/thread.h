@@ -43,7 +43,7 @@ typedef struct nd4c_thread {
 } nd4c_thread;
 
 /* The calling thread's, NULL before first use. */
-extern ND4C_HOT_TLS nd4c_thread *nd4c_thread_current;
+extern ND4C_FAST_THREAD_LOCAL nd4c_thread *nd4c_thread_current;
 nd4c_thread *nd4c_thread_make(void);
 
 /* The calling thread's; NULL if there is no memory (the error is set). */

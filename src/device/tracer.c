@@ -63,7 +63,7 @@ static struct recording {
   int64_t origin;
   char file[PATH_SIZE];
 } recordings[ND4C_TRACE_RECORDINGS];
-static ND4C_HOT_TLS thread_trace *mine;
+static ND4C_FAST_THREAD_LOCAL thread_trace *mine;
 static nd4c_once key_once = ND4C_ONCE_INIT;
 static nd4c_thread_key key;
 
