@@ -3,9 +3,9 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/os.h"
+#include "base/text.h"
 
 static const char property_prefix[] = "nd4j.device.memory.cap.";
 static const char variable_prefix[] = "ND4J_DEVICE_MEMORY_CAP_";
@@ -36,7 +36,8 @@ int nd4c_family_find(const char *name) {
   const char *device = name + (property ? sizeof property_prefix : sizeof variable_prefix) - 1;
   for (int type = 0; type < ND4C_FAMILY_TYPES; type++) {
     size_t length = type_names[type] != NULL ? strlen(type_names[type]) : 0;
-    if (length > 0 && strncasecmp(device, type_names[type], length) == 0 && device[length] == (property ? '.' : '_')) {
+    if (length > 0 && nd4c_text_begins_any_case(device, type_names[type], length) &&
+        device[length] == (property ? '.' : '_')) {
       int index = parse_index(device + length + 1);
       return index < 0 ? -1 : nd4c_family_member((nd4c_device_type)type, index);
     }

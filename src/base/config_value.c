@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/text.h"
 
 /* Widths and counts: beyond this they are mistakes, and sizes computed from them would overflow. */
 enum { INT_VALUE_LIMIT = 65536 };
@@ -22,15 +23,6 @@ const char *nd4c_config_type_name(nd4c_config_type type) {
   return NULL;
 }
 
-static bool text_equals(const char *a, const char *b, size_t b_length) {
-  for (size_t i = 0; i < b_length; i++) {
-    if (a[i] == '\0' || tolower((unsigned char)a[i]) != tolower((unsigned char)b[i])) {
-      return false;
-    }
-  }
-  return a[b_length] == '\0';
-}
-
 bool nd4c_config_value_has(const char *list, const char *item) {
   while (*list != '\0') {
     size_t length = strcspn(list, ",");
@@ -41,7 +33,8 @@ bool nd4c_config_value_has(const char *list, const char *item) {
     while (end > begin && isspace((unsigned char)end[-1])) {
       end--;
     }
-    if (end > begin && text_equals(item, begin, (size_t)(end - begin))) {
+    const size_t item_length = (size_t)(end - begin);
+    if (end > begin && nd4c_text_begins_any_case(item, begin, item_length) && item[item_length] == '\0') {
       return true;
     }
     list += length + (list[length] == ',');

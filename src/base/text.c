@@ -145,6 +145,23 @@ char *nd4c_text_clean(char *text, bool lines) {
   return text;
 }
 
+static char small_letter(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool nd4c_text_begins_any_case(const char *text, const char *start, size_t length) {
+  size_t i = 0;
+  while (i < length && text[i] != '\0' && small_letter(text[i]) == small_letter(start[i])) {
+    ++i;
+  }
+  return i == length;
+}
+
+bool nd4c_text_equals_any_case(const char *a, const char *b) {
+  const size_t length = strlen(b);
+  return nd4c_text_begins_any_case(a, b, length) && a[length] == '\0';
+}
+
 typedef struct interned {
   struct interned *next;
   char bytes[];

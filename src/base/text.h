@@ -32,6 +32,11 @@ char *nd4c_text_clean(char *text, bool lines);
 /* `length` without the bytes at the end that begin a character and do not complete it. */
 size_t nd4c_text_whole(const char *text, size_t length);
 
+/* Names that users write are compared without regard to the case of ASCII letters, whatever the program's locale. */
+bool nd4c_text_equals_any_case(const char *a, const char *b);
+/* Whether `text` begins with the first `length` bytes of `start`. */
+bool nd4c_text_begins_any_case(const char *text, const char *start, size_t length);
+
 /* The same text, once and as long as the library is loaded: for words that change and may be handed out. NULL without
  * memory. Any thread. */
 const char *nd4c_text_intern(const char *text);

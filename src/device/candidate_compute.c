@@ -2,12 +2,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/candidates.h"
 
 /* What gathering works on. */
@@ -20,7 +20,8 @@ typedef struct gathering {
 
 static bool is_for(const nd4c_candidate *provider, const nd4c_contribution *contribution,
                    const nd4c_candidate *target) {
-  return contribution->backend == NULL ? provider == target : strcasecmp(contribution->backend, target->name) == 0;
+  return contribution->backend == NULL ? provider == target
+                                       : nd4c_text_equals_any_case(contribution->backend, target->name);
 }
 
 static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *target) {
@@ -34,7 +35,7 @@ static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *ta
 
 /* Ops are computed by the CPU's devices at least. */
 static bool brings_ops_for(const nd4c_candidate *provider, const nd4c_candidate *target) {
-  return provider->references != NULL && strcasecmp(provider->references->backend, target->name) == 0;
+  return provider->references != NULL && nd4c_text_equals_any_case(provider->references->backend, target->name);
 }
 
 /* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. A cheap probe that found

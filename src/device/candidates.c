@@ -1,15 +1,13 @@
-#define _POSIX_C_SOURCE 200809L /* strtok_r */
-
 #include "device/candidates.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/config.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/builtins.h"
 #include "device/properties.h"
 
@@ -44,7 +42,7 @@ nd4c_candidate *nd4c_candidates_at(int32_t index) {
 
 nd4c_candidate *nd4c_candidates_find(const char *name) {
   for (int32_t i = 0; i < candidate_count; ++i) {
-    if (strcasecmp(candidates[i]->name, name) == 0) {
+    if (nd4c_text_equals_any_case(candidates[i]->name, name)) {
       return candidates[i];
     }
   }
@@ -259,10 +257,13 @@ static bool has_path(const char *path) {
 /* Plug-ins named by configuration. One that is refused does not stop the others: it is a candidate that says why it is
  * absent. */
 static nd4c_status load_configured(void) {
+  static const char separators[] = ", ";
   char list[PATH_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_BACKEND_PLUGINS, list, sizeof list);
-  char *rest = list;
-  for (char *path = strtok_r(rest, ", ", &rest); path != NULL; path = strtok_r(NULL, ", ", &rest)) {
+  for (char *path = list + strspn(list, separators), *next; path[0] != '\0'; path = next) {
+    char *end = path + strcspn(path, separators);
+    next = end + strspn(end, separators);
+    *end = '\0';
     nd4c_status status = has_path(path) ? ND4C_OK : nd4c_candidates_load(path, true, NULL);
     if (status != ND4C_OK && !has_path(path)) {
       return status;

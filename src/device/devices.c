@@ -3,11 +3,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/os.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/candidate.h"
 #include "device/closing.h"
 #include "device/device.h"
@@ -139,7 +139,7 @@ const char *nd4c_device_type_name(nd4c_device_type type) {
 
 nd4c_device_type nd4c_device_type_find(const char *name) {
   for (size_t i = 0; name != NULL && i < sizeof types / sizeof types[0]; ++i) {
-    if (strcasecmp(types[i].name, name) == 0) {
+    if (nd4c_text_equals_any_case(types[i].name, name)) {
       return types[i].type;
     }
   }

@@ -1,6 +1,5 @@
 #include "dispatch/engines.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "base/log.h"
 #include "base/os_lock.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "device/routing.h"
 #include "nd4c/device.h"
 #include "nd4c/op.h"
@@ -25,11 +25,7 @@ static bool list_has(const char *list, const char *name) {
   while (*list != '\0') {
     list += strspn(list, separators);
     size_t item = strcspn(list, separators);
-    bool same = item == length;
-    for (size_t i = 0; same && i < item; ++i) {
-      same = tolower((unsigned char)list[i]) == tolower((unsigned char)name[i]);
-    }
-    if (same && item > 0) {
+    if (item > 0 && item == length && nd4c_text_begins_any_case(name, list, item)) {
       return true;
     }
     list += item;

@@ -85,8 +85,23 @@ static void a_failure_ends_with_a_whole_character(void **state) {
   }
 }
 
+/* The case of ASCII letters is no difference; that of other bytes, which differ in the same bit, is one. */
+static void names_without_case(void **state) {
+  (void)state;
+  assert_true(nd4c_text_equals_any_case("OneDNN", "onednn"));
+  assert_true(nd4c_text_equals_any_case("", ""));
+  assert_false(nd4c_text_equals_any_case("cpu", "cpu0"));
+  assert_false(nd4c_text_equals_any_case("cpu0", "cpu"));
+  assert_false(nd4c_text_equals_any_case("a@[", "A`{"));
+  assert_false(nd4c_text_equals_any_case("\xc3\x84", "\xc3\xa4")); /* not an ASCII letter */
+  assert_true(nd4c_text_begins_any_case("CPU_3", "cpu", 3));
+  assert_true(nd4c_text_begins_any_case("CPU", "cpu_3", 3));
+  assert_false(nd4c_text_begins_any_case("CP", "cpu", 3));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(characters), cmocka_unit_test(cleaning),
+                                     cmocka_unit_test(names_without_case),
                                      cmocka_unit_test(a_failure_ends_with_a_whole_character)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
