@@ -1,3 +1,4 @@
+/* The parts of os.h that have no file of their own: shared libraries, pages of memory, time, environment, process. */
 #define _GNU_SOURCE /* dladdr, environ and others beyond C17 */
 
 #include <dlfcn.h>
@@ -248,8 +249,8 @@ int64_t nd4c_os_process(void) {
   return (int64_t)getpid();
 }
 
-/* glibc calls a thread's destructors of C++ kind before the handlers of atexit, among which the static objects of
- * libraries are taken down in an order that nobody else can foresee: some come to be long after the library. */
+/* glibc calls a thread's C++ destructors before the handlers of atexit. Those handlers also destroy the static objects
+ * of libraries, in an order that nd4c cannot know: some objects are made long after their library was loaded. */
 extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 static void (*at_exit)(void *);

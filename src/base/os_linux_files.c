@@ -111,7 +111,7 @@ static bool write_all(int file, const char *bytes, size_t size) {
   return true;
 }
 
-/* A name of its own beside `path`; O_EXCL makes sure that nobody else has it. */
+/* A name of its own beside `path`; O_EXCL makes sure that no other process has it. */
 static int temporary_open(const char *path, mode_t mode, char *temporary, size_t size) {
   static _Atomic unsigned counter;
   for (int attempt = 0; attempt < 100; attempt++) {

@@ -265,8 +265,8 @@ static int32_t listed_cores(void) {
   return cores;
 }
 
-/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. INT32_MAX if nobody
- * can tell. */
+/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. INT32_MAX if
+ * neither hwloc nor the kernel tells. */
 static int32_t allowed_cores(void) {
   int32_t cores = hwloc_cores();
   cores = cores > 0 ? cores : listed_cores();
