@@ -13,7 +13,6 @@
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/fence.h"
-#include "device/storage.h"
 #include "device/thread.h"
 #include "device/tracer.h"
 
@@ -54,7 +53,9 @@ static void close_all(int32_t reason) {
 
 static void fork_in_child(void) {
   close_all(ND4C_DEVICE_FORKED);
-  nd4c_storage_forget_locks();
+  ND4C_HOOK_EACH(fork_hooks, nd4c_fork_hook, hook) {
+    hook->in_child();
+  }
 }
 
 /* -- the end of the process ---------------------------------------------------------------------------------------- */

@@ -4,7 +4,15 @@
 #define ND4C_DEVICE_CLOSING_H
 
 #include "base/compiler.h"
+#include "base/hook.h"
 #include "device/device.h"
+
+/* What runs in a child of fork when its asynchronous devices have been closed: locks that a thread of the parent held are
+ * made anew, since that thread is not in the child. */
+typedef struct nd4c_fork_hook {
+  void (*in_child)(void);
+} nd4c_fork_hook;
+ND4C_HOOK_LIST(fork_hooks, nd4c_fork_hook);
 
 /* What nd4c_device.closed says. */
 enum {

@@ -166,6 +166,13 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
   return status;
 }
 
+static void destroy_own(nd4c_thread *thread) {
+  (void)nd4c_context_destroy(thread->own);
+}
+
+static const nd4c_thread_hook default_context = {ND4C_THREAD_END_CONTEXT, destroy_own};
+ND4C_HOOK(thread_hooks, nd4c_thread_hook, default_context);
+
 nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
   if (context != NULL) {
     ND4C_TRY(nd4c_context_check(context, "nd4c_context_enter"));

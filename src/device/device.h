@@ -63,6 +63,9 @@ nd4c_status nd4c_device_host(nd4c_device **device);
 
 /* Adds a device that was just opened to those that nd4c_device_at gives. Under the registry's lock. */
 nd4c_status nd4c_devices_publish(nd4c_device *device);
+/* How many there are, with the place that is kept for the host's; the one at a place, NULL: the host's is not open. */
+int32_t nd4c_devices_count(void);
+nd4c_device *nd4c_devices_at(int32_t index);
 /* Those devices one by one, *position 0 first; NULL behind the last. Takes no lock. */
 nd4c_device *nd4c_devices_next(int32_t *position);
 /* Whether a pointer is one of those; never looks behind it. */
@@ -75,7 +78,7 @@ nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device,
                                     ...) ND4C_PRINTF(4, 5);
 /* Whether the thread's error text names the device. */
 bool nd4c_device_is_named(const nd4c_device *device);
-/* DLPack's type of its memory (dlpack.c). */
+/* DLPack's type of its memory (dlpack_types.c). */
 int32_t nd4c_device_dlpack_type(const nd4c_device *device);
 /* Kinds of external memory as which the device's is given to others: those of its backend, and pointers. */
 uint32_t nd4c_device_exports(const nd4c_device *device);

@@ -1,4 +1,4 @@
-/* Queries of devices. */
+/* Devices of opened backends: which there are, what each one says of itself. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,12 +7,8 @@
 #include "base/os.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "base/text.h"
 #include "device/candidate.h"
-#include "device/closing.h"
 #include "device/device.h"
-#include "device/driver.h"
-#include "device/fence.h"
 
 /* Devices of opened backends, in the order of their opening; the first place is kept for the host's own, whenever that
  * opens: nobody sees an index before. Written under the registry's lock, read without one: first the entry, then the
@@ -58,6 +54,14 @@ nd4c_device *nd4c_devices_next(int32_t *position) {
   return device;
 }
 
+int32_t nd4c_devices_count(void) {
+  return atomic_load_explicit(&opened_count, memory_order_acquire);
+}
+
+nd4c_device *nd4c_devices_at(int32_t index) {
+  return atomic_load(&opened[index]);
+}
+
 bool nd4c_device_is_known(const nd4c_device *device) {
   uint32_t at = place_of(device);
   const nd4c_device *there = NULL;
@@ -98,52 +102,6 @@ nd4c_status nd4c_device_fail_prefix(nd4c_status code, const nd4c_device *device,
   va_end(arguments);
   return nd4c_device_is_named(device) ? nd4c_fail_prefix(code, "%s", what)
                                       : nd4c_fail_prefix(code, "%s %s %s", what, joint, device->name);
-}
-
-int32_t nd4c_device_count(void) {
-  nd4c_device *host = NULL;
-  return nd4c_device_host(&host) == ND4C_OK ? atomic_load_explicit(&opened_count, memory_order_acquire) : 0;
-}
-
-nd4c_status nd4c_device_at(int32_t index, nd4c_device **device) {
-  if (device == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_device_at: device is NULL");
-  }
-  nd4c_device *host = NULL;
-  ND4C_TRY(nd4c_device_host(&host));
-  int32_t count = nd4c_device_count();
-  if (index < 0 || index >= count) {
-    return nd4c_fail(ND4C_INDEX, "device %d: %d are open", index, count);
-  }
-  *device = atomic_load(&opened[index]);
-  return ND4C_OK;
-}
-
-static const struct {
-  nd4c_device_type type;
-  const char *name;
-} types[] = {
-#define TYPE_ROW(NAME, number, name, priority) {ND4C_DEVICE_##NAME, name},
-    ND4C_DEVICE_TYPE_TABLE(TYPE_ROW)
-#undef TYPE_ROW
-};
-
-const char *nd4c_device_type_name(nd4c_device_type type) {
-  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) {
-    if (types[i].type == type) {
-      return types[i].name;
-    }
-  }
-  return "?";
-}
-
-nd4c_device_type nd4c_device_type_find(const char *name) {
-  for (size_t i = 0; name != NULL && i < sizeof types / sizeof types[0]; ++i) {
-    if (nd4c_text_equals_any_case(types[i].name, name)) {
-      return types[i].type;
-    }
-  }
-  return ND4C_DEVICE_NONE;
 }
 
 int64_t nd4c_device_memory_bytes(const nd4c_device *device) {
@@ -209,17 +167,6 @@ nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *in
   };
   memcpy(info, &filled, info->struct_size < sizeof filled ? info->struct_size : sizeof filled);
   return ND4C_OK;
-}
-
-nd4c_status nd4c_device_synchronize(nd4c_device *device) {
-  ND4C_TRY(nd4c_device_check(device, "nd4c_device_synchronize"));
-  if (nd4c_device_is_forked(device)) {
-    return nd4c_device_refuse(device);
-  }
-  nd4c_status status = nd4c_fence_drain(device);
-  nd4c_status waited = nd4c_driver_synchronize(device);
-  status = status != ND4C_OK ? status : waited;
-  return status;
 }
 
 const nd4c_kernel *const *nd4c_device_kernels(const nd4c_device *device, nd4c_op op, int32_t *count) {

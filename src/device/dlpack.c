@@ -9,10 +9,10 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/dlpack_types.h"
 #include "device/external.h"
 #include "device/pinning.h"
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_OPENCL = 4, DL_VULKAN = 7, DL_METAL = 8, DL_ROCM = 10, DL_OTHER = 12 };
 enum { DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
 /* The type codes up to 6 are those of version 1.0, the narrow floats came with 1.1. */
 enum {
@@ -29,26 +29,6 @@ enum {
   DL_FLOAT8_E8M0FNU = 14,
   DL_FLOAT4_E2M1FN = 17
 };
-
-int32_t nd4c_device_dlpack_type(const nd4c_device *device) {
-  if (nd4c_device_is_immediate(device)) {
-    return DL_CPU;
-  }
-  switch (device->description.type) {
-    case ND4C_DEVICE_CUDA:
-      return DL_CUDA;
-    case ND4C_DEVICE_OPENCL:
-      return DL_OPENCL;
-    case ND4C_DEVICE_VULKAN:
-      return DL_VULKAN;
-    case ND4C_DEVICE_METAL:
-      return DL_METAL;
-    case ND4C_DEVICE_ROCM:
-      return DL_ROCM;
-    default:
-      return DL_OTHER;
-  }
-}
 
 static uint8_t float_code(nd4c_dtype dtype) {
   switch (dtype) {

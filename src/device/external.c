@@ -17,21 +17,6 @@
 
 enum { NAMES_SIZE = 96 };
 
-const char *nd4c_external_kind_name(nd4c_external_kind kind) {
-  switch (kind) {
-    case ND4C_EXTERNAL_HOST_POINTER:
-      return "host pointer";
-    case ND4C_EXTERNAL_DEVICE_POINTER:
-      return "device pointer";
-    case ND4C_EXTERNAL_DESCRIPTOR:
-      return "descriptor";
-    case ND4C_EXTERNAL_NATIVE:
-      return "native handle";
-    default:
-      return "?";
-  }
-}
-
 /* "host pointer, descriptor" for a set, "nothing" for none. */
 static const char *set_names(uint32_t set, char *text) {
   size_t used = 0;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/os_lock.h"
 #include "base/status.h"
+#include "device/reclaim.h"
 #include "device/storage_body.h"
 
 struct nd4c_form {
@@ -379,3 +380,10 @@ int64_t nd4c_forms_give_way(const nd4c_device *device, int64_t bytes) {
   free_list(gone);
   return freed;
 }
+
+static bool give_way(const nd4c_device *device, int64_t bytes) {
+  return nd4c_forms_give_way(device, bytes) > 0;
+}
+
+static const nd4c_reclaimer unused_forms = {.order = ND4C_RECLAIM_FORMS, .give_way = give_way};
+ND4C_HOOK(reclaimers, nd4c_reclaimer, unused_forms);

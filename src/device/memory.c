@@ -9,13 +9,12 @@
 #include "base/status.h"
 #include "device/closing.h"
 #include "device/driver.h"
-#include "device/forms.h"
+#include "device/fence.h"
 #include "device/held.h"
 #include "device/pending_blocks.h"
+#include "device/reclaim.h"
 #include "device/scratch.h"
-#include "device/storage.h"
 #include "device/tracer.h"
-#include "device/workspace.h"
 
 static nd4c_lock managers_lock = ND4C_LOCK_INIT; /* guards the list; taken before a manager's lock */
 static struct nd4c_memory_manager *managers;
@@ -199,11 +198,27 @@ void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager) {
   nd4c_lock_release(&manager->lock);
 }
 
-/* Whether arenas of closed workspaces, packed constants that no plan uses, or else what backends hold, or else idle
- * arrays, gave way on the device for `bytes` more: then it is worth another attempt. */
+static bool ask_for_room(nd4c_reclaim_order order, const nd4c_device *device, int64_t bytes) {
+  bool gave = false;
+  ND4C_HOOK_EACH(reclaimers, nd4c_reclaimer, r) {
+    gave = (r->order == order && r->give_way(device, bytes)) || gave;
+  }
+  return gave;
+}
+
+/* Ends what was released while work on it was pending. */
+static void collect_released(bool wait) {
+  ND4C_HOOK_EACH(reclaimers, nd4c_reclaimer, r) {
+    if (r->collect != NULL) {
+      r->collect(wait);
+    }
+  }
+}
+
+/* Whether something gave way on the device for `bytes` more: then it is worth another attempt. */
 static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
-  if (nd4c_workspace_give_way(manager->device) || nd4c_forms_give_way(manager->device, bytes) > 0 ||
-      nd4c_held_give_way(manager->device, bytes)) {
+  if (ask_for_room(ND4C_RECLAIM_ARENAS, manager->device, bytes) ||
+      ask_for_room(ND4C_RECLAIM_FORMS, manager->device, bytes) || nd4c_held_give_way(manager->device, bytes)) {
     return true;
   }
   nd4c_lock_acquire(&manager->lock);
@@ -213,7 +228,7 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
   if (traced) {
     nd4c_tracer_make_room(origin != NULL ? origin : "memory");
   }
-  bool spilled = wanted && nd4c_storage_spill(manager->device, bytes) > 0;
+  bool spilled = wanted && ask_for_room(ND4C_RECLAIM_REPLICAS, manager->device, bytes);
   if (traced) {
     nd4c_tracer_make_room(NULL);
   }
@@ -244,7 +259,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (attempt == 1) {
       nd4c_fence_settle_all(manager->device); /* whose work needs memory until then */
     }
-    nd4c_storage_collect_own(attempt == 1);
+    collect_released(attempt == 1);
     nd4c_scratch_collect(manager->device);
     nd4c_memory_manager_trim(manager, cap - live - bytes > 0 ? cap - live - bytes : 0);
   }
@@ -335,7 +350,7 @@ static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_m
   }
   if (status == ND4C_MEMORY && is_possible(device, size)) {
     nd4c_fence_settle_all(device);
-    nd4c_storage_collect_own(true);
+    collect_released(true);
     nd4c_scratch_collect(device);
     nd4c_memory_manager_trim(manager, 0);
     status = nd4c_driver_buffer_allocate(device, &descriptor, &node->buffer);

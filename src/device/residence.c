@@ -4,10 +4,11 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/reclaim.h"
 #include "device/replica_copy.h"
 #include "device/storage.h"
 #include "device/storage_body.h"
-#include "device/workspace.h"
+#include "device/storage_source.h"
 
 /* The replicas on each device whose memory is not the host's: candidates for spilling. One lock for all devices, held
  * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
@@ -214,7 +215,9 @@ nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
   }
   nd4c_storage_unlock(body);
   if (status == ND4C_OK) {
-    nd4c_workspace_part(storage);
+    ND4C_HOOK_EACH(storage_sources, nd4c_storage_source, source) {
+      source->part(storage);
+    }
   }
   return status;
 }
@@ -396,7 +399,7 @@ static int64_t evict(nd4c_replica *replica) {
   return bytes;
 }
 
-int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
+int64_t nd4c_storage_spill(const nd4c_device *device, int64_t bytes) {
   int64_t freed = 0;
   nd4c_once_run(&residents_once, make_lock);
   nd4c_lock_acquire(&residents_lock);
@@ -413,3 +416,11 @@ int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes) {
   nd4c_lock_release(&residents_lock);
   return freed;
 }
+
+static bool give_way(const nd4c_device *device, int64_t bytes) {
+  return nd4c_storage_spill(device, bytes) > 0;
+}
+
+static const nd4c_reclaimer idle_replicas = {
+    .order = ND4C_RECLAIM_REPLICAS, .give_way = give_way, .collect = nd4c_storage_collect_own};
+ND4C_HOOK(reclaimers, nd4c_reclaimer, idle_replicas);

@@ -204,11 +204,8 @@ nd4c_status nd4c_routing_set_category(nd4c_routing *routing, nd4c_category categ
   return fill_list("nd4c_routing_set_category", devices, count, &routing->categories[category]);
 }
 
-nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count) {
+nd4c_status nd4c_routing_list_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count) {
   ND4C_TRY(check_change(routing, "nd4c_routing_set_op"));
-  if (nd4c_op_get(op) == NULL) {
-    return nd4c_fail(ND4C_NAME, "nd4c_routing_set_op: op %u is not known", op);
-  }
   int32_t at = 0;
   while (at < routing->op_count && routing->ops[at] != op) {
     ++at;

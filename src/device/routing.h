@@ -44,6 +44,9 @@ nd4c_status nd4c_routing_check(const nd4c_routing *routing, const char *function
 nd4c_routing *nd4c_routing_retain(nd4c_routing *routing);
 void nd4c_routing_release(nd4c_routing *routing);
 
+/* nd4c_routing_set_op for an op that is known. */
+nd4c_status nd4c_routing_list_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count);
+
 /* The default of the process: one reference, NULL: none. Fails where a property names a device that is not there. */
 nd4c_status nd4c_routing_get_default(nd4c_routing **routing);
 

@@ -152,7 +152,8 @@ nd4c_status nd4c_context_release(nd4c_context *context) {
   return ND4C_OK;
 }
 
-void nd4c_scope_abandon(nd4c_thread *thread) {
+/* Gives back everything that a thread about to end holds, and leaves what it entered. */
+static void abandon(nd4c_thread *thread) {
   while (thread->scope != NULL) {
     pop(thread);
   }
@@ -161,6 +162,9 @@ void nd4c_scope_abandon(nd4c_thread *thread) {
     thread->entered = NULL;
   }
 }
+
+static const nd4c_thread_hook held_contexts = {ND4C_THREAD_END_SCOPES, abandon};
+ND4C_HOOK(thread_hooks, nd4c_thread_hook, held_contexts);
 
 void nd4c_scope_trim(const nd4c_device *device) {
   nd4c_thread none = {0};

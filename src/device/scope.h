@@ -7,8 +7,6 @@
 
 /* Whether the thread, which is the calling one, has acquired the context and not given it back. */
 bool nd4c_scope_is_held(const nd4c_thread *thread, const nd4c_context *context);
-/* Gives back everything that a thread about to end holds, and leaves what it entered. */
-void nd4c_scope_abandon(nd4c_thread *thread);
 /* Frees the device's idle contexts with their streams. */
 void nd4c_scope_trim(const nd4c_device *device);
 

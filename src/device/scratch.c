@@ -7,6 +7,7 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/stream_pool.h"
 #include "device/closing.h"
 
 struct nd4c_scratch_pool {
@@ -284,7 +285,8 @@ int64_t nd4c_scratch_bytes(const nd4c_device *device) {
   return atomic_load_explicit(&device->scratch->bytes, memory_order_relaxed);
 }
 
-nd4c_scratch *nd4c_scratch_detach(nd4c_device *device, nd4c_stream stream) {
+/* Takes the scratch of a stream that is about to end out of the pool: what is lent goes when it is returned. */
+static void *detach(nd4c_device *device, nd4c_stream stream) {
   struct nd4c_scratch_pool *pool = device->scratch;
   nd4c_scratch *detached = NULL, *next = NULL;
   nd4c_lock_acquire(&pool->lock);
@@ -304,9 +306,12 @@ nd4c_scratch *nd4c_scratch_detach(nd4c_device *device, nd4c_stream stream) {
   return detached;
 }
 
-void nd4c_scratch_free_detached(nd4c_scratch *detached) {
-  for (nd4c_scratch *next; detached != NULL; detached = next) {
+static void free_detached(void *of_stream) {
+  for (nd4c_scratch *detached = of_stream, *next; detached != NULL; detached = next) {
     next = detached->next;
     free_scratch(detached);
   }
 }
+
+static const nd4c_stream_hook scratch_of_stream = {detach, free_detached};
+ND4C_HOOK(stream_hooks, nd4c_stream_hook, scratch_of_stream);

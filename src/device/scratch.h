@@ -62,8 +62,5 @@ void nd4c_scratch_drop(nd4c_scratch *scratch);
 void nd4c_scratch_collect(nd4c_device *device);
 /* Bytes that the device's streams have. */
 int64_t nd4c_scratch_bytes(const nd4c_device *device);
-/* Around the end of a stream: takes its blocks from it, before the stream is destroyed, and gives them back, after. */
-nd4c_scratch *nd4c_scratch_detach(nd4c_device *device, nd4c_stream stream);
-void nd4c_scratch_free_detached(nd4c_scratch *detached);
 
 #endif

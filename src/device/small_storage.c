@@ -114,3 +114,6 @@ void nd4c_small_storage_trim(nd4c_thread *thread) {
     storage = next;
   }
 }
+
+static const nd4c_thread_hook small_storages = {ND4C_THREAD_END_SMALL_STORAGES, nd4c_small_storage_trim};
+ND4C_HOOK(thread_hooks, nd4c_thread_hook, small_storages);

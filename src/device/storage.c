@@ -6,12 +6,13 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/encoded.h"
+#include "device/closing.h"
 #include "device/forms.h"
 #include "device/pending_blocks.h"
 #include "device/small_storage.h"
 #include "device/storage_body.h"
 #include "device/tracer.h"
-#include "device/workspace.h"
+#include "device/storage_source.h"
 
 /* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
 enum { LOCK_COUNT = 64 };
@@ -33,14 +34,16 @@ static nd4c_lock *lock_of(const nd4c_storage_body *body) {
   return &locks[((uintptr_t)body >> 8) % LOCK_COUNT];
 }
 
-/* Locks that a thread of the parent held are free in the child, where that thread is not. */
-void nd4c_storage_forget_locks(void) {
+static void forget_locks(void) {
   nd4c_once_run(&locks_once, make_locks);
   make_locks();
   nd4c_lock_init(&grave_lock);
   nd4c_residents_forget_lock();
   nd4c_forms_forget_lock();
 }
+
+static const nd4c_fork_hook storages_of_parent = {forget_locks};
+ND4C_HOOK(fork_hooks, nd4c_fork_hook, storages_of_parent);
 
 void nd4c_storage_lock(nd4c_storage_body *body) {
   nd4c_lock_acquire(lock_of(body));
@@ -151,7 +154,9 @@ static void collect_graves(bool wait, bool foreign) {
 static void collect(bool wait, bool foreign) {
   collect_graves(wait, foreign);
   if (wait) {
-    nd4c_workspace_collect();
+    ND4C_HOOK_EACH(storage_sources, nd4c_storage_source, source) {
+      source->collect();
+    }
   }
   nd4c_pending_blocks_collect(wait);
 }
@@ -271,11 +276,12 @@ static ND4C_NOINLINE nd4c_status create_block(nd4c_device *device, nd4c_stream s
                                               const char *origin, nd4c_storage **storage) {
   nd4c_thread *thread = nd4c_thread_current;
   if (ND4C_UNLIKELY(thread != NULL && thread->workspace != NULL)) {
-    bool taken = false;
-    nd4c_status status =
-        nd4c_workspace_allocate(thread->workspace->workspace, device, dtype, bytes, origin, &taken, storage);
-    if (taken) {
-      return status;
+    ND4C_HOOK_EACH(storage_sources, nd4c_storage_source, source) {
+      bool taken = false;
+      nd4c_status status = source->allocate(thread, device, dtype, bytes, origin, &taken, storage);
+      if (taken) {
+        return status;
+      }
     }
   }
   return nd4c_storage_create_own(device, stream, dtype, bytes, origin, storage);
@@ -291,7 +297,11 @@ nd4c_status nd4c_storage_create(nd4c_device *device, nd4c_stream stream, nd4c_dt
 }
 
 nd4c_status nd4c_storage_own(nd4c_storage *storage) {
-  return nd4c_workspace_move_out(storage);
+  nd4c_status status = ND4C_OK;
+  ND4C_HOOK_EACH(storage_sources, nd4c_storage_source, source) {
+    status = status == ND4C_OK ? source->move_out(storage) : status;
+  }
+  return status;
 }
 
 nd4c_status nd4c_storage_wrap(void *address, nd4c_dtype dtype, int64_t bytes, bool read_only,

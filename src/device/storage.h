@@ -117,9 +117,10 @@ nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device);
 /* Counts as a use of what is on the device, for spilling. For inputs of an operation whose results have no memory yet.
  */
 void nd4c_storage_use(nd4c_storage *storage, const nd4c_device *device);
+
 /* Frees at least `bytes` of the device's memory if that can be: idle replicas whose contents are elsewhere too, the one
  * used least lately first, then idle ones that are alone, which go to the host. Returns what was freed. */
-int64_t nd4c_storage_spill(nd4c_device *device, int64_t bytes);
+int64_t nd4c_storage_spill(const nd4c_device *device, int64_t bytes);
 
 /* Marks a storage as left without a value by a failed operation: reads fail with POISONED and this text. */
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text);
@@ -142,9 +143,6 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 void nd4c_storage_collect(bool wait);
 /* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect. */
 void nd4c_storage_collect_own(bool wait);
-
-/* In a child of fork: storages that a thread of the parent was using may be used. */
-void nd4c_storage_forget_locks(void);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */
 char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device);

@@ -6,7 +6,6 @@
 #include "device/closing.h"
 #include "device/driver.h"
 #include "device/fence.h"
-#include "device/scratch.h"
 #include "device/tracer.h"
 
 enum { IDLE_LIMIT = 32 };
@@ -107,11 +106,26 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
   }
 }
 
+static void detach_all(nd4c_device *device, nd4c_stream stream, void *detached[ND4C_STREAM_HOOKS]) {
+  int32_t count = 0;
+  ND4C_HOOK_EACH(stream_hooks, nd4c_stream_hook, hook) {
+    detached[count++] = hook->detach(device, stream);
+  }
+}
+
+static void free_detached(void *const detached[ND4C_STREAM_HOOKS]) {
+  int32_t count = 0;
+  ND4C_HOOK_EACH(stream_hooks, nd4c_stream_hook, hook) {
+    hook->free(detached[count++]);
+  }
+}
+
 void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
-    nd4c_scratch *detached = nd4c_scratch_detach(device, stream); /* the handle may be another stream's behind it */
+    void *detached[ND4C_STREAM_HOOKS] = {NULL};
+    detach_all(device, stream, detached); /* behind the end the handle may be another stream's */
     nd4c_fence_end_stream(device, stream, use);
-    nd4c_scratch_free_detached(detached);
+    free_detached(detached);
   }
   nd4c_host_use_end(use);
 }

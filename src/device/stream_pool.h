@@ -2,8 +2,17 @@
 #ifndef ND4C_DEVICE_STREAM_POOL_H
 #define ND4C_DEVICE_STREAM_POOL_H
 
+#include "base/hook.h"
 #include "device/device.h"
 #include "device/host_ranges.h"
+
+/* What belongs to a stream and lies above it: scratch. */
+typedef struct nd4c_stream_hook {
+  void *(*detach)(nd4c_device *device, nd4c_stream stream); /* the stream is about to end; its work may not have */
+  void (*free)(void *detached);                             /* the stream's work has ended. NULL is fine */
+} nd4c_stream_hook;
+enum { ND4C_STREAM_HOOKS = 1 }; /* at most */
+ND4C_HOOK_LIST(stream_hooks, nd4c_stream_hook);
 
 /* *pool NULL on a synchronous device. */
 nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **pool);

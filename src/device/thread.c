@@ -5,10 +5,6 @@
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/cancellation.h"
-#include "device/context.h"
-#include "device/scope.h"
-#include "device/small_storage.h"
-#include "device/workspace.h"
 
 static nd4c_once key_once = ND4C_ONCE_INIT;
 static nd4c_thread_key key;
@@ -27,12 +23,13 @@ static void end_thread(void *argument) {
   }
   nd4c_deallocate(thread->decisions);
   nd4c_cancellation_abandon(thread);
-  nd4c_workspace_abandon(thread);
-  nd4c_scope_abandon(thread);
-  if (thread->own != NULL) {
-    (void)nd4c_context_destroy(thread->own);
+  for (int order = 0; order < ND4C_THREAD_END_ORDERS; ++order) {
+    ND4C_HOOK_EACH(thread_hooks, nd4c_thread_hook, hook) {
+      if ((int)hook->order == order) {
+        hook->end(thread);
+      }
+    }
   }
-  nd4c_small_storage_trim(thread);
   nd4c_lock_acquire(&list_lock);
   ended_live_bytes += atomic_load(&thread->small_live_bytes);
   ended_live_count += atomic_load(&thread->small_live_count);

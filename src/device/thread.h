@@ -8,12 +8,29 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "base/hook.h"
 #include "nd4c/context.h"
 
 struct nd4c_cancellation_scope;
 struct nd4c_small_storage;
 struct nd4c_workspace;
 struct nd4c_workspace_frame;
+
+struct nd4c_thread;
+
+/* What a thread that ends gives back, in this order. */
+typedef enum nd4c_thread_end_order {
+  ND4C_THREAD_END_WORKSPACES,
+  ND4C_THREAD_END_SCOPES,
+  ND4C_THREAD_END_CONTEXT,
+  ND4C_THREAD_END_SMALL_STORAGES, /* last: what goes before may free some */
+  ND4C_THREAD_END_ORDERS
+} nd4c_thread_end_order;
+typedef struct nd4c_thread_hook {
+  nd4c_thread_end_order order;
+  void (*end)(struct nd4c_thread *thread); /* the calling thread's */
+} nd4c_thread_hook;
+ND4C_HOOK_LIST(thread_hooks, nd4c_thread_hook);
 
 /* A context of which the thread found that it is one; while nothing has gone since (context_known.c). */
 typedef struct nd4c_known_context {

@@ -5,6 +5,7 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/reclaim.h"
 #include "device/storage.h"
 #include "device/transfer_stream.h"
 
@@ -210,7 +211,9 @@ static void make_block(nd4c_workspace_arena *arena, int64_t bytes) {
   nd4c_workspace_unlock();
 }
 
-bool nd4c_workspace_give_way(const nd4c_device *device) {
+/* Gives up the arenas on the device of all workspaces that no thread has entered. False: there were none. */
+static bool give_way(const nd4c_device *device, int64_t bytes) {
+  (void)bytes;
   bool given = false;
   for (;;) {
     nd4c_device *owner = NULL;
@@ -234,6 +237,9 @@ bool nd4c_workspace_give_way(const nd4c_device *device) {
     given = true;
   }
 }
+
+static const nd4c_reclaimer arenas = {.order = ND4C_RECLAIM_ARENAS, .give_way = give_way};
+ND4C_HOOK(reclaimers, nd4c_reclaimer, arenas);
 
 static nd4c_workspace_arena *find_arena(struct nd4c_workspace *workspace, nd4c_device *device) {
   nd4c_workspace_arena *arena = workspace->arenas;
@@ -297,8 +303,9 @@ static nd4c_status place(nd4c_workspace_arena *arena, nd4c_workspace_storage *st
   return ND4C_OK;
 }
 
-nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, nd4c_dtype dtype,
-                                    int64_t bytes, const char *origin, bool *taken, nd4c_storage **out) {
+nd4c_status nd4c_workspace_allocate(nd4c_thread *thread, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
+                                    const char *origin, bool *taken, nd4c_storage **out) {
+  struct nd4c_workspace *workspace = thread->workspace->workspace;
   *taken = (workspace->device == NULL || workspace->device == device) && bytes > 0 && bytes <= INT64_C(1) << 56 &&
            !device->description.whole_buffers; /* whose buffers have no parts */
   if (!*taken) {

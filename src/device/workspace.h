@@ -5,6 +5,7 @@
 #define ND4C_DEVICE_WORKSPACE_H
 
 #include "device/storage_body.h"
+#include "device/storage_source.h"
 #include "device/thread.h"
 #include "nd4c/workspace.h"
 
@@ -73,9 +74,9 @@ void nd4c_workspace_unlock(void);
 /* The first of all workspaces; next_known leads to the others. Under the lock. */
 struct nd4c_workspace *nd4c_workspace_first(void);
 
-/* A storage in the innermost scope; *taken false: the workspace is not for that device, nothing was done. */
-nd4c_status nd4c_workspace_allocate(struct nd4c_workspace *workspace, nd4c_device *device, nd4c_dtype dtype,
-                                    int64_t bytes, const char *origin, bool *taken, nd4c_storage **storage);
+/* A storage in the thread's innermost scope; *taken false: its workspace is not for that device, nothing was done. */
+nd4c_status nd4c_workspace_allocate(nd4c_thread *thread, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
+                                    const char *origin, bool *taken, nd4c_storage **storage);
 /* Gives a storage that is in a workspace memory of its own; any other is left as it is. */
 nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
 /* Takes a storage out of the workspace that it is in, if any, once its contents are on other devices alone. */
@@ -87,17 +88,10 @@ nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage);
 /* Waits for the work on one storage, made in a scope of `depth` or deeper, that has no references any more, and ends
  * it. False: there is none. Under the lock, which is let go of meanwhile if true. */
 bool nd4c_workspace_end_one(struct nd4c_workspace *workspace, int32_t depth);
-/* The same for all storages of all workspaces, without the lock: memory is short. */
-void nd4c_workspace_collect(void);
-/* Gives up the arenas on the device of all workspaces that nobody has entered: memory is short. False: there were none.
- */
-bool nd4c_workspace_give_way(const nd4c_device *device);
 /* Makes the arenas as large as the cycle that ended needed. One for which there is no room goes: what it held would be
  * missing where arrays have memory of their own. */
 void nd4c_workspace_grow(struct nd4c_workspace *workspace);
 /* Frees it now, or with its last storage. */
 void nd4c_workspace_free(struct nd4c_workspace *workspace);
-/* A thread ends: its scopes are left, its named workspaces go. */
-void nd4c_workspace_abandon(nd4c_thread *thread);
 
 #endif

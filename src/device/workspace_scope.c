@@ -106,13 +106,20 @@ nd4c_status nd4c_workspace_named(const char *name, const nd4c_workspace_options 
   return ND4C_OK;
 }
 
-void nd4c_workspace_collect(void) {
+/* Waits for the work on storages that have no references any more, and ends them. Called without the lock. */
+static void collect(void) {
   nd4c_workspace_lock();
   for (nd4c_workspace *workspace = known; workspace != NULL;) {
     workspace = nd4c_workspace_end_one(workspace, 0) ? known : workspace->next_known;
   }
   nd4c_workspace_unlock();
 }
+
+static const nd4c_storage_source arenas = {.allocate = nd4c_workspace_allocate,
+                                           .move_out = nd4c_workspace_move_out,
+                                           .part = nd4c_workspace_part,
+                                           .collect = collect};
+ND4C_HOOK(storage_sources, nd4c_storage_source, arenas);
 
 static void forget(nd4c_workspace *workspace) {
   nd4c_workspace_lock();
@@ -270,7 +277,8 @@ nd4c_workspace *nd4c_workspace_current(void) {
   return thread != NULL && thread->workspace != NULL ? thread->workspace->workspace : NULL;
 }
 
-void nd4c_workspace_abandon(nd4c_thread *thread) {
+/* A thread ends: its scopes are left, its named workspaces go. */
+static void abandon(nd4c_thread *thread) {
   while (thread->workspace != NULL) {
     nd4c_workspace *workspace = thread->workspace->workspace;
     workspace->outliving = ND4C_OUTLIVING_MOVED_OUT; /* there is nobody to refuse it to */
@@ -291,6 +299,9 @@ void nd4c_workspace_abandon(nd4c_thread *thread) {
     forget(workspace);
   }
 }
+
+static const nd4c_thread_hook scopes_and_names = {ND4C_THREAD_END_WORKSPACES, abandon};
+ND4C_HOOK(thread_hooks, nd4c_thread_hook, scopes_and_names);
 
 nd4c_status nd4c_workspace_get_info(nd4c_workspace *workspace, const nd4c_device *device, nd4c_workspace_info *info) {
   ND4C_TRY(check(workspace, "nd4c_workspace_get_info"));

@@ -441,3 +441,10 @@ void nd4c_routing_print_ballot(const nd4c_routing *routing, const nd4c_op_info *
     nd4c_text_print(text, "%s\n", !routing->transfer && !vote->has_all ? ", not asked: inputs are elsewhere" : "");
   }
 }
+
+nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count) {
+  if (routing != NULL && nd4c_op_get(op) == NULL) {
+    return nd4c_fail(ND4C_NAME, "nd4c_routing_set_op: op %u is not known", op);
+  }
+  return nd4c_routing_list_op(routing, op, devices, count);
+}
