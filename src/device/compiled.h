@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 
 #include "base/digest.h"
-#include "base/hook.h"
 #include "device/compilers.h"
 #include "device/driver.h"
 #include "device/executables.h"
@@ -68,12 +67,6 @@ static inline bool nd4c_compiled_returns(const nd4c_compiled *compiled) {
  * NULL with *bytes 0 if it cannot be shared: constants may have been compiled in, or an attribute is an array. */
 nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile_options *options,
                                  unsigned char **pattern, size_t *bytes);
-
-/* How constants are read, on whichever device they are: as nd4c_array_read, which lies above. */
-typedef struct nd4c_content_hook {
-  nd4c_status (*read)(const nd4c_array *array, void *data, size_t bytes);
-} nd4c_content_hook;
-ND4C_HOOK_LIST(content_hooks, nd4c_content_hook);
 
 /* What the segment is, with extents, strides and contents of constants, but not options->width: equal in every process.
  * *known false: something of it cannot be compared (an attribute that is an array, a constant that is not known). */

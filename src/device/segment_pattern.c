@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "device/compiled.h"
+#include "device/contents.h"
 
 static void add(nd4c_text *text, const void *bytes, size_t size) {
   if (size > 0) {
@@ -151,10 +152,7 @@ static nd4c_status hash_contents(nd4c_hasher *hasher, const nd4c_array *array) {
   if (copy == NULL) {
     return nd4c_fail_memory("a constant's contents", bytes);
   }
-  nd4c_status status = ND4C_OK;
-  ND4C_HOOK_EACH(content_hooks, nd4c_content_hook, contents) {
-    status = contents->read(array, copy, bytes);
-  }
+  nd4c_status status = nd4c_contents_read(array, copy, bytes);
   if (status == ND4C_OK) {
     nd4c_hasher_add(hasher, copy, bytes);
   }

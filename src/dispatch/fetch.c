@@ -3,7 +3,7 @@
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
-#include "device/compiled.h"
+#include "device/contents.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/storage.h"

@@ -4,7 +4,7 @@
 
 #include "array/array.h"
 #include "dispatch/choice.h"
-#include "dispatch/work.h"
+#include "dispatch/host/work.h"
 #include "ops/op.h"
 
 enum { ND4C_PENDING_INPUTS = 8, ND4C_PENDING_OUTPUTS = 8 };

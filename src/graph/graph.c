@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "array/narrow.h"
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
@@ -388,4 +389,17 @@ nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t index) {
 nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index) {
   const nd4c_graph_port *port = graph == NULL ? NULL : port_at(graph, &graph->outputs, index);
   return port == NULL ? ND4C_VALUE_NONE : port->value;
+}
+
+void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides) {
+  if (value->order == NULL || nd4c_dtype_is_packed(value->dtype)) {
+    nd4c_shape_strides(value->rank, value->shape, strides);
+    return;
+  }
+  int64_t stride = 1;
+  for (int32_t i = value->rank - 1; i >= 0; --i) {
+    int32_t axis = value->order[i];
+    strides[axis] = stride;
+    stride *= value->shape[axis] > 0 ? value->shape[axis] : 1;
+  }
 }

@@ -8,20 +8,8 @@
 #include "graph/passes.h"
 #include "graph/placement.h"
 
-enum { PLAN_MAGIC = 0x706c616e, PLAN_DEAD = 0x70646561 };
-
-nd4c_status nd4c_plan_check(const nd4c_plan *plan) {
-  if (plan == NULL) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "plan is NULL");
-  }
-  if (plan->magic != PLAN_MAGIC) {
-    return nd4c_fail(ND4C_HANDLE, "plan %p is not a plan, or was destroyed", (const void *)plan);
-  }
-  return ND4C_OK;
-}
-
 void nd4c_plan_destroy(nd4c_plan *plan) {
-  if (plan == NULL || plan->magic != PLAN_MAGIC) {
+  if (plan == NULL || plan->magic != ND4C_PLAN_ALIVE) {
     return;
   }
   nd4c_plan_release_mode(plan);
@@ -63,7 +51,7 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan->context != NULL) {
     nd4c_context_drop(plan->context);
   }
-  plan->magic = PLAN_DEAD;
+  plan->magic = ND4C_PLAN_DEAD;
   nd4c_deallocate(plan);
 }
 
@@ -72,7 +60,7 @@ nd4c_status nd4c_plan_allocate(nd4c_plan **plan) {
   if (created == NULL) {
     return nd4c_fail_memory("a plan", sizeof *created);
   }
-  created->magic = PLAN_MAGIC;
+  created->magic = ND4C_PLAN_ALIVE;
   *plan = created;
   return ND4C_OK;
 }

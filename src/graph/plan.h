@@ -6,6 +6,7 @@
 #ifndef ND4C_GRAPH_PLAN_H
 #define ND4C_GRAPH_PLAN_H
 
+#include "base/status.h"
 #include "base/text.h"
 #include "device/context.h"
 #include "device/storage.h"
@@ -179,8 +180,16 @@ nd4c_status nd4c_plan_note_unused_file(nd4c_plan *plan);
 /* A line for each node that a compiler declined. */
 void nd4c_plan_print_declines(const nd4c_plan *plan, nd4c_text *text);
 
+enum { ND4C_PLAN_ALIVE = 0x706c616e, ND4C_PLAN_DEAD = 0x70646561 };
 /* HANDLE or NULL_ARGUMENT. */
-nd4c_status nd4c_plan_check(const nd4c_plan *plan);
+static inline nd4c_status nd4c_plan_check(const nd4c_plan *plan) {
+  if (plan == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "plan is NULL");
+  }
+  return plan->magic == ND4C_PLAN_ALIVE
+             ? ND4C_OK
+             : nd4c_fail(ND4C_HANDLE, "plan %p is not a plan, or was destroyed", (const void *)plan);
+}
 
 /* Lets the plan run on another context of the same device with the same settings, which the caller has seen to; NULL:
  * on none, until the next, so that no context lives longer for it: this fails only where it leaves the one that it was

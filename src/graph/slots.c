@@ -26,19 +26,6 @@ static nd4c_status set_strides(nd4c_plan *plan, nd4c_slot *slot, const int64_t *
   return ND4C_OK;
 }
 
-void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides) {
-  if (value->order == NULL || nd4c_dtype_is_packed(value->dtype)) {
-    nd4c_shape_strides(value->rank, value->shape, strides);
-    return;
-  }
-  int64_t stride = 1;
-  for (int32_t i = value->rank - 1; i >= 0; --i) {
-    int32_t axis = value->order[i];
-    strides[axis] = stride;
-    stride *= value->shape[axis] > 0 ? value->shape[axis] : 1;
-  }
-}
-
 static nd4c_status make_own_slot(nd4c_plan *plan, nd4c_value value, nd4c_slot_kind kind) {
   const nd4c_graph_value *info = &plan->graph->values[value];
   nd4c_slot *slot = &plan->slots[value];

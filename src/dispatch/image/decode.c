@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/contents.h"
 #include "device/device.h"
 #include "device/write.h"
 #include "dispatch/host_ops.h"
@@ -104,7 +105,7 @@ nd4c_status nd4c_host_decode_image(nd4c_pending *p) {
     return nd4c_fail_memory("a file", (size_t)x->size);
   }
   if (x->size > 0) {
-    ND4C_TRY(nd4c_array_read(x, bytes, (size_t)x->size));
+    ND4C_TRY(nd4c_contents_read(x, bytes, (size_t)x->size));
   }
   nd4c_status status = decode((nd4c_picture_bytes){bytes, (size_t)x->size}, &picture);
   return status == ND4C_OK ? deliver(p, &picture) : nd4c_fail_prefix(status, "%s", p->def->info.name);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "device/codec.h"
-#include "dispatch/work.h"
+#include "dispatch/host/work.h"
 #include "nd4c/status.h"
 
 /* A decoded picture; pixels are rows of 3 bytes a pixel, in the work space. */

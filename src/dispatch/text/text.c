@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/contents.h"
 #include "device/device.h"
 #include "device/write.h"
 
@@ -31,7 +32,7 @@ nd4c_status nd4c_numbers_read(nd4c_pending *p, int32_t index, void **numbers) {
   if (*numbers == NULL) {
     return nd4c_fail_memory("a list of numbers", bytes);
   }
-  return array->size == 0 ? ND4C_OK : nd4c_array_read(array, *numbers, bytes);
+  return array->size == 0 ? ND4C_OK : nd4c_contents_read(array, *numbers, bytes);
 }
 
 int nd4c_string_compare(nd4c_string a, nd4c_string b) {

@@ -1,4 +1,4 @@
-#include "dispatch/work.h"
+#include "dispatch/host/work.h"
 
 #include <stddef.h>
 #include <stdint.h>

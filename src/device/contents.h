@@ -1,0 +1,26 @@
+/* Reading the elements of an array on whichever device they are, for parts below dispatch, where nd4c_array_read stands: it
+ * may compute the order of elements by ops. Strings and pictures that the host works on, and constants that tell segments
+ * apart, are read so. */
+#ifndef ND4C_DEVICE_CONTENTS_H
+#define ND4C_DEVICE_CONTENTS_H
+
+#include <stddef.h>
+
+#include "base/hook.h"
+#include "nd4c/array.h"
+
+typedef struct nd4c_content_hook {
+  nd4c_status (*read)(const nd4c_array *array, void *data, size_t bytes);
+} nd4c_content_hook;
+ND4C_HOOK_LIST(content_hooks, nd4c_content_hook);
+
+/* As nd4c_array_read: waits for the work that writes the array. */
+static inline nd4c_status nd4c_contents_read(const nd4c_array *array, void *data, size_t bytes) {
+  nd4c_status status = ND4C_OK;
+  ND4C_HOOK_EACH(content_hooks, nd4c_content_hook, hook) {
+    status = status == ND4C_OK ? hook->read(array, data, bytes) : status;
+  }
+  return status;
+}
+
+#endif
