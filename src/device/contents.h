@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/hook.h"
+#include "base/status.h"
 #include "nd4c/array.h"
 
 typedef struct nd4c_content_hook {
@@ -16,11 +17,10 @@ ND4C_HOOK_LIST(content_hooks, nd4c_content_hook);
 
 /* As nd4c_array_read: waits for the work that writes the array. */
 static inline nd4c_status nd4c_contents_read(const nd4c_array *array, void *data, size_t bytes) {
-  nd4c_status status = ND4C_OK;
   ND4C_HOOK_EACH(content_hooks, nd4c_content_hook, hook) {
-    status = status == ND4C_OK ? hook->read(array, data, bytes) : status;
+    return hook->read(array, data, bytes);
   }
-  return status;
+  return nd4c_fail(ND4C_INTERNAL, "this program was linked without the reader of arrays");
 }
 
 #endif

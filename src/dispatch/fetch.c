@@ -3,7 +3,6 @@
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
-#include "device/contents.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/storage.h"
@@ -104,9 +103,6 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   nd4c_array_release(ordered);
   return status;
 }
-
-static const nd4c_content_hook contents = {nd4c_array_read};
-ND4C_HOOK(content_hooks, nd4c_content_hook, contents);
 
 /* The elements travel in order, and the array's device puts them in their places. UNSUPPORTED and the other codes of
  * is_lack: nothing was written. */
