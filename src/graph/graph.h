@@ -3,7 +3,7 @@
 #define ND4C_GRAPH_GRAPH_H
 
 #include "array/array.h"
-#include "graph/region.h"
+#include "base/region.h"
 #include "nd4c/graph.h"
 #include "ops/op.h"
 

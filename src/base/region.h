@@ -1,7 +1,7 @@
 /* A region of small host memory that is given back all at once: what a graph or a plan owns lives in one. Not
  * thread-safe; everything in it lives until nd4c_region_free. */
-#ifndef ND4C_GRAPH_REGION_H
-#define ND4C_GRAPH_REGION_H
+#ifndef ND4C_BASE_REGION_H
+#define ND4C_BASE_REGION_H
 
 #include <stddef.h>
 #include <stdint.h>

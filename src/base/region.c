@@ -1,4 +1,4 @@
-#include "graph/region.h"
+#include "base/region.h"
 
 #include <string.h>
 
