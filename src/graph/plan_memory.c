@@ -1,4 +1,4 @@
-#include "graph/arena.h"
+#include "graph/plan_memory.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

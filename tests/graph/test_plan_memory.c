@@ -1,5 +1,5 @@
 /* Placement: random blocks never overlap while both live, and memory is reused. */
-#include "graph/arena.h"
+#include "graph/plan_memory.h"
 
 #include "graph_check.h"
 
