@@ -77,7 +77,7 @@ static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize
   ND4C_TRY(nd4c_plan_note_unused_file(plan));
   ND4C_TRY(nd4c_plan_make_slots(plan));
   ND4C_TRY(nd4c_plan_make_steps(plan));
-  ND4C_TRY(nd4c_plan_make_arena(plan));
+  ND4C_TRY(nd4c_plan_make_memory(plan));
   return nd4c_plan_bind(plan);
 }
 

@@ -209,7 +209,7 @@ nd4c_status nd4c_plan_make_slots(nd4c_plan *plan);
  * node; it and the thread's error are as they were. */
 nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied);
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan);
-nd4c_status nd4c_plan_make_arena(nd4c_plan *plan);
+nd4c_status nd4c_plan_make_memory(nd4c_plan *plan);
 nd4c_status nd4c_plan_bind(nd4c_plan *plan);
 
 /* Segments: a step of its own for the segment that ends with `node`; running it on arrays; freeing their

@@ -11,7 +11,7 @@
 /* -- placement -------------------------------------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b) {
-  const nd4c_arena_block *left = *(nd4c_arena_block *const *)a, *right = *(nd4c_arena_block *const *)b;
+  const nd4c_plan_block *left = *(nd4c_plan_block *const *)a, *right = *(nd4c_plan_block *const *)b;
   if (left->bytes != right->bytes) {
     return left->bytes > right->bytes ? -1 : 1;
   }
@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b) {
 
 /* Puts `block` into the smallest gap between the placed blocks that live at the same time; `placed` is sorted by
  * offset. */
-static void place_block(nd4c_arena_block *const *placed, int32_t count, nd4c_arena_block *block) {
+static void place_block(nd4c_plan_block *const *placed, int32_t count, nd4c_plan_block *block) {
   int64_t end = 0, best = -1, best_gap = INT64_MAX;
   for (int32_t i = 0; i < count; ++i) {
     if (placed[i]->last < block->first || placed[i]->first > block->last) {
@@ -37,7 +37,7 @@ static void place_block(nd4c_arena_block *const *placed, int32_t count, nd4c_are
   block->offset = best >= 0 ? best : end;
 }
 
-static void insert_by_offset(nd4c_arena_block **placed, int32_t count, nd4c_arena_block *block) {
+static void insert_by_offset(nd4c_plan_block **placed, int32_t count, nd4c_plan_block *block) {
   int32_t at = count;
   while (at > 0 && placed[at - 1]->offset > block->offset) {
     placed[at] = placed[at - 1];
@@ -47,14 +47,14 @@ static void insert_by_offset(nd4c_arena_block **placed, int32_t count, nd4c_aren
 }
 
 /* Rounds sizes up and makes sure that even all blocks side by side can be addressed. */
-static nd4c_status round_sizes(nd4c_arena_block *blocks, int32_t count) {
+static nd4c_status round_sizes(nd4c_plan_block *blocks, int32_t count) {
   int64_t total = 0;
   for (int32_t i = 0; i < count; ++i) {
     int64_t rounded = 0;
-    if (!nd4c_checked_add(blocks[i].bytes, ND4C_ARENA_ALIGNMENT - 1, &rounded)) {
+    if (!nd4c_checked_add(blocks[i].bytes, ND4C_PLAN_ALIGNMENT - 1, &rounded)) {
       return nd4c_fail(ND4C_OVERFLOW, "plan: a tensor of %lld bytes", (long long)blocks[i].bytes);
     }
-    blocks[i].bytes = rounded / ND4C_ARENA_ALIGNMENT * ND4C_ARENA_ALIGNMENT;
+    blocks[i].bytes = rounded / ND4C_PLAN_ALIGNMENT * ND4C_PLAN_ALIGNMENT;
     if (!nd4c_checked_add(total, blocks[i].bytes, &total)) {
       return nd4c_fail(ND4C_OVERFLOW, "plan: the tensors together exceed what can be addressed");
     }
@@ -62,14 +62,14 @@ static nd4c_status round_sizes(nd4c_arena_block *blocks, int32_t count) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_arena_place(nd4c_arena_block *blocks, int32_t count, int64_t *bytes) {
+nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64_t *bytes) {
   *bytes = 0;
   ND4C_TRY(round_sizes(blocks, count));
-  nd4c_arena_block **order = nd4c_allocate(2 * (size_t)count * sizeof *order);
+  nd4c_plan_block **order = nd4c_allocate(2 * (size_t)count * sizeof *order);
   if (order == NULL) {
     return nd4c_fail_memory("arena planning", 2 * (size_t)count * sizeof *order);
   }
-  nd4c_arena_block **placed = order + count;
+  nd4c_plan_block **placed = order + count;
   for (int32_t i = 0; i < count; ++i) {
     order[i] = &blocks[i];
   }
@@ -86,10 +86,10 @@ nd4c_status nd4c_arena_place(nd4c_arena_block *blocks, int32_t count, int64_t *b
   return ND4C_OK;
 }
 
-int32_t nd4c_arena_share(nd4c_arena_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last) {
+int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last) {
   int32_t buffers = 0;
   for (int32_t i = 0; i < count; ++i) {
-    nd4c_arena_block *block = &blocks[i];
+    nd4c_plan_block *block = &blocks[i];
     int32_t at = 0;
     while (at < buffers && (buffer_bytes[at] != block->bytes || buffer_last[at] >= block->first)) {
       at += 1;
@@ -109,7 +109,7 @@ int32_t nd4c_arena_share(nd4c_arena_block *blocks, int32_t count, int64_t *buffe
 /* Blocks by slot: slots that share a block (computed in place) have the same number. */
 typedef struct planning {
   nd4c_plan *plan;
-  nd4c_arena_block *blocks; /* slots' first, then one a step for scratch */
+  nd4c_plan_block *blocks; /* slots' first, then one a step for scratch */
   int32_t block_count;
   int32_t *block_of; /* by slot, -1: none */
   int32_t place;     /* whose arena it is */
@@ -191,13 +191,13 @@ static void add_output(planning *work, int32_t index, nd4c_value value) {
   if (in_place >= 0) {
     int32_t block = work->block_of[plan->slots[plan->steps[index].inputs[in_place]].root];
     work->block_of[root] = block;
-    nd4c_arena_block *shared = &work->blocks[block];
+    nd4c_plan_block *shared = &work->blocks[block];
     shared->last = work->last_use[root] > shared->last ? work->last_use[root] : shared->last;
     return;
   }
   work->block_of[root] = work->block_count;
   work->blocks[work->block_count] =
-      (nd4c_arena_block){.bytes = slot->bytes, .first = index, .last = work->last_use[root]};
+      (nd4c_plan_block){.bytes = slot->bytes, .first = index, .last = work->last_use[root]};
   work->block_count += 1;
 }
 
@@ -211,7 +211,7 @@ static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
     nd4c_region_free(&region);
     return nd4c_error_code();
   }
-  place->buffer_count = nd4c_arena_share(work->blocks, work->block_count, place->buffer_bytes, last);
+  place->buffer_count = nd4c_plan_share_buffers(work->blocks, work->block_count, place->buffer_bytes, last);
   nd4c_region_free(&region);
   for (int32_t i = 0; i < place->buffer_count; ++i) {
     if (!nd4c_checked_add(place->arena_bytes, place->buffer_bytes[i], &place->arena_bytes)) {
@@ -244,9 +244,9 @@ static nd4c_status plan_blocks(planning *work) {
   for (int32_t i = 0; i < scratch_count; ++i) {
     const nd4c_choice *choice = plan->steps[i].choice;
     work->blocks[scratch + i] =
-        (nd4c_arena_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
+        (nd4c_plan_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
   }
-  ND4C_TRY(nd4c_arena_place(work->blocks, scratch + scratch_count, &place->arena_bytes));
+  ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, &place->arena_bytes));
   plan->arena_bytes += place->arena_bytes;
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
@@ -277,7 +277,7 @@ static nd4c_status plan_all(planning *work) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_plan_make_arena(nd4c_plan *plan) {
+nd4c_status nd4c_plan_make_memory(nd4c_plan *plan) {
   nd4c_region region = {0};
   planning work = {.plan = plan};
   nd4c_plan_split_slots(plan);

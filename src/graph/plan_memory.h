@@ -1,27 +1,28 @@
-/* Placement of blocks with known lifetimes in one arena. Pure arithmetic. */
-#ifndef ND4C_GRAPH_ARENA_H
-#define ND4C_GRAPH_ARENA_H
+/* Where the values of a plan lie: blocks with known lifetimes in one arena, or in whole buffers. Pure arithmetic;
+ * nd4c_plan_make_memory applies it to each device of a plan. */
+#ifndef ND4C_GRAPH_PLAN_MEMORY_H
+#define ND4C_GRAPH_PLAN_MEMORY_H
 
 #include <stdint.h>
 
 #include "nd4c/status.h"
 
-enum { ND4C_ARENA_ALIGNMENT = 64 };
+enum { ND4C_PLAN_ALIGNMENT = 64 };
 
 /* Lives from step `first` to step `last`, both included. */
-typedef struct nd4c_arena_block {
+typedef struct nd4c_plan_block {
   int64_t bytes;
   int32_t first, last;
-  int64_t offset; /* result of nd4c_arena_place: a multiple of ND4C_ARENA_ALIGNMENT */
-  int32_t buffer; /* result of nd4c_arena_share; -1: it has no bytes */
-} nd4c_arena_block;
+  int64_t offset; /* result of nd4c_plan_place_blocks: a multiple of ND4C_PLAN_ALIGNMENT */
+  int32_t buffer; /* result of nd4c_plan_share_buffers; -1: it has no bytes */
+} nd4c_plan_block;
 
 /* Places the blocks so that no two that live at the same time overlap; `bytes` is what the arena needs. Large blocks
  * are placed first, each into the smallest gap that fits (greedy best fit). MEMORY, OVERFLOW. */
-nd4c_status nd4c_arena_place(nd4c_arena_block *blocks, int32_t count, int64_t *bytes);
+nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64_t *bytes);
 
 /* Gives the blocks, in order of their first steps, whole buffers: those of the same size that do not live at the same
  * time share one. buffer_bytes has room for `count`; returns how many buffers there are. */
-int32_t nd4c_arena_share(nd4c_arena_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last);
+int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last);
 
 #endif

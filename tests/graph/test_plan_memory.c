@@ -3,9 +3,9 @@
 
 #include "graph_check.h"
 
-static void check_placed(const nd4c_arena_block *blocks, int32_t count, int64_t bytes, uint64_t seed) {
+static void check_placed(const nd4c_plan_block *blocks, int32_t count, int64_t bytes, uint64_t seed) {
   for (int32_t a = 0; a < count; ++a) {
-    assert_int_equal(blocks[a].offset % ND4C_ARENA_ALIGNMENT, 0);
+    assert_int_equal(blocks[a].offset % ND4C_PLAN_ALIGNMENT, 0);
     assert_true(blocks[a].offset >= 0 && blocks[a].offset + blocks[a].bytes <= bytes);
     for (int32_t b = a + 1; b < count; ++b) {
       bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
@@ -19,7 +19,7 @@ static void check_placed(const nd4c_arena_block *blocks, int32_t count, int64_t 
 }
 
 /* The most that lives at one step: no placement needs less. */
-static int64_t least(const nd4c_arena_block *blocks, int32_t count, int32_t steps) {
+static int64_t least(const nd4c_plan_block *blocks, int32_t count, int32_t steps) {
   int64_t most = 0;
   for (int32_t step = 0; step < steps; ++step) {
     int64_t live = 0;
@@ -37,17 +37,17 @@ static void random_blocks_do_not_overlap(void **state) {
   int64_t used = 0, needed = 0;
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     uint64_t random = seed * 7919;
-    nd4c_arena_block blocks[MOST];
+    nd4c_plan_block blocks[MOST];
     int32_t count = (int32_t)(check_random(&random) % MOST) + 1;
     for (int32_t i = 0; i < count; ++i) {
       int32_t first = (int32_t)(check_random(&random) % STEPS);
       int32_t length = (int32_t)(check_random(&random) % 8);
       int32_t last = first + length < STEPS ? first + length : STEPS - 1;
       int64_t bytes = (int64_t)(check_random(&random) % 5 == 0 ? 0 : check_random(&random) % 100000);
-      blocks[i] = (nd4c_arena_block){.bytes = bytes, .first = first, .last = last};
+      blocks[i] = (nd4c_plan_block){.bytes = bytes, .first = first, .last = last};
     }
     int64_t bytes = -1;
-    CHECK_OK(nd4c_arena_place(blocks, count, &bytes));
+    CHECK_OK(nd4c_plan_place_blocks(blocks, count, &bytes));
     check_placed(blocks, count, bytes, seed);
     assert_true(bytes >= least(blocks, count, STEPS));
     used += bytes;
@@ -60,21 +60,21 @@ static void random_blocks_do_not_overlap(void **state) {
 static void sizes_that_overflow_are_refused(void **state) {
   (void)state;
   int64_t bytes = 0;
-  nd4c_arena_block one[] = {{.bytes = INT64_MAX, .first = 0, .last = 0}};
-  assert_int_equal(nd4c_arena_place(one, 1, &bytes), ND4C_OVERFLOW);
+  nd4c_plan_block one[] = {{.bytes = INT64_MAX, .first = 0, .last = 0}};
+  assert_int_equal(nd4c_plan_place_blocks(one, 1, &bytes), ND4C_OVERFLOW);
   assert_non_null(strstr(nd4c_error_message(), "9223372036854775807 bytes"));
-  nd4c_arena_block two[] = {{.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0},
+  nd4c_plan_block two[] = {{.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0},
                             {.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0}};
-  assert_int_equal(nd4c_arena_place(two, 2, &bytes), ND4C_OVERFLOW);
+  assert_int_equal(nd4c_plan_place_blocks(two, 2, &bytes), ND4C_OVERFLOW);
   assert_non_null(strstr(nd4c_error_message(), "together"));
 }
 
 static void no_memory_is_reported(void **state) {
   (void)state;
   int64_t bytes = 0;
-  nd4c_arena_block one[] = {{.bytes = 100, .first = 0, .last = 0}};
+  nd4c_plan_block one[] = {{.bytes = 100, .first = 0, .last = 0}};
   nd4c_allocation_fail_at(0);
-  assert_int_equal(nd4c_arena_place(one, 1, &bytes), ND4C_MEMORY);
+  assert_int_equal(nd4c_plan_place_blocks(one, 1, &bytes), ND4C_MEMORY);
   nd4c_allocation_fail_at(-1);
 }
 

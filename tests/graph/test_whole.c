@@ -316,13 +316,13 @@ static void views_without_kernels_are_copied_by_the_host(void **state) {
 
 static void blocks_share_buffers(void **state) {
   (void)state;
-  nd4c_arena_block blocks[] = {{.bytes = 8, .first = 0, .last = 1}, {.bytes = 8, .first = 1, .last = 2},
+  nd4c_plan_block blocks[] = {{.bytes = 8, .first = 0, .last = 1}, {.bytes = 8, .first = 1, .last = 2},
                                {.bytes = 0, .first = 1, .last = 1}, {.bytes = 8, .first = 2, .last = 3},
                                {.bytes = 9, .first = 3, .last = 3}, {.bytes = 8, .first = 3, .last = 4}};
   const int32_t buffers[] = {0, 1, -1, 0, 2, 1};
   int64_t bytes[6];
   int32_t last[6];
-  assert_int_equal(nd4c_arena_share(blocks, 6, bytes, last), 3);
+  assert_int_equal(nd4c_plan_share_buffers(blocks, 6, bytes, last), 3);
   for (int32_t i = 0; i < 6; ++i) {
     assert_int_equal(blocks[i].buffer, buffers[i]);
   }
